@@ -1,0 +1,123 @@
+package dev.dblock;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import org.springframework.aot.hint.annotation.Reflective;
+import org.springframework.core.annotation.AliasFor;
+
+/**
+ * Runs a method under a distributed lock: acquired before the call, renewed while it
+ * runs, released at its end.
+ *
+ * <pre class="code">
+ * &#64;Scheduled(cron = "0 0 2 * * *")
+ * &#64;DistributedLock(name = "nightly-invoices", leaseSeconds = 60)
+ * void invoice() { … }
+ *
+ * &#64;DistributedLock(name = "order-#{#order.id}", leaseSeconds = 30, waitSeconds = 5)
+ * void settle(Order order) { … }
+ * </pre>
+ *
+ * Works on methods, on classes (for each public method) and on interfaces, and as a
+ * meta-annotation. A method's own annotation comes before that of its class, an
+ * implementation's before that of its interface. Calls from within the same object do not
+ * pass the proxy and are not locked. A method that is called in a thread that works under
+ * the same lock already re-enters it.
+ * <p>
+ * Each number has a {@code …String} twin that takes {@code ${placeholders}} and Spring's
+ * notation for durations ({@code "90s"}, {@code "5m"}, {@code "PT1H"}); a number without
+ * a unit means seconds. Only one of the two may be given. What is left out comes from
+ * {@code dblock.*}.
+ */
+@Target({ ElementType.METHOD, ElementType.TYPE })
+@Retention(RetentionPolicy.RUNTIME)
+@Inherited
+@Documented
+@Reflective
+public @interface DistributedLock {
+
+	/**
+	 * What stands for "left out" in the attributes that are numbers.
+	 */
+	long LEFT_OUT = Long.MIN_VALUE;
+
+	/**
+	 * The name of the lock, see {@link #name()}.
+	 */
+	@AliasFor("name")
+	String value() default "";
+
+	/**
+	 * The name of the lock: text, {@code ${placeholders}}, and expressions in
+	 * {@code #{…}} on the arguments by name ({@code #order}), by index ({@code #a0},
+	 * {@code #p0}), and on {@code #root} ({@code method}, {@code target},
+	 * {@code targetClass}, {@code methodName}, {@code args}). Left out, the class and the
+	 * method. A part that evaluates to {@code null} or to nothing is refused.
+	 */
+	@AliasFor("value")
+	String name() default "";
+
+	/**
+	 * How long, in seconds of the server's clock, the lock is kept for a holder that the
+	 * server hears nothing from.
+	 */
+	long leaseSeconds() default LEFT_OUT;
+
+	/**
+	 * {@link #leaseSeconds()} as text.
+	 */
+	String leaseString() default "";
+
+	/**
+	 * How long, in seconds, to wait while somebody else holds the lock. Zero asks once.
+	 */
+	long waitSeconds() default LEFT_OUT;
+
+	/**
+	 * {@link #waitSeconds()} as text.
+	 */
+	String waitString() default "";
+
+	/**
+	 * How long, in seconds from the grant, the name stays taken even if the method ends
+	 * sooner. Not longer than the lease.
+	 */
+	long minHoldSeconds() default LEFT_OUT;
+
+	/**
+	 * {@link #minHoldSeconds()} as text.
+	 */
+	String minHoldString() default "";
+
+	/**
+	 * How long, in seconds from the grant, the lease is renewed at most. Zero means
+	 * without end.
+	 */
+	long maxHoldSeconds() default LEFT_OUT;
+
+	/**
+	 * {@link #maxHoldSeconds()} as text.
+	 */
+	String maxHoldString() default "";
+
+	/**
+	 * Whether the lease is renewed by itself while the method runs.
+	 */
+	boolean autoRenew() default true;
+
+	/**
+	 * What the method does when the lock is not available within the wait.
+	 */
+	WhenUnavailable whenUnavailable() default WhenUnavailable.DEFAULT;
+
+	/**
+	 * What happens to the thread when the lease is lost while the method runs.
+	 */
+	WhenLost whenLost() default WhenLost.NOTIFY;
+
+}

@@ -1,0 +1,19 @@
+package dev.dblock;
+
+/**
+ * The collection has a document under the lock's name that dblock did not write. It is
+ * never overwritten.
+ */
+public class ForeignDocumentException extends LockException {
+
+	private static final long serialVersionUID = 1L;
+
+	public ForeignDocumentException(String name, String collection) {
+		super(name,
+				("The collection '%s' has a document with the _id '%s' that is not a lock of dblock. It was left as it is. "
+						+ "Give dblock a collection of its own (dblock.mongodb.collection), "
+						+ "or remove that document if nobody needs it")
+					.formatted(collection, name));
+	}
+
+}

@@ -1,0 +1,77 @@
+package dev.dblock;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a {@link LockTemplate} stands on. Applications use the template; this is for
+ * those who bring an engine of their own.
+ */
+public interface LockEngine {
+
+	/**
+	 * The name under which the server knows a lock.
+	 * @param name the name as the application says it
+	 * @return the full name, prefix included
+	 * @throws IllegalArgumentException when the name cannot be one, with the reason
+	 */
+	String fullName(String name);
+
+	/**
+	 * Check options without asking for a lock.
+	 * @param options the options, completed by the engine's own defaults
+	 * @throws IllegalArgumentException when no lock could be acquired with them, with the
+	 * reason
+	 */
+	void check(LockOptions options);
+
+	/**
+	 * Ask for a lock, and wait for it as long as the options say.
+	 * @param name the name as the application says it
+	 * @param options the options, completed by the engine's own defaults
+	 * @return the grant or the refusal
+	 * @throws IllegalArgumentException when the name or the options cannot be
+	 * @throws LockInterruptedException when the thread is interrupted
+	 * @throws LockShutdownException when the engine is closed
+	 * @throws ForeignDocumentException when something else is stored under the name
+	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
+	 */
+	LockAttempt acquire(String name, LockOptions options);
+
+	/**
+	 * A lock that a transaction of the current thread still keeps after its handle was
+	 * closed.
+	 * @param fullName the full name of the lock
+	 * @return its handle
+	 */
+	Optional<LockHandle> keptByTransaction(String fullName);
+
+	/**
+	 * Look at one lock.
+	 * @param name the name as the application says it
+	 * @return its state, or empty when it was never acquired or has been cleaned up
+	 */
+	Optional<LockInfo> inspect(String name);
+
+	/**
+	 * Look at all locks with this engine's prefix.
+	 * @return their states, by name
+	 */
+	List<LockInfo> list();
+
+	/**
+	 * Take a lock away from its holder, see {@link LockOperations#forceRelease(String)}.
+	 * @param name the name as the application says it
+	 * @return whether it had a holder
+	 */
+	boolean forceRelease(String name);
+
+	/**
+	 * Take a lock away and free its name at once, see
+	 * {@link LockOperations#forceReleaseNow(String)}.
+	 * @param name the name as the application says it
+	 * @return whether it had a holder
+	 */
+	boolean forceReleaseNow(String name);
+
+}

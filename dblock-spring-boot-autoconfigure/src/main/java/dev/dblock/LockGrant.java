@@ -1,0 +1,10 @@
+package dev.dblock;
+
+/**
+ * A lock that was asked for and is now held.
+ *
+ * @param handle the handle of the lock
+ */
+public record LockGrant(LockHandle handle) implements LockAttempt {
+
+}

@@ -1,0 +1,113 @@
+package dev.dblock;
+
+import java.time.Duration;
+
+/**
+ * One acquisition of one lock. The handle may be used and closed from any thread. A
+ * handle that nobody refers to any more is noticed, logged, and its lock released.
+ * <p>
+ * The handle never believes in its lease for longer than the server does: it counts the
+ * lease with {@link System#nanoTime()} from before the request was sent. When the wall
+ * clock shows that the machine was suspended meanwhile, the lease counts as unproven
+ * until the server has confirmed it.
+ */
+public interface LockHandle extends AutoCloseable {
+
+	/**
+	 * The full name of the lock, prefix included.
+	 * @return the name
+	 */
+	String name();
+
+	/**
+	 * The fencing token: strictly greater than that of every earlier grant of this name.
+	 * Send it along to other stores and have them refuse a token lower than one they have
+	 * seen (the idea is Martin Kleppmann's, "How to do distributed locking", 2016).
+	 * @return the token
+	 */
+	long token();
+
+	/**
+	 * Whether the lock is held for all that this process knows. Asks no server.
+	 * @return {@code false} once the lock was released or lost, and while the lease is
+	 * unproven
+	 */
+	boolean isHeld();
+
+	/**
+	 * How long the lock is held without a further renewal, by this process's monotonic
+	 * clock. Asks no server.
+	 * @return the rest of the lease; zero when the lock is not held
+	 */
+	Duration remaining();
+
+	/**
+	 * Make sure that the lock is held. Asks the server only when the lease is unproven
+	 * because the machine was suspended.
+	 * @throws LockLostException when it is not
+	 */
+	void ensureHeld();
+
+	/**
+	 * Renew the lease now, for one lease from now by the server's clock. Needed only when
+	 * automatic renewal is off.
+	 * @throws LockLostException when the lock is not held any more
+	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked;
+	 * the lease then stays as it was
+	 */
+	void renew();
+
+	/**
+	 * Make the lease last at least as long as is said here, from now by the server's
+	 * clock; it is never shortened. Automatic renewal goes on beside it. (The meaning is
+	 * that of ShedLock's {@code extend}.)
+	 * @param atLeast how long the lock is to be held at least
+	 * @throws LockLostException when the lock is not held any more
+	 * @throws IllegalArgumentException when the duration is not positive or longer than a
+	 * lease may be
+	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked;
+	 * the lease then stays as it was
+	 */
+	void extend(Duration atLeast);
+
+	/**
+	 * Start automatic renewal, if it was not on.
+	 * @throws LockLostException when the lock is not held any more
+	 */
+	void startRenewal();
+
+	/**
+	 * Stop automatic renewal, if it was on. The lease then ends by itself unless it is
+	 * renewed by hand.
+	 */
+	void stopRenewal();
+
+	/**
+	 * Have something done when the lease is lost. It runs in a thread of dblock's own; at
+	 * once in the calling thread when the lease is lost already.
+	 * @param callback what to do
+	 */
+	void onLost(Runnable callback);
+
+	/**
+	 * Give the lock back. Under a transaction that was open when the lock was acquired,
+	 * the release takes effect when that transaction completes. A second call does
+	 * nothing.
+	 * @return whether the lock was still held; {@code false} when it had been lost or
+	 * released before
+	 * @throws org.springframework.dao.DataAccessException when the server could not be
+	 * told in three attempts; the handle counts as released nevertheless, and the lease
+	 * ends by itself
+	 */
+	boolean release();
+
+	/**
+	 * Give the lock back at the end of a {@code try} block. Like {@link #release()}, but
+	 * a server that cannot be told is only logged, so that nothing hides the result of
+	 * the work. A second call, or one after {@link #release()}, does nothing.
+	 * @throws LockLostException when the lease had been lost while the work went on
+	 */
+	@Override
+	void close();
+
+}

@@ -1,0 +1,39 @@
+package dev.dblock;
+
+/**
+ * Is told what happens to every lock of this application context. Beans of this type are
+ * found and called in their order. What a listener throws is logged and changes nothing.
+ */
+public interface LockListener {
+
+	/**
+	 * A lock was acquired. Called in the thread that acquired it, before its work starts.
+	 * @param handle the new handle
+	 */
+	default void onAcquired(LockHandle handle) {
+	}
+
+	/**
+	 * A lock was asked for and refused. Called in the thread that asked.
+	 * @param refusal who holds the lock
+	 */
+	default void onUnavailable(LockRefusal refusal) {
+	}
+
+	/**
+	 * A lease was lost while its owner still counted on it. Called in a thread of
+	 * dblock's own, so a listener that takes long delays other listeners but no renewal.
+	 * @param handle the handle that was lost
+	 * @param reason why it was lost
+	 */
+	default void onLost(LockHandle handle, LossReason reason) {
+	}
+
+	/**
+	 * A lock was given back by its owner. Called in the thread that released it.
+	 * @param handle the released handle
+	 */
+	default void onReleased(LockHandle handle) {
+	}
+
+}

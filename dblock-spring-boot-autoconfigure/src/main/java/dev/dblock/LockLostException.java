@@ -1,0 +1,49 @@
+package dev.dblock;
+
+/**
+ * The lock is no longer held, although the work under it was not finished (or was
+ * finished too late): another process may have been at the same work. What was written
+ * meanwhile should be looked at, unless it was fenced by the token.
+ */
+public class LockLostException extends LockException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final long token;
+
+	private final LossReason reason;
+
+	public LockLostException(String name, long token, LossReason reason) {
+		super(name, "The lock '%s' (fencing token %d) is not held any more: %s. %s".formatted(name, token,
+				reason.description(), advice(reason)));
+		this.token = token;
+		this.reason = reason;
+	}
+
+	private static String advice(LossReason reason) {
+		return switch (reason) {
+			case RELEASED -> "Acquire it again instead of using the released handle";
+			case EXPIRED -> "Another process may hold it now; check what was written under this token, "
+					+ "and give the lock a longer lease if the process was only slow";
+			case MAX_HOLD -> "Another process may hold it now; raise maxHold if the work may rightly take that long";
+			case TAKEN_OVER, SHUTDOWN -> "Another process may hold it now; check what was written under this token";
+		};
+	}
+
+	/**
+	 * The fencing token of the lost grant.
+	 * @return the token
+	 */
+	public long token() {
+		return this.token;
+	}
+
+	/**
+	 * Why the lock was lost.
+	 * @return the reason
+	 */
+	public LossReason reason() {
+		return this.reason;
+	}
+
+}

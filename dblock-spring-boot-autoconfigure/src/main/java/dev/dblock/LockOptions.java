@@ -1,0 +1,159 @@
+package dev.dblock;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a lock is acquired and held. Immutable: each method gives a copy. What is left out
+ * ({@code null}) comes from {@code dblock.*}.
+ *
+ * @param lease how long the server keeps the lock for a holder that it hears nothing from
+ * @param waitUpTo how long to wait while somebody else holds the lock; zero asks once
+ * @param minHold how long the name stays taken after the grant even if the work was done
+ * sooner, so that instances whose schedules differ a little do not run twice; not longer
+ * than the lease; zero means none
+ * @param maxHold how long after the grant the lease is renewed at most, so that work that
+ * hangs does not keep the lock for ever; zero means without end
+ * @param autoRenew whether the lease is renewed by itself while the lock is held
+ * @param whenLost what happens to the acquiring thread when the lease is lost
+ * @param why what the lock is acquired for; others who find it taken can read it
+ */
+public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo, @Nullable Duration minHold,
+		@Nullable Duration maxHold, @Nullable Boolean autoRenew, @Nullable WhenLost whenLost, @Nullable String why) {
+
+	private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null, null, null);
+
+	/**
+	 * Check each option by itself.
+	 * @throws IllegalArgumentException when a lease is not positive or another duration
+	 * is negative
+	 */
+	public LockOptions {
+		if (lease != null && (lease.isNegative() || lease.isZero())) {
+			throw new IllegalArgumentException("The lease must be positive, but is " + lease);
+		}
+		refuseNegative("wait", waitUpTo, "zero asks once");
+		refuseNegative("minimum hold", minHold, "zero means none");
+		refuseNegative("maximum hold", maxHold, "zero means without end");
+	}
+
+	private static void refuseNegative(String option, @Nullable Duration value, String zero) {
+		if (value != null && value.isNegative()) {
+			throw new IllegalArgumentException(
+					"The %s must not be negative, but is %s (%s)".formatted(option, value, zero));
+		}
+	}
+
+	/**
+	 * Options that leave everything to {@code dblock.*}.
+	 * @return the options
+	 */
+	public static LockOptions defaults() {
+		return DEFAULTS;
+	}
+
+	/**
+	 * Options with a lease, the rest left to {@code dblock.*}.
+	 * @param lease how long the server keeps the lock for a holder that it hears nothing
+	 * from
+	 * @return the options
+	 * @throws IllegalArgumentException when it is not positive
+	 */
+	public static LockOptions lease(Duration lease) {
+		return DEFAULTS.withLease(lease);
+	}
+
+	/**
+	 * Set the lease.
+	 * @param lease how long the server keeps the lock for a holder that it hears nothing
+	 * from
+	 * @return a copy with it
+	 * @throws IllegalArgumentException when it is not positive
+	 */
+	public LockOptions withLease(Duration lease) {
+		return new LockOptions(lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
+				this.why);
+	}
+
+	/**
+	 * Set the longest wait.
+	 * @param wait how long to wait while somebody else holds the lock; zero asks once
+	 * @return a copy with it
+	 * @throws IllegalArgumentException when it is negative
+	 */
+	public LockOptions waitUpTo(Duration wait) {
+		return new LockOptions(this.lease, wait, this.minHold, this.maxHold, this.autoRenew, this.whenLost, this.why);
+	}
+
+	/**
+	 * Set the minimum hold.
+	 * @param minHold how long the name stays taken after the grant, not longer than the
+	 * lease
+	 * @return a copy with it
+	 * @throws IllegalArgumentException when it is negative
+	 */
+	public LockOptions minHold(Duration minHold) {
+		return new LockOptions(this.lease, this.waitUpTo, minHold, this.maxHold, this.autoRenew, this.whenLost,
+				this.why);
+	}
+
+	/**
+	 * Set the maximum hold.
+	 * @param maxHold how long after the grant the lease is renewed at most; zero means
+	 * without end
+	 * @return a copy with it
+	 * @throws IllegalArgumentException when it is negative
+	 */
+	public LockOptions maxHold(Duration maxHold) {
+		return new LockOptions(this.lease, this.waitUpTo, this.minHold, maxHold, this.autoRenew, this.whenLost,
+				this.why);
+	}
+
+	/**
+	 * Set whether the lease is renewed by itself while the lock is held.
+	 * @param autoRenew whether it is
+	 * @return a copy with it
+	 */
+	public LockOptions autoRenew(boolean autoRenew) {
+		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, autoRenew, this.whenLost,
+				this.why);
+	}
+
+	/**
+	 * Set what happens to the acquiring thread when the lease is lost.
+	 * @param whenLost what happens
+	 * @return a copy with it
+	 */
+	public LockOptions whenLost(WhenLost whenLost) {
+		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, whenLost,
+				this.why);
+	}
+
+	/**
+	 * Say what the lock is acquired for.
+	 * @param why the reason, stored as it is
+	 * @return a copy with it
+	 */
+	public LockOptions why(String why) {
+		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
+				why);
+	}
+
+	/**
+	 * Complete these options.
+	 * @param defaults where what is left out here comes from
+	 * @return the completed options
+	 */
+	public LockOptions orElse(LockOptions defaults) {
+		return new LockOptions(first(this.lease, defaults.lease), first(this.waitUpTo, defaults.waitUpTo),
+				first(this.minHold, defaults.minHold), first(this.maxHold, defaults.maxHold),
+				first(this.autoRenew, defaults.autoRenew), first(this.whenLost, defaults.whenLost),
+				first(this.why, defaults.why));
+	}
+
+	private static <T> @Nullable T first(@Nullable T mine, @Nullable T other) {
+		return (mine != null) ? mine : other;
+	}
+
+}

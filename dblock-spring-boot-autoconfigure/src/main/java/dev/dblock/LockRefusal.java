@@ -1,0 +1,50 @@
+package dev.dblock;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock that was asked for and is held by somebody else.
+ *
+ * @param name the full name of the lock, prefix included
+ * @param holder the state of the lock when it was last asked for, as far as it is known
+ * @param waited how long the caller waited
+ */
+public record LockRefusal(String name, @Nullable LockInfo holder, Duration waited) implements LockAttempt {
+
+	/**
+	 * The refusal as an exception.
+	 * @return a new exception
+	 */
+	public LockUnavailableException toException() {
+		return new LockUnavailableException(this);
+	}
+
+	/**
+	 * The refusal in one sentence: which lock, who holds it, since when and for how long.
+	 * @return the sentence
+	 */
+	public String describe() {
+		StringBuilder text = new StringBuilder("The lock '").append(this.name).append("' is not available");
+		if (!this.waited.isZero()) {
+			text.append(" after a wait of ").append(this.waited.toMillis()).append(" ms");
+		}
+		if (this.holder == null) {
+			return text.toString();
+		}
+		if (this.holder.held()) {
+			text.append(": held by ").append(this.holder.acquirer());
+			text.append(" (thread ").append(this.holder.thread()).append(") since ").append(this.holder.acquiredAt());
+			text.append(", for ").append(this.holder.why());
+		}
+		else {
+			text.append(": released by ").append(this.holder.acquirer()).append(", in its minimum hold");
+		}
+		return text.append("; taken for another ")
+			.append(this.holder.remaining().toMillis())
+			.append(" ms unless it is renewed or released")
+			.toString();
+	}
+
+}

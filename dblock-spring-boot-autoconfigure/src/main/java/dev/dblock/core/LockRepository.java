@@ -1,0 +1,90 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import dev.dblock.LockInfo;
+
+/**
+ * Where the locks are kept. Each method is one request (in the rare case two), repeatable
+ * without harm, decided by the store's clock, and outside any transaction of the calling
+ * thread. Whatever goes wrong is thrown as Spring's
+ * {@link org.springframework.dao.DataAccessException}; when a time limit ran out, as its
+ * subclass {@link org.springframework.dao.QueryTimeoutException}; when the thread was
+ * interrupted, with its interrupt status set, as a
+ * {@link dev.dblock.core.RepositoryInterruptedException}.
+ */
+public interface LockRepository {
+
+	/**
+	 * Grant the lock to an acquisition, if its name is free.
+	 * @param request what is asked for
+	 * @return the grant, or the state of the lock that somebody else has
+	 * @throws dev.dblock.ForeignDocumentException when something else is stored under the
+	 * name; it is left as it is
+	 */
+	AcquireAnswer acquire(AcquireRequest request);
+
+	/**
+	 * Prolong leases that have not ended by the store's clock, each to one lease from now
+	 * (never shortening it).
+	 * @param leases the leases to renew
+	 * @param timeout how long the request may take in all
+	 * @return of those that were not renewed because they are gone, the present state of
+	 * the lock; empty when there is no document any more
+	 */
+	Map<LeaseKey, Optional<LockInfo>> renew(List<LeaseKey> leases, Duration timeout);
+
+	/**
+	 * Prolong one lease that has not ended by the store's clock, to at least the given
+	 * time from now.
+	 * @param lease the lease
+	 * @param atLeast how long it is to last at least
+	 * @param timeout how long the request may take in all
+	 * @return whether it was still held
+	 */
+	boolean extend(LeaseKey lease, Duration atLeast, Duration timeout);
+
+	/**
+	 * Give a lock back.
+	 * @param lease the lease
+	 * @param minHoldLeft how long the name is to stay taken; zero frees it at once
+	 * @param timeout how long the request may take in all
+	 * @return whether this acquisition was still the holder, expired or not
+	 */
+	boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout);
+
+	/**
+	 * Look at one lock.
+	 * @param name its full name
+	 * @return its state, or empty when there is no document
+	 * @throws dev.dblock.ForeignDocumentException when something else is stored under the
+	 * name
+	 */
+	Optional<LockInfo> find(String name);
+
+	/**
+	 * Look at all locks whose names begin with a prefix. Documents that are not locks are
+	 * passed over.
+	 * @param prefix the beginning of the names, taken literally
+	 * @return their states, by name
+	 */
+	List<LockInfo> findAll(String prefix);
+
+	/**
+	 * Remove the holder of a lock; its name stays taken until the lease ends.
+	 * @param name its full name
+	 * @return whether it had a holder
+	 */
+	boolean forceRelease(String name);
+
+	/**
+	 * Remove the holder of a lock and free its name at once.
+	 * @param name its full name
+	 * @return whether it had a holder or was still taken
+	 */
+	boolean forceReleaseNow(String name);
+
+}

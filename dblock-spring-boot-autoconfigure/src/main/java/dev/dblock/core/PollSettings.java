@@ -1,0 +1,27 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+
+/**
+ * How a waiter asks again where nothing wakes it.
+ *
+ * @param minInterval the pause after the first refusal
+ * @param maxInterval the longest pause; pauses double up to it and are jittered
+ */
+public record PollSettings(Duration minInterval, Duration maxInterval) {
+
+	/**
+	 * Check that the pauses are positive and in order.
+	 * @throws IllegalArgumentException when they are not
+	 */
+	public PollSettings {
+		if (minInterval.isNegative() || minInterval.isZero()) {
+			throw new IllegalArgumentException("The minimum poll interval must be positive, but is " + minInterval);
+		}
+		if (maxInterval.compareTo(minInterval) < 0) {
+			throw new IllegalArgumentException("The maximum poll interval (%s) must not be below the minimum (%s)"
+				.formatted(maxInterval, minInterval));
+		}
+	}
+
+}
