@@ -1,0 +1,40 @@
+package dev.dblock.core;
+
+import java.lang.StackWalker.StackFrame;
+import java.util.Set;
+
+/**
+ * Finds the code that asks for a lock, so that a lock without a reason of its own says at
+ * least what it was taken by.
+ */
+final class CallSite {
+
+	private static final StackWalker WALKER = StackWalker.getInstance();
+
+	private static final String ROOT = "dev.dblock.";
+
+	private static final Set<String> OWN_ROOMS = Set.of("core", "interceptor");
+
+	private CallSite() {
+	}
+
+	static String describe() {
+		return WALKER.walk((frames) -> frames.filter((frame) -> !isOwn(frame.getClassName()))
+			.findFirst()
+			.map(CallSite::describe)
+			.orElse("unknown"));
+	}
+
+	private static String describe(StackFrame frame) {
+		return frame.getClassName() + "#" + frame.getMethodName();
+	}
+
+	private static boolean isOwn(String className) {
+		if (!className.startsWith(ROOT)) {
+			return false;
+		}
+		int dot = className.indexOf('.', ROOT.length());
+		return dot < 0 ? className.startsWith("dev.dblock.Lock") : OWN_ROOMS.contains(className.substring(ROOT.length(), dot));
+	}
+
+}

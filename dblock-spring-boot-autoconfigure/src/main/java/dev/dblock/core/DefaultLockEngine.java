@@ -1,0 +1,143 @@
+package dev.dblock.core;
+
+import java.util.List;
+import java.util.Optional;
+
+import dev.dblock.LockAttempt;
+import dev.dblock.LockEngine;
+import dev.dblock.LockGrant;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
+import dev.dblock.LockListener;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.LossReason;
+
+/**
+ * The engine over a {@link LockRepository}. Starts no thread before the first lock is
+ * taken.
+ */
+public final class DefaultLockEngine implements LockEngine, AutoCloseable {
+
+	private final LockRepository repository;
+
+	private final LockOptions defaults;
+
+	private final LockNames names;
+
+	private final LockListeners listeners;
+
+	private final EngineThreads threads = new EngineThreads();
+
+	private final LeaseRegistry registry = new LeaseRegistry();
+
+	private final LeaseLosses losses;
+
+	private final LeaseKeeper keeper;
+
+	private final LockAcquirer acquirer;
+
+	/**
+	 * An engine over a store.
+	 * @param repository the store
+	 * @param settings the settings
+	 * @param listeners who is told what happens
+	 * @throws IllegalArgumentException when the defaults among the settings cannot be
+	 */
+	public DefaultLockEngine(LockRepository repository, EngineSettings settings, List<LockListener> listeners) {
+		this(repository, settings, listeners, LockClock.SYSTEM);
+	}
+
+	DefaultLockEngine(LockRepository repository, EngineSettings settings, List<LockListener> listeners,
+			LockClock clock) {
+		LeaseTerms.of(settings.defaults());
+		this.repository = repository;
+		this.defaults = settings.defaults();
+		this.names = new LockNames(settings.namePrefix());
+		this.listeners = new LockListeners(listeners);
+		this.losses = new LeaseLosses(this.registry, this.listeners, this.threads.notifications());
+		LeaseReleaser releaser = new LeaseReleaser(repository, clock, settings.timeout(), this.threads.watchdog(),
+				this.threads.releases());
+		LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses,
+				(lease) -> LeaseKeeper.abandon(lease, this.registry, releaser), () -> newRenewer(clock),
+				this.threads.watchdog(), this.threads.renewals());
+		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, newRenewer(clock), releaser, this.losses,
+				this.listeners, clock, settings.timeout());
+		this.acquirer = new LockAcquirer(repository, settings, new PollingWaiter(settings.poll()), releaser,
+				this.keeper, clock);
+	}
+
+	private LeaseRenewer newRenewer(LockClock clock) {
+		return new LeaseRenewer(this.repository, this.registry, this.losses, clock);
+	}
+
+	@Override
+	public String fullName(String name) {
+		return this.names.full(name);
+	}
+
+	@Override
+	public void check(LockOptions options) {
+		LeaseTerms.of(options.orElse(this.defaults));
+	}
+
+	@Override
+	public LockAttempt acquire(String name, LockOptions options) {
+		LockAttempt attempt = this.acquirer.acquire(fullName(name), LeaseTerms.of(options.orElse(this.defaults)));
+		if (attempt instanceof LockGrant grant) {
+			this.listeners.onAcquired(grant.handle());
+		}
+		else if (attempt instanceof LockRefusal refusal) {
+			this.listeners.onUnavailable(refusal);
+		}
+		return attempt;
+	}
+
+	@Override
+	public Optional<LockHandle> keptByTransaction(String fullName) {
+		return KeptByTransaction.find(this.keeper, fullName);
+	}
+
+	@Override
+	public Optional<LockInfo> inspect(String name) {
+		return this.repository.find(fullName(name));
+	}
+
+	@Override
+	public List<LockInfo> list() {
+		return this.repository.findAll(this.names.prefix());
+	}
+
+	@Override
+	public boolean forceRelease(String name) {
+		return this.repository.forceRelease(fullName(name));
+	}
+
+	@Override
+	public boolean forceReleaseNow(String name) {
+		return this.repository.forceReleaseNow(fullName(name));
+	}
+
+	/**
+	 * Let nobody wait for a lock any more: the application is about to close. Locks that
+	 * are held are renewed as before.
+	 */
+	public void refuseWaiters() {
+		this.acquirer.refuseWaiters();
+	}
+
+	/**
+	 * End everything. A lock that is still held belongs to work that still runs, so it is
+	 * not released: its holder is told, and its lease ends it.
+	 */
+	@Override
+	public void close() {
+		this.acquirer.close();
+		for (Lease lease : this.registry.all()) {
+			this.losses.lose(lease, LossReason.SHUTDOWN,
+					"It is not released while its work may still run; the name is free at the end of the lease");
+		}
+		this.threads.close();
+	}
+
+}

@@ -1,0 +1,102 @@
+package dev.dblock.core;
+
+import java.util.Optional;
+
+import dev.dblock.LockHandle;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Keeps a lock that was acquired inside an open transaction until that transaction has
+ * completed: given back before the commit, the next holder would not see what was written
+ * under it. A commit under a lock that was lost is refused.
+ */
+final class KeptByTransaction implements TransactionSynchronization {
+
+	private static final Logger logger = LoggerFactory.getLogger(KeptByTransaction.class);
+
+	private final LeaseHandle handle;
+
+	private final LeaseKeeper keeper;
+
+	private final Key key;
+
+	private boolean completed;
+
+	private boolean releaseWanted;
+
+	private KeptByTransaction(LeaseHandle handle, LeaseKeeper keeper) {
+		this.handle = handle;
+		this.keeper = keeper;
+		this.key = new Key(keeper, handle.name());
+	}
+
+	/**
+	 * Bind a new handle to the transaction of this thread, if there is one.
+	 * @return what keeps it, or {@code null} outside of transactions
+	 */
+	static @Nullable KeptByTransaction join(LeaseHandle handle, LeaseKeeper keeper) {
+		if (!TransactionSynchronizationManager.isActualTransactionActive()
+				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
+			return null;
+		}
+		KeptByTransaction kept = new KeptByTransaction(handle, keeper);
+		TransactionSynchronizationManager.registerSynchronization(kept);
+		TransactionSynchronizationManager.unbindResourceIfPossible(kept.key);
+		TransactionSynchronizationManager.bindResource(kept.key, kept);
+		return kept;
+	}
+
+	/**
+	 * A lock that a transaction of this thread keeps.
+	 */
+	static Optional<LockHandle> find(LeaseKeeper keeper, String name) {
+		Object kept = TransactionSynchronizationManager.getResource(new Key(keeper, name));
+		return (kept instanceof KeptByTransaction synchronization) ? Optional.of(synchronization.handle)
+				: Optional.empty();
+	}
+
+	/**
+	 * Put the release off until the transaction has completed.
+	 * @return whether it was put off; {@code false} when the transaction has completed
+	 * already
+	 */
+	synchronized boolean releaseAtEnd() {
+		this.releaseWanted = !this.completed;
+		return this.releaseWanted;
+	}
+
+	@Override
+	public void beforeCommit(boolean readOnly) {
+		this.handle.ensureHeld();
+	}
+
+	@Override
+	public void afterCompletion(int status) {
+		if (TransactionSynchronizationManager.getResource(this.key) == this) {
+			TransactionSynchronizationManager.unbindResource(this.key);
+		}
+		synchronized (this) {
+			this.completed = true;
+			if (!this.releaseWanted) {
+				return;
+			}
+		}
+		try {
+			this.keeper.releaseNow(this.handle);
+		}
+		catch (DataAccessException ex) {
+			logger.warn("The lock '{}' (fencing token {}) could not be given back after the transaction; "
+					+ "it ends with its lease", this.handle.name(), this.handle.token(), ex);
+		}
+	}
+
+	private record Key(LeaseKeeper keeper, String name) {
+	}
+
+}

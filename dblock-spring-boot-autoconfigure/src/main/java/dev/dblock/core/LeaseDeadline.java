@@ -1,0 +1,61 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Until when a lease may be believed in: arithmetic, counted from before the request that
+ * proved it was sent.
+ *
+ * @param sentNanos the monotonic clock before the request was first sent
+ * @param sentWallMillis the wall clock at the same moment
+ * @param leaseNanos the length of the lease
+ */
+record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
+
+	/**
+	 * The monotonic clock stands still while a machine is suspended, and so the wall clock
+	 * runs ahead of it. Half of the smallest clock allowance that is sensible, plus the
+	 * drift that the allowance covers too.
+	 */
+	private static final long SUSPICION_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+	private static final long DRIFT = 1000;
+
+	static LeaseDeadline from(LockClock clock, Duration lease) {
+		return new LeaseDeadline(clock.nanoTime(), clock.wallMillis(), lease.toNanos());
+	}
+
+	LeaseDeadline withLease(Duration lease) {
+		return new LeaseDeadline(this.sentNanos, this.sentWallMillis, lease.toNanos());
+	}
+
+	boolean passed(LockClock clock) {
+		return remainingNanos(clock) <= 0;
+	}
+
+	long remainingNanos(LockClock clock) {
+		return this.leaseNanos - elapsedNanos(clock);
+	}
+
+	long elapsedNanos(LockClock clock) {
+		return clock.nanoTime() - this.sentNanos;
+	}
+
+	boolean suspect(LockClock clock) {
+		long elapsed = elapsedNanos(clock);
+		long wall = TimeUnit.MILLISECONDS.toNanos(clock.wallMillis() - this.sentWallMillis);
+		return wall - elapsed > SUSPICION_NANOS + elapsed / DRIFT;
+	}
+
+	/**
+	 * The proof that reaches further. Answers can be read in another order than their
+	 * requests were sent, and an extension may reach beyond the next renewal.
+	 */
+	LeaseDeadline later(LeaseDeadline other) {
+		long mine = this.sentNanos + this.leaseNanos;
+		long others = other.sentNanos + other.leaseNanos;
+		return (others - mine > 0) ? other : this;
+	}
+
+}

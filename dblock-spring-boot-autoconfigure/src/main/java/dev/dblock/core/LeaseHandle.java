@@ -1,0 +1,162 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LossReason;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.DataAccessException;
+
+/**
+ * The application's side of a {@link Lease}.
+ */
+final class LeaseHandle implements LockHandle {
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseHandle.class);
+
+	private final Lease lease;
+
+	private final LeaseKeeper keeper;
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	private @Nullable List<Runnable> lostCallbacks = new ArrayList<>();
+
+	private volatile @Nullable KeptByTransaction transaction;
+
+	LeaseHandle(Lease lease, LeaseKeeper keeper) {
+		this.lease = lease;
+		this.keeper = keeper;
+	}
+
+	Lease lease() {
+		return this.lease;
+	}
+
+	@Nullable KeptByTransaction keptBy() {
+		return this.transaction;
+	}
+
+	void keptBy(@Nullable KeptByTransaction transaction) {
+		this.transaction = transaction;
+	}
+
+	@Override
+	public String name() {
+		return this.lease.key().name();
+	}
+
+	@Override
+	public long token() {
+		return this.lease.token();
+	}
+
+	@Override
+	public boolean isHeld() {
+		return this.lease.isHeld();
+	}
+
+	@Override
+	public Duration remaining() {
+		return this.lease.isHeld() ? Duration.ofNanos(Math.max(0, this.lease.remainingNanos())) : Duration.ZERO;
+	}
+
+	@Override
+	public void ensureHeld() {
+		this.keeper.ensureHeld(this.lease);
+	}
+
+	@Override
+	public void renew() {
+		this.keeper.renew(this.lease);
+	}
+
+	@Override
+	public void extend(Duration atLeast) {
+		this.keeper.extend(this.lease, atLeast);
+	}
+
+	@Override
+	public void startRenewal() {
+		this.keeper.startRenewal(this.lease);
+	}
+
+	@Override
+	public void stopRenewal() {
+		this.lease.renewing(false);
+	}
+
+	@Override
+	public void onLost(Runnable callback) {
+		synchronized (this) {
+			if (this.lostCallbacks != null) {
+				this.lostCallbacks.add(callback);
+				return;
+			}
+		}
+		run(callback);
+	}
+
+	/**
+	 * Called once, when the lease is lost.
+	 */
+	void runLostCallbacks() {
+		List<Runnable> callbacks;
+		synchronized (this) {
+			callbacks = this.lostCallbacks;
+			this.lostCallbacks = null;
+		}
+		if (callbacks != null) {
+			callbacks.forEach(this::run);
+		}
+	}
+
+	private void run(Runnable callback) {
+		try {
+			callback.run();
+		}
+		catch (RuntimeException | LinkageError ex) {
+			logger.warn("What was to be done at the loss of the lock '{}' failed", name(), ex);
+		}
+	}
+
+	@Override
+	public boolean release() {
+		if (!this.closed.compareAndSet(false, true)) {
+			return false;
+		}
+		return this.keeper.release(this);
+	}
+
+	@Override
+	public void close() {
+		if (!this.closed.compareAndSet(false, true)) {
+			return;
+		}
+		try {
+			this.keeper.release(this);
+		}
+		catch (DataAccessException ex) {
+			logger.warn("The lock '{}' (fencing token {}) could not be given back; it ends with its lease, "
+					+ "within {} ms", name(), token(), Math.max(0, this.lease.remainingNanos() / 1_000_000), ex);
+		}
+		LossReason end = this.lease.end();
+		if (end != null && end != LossReason.RELEASED) {
+			throw this.lease.lost();
+		}
+	}
+
+	@Override
+	public String toString() {
+		LossReason end = this.lease.end();
+		return "lock '%s', fencing token %d, %s".formatted(name(), token(),
+				(end != null) ? end : (isHeld() ? "held for another " + remaining() : "not proven to be held"));
+	}
+
+}

@@ -1,0 +1,147 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+
+import dev.dblock.LockListener;
+import dev.dblock.LossReason;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Everything that happens to a lease between its grant and its end, on behalf of its
+ * handle.
+ */
+final class LeaseKeeper {
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseKeeper.class);
+
+	private final LockRepository repository;
+
+	private final LeaseWatchdog watchdog;
+
+	private final LeaseRegistry registry;
+
+	private final LeaseRenewer renewer;
+
+	private final LeaseReleaser releaser;
+
+	private final LeaseLosses losses;
+
+	private final LockListener listeners;
+
+	private final LockClock clock;
+
+	private final Duration timeout;
+
+	LeaseKeeper(LockRepository repository, LeaseWatchdog watchdog, LeaseRegistry registry, LeaseRenewer renewer,
+			LeaseReleaser releaser, LeaseLosses losses, LockListener listeners, LockClock clock, Duration timeout) {
+		this.repository = repository;
+		this.watchdog = watchdog;
+		this.registry = registry;
+		this.renewer = renewer;
+		this.releaser = releaser;
+		this.losses = losses;
+		this.listeners = listeners;
+		this.clock = clock;
+		this.timeout = timeout;
+	}
+
+	LeaseHandle keep(Lease lease) {
+		LeaseHandle handle = new LeaseHandle(lease, this);
+		lease.attach(handle);
+		this.watchdog.watch(lease);
+		handle.keptBy(KeptByTransaction.join(handle, this));
+		return handle;
+	}
+
+	void ensureHeld(Lease lease) {
+		checkNotOver(lease);
+		if (lease.isUnproven()) {
+			renew(lease);
+		}
+	}
+
+	private void checkNotOver(Lease lease) {
+		if (lease.end() == null && lease.isOver()) {
+			this.losses.expire(lease);
+		}
+		if (lease.end() != null) {
+			throw lease.lost();
+		}
+	}
+
+	void renew(Lease lease) {
+		checkNotOver(lease);
+		this.renewer.renewNow(lease, this.timeout);
+		checkNotOver(lease);
+	}
+
+	void extend(Lease lease, Duration atLeast) {
+		LeaseTerms.checkExtension(atLeast);
+		checkNotOver(lease);
+		LeaseDeadline proof = LeaseDeadline.from(this.clock, atLeast);
+		if (this.repository.extend(lease.key(), atLeast, this.timeout)) {
+			lease.prove(proof);
+		}
+		else if (this.registry.contains(lease)) {
+			this.losses.lose(lease, LossReason.TAKEN_OVER, "The server refused to extend it");
+		}
+		checkNotOver(lease);
+	}
+
+	void startRenewal(Lease lease) {
+		checkNotOver(lease);
+		lease.renewing(true);
+		this.watchdog.tickWithin(0);
+	}
+
+	/**
+	 * Give the lock back for its handle, at the end of the transaction that keeps it.
+	 * @return whether it was still held
+	 */
+	boolean release(LeaseHandle handle) {
+		Lease lease = handle.lease();
+		lease.owner().finish();
+		if (lease.end() == null && lease.isOver()) {
+			this.losses.expire(lease);
+		}
+		KeptByTransaction transaction = handle.keptBy();
+		if (transaction != null && lease.end() == null && transaction.releaseAtEnd()) {
+			return true;
+		}
+		return releaseNow(handle);
+	}
+
+	boolean releaseNow(LeaseHandle handle) {
+		Lease lease = handle.lease();
+		if (!lease.endWith(LossReason.RELEASED)) {
+			this.releaser.releaseInBackground(lease.key());
+			return false;
+		}
+		this.registry.remove(lease);
+		try {
+			boolean held = this.releaser.release(lease);
+			if (!held) {
+				logger.warn("The lock '{}' (fencing token {}) had been taken away before it was released: "
+						+ "another process may have been at the same work", lease.key().name(), lease.token());
+			}
+			return held;
+		}
+		finally {
+			this.listeners.onReleased(handle);
+		}
+	}
+
+	/**
+	 * A handle that nobody refers to any more.
+	 */
+	static void abandon(Lease lease, LeaseRegistry registry, LeaseReleaser releaser) {
+		if (lease.endWith(LossReason.RELEASED)) {
+			registry.remove(lease);
+			logger.warn("The lock '{}' (fencing token {}) was never released, and nobody refers to its handle "
+					+ "any more: releasing it now. Close handles in a try block", lease.key().name(), lease.token());
+			releaser.releaseInBackground(lease.key());
+		}
+	}
+
+}

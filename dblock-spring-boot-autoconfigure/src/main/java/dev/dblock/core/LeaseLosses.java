@@ -1,0 +1,77 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+import dev.dblock.LockListener;
+import dev.dblock.LossReason;
+import dev.dblock.WhenLost;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells of a lost lease whoever can act: the handle, the thread if it asked for it, the
+ * listeners and the log. Never blocks, since the watchdog calls it.
+ */
+final class LeaseLosses {
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseLosses.class);
+
+	private final LeaseRegistry registry;
+
+	private final LockListener listeners;
+
+	private final Executor notifications;
+
+	LeaseLosses(LeaseRegistry registry, LockListener listeners, Executor notifications) {
+		this.registry = registry;
+		this.listeners = listeners;
+		this.notifications = notifications;
+	}
+
+	/**
+	 * End a lease as lost, unless it has ended before.
+	 * @param lease the lease
+	 * @param reason why
+	 * @param detail what is known beyond the reason, for the log
+	 */
+	void lose(Lease lease, LossReason reason, String detail) {
+		if (!lease.endWith(reason)) {
+			return;
+		}
+		this.registry.remove(lease);
+		if (lease.terms().whenLost() == WhenLost.INTERRUPT) {
+			lease.owner().interrupt();
+		}
+		logger.warn("Lost the lock '{}' (fencing token {}) after holding it for {}: {}. {}", lease.key().name(),
+				lease.token(), Duration.ofNanos(lease.heldNanos()), reason.description(), detail);
+		LeaseHandle handle = lease.handle();
+		if (handle != null) {
+			tell(() -> {
+				handle.runLostCallbacks();
+				this.listeners.onLost(handle, reason);
+			});
+		}
+	}
+
+	private void tell(Runnable news) {
+		try {
+			this.notifications.execute(news);
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The engine was closed: telling of the loss in the thread that noticed it");
+			news.run();
+		}
+	}
+
+	/**
+	 * End a lease whose time is over by this process's clock.
+	 * @param lease the lease
+	 */
+	void expire(Lease lease) {
+		LossReason reason = lease.isBeyondMaxHold() ? LossReason.MAX_HOLD : LossReason.EXPIRED;
+		lose(lease, reason, "Another process may take it over from now on");
+	}
+
+}

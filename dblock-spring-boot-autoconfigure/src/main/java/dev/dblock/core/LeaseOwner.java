@@ -1,0 +1,40 @@
+package dev.dblock.core;
+
+/**
+ * The thread that acquired a lock, as long as it works under it. It is interrupted at
+ * most once, and never after it has given the lock back.
+ */
+final class LeaseOwner {
+
+	private final Thread thread;
+
+	private boolean working = true;
+
+	private boolean interrupted;
+
+	LeaseOwner(Thread thread) {
+		this.thread = thread;
+	}
+
+	synchronized void interrupt() {
+		if (this.working && !this.interrupted) {
+			this.interrupted = true;
+			this.thread.interrupt();
+		}
+	}
+
+	/**
+	 * The work is over. An interrupt of ours that it did not see must not reach what the
+	 * thread does next.
+	 */
+	synchronized void finish() {
+		if (!this.working) {
+			return;
+		}
+		this.working = false;
+		if (this.interrupted && Thread.currentThread() == this.thread) {
+			Thread.interrupted();
+		}
+	}
+
+}

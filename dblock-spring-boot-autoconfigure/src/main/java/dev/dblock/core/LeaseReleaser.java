@@ -1,0 +1,144 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.DataAccessException;
+
+/**
+ * Gives locks back: three attempts with a growing pause between them, whether or not the
+ * thread is interrupted meanwhile (as the old lock code of MongoDB's own
+ * {@code config.locks} did). If the store stays away, the lease ends the lock.
+ */
+final class LeaseReleaser {
+
+	private static final int ATTEMPTS = 3;
+
+	private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+
+	private static final int PAUSE_FACTOR = 4;
+
+	private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(500);
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseReleaser.class);
+
+	private final LockRepository repository;
+
+	private final LockClock clock;
+
+	private final Duration timeout;
+
+	private final ScheduledExecutorService timer;
+
+	private final Executor background;
+
+	LeaseReleaser(LockRepository repository, LockClock clock, Duration timeout, ScheduledExecutorService timer,
+			Executor background) {
+		this.repository = repository;
+		this.clock = clock;
+		this.timeout = timeout;
+		this.timer = timer;
+		this.background = background;
+	}
+
+	/**
+	 * Give a lock back that its owner has held until now.
+	 * @param lease the lease, still believed in
+	 * @return whether the store still had this acquisition as the holder
+	 * @throws DataAccessException when no attempt was answered
+	 */
+	boolean release(Lease lease) {
+		boolean interrupted = Thread.interrupted();
+		Duration pause = FIRST_PAUSE;
+		try {
+			for (int attempt = 1;; attempt++) {
+				try {
+					boolean matched = this.repository.release(lease.key(), Duration.ofNanos(lease.minHoldLeftNanos()),
+							timeoutFor(lease));
+					return matched || attempt > 1;
+				}
+				catch (DataAccessException ex) {
+					interrupted |= Thread.interrupted();
+					if (attempt == ATTEMPTS || lease.isOver()) {
+						throw ex;
+					}
+					logger.debug("Attempt {} to release the lock '{}' failed", attempt, lease.key().name(), ex);
+				}
+				pause(pause);
+				interrupted |= Thread.interrupted();
+				pause = pause.multipliedBy(PAUSE_FACTOR);
+			}
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	/**
+	 * After the end of the lease there is nothing left to free, so no attempt needs to
+	 * take longer than it.
+	 */
+	private Duration timeoutFor(Lease lease) {
+		Duration left = Duration.ofNanos(lease.remainingNanos());
+		Duration most = (left.compareTo(SHORTEST_TIMEOUT) > 0) ? left : SHORTEST_TIMEOUT;
+		return (most.compareTo(this.timeout) < 0) ? most : this.timeout;
+	}
+
+	private void pause(Duration pause) {
+		long end = this.clock.nanoTime() + pause.toNanos();
+		for (long left = pause.toNanos(); left > 0; left = end - this.clock.nanoTime()) {
+			LockSupport.parkNanos(this, left);
+			if (Thread.currentThread().isInterrupted()) {
+				return;
+			}
+		}
+	}
+
+	/**
+	 * Give back what the store may or may not have granted: now, and once more when the
+	 * request cannot be under way any more.
+	 * @param key the acquisition in doubt
+	 * @param limit the time limit of its request
+	 */
+	void releaseDoubtful(LeaseKey key, Duration limit) {
+		releaseInBackground(key);
+		try {
+			this.timer.schedule(() -> releaseInBackground(key), limit.toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The engine was closed: the lease of '{}' ends by itself", key.name());
+		}
+	}
+
+	/**
+	 * Give back what nobody counts on any more, without waiting for the answer.
+	 * @param key the acquisition
+	 */
+	void releaseInBackground(LeaseKey key) {
+		try {
+			this.background.execute(() -> releaseQuietly(key));
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The engine was closed: the lease of '{}' ends by itself", key.name());
+		}
+	}
+
+	private void releaseQuietly(LeaseKey key) {
+		try {
+			this.repository.release(key, Duration.ZERO, this.timeout);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The lock '{}' could not be given back; its lease ends by itself", key.name(), ex);
+		}
+	}
+
+}

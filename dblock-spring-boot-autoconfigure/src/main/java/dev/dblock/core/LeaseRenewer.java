@@ -1,0 +1,173 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import dev.dblock.LockInfo;
+import dev.dblock.LossReason;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.QueryTimeoutException;
+
+/**
+ * Renews many leases with few requests. A request that fails leaves its leases to a later
+ * attempt; one that runs out of time is followed by smaller ones.
+ */
+final class LeaseRenewer {
+
+	/**
+	 * Names of the greatest length make a request of 5 MB, well below what a server takes.
+	 */
+	static final int MAX_BATCH = 5000;
+
+	private static final int FAILURES_TO_GIVE_UP = 2;
+
+	private static final Duration LONGEST_TIMEOUT = Duration.ofSeconds(30);
+
+	private static final Duration LONGEST_RETRY = Duration.ofSeconds(1);
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseRenewer.class);
+
+	private final LockRepository repository;
+
+	private final LeaseRegistry registry;
+
+	private final LeaseLosses losses;
+
+	private final LockClock clock;
+
+	private int limit = MAX_BATCH;
+
+	LeaseRenewer(LockRepository repository, LeaseRegistry registry, LeaseLosses losses, LockClock clock) {
+		this.repository = repository;
+		this.registry = registry;
+		this.losses = losses;
+		this.clock = clock;
+	}
+
+	/**
+	 * Renew the leases, those first that end first. Not for use by two threads at a time.
+	 * @param due the leases
+	 */
+	void renew(List<Lease> due) {
+		List<Lease> waiting = new ArrayList<>(due);
+		waiting.sort(Comparator.comparingLong(Lease::remainingNanos));
+		int failures = 0;
+		while (!waiting.isEmpty() && failures < FAILURES_TO_GIVE_UP) {
+			List<Lease> batch = waiting.subList(0, Math.min(this.limit, waiting.size()));
+			failures = attempt(List.copyOf(batch)) ? 0 : failures + 1;
+			batch.clear();
+		}
+		retryLater(waiting);
+	}
+
+	private boolean attempt(List<Lease> batch) {
+		try {
+			renewBatch(batch);
+			this.limit = Math.min(MAX_BATCH, this.limit * 2);
+			return true;
+		}
+		catch (QueryTimeoutException ex) {
+			this.limit = Math.max(1, batch.size() / 2);
+			failed(batch, ex);
+		}
+		catch (RuntimeException ex) {
+			failed(batch, ex);
+		}
+		return false;
+	}
+
+	private void failed(List<Lease> batch, RuntimeException ex) {
+		List<Lease> held = batch.stream().filter(this.registry::contains).toList();
+		if (held.isEmpty()) {
+			return;
+		}
+		retryLater(held);
+		logger.warn("{} of this process's locks could not be renewed; this is tried again until their leases end, "
+				+ "the first ('{}') in {} ms: {}", held.size(), held.get(0).key().name(),
+				held.get(0).remainingNanos() / 1_000_000, ex.toString());
+		logger.debug("The renewal failed", ex);
+	}
+
+	private void renewBatch(List<Lease> batch) {
+		Map<LeaseKey, Lease> byKey = new HashMap<>();
+		Duration timeout = LONGEST_TIMEOUT;
+		for (Lease lease : batch) {
+			if (this.registry.contains(lease)) {
+				byKey.put(lease.key(), lease);
+				timeout = shorter(timeout, lease.terms().renewalTimeout());
+			}
+		}
+		if (byKey.isEmpty()) {
+			return;
+		}
+		LeaseDeadline sent = LeaseDeadline.from(this.clock, Duration.ZERO);
+		Map<LeaseKey, Optional<LockInfo>> gone = this.repository.renew(List.copyOf(byKey.keySet()), timeout);
+		byKey.forEach((key, lease) -> settle(lease, sent, gone.get(key)));
+	}
+
+	private void settle(Lease lease, LeaseDeadline sent, @Nullable Optional<LockInfo> gone) {
+		if (gone == null) {
+			lease.prove(sent.withLease(lease.terms().lease()));
+		}
+		else {
+			lose(lease, gone);
+		}
+	}
+
+	private static Duration shorter(Duration one, Duration other) {
+		return (one.compareTo(other) <= 0) ? one : other;
+	}
+
+	/**
+	 * A lease that was released while the request was on its way is missing too, but not
+	 * lost.
+	 */
+	private void lose(Lease lease, Optional<LockInfo> now) {
+		if (!this.registry.contains(lease)) {
+			return;
+		}
+		if (now.isEmpty()) {
+			this.losses.lose(lease, LossReason.TAKEN_OVER, "Its document is gone");
+			return;
+		}
+		LockInfo lock = now.get();
+		boolean mine = lease.key().holder().equals(lock.holder());
+		this.losses.lose(lease, mine ? LossReason.EXPIRED : LossReason.TAKEN_OVER, describe(lock, mine));
+	}
+
+	private static String describe(LockInfo lock, boolean mine) {
+		if (mine) {
+			return "The server let the lease end at " + lock.expiresAt();
+		}
+		if (lock.holder() == null) {
+			return "It was released by somebody else, at " + lock.releasedAt();
+		}
+		return "It is held by %s (thread %s) since %s, for %s".formatted(lock.acquirer(), lock.thread(),
+				lock.acquiredAt(), lock.why());
+	}
+
+	private void retryLater(List<Lease> leases) {
+		for (Lease lease : leases) {
+			lease.retryIn(shorter(LONGEST_RETRY, lease.terms().lease().dividedBy(12)).toNanos());
+		}
+	}
+
+	/**
+	 * Renew one lease now, for an owner who asked for it.
+	 * @param lease the lease
+	 * @param timeout how long the request may take
+	 */
+	void renewNow(Lease lease, Duration timeout) {
+		LeaseDeadline sent = LeaseDeadline.from(this.clock, Duration.ZERO);
+		settle(lease, sent, this.repository.renew(List.of(lease.key()), timeout).get(lease.key()));
+	}
+
+}

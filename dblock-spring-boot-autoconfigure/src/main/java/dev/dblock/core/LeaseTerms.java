@@ -1,0 +1,98 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+
+import dev.dblock.LockOptions;
+import dev.dblock.WhenLost;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Complete and checked options.
+ *
+ * @param lease how long the store keeps the lock without hearing from the holder
+ * @param waitUpTo how long to wait for it
+ * @param minHold how long the name stays taken from the grant
+ * @param maxHold how long the lease is renewed from the grant; zero means without end
+ * @param autoRenew whether the lease is renewed by itself
+ * @param whenLost what happens to the acquiring thread when the lease is lost
+ * @param why what the lock is for
+ */
+record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Duration maxHold, boolean autoRenew,
+		WhenLost whenLost, @Nullable String why) {
+
+	/**
+	 * A renewal starts after a third of the lease and each attempt may take a sixth: below
+	 * this, an ordinary pause of the garbage collector uses them all up.
+	 */
+	static final Duration MIN_LEASE = Duration.ofMillis(500);
+
+	static final Duration MAX_LEASE = Duration.ofDays(365);
+
+	private static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
+
+	static LeaseTerms of(LockOptions options) {
+		Duration lease = required(options.lease(), "lease");
+		checkLease(lease);
+		Duration minHold = required(options.minHold(), "minimum hold");
+		if (minHold.compareTo(lease) > 0) {
+			throw new IllegalArgumentException(("The minimum hold (%s) is longer than the lease (%s): "
+					+ "a holder that crashed would free the name sooner than one that finished. "
+					+ "Make the lease at least as long")
+				.formatted(minHold, lease));
+		}
+		Duration wait = required(options.waitUpTo(), "wait");
+		return new LeaseTerms(lease, (wait.compareTo(LONGEST_WAIT) > 0) ? LONGEST_WAIT : wait, minHold,
+				capped(required(options.maxHold(), "maximum hold")), required(options.autoRenew(), "autoRenew"),
+				required(options.whenLost(), "whenLost"), options.why());
+	}
+
+	private static void checkLease(Duration lease) {
+		if (lease.compareTo(MIN_LEASE) < 0) {
+			throw new IllegalArgumentException(("The lease %s is too short to be renewed in time. "
+					+ "The smallest is %s; some tens of seconds are usual")
+				.formatted(lease, MIN_LEASE));
+		}
+		refuseLong(lease);
+	}
+
+	private static void refuseLong(Duration lease) {
+		if (lease.compareTo(MAX_LEASE) > 0) {
+			throw new IllegalArgumentException(("The lease %s is longer than %s. A lease is renewed while the work "
+					+ "goes on: it only has to be longer than the longest pause of a process that is alive")
+				.formatted(lease, MAX_LEASE));
+		}
+	}
+
+	/**
+	 * Check how far a lease is to be extended.
+	 * @param atLeast the extension
+	 * @throws IllegalArgumentException when it is not positive or too long
+	 */
+	static void checkExtension(Duration atLeast) {
+		if (atLeast.isNegative() || atLeast.isZero()) {
+			throw new IllegalArgumentException("A lease is extended by a positive duration, not by " + atLeast);
+		}
+		refuseLong(atLeast);
+	}
+
+	private static Duration capped(Duration maxHold) {
+		return (maxHold.compareTo(LONGEST_WAIT) > 0) ? LONGEST_WAIT : maxHold;
+	}
+
+	private static <T> T required(@Nullable T value, String option) {
+		if (value == null) {
+			throw new IllegalArgumentException("The engine's own defaults say nothing about the " + option);
+		}
+		return value;
+	}
+
+	/**
+	 * The time limit of one attempt to renew such a lease, so that several fit in before
+	 * its end.
+	 * @return a sixth of the lease
+	 */
+	Duration renewalTimeout() {
+		return this.lease.dividedBy(6);
+	}
+
+}

@@ -1,0 +1,208 @@
+package dev.dblock.core;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks after all leases of the process on one thread: has those that are due renewed,
+ * declares those lost whose time is over, and finds those whose handle was forgotten. It
+ * never speaks to the store itself, so a server that does not answer cannot keep it from
+ * telling. (Redisson's watchdog gave the name; that one renews each lock by a timer of
+ * its own.)
+ */
+final class LeaseWatchdog {
+
+	/**
+	 * At least this often the wall clock is compared with the monotonic one.
+	 */
+	private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseWatchdog.class);
+
+	private final LeaseRegistry registry;
+
+	private final LeaseLosses losses;
+
+	private final Consumer<Lease> abandoned;
+
+	private final Supplier<LeaseRenewer> renewers;
+
+	private final ScheduledExecutorService thread;
+
+	private final Executor renewals;
+
+	private final Map<Integer, RenewalGroup> groups = new HashMap<>();
+
+	private @Nullable ScheduledFuture<?> nextTick;
+
+	private long nextTickNanos;
+
+	LeaseWatchdog(LeaseRegistry registry, LeaseLosses losses, Consumer<Lease> abandoned,
+			Supplier<LeaseRenewer> renewers, ScheduledExecutorService thread, Executor renewals) {
+		this.registry = registry;
+		this.losses = losses;
+		this.abandoned = abandoned;
+		this.renewers = renewers;
+		this.thread = thread;
+		this.renewals = renewals;
+	}
+
+	void watch(Lease lease) {
+		this.registry.add(lease);
+		tickWithin(pauseFor(lease));
+	}
+
+	/**
+	 * Have the next look at all leases not later than that.
+	 */
+	synchronized void tickWithin(long nanos) {
+		long pause = Math.min(LONGEST_PAUSE_NANOS, Math.max(SHORTEST_PAUSE_NANOS, nanos));
+		long at = System.nanoTime() + pause;
+		if (this.nextTick != null) {
+			if (this.nextTickNanos - at <= 0) {
+				return;
+			}
+			this.nextTick.cancel(false);
+		}
+		try {
+			this.nextTick = this.thread.schedule(this::tickAndGoOn, pause, TimeUnit.NANOSECONDS);
+			this.nextTickNanos = at;
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The engine was closed: nothing is watched any more");
+		}
+	}
+
+	private void tickAndGoOn() {
+		synchronized (this) {
+			this.nextTick = null;
+		}
+		long pause = SHORTEST_PAUSE_NANOS;
+		try {
+			pause = tick();
+		}
+		catch (RuntimeException | Error ex) {
+			logger.error("The watchdog of the locks failed and goes on", ex);
+			pause = LONGEST_PAUSE_NANOS / 10;
+		}
+		finally {
+			if (!this.registry.isEmpty()) {
+				tickWithin(pause);
+			}
+		}
+	}
+
+	/**
+	 * Look at all leases once.
+	 * @return how long nothing needs to be done, in nanoseconds
+	 */
+	long tick() {
+		long pause = LONGEST_PAUSE_NANOS;
+		for (Lease lease : this.registry.all()) {
+			if (lease.isOver()) {
+				this.losses.expire(lease);
+			}
+			else if (lease.handle() == null) {
+				this.abandoned.accept(lease);
+			}
+			else {
+				groupOf(lease).consider(lease);
+				pause = Math.min(pause, lease.remainingNanos());
+			}
+		}
+		for (RenewalGroup group : this.groups.values()) {
+			pause = Math.min(pause, group.renewIfDue());
+		}
+		return pause;
+	}
+
+	private RenewalGroup groupOf(Lease lease) {
+		int magnitude = Long.SIZE - Long.numberOfLeadingZeros(lease.terms().lease().toNanos());
+		return this.groups.computeIfAbsent(magnitude, (key) -> new RenewalGroup(this.renewers.get()));
+	}
+
+	private static long pauseFor(Lease lease) {
+		long end = lease.remainingNanos();
+		return lease.isRenewing() ? Math.min(end, lease.renewalDueInNanos()) : end;
+	}
+
+	/**
+	 * Leases of about the same length. They share their requests; others do not, since the
+	 * time limit of a request is that of its shortest lease, and a short one could not
+	 * wait for the answer that a long one may.
+	 */
+	private final class RenewalGroup {
+
+		private final LeaseRenewer renewer;
+
+		private List<Lease> candidates = new ArrayList<>();
+
+		private long dueInNanos = Long.MAX_VALUE;
+
+		private volatile boolean busy;
+
+		RenewalGroup(LeaseRenewer renewer) {
+			this.renewer = renewer;
+		}
+
+		void consider(Lease lease) {
+			if (this.busy || !lease.isRenewing()) {
+				return;
+			}
+			boolean unproven = lease.isUnproven();
+			this.dueInNanos = Math.min(this.dueInNanos, unproven ? lease.retryDueInNanos() : lease.renewalDueInNanos());
+			if (unproven || lease.canJoinRenewal()) {
+				this.candidates.add(lease);
+			}
+		}
+
+		long renewIfDue() {
+			List<Lease> due = this.candidates;
+			long pause = this.dueInNanos;
+			this.candidates = new ArrayList<>();
+			this.dueInNanos = Long.MAX_VALUE;
+			if (pause > 0) {
+				return pause;
+			}
+			this.busy = true;
+			try {
+				LeaseWatchdog.this.renewals.execute(() -> renew(due));
+				return LONGEST_PAUSE_NANOS;
+			}
+			catch (RejectedExecutionException ex) {
+				this.busy = false;
+				return LONGEST_PAUSE_NANOS / 100;
+			}
+		}
+
+		private void renew(List<Lease> due) {
+			try {
+				this.renewer.renew(due);
+			}
+			catch (RuntimeException | Error ex) {
+				logger.error("A renewal failed in an unexpected way and is tried again", ex);
+			}
+			finally {
+				this.busy = false;
+				tickWithin(0);
+			}
+		}
+
+	}
+
+}

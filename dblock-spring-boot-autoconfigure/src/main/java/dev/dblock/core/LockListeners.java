@@ -1,0 +1,57 @@
+package dev.dblock.core;
+
+import java.util.List;
+import java.util.function.Consumer;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockListener;
+import dev.dblock.LockRefusal;
+import dev.dblock.LossReason;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All listeners as one that throws nothing.
+ */
+final class LockListeners implements LockListener {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockListeners.class);
+
+	private final List<LockListener> listeners;
+
+	LockListeners(List<LockListener> listeners) {
+		this.listeners = List.copyOf(listeners);
+	}
+
+	@Override
+	public void onAcquired(LockHandle handle) {
+		tell((listener) -> listener.onAcquired(handle));
+	}
+
+	@Override
+	public void onUnavailable(LockRefusal refusal) {
+		tell((listener) -> listener.onUnavailable(refusal));
+	}
+
+	@Override
+	public void onLost(LockHandle handle, LossReason reason) {
+		tell((listener) -> listener.onLost(handle, reason));
+	}
+
+	@Override
+	public void onReleased(LockHandle handle) {
+		tell((listener) -> listener.onReleased(handle));
+	}
+
+	private void tell(Consumer<LockListener> news) {
+		for (LockListener listener : this.listeners) {
+			try {
+				news.accept(listener);
+			}
+			catch (RuntimeException | LinkageError ex) {
+				logger.warn("The lock listener {} failed; the lock is not affected", listener, ex);
+			}
+		}
+	}
+
+}

@@ -1,0 +1,77 @@
+package dev.dblock.core;
+
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * What can be the name of a lock.
+ */
+final class LockNames {
+
+	/**
+	 * Index entries were limited to 1024 bytes on the servers that know no pipeline
+	 * updates; the rest is for the entry's own bytes.
+	 */
+	static final int MAX_BYTES = 1000;
+
+	private final String prefix;
+
+	LockNames(String prefix) {
+		this.prefix = prefix;
+	}
+
+	String prefix() {
+		return this.prefix;
+	}
+
+	String full(String name) {
+		if (name.isBlank()) {
+			throw new IllegalArgumentException("The name of a lock must not be empty or blank");
+		}
+		String full = this.prefix + name;
+		checkCharacters(full);
+		return full;
+	}
+
+	private static void checkCharacters(String name) {
+		boolean ascii = true;
+		for (int i = 0; i < name.length(); i++) {
+			char c = name.charAt(i);
+			if (Character.isISOControl(c)) {
+				throw new IllegalArgumentException(("The name of a lock must not contain control characters, which "
+						+ "would forge lines in logs; character %d of %s is U+%04X")
+					.formatted(i, shortened(name), (int) c));
+			}
+			ascii = ascii && c < 0x80;
+		}
+		int bytes = ascii ? name.length() : utf8Length(name);
+		if (bytes > MAX_BYTES) {
+			throw new IllegalArgumentException(("The name of a lock may have %d bytes in UTF-8, prefix included, so "
+					+ "that it fits an index entry of every server; %s has %d. Shorten it, or use a hash of it")
+				.formatted(MAX_BYTES, shortened(name), bytes));
+		}
+	}
+
+	private static int utf8Length(String name) {
+		try {
+			return StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(name)).remaining();
+		}
+		catch (CharacterCodingException ex) {
+			throw new IllegalArgumentException(
+					"The name of a lock must be text that UTF-8 can hold; %s has half of a surrogate pair"
+						.formatted(shortened(name)),
+					ex);
+		}
+	}
+
+	private static String shortened(String name) {
+		String visible = name.codePoints()
+			.limit(40)
+			.map((c) -> Character.isISOControl(c) ? '?' : c)
+			.collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+			.toString();
+		return "'" + visible + ((visible.length() < name.length()) ? "…'" : "'");
+	}
+
+}

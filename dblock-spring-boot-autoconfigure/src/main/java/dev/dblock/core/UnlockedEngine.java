@@ -1,0 +1,86 @@
+package dev.dblock.core;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+
+import dev.dblock.LockAttempt;
+import dev.dblock.LockEngine;
+import dev.dblock.LockGrant;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
+import dev.dblock.LockOptions;
+
+/**
+ * The engine of an application that has switched locking off: every lock is granted at
+ * once, to everybody. Names and options are checked as ever, so that what is wrong shows
+ * before locking is switched on again.
+ */
+public final class UnlockedEngine implements LockEngine {
+
+	private final LockNames names;
+
+	private final LockOptions defaults;
+
+	/**
+	 * Tokens must rise from run to run, or a store that has seen one would refuse the
+	 * next run; no decision of the lock depends on this clock.
+	 */
+	private final AtomicLong token = new AtomicLong(System.currentTimeMillis() * 1024);
+
+	/**
+	 * An engine that locks nothing.
+	 * @param settings the settings; only the prefix and the defaults matter
+	 * @throws IllegalArgumentException when the defaults among the settings cannot be
+	 */
+	public UnlockedEngine(EngineSettings settings) {
+		LeaseTerms.of(settings.defaults());
+		this.names = new LockNames(settings.namePrefix());
+		this.defaults = settings.defaults();
+	}
+
+	@Override
+	public String fullName(String name) {
+		return this.names.full(name);
+	}
+
+	@Override
+	public void check(LockOptions options) {
+		LeaseTerms.of(options.orElse(this.defaults));
+	}
+
+	@Override
+	public LockAttempt acquire(String name, LockOptions options) {
+		LeaseTerms terms = LeaseTerms.of(options.orElse(this.defaults));
+		return new LockGrant(new UnlockedHandle(fullName(name), this.token.incrementAndGet(), terms.lease()));
+	}
+
+	@Override
+	public Optional<LockHandle> keptByTransaction(String fullName) {
+		return Optional.empty();
+	}
+
+	@Override
+	public Optional<LockInfo> inspect(String name) {
+		fullName(name);
+		return Optional.empty();
+	}
+
+	@Override
+	public List<LockInfo> list() {
+		return List.of();
+	}
+
+	@Override
+	public boolean forceRelease(String name) {
+		fullName(name);
+		return false;
+	}
+
+	@Override
+	public boolean forceReleaseNow(String name) {
+		fullName(name);
+		return false;
+	}
+
+}
