@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a {@link LockTemplate} stands on. Applications use the template; this is for
- * those who bring an engine of their own.
+ * What a {@link LockTemplate} stands on. Applications use the template; this is for those
+ * who bring an engine of their own.
  */
 public interface LockEngine {
 

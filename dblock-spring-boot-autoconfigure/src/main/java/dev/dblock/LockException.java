@@ -1,8 +1,8 @@
 package dev.dblock;
 
 /**
- * Root of what dblock itself throws about a lock. Errors of the store are not among
- * them: those are Spring's {@code DataAccessException}s.
+ * Root of what dblock itself throws about a lock. Errors of the store are not among them:
+ * those are Spring's {@code DataAccessException}s.
  */
 public abstract class LockException extends RuntimeException {
 

@@ -52,8 +52,8 @@ public interface LockHandle extends AutoCloseable {
 	 * Renew the lease now, for one lease from now by the server's clock. Needed only when
 	 * automatic renewal is off.
 	 * @throws LockLostException when the lock is not held any more
-	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked;
-	 * the lease then stays as it was
+	 * @throws org.springframework.dao.DataAccessException when the server cannot be
+	 * asked; the lease then stays as it was
 	 */
 	void renew();
 
@@ -65,8 +65,8 @@ public interface LockHandle extends AutoCloseable {
 	 * @throws LockLostException when the lock is not held any more
 	 * @throws IllegalArgumentException when the duration is not positive or longer than a
 	 * lease may be
-	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked;
-	 * the lease then stays as it was
+	 * @throws org.springframework.dao.DataAccessException when the server cannot be
+	 * asked; the lease then stays as it was
 	 */
 	void extend(Duration atLeast);
 

@@ -27,8 +27,8 @@ public interface LockOperations {
 	 * @param <T> the type of its result
 	 * @param <E> what it may throw
 	 * @return the result of the work
-	 * @throws LockUnavailableException when the lock is not available within the wait; the
-	 * work was not started
+	 * @throws LockUnavailableException when the lock is not available within the wait;
+	 * the work was not started
 	 * @throws LockLostException when the lease was lost before the end of the work; what
 	 * the work threw itself is among the suppressed exceptions
 	 * @throws E what the work throws
@@ -99,11 +99,11 @@ public interface LockOperations {
 	 * @throws E what the work throws
 	 */
 	default <E extends Throwable> void execute(String name, LockOptions options, LockedTask<E> task) throws E {
-		LockedAction<@Nullable Void, E> action = () -> {
+		LockedAction<LockedTask<E>, E> action = () -> {
 			task.run();
-			return null;
+			return task;
 		};
-		this.<@Nullable Void, E>execute(name, options, action);
+		execute(name, options, action);
 	}
 
 	/**
@@ -169,8 +169,8 @@ public interface LockOperations {
 
 	/**
 	 * Take a lock away from its holder and free its name at once, for operators. This
-	 * gives up exclusion: the holder goes on until its next renewal and does not know that
-	 * another may hold the lock already. Only for a holder that is known to be gone.
+	 * gives up exclusion: the holder goes on until its next renewal and does not know
+	 * that another may hold the lock already. Only for a holder that is known to be gone.
 	 * @param name the name of the lock
 	 * @return whether it had a holder or was still taken
 	 */

@@ -77,9 +77,9 @@ public final class LockTemplate implements LockOperations {
 	}
 
 	/**
-	 * A lost lease outranks what the work threw, since only it says that somebody else may
-	 * have been at the same work; neither an {@link Error} nor an exception that tells of
-	 * the loss already is hidden by it.
+	 * A lost lease outranks what the work threw, since only it says that somebody else
+	 * may have been at the same work; neither an {@link Error} nor an exception that
+	 * tells of the loss already is hidden by it.
 	 */
 	private static Throwable closeAfter(LockHandle handle, Throwable thrown) {
 		try {

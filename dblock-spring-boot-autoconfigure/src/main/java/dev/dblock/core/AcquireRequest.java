@@ -5,8 +5,8 @@ import java.time.Duration;
 /**
  * One attempt to acquire a lock.
  *
- * @param key the name, and the random id of this attempt; an id is never sent for a second
- * attempt
+ * @param key the name, and the random id of this attempt; an id is never sent for a
+ * second attempt
  * @param lease how long the lock is asked for
  * @param acquirer the instance that asks
  * @param thread the thread that asks

@@ -34,7 +34,8 @@ final class CallSite {
 			return false;
 		}
 		int dot = className.indexOf('.', ROOT.length());
-		return dot < 0 ? className.startsWith("dev.dblock.Lock") : OWN_ROOMS.contains(className.substring(ROOT.length(), dot));
+		return dot < 0 ? className.startsWith("dev.dblock.Lock")
+				: OWN_ROOMS.contains(className.substring(ROOT.length(), dot));
 	}
 
 }

@@ -27,7 +27,7 @@ final class Lease {
 
 	private final long grantedNanos;
 
-	private final AtomicReference<LeaseDeadline> deadline;
+	private volatile LeaseDeadline deadline;
 
 	private final AtomicReference<@Nullable LossReason> end = new AtomicReference<>();
 
@@ -44,7 +44,7 @@ final class Lease {
 		this.clock = clock;
 		this.owner = new LeaseOwner(Thread.currentThread());
 		this.grantedNanos = clock.nanoTime();
-		this.deadline = new AtomicReference<>(deadline);
+		this.deadline = deadline;
 		this.renewing = terms.autoRenew();
 		this.nextAttemptNanos = deadline.sentNanos();
 	}
@@ -66,7 +66,7 @@ final class Lease {
 	}
 
 	LeaseDeadline deadline() {
-		return this.deadline.get();
+		return this.deadline;
 	}
 
 	void attach(LeaseHandle handle) {
@@ -90,22 +90,22 @@ final class Lease {
 	}
 
 	boolean isOver() {
-		return this.deadline.get().passed(this.clock);
+		return this.deadline.passed(this.clock);
 	}
 
 	boolean isUnproven() {
-		return this.deadline.get().suspect(this.clock);
+		return this.deadline.suspect(this.clock);
 	}
 
 	long remainingNanos() {
-		return this.deadline.get().remainingNanos(this.clock);
+		return this.deadline.remainingNanos(this.clock);
 	}
 
 	/**
 	 * The store has confirmed the lease.
 	 */
-	void prove(LeaseDeadline proof) {
-		this.deadline.accumulateAndGet(proof, Lease::merge);
+	synchronized void prove(LeaseDeadline proof) {
+		this.deadline = merge(this.deadline, proof);
 	}
 
 	/**
@@ -170,8 +170,8 @@ final class Lease {
 	}
 
 	/**
-	 * Whether a renewal that is sent for others may as well take this lease along: half of
-	 * the way to its own. So leases that were acquired at any time soon share their
+	 * Whether a renewal that is sent for others may as well take this lease along: half
+	 * of the way to its own. So leases that were acquired at any time soon share their
 	 * renewals.
 	 */
 	boolean canJoinRenewal() {

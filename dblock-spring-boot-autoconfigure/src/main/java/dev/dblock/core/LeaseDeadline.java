@@ -14,9 +14,9 @@ import java.util.concurrent.TimeUnit;
 record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
 
 	/**
-	 * The monotonic clock stands still while a machine is suspended, and so the wall clock
-	 * runs ahead of it. Half of the smallest clock allowance that is sensible, plus the
-	 * drift that the allowance covers too.
+	 * The monotonic clock stands still while a machine is suspended, and so the wall
+	 * clock runs ahead of it. Half of the smallest clock allowance that is sensible, plus
+	 * the drift that the allowance covers too.
 	 */
 	private static final long SUSPICION_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 

@@ -143,8 +143,10 @@ final class LeaseHandle implements LockHandle {
 			this.keeper.release(this);
 		}
 		catch (DataAccessException ex) {
-			logger.warn("The lock '{}' (fencing token {}) could not be given back; it ends with its lease, "
-					+ "within {} ms", name(), token(), Math.max(0, this.lease.remainingNanos() / 1_000_000), ex);
+			logger.warn(
+					"The lock '{}' (fencing token {}) could not be given back; it ends with its lease, "
+							+ "within {} ms",
+					name(), token(), Math.max(0, this.lease.remainingNanos() / 1_000_000), ex);
 		}
 		LossReason end = this.lease.end();
 		if (end != null && end != LossReason.RELEASED) {

@@ -138,8 +138,10 @@ final class LeaseKeeper {
 	static void abandon(Lease lease, LeaseRegistry registry, LeaseReleaser releaser) {
 		if (lease.endWith(LossReason.RELEASED)) {
 			registry.remove(lease);
-			logger.warn("The lock '{}' (fencing token {}) was never released, and nobody refers to its handle "
-					+ "any more: releasing it now. Close handles in a try block", lease.key().name(), lease.token());
+			logger.warn(
+					"The lock '{}' (fencing token {}) was never released, and nobody refers to its handle "
+							+ "any more: releasing it now. Close handles in a try block",
+					lease.key().name(), lease.token());
 			releaser.releaseInBackground(lease.key());
 		}
 	}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -112,7 +113,8 @@ final class LeaseReleaser {
 	void releaseDoubtful(LeaseKey key, Duration limit) {
 		releaseInBackground(key);
 		try {
-			this.timer.schedule(() -> releaseInBackground(key), limit.toMillis(), TimeUnit.MILLISECONDS);
+			ScheduledFuture<?> unused = this.timer.schedule(() -> releaseInBackground(key), limit.toMillis(),
+					TimeUnit.MILLISECONDS);
 		}
 		catch (RejectedExecutionException ex) {
 			logger.debug("The engine was closed: the lease of '{}' ends by itself", key.name());

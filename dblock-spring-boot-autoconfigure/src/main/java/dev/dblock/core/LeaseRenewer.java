@@ -23,7 +23,8 @@ import org.springframework.dao.QueryTimeoutException;
 final class LeaseRenewer {
 
 	/**
-	 * Names of the greatest length make a request of 5 MB, well below what a server takes.
+	 * Names of the greatest length make a request of 5 MB, well below what a server
+	 * takes.
 	 */
 	static final int MAX_BATCH = 5000;
 
@@ -90,9 +91,10 @@ final class LeaseRenewer {
 			return;
 		}
 		retryLater(held);
-		logger.warn("{} of this process's locks could not be renewed; this is tried again until their leases end, "
-				+ "the first ('{}') in {} ms: {}", held.size(), held.get(0).key().name(),
-				held.get(0).remainingNanos() / 1_000_000, ex.toString());
+		logger.warn(
+				"{} of this process's locks could not be renewed; this is tried again until their leases end, "
+						+ "the first ('{}') in {} ms: {}",
+				held.size(), held.get(0).key().name(), held.get(0).remainingNanos() / 1_000_000, ex.toString());
 		logger.debug("The renewal failed", ex);
 	}
 

@@ -21,8 +21,8 @@ record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Duration 
 		WhenLost whenLost, @Nullable String why) {
 
 	/**
-	 * A renewal starts after a third of the lease and each attempt may take a sixth: below
-	 * this, an ordinary pause of the garbage collector uses them all up.
+	 * A renewal starts after a third of the lease and each attempt may take a sixth:
+	 * below this, an ordinary pause of the garbage collector uses them all up.
 	 */
 	static final Duration MIN_LEASE = Duration.ofMillis(500);
 

@@ -142,9 +142,9 @@ final class LeaseWatchdog {
 	}
 
 	/**
-	 * Leases of about the same length. They share their requests; others do not, since the
-	 * time limit of a request is that of its shortest lease, and a short one could not
-	 * wait for the answer that a long one may.
+	 * Leases of about the same length. They share their requests; others do not, since
+	 * the time limit of a request is that of its shortest lease, and a short one could
+	 * not wait for the answer that a long one may.
 	 */
 	private final class RenewalGroup {
 

@@ -131,8 +131,8 @@ final class LockAcquirer {
 		LeaseDeadline deadline = LeaseDeadline.from(this.clock, terms.lease());
 		AcquireAnswer answer;
 		try {
-			answer = this.repository.acquire(new AcquireRequest(key, terms.lease(), this.settings.acquirer(),
-					threadName(), why, limit));
+			answer = this.repository
+				.acquire(new AcquireRequest(key, terms.lease(), this.settings.acquirer(), threadName(), why, limit));
 		}
 		catch (LockException ex) {
 			throw ex;
@@ -154,8 +154,8 @@ final class LockAcquirer {
 	}
 
 	/**
-	 * A driver's retry may be answered with a grant that was given, and lost, long ago; so
-	 * only an answer within the lease counts.
+	 * A driver's retry may be answered with a grant that was given, and lost, long ago;
+	 * so only an answer within the lease counts.
 	 */
 	private Outcome granted(Lease lease, Duration limit) {
 		if (lease.isOver()) {
