@@ -1,0 +1,80 @@
+package dev.dblock.mongodb;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Function;
+
+import org.bson.BsonArray;
+import org.bson.BsonDateTime;
+import org.bson.BsonDocument;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+
+/**
+ * The words of which statements are put together.
+ */
+final class BsonParts {
+
+	private BsonParts() {
+	}
+
+	/**
+	 * A document with one field, such as an operator and its operand.
+	 * @param field the name of the field
+	 * @param value its value
+	 * @return the document
+	 */
+	static BsonDocument doc(String field, BsonValue value) {
+		return new BsonDocument(field, value);
+	}
+
+	/**
+	 * A document with one field that holds an array, such as an operator and its
+	 * operands.
+	 * @param field the name of the field
+	 * @param values the elements of the array
+	 * @return the document
+	 */
+	static BsonDocument doc(String field, BsonValue... values) {
+		return new BsonDocument(field, new BsonArray(Arrays.asList(values)));
+	}
+
+	/**
+	 * A text that is read as an expression: a field path or a variable. Never for what
+	 * comes from a caller.
+	 * @param expression the expression
+	 * @return the expression
+	 */
+	static BsonString ref(String expression) {
+		return new BsonString(expression);
+	}
+
+	/**
+	 * A text inside an expression that stands for itself.
+	 * @param text any text
+	 * @return the expression
+	 */
+	static BsonDocument literal(String text) {
+		return new BsonDocument("$literal", new BsonString(text));
+	}
+
+	static BsonString text(String text) {
+		return new BsonString(text);
+	}
+
+	static BsonInt64 number(long number) {
+		return new BsonInt64(number);
+	}
+
+	static BsonDateTime date(long millis) {
+		return new BsonDateTime(millis);
+	}
+
+	static <T> BsonDocument anyOf(Collection<T> things, Function<T, String> property) {
+		List<BsonString> texts = things.stream().map(property).map(BsonString::new).toList();
+		return new BsonDocument("$in", new BsonArray(texts));
+	}
+
+}

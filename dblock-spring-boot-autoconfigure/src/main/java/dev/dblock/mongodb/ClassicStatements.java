@@ -1,0 +1,216 @@
+package dev.dblock.mongodb;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+import com.mongodb.ErrorCategory;
+import com.mongodb.MongoWriteException;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.ReturnDocument;
+import dev.dblock.LockInfo;
+import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.LeaseKey;
+import dev.dblock.mongodb.ServerClock.Reading;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.QueryTimeoutException;
+
+import static dev.dblock.mongodb.BsonParts.anyOf;
+import static dev.dblock.mongodb.BsonParts.date;
+import static dev.dblock.mongodb.BsonParts.doc;
+import static dev.dblock.mongodb.BsonParts.number;
+import static dev.dblock.mongodb.BsonParts.text;
+
+/**
+ * Classic update operators, for servers without pipeline updates. What would be decided
+ * by {@code $$NOW} is decided here by the earliest or the latest time that the server's
+ * clock can show, whichever keeps two holders apart; between looking and writing nothing
+ * may have changed, or it is looked at again.
+ */
+final class ClassicStatements implements Statements {
+
+	private static final BsonDocument STAMPS = doc(LockDocument.ACQUIRED_AT, BsonBoolean.TRUE)
+		.append(LockDocument.UPDATED_AT, BsonBoolean.TRUE);
+
+	private static final BsonDocument UPDATED = doc(LockDocument.UPDATED_AT, BsonBoolean.TRUE);
+
+	private static final BsonDocument RELEASED_AT = doc(LockDocument.RELEASED_AT, new BsonString(""));
+
+	private static final FindOneAndUpdateOptions TAKE = new FindOneAndUpdateOptions()
+		.returnDocument(ReturnDocument.AFTER);
+
+	private final LeaseTimes times;
+
+	private final ServerClock clock;
+
+	ClassicStatements(LeaseTimes times, ServerClock clock) {
+		this.times = times;
+		this.clock = clock;
+	}
+
+	@Override
+	public Acquired acquire(StoreRequest store, AcquireRequest request) {
+		String name = request.key().name();
+		boolean created = false;
+		while (!store.isOver()) {
+			BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
+			if (stored == null && !create(store, name)) {
+				continue;
+			}
+			created |= stored == null;
+			LockDocument found = LockDocument.read(stored, name, store.collectionName()).orElse(null);
+			Reading now = this.clock.read(store);
+			if (found != null && found.isTakenAt(now.notBefore())) {
+				return found.isHeldBy(request.key().holder()) ? Acquired.granted(found, created)
+						: Acquired.refused(found, now.notBefore());
+			}
+			LockDocument taken = take(store, request, found, now);
+			if (taken != null) {
+				return Acquired.granted(taken, created);
+			}
+		}
+		throw new QueryTimeoutException("The lock '" + name + "' changed hands each time it was about to be taken");
+	}
+
+	// Two steps: an upsert whose filter names more than the _id is refused by some
+	// servers.
+	private static boolean create(StoreRequest store, String name) {
+		try {
+			store.collection().insertOne(doc(LockDocument.ID, text(name)));
+			return true;
+		}
+		catch (MongoWriteException ex) {
+			if (ex.getError().getCategory() != ErrorCategory.DUPLICATE_KEY) {
+				throw ex;
+			}
+			return false;
+		}
+	}
+
+	private @Nullable LockDocument take(StoreRequest store, AcquireRequest request, @Nullable LockDocument found,
+			Reading now) {
+		BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));
+		String holder = (found != null) ? found.holder() : null;
+		Long expiresAt = (found != null) ? found.expiresAt() : null;
+		filter.append(LockDocument.HOLDER, (holder != null) ? text(holder) : OperatorStatements.IS_ABSENT);
+		filter.append(LockDocument.TOKEN, (found != null) ? number(found.token()) : OperatorStatements.IS_ABSENT);
+		filter.append(LockDocument.EXPIRES_AT, (expiresAt != null) ? date(expiresAt) : OperatorStatements.IS_ABSENT);
+		BsonDocument taken = store.collection().findOneAndUpdate(filter, grant(request, found, now), TAKE);
+		return (taken != null) ? LockDocument.readIfOurs(taken).orElse(null) : null;
+	}
+
+	private BsonDocument grant(AcquireRequest request, @Nullable LockDocument found, Reading now) {
+		long lease = LeaseTimes.millis(request.lease());
+		long free = now.notAfter() + this.times.untilFree(lease);
+		long lastToken = (found != null) ? found.token() : 0;
+		long firstToken = Math.max(lastToken + 1, now.notBefore() * LockDocument.TOKEN_BLOCK);
+		BsonDocument set = new BsonDocument(LockDocument.HOLDER, text(request.key().holder()))
+			.append(LockDocument.ACQUIRER, text(request.acquirer()))
+			.append(LockDocument.THREAD, text(request.thread()))
+			.append(LockDocument.WHY, text(request.why()))
+			.append(LockDocument.TOKEN, number(firstToken + LockDocument.TOKEN_BLOCK - 1))
+			.append(LockDocument.EXPIRES_AT, date(free))
+			.append(LockDocument.LEASE_MILLIS, number(lease))
+			.append(LockDocument.CLEAN_UP_AT,
+					date(Math.max(free, lastToken / LockDocument.TOKEN_BLOCK) + this.times.retention()));
+		if (found != null) {
+			set.append(LockDocument.FENCE_PENDING,
+					BsonBoolean.valueOf(found.holder() != null || found.isFencePending()));
+		}
+		return doc("$set", set).append("$unset", RELEASED_AT).append("$currentDate", STAMPS);
+	}
+
+	@Override
+	public Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases) {
+		FoundLocks found = find(store, leases);
+		Reading now = this.clock.read(store);
+		Map<Long, List<LeaseKey>> byLength = new TreeMap<>();
+		for (LeaseKey lease : leases) {
+			LockDocument document = found.document(lease.name());
+			if (document != null && document.isHeldBy(lease.holder()) && document.leaseMillis() != null) {
+				byLength.computeIfAbsent(document.leaseMillis(), (length) -> new ArrayList<>()).add(lease);
+			}
+		}
+		long renewed = 0;
+		for (Map.Entry<Long, List<LeaseKey>> entry : byLength.entrySet()) {
+			BsonDocument filter = notExpired(doc(LockDocument.ID, anyOf(entry.getValue(), LeaseKey::name))
+				.append(LockDocument.HOLDER, anyOf(entry.getValue(), LeaseKey::holder)), now);
+			renewed += store.collection().updateMany(filter, prolong(entry.getKey(), now)).getMatchedCount();
+		}
+		return (renewed == leases.size()) ? Map.of() : find(store, leases).gone(leases, renewed);
+	}
+
+	private FoundLocks find(StoreRequest store, Collection<LeaseKey> leases) {
+		List<BsonDocument> stored = store.collection()
+			.find(doc(LockDocument.ID, anyOf(leases, LeaseKey::name)))
+			.batchSize(leases.size())
+			.into(new ArrayList<>());
+		long now = this.clock.read(store).notAfter();
+		FoundLocks found = new FoundLocks();
+		stored.forEach((document) -> found.add(document, now));
+		return found;
+	}
+
+	@Override
+	public boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis) {
+		Reading now = this.clock.read(store);
+		return store.collection()
+			.updateOne(notExpired(OperatorStatements.heldBy(lease), now), prolong(atLeastMillis, now))
+			.getMatchedCount() > 0;
+	}
+
+	// Surely not expired: the latest time that it can be.
+	private static BsonDocument notExpired(BsonDocument filter, Reading now) {
+		return filter.append(LockDocument.EXPIRES_AT, doc("$gt", date(now.notAfter())));
+	}
+
+	private BsonDocument prolong(long promised, Reading now) {
+		long free = now.notAfter() + this.times.untilFree(promised);
+		return doc("$max", doc(LockDocument.EXPIRES_AT, (BsonValue) date(free)).append(LockDocument.CLEAN_UP_AT,
+				date(free + this.times.retention())))
+			.append("$currentDate", UPDATED);
+	}
+
+	@Override
+	public boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis) {
+		if (minHoldMillis == 0) {
+			return OperatorStatements.release(store, lease);
+		}
+		return OperatorStatements.releaseAt(store, lease, this.clock.read(store).notAfter() + minHoldMillis);
+	}
+
+	@Override
+	public Optional<LockInfo> find(StoreRequest store, String name) {
+		BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
+		return LockDocument.read(stored, name, store.collectionName())
+			.map((found) -> found.toInfo(this.clock.read(store).notBefore()));
+	}
+
+	@Override
+	public List<LockInfo> findAll(StoreRequest store, String prefix) {
+		FoundLocks found = new FoundLocks();
+		found.addWhileStartingWith(prefix, store.collection().find(FoundLocks.from(prefix)).sort(FoundLocks.BY_NAME),
+				(stored) -> this.clock.read(store).notBefore());
+		return found.infos();
+	}
+
+	@Override
+	public boolean forceRelease(StoreRequest store, String name) {
+		return OperatorStatements.forceRelease(store, name);
+	}
+
+	@Override
+	public boolean forceReleaseNow(StoreRequest store, String name) {
+		return OperatorStatements.forceReleaseNow(store, name,
+				() -> doc(LockDocument.EXPIRES_AT, doc("$gt", date(this.clock.read(store).notBefore()))));
+	}
+
+}

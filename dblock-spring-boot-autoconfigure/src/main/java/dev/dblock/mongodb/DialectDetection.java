@@ -1,0 +1,87 @@
+package dev.dblock.mongodb;
+
+import java.util.Set;
+
+import com.mongodb.MongoCommandException;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds out at first use in which dialect the server is to be spoken to.
+ */
+final class DialectDetection {
+
+	private static final Logger logger = LoggerFactory.getLogger(DialectDetection.class);
+
+	/** MongoDB 4.4: before it, a projection cannot bring the server's time. */
+	private static final int WIRE_VERSION_4_4 = 9;
+
+	/**
+	 * FailedToParse, TypeMismatch, CommandNotFound, CommandNotSupported, the "not
+	 * supported" of Amazon DocumentDB (303 to 305), InvalidPipelineOperator,
+	 * NotImplemented, an unknown variable, an unknown stage, an unknown expression in a
+	 * projection.
+	 */
+	private static final Set<Integer> NOT_UNDERSTOOD = Set.of(9, 14, 59, 115, 168, 238, 303, 304, 305, 17276, 31325,
+			40324);
+
+	private final Statements pipeline;
+
+	private final Statements classic;
+
+	private final Hello hello;
+
+	private volatile @Nullable Statements chosen;
+
+	DialectDetection(StatementDialect setting, Statements pipeline, Statements classic, Hello hello) {
+		this.hello = hello;
+		this.pipeline = pipeline;
+		this.classic = classic;
+		this.chosen = switch (setting) {
+			case AUTO -> null;
+			case PIPELINE -> pipeline;
+			case CLASSIC -> classic;
+		};
+	}
+
+	/**
+	 * The statements that the server understands.
+	 * @param store the store
+	 * @return the statements
+	 */
+	Statements statements(StoreRequest store) {
+		Statements chosen = this.chosen;
+		if (chosen == null) {
+			chosen = understandsPipeline(store) ? this.pipeline : this.classic;
+			this.chosen = chosen;
+			logger.debug("Locks in '{}' are kept with {}", store.collectionName(), chosen.getClass().getSimpleName());
+		}
+		return chosen;
+	}
+
+	private boolean understandsPipeline(StoreRequest store) {
+		try {
+			BsonDocument hello = this.hello.say(store);
+			if (hello.getNumber("maxWireVersion", new BsonInt32(0)).intValue() < WIRE_VERSION_4_4) {
+				return false;
+			}
+			PipelineStatements.tryOut(store);
+			if (hello.getString("msg", new BsonString("")).getValue().equals("isdbgrid")) {
+				logger.info("Locks in '{}' are decided by the clocks of the mongos routers: keep them closer together "
+						+ "than the clock allowance (dblock.clock-allowance)", store.collectionName());
+			}
+			return true;
+		}
+		catch (MongoCommandException ex) {
+			if (NOT_UNDERSTOOD.contains(ex.getErrorCode())) {
+				return false;
+			}
+			throw ex;
+		}
+	}
+
+}

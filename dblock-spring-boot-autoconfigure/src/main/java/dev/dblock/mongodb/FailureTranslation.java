@@ -1,0 +1,128 @@
+package dev.dblock.mongodb;
+
+import java.util.Set;
+
+import com.mongodb.MongoException;
+import com.mongodb.MongoExecutionTimeoutException;
+import com.mongodb.MongoInterruptedException;
+import com.mongodb.MongoNodeIsRecoveringException;
+import com.mongodb.MongoNotPrimaryException;
+import com.mongodb.MongoSecurityException;
+import com.mongodb.MongoSocketException;
+import com.mongodb.MongoSocketReadTimeoutException;
+import com.mongodb.MongoSocketWriteTimeoutException;
+import com.mongodb.MongoTimeoutException;
+import com.mongodb.MongoWriteConcernException;
+import dev.dblock.LockException;
+import dev.dblock.core.RepositoryInterruptedException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.data.mongodb.UncategorizedMongoDbException;
+
+/**
+ * Tells what went wrong in Spring's terms, with the lock, the collection, and what to do.
+ */
+final class FailureTranslation {
+
+	private static final String NO_SERVER = "Timed out while waiting for a server";
+
+	private static final Set<Integer> DENIED = Set.of(11, 13, 18, 8000);
+
+	private static final int WRITE_CONCERN_TIMEOUT = 64;
+
+	private final String collection;
+
+	FailureTranslation(String collection) {
+		this.collection = collection;
+	}
+
+	/**
+	 * Translate what the driver, or Spring's template above it, threw.
+	 * @param action what was tried, such as "acquire the lock 'stock'"
+	 * @param thrown what was thrown
+	 * @return what to throw instead
+	 */
+	RuntimeException translate(String action, RuntimeException thrown) {
+		if (thrown instanceof LockException) {
+			return thrown;
+		}
+		MongoException cause = mongoCause(thrown);
+		if (cause instanceof MongoInterruptedException) {
+			Thread.currentThread().interrupt();
+			return new RepositoryInterruptedException(thrown);
+		}
+		if (cause == null) {
+			return translateOther(action, thrown);
+		}
+		if (isNoServer(cause)) {
+			return new DataAccessResourceFailureException(
+					text(action, "no server that takes writes was found in time", "Check that MongoDB can be reached "
+							+ "from here and that its replica set has a primary; it was not done"),
+					cause);
+		}
+		if (isTimeout(cause)) {
+			return new QueryTimeoutException(text(action, "the time limit ran out",
+					"It may have been done or not. Check the load of MongoDB and that a majority of its replica set "
+							+ "is up, or allow more time (dblock.mongodb.timeout)"),
+					cause);
+		}
+		if (cause instanceof MongoSecurityException || DENIED.contains(cause.getCode())) {
+			return new PermissionDeniedDataAccessException(text(action, "MongoDB denied it",
+					"The user needs the rights to find, insert, update and remove in that collection"), cause);
+		}
+		if (isDisturbed(cause)) {
+			return new DataAccessResourceFailureException(text(action, "MongoDB could not confirm it",
+					"It may have been done or not; ask again under a new id once a primary and a majority of the "
+							+ "replica set are up"),
+					cause);
+		}
+		return new UncategorizedMongoDbException(text(action, "MongoDB refused it: " + cause.getMessage(),
+				"If it does not know the statement, set dblock.mongodb.statements"), cause);
+	}
+
+	private RuntimeException translateOther(String action, RuntimeException thrown) {
+		if (thrown instanceof DataAccessException) {
+			return thrown;
+		}
+		if (thrown instanceof IllegalStateException) {
+			return new DataAccessResourceFailureException(
+					text(action, "the MongoDB client is closed", "Lock only while the application runs"), thrown);
+		}
+		return new UncategorizedMongoDbException(text(action, "of " + thrown, "Look at the cause; nothing was granted"),
+				thrown);
+	}
+
+	private String text(String action, String reason, String advice) {
+		return "Could not %s in the collection '%s': %s. %s".formatted(action, this.collection, reason, advice);
+	}
+
+	private static @Nullable MongoException mongoCause(RuntimeException thrown) {
+		Throwable cause = thrown;
+		while (cause != null && !(cause instanceof MongoException)) {
+			cause = cause.getCause();
+		}
+		return (MongoException) cause;
+	}
+
+	private static boolean isNoServer(MongoException cause) {
+		String message = cause.getMessage();
+		return cause instanceof MongoTimeoutException && message != null && message.startsWith(NO_SERVER);
+	}
+
+	private static boolean isTimeout(MongoException cause) {
+		return cause instanceof MongoTimeoutException || cause instanceof MongoExecutionTimeoutException
+				|| cause instanceof MongoSocketReadTimeoutException || cause instanceof MongoSocketWriteTimeoutException
+				|| cause instanceof MongoWriteConcernException concern
+						&& concern.getWriteConcernError().getCode() == WRITE_CONCERN_TIMEOUT;
+	}
+
+	private static boolean isDisturbed(MongoException cause) {
+		return cause instanceof MongoSocketException || cause instanceof MongoNotPrimaryException
+				|| cause instanceof MongoNodeIsRecoveringException || cause instanceof MongoWriteConcernException;
+	}
+
+}

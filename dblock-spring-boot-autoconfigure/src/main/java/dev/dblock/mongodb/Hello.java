@@ -1,0 +1,37 @@
+package dev.dblock.mongodb;
+
+import com.mongodb.MongoCommandException;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+
+/**
+ * The command by which a server introduces itself.
+ */
+final class Hello {
+
+	private static final int COMMAND_NOT_FOUND = 59;
+
+	private static final String OLD_NAME = "isMaster";
+
+	private volatile String command = "hello";
+
+	/**
+	 * Ask the server that takes the writes, under the command's old name once it was seen
+	 * that it does not know the new one.
+	 * @param store the store
+	 * @return the answer
+	 */
+	BsonDocument say(StoreRequest store) {
+		try {
+			return store.command(new BsonDocument(this.command, new BsonInt32(1)));
+		}
+		catch (MongoCommandException ex) {
+			if (ex.getErrorCode() != COMMAND_NOT_FOUND || this.command.equals(OLD_NAME)) {
+				throw ex;
+			}
+			this.command = OLD_NAME;
+			return say(store);
+		}
+	}
+
+}

@@ -1,0 +1,42 @@
+package dev.dblock.mongodb;
+
+import java.time.Duration;
+
+import org.springframework.util.Assert;
+import org.springframework.util.StringUtils;
+
+/**
+ * How locks are kept in MongoDB.
+ *
+ * @param collection the collection that holds the locks and nothing else
+ * @param clockAllowance by how much the clocks that may decide about one lock can differ:
+ * those of the replica set's members at a failover, those of several {@code mongos}
+ * routers; a thousandth of the lease is added for drift
+ * @param retention how long the document of a lock that nobody uses any more is kept, at
+ * least a day
+ * @param timeout how long a request may take that comes without a limit of its own
+ * @param statements in which form requests are written
+ * @param createIndexes whether the index that removes old documents is created
+ */
+public record MongoLockSettings(String collection, Duration clockAllowance, Duration retention, Duration timeout,
+		StatementDialect statements, boolean createIndexes) {
+
+	private static final Duration SHORTEST_RETENTION = Duration.ofDays(1);
+
+	/**
+	 * Check each setting by itself.
+	 * @throws IllegalArgumentException when the collection has no name, the clock
+	 * allowance is negative, the retention is shorter than a day, or the timeout is not
+	 * positive
+	 */
+	public MongoLockSettings {
+		Assert.isTrue(StringUtils.hasText(collection), "The collection of the locks must have a name");
+		Assert.isTrue(!clockAllowance.isNegative(),
+				() -> "The clock allowance must not be negative, but is " + clockAllowance);
+		Assert.isTrue(retention.compareTo(SHORTEST_RETENTION) >= 0,
+				() -> "The retention must be a day or more, but is " + retention);
+		Assert.isTrue(!timeout.isNegative() && !timeout.isZero(),
+				() -> "The timeout must be positive, but is " + timeout);
+	}
+
+}

@@ -1,0 +1,93 @@
+package dev.dblock.mongodb;
+
+import java.util.function.Supplier;
+
+import dev.dblock.core.LeaseKey;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+
+import static dev.dblock.mongodb.BsonParts.doc;
+import static dev.dblock.mongodb.BsonParts.text;
+
+/**
+ * Statements that need no arithmetic on the server's clock, and so are the same in both
+ * dialects. They leave {@code cleanUpAt} alone: a release changes no index.
+ */
+final class OperatorStatements {
+
+	static final BsonDocument IS_LONG = doc("$type", new BsonString("long"));
+
+	static final BsonDocument IS_STRING = doc("$type", new BsonString("string"));
+
+	static final BsonDocument IS_ABSENT = doc("$exists", BsonBoolean.FALSE);
+
+	private static final BsonDocument RELEASED_NOW = doc(LockDocument.RELEASED_AT, BsonBoolean.TRUE);
+
+	private static final BsonDocument HOLDER = doc(LockDocument.HOLDER, text(""));
+
+	private static final BsonDocument HOLDER_AND_EXPIRY = HOLDER.clone().append(LockDocument.EXPIRES_AT, text(""));
+
+	private static final BsonDocument FENCE_PENDING = doc(LockDocument.FENCE_PENDING, BsonBoolean.TRUE);
+
+	private static final BsonDocument FREE = doc("$unset", HOLDER_AND_EXPIRY).append("$currentDate", RELEASED_NOW);
+
+	private static final BsonDocument FORCE = doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW)
+		.append("$set", FENCE_PENDING);
+
+	private static final BsonDocument FORCE_NOW = FREE.clone().append("$set", FENCE_PENDING);
+
+	private OperatorStatements() {
+	}
+
+	static BsonDocument heldBy(LeaseKey lease) {
+		return doc(LockDocument.ID, text(lease.name())).append(LockDocument.HOLDER, text(lease.holder()));
+	}
+
+	static boolean release(StoreRequest store, LeaseKey lease) {
+		return update(store, heldBy(lease), FREE);
+	}
+
+	/**
+	 * Release, but keep the name taken.
+	 * @param store the store
+	 * @param lease the lease
+	 * @param until milliseconds of the server's clock
+	 * @return whether the lease was the holder's
+	 */
+	static boolean releaseAt(StoreRequest store, LeaseKey lease, long until) {
+		BsonDocument keep = doc(LockDocument.EXPIRES_AT, BsonParts.date(until));
+		return update(store, heldBy(lease),
+				doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW).append("$set", keep));
+	}
+
+	static boolean forceRelease(StoreRequest store, String name) {
+		return update(store, lock(name).append(LockDocument.HOLDER, IS_STRING), FORCE);
+	}
+
+	/**
+	 * Remove the holder and free the name, or end the minimum hold.
+	 * @param store the store
+	 * @param name the name of the lock
+	 * @param stillTaken the condition on {@code expiresAt} of a minimum hold that is not
+	 * over
+	 * @return whether there was something to end
+	 */
+	static boolean forceReleaseNow(StoreRequest store, String name, Supplier<BsonDocument> stillTaken) {
+		if (update(store, lock(name).append(LockDocument.HOLDER, IS_STRING), FORCE_NOW)) {
+			return true;
+		}
+		BsonDocument inMinimumHold = lock(name).append(LockDocument.HOLDER, IS_ABSENT);
+		inMinimumHold.putAll(stillTaken.get());
+		return update(store, inMinimumHold, FREE);
+	}
+
+	private static BsonDocument lock(String name) {
+		return doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN, IS_LONG);
+	}
+
+	private static boolean update(StoreRequest store, BsonDocument filter, BsonDocument update) {
+		return store.collection().updateOne(filter, update).getMatchedCount() > 0;
+	}
+
+}

@@ -1,0 +1,246 @@
+package dev.dblock.mongodb;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import com.mongodb.MongoException;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.ReturnDocument;
+import dev.dblock.LockInfo;
+import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.LeaseKey;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.types.ObjectId;
+
+import static dev.dblock.mongodb.BsonParts.anyOf;
+import static dev.dblock.mongodb.BsonParts.doc;
+import static dev.dblock.mongodb.BsonParts.literal;
+import static dev.dblock.mongodb.BsonParts.number;
+import static dev.dblock.mongodb.BsonParts.ref;
+import static dev.dblock.mongodb.BsonParts.text;
+
+/**
+ * Updates with an aggregation pipeline: {@code $$NOW} is read and compared on the server.
+ */
+final class PipelineStatements implements Statements {
+
+	private static final int DUPLICATE_KEY = 11000;
+
+	private static final String NOW_FIELD = "now";
+
+	private static final BsonString NOW = ref("$$NOW");
+
+	private static final BsonString EXPIRES_AT = ref("$expiresAt");
+
+	private static final BsonString TOKEN = ref("$token");
+
+	private static final BsonDocument NOTHING_THERE = doc("$eq", ref("$$ROOT"), doc(LockDocument.ID, ref("$_id")));
+
+	private static final BsonDocument OURS_AND_FREE = doc("$and", hasType(TOKEN, "long"),
+			doc("$lte", TOKEN, number(LockDocument.LARGEST_TOKEN)),
+			doc("$in", doc("$type", ref("$holder")), array("string", "missing")),
+			doc("$or", hasType(EXPIRES_AT, "missing"),
+					doc("$and", hasType(EXPIRES_AT, "date"), doc("$lte", EXPIRES_AT, NOW))));
+
+	private static final BsonDocument FREE = doc("$or", NOTHING_THERE, OURS_AND_FREE);
+
+	/** The last token of the next block; an absent one counts as none. */
+	private static final BsonDocument NEXT_TOKEN = doc("$max", doc("$add", TOKEN, number(LockDocument.TOKEN_BLOCK)),
+			doc("$add", doc("$multiply", doc("$toLong", NOW), number(LockDocument.TOKEN_BLOCK)),
+					number(LockDocument.TOKEN_BLOCK - 1)));
+
+	private static final BsonDocument DATE_OF_TOKEN = doc("$toDate",
+			doc("$divide", TOKEN, number(LockDocument.TOKEN_BLOCK)));
+
+	/** Left out in a new document, by which a grant tells that it has created it. */
+	private static final BsonDocument NEXT_FENCE_PENDING = doc("$cond", hasType(TOKEN, "missing"), ref("$$REMOVE"),
+			doc("$or", hasType(ref("$holder"), "string"), doc("$eq", ref("$fencePending"), BsonBoolean.TRUE)));
+
+	private static final BsonDocument NOT_EXPIRED = doc("$expr", doc("$gt", EXPIRES_AT, NOW));
+
+	private static final BsonDocument PROJECTION = projection();
+
+	private static final FindOneAndUpdateOptions TAKE = new FindOneAndUpdateOptions().upsert(true)
+		.returnDocument(ReturnDocument.AFTER)
+		.projection(PROJECTION);
+
+	private static final FindOneAndUpdateOptions TRY = new FindOneAndUpdateOptions().projection(PROJECTION);
+
+	private final LeaseTimes times;
+
+	private final List<BsonDocument> renewal;
+
+	PipelineStatements(LeaseTimes times) {
+		this.times = times;
+		BsonString lease = ref("$leaseMillis");
+		this.renewal = List.of(prolong(doc("$add", NOW, lease, number(times.clockAllowance()),
+				doc("$ceil", doc("$divide", lease, number(LeaseTimes.DRIFT))))));
+	}
+
+	/**
+	 * Ask for nothing in the form of an acquire: fails where the server does not
+	 * understand these statements.
+	 * @param store the store
+	 */
+	static void tryOut(StoreRequest store) {
+		BsonDocument update = doc("$set", doc(LockDocument.TOKEN, NEXT_TOKEN));
+		store.collection()
+			.findOneAndUpdate(doc(LockDocument.ID, new org.bson.BsonObjectId(new ObjectId())), List.of(update), TRY);
+	}
+
+	@Override
+	public Acquired acquire(StoreRequest store, AcquireRequest request) {
+		String name = request.key().name();
+		BsonDocument answer = take(store, request);
+		LockDocument document = LockDocument.read(answer, name, store.collectionName()).orElseThrow();
+		// A retry of the driver gets the stored answer of the first try, without "now".
+		return document.isHeldBy(request.key().holder()) ? Acquired.granted(document, document.isNew())
+				: Acquired.refused(document, now(answer));
+	}
+
+	private BsonDocument take(StoreRequest store, AcquireRequest request) {
+		BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));
+		List<BsonDocument> update = List.of(doc("$replaceWith", doc("$cond", FREE, grant(request), ref("$$ROOT"))));
+		try {
+			return findAndTake(store, filter, update);
+		}
+		catch (MongoException ex) {
+			// Another upsert was first and this one has done nothing: now the document is
+			// there.
+			if (ex.getCode() == DUPLICATE_KEY) {
+				return findAndTake(store, filter, update);
+			}
+			throw ex;
+		}
+	}
+
+	private static BsonDocument findAndTake(StoreRequest store, BsonDocument filter, List<BsonDocument> update) {
+		BsonDocument answer = store.collection().findOneAndUpdate(filter, update, TAKE);
+		return (answer != null) ? answer : new BsonDocument();
+	}
+
+	private BsonDocument grant(AcquireRequest request) {
+		long lease = LeaseTimes.millis(request.lease());
+		BsonDocument free = doc("$add", NOW, number(this.times.untilFree(lease)));
+		return new BsonDocument(LockDocument.ID, ref("$_id"))
+			.append(LockDocument.HOLDER, literal(request.key().holder()))
+			.append(LockDocument.ACQUIRER, literal(request.acquirer()))
+			.append(LockDocument.THREAD, literal(request.thread()))
+			.append(LockDocument.WHY, literal(request.why()))
+			.append(LockDocument.TOKEN, NEXT_TOKEN)
+			.append(LockDocument.ACQUIRED_AT, NOW)
+			.append(LockDocument.UPDATED_AT, NOW)
+			.append(LockDocument.EXPIRES_AT, free)
+			.append(LockDocument.LEASE_MILLIS, number(lease))
+			.append(LockDocument.FENCE_PENDING, NEXT_FENCE_PENDING)
+			.append(LockDocument.CLEAN_UP_AT,
+					doc("$add", doc("$max", free, DATE_OF_TOKEN), number(this.times.retention())));
+	}
+
+	@Override
+	public Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases) {
+		BsonDocument filter = doc(LockDocument.ID, anyOf(leases, LeaseKey::name))
+			.append(LockDocument.HOLDER, anyOf(leases, LeaseKey::holder))
+			// One document spoilt by hand must not make the renewal of all others fail.
+			.append(LockDocument.LEASE_MILLIS, OperatorStatements.IS_LONG)
+			.append("$expr", NOT_EXPIRED.get("$expr"));
+		long renewed = store.collection().updateMany(filter, this.renewal).getMatchedCount();
+		if (renewed == leases.size()) {
+			return Map.of();
+		}
+		FoundLocks found = new FoundLocks();
+		for (BsonDocument document : store.collection()
+			.find(doc(LockDocument.ID, anyOf(leases, LeaseKey::name)))
+			.projection(PROJECTION)
+			.batchSize(leases.size())) {
+			found.add(document, now(document));
+		}
+		return found.gone(leases, renewed);
+	}
+
+	@Override
+	public boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis) {
+		BsonDocument update = prolong(doc("$add", NOW, number(this.times.untilFree(atLeastMillis))));
+		BsonDocument filter = OperatorStatements.heldBy(lease).append("$expr", NOT_EXPIRED.get("$expr"));
+		return store.collection().updateOne(filter, List.of(update)).getMatchedCount() > 0;
+	}
+
+	// Never shortens: requests can be applied in another order than they were sent.
+	private BsonDocument prolong(BsonDocument until) {
+		return doc("$set",
+				doc(LockDocument.EXPIRES_AT, doc("$max", EXPIRES_AT, until)).append(LockDocument.UPDATED_AT, NOW)
+					.append(LockDocument.CLEAN_UP_AT,
+							doc("$max", ref("$cleanUpAt"), doc("$add", until, number(this.times.retention())))));
+	}
+
+	@Override
+	public boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis) {
+		if (minHoldMillis == 0) {
+			return OperatorStatements.release(store, lease);
+		}
+		BsonDocument keep = doc("$set", doc(LockDocument.HOLDER, ref("$$REMOVE")).append(LockDocument.RELEASED_AT, NOW)
+			.append(LockDocument.EXPIRES_AT, doc("$add", NOW, number(minHoldMillis))));
+		return store.collection().updateOne(OperatorStatements.heldBy(lease), List.of(keep)).getMatchedCount() > 0;
+	}
+
+	@Override
+	public Optional<LockInfo> find(StoreRequest store, String name) {
+		BsonDocument projection = PROJECTION.clone().append("nothing", NOTHING_THERE);
+		BsonDocument found = store.collection().find(doc(LockDocument.ID, text(name))).projection(projection).first();
+		if (found == null || found.getBoolean("nothing").getValue()) {
+			return Optional.empty();
+		}
+		return LockDocument.read(found, name, store.collectionName()).map((document) -> document.toInfo(now(found)));
+	}
+
+	@Override
+	public List<LockInfo> findAll(StoreRequest store, String prefix) {
+		FoundLocks found = new FoundLocks();
+		found.addWhileStartingWith(prefix,
+				store.collection().find(FoundLocks.from(prefix)).sort(FoundLocks.BY_NAME).projection(PROJECTION),
+				PipelineStatements::now);
+		return found.infos();
+	}
+
+	@Override
+	public boolean forceRelease(StoreRequest store, String name) {
+		return OperatorStatements.forceRelease(store, name);
+	}
+
+	@Override
+	public boolean forceReleaseNow(StoreRequest store, String name) {
+		return OperatorStatements.forceReleaseNow(store, name, () -> NOT_EXPIRED);
+	}
+
+	private static long now(BsonDocument answer) {
+		return answer.getDateTime(NOW_FIELD).getValue();
+	}
+
+	private static BsonDocument hasType(BsonValue expression, String type) {
+		return doc("$eq", doc("$type", expression), text(type));
+	}
+
+	private static BsonArray array(String... texts) {
+		return new BsonArray(java.util.Arrays.stream(texts).map(BsonString::new).toList());
+	}
+
+	// Only our own fields: what else is stored under a name may be large, or be called
+	// "now".
+	private static BsonDocument projection() {
+		BsonDocument projection = new BsonDocument();
+		for (String field : List.of(LockDocument.HOLDER, LockDocument.ACQUIRER, LockDocument.THREAD, LockDocument.WHY,
+				LockDocument.TOKEN, LockDocument.ACQUIRED_AT, LockDocument.UPDATED_AT, LockDocument.EXPIRES_AT,
+				LockDocument.LEASE_MILLIS, LockDocument.RELEASED_AT, LockDocument.FENCE_PENDING)) {
+			projection.append(field, new BsonInt32(1));
+		}
+		return projection.append(NOW_FIELD, NOW);
+	}
+
+}

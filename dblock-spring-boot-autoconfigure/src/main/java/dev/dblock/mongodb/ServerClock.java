@@ -1,0 +1,73 @@
+package dev.dblock.mongodb;
+
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server's clock, followed from here by samples.
+ */
+final class ServerClock {
+
+	private final LongSupplier nanoTime;
+
+	private final LongSupplier wallTime;
+
+	private final Supplier<Object> topology;
+
+	private final Hello hello;
+
+	private volatile @Nullable ClockSample sample;
+
+	ServerClock(LongSupplier nanoTime, LongSupplier wallTime, Supplier<Object> topology, Hello hello) {
+		this.nanoTime = nanoTime;
+		this.wallTime = wallTime;
+		this.topology = topology;
+		this.hello = hello;
+	}
+
+	/**
+	 * Read the clock, asking the server if the last sample no longer says anything.
+	 * @param store the store
+	 * @return between which times the server's clock is now
+	 */
+	Reading read(StoreRequest store) {
+		Object topology = this.topology.get();
+		ClockSample sample = this.sample;
+		if (sample == null || !sample.isGood(this.nanoTime.getAsLong(), this.wallTime.getAsLong(), topology)) {
+			sample = take(store, topology);
+			this.sample = sample;
+		}
+		long now = this.nanoTime.getAsLong();
+		return new Reading(sample.notBefore(now), sample.notAfter(now));
+	}
+
+	// The topology as it was before: if it changes meanwhile, the sample is dropped at
+	// its next use.
+	private ClockSample take(StoreRequest store, Object topology) {
+		long sent = this.nanoTime.getAsLong();
+		BsonDocument hello = this.hello.say(store);
+		long received = this.nanoTime.getAsLong();
+		return new ClockSample(hello.getDateTime("localTime").getValue(), sent, received, this.wallTime.getAsLong(),
+				topology);
+	}
+
+	/**
+	 * Drop the sample: a request failed, and another server may answer the next one.
+	 */
+	void forget() {
+		this.sample = null;
+	}
+
+	/**
+	 * What the server's clock shows, in milliseconds.
+	 *
+	 * @param notBefore it shows this or something later
+	 * @param notAfter it shows this or something earlier
+	 */
+	record Reading(long notBefore, long notAfter) {
+	}
+
+}

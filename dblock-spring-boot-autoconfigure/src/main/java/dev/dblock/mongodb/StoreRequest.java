@@ -1,0 +1,86 @@
+package dev.dblock.mongodb;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import org.bson.BsonDocument;
+import org.bson.codecs.BsonValueCodecProvider;
+import org.bson.codecs.ValueCodecProvider;
+import org.bson.codecs.configuration.CodecRegistries;
+import org.bson.codecs.configuration.CodecRegistry;
+
+/**
+ * One request of the engine on its way: the collection and the server, each command with
+ * the time that is left of the request's limit.
+ */
+final class StoreRequest {
+
+	private static final CodecRegistry CODECS = CodecRegistries.fromProviders(new BsonValueCodecProvider(),
+			new ValueCodecProvider());
+
+	private final MongoDatabase database;
+
+	private final String collectionName;
+
+	private final long deadline;
+
+	StoreRequest(MongoDatabase database, String collectionName, Duration timeout) {
+		this(database, collectionName, System.nanoTime() + nanos(timeout));
+	}
+
+	private StoreRequest(MongoDatabase database, String collectionName, long deadline) {
+		this.database = database;
+		this.collectionName = collectionName;
+		this.deadline = deadline;
+	}
+
+	// A limit that long is none; half of the range keeps comparisons of nanoTime sound.
+	private static long nanos(Duration timeout) {
+		return (timeout.toDays() > 365) ? Long.MAX_VALUE / 2 : timeout.toNanos();
+	}
+
+	String collectionName() {
+		return this.collectionName;
+	}
+
+	MongoCollection<BsonDocument> collection() {
+		return this.database.getCollection(this.collectionName, BsonDocument.class)
+			.withCodecRegistry(CODECS)
+			.withWriteConcern(WriteConcern.MAJORITY)
+			.withReadConcern(ReadConcern.DEFAULT)
+			.withReadPreference(ReadPreference.primary())
+			.withTimeout(millisLeft(), TimeUnit.MILLISECONDS);
+	}
+
+	BsonDocument command(BsonDocument command) {
+		return this.database.withCodecRegistry(CODECS)
+			.withTimeout(millisLeft(), TimeUnit.MILLISECONDS)
+			.runCommand(command, ReadPreference.primary(), BsonDocument.class);
+	}
+
+	/**
+	 * A part of this request that may not use up all of its time.
+	 * @param limit how long it may take at most
+	 * @return a request that ends after the limit, or when half of the time is gone
+	 */
+	StoreRequest part(Duration limit) {
+		long now = System.nanoTime();
+		return new StoreRequest(this.database, this.collectionName,
+				now + Math.min(nanos(limit), Math.max(0, this.deadline - now) / 2));
+	}
+
+	boolean isOver() {
+		return this.deadline - System.nanoTime() <= 0;
+	}
+
+	// The driver takes zero for "for ever"; with one millisecond it reports the timeout.
+	private long millisLeft() {
+		return Math.max(1, TimeUnit.NANOSECONDS.toMillis(this.deadline - System.nanoTime()));
+	}
+
+}
