@@ -1,0 +1,210 @@
+package dev.dblock.testing;
+
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoException;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import org.bson.Document;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One server process that the tests started and may disturb.
+ */
+public final class MongoNode {
+
+	private final MongodProcess process;
+
+	private @Nullable MongoClient client;
+
+	private volatile boolean paused;
+
+	private volatile boolean disturbed;
+
+	private volatile boolean failing;
+
+	private volatile boolean steppedDown;
+
+	MongoNode(MongodProcess process) {
+		this.process = process;
+	}
+
+	/**
+	 * Returns the host and port, as replica sets name their members.
+	 * @return the address
+	 */
+	public String address() {
+		return "127.0.0.1:" + this.process.port();
+	}
+
+	/**
+	 * Returns a connection string that leads to this process whatever its role is.
+	 * @return the connection string
+	 */
+	public String uri() {
+		return "mongodb://" + address() + "/?directConnection=true";
+	}
+
+	/**
+	 * Runs a command on the {@code admin} database of this process.
+	 * @param command the command
+	 * @return the answer
+	 */
+	public Document command(Document command) {
+		return client().getDatabase("admin").runCommand(command);
+	}
+
+	/**
+	 * Kills the process ({@code SIGKILL}); its data stays.
+	 */
+	public void kill() {
+		this.disturbed = true;
+		this.paused = false;
+		this.process.kill();
+	}
+
+	/**
+	 * Starts the process again on its port with its data, and waits until it accepts
+	 * connections, not until it has a role again. Kills it first if it runs.
+	 */
+	public void restart() {
+		kill();
+		this.process.start();
+		this.process.awaitListening();
+	}
+
+	/**
+	 * Stops the process in its tracks ({@code SIGSTOP}): its connections stay open, and
+	 * nothing answers.
+	 */
+	public void pause() {
+		this.disturbed = true;
+		this.paused = true;
+		this.process.signal("STOP");
+	}
+
+	/**
+	 * Lets a paused process go on.
+	 */
+	public void resume() {
+		this.process.signal("CONT");
+		this.paused = false;
+	}
+
+	/**
+	 * Returns whether the process runs and is not paused.
+	 * @return whether it can answer
+	 */
+	public boolean isRunning() {
+		return this.process.isAlive() && !this.paused;
+	}
+
+	/**
+	 * Returns whether the process says that it is primary. A primary that was overtaken
+	 * while it was paused says so for a moment after it is resumed.
+	 * @return whether it calls itself primary
+	 */
+	public boolean isPrimary() {
+		return hello().map((hello) -> hello.getBoolean("isWritablePrimary", false)).orElse(false);
+	}
+
+	/**
+	 * Returns whether the process says that it is secondary.
+	 * @return whether it calls itself secondary
+	 */
+	public boolean isSecondary() {
+		return hello().map((hello) -> hello.getBoolean("secondary", false)).orElse(false);
+	}
+
+	private Optional<Document> hello() {
+		if (!isRunning()) {
+			return Optional.empty();
+		}
+		try {
+			return Optional.of(command(new Document("hello", 1)));
+		}
+		catch (MongoException ex) {
+			return Optional.empty();
+		}
+	}
+
+	long commandCount(String... commands) {
+		Document counters = command(new Document("serverStatus", 1)).get("metrics", Document.class)
+			.get("commands", Document.class);
+		long sum = 0;
+		for (String command : commands) {
+			sum += counters.get(command, Document.class).getLong("total");
+		}
+		return sum;
+	}
+
+	void failCommand(FailCommand failCommand) {
+		this.failing = true;
+		command(failCommand.toCommand());
+	}
+
+	void clearFailPoints() {
+		if (this.failing && isRunning()) {
+			command(new Document("configureFailPoint", "failCommand").append("mode", "off"));
+		}
+		this.failing = false;
+	}
+
+	void stepDown(int seconds) {
+		this.disturbed = true;
+		this.steppedDown = true;
+		command(new Document("replSetStepDown", seconds).append("secondaryCatchUpPeriodSecs", Math.min(seconds, 10)));
+	}
+
+	/**
+	 * Brings the process back, if a test did something to it.
+	 * @return whether it had been disturbed
+	 */
+	boolean mend() {
+		if (this.paused) {
+			resume();
+		}
+		if (!isRunning()) {
+			restart();
+		}
+		clearFailPoints();
+		if (this.steppedDown && isSecondary()) {
+			command(new Document("replSetFreeze", 0));
+		}
+		this.steppedDown = false;
+		boolean disturbed = this.disturbed;
+		this.disturbed = false;
+		return disturbed;
+	}
+
+	synchronized void stop() {
+		if (this.client != null) {
+			this.client.close();
+			this.client = null;
+		}
+		this.process.kill();
+	}
+
+	private synchronized MongoClient client() {
+		if (this.client == null) {
+			this.client = MongoClients.create(MongoClientSettings.builder()
+				.applyConnectionString(new ConnectionString(uri()))
+				.applicationName("test-control")
+				.retryReads(false)
+				.applyToClusterSettings((cluster) -> cluster.serverSelectionTimeout(2, TimeUnit.SECONDS))
+				.applyToSocketSettings(
+						(socket) -> socket.connectTimeout(2, TimeUnit.SECONDS).readTimeout(30, TimeUnit.SECONDS))
+				.build());
+		}
+		return this.client;
+	}
+
+	@Override
+	public String toString() {
+		return address();
+	}
+
+}

@@ -1,0 +1,174 @@
+package dev.dblock.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import org.awaitility.Awaitility;
+import org.bson.Document;
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * Servers that the tests started from a {@code mongod} binary: a standalone one, or the
+ * members of a replica set.
+ */
+final class MongodDeployment extends Deployment {
+
+	private static final String SET_NAME = "dblock";
+
+	private static final Duration SETTLE_LIMIT = Duration.ofSeconds(60);
+
+	private static final int PORT_ATTEMPTS = 5;
+
+	private final Path folder;
+
+	private final List<MongoNode> nodes;
+
+	private MongodDeployment(MongoServerKind kind, Path folder, List<MongoNode> nodes) {
+		super(kind);
+		this.folder = folder;
+		this.nodes = nodes;
+	}
+
+	static MongodDeployment start(Path binary, MongoServerKind kind) {
+		for (int attempt = 1;; attempt++) {
+			try {
+				return startOnce(binary, kind);
+			}
+			catch (MongodProcess.PortTakenException ex) {
+				if (attempt == PORT_ATTEMPTS) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	private static MongodDeployment startOnce(Path binary, MongoServerKind kind) {
+		Path folder = temporaryFolder();
+		List<MongodProcess> processes = Ports.free(kind.members())
+			.stream()
+			.map((port) -> new MongodProcess(binary, folder, port, arguments(kind)))
+			.toList();
+		MongodDeployment deployment = new MongodDeployment(kind, folder,
+				processes.stream().map(MongoNode::new).toList());
+		try {
+			processes.forEach(MongodProcess::start);
+			processes.forEach(MongodProcess::awaitListening);
+			if (kind.isReplicaSet()) {
+				deployment.initiate();
+			}
+			return deployment;
+		}
+		catch (RuntimeException ex) {
+			deployment.close();
+			throw ex;
+		}
+	}
+
+	private static Path temporaryFolder() {
+		try {
+			return Files.createTempDirectory("dblock-mongod-");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static List<String> arguments(MongoServerKind kind) {
+		List<String> arguments = new ArrayList<>(
+				List.of("--wiredTigerCacheSizeGB", "0.25", "--setParameter", "enableTestCommands=1", "--setParameter",
+						"ttlMonitorSleepSecs=1", "--setParameter", "diagnosticDataCollectionEnabled=false"));
+		if (kind.isReplicaSet()) {
+			arguments.addAll(List.of("--replSet", SET_NAME, "--oplogSize", "64"));
+		}
+		return arguments;
+	}
+
+	private void initiate() {
+		List<Document> members = IntStream.range(0, this.nodes.size())
+			.mapToObj((index) -> new Document("_id", index).append("host", this.nodes.get(index).address()))
+			.toList();
+		Document settings = new Document("electionTimeoutMillis", 2000).append("heartbeatIntervalMillis", 500);
+		this.nodes.get(0)
+			.command(new Document("replSetInitiate",
+					new Document("_id", SET_NAME).append("members", members).append("settings", settings)));
+		awaitSettled();
+	}
+
+	/**
+	 * Waits until one member is primary and all others are secondaries.
+	 */
+	void awaitSettled() {
+		await("one primary, all others secondary",
+				() -> count(MongoNode::isPrimary) == 1 && count(MongoNode::isSecondary) == this.nodes.size() - 1);
+	}
+
+	/**
+	 * Waits until one of the members that can answer is primary, and no other says so.
+	 */
+	MongoNode awaitPrimary() {
+		await("one primary", () -> count(MongoNode::isPrimary) == 1);
+		return primary();
+	}
+
+	MongoNode primary() {
+		if (!kind().isReplicaSet()) {
+			return this.nodes.get(0);
+		}
+		return this.nodes.stream()
+			.filter(MongoNode::isPrimary)
+			.findFirst()
+			.orElseThrow(() -> new IllegalStateException("no member is primary; wait for one with awaitPrimary()"));
+	}
+
+	private long count(Predicate<MongoNode> role) {
+		return this.nodes.stream().filter(role).count();
+	}
+
+	private static void await(String what, BooleanSupplier condition) {
+		Awaitility.await(what)
+			.atMost(SETTLE_LIMIT)
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(50))
+			.until(condition::getAsBoolean);
+	}
+
+	@Override
+	String uri() {
+		String hosts = this.nodes.stream().map(MongoNode::address).collect(Collectors.joining(","));
+		return "mongodb://" + hosts + (kind().isReplicaSet() ? "/?replicaSet=" + SET_NAME : "/");
+	}
+
+	@Override
+	List<MongoNode> nodes() {
+		return this.nodes;
+	}
+
+	@Override
+	void mend() {
+		long disturbed = this.nodes.stream().filter(MongoNode::mend).count();
+		if (disturbed > 0 && kind().isReplicaSet()) {
+			awaitSettled();
+		}
+	}
+
+	@Override
+	void stop() {
+		this.nodes.forEach(MongoNode::stop);
+		FileSystemUtils.deleteRecursively(this.folder.toFile());
+	}
+
+	@Override
+	public String toString() {
+		return kind() + " at " + uri();
+	}
+
+}

@@ -1,0 +1,194 @@
+package dev.dblock.testing;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionTimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One {@code mongod} with its port and data folder, which can be killed and started
+ * again.
+ */
+final class MongodProcess {
+
+	/**
+	 * Becomes the server, and leaves a shell behind that reads the pipe to this JVM. The
+	 * pipe ends without a word when the JVM is gone, however it went; then the server
+	 * goes too, with the folder. It also ends when the server died by itself: then there
+	 * is nothing to kill, and the log stays. The shell must outlive the signals of a
+	 * terminal.
+	 */
+	private static final String BOUND_TO_THIS_JVM = """
+			exec 3<&0
+			(
+				trap '' INT TERM HUP
+				read -r word <&3 || { kill -9 $$ && rm -rf "$0"; } 2>/dev/null
+			) &
+			exec "$@" </dev/null 3<&-""";
+
+	private static final int EXIT_PORT_TAKEN = 48;
+
+	private static final Duration START_LIMIT = Duration.ofSeconds(60);
+
+	private final Path data;
+
+	private final Path log;
+
+	private final int port;
+
+	private final List<String> command;
+
+	private volatile @Nullable Process process;
+
+	MongodProcess(Path binary, Path folder, int port, List<String> arguments) {
+		this.data = folder.resolve("data-" + port);
+		this.log = folder.resolve("mongod-" + port + ".log");
+		this.port = port;
+		this.command = new ArrayList<>(List.of("sh", "-c", BOUND_TO_THIS_JVM, folder.toString(), binary.toString(),
+				"--dbpath", this.data.toString(), "--port", Integer.toString(port), "--bind_ip", "127.0.0.1",
+				"--nounixsocket"));
+		this.command.addAll(arguments);
+	}
+
+	int port() {
+		return this.port;
+	}
+
+	long pid() {
+		return requireStarted().pid();
+	}
+
+	boolean isAlive() {
+		Process process = this.process;
+		return process != null && process.isAlive();
+	}
+
+	/**
+	 * Starts the process without waiting until it answers.
+	 */
+	void start() {
+		try {
+			Files.createDirectories(this.data);
+			this.process = new ProcessBuilder(this.command).redirectErrorStream(true)
+				.redirectOutput(ProcessBuilder.Redirect.appendTo(this.log.toFile()))
+				.start();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("mongod could not be started", ex);
+		}
+	}
+
+	void awaitListening() {
+		try {
+			Awaitility.await("mongod listens on port " + this.port)
+				.atMost(START_LIMIT)
+				.pollDelay(Duration.ZERO)
+				.pollInterval(Duration.ofMillis(20))
+				.until(() -> !isAlive() || accepts());
+		}
+		catch (ConditionTimeoutException ex) {
+			throw new IllegalStateException("mongod did not start in time; " + lastWords(), ex);
+		}
+		if (isAlive()) {
+			return;
+		}
+		int exit = requireStarted().exitValue();
+		if (exit == EXIT_PORT_TAKEN) {
+			throw new PortTakenException(this.port);
+		}
+		throw new IllegalStateException("mongod ended with exit code " + exit + "; " + lastWords());
+	}
+
+	private boolean accepts() {
+		try (Socket socket = new Socket()) {
+			socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), this.port), 1000);
+			return true;
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * Ends the process as a power cut would. The data stays.
+	 */
+	void kill() {
+		Process process = this.process;
+		if (process == null || !process.isAlive()) {
+			return;
+		}
+		try (OutputStream pipe = process.getOutputStream()) {
+			pipe.write("stay\n".getBytes(StandardCharsets.US_ASCII));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("the shell beside mongod " + process.pid() + " is gone", ex);
+		}
+		finally {
+			process.destroyForcibly().onExit().join();
+		}
+	}
+
+	/**
+	 * Sends a signal that Java knows no method for.
+	 */
+	void signal(String signal) {
+		try {
+			int exit = new ProcessBuilder("sh", "-c", "kill -" + signal + " " + pid()).inheritIO().start().waitFor();
+			if (exit != 0) {
+				throw new IllegalStateException("SIG" + signal + " could not be sent to mongod " + pid());
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException("interrupted while a signal was sent", ex);
+		}
+	}
+
+	private Process requireStarted() {
+		Process process = this.process;
+		if (process == null) {
+			throw new IllegalStateException("mongod on port " + this.port + " was not started yet");
+		}
+		return process;
+	}
+
+	private String lastWords() {
+		try {
+			List<String> lines = Files.readAllLines(this.log);
+			return "the end of its log:\n"
+					+ String.join("\n", lines.subList(Math.max(0, lines.size() - 15), lines.size()));
+		}
+		catch (IOException ex) {
+			return "its log cannot be read: " + ex;
+		}
+	}
+
+	/**
+	 * Another process took the port after it had been found free.
+	 */
+	static final class PortTakenException extends IllegalStateException {
+
+		private static final long serialVersionUID = 1L;
+
+		PortTakenException(int port) {
+			super("port " + port + " was taken before mongod could bind it");
+		}
+
+	}
+
+}
