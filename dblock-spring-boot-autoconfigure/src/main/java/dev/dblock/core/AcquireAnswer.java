@@ -1,5 +1,7 @@
 package dev.dblock.core;
 
+import java.time.Instant;
+
 import dev.dblock.LockInfo;
 
 /**
@@ -12,8 +14,9 @@ public sealed interface AcquireAnswer {
 	 *
 	 * @param token the fencing token of the grant
 	 * @param lastToken the last token of the block that was reserved with it
+	 * @param acquiredAt when it was granted, by the store's clock
 	 */
-	record Granted(long token, long lastToken) implements AcquireAnswer {
+	record Granted(long token, long lastToken, Instant acquiredAt) implements AcquireAnswer {
 	}
 
 	/**

@@ -29,11 +29,17 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	private final EngineThreads threads = new EngineThreads();
 
-	private final LeaseRegistry registry = new LeaseRegistry();
+	private final LocalQueues queues;
+
+	private final LeaseRegistry registry;
 
 	private final LeaseLosses losses;
 
 	private final LeaseKeeper keeper;
+
+	private final ReleaseSignals signals;
+
+	private final WaitStatistics waits = new WaitStatistics();
 
 	private final LockAcquirer acquirer;
 
@@ -55,16 +61,20 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.defaults = settings.defaults();
 		this.names = new LockNames(settings.namePrefix());
 		this.listeners = new LockListeners(listeners);
+		this.queues = new LocalQueues(clock, settings.handOff());
+		this.registry = new LeaseRegistry(this.queues::ended);
 		this.losses = new LeaseLosses(this.registry, this.listeners, this.threads.notifications());
 		LeaseReleaser releaser = new LeaseReleaser(repository, clock, settings.timeout(), this.threads.watchdog(),
 				this.threads.releases());
 		LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses,
 				(lease) -> LeaseKeeper.abandon(lease, this.registry, releaser), () -> newRenewer(clock),
 				this.threads.watchdog(), this.threads.renewals());
-		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, newRenewer(clock), releaser, this.losses,
-				this.listeners, clock, settings.timeout());
-		this.acquirer = new LockAcquirer(repository, settings, new PollingWaiter(settings.poll()), releaser,
-				this.keeper, clock);
+		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock), releaser,
+				this.losses, this.listeners, clock, settings.timeout());
+		this.signals = new ReleaseSignals(repository.releases(), this.queues, this.threads.watchdog(), clock);
+		LockRequests requests = new LockRequests(repository, settings.acquirer(), this.queues, releaser, this.keeper,
+				clock);
+		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
 	}
 
 	private LeaseRenewer newRenewer(LockClock clock) {
@@ -118,6 +128,14 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		return this.repository.forceReleaseNow(fullName(name));
 	}
 
+	LocalQueues queues() {
+		return this.queues;
+	}
+
+	WaitStatistics waits() {
+		return this.waits;
+	}
+
 	/**
 	 * Let nobody wait for a lock any more: the application is about to close. Locks that
 	 * are held are renewed as before.
@@ -137,6 +155,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 			this.losses.lose(lease, LossReason.SHUTDOWN,
 					"It is not released while its work may still run; the name is free at the end of the lease");
 		}
+		this.signals.close();
 		this.threads.close();
 	}
 

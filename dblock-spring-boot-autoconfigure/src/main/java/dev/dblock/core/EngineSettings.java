@@ -12,7 +12,8 @@ import dev.dblock.LockOptions;
  * @param defaults the options for whatever a caller leaves out; complete
  * @param timeout how long one request to the store may take
  * @param poll how a waiter asks again where nothing wakes it
+ * @param handOff how far a lock is handed on inside the process
  */
 public record EngineSettings(String namePrefix, String acquirer, LockOptions defaults, Duration timeout,
-		PollSettings poll) {
+		PollSettings poll, HandOffSettings handOff) {
 }

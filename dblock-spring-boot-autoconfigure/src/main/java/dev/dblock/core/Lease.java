@@ -1,8 +1,10 @@
 package dev.dblock.core;
 
 import java.lang.ref.WeakReference;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
+import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
 import org.jspecify.annotations.Nullable;
@@ -15,11 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lease {
 
-	private final LeaseKey key;
+	private final Grant grant;
 
 	private final LeaseTerms terms;
-
-	private final long token;
 
 	private final LockClock clock;
 
@@ -35,14 +35,15 @@ final class Lease {
 
 	private volatile boolean renewing;
 
+	private volatile boolean extended;
+
 	private volatile long nextAttemptNanos;
 
-	Lease(LeaseKey key, LeaseTerms terms, long token, LeaseDeadline deadline, LockClock clock) {
-		this.key = key;
+	Lease(Grant grant, LeaseTerms terms, Thread owner, LeaseDeadline deadline, LockClock clock) {
+		this.grant = grant;
 		this.terms = terms;
-		this.token = token;
 		this.clock = clock;
-		this.owner = new LeaseOwner(Thread.currentThread());
+		this.owner = new LeaseOwner(owner);
 		this.grantedNanos = clock.nanoTime();
 		this.deadline = deadline;
 		this.renewing = terms.autoRenew();
@@ -50,7 +51,11 @@ final class Lease {
 	}
 
 	LeaseKey key() {
-		return this.key;
+		return this.grant.key();
+	}
+
+	Grant grant() {
+		return this.grant;
 	}
 
 	LeaseTerms terms() {
@@ -58,7 +63,7 @@ final class Lease {
 	}
 
 	long token() {
-		return this.token;
+		return this.grant.token();
 	}
 
 	LeaseOwner owner() {
@@ -140,7 +145,7 @@ final class Lease {
 
 	LockLostException lost() {
 		LossReason reason = this.end.get();
-		return new LockLostException(this.key.name(), this.token, (reason != null) ? reason : LossReason.EXPIRED);
+		return new LockLostException(key().name(), token(), (reason != null) ? reason : LossReason.EXPIRED);
 	}
 
 	boolean isRenewing() {
@@ -181,6 +186,41 @@ final class Lease {
 
 	void retryIn(long nanos) {
 		this.nextAttemptNanos = this.clock.nanoTime() + nanos;
+	}
+
+	/**
+	 * The owner has asked for more than a lease, which a successor has not.
+	 */
+	void extended() {
+		this.extended = true;
+	}
+
+	/**
+	 * Whether a thread of this process may go on under this lease without asking the
+	 * store.
+	 */
+	boolean canBeHandedOver() {
+		return isHeld() && !this.extended && minHoldLeftNanos() == 0 && this.grant.hasNext()
+				&& remainingNanos() >= this.terms.lease().toNanos() / 2;
+	}
+
+	/**
+	 * The same lease for the next owner, with a token of its own.
+	 */
+	Lease handedTo(Waiter waiter) {
+		return new Lease(this.grant.next(waiter.terms().why()), waiter.terms(), waiter.thread(), this.deadline,
+				this.clock);
+	}
+
+	/**
+	 * The lock as others of this process find it.
+	 * @param acquirer what this process is called
+	 * @return its state, as far as it is known without asking
+	 */
+	LockInfo describe(String acquirer) {
+		return new LockInfo(key().name(), true, key().holder(), acquirer, this.owner.threadName(), this.grant.why(),
+				this.grant.lastToken(), this.grant.acquiredAt(), null, null, null,
+				Duration.ofNanos(Math.max(0, remainingNanos())));
 	}
 
 }

@@ -21,6 +21,8 @@ final class LeaseKeeper {
 
 	private final LeaseRegistry registry;
 
+	private final LocalQueues queues;
+
 	private final LeaseRenewer renewer;
 
 	private final LeaseReleaser releaser;
@@ -33,11 +35,13 @@ final class LeaseKeeper {
 
 	private final Duration timeout;
 
-	LeaseKeeper(LockRepository repository, LeaseWatchdog watchdog, LeaseRegistry registry, LeaseRenewer renewer,
-			LeaseReleaser releaser, LeaseLosses losses, LockListener listeners, LockClock clock, Duration timeout) {
+	LeaseKeeper(LockRepository repository, LeaseWatchdog watchdog, LeaseRegistry registry, LocalQueues queues,
+			LeaseRenewer renewer, LeaseReleaser releaser, LeaseLosses losses, LockListener listeners, LockClock clock,
+			Duration timeout) {
 		this.repository = repository;
 		this.watchdog = watchdog;
 		this.registry = registry;
+		this.queues = queues;
 		this.renewer = renewer;
 		this.releaser = releaser;
 		this.losses = losses;
@@ -50,8 +54,14 @@ final class LeaseKeeper {
 		LeaseHandle handle = new LeaseHandle(lease, this);
 		lease.attach(handle);
 		this.watchdog.watch(lease);
-		handle.keptBy(KeptByTransaction.join(handle, this));
 		return handle;
+	}
+
+	/**
+	 * Bind a new handle to the transaction of the thread that is to have it.
+	 */
+	void joinTransaction(LeaseHandle handle) {
+		handle.keptBy(KeptByTransaction.join(handle, this));
 	}
 
 	void ensureHeld(Lease lease) {
@@ -79,11 +89,12 @@ final class LeaseKeeper {
 	void extend(Lease lease, Duration atLeast) {
 		LeaseTerms.checkExtension(atLeast);
 		checkNotOver(lease);
+		lease.extended();
 		LeaseDeadline proof = LeaseDeadline.from(this.clock, atLeast);
 		if (this.repository.extend(lease.key(), atLeast, this.timeout)) {
 			lease.prove(proof);
 		}
-		else if (this.registry.contains(lease)) {
+		else {
 			this.losses.lose(lease, LossReason.TAKEN_OVER, "The server refused to extend it");
 		}
 		checkNotOver(lease);
@@ -113,13 +124,41 @@ final class LeaseKeeper {
 	}
 
 	boolean releaseNow(LeaseHandle handle) {
-		Lease lease = handle.lease();
+		LocalQueue queue = this.queues.enter(handle.name());
+		try {
+			return handOver(queue, handle.lease()) || releaseToStore(queue, handle.lease());
+		}
+		finally {
+			this.queues.leave(queue);
+			this.listeners.onReleased(handle);
+		}
+	}
+
+	/**
+	 * Pass the lease on to the thread of this process that is next, without a request.
+	 */
+	private boolean handOver(LocalQueue queue, Lease lease) {
+		synchronized (queue) {
+			Waiter next = queue.successor(lease);
+			if (next == null || !lease.endWith(LossReason.RELEASED)) {
+				return false;
+			}
+			Lease successor = lease.handedTo(next);
+			queue.handedOver(successor, next);
+			next.hand(keep(successor));
+			return true;
+		}
+	}
+
+	private boolean releaseToStore(LocalQueue queue, Lease lease) {
 		if (!lease.endWith(LossReason.RELEASED)) {
 			this.releaser.releaseInBackground(lease.key());
 			return false;
 		}
-		this.registry.remove(lease);
+		queue.releasing();
+		long start = this.clock.nanoTime();
 		try {
+			this.registry.remove(lease);
 			boolean held = this.releaser.release(lease);
 			if (!held) {
 				logger.warn("The lock '{}' (fencing token {}) had been taken away before it was released: "
@@ -128,7 +167,7 @@ final class LeaseKeeper {
 			return held;
 		}
 		finally {
-			this.listeners.onReleased(handle);
+			queue.released(this.clock.nanoTime() - start);
 		}
 	}
 

@@ -16,6 +16,18 @@ final class LeaseOwner {
 		this.thread = thread;
 	}
 
+	String threadName() {
+		return nameOf(this.thread);
+	}
+
+	/**
+	 * Virtual threads have no name unless they are given one.
+	 */
+	static String nameOf(Thread thread) {
+		String name = thread.getName();
+		return name.isEmpty() ? "thread-" + thread.getId() : name;
+	}
+
 	synchronized void interrupt() {
 		if (this.working && !this.interrupted) {
 			this.interrupted = true;

@@ -3,14 +3,13 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LossReason;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,8 +57,7 @@ final class LeaseRenewer {
 	 * @param due the leases
 	 */
 	void renew(List<Lease> due) {
-		List<Lease> waiting = new ArrayList<>(due);
-		waiting.sort(Comparator.comparingLong(Lease::remainingNanos));
+		List<Lease> waiting = soonestFirst(due);
 		int failures = 0;
 		while (!waiting.isEmpty() && failures < FAILURES_TO_GIVE_UP) {
 			List<Lease> batch = waiting.subList(0, Math.min(this.limit, waiting.size()));
@@ -67,6 +65,18 @@ final class LeaseRenewer {
 			batch.clear();
 		}
 		retryLater(waiting);
+	}
+
+	/**
+	 * The rest of a lease shrinks, and may grow, while it is sorted by; so it is read
+	 * once.
+	 */
+	private static List<Lease> soonestFirst(List<Lease> leases) {
+		Map<Lease, Long> remaining = new IdentityHashMap<>();
+		leases.forEach((lease) -> remaining.put(lease, lease.remainingNanos()));
+		List<Lease> sorted = new ArrayList<>(leases);
+		sorted.sort(Comparator.comparing(remaining::get));
+		return sorted;
 	}
 
 	private boolean attempt(List<Lease> batch) {
@@ -86,7 +96,7 @@ final class LeaseRenewer {
 	}
 
 	private void failed(List<Lease> batch, RuntimeException ex) {
-		List<Lease> held = batch.stream().filter(this.registry::contains).toList();
+		List<Lease> held = batch.stream().filter((lease) -> this.registry.find(lease.key()) != null).toList();
 		if (held.isEmpty()) {
 			return;
 		}
@@ -99,28 +109,35 @@ final class LeaseRenewer {
 	}
 
 	private void renewBatch(List<Lease> batch) {
-		Map<LeaseKey, Lease> byKey = new HashMap<>();
+		List<LeaseKey> keys = new ArrayList<>(batch.size());
 		Duration timeout = LONGEST_TIMEOUT;
 		for (Lease lease : batch) {
-			if (this.registry.contains(lease)) {
-				byKey.put(lease.key(), lease);
+			if (this.registry.find(lease.key()) != null) {
+				keys.add(lease.key());
 				timeout = shorter(timeout, lease.terms().renewalTimeout());
 			}
 		}
-		if (byKey.isEmpty()) {
-			return;
+		if (!keys.isEmpty()) {
+			renewKeys(keys, timeout);
 		}
-		LeaseDeadline sent = LeaseDeadline.from(this.clock, Duration.ZERO);
-		Map<LeaseKey, Optional<LockInfo>> gone = this.repository.renew(List.copyOf(byKey.keySet()), timeout);
-		byKey.forEach((key, lease) -> settle(lease, sent, gone.get(key)));
 	}
 
-	private void settle(Lease lease, LeaseDeadline sent, @Nullable Optional<LockInfo> gone) {
-		if (gone == null) {
-			lease.prove(sent.withLease(lease.terms().lease()));
-		}
-		else {
-			lose(lease, gone);
+	/**
+	 * What comes of a renewal is for whoever has the lease when the answer comes. One
+	 * that was released meanwhile is missing at the store too, but not lost.
+	 */
+	private void renewKeys(List<LeaseKey> keys, Duration timeout) {
+		LeaseDeadline sent = LeaseDeadline.from(this.clock, Duration.ZERO);
+		Map<LeaseKey, Optional<LockInfo>> gone = this.repository.renew(keys, timeout);
+		for (LeaseKey key : keys) {
+			Lease lease = this.registry.find(key);
+			Optional<LockInfo> now = gone.get(key);
+			if (lease != null && now != null) {
+				lose(lease, now);
+			}
+			else if (lease != null) {
+				lease.prove(sent.withLease(lease.terms().lease()));
+			}
 		}
 	}
 
@@ -128,14 +145,7 @@ final class LeaseRenewer {
 		return (one.compareTo(other) <= 0) ? one : other;
 	}
 
-	/**
-	 * A lease that was released while the request was on its way is missing too, but not
-	 * lost.
-	 */
 	private void lose(Lease lease, Optional<LockInfo> now) {
-		if (!this.registry.contains(lease)) {
-			return;
-		}
 		if (now.isEmpty()) {
 			this.losses.lose(lease, LossReason.TAKEN_OVER, "Its document is gone");
 			return;
@@ -168,8 +178,7 @@ final class LeaseRenewer {
 	 * @param timeout how long the request may take
 	 */
 	void renewNow(Lease lease, Duration timeout) {
-		LeaseDeadline sent = LeaseDeadline.from(this.clock, Duration.ZERO);
-		settle(lease, sent, this.repository.renew(List.of(lease.key()), timeout).get(lease.key()));
+		renewKeys(List.of(lease.key()), timeout);
 	}
 
 }

@@ -48,9 +48,9 @@ final class LeaseWatchdog {
 
 	private final Map<Integer, RenewalGroup> groups = new HashMap<>();
 
-	private @Nullable ScheduledFuture<?> nextTick;
+	private volatile @Nullable ScheduledFuture<?> nextTick;
 
-	private long nextTickNanos;
+	private volatile long nextTickNanos;
 
 	LeaseWatchdog(LeaseRegistry registry, LeaseLosses losses, Consumer<Lease> abandoned,
 			Supplier<LeaseRenewer> renewers, ScheduledExecutorService thread, Executor renewals) {
@@ -70,18 +70,25 @@ final class LeaseWatchdog {
 	/**
 	 * Have the next look at all leases not later than that.
 	 */
-	synchronized void tickWithin(long nanos) {
+	void tickWithin(long nanos) {
 		long pause = Math.min(LONGEST_PAUSE_NANOS, Math.max(SHORTEST_PAUSE_NANOS, nanos));
 		long at = System.nanoTime() + pause;
-		if (this.nextTick != null) {
+		if (this.nextTick == null || this.nextTickNanos - at > 0) {
+			schedule(pause, at);
+		}
+	}
+
+	private synchronized void schedule(long pause, long at) {
+		ScheduledFuture<?> planned = this.nextTick;
+		if (planned != null) {
 			if (this.nextTickNanos - at <= 0) {
 				return;
 			}
-			this.nextTick.cancel(false);
+			planned.cancel(false);
 		}
 		try {
-			this.nextTick = this.thread.schedule(this::tickAndGoOn, pause, TimeUnit.NANOSECONDS);
 			this.nextTickNanos = at;
+			this.nextTick = this.thread.schedule(this::tickAndGoOn, pause, TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
 			logger.debug("The engine was closed: nothing is watched any more");

@@ -1,29 +1,18 @@
 package dev.dblock.core;
 
 import java.time.Duration;
-import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockAttempt;
-import dev.dblock.LockException;
 import dev.dblock.LockGrant;
-import dev.dblock.LockInfo;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
+import dev.dblock.core.WaitStatistics.Cause;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
-import org.springframework.dao.DataAccessException;
-import org.springframework.dao.DataAccessResourceFailureException;
-import org.springframework.dao.QueryTimeoutException;
-import org.springframework.dao.RecoverableDataAccessException;
-import org.springframework.dao.TransientDataAccessException;
 
 /**
- * Asks for a lock until it is granted or the wait is over. Each attempt has an id of its
- * own; one whose answer is missing is given back, and never asked about again.
+ * Gets a lock for a thread: from the store, from another thread of this process, or not
+ * at all.
  */
 final class LockAcquirer {
 
@@ -33,60 +22,77 @@ final class LockAcquirer {
 	 */
 	private static final Duration SHORTEST_REQUEST = Duration.ofSeconds(1);
 
-	private static final Logger logger = LoggerFactory.getLogger(LockAcquirer.class);
-
-	private final LockRepository repository;
+	private final LockRequests requests;
 
 	private final EngineSettings settings;
 
-	private final ContentionWaiter waiter;
+	private final LocalQueues queues;
 
-	private final LeaseReleaser releaser;
+	private final ReleaseSignals signals;
 
 	private final LeaseKeeper keeper;
 
-	private final LockClock clock;
+	private final PollPause pauses;
 
-	private final HolderIds ids = new HolderIds();
+	private final WaitStatistics statistics;
+
+	private final LockClock clock;
 
 	private volatile boolean waitersRefused;
 
 	private volatile boolean closed;
 
-	LockAcquirer(LockRepository repository, EngineSettings settings, ContentionWaiter waiter, LeaseReleaser releaser,
-			LeaseKeeper keeper, LockClock clock) {
-		this.repository = repository;
+	LockAcquirer(LockRequests requests, EngineSettings settings, LocalQueues queues, ReleaseSignals signals,
+			LeaseKeeper keeper, WaitStatistics statistics, LockClock clock) {
+		this.requests = requests;
 		this.settings = settings;
-		this.waiter = waiter;
-		this.releaser = releaser;
+		this.queues = queues;
+		this.signals = signals;
 		this.keeper = keeper;
+		this.pauses = new PollPause(settings.poll());
+		this.statistics = statistics;
 		this.clock = clock;
 	}
 
 	/**
-	 * Ask for a lock.
+	 * Get a lock.
 	 * @param name the full name of the lock
 	 * @param terms how to wait for it and hold it
 	 * @return the grant or the refusal
 	 */
 	LockAttempt acquire(String name, LeaseTerms terms) {
-		long start = this.clock.nanoTime();
-		long waitNanos = terms.waitUpTo().toNanos();
-		String why = (terms.why() != null) ? terms.why() : CallSite.describe();
-		long leftNanos = waitNanos;
-		for (int refusals = 1;; refusals++) {
-			refuseIfUnwanted(name);
-			Outcome outcome = ask(name, terms, why, requestLimit(terms, leftNanos));
-			if (outcome.handle != null) {
-				return new LockGrant(outcome.handle);
-			}
-			leftNanos = waitNanos - (this.clock.nanoTime() - start);
-			if (leftNanos <= 0) {
-				return outcome.refusal(name, Duration.ofNanos((waitNanos > 0) ? waitNanos - leftNanos : 0));
-			}
-			await(name, refusals, outcome.expiryNanos(), leftNanos);
-			leftNanos = waitNanos - (this.clock.nanoTime() - start);
+		return terms.waitUpTo().isZero() ? tryOnce(name, terms) : new Wait(name, terms).run();
+	}
+
+	private LockAttempt tryOnce(String name, LeaseTerms terms) {
+		refuseIfUnwanted(name);
+		Lease mine = heldHere(name);
+		if (mine != null) {
+			return new LockRefusal(name, mine.describe(this.settings.acquirer()), Duration.ZERO);
 		}
+		LocalQueue queue = this.queues.enter(name);
+		try {
+			Outcome outcome = this.requests.ask(queue, null, terms, shorter(this.settings.timeout(), terms.lease()));
+			LeaseHandle handle = outcome.handle();
+			return (handle != null) ? accept(handle) : outcome.refusal(name, Duration.ZERO);
+		}
+		finally {
+			this.queues.leave(queue);
+		}
+	}
+
+	private @Nullable Lease heldHere(String name) {
+		LocalQueue queue = this.queues.find(name);
+		return (queue != null) ? queue.holder() : null;
+	}
+
+	private LockAttempt accept(LeaseHandle handle) {
+		if (this.closed) {
+			this.keeper.releaseNow(handle);
+			throw new LockShutdownException(handle.name());
+		}
+		this.keeper.joinTransaction(handle);
+		return new LockGrant(handle);
 	}
 
 	private void refuseIfUnwanted(String name) {
@@ -98,115 +104,8 @@ final class LockAcquirer {
 		}
 	}
 
-	private Duration requestLimit(LeaseTerms terms, long leftNanos) {
-		Duration limit = shorter(this.settings.timeout(), terms.lease());
-		if (terms.waitUpTo().isZero()) {
-			return limit;
-		}
-		Duration left = Duration.ofNanos(Math.max(leftNanos, SHORTEST_REQUEST.toNanos()));
-		return shorter(limit, left);
-	}
-
 	private static Duration shorter(Duration one, Duration other) {
 		return (one.compareTo(other) <= 0) ? one : other;
-	}
-
-	private void await(String name, int refusals, long expiryNanos, long leftNanos) {
-		if (!this.waitersRefused) {
-			try {
-				this.waiter.await(name, refusals, expiryNanos, leftNanos);
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-				throw new LockInterruptedException(name, ex);
-			}
-		}
-		if (this.waitersRefused) {
-			throw new LockShutdownException(name);
-		}
-	}
-
-	private Outcome ask(String name, LeaseTerms terms, String why, Duration limit) {
-		LeaseKey key = new LeaseKey(name, this.ids.next());
-		LeaseDeadline deadline = LeaseDeadline.from(this.clock, terms.lease());
-		AcquireAnswer answer;
-		try {
-			answer = this.repository
-				.acquire(new AcquireRequest(key, terms.lease(), this.settings.acquirer(), threadName(), why, limit));
-		}
-		catch (LockException ex) {
-			throw ex;
-		}
-		catch (RuntimeException ex) {
-			this.releaser.releaseDoubtful(key, limit);
-			return afterFailure(key, terms, ex);
-		}
-		if (answer instanceof AcquireAnswer.Refused refused) {
-			return Outcome.refused(refused.lock());
-		}
-		return granted(new Lease(key, terms, ((AcquireAnswer.Granted) answer).token(), deadline, this.clock), limit);
-	}
-
-	private static String threadName() {
-		Thread thread = Thread.currentThread();
-		String name = thread.getName();
-		return name.isEmpty() ? "thread-" + thread.getId() : name;
-	}
-
-	/**
-	 * A driver's retry may be answered with a grant that was given, and lost, long ago;
-	 * so only an answer within the lease counts.
-	 */
-	private Outcome granted(Lease lease, Duration limit) {
-		if (lease.isOver()) {
-			this.releaser.releaseDoubtful(lease.key(), limit);
-			return afterFailure(lease.key(), lease.terms(), new QueryTimeoutException(
-					("The grant of the lock '%s' was answered when its lease of %s was over already, and is not used. "
-							+ "The server or the network is slower than the lease allows")
-						.formatted(lease.key().name(), lease.terms().lease())));
-		}
-		LeaseHandle handle = this.keeper.keep(lease);
-		if (this.closed) {
-			this.keeper.releaseNow(handle);
-			throw new LockShutdownException(lease.key().name());
-		}
-		return Outcome.granted(handle);
-	}
-
-	private Outcome afterFailure(LeaseKey key, LeaseTerms terms, RuntimeException ex) {
-		if (ex instanceof RepositoryInterruptedException) {
-			throw new LockInterruptedException(key.name(), ex);
-		}
-		if (terms.waitUpTo().isZero() || !isPassing(ex)) {
-			throw ex;
-		}
-		logger.debug("An attempt to acquire the lock '{}' failed and is repeated", key.name(), ex);
-		return whoHolds(key, (DataAccessException) ex);
-	}
-
-	private static boolean isPassing(RuntimeException ex) {
-		return ex instanceof TransientDataAccessException || ex instanceof RecoverableDataAccessException
-				|| ex instanceof DataAccessResourceFailureException;
-	}
-
-	/**
-	 * Without a majority of the servers nobody can be granted the lock, but one of them
-	 * may still know who has it.
-	 */
-	private Outcome whoHolds(LeaseKey key, DataAccessException failure) {
-		if (!(failure instanceof QueryTimeoutException)) {
-			return Outcome.failed(failure);
-		}
-		try {
-			Optional<LockInfo> lock = this.repository.find(key.name());
-			return lock.filter((info) -> info.held() && !key.holder().equals(info.holder()))
-				.map(Outcome::refused)
-				.orElseGet(() -> Outcome.failed(failure));
-		}
-		catch (DataAccessException ex) {
-			failure.addSuppressed(ex);
-			return Outcome.failed(failure);
-		}
 	}
 
 	/**
@@ -214,7 +113,7 @@ final class LockAcquirer {
 	 */
 	void refuseWaiters() {
 		this.waitersRefused = true;
-		this.waiter.close();
+		this.queues.wakeAll();
 	}
 
 	/**
@@ -226,33 +125,140 @@ final class LockAcquirer {
 	}
 
 	/**
-	 * What one attempt came to: exactly one of the three is there.
+	 * One thread's wait for one lock. The order is: subscribe, try, wait; since a feed
+	 * that has begun to listen makes every head try once more, it need not be waited for.
 	 */
-	private record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder,
-			@Nullable DataAccessException failure) {
+	private final class Wait {
 
-		static Outcome granted(LeaseHandle handle) {
-			return new Outcome(handle, null, null);
+		private final String name;
+
+		private final LeaseTerms terms;
+
+		private final long startNanos;
+
+		private final long waitNanos;
+
+		private Outcome last = Outcome.refused(null);
+
+		private Cause cause = Cause.FIRST;
+
+		private int refusals;
+
+		private long nextAskNanos;
+
+		private boolean subscribed;
+
+		Wait(String name, LeaseTerms terms) {
+			this.name = name;
+			this.terms = terms;
+			this.startNanos = LockAcquirer.this.clock.nanoTime();
+			this.nextAskNanos = this.startNanos;
+			this.waitNanos = terms.waitUpTo().toNanos();
 		}
 
-		static Outcome refused(LockInfo holder) {
-			return new Outcome(null, holder, null);
-		}
-
-		static Outcome failed(DataAccessException failure) {
-			return new Outcome(null, null, failure);
-		}
-
-		LockRefusal refusal(String name, Duration waited) {
-			if (this.failure != null) {
-				throw this.failure;
+		LockAttempt run() {
+			LocalQueue queue = LockAcquirer.this.queues.enter(this.name);
+			Waiter me = queue.join(this.terms);
+			boolean done = false;
+			try {
+				LockAttempt attempt = run(queue, me);
+				done = true;
+				return attempt;
 			}
-			return new LockRefusal(name, this.holder, waited);
+			finally {
+				if (this.subscribed) {
+					LockAcquirer.this.signals.leave();
+				}
+				leave(queue, me, done);
+			}
 		}
 
-		long expiryNanos() {
-			return (this.holder != null) ? TimeUnit.MILLISECONDS.toNanos(this.holder.remaining().toMillis())
-					: Long.MAX_VALUE;
+		private void leave(LocalQueue queue, Waiter me, boolean done) {
+			boolean waiting = queue.quit(me);
+			LeaseHandle handed = me.handed();
+			if (!waiting && !done && handed != null) {
+				LockAcquirer.this.keeper.releaseNow(handed);
+			}
+			LockAcquirer.this.queues.leave(queue);
+		}
+
+		private LockAttempt run(LocalQueue queue, Waiter me) {
+			for (;;) {
+				LeaseHandle handed = me.handed();
+				if (handed != null) {
+					return accept(handed);
+				}
+				refuseIfUnwanted(this.name);
+				long leftNanos = this.waitNanos - elapsedNanos();
+				long pauseNanos = queue.pauseBeforeAsking(me, this.nextAskNanos);
+				if (pauseNanos <= 0 && (leftNanos > 0 || this.refusals == 0)) {
+					LeaseHandle handle = ask(queue, me, leftNanos);
+					if (handle != null) {
+						return accept(handle);
+					}
+				}
+				else if (leftNanos <= 0) {
+					if (queue.quit(me)) {
+						return giveUp(queue);
+					}
+				}
+				else {
+					refuseIfClosing();
+					me.park(Math.min(pauseNanos, leftNanos));
+					refuseIfClosing();
+				}
+			}
+		}
+
+		private long elapsedNanos() {
+			return LockAcquirer.this.clock.nanoTime() - this.startNanos;
+		}
+
+		private @Nullable LeaseHandle ask(LocalQueue queue, Waiter me, long leftNanos) {
+			LockAcquirer.this.statistics.count(me.isSignalled() ? Cause.SIGNAL : this.cause);
+			me.clearSignal();
+			this.last = LockAcquirer.this.requests.ask(queue, me, this.terms, limit(leftNanos));
+			if (this.last.handle() == null) {
+				this.refusals++;
+				subscribe();
+				planNextAsk();
+			}
+			return this.last.handle();
+		}
+
+		private Duration limit(long leftNanos) {
+			Duration left = Duration.ofNanos(Math.max(leftNanos, SHORTEST_REQUEST.toNanos()));
+			return shorter(left, shorter(LockAcquirer.this.settings.timeout(), this.terms.lease()));
+		}
+
+		private void subscribe() {
+			if (!this.subscribed) {
+				this.subscribed = true;
+				LockAcquirer.this.signals.enter();
+			}
+		}
+
+		private void planNextAsk() {
+			boolean told = LockAcquirer.this.signals.isListening() && this.last.failure() == null;
+			long pollNanos = told ? LockAcquirer.this.pauses.safeguard()
+					: LockAcquirer.this.pauses.polling(this.refusals);
+			long expiryNanos = LockAcquirer.this.pauses.untilExpiry(this.last.expiryNanos());
+			boolean expires = expiryNanos < pollNanos;
+			this.cause = expires ? Cause.EXPIRY : (told ? Cause.SLOW_POLL : Cause.POLL);
+			this.nextAskNanos = LockAcquirer.this.clock.nanoTime() + (expires ? expiryNanos : pollNanos);
+		}
+
+		private void refuseIfClosing() {
+			if (LockAcquirer.this.waitersRefused) {
+				throw new LockShutdownException(this.name);
+			}
+		}
+
+		private LockAttempt giveUp(LocalQueue queue) {
+			Lease mine = queue.holder();
+			Outcome outcome = (mine != null) ? Outcome.refused(mine.describe(LockAcquirer.this.settings.acquirer()))
+					: this.last;
+			return outcome.refusal(this.name, Duration.ofNanos(elapsedNanos()));
 		}
 
 	}

@@ -87,4 +87,12 @@ public interface LockRepository {
 	 */
 	boolean forceReleaseNow(String name);
 
+	/**
+	 * What tells of releases, if the store can. The same feed at every call.
+	 * @return the feed
+	 */
+	default ReleaseFeed releases() {
+		return ReleaseFeed.NONE;
+	}
+
 }

@@ -117,6 +117,11 @@ final class LockDocument {
 		return this.fields.getInt64(TOKEN).getValue();
 	}
 
+	Instant acquiredAt() {
+		Instant acquiredAt = instant(ACQUIRED_AT);
+		return (acquiredAt != null) ? acquiredAt : Instant.EPOCH;
+	}
+
 	@Nullable Long expiresAt() {
 		return date(EXPIRES_AT);
 	}

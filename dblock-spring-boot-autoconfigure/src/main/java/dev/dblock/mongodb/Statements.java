@@ -43,7 +43,9 @@ interface Statements {
 
 		static Acquired granted(LockDocument document, boolean created) {
 			long last = document.token();
-			return new Acquired(new AcquireAnswer.Granted(last - LockDocument.TOKEN_BLOCK + 1, last), created);
+			return new Acquired(
+					new AcquireAnswer.Granted(last - LockDocument.TOKEN_BLOCK + 1, last, document.acquiredAt()),
+					created);
 		}
 
 		static Acquired refused(LockDocument document, long now) {

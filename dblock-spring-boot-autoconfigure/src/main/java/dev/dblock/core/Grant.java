@@ -1,0 +1,27 @@
+package dev.dblock.core;
+
+import java.time.Instant;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the store granted.
+ *
+ * @param key the acquisition
+ * @param token the fencing token of its present owner
+ * @param lastToken the last token of the reserved block
+ * @param acquiredAt when the store granted it, by its own clock
+ * @param why what it is for
+ */
+record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why) {
+
+	boolean hasNext() {
+		return this.token < this.lastToken;
+	}
+
+	Grant next(@Nullable String why) {
+		return new Grant(this.key, this.token + 1, this.lastToken, this.acquiredAt,
+				(why != null) ? why : "handed over inside the process");
+	}
+
+}

@@ -1,0 +1,26 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+
+/**
+ * How far a lock is handed on inside the process before other processes get their turn.
+ *
+ * @param maxCount how many times in a row at most; zero switches handing over off
+ * @param maxTime for how long at most; zero switches handing over off
+ */
+public record HandOffSettings(int maxCount, Duration maxTime) {
+
+	/**
+	 * Check that neither is negative.
+	 * @throws IllegalArgumentException when one is
+	 */
+	public HandOffSettings {
+		if (maxCount < 0) {
+			throw new IllegalArgumentException("The hand-over count must not be negative, but is " + maxCount);
+		}
+		if (maxTime.isNegative()) {
+			throw new IllegalArgumentException("The hand-over time must not be negative, but is " + maxTime);
+		}
+	}
+
+}

@@ -1,0 +1,135 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.Optional;
+
+import dev.dblock.LockException;
+import dev.dblock.LockInfo;
+import dev.dblock.LockInterruptedException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.dao.RecoverableDataAccessException;
+import org.springframework.dao.TransientDataAccessException;
+
+/**
+ * Asks the store for a lock, once a call. Each attempt has an id of its own; one whose
+ * answer is missing is given back, and never asked about again.
+ */
+final class LockRequests {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockRequests.class);
+
+	private final LockRepository repository;
+
+	private final String acquirer;
+
+	private final LocalQueues queues;
+
+	private final LeaseReleaser releaser;
+
+	private final LeaseKeeper keeper;
+
+	private final LockClock clock;
+
+	private final HolderIds ids = new HolderIds();
+
+	LockRequests(LockRepository repository, String acquirer, LocalQueues queues, LeaseReleaser releaser,
+			LeaseKeeper keeper, LockClock clock) {
+		this.repository = repository;
+		this.acquirer = acquirer;
+		this.queues = queues;
+		this.releaser = releaser;
+		this.keeper = keeper;
+		this.clock = clock;
+	}
+
+	/**
+	 * Ask for a lock.
+	 * @param queue the queue of its name
+	 * @param waiter the caller's place in the queue, if it waits
+	 * @param terms how to hold it
+	 * @param limit how long the request may take
+	 * @return what came of it
+	 */
+	Outcome ask(LocalQueue queue, @Nullable Waiter waiter, LeaseTerms terms, Duration limit) {
+		LeaseKey key = new LeaseKey(queue.name(), this.ids.next());
+		String why = (terms.why() != null) ? terms.why() : CallSite.describe();
+		LeaseDeadline deadline = LeaseDeadline.from(this.clock, terms.lease());
+		AcquireAnswer answer;
+		try {
+			answer = this.repository.acquire(new AcquireRequest(key, terms.lease(), this.acquirer,
+					LeaseOwner.nameOf(Thread.currentThread()), why, limit));
+		}
+		catch (LockException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			this.releaser.releaseDoubtful(key, limit);
+			return afterFailure(key, terms, ex);
+		}
+		if (answer instanceof AcquireAnswer.Refused refused) {
+			return Outcome.refused(refused.lock());
+		}
+		AcquireAnswer.Granted granted = (AcquireAnswer.Granted) answer;
+		Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), why);
+		return granted(queue, waiter, new Lease(grant, terms, Thread.currentThread(), deadline, this.clock), limit);
+	}
+
+	/**
+	 * A driver's retry may be answered with a grant that was given, and lost, long ago;
+	 * so only an answer within the lease counts.
+	 */
+	private Outcome granted(LocalQueue queue, @Nullable Waiter waiter, Lease lease, Duration limit) {
+		if (lease.isOver()) {
+			this.releaser.releaseDoubtful(lease.key(), limit);
+			return afterFailure(lease.key(), lease.terms(), new QueryTimeoutException(
+					("The grant of the lock '%s' was answered when its lease of %s was over already, and is not used. "
+							+ "The server or the network is slower than the lease allows")
+						.formatted(lease.key().name(), lease.terms().lease())));
+		}
+		this.queues.granted(queue, lease, waiter);
+		return Outcome.granted(this.keeper.keep(lease));
+	}
+
+	private Outcome afterFailure(LeaseKey key, LeaseTerms terms, RuntimeException ex) {
+		if (ex instanceof RepositoryInterruptedException) {
+			throw new LockInterruptedException(key.name(), ex);
+		}
+		if (terms.waitUpTo().isZero() || !isPassing(ex)) {
+			throw ex;
+		}
+		logger.debug("An attempt to acquire the lock '{}' failed and is repeated", key.name(), ex);
+		return whoHolds(key, (DataAccessException) ex);
+	}
+
+	private static boolean isPassing(RuntimeException ex) {
+		return ex instanceof TransientDataAccessException || ex instanceof RecoverableDataAccessException
+				|| ex instanceof DataAccessResourceFailureException;
+	}
+
+	/**
+	 * Without a majority of the servers nobody can be granted the lock, but one of them
+	 * may still know who has it.
+	 */
+	private Outcome whoHolds(LeaseKey key, DataAccessException failure) {
+		if (!(failure instanceof QueryTimeoutException)) {
+			return Outcome.failed(failure);
+		}
+		try {
+			Optional<LockInfo> lock = this.repository.find(key.name());
+			return lock.filter((info) -> info.held() && !key.holder().equals(info.holder()))
+				.map(Outcome::refused)
+				.orElseGet(() -> Outcome.failed(failure));
+		}
+		catch (DataAccessException ex) {
+			failure.addSuppressed(ex);
+			return Outcome.failed(failure);
+		}
+	}
+
+}

@@ -1,0 +1,48 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import dev.dblock.LockInfo;
+import dev.dblock.LockRefusal;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+
+/**
+ * What one attempt to acquire a lock came to: a handle, who else holds the lock, or a
+ * failure that may pass.
+ */
+record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullable DataAccessException failure) {
+
+	static Outcome granted(LeaseHandle handle) {
+		return new Outcome(handle, null, null);
+	}
+
+	static Outcome refused(@Nullable LockInfo holder) {
+		return new Outcome(null, holder, null);
+	}
+
+	static Outcome failed(DataAccessException failure) {
+		return new Outcome(null, null, failure);
+	}
+
+	/**
+	 * The end of the wait: an error is thrown as one, never told as a refusal.
+	 */
+	LockRefusal refusal(String name, Duration waited) {
+		if (this.failure != null) {
+			throw this.failure;
+		}
+		return new LockRefusal(name, this.holder, waited);
+	}
+
+	/**
+	 * How long the name is taken for sure, unless it is released.
+	 */
+	long expiryNanos() {
+		return (this.holder != null) ? TimeUnit.MILLISECONDS.toNanos(this.holder.remaining().toMillis())
+				: Long.MAX_VALUE;
+	}
+
+}

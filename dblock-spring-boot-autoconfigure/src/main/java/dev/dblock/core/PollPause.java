@@ -1,0 +1,56 @@
+package dev.dblock.core;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How long a waiter lets pass before it asks again unless it is told something before.
+ */
+final class PollPause {
+
+	/**
+	 * The store counts in whole milliseconds: asking right at the end of the holder's
+	 * lease may be too soon.
+	 */
+	private static final long AFTER_EXPIRY_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+	/**
+	 * Where releases are told, asking is only a safeguard.
+	 */
+	private static final long SAFEGUARD_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+	private static final int MOST_DOUBLINGS = 20;
+
+	private final long minNanos;
+
+	private final long maxNanos;
+
+	PollPause(PollSettings settings) {
+		this.minNanos = settings.minInterval().toNanos();
+		this.maxNanos = settings.maxInterval().toNanos();
+	}
+
+	/**
+	 * The pause where nothing tells of releases: doubles with each refusal in a row, and
+	 * is jittered so that waiters do not ask in step.
+	 */
+	long polling(int refusals) {
+		int doublings = Math.min(refusals - 1, MOST_DOUBLINGS);
+		long pause = this.minNanos << doublings;
+		boolean overflown = pause >> doublings != this.minNanos;
+		return jittered(overflown ? this.maxNanos : Math.min(this.maxNanos, pause));
+	}
+
+	long safeguard() {
+		return jittered(SAFEGUARD_NANOS);
+	}
+
+	long untilExpiry(long expiryNanos) {
+		return (expiryNanos < Long.MAX_VALUE - AFTER_EXPIRY_NANOS) ? expiryNanos + AFTER_EXPIRY_NANOS : Long.MAX_VALUE;
+	}
+
+	private static long jittered(long pause) {
+		return ThreadLocalRandom.current().nextLong(pause / 2, pause + 1);
+	}
+
+}

@@ -1,0 +1,73 @@
+package dev.dblock.core;
+
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A thread in a {@link LocalQueue}. Its state changes under the queue's monitor; the
+ * thread itself parks outside of it.
+ */
+final class Waiter {
+
+	private final Thread thread = Thread.currentThread();
+
+	private final LeaseTerms terms;
+
+	private volatile @Nullable LeaseHandle handed;
+
+	private volatile boolean signalled;
+
+	Waiter(LeaseTerms terms) {
+		this.terms = terms;
+	}
+
+	Thread thread() {
+		return this.thread;
+	}
+
+	LeaseTerms terms() {
+		return this.terms;
+	}
+
+	/**
+	 * The lock that a thread of this process has handed over, if one has.
+	 */
+	@Nullable LeaseHandle handed() {
+		return this.handed;
+	}
+
+	void hand(LeaseHandle handle) {
+		this.handed = handle;
+		LockSupport.unpark(this.thread);
+	}
+
+	/**
+	 * Have the thread look at its queue again.
+	 */
+	void wake() {
+		LockSupport.unpark(this.thread);
+	}
+
+	/**
+	 * Have the thread ask the store again as soon as it may. A signal that comes while it
+	 * is asking is kept for afterwards.
+	 */
+	void signal() {
+		this.signalled = true;
+		LockSupport.unpark(this.thread);
+	}
+
+	boolean isSignalled() {
+		return this.signalled;
+	}
+
+	void clearSignal() {
+		this.signalled = false;
+	}
+
+	void park(long nanos) {
+		LockSupport.parkNanos(this, nanos);
+	}
+
+}
