@@ -14,6 +14,7 @@ import dev.dblock.core.AcquireAnswer;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.core.LockRepository;
+import dev.dblock.core.ReleaseFeed;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.SessionSynchronization;
@@ -41,6 +42,8 @@ public final class MongoLockRepository implements LockRepository {
 
 	private final FailureTranslation failures;
 
+	private final ReleaseFeed releases;
+
 	/**
 	 * Keep locks in the database of a factory. Nothing is asked of the server yet.
 	 * @param factory the application's own factory
@@ -61,6 +64,9 @@ public final class MongoLockRepository implements LockRepository {
 				new ClassicStatements(times, this.clock), hello);
 		this.indexes = new LockIndexes(settings.createIndexes(), nanoTime);
 		this.failures = new FailureTranslation(settings.collection());
+		this.releases = new ChangeStreamFeed(
+				() -> new StoreRequest(this.template.getDb(), settings.collection(), ChangeStreamReader.REQUEST_LIMIT)
+					.collection());
 	}
 
 	// No bean, and nothing of the application's: neither its converter, whose entities
@@ -140,6 +146,11 @@ public final class MongoLockRepository implements LockRepository {
 	public boolean forceReleaseNow(String name) {
 		return execute("force the release of the lock '" + name + "'", this.settings.timeout(), (statements,
 				store) -> statements.forceReleaseNow(store, name) || refuseForeign(statements, store, name));
+	}
+
+	@Override
+	public ReleaseFeed releases() {
+		return this.releases;
 	}
 
 	// An operator who sees "nothing to release" must not take a document of something
