@@ -1,0 +1,124 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockListener;
+import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
+import dev.dblock.WhenLost;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+
+/**
+ * One process with its engine, one store, and clocks that are moved by hand.
+ */
+public final class LockWorld implements AutoCloseable {
+
+	static final Duration LEASE = Duration.ofSeconds(30);
+
+	static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	static final LockOptions DEFAULTS = new LockOptions(LEASE, Duration.ZERO, Duration.ZERO, Duration.ZERO, true,
+			WhenLost.NOTIFY, null);
+
+	private final ManualClock clock = new ManualClock();
+
+	private final InMemoryLockRepository repository = new InMemoryLockRepository(this.clock::serverMillis);
+
+	private final RecordingListener listener = new RecordingListener();
+
+	private final List<DefaultLockEngine> engines = new ArrayList<>();
+
+	private final DefaultLockEngine engine = newEngine(settings(""));
+
+	private final LockTemplate template = new LockTemplate(this.engine);
+
+	static EngineSettings settings(String prefix) {
+		return new EngineSettings(prefix, "host-1:4711:k7", DEFAULTS, TIMEOUT,
+				new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2)));
+	}
+
+	DefaultLockEngine newEngine(EngineSettings settings, LockListener... listeners) {
+		List<LockListener> all = new ArrayList<>(List.of(listeners));
+		all.add(this.listener);
+		DefaultLockEngine engine = new DefaultLockEngine(this.repository, settings, all, this.clock);
+		this.engines.add(engine);
+		return engine;
+	}
+
+	public ManualClock clock() {
+		return this.clock;
+	}
+
+	InMemoryLockRepository repository() {
+		return this.repository;
+	}
+
+	List<String> news() {
+		return this.listener.news();
+	}
+
+	DefaultLockEngine engine() {
+		return this.engine;
+	}
+
+	public LockTemplate template() {
+		return this.template;
+	}
+
+	/**
+	 * Take a lock as another process would.
+	 */
+	public LeaseKey seize(String name, Duration lease) {
+		LeaseKey key = new LeaseKey(name, "another-" + System.nanoTime());
+		AcquireAnswer answer = this.repository
+			.acquire(new AcquireRequest(key, lease, "host-2:815:x1", "other", "another process", TIMEOUT));
+		if (!(answer instanceof AcquireAnswer.Granted)) {
+			throw new AssertionError("The lock is not free: " + answer);
+		}
+		return key;
+	}
+
+	/**
+	 * Have an operator take the lock away, and another process take it.
+	 */
+	public void rob(String name) {
+		this.repository.forceReleaseNow(name);
+		seize(name, LEASE);
+	}
+
+	/**
+	 * Time passes, and the watchdog looks at all leases.
+	 */
+	public void advance(Duration time) {
+		this.clock.advance(time);
+		look();
+	}
+
+	/**
+	 * Have the watchdog look at all leases. Starting the renewal of a lock makes it look
+	 * at all of them.
+	 */
+	public void look() {
+		try (LockHandle nudge = this.template.acquire(InMemoryLockRepository.UNSEEN + System.nanoTime())) {
+			nudge.startRenewal();
+		}
+	}
+
+	public static ConditionFactory eventually() {
+		return Awaitility.await()
+			.atMost(Duration.ofSeconds(10))
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(2));
+	}
+
+	@Override
+	public void close() {
+		this.repository.heal();
+		this.engines.forEach(DefaultLockEngine::close);
+	}
+
+}

@@ -1,0 +1,70 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+
+/**
+ * The two clocks of a process and the clock of the server, moved by hand. The monotonic
+ * clock begins shortly before it overflows, so whoever compares its values instead of
+ * their differences fails.
+ */
+public final class ManualClock implements LockClock {
+
+	private static final Duration UNTIL_OVERFLOW = Duration.ofSeconds(12);
+
+	private static final long EPOCH_MILLIS = 1_800_000_000_000L;
+
+	private final AtomicReference<Hands> hands = new AtomicReference<>(
+			new Hands(Long.MAX_VALUE - UNTIL_OVERFLOW.toNanos(), 0, 0));
+
+	@Override
+	public long nanoTime() {
+		return this.hands.get().nano();
+	}
+
+	@Override
+	public long wallMillis() {
+		return EPOCH_MILLIS + this.hands.get().wall() / 1_000_000;
+	}
+
+	long serverMillis() {
+		return EPOCH_MILLIS + this.hands.get().server() / 1_000_000;
+	}
+
+	/**
+	 * Time passes for everybody.
+	 */
+	public void advance(Duration time) {
+		long nanos = time.toNanos();
+		move((now) -> new Hands(now.nano() + nanos, now.wall() + nanos, now.server() + nanos));
+	}
+
+	/**
+	 * This process's machine sleeps while time passes for everybody else.
+	 */
+	public void suspend(Duration time) {
+		long nanos = time.toNanos();
+		move((now) -> new Hands(now.nano(), now.wall() + nanos, now.server() + nanos));
+	}
+
+	void advanceNano(Duration time) {
+		move((now) -> new Hands(now.nano() + time.toNanos(), now.wall(), now.server()));
+	}
+
+	void advanceWall(Duration time) {
+		move((now) -> new Hands(now.nano(), now.wall() + time.toNanos(), now.server()));
+	}
+
+	void advanceServer(Duration time) {
+		move((now) -> new Hands(now.nano(), now.wall(), now.server() + time.toNanos()));
+	}
+
+	private void move(UnaryOperator<Hands> step) {
+		this.hands.updateAndGet(step);
+	}
+
+	private record Hands(long nano, long wall, long server) {
+	}
+
+}

@@ -1,0 +1,48 @@
+package dev.dblock.core;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockListener;
+import dev.dblock.LockRefusal;
+import dev.dblock.LossReason;
+
+/**
+ * Remembers what it was told.
+ */
+final class RecordingListener implements LockListener {
+
+	private final List<String> news = new CopyOnWriteArrayList<>();
+
+	@Override
+	public void onAcquired(LockHandle handle) {
+		add(handle.name(), "acquired " + handle.name());
+	}
+
+	@Override
+	public void onUnavailable(LockRefusal refusal) {
+		add(refusal.name(), "unavailable " + refusal.name());
+	}
+
+	@Override
+	public void onLost(LockHandle handle, LossReason reason) {
+		add(handle.name(), "lost " + handle.name() + " " + reason);
+	}
+
+	@Override
+	public void onReleased(LockHandle handle) {
+		add(handle.name(), "released " + handle.name());
+	}
+
+	private void add(String name, String what) {
+		if (!name.startsWith(InMemoryLockRepository.UNSEEN)) {
+			this.news.add(what);
+		}
+	}
+
+	List<String> news() {
+		return this.news;
+	}
+
+}
