@@ -110,21 +110,7 @@ final class Lease {
 	 * The store has confirmed the lease.
 	 */
 	synchronized void prove(LeaseDeadline proof) {
-		this.deadline = merge(this.deadline, proof);
-	}
-
-	/**
-	 * The proof that was sent last says that the machine was not suspended since; the one
-	 * that reaches further says until when.
-	 */
-	private static LeaseDeadline merge(LeaseDeadline known, LeaseDeadline proof) {
-		LeaseDeadline further = known.later(proof);
-		boolean fresher = proof.sentNanos() - further.sentNanos() > 0;
-		if (!fresher) {
-			return further;
-		}
-		long left = further.leaseNanos() - (proof.sentNanos() - further.sentNanos());
-		return new LeaseDeadline(proof.sentNanos(), proof.sentWallMillis(), left);
+		this.deadline = this.deadline.merge(proof);
 	}
 
 	@Nullable LossReason end() {

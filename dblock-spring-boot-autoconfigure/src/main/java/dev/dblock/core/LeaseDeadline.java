@@ -49,13 +49,24 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
 	}
 
 	/**
-	 * The proof that reaches further. Answers can be read in another order than their
-	 * requests were sent, and an extension may reach beyond the next renewal.
+	 * What two proofs of the same lease say together. Answers can be read in another
+	 * order than their requests were sent, and an extension may reach beyond the next
+	 * renewal: the proof that was sent last says that the machine was not suspended
+	 * since, the one that reaches further says until when. Time that only the wall clock
+	 * has seen between the two has passed all the same.
+	 * @param other the proof that was answered later
+	 * @return the proof of both
 	 */
-	LeaseDeadline later(LeaseDeadline other) {
-		long mine = this.sentNanos + this.leaseNanos;
-		long others = other.sentNanos + other.leaseNanos;
-		return (others - mine > 0) ? other : this;
+	LeaseDeadline merge(LeaseDeadline other) {
+		boolean fresher = this.sentNanos - other.sentNanos > 0;
+		return fresher ? withReachOf(other) : other.withReachOf(this);
+	}
+
+	private LeaseDeadline withReachOf(LeaseDeadline older) {
+		long wall = TimeUnit.MILLISECONDS.toNanos(this.sentWallMillis - older.sentWallMillis);
+		long between = Math.max(this.sentNanos - older.sentNanos, wall);
+		long left = Math.max(this.leaseNanos, older.leaseNanos - between);
+		return new LeaseDeadline(this.sentNanos, this.sentWallMillis, left);
 	}
 
 }

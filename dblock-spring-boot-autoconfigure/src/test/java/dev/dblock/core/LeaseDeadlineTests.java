@@ -1,0 +1,108 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LeaseDeadlineTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private final ManualClock clock = new ManualClock();
+
+	@Test
+	void runsOutExactlyAtTheEndOfTheLease() {
+		LeaseDeadline deadline = LeaseDeadline.from(this.clock, LEASE);
+		assertThat(deadline.remainingNanos(this.clock)).isEqualTo(LEASE.toNanos());
+		this.clock.advance(LEASE.minusNanos(1));
+		assertThat(deadline.passed(this.clock)).isFalse();
+		assertThat(deadline.remainingNanos(this.clock)).isEqualTo(1);
+		this.clock.advance(Duration.ofNanos(1));
+		assertThat(deadline.passed(this.clock)).isTrue();
+	}
+
+	@Test
+	void isCountedByTheMonotonicClockAlone() {
+		LeaseDeadline deadline = LeaseDeadline.from(this.clock, LEASE);
+		this.clock.advanceWall(Duration.ofDays(-3));
+		assertThat(deadline.passed(this.clock)).isFalse();
+		assertThat(deadline.suspect(this.clock)).isFalse();
+		this.clock.advanceNano(LEASE);
+		assertThat(deadline.passed(this.clock)).isTrue();
+	}
+
+	@Test
+	void isSuspectOnceTheWallClockHasRunAheadByMoreThanTheThreshold() {
+		LeaseDeadline deadline = LeaseDeadline.from(this.clock, LEASE);
+		this.clock.suspend(Duration.ofMillis(250));
+		assertThat(deadline.suspect(this.clock)).isFalse();
+		this.clock.suspend(Duration.ofMillis(1));
+		assertThat(deadline.suspect(this.clock)).isTrue();
+		assertThat(deadline.passed(this.clock)).isFalse();
+	}
+
+	@Test
+	void aLongLeaseMayDriftByAThousandth() {
+		LeaseDeadline deadline = LeaseDeadline.from(this.clock, Duration.ofHours(2));
+		this.clock.advance(Duration.ofHours(1));
+		this.clock.advanceWall(Duration.ofMillis(3600 + 249));
+		assertThat(deadline.suspect(this.clock)).isFalse();
+		this.clock.advanceWall(Duration.ofMillis(2));
+		assertThat(deadline.suspect(this.clock)).isTrue();
+	}
+
+	@Test
+	void aLaterProofReachesFurther() {
+		LeaseDeadline first = LeaseDeadline.from(this.clock, LEASE);
+		this.clock.advance(Duration.ofSeconds(10));
+		LeaseDeadline second = LeaseDeadline.from(this.clock, LEASE);
+		assertThat(first.merge(second)).isEqualTo(second);
+	}
+
+	@Test
+	void anAnswerThatWasOvertakenTakesNothingBack() {
+		LeaseDeadline first = LeaseDeadline.from(this.clock, LEASE);
+		this.clock.advance(Duration.ofSeconds(10));
+		LeaseDeadline second = LeaseDeadline.from(this.clock, LEASE);
+		assertThat(second.merge(first)).isEqualTo(second);
+	}
+
+	@Test
+	void aRenewalKeepsWhatAnExtensionHasReached() {
+		LeaseDeadline extension = LeaseDeadline.from(this.clock, Duration.ofHours(1));
+		this.clock.advance(Duration.ofMinutes(1));
+		LeaseDeadline renewal = LeaseDeadline.from(this.clock, LEASE);
+		LeaseDeadline both = extension.merge(renewal);
+		assertThat(both.remainingNanos(this.clock)).isEqualTo(Duration.ofMinutes(59).toNanos());
+		assertThat(both.sentNanos()).isEqualTo(renewal.sentNanos());
+		assertThat(renewal.merge(extension)).isEqualTo(both);
+	}
+
+	@Test
+	void aRenewalAfterASuspensionTakesOffTheTimeThatTheExtensionLostMeanwhile() {
+		LeaseDeadline extension = LeaseDeadline.from(this.clock, Duration.ofHours(1));
+		this.clock.suspend(Duration.ofMinutes(40));
+		LeaseDeadline renewal = LeaseDeadline.from(this.clock, LEASE);
+		LeaseDeadline both = extension.merge(renewal);
+		assertThat(both.suspect(this.clock)).isFalse();
+		assertThat(both.remainingNanos(this.clock)).isEqualTo(Duration.ofMinutes(20).toNanos());
+		this.clock.suspend(Duration.ofMinutes(19));
+		LeaseDeadline third = both.merge(LeaseDeadline.from(this.clock, LEASE));
+		assertThat(third.remainingNanos(this.clock)).isEqualTo(Duration.ofMinutes(1).toNanos());
+		this.clock.suspend(Duration.ofMinutes(19));
+		LeaseDeadline last = third.merge(LeaseDeadline.from(this.clock, LEASE));
+		assertThat(last.remainingNanos(this.clock)).isEqualTo(LEASE.toNanos());
+	}
+
+	@Test
+	void aWallClockThatWasSetBackLengthensNothing() {
+		LeaseDeadline extension = LeaseDeadline.from(this.clock, Duration.ofHours(1));
+		this.clock.advance(Duration.ofMinutes(1));
+		this.clock.advanceWall(Duration.ofDays(-1));
+		LeaseDeadline both = extension.merge(LeaseDeadline.from(this.clock, LEASE));
+		assertThat(both.remainingNanos(this.clock)).isEqualTo(Duration.ofMinutes(59).toNanos());
+	}
+
+}
