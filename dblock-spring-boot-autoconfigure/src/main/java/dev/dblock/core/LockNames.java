@@ -17,8 +17,20 @@ final class LockNames {
 
 	private final String prefix;
 
+	/**
+	 * Names with a prefix.
+	 * @param prefix what is put before every name
+	 * @throws IllegalArgumentException when no name could begin with it
+	 */
 	LockNames(String prefix) {
 		this.prefix = prefix;
+		try {
+			full("n");
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException("No lock could have the name prefix that is set: " + ex.getMessage(),
+					ex);
+		}
 	}
 
 	String prefix() {
