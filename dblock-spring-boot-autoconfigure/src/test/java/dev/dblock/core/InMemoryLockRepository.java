@@ -143,7 +143,8 @@ final class InMemoryLockRepository implements LockRepository {
 		if (!mine) {
 			document.grant(request, now);
 		}
-		return new AcquireAnswer.Granted(document.token - TOKEN_BLOCK + 1, document.token);
+		return new AcquireAnswer.Granted(document.token - TOKEN_BLOCK + 1, document.token,
+				Instant.ofEpochMilli(document.acquiredAt));
 	}
 
 	@Override

@@ -38,7 +38,7 @@ public final class LockWorld implements AutoCloseable {
 
 	static EngineSettings settings(String prefix) {
 		return new EngineSettings(prefix, "host-1:4711:k7", DEFAULTS, TIMEOUT,
-				new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2)));
+				new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2)), new HandOffSettings(1000, TIMEOUT));
 	}
 
 	DefaultLockEngine newEngine(EngineSettings settings, LockListener... listeners) {
