@@ -1,0 +1,101 @@
+package dev.dblock;
+
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import org.jspecify.annotations.NullMarked;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+/**
+ * The rooms and who may enter which.
+ */
+@AnalyzeClasses(packages = "dev.dblock", importOptions = DoNotIncludeTests.class)
+class ArchitectureTests {
+
+	private static final String API = "dev.dblock";
+
+	private static final String CORE = "dev.dblock.core..";
+
+	private static final String INTERCEPTOR = "dev.dblock.interceptor..";
+
+	private static final String MONGODB = "dev.dblock.mongodb..";
+
+	private static final String OBSERVATION = "dev.dblock.observation..";
+
+	private static final String ACTUATE = "dev.dblock.actuate..";
+
+	private static final String AUTOCONFIGURE = "dev.dblock.autoconfigure..";
+
+	@ArchTest
+	static final ArchRule whatUsersImportUsesNothingElseOfOurs = noClasses().that()
+		.resideInAPackage(API)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage(CORE, INTERCEPTOR, MONGODB, OBSERVATION, ACTUATE, AUTOCONFIGURE);
+
+	@ArchTest
+	static final ArchRule theEngineUsesOnlyWhatUsersImport = noClasses().that()
+		.resideInAPackage(CORE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage(INTERCEPTOR, MONGODB, OBSERVATION, ACTUATE, AUTOCONFIGURE);
+
+	@ArchTest
+	static final ArchRule theRoomsInTheMiddleDoNotKnowEachOther = slices()
+		.matching("dev.dblock.(interceptor|mongodb|observation|actuate)..")
+		.should()
+		.notDependOnEachOther();
+
+	@ArchTest
+	static final ArchRule nothingUsesTheWiring = noClasses().that()
+		.resideOutsideOfPackage(AUTOCONFIGURE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage(AUTOCONFIGURE);
+
+	@ArchTest
+	static final ArchRule onlyTheStoreKnowsTheDriver = noClasses().that()
+		.resideOutsideOfPackages(MONGODB, AUTOCONFIGURE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("com.mongodb..", "org.bson..", "org.springframework.data..");
+
+	@ArchTest
+	static final ArchRule theWiringHandsTheDriverOnAndSpeaksToNoServer = noClasses().that()
+		.resideInAPackage(AUTOCONFIGURE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("com.mongodb..", "org.bson..");
+
+	@ArchTest
+	static final ArchRule onlyTheInterceptorKnowsAop = noClasses().that()
+		.resideOutsideOfPackages(INTERCEPTOR, AUTOCONFIGURE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("org.springframework.aop..", "org.aopalliance..", "org.aspectj..");
+
+	@ArchTest
+	static final ArchRule onlyTheObserversKnowMicrometer = noClasses().that()
+		.resideOutsideOfPackages(OBSERVATION, AUTOCONFIGURE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("io.micrometer..");
+
+	@ArchTest
+	static final ArchRule onlyTheWiringAndTheActuatorRoomKnowBoot = noClasses().that()
+		.resideOutsideOfPackages(AUTOCONFIGURE, ACTUATE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("org.springframework.boot..");
+
+	@ArchTest
+	static final ArchRule everyPackageIsNullMarked = classes().that()
+		.haveSimpleName("package-info")
+		.should()
+		.beAnnotatedWith(NullMarked.class);
+
+}
