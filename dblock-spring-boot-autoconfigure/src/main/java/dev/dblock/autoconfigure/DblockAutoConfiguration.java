@@ -1,0 +1,116 @@
+package dev.dblock.autoconfigure;
+
+import java.util.Collection;
+import java.util.List;
+
+import dev.dblock.LockEngine;
+import dev.dblock.LockListener;
+import dev.dblock.LockOperations;
+import dev.dblock.LockTemplate;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.EngineSettings;
+import dev.dblock.core.LockRepository;
+import dev.dblock.core.UnlockedEngine;
+import dev.dblock.mongodb.MongoLockRepository;
+import dev.dblock.mongodb.MongoLockSettings;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.NamedBeanHolder;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+
+/**
+ * Locks on the application's MongoDB. Applications can bring a {@link LockRepository}, a
+ * {@link LockEngine} or {@link LockOperations} of their own.
+ */
+@AutoConfiguration(afterName = { "org.springframework.boot.mongodb.autoconfigure.MongoAutoConfiguration",
+		"org.springframework.boot.data.mongodb.autoconfigure.DataMongoAutoConfiguration",
+		"org.springframework.boot.autoconfigure.mongo.MongoAutoConfiguration",
+		"org.springframework.boot.autoconfigure.data.mongo.MongoDataAutoConfiguration" })
+@ConditionalOnClass(value = MongoDatabaseFactory.class, name = "com.mongodb.client.MongoClient")
+@EnableConfigurationProperties(DblockProperties.class)
+public final class DblockAutoConfiguration {
+
+	private static final Logger logger = LoggerFactory.getLogger(DblockAutoConfiguration.class);
+
+	private static final String ENGINE = "lockEngine";
+
+	private static final String REPOSITORY = "lockRepository";
+
+	// Lazy, because without locks no MongoDB is needed, which only running can tell
+	@Bean(REPOSITORY)
+	@Lazy
+	@ConditionalOnMissingBean(LockRepository.class)
+	MongoLockRepository lockRepository(DblockProperties properties, ConfigurableListableBeanFactory beanFactory) {
+		MongoLockSettings settings = new DblockSettings(properties).forMongodb();
+		NamedBeanHolder<MongoDatabaseFactory> factory = mongoDatabaseFactory(beanFactory);
+		beanFactory.registerDependentBean(factory.getBeanName(), REPOSITORY);
+		return new MongoLockRepository(factory.getBeanInstance(), settings);
+	}
+
+	private static NamedBeanHolder<MongoDatabaseFactory> mongoDatabaseFactory(
+			ConfigurableListableBeanFactory beanFactory) {
+		try {
+			return beanFactory.resolveNamedBean(MongoDatabaseFactory.class);
+		}
+		catch (NoUniqueBeanDefinitionException ex) {
+			throw new MongoDatabaseFactoryChoiceException(candidates(ex), ex);
+		}
+		catch (NoSuchBeanDefinitionException ex) {
+			if (beanFactory.getBeanNamesForType(MongoDatabaseFactory.class).length > 0) {
+				throw ex;
+			}
+			throw new MongoDatabaseFactoryChoiceException(List.of(), ex);
+		}
+	}
+
+	private static List<String> candidates(NoUniqueBeanDefinitionException ex) {
+		Collection<String> names = ex.getBeanNamesFound();
+		return (names != null) ? List.copyOf(names) : List.of();
+	}
+
+	@Bean(ENGINE)
+	@ConditionalOnMissingBean(LockEngine.class)
+	LockEngine lockEngine(DblockProperties properties, ObjectProvider<LockListener> listeners,
+			ConfigurableApplicationContext context) {
+		DblockSettings settings = new DblockSettings(properties);
+		settings.forMongodb();
+		LockEngine engine = properties.isEnabled() ? engine(settings.forEngine(), listeners, context)
+				: unlockedEngine(settings.forEngine());
+		settings.check(engine);
+		return engine;
+	}
+
+	private static LockEngine engine(EngineSettings settings, ObjectProvider<LockListener> listeners,
+			ConfigurableApplicationContext context) {
+		ConfigurableListableBeanFactory beanFactory = context.getBeanFactory();
+		NamedBeanHolder<LockRepository> repository = beanFactory.resolveNamedBean(LockRepository.class);
+		DefaultLockEngine engine = new DefaultLockEngine(repository.getBeanInstance(), settings,
+				listeners.orderedStream().toList());
+		EngineShutdown.arrange(context, engine, ENGINE, repository.getBeanName());
+		return engine;
+	}
+
+	private static LockEngine unlockedEngine(EngineSettings settings) {
+		logger.warn("dblock.enabled is false: no locks are taken, and every method runs unlocked");
+		return new UnlockedEngine(settings);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(LockOperations.class)
+	LockTemplate lockTemplate(LockEngine engine) {
+		return new LockTemplate(engine);
+	}
+
+}

@@ -1,0 +1,258 @@
+package dev.dblock.autoconfigure;
+
+import java.time.Duration;
+
+import dev.dblock.mongodb.StatementDialect;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+/**
+ * What an application can set about its locks.
+ */
+@ConfigurationProperties("dblock")
+public class DblockProperties {
+
+	/**
+	 * Whether locks are taken at all; without them every method runs unlocked.
+	 */
+	private boolean enabled = true;
+
+	/**
+	 * How long a lock is kept for a holder that the server hears nothing from.
+	 */
+	private Duration lease = Duration.ofSeconds(30);
+
+	/**
+	 * How long to wait while somebody else holds a lock; zero asks once.
+	 */
+	private Duration wait = Duration.ofSeconds(0);
+
+	/**
+	 * How long after the grant a name stays taken even if the work was done sooner; not
+	 * longer than the lease.
+	 */
+	private Duration minHold = Duration.ofSeconds(0);
+
+	/**
+	 * How long after the grant a lease is renewed at most; zero means without end.
+	 */
+	private Duration maxHold = Duration.ofSeconds(0);
+
+	/**
+	 * What is put before the name of every lock, so that applications can share a
+	 * collection.
+	 */
+	private String namePrefix = "";
+
+	/**
+	 * How this instance is called in the locks that it takes; unless set, by host,
+	 * process id and a random suffix.
+	 */
+	private @Nullable String acquirer;
+
+	/**
+	 * By how much the clocks of the servers may differ; a lock whose holder is gone stays
+	 * taken for that much longer than its lease.
+	 */
+	private Duration clockAllowance = Duration.ofMillis(500);
+
+	// Lowest precedence less 100, written out because the metadata takes literals only
+	/**
+	 * Order of the lock among the advisors of a method; transactions and caches come
+	 * inside it as long as theirs is higher.
+	 */
+	private int advisorOrder = 2147483547;
+
+	private final Poll poll = new Poll();
+
+	private final Mongodb mongodb = new Mongodb();
+
+	public boolean isEnabled() {
+		return this.enabled;
+	}
+
+	public void setEnabled(boolean enabled) {
+		this.enabled = enabled;
+	}
+
+	public Duration getLease() {
+		return this.lease;
+	}
+
+	public void setLease(Duration lease) {
+		this.lease = lease;
+	}
+
+	public Duration getWait() {
+		return this.wait;
+	}
+
+	public void setWait(Duration wait) {
+		this.wait = wait;
+	}
+
+	public Duration getMinHold() {
+		return this.minHold;
+	}
+
+	public void setMinHold(Duration minHold) {
+		this.minHold = minHold;
+	}
+
+	public Duration getMaxHold() {
+		return this.maxHold;
+	}
+
+	public void setMaxHold(Duration maxHold) {
+		this.maxHold = maxHold;
+	}
+
+	public String getNamePrefix() {
+		return this.namePrefix;
+	}
+
+	public void setNamePrefix(String namePrefix) {
+		this.namePrefix = namePrefix;
+	}
+
+	public @Nullable String getAcquirer() {
+		return this.acquirer;
+	}
+
+	public void setAcquirer(@Nullable String acquirer) {
+		this.acquirer = acquirer;
+	}
+
+	public Duration getClockAllowance() {
+		return this.clockAllowance;
+	}
+
+	public void setClockAllowance(Duration clockAllowance) {
+		this.clockAllowance = clockAllowance;
+	}
+
+	public int getAdvisorOrder() {
+		return this.advisorOrder;
+	}
+
+	public void setAdvisorOrder(int advisorOrder) {
+		this.advisorOrder = advisorOrder;
+	}
+
+	public Poll getPoll() {
+		return this.poll;
+	}
+
+	public Mongodb getMongodb() {
+		return this.mongodb;
+	}
+
+	/**
+	 * How a waiter asks again.
+	 */
+	public static class Poll {
+
+		/**
+		 * How long a waiter pauses after the first refusal.
+		 */
+		private Duration minInterval = Duration.ofMillis(50);
+
+		/**
+		 * How long a waiter pauses at most; pauses double up to it.
+		 */
+		private Duration maxInterval = Duration.ofSeconds(1);
+
+		public Duration getMinInterval() {
+			return this.minInterval;
+		}
+
+		public void setMinInterval(Duration minInterval) {
+			this.minInterval = minInterval;
+		}
+
+		public Duration getMaxInterval() {
+			return this.maxInterval;
+		}
+
+		public void setMaxInterval(Duration maxInterval) {
+			this.maxInterval = maxInterval;
+		}
+
+	}
+
+	/**
+	 * How the locks are kept in MongoDB.
+	 */
+	public static class Mongodb {
+
+		/**
+		 * Name of the collection that has the locks.
+		 */
+		private String collection = "dblock_locks";
+
+		/**
+		 * How long a lock that is used no more is kept before the server removes it; a
+		 * day or more.
+		 */
+		private Duration retention = Duration.ofDays(7);
+
+		/**
+		 * How long one request to the server may take.
+		 */
+		private Duration timeout = Duration.ofSeconds(10);
+
+		/**
+		 * Which statements are sent: those of current servers, those that every server
+		 * understands, or whichever the server is found to understand.
+		 */
+		private StatementDialect statements = StatementDialect.AUTO;
+
+		/**
+		 * Whether the index that lets the server remove old locks is created.
+		 */
+		private boolean createIndexes = true;
+
+		public String getCollection() {
+			return this.collection;
+		}
+
+		public void setCollection(String collection) {
+			this.collection = collection;
+		}
+
+		public Duration getRetention() {
+			return this.retention;
+		}
+
+		public void setRetention(Duration retention) {
+			this.retention = retention;
+		}
+
+		public Duration getTimeout() {
+			return this.timeout;
+		}
+
+		public void setTimeout(Duration timeout) {
+			this.timeout = timeout;
+		}
+
+		public StatementDialect getStatements() {
+			return this.statements;
+		}
+
+		public void setStatements(StatementDialect statements) {
+			this.statements = statements;
+		}
+
+		public boolean isCreateIndexes() {
+			return this.createIndexes;
+		}
+
+		public void setCreateIndexes(boolean createIndexes) {
+			this.createIndexes = createIndexes;
+		}
+
+	}
+
+}

@@ -1,0 +1,67 @@
+package dev.dblock.autoconfigure;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.Executor;
+
+import dev.dblock.core.DefaultLockEngine;
+
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.scheduling.TaskScheduler;
+
+/**
+ * How an engine ends. When the closing of its own context begins, nobody is let in any
+ * more; the locks that are held are renewed on, until the executors have seen their tasks
+ * out; then the engine is destroyed, and after it what its repository stands on. No phase
+ * of the context's lifecycle could do that: tasks outlive them all where an executor
+ * waits for its tasks.
+ */
+final class EngineShutdown implements ApplicationListener<ContextClosedEvent> {
+
+	private final ApplicationContext context;
+
+	private final DefaultLockEngine engine;
+
+	private EngineShutdown(ApplicationContext context, DefaultLockEngine engine) {
+		this.context = context;
+		this.engine = engine;
+	}
+
+	static void arrange(ConfigurableApplicationContext context, DefaultLockEngine engine, String engineName,
+			String repositoryName) {
+		ConfigurableListableBeanFactory beanFactory = context.getBeanFactory();
+		beanFactory.registerDependentBean(repositoryName, engineName);
+		Set<String> neededByRepository = new HashSet<>();
+		collectDependencies(beanFactory, repositoryName, neededByRepository);
+		for (Class<?> type : new Class<?>[] { Executor.class, TaskScheduler.class }) {
+			for (String executorName : beanFactory.getBeanNamesForType(type, false, false)) {
+				if (!neededByRepository.contains(executorName)) {
+					beanFactory.registerDependentBean(engineName, executorName);
+				}
+			}
+		}
+		context.addApplicationListener(new EngineShutdown(context, engine));
+	}
+
+	private static void collectDependencies(ConfigurableListableBeanFactory beanFactory, String name,
+			Set<String> found) {
+		for (String dependency : beanFactory.getDependenciesForBean(name)) {
+			if (found.add(dependency)) {
+				collectDependencies(beanFactory, dependency, found);
+			}
+		}
+	}
+
+	@Override
+	public void onApplicationEvent(ContextClosedEvent event) {
+		// A parent hears of its children's events too
+		if (event.getApplicationContext() == this.context) {
+			this.engine.refuseNewcomers();
+		}
+	}
+
+}
