@@ -85,11 +85,10 @@ public final class DblockAutoConfiguration {
 	LockEngine lockEngine(DblockProperties properties, ObjectProvider<LockListener> listeners,
 			ConfigurableApplicationContext context) {
 		DblockSettings settings = new DblockSettings(properties);
+		// What is wrong shows before locking is switched on again
 		settings.forMongodb();
-		LockEngine engine = properties.isEnabled() ? engine(settings.forEngine(), listeners, context)
+		return properties.isEnabled() ? engine(settings.forEngine(), listeners, context)
 				: unlockedEngine(settings.forEngine());
-		settings.check(engine);
-		return engine;
 	}
 
 	private static LockEngine engine(EngineSettings settings, ObjectProvider<LockListener> listeners,

@@ -1,7 +1,6 @@
 package dev.dblock.autoconfigure;
 
 import java.time.Duration;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import dev.dblock.LockEngine;
@@ -9,6 +8,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.core.EngineSettings;
 import dev.dblock.core.PollSettings;
+import dev.dblock.core.UnlockedEngine;
 import dev.dblock.mongodb.MongoLockSettings;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +25,9 @@ final class DblockSettings {
 
 	private static final Duration LONGEST_RETENTION = Duration.ofDays(36_500);
 
+	private static final LockOptions POSSIBLE = new LockOptions(Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO,
+			Duration.ZERO, true, WhenLost.NOTIFY, null);
+
 	private final DblockProperties properties;
 
 	DblockSettings(DblockProperties properties) {
@@ -32,14 +35,21 @@ final class DblockSettings {
 	}
 
 	EngineSettings forEngine() {
+		EngineSettings settings = new EngineSettings(this.properties.getNamePrefix(), acquirer(), POSSIBLE, timeout(),
+				poll());
+		LockEngine judge = new UnlockedEngine(settings);
+		refuseAs("dblock.name-prefix", settings.namePrefix(), () -> judge.fullName("name"));
+		return new EngineSettings(settings.namePrefix(), settings.acquirer(), defaults(judge), settings.timeout(),
+				settings.poll());
+	}
+
+	private PollSettings poll() {
 		DblockProperties.Poll poll = this.properties.getPoll();
 		Duration minInterval = bounded("dblock.poll.min-interval", poll.getMinInterval(), Duration.ofMillis(1),
 				LONGEST);
 		Duration maxInterval = bounded("dblock.poll.max-interval", poll.getMaxInterval(), Duration.ofMillis(1),
 				LONGEST);
-		return new EngineSettings(this.properties.getNamePrefix(), acquirer(), defaults((options) -> {
-		}), timeout(),
-				refuseAs("dblock.poll.max-interval", maxInterval, () -> new PollSettings(minInterval, maxInterval)));
+		return refuseAs("dblock.poll.max-interval", maxInterval, () -> new PollSettings(minInterval, maxInterval));
 	}
 
 	MongoLockSettings forMongodb() {
@@ -51,34 +61,24 @@ final class DblockSettings {
 	}
 
 	/**
-	 * Let the engine itself say whether it can work with the defaults and the prefix.
-	 */
-	void check(LockEngine engine) {
-		defaults(engine::check);
-		refuseAs("dblock.name-prefix", this.properties.getNamePrefix(), () -> engine.fullName("name"));
-	}
-
-	/**
 	 * Add one option after the other, so that the one to blame is known.
 	 */
-	private LockOptions defaults(Consumer<LockOptions> check) {
+	private LockOptions defaults(LockEngine judge) {
 		Duration lease = this.properties.getLease();
 		Duration wait = this.properties.getWait();
 		Duration minHold = this.properties.getMinHold();
 		Duration maxHold = this.properties.getMaxHold();
-		LockOptions leasing = checked("dblock.lease", lease,
-				() -> new LockOptions(lease, Duration.ZERO, Duration.ZERO, Duration.ZERO, true, WhenLost.NOTIFY, null),
-				check);
-		LockOptions waiting = checked("dblock.wait", wait, () -> leasing.waitUpTo(wait), check);
-		LockOptions holding = checked("dblock.min-hold", minHold, () -> waiting.minHold(minHold), check);
-		return checked("dblock.max-hold", maxHold, () -> holding.maxHold(maxHold), check);
+		LockOptions leasing = checked("dblock.lease", lease, () -> POSSIBLE.withLease(lease), judge);
+		LockOptions waiting = checked("dblock.wait", wait, () -> leasing.waitUpTo(wait), judge);
+		LockOptions holding = checked("dblock.min-hold", minHold, () -> waiting.minHold(minHold), judge);
+		return checked("dblock.max-hold", maxHold, () -> holding.maxHold(maxHold), judge);
 	}
 
 	private static LockOptions checked(String property, Duration value, Supplier<LockOptions> options,
-			Consumer<LockOptions> check) {
+			LockEngine judge) {
 		return refuseAs(property, value, () -> {
 			LockOptions candidate = options.get();
-			check.accept(candidate);
+			judge.check(candidate);
 			return candidate;
 		});
 	}

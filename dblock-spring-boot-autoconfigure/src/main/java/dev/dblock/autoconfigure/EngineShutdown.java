@@ -14,11 +14,11 @@ import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.scheduling.TaskScheduler;
 
 /**
- * How an engine ends. When the closing of its own context begins, nobody is let in any
- * more; the locks that are held are renewed on, until the executors have seen their tasks
- * out; then the engine is destroyed, and after it what its repository stands on. No phase
- * of the context's lifecycle could do that: tasks outlive them all where an executor
- * waits for its tasks.
+ * How an engine ends. When the closing of its own context begins, nobody waits any more;
+ * the locks that are held are renewed on, until the executors have seen their tasks out;
+ * then the engine is destroyed, and after it what its repository stands on. No phase of
+ * the context's lifecycle could do that: tasks outlive them all where an executor waits
+ * for its tasks.
  */
 final class EngineShutdown implements ApplicationListener<ContextClosedEvent> {
 
@@ -60,7 +60,7 @@ final class EngineShutdown implements ApplicationListener<ContextClosedEvent> {
 	public void onApplicationEvent(ContextClosedEvent event) {
 		// A parent hears of its children's events too
 		if (event.getApplicationContext() == this.context) {
-			this.engine.refuseNewcomers();
+			this.engine.refuseWaiters();
 		}
 	}
 

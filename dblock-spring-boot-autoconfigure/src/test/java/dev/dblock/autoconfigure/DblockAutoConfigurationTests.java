@@ -1,0 +1,323 @@
+package dev.dblock.autoconfigure;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import com.mongodb.client.MongoClient;
+import dev.dblock.LockEngine;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
+import dev.dblock.LockListener;
+import dev.dblock.LockOperations;
+import dev.dblock.LockOptions;
+import dev.dblock.LockShutdownException;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockUnavailableException;
+import dev.dblock.core.AcquireAnswer;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.LockRepository;
+import dev.dblock.core.UnlockedEngine;
+import dev.dblock.mongodb.MongoLockRepository;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.annotation.ImportCandidates;
+import org.springframework.boot.data.mongodb.autoconfigure.DataMongoAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.mongodb.autoconfigure.MongoAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.annotation.Order;
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.core.MongoOperations;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.mockingDetails;
+
+/**
+ * Tests for {@link DblockAutoConfiguration}.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class DblockAutoConfigurationTests {
+
+	private static final LockOptions WAITING = LockOptions.defaults().waitUpTo(Duration.ofMillis(100));
+
+	private final ApplicationContextRunner bareRunner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DblockAutoConfiguration.class));
+
+	/**
+	 * Nobody listens on port 1, so whatever starts here starts without a server.
+	 */
+	private final ApplicationContextRunner contextRunner = this.bareRunner
+		.withConfiguration(AutoConfigurations.of(MongoAutoConfiguration.class, DataMongoAutoConfiguration.class))
+		.withPropertyValues("spring.mongodb.uri=mongodb://127.0.0.1:1/test?serverSelectionTimeoutMS=100");
+
+	@Test
+	void startsWithoutAServer() {
+		this.contextRunner.run((context) -> {
+			assertThat(context).hasSingleBean(DefaultLockEngine.class);
+			assertThat(context).hasSingleBean(LockTemplate.class);
+			assertThat(context).hasSingleBean(MongoLockRepository.class);
+			assertThat(context.getBean(LockTemplate.class).engine()).isSameAs(context.getBean(LockEngine.class));
+		});
+	}
+
+	@Test
+	void isListedAmongTheAutoConfigurations() {
+		assertThat(ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader()).getCandidates())
+			.contains(DblockAutoConfiguration.class.getName());
+	}
+
+	@Test
+	void applicationKeepsItsOnlyMongoTemplate() {
+		this.contextRunner.run((context) -> assertThat(context.getBeanNamesForType(MongoOperations.class))
+			.containsExactly("mongoTemplate"));
+	}
+
+	@Test
+	void absentWithoutTheDriver() {
+		this.contextRunner.withClassLoader(new FilteredClassLoader(MongoClient.class))
+			.run((context) -> assertThat(context).hasNotFailed()
+				.doesNotHaveBean(LockEngine.class)
+				.doesNotHaveBean(LockTemplate.class)
+				.doesNotHaveBean(DblockProperties.class));
+	}
+
+	@Test
+	void absentWithoutSpringDataMongodb() {
+		this.bareRunner.withClassLoader(new FilteredClassLoader(MongoDatabaseFactory.class))
+			.run((context) -> assertThat(context).hasNotFailed()
+				.doesNotHaveBean(LockEngine.class)
+				.doesNotHaveBean(LockTemplate.class)
+				.doesNotHaveBean(DblockProperties.class));
+	}
+
+	@Test
+	void ownRepositoryNeedsNoMongodb() {
+		LockRepository own = mock(LockRepository.class);
+		this.bareRunner.withBean(LockRepository.class, () -> own).run((context) -> {
+			assertThat(context).hasSingleBean(LockRepository.class);
+			context.getBean(LockTemplate.class).inspect("stock");
+			assertThat(mockingDetails(own).getInvocations()).isNotEmpty();
+		});
+	}
+
+	@Test
+	void ownEngineNeedsNoMongodb() {
+		LockEngine own = mock(LockEngine.class);
+		this.bareRunner.withBean(LockEngine.class, () -> own).run((context) -> {
+			assertThat(context).hasSingleBean(LockEngine.class);
+			assertThat(context.getBean(LockTemplate.class).engine()).isSameAs(own);
+		});
+	}
+
+	@Test
+	void ownOperationsStandInForTheTemplate() {
+		LockOperations own = mock(LockOperations.class);
+		this.contextRunner.withBean(LockOperations.class, () -> own).run((context) -> {
+			assertThat(context.getBean(LockOperations.class)).isSameAs(own);
+			assertThat(context).doesNotHaveBean(LockTemplate.class).hasSingleBean(LockEngine.class);
+		});
+	}
+
+	@Test
+	void ownTemplateIsTheOnlyOne() {
+		this.contextRunner.withUserConfiguration(OwnTemplateConfiguration.class)
+			.run((context) -> assertThat(context.getBeanNamesForType(LockOperations.class))
+				.containsExactly("ownTemplate"));
+	}
+
+	@Test
+	void listenersAreToldInTheirOrder() {
+		this.contextRunner.withBean(LockRepository.class, DblockAutoConfigurationTests::grantingRepository)
+			.withUserConfiguration(ListenersConfiguration.class)
+			.run((context) -> {
+				context.getBean(LockTemplate.class).tryAcquire("stock");
+				assertThat(context.getBean(Heard.class).by()).containsExactly("first", "second");
+			});
+	}
+
+	@Test
+	void withoutLocksNoMongodbIsNeededAndTheLogSaysSo(CapturedOutput output) {
+		this.bareRunner.withPropertyValues("dblock.enabled=false").run((context) -> {
+			assertThat(context).hasSingleBean(UnlockedEngine.class);
+			assertThat(context.getBean(LockTemplate.class).<String, RuntimeException>execute("stock", () -> "done"))
+				.isEqualTo("done");
+			assertThat(output).containsOnlyOnce("dblock.enabled is false");
+		});
+	}
+
+	@Test
+	void withoutAnyDatabaseTheStartSaysWhatToDo() {
+		this.bareRunner.run((context) -> assertThat(analyze(context.getStartupFailure()).getAction())
+			.contains("spring.mongodb.uri", "MongoDatabaseFactory", "dblock.enabled=false"));
+	}
+
+	@Test
+	void withSeveralDatabasesTheStartNamesThemAndSaysWhatToDo() {
+		this.bareRunner.withUserConfiguration(SeveralDatabasesConfiguration.class).run((context) -> {
+			FailureAnalysis analysis = analyze(context.getStartupFailure());
+			assertThat(analysis.getDescription()).contains("orders", "stock");
+			assertThat(analysis.getAction()).contains("@Primary", "LockRepository");
+		});
+	}
+
+	@Test
+	void amongSeveralDatabasesThePrimaryOneHasTheLocks() {
+		this.bareRunner.withUserConfiguration(PrimaryDatabaseConfiguration.class).run((context) -> {
+			assertThat(context).hasSingleBean(MongoLockRepository.class);
+			assertThat(context.getBeanFactory().getDependenciesForBean("lockRepository")).contains("stock")
+				.doesNotContain("orders");
+		});
+	}
+
+	@Test
+	void severalDatabasesDoNotMatterToAnOwnRepository() {
+		this.bareRunner.withUserConfiguration(SeveralDatabasesConfiguration.class)
+			.withBean(LockRepository.class, () -> mock(LockRepository.class))
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void nobodyWaitsOnceTheContextCloses() {
+		this.contextRunner.withBean(LockRepository.class, DblockAutoConfigurationTests::refusingRepository)
+			.run((context) -> {
+				LockTemplate template = context.getBean(LockTemplate.class);
+				List<Throwable> thrown = new ArrayList<>();
+				context.getSourceApplicationContext()
+					.addApplicationListener((ContextClosedEvent event) -> thrown
+						.add(catchThrowable(() -> template.acquire("stock", WAITING))));
+				context.close();
+				assertThat(thrown).singleElement().isInstanceOf(LockShutdownException.class);
+			});
+	}
+
+	@Test
+	void waitersGoOnWhenAChildContextCloses() {
+		this.contextRunner.withBean(LockRepository.class, DblockAutoConfigurationTests::refusingRepository)
+			.run((context) -> {
+				GenericApplicationContext child = new GenericApplicationContext(context);
+				child.refresh();
+				child.close();
+				assertThatExceptionOfType(LockUnavailableException.class)
+					.isThrownBy(() -> context.getBean(LockTemplate.class).acquire("stock", WAITING));
+			});
+	}
+
+	private static LockRepository refusingRepository() {
+		LockRepository repository = mock(LockRepository.class);
+		LockInfo held = new LockInfo("stock", true, "holder", "elsewhere", "main", "test", 1, null, null, null, null,
+				Duration.ofSeconds(30));
+		given(repository.acquire(any())).willReturn(new AcquireAnswer.Refused(held));
+		return repository;
+	}
+
+	private static LockRepository grantingRepository() {
+		LockRepository repository = mock(LockRepository.class);
+		given(repository.acquire(any())).willReturn(new AcquireAnswer.Granted(1, 1));
+		return repository;
+	}
+
+	private static FailureAnalysis analyze(Throwable failure) {
+		FailureAnalysis analysis = new MongoDatabaseFactoryChoiceFailureAnalyzer().analyze(failure);
+		assertThat(analysis).as("analysis of " + failure).isNotNull();
+		return analysis;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnTemplateConfiguration {
+
+		@Bean
+		LockTemplate ownTemplate(LockEngine engine) {
+			return new LockTemplate(engine);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class SeveralDatabasesConfiguration {
+
+		@Bean
+		MongoDatabaseFactory orders() {
+			return mock(MongoDatabaseFactory.class);
+		}
+
+		@Bean
+		MongoDatabaseFactory stock() {
+			return mock(MongoDatabaseFactory.class);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class PrimaryDatabaseConfiguration {
+
+		@Bean
+		MongoDatabaseFactory orders() {
+			return mock(MongoDatabaseFactory.class);
+		}
+
+		@Bean
+		@Primary
+		MongoDatabaseFactory stock() {
+			return mock(MongoDatabaseFactory.class);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ListenersConfiguration {
+
+		@Bean
+		Heard heard() {
+			return new Heard(new ArrayList<>());
+		}
+
+		@Bean
+		@Order(2)
+		LockListener second(Heard heard) {
+			return heard.listener("second");
+		}
+
+		@Bean
+		@Order(1)
+		LockListener first(Heard heard) {
+			return heard.listener("first");
+		}
+
+	}
+
+	/**
+	 * Who was told.
+	 */
+	record Heard(List<String> by) {
+
+		LockListener listener(String name) {
+			return new LockListener() {
+
+				@Override
+				public void onAcquired(LockHandle handle) {
+					Heard.this.by.add(name);
+				}
+
+			};
+		}
+
+	}
+
+}

@@ -1,0 +1,157 @@
+package dev.dblock.autoconfigure;
+
+import java.time.Duration;
+
+import dev.dblock.core.LockRepository;
+import dev.dblock.mongodb.MongoLockSettings;
+import dev.dblock.mongodb.StatementDialect;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.Ordered;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+
+/**
+ * Tests for {@link DblockProperties} and what {@link DblockSettings} makes of them.
+ */
+class DblockPropertiesTests {
+
+	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DblockAutoConfiguration.class))
+		.withBean(LockRepository.class, () -> mock(LockRepository.class));
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			dblock.lease                 | 0s                         | PT0S        | must be positive
+			dblock.lease                 | -1s                        | PT-1S       | must be positive
+			dblock.lease                 | 366d                       | PT8784H     |
+			dblock.lease                 | 9223372036854775807s       |             |
+			dblock.lease                 | 1ms                        | PT0.001S    |
+			dblock.wait                  | -1s                        | PT-1S       | zero asks once
+			dblock.min-hold              | -1ms                       | PT-0.001S   | zero means none
+			dblock.min-hold              | 31s                        | PT31S       | lease
+			dblock.max-hold              | -1s                        | PT-1S       | zero means without end
+			dblock.clock-allowance       | -1ms                       | PT-0.001S   | at least PT0S
+			dblock.clock-allowance       | 9223372036854775807s       |             | at most
+			dblock.poll.min-interval     | 0s                         | PT0S        | at least PT0.001S
+			dblock.poll.max-interval     | 49ms                       | PT0.049S    | must not be below the minimum
+			dblock.poll.max-interval     | 9223372036854775807s       |             | at most
+			dblock.mongodb.retention     | 23h                        | PT23H       | at least PT24H
+			dblock.mongodb.retention     | 36501d                     | PT876024H   | at most
+			dblock.mongodb.timeout       | 0s                         | PT0S        | at least PT0.001S
+			dblock.mongodb.timeout       | -1s                        | PT-1S       | at least
+			dblock.mongodb.collection    | ''                         | ''          | must have a name
+			dblock.mongodb.collection    | ' '                        |             | must have a name
+			dblock.mongodb.collection    | lo$cks                     | lo$cks      | '$'
+			dblock.mongodb.collection    | system.locks               |             | the server's own
+			""")
+	void propertyThatCannotBeIsRefusedByName(String property, String value, String shown, String reason) {
+		this.contextRunner.withPropertyValues(property + "=" + value).run((context) -> {
+			InvalidConfigurationPropertyValueException refused = refusal(context.getStartupFailure());
+			assertThat(refused.getName()).isEqualTo(property);
+			assertThat(refused.getReason()).isNotBlank().contains((reason != null) ? reason : "");
+			if (shown != null) {
+				assertThat(refused.getValue()).hasToString(shown);
+			}
+		});
+	}
+
+	@Test
+	void collectionWithNulIsRefused() {
+		this.contextRunner.withPropertyValues("dblock.mongodb.collection=a\0b")
+			.run((context) -> assertThat(refusal(context.getStartupFailure()).getReason()).contains("NUL"));
+	}
+
+	@Test
+	void prefixThatLeavesNoRoomForANameIsRefused() {
+		this.contextRunner.withPropertyValues("dblock.name-prefix=" + "p".repeat(1000)).run((context) -> {
+			InvalidConfigurationPropertyValueException refused = refusal(context.getStartupFailure());
+			assertThat(refused.getName()).isEqualTo("dblock.name-prefix");
+			assertThat(refused.getReason()).contains("1000");
+		});
+	}
+
+	@Test
+	void prefixWithControlCharacterIsRefused() {
+		this.contextRunner.withPropertyValues("dblock.name-prefix=a\u0007b")
+			.run((context) -> assertThat(refusal(context.getStartupFailure()).getName())
+				.isEqualTo("dblock.name-prefix"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void propertiesAreCheckedWithAndWithoutLocks(boolean enabled) {
+		this.contextRunner.withPropertyValues("dblock.enabled=" + enabled, "dblock.mongodb.retention=1h")
+			.run((context) -> assertThat(refusal(context.getStartupFailure()).getName())
+				.isEqualTo("dblock.mongodb.retention"));
+	}
+
+	@Test
+	void unknownStatementsAreRefusedWithThoseThatAreKnown() {
+		this.contextRunner.withPropertyValues("dblock.mongodb.statements=sql")
+			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
+				.hasMessageContaining("sql")
+				.hasMessageContaining("StatementDialect"));
+	}
+
+	@Test
+	void everyPropertyArrives() {
+		this.contextRunner
+			.withPropertyValues("dblock.lease=20s", "dblock.wait=5s", "dblock.min-hold=1s", "dblock.max-hold=1h",
+					"dblock.name-prefix=shop-", "dblock.acquirer=pod-7", "dblock.clock-allowance=1s",
+					"dblock.advisor-order=17", "dblock.poll.min-interval=10ms", "dblock.poll.max-interval=2s",
+					"dblock.mongodb.collection=locks", "dblock.mongodb.retention=2d", "dblock.mongodb.timeout=3s",
+					"dblock.mongodb.statements=classic", "dblock.mongodb.create-indexes=false")
+			.run((context) -> {
+				DblockProperties properties = context.getBean(DblockProperties.class);
+				DblockSettings settings = new DblockSettings(properties);
+				assertThat(settings.forMongodb()).isEqualTo(new MongoLockSettings("locks", Duration.ofSeconds(1),
+						Duration.ofDays(2), Duration.ofSeconds(3), StatementDialect.CLASSIC, false));
+				assertThat(settings.forEngine()).hasToString("EngineSettings[namePrefix=shop-, acquirer=pod-7, "
+						+ "defaults=LockOptions[lease=PT20S, waitUpTo=PT5S, minHold=PT1S, maxHold=PT1H, "
+						+ "autoRenew=true, whenLost=NOTIFY, why=null], timeout=PT3S, "
+						+ "poll=PollSettings[minInterval=PT0.01S, maxInterval=PT2S]]");
+				assertThat(properties.getAdvisorOrder()).isEqualTo(17);
+			});
+	}
+
+	@Test
+	void defaultOrderLeavesRoomInsideTheLock() {
+		assertThat(new DblockProperties().getAdvisorOrder()).isEqualTo(Ordered.LOWEST_PRECEDENCE - 100);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " " })
+	void emptyAcquirerCountsAsUnset(String acquirer) {
+		DblockProperties properties = new DblockProperties();
+		properties.setAcquirer(acquirer);
+		assertThat(new DblockSettings(properties).forEngine().acquirer())
+			.contains(":" + ProcessHandle.current().pid() + ":");
+	}
+
+	@Test
+	void instancesWithoutANameAreToldApart() {
+		String[] parts = InstanceName.create().split(":");
+		assertThat(parts).hasSize(3).allSatisfy((part) -> assertThat(part).isNotBlank());
+		assertThat(InstanceName.create()).isNotEqualTo(String.join(":", parts));
+	}
+
+	private static InvalidConfigurationPropertyValueException refusal(Throwable failure) {
+		assertThat(failure).as("start-up failure").isNotNull();
+		Throwable cause = failure;
+		while (cause != null && !(cause instanceof InvalidConfigurationPropertyValueException)) {
+			cause = cause.getCause();
+		}
+		assertThat(cause).as("refusal among the causes of " + failure)
+			.isInstanceOf(InvalidConfigurationPropertyValueException.class);
+		return (InvalidConfigurationPropertyValueException) cause;
+	}
+
+}
