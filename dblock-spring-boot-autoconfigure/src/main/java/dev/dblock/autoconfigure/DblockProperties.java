@@ -66,6 +66,8 @@ public class DblockProperties {
 
 	private final Poll poll = new Poll();
 
+	private final Handoff handoff = new Handoff();
+
 	private final Mongodb mongodb = new Mongodb();
 
 	public boolean isEnabled() {
@@ -144,6 +146,10 @@ public class DblockProperties {
 		return this.poll;
 	}
 
+	public Handoff getHandoff() {
+		return this.handoff;
+	}
+
 	public Mongodb getMongodb() {
 		return this.mongodb;
 	}
@@ -177,6 +183,41 @@ public class DblockProperties {
 
 		public void setMaxInterval(Duration maxInterval) {
 			this.maxInterval = maxInterval;
+		}
+
+	}
+
+	/**
+	 * How far a lock is handed on inside the process.
+	 */
+	public static class Handoff {
+
+		/**
+		 * How many times in a row a lock is handed on inside the process at most, before
+		 * other processes get their turn; zero switches handing over off.
+		 */
+		private int maxCount = 1000;
+
+		/**
+		 * How long a lock is handed on inside the process at most, before other processes
+		 * get their turn; zero switches handing over off.
+		 */
+		private Duration maxTime = Duration.ofMillis(100);
+
+		public int getMaxCount() {
+			return this.maxCount;
+		}
+
+		public void setMaxCount(int maxCount) {
+			this.maxCount = maxCount;
+		}
+
+		public Duration getMaxTime() {
+			return this.maxTime;
+		}
+
+		public void setMaxTime(Duration maxTime) {
+			this.maxTime = maxTime;
 		}
 
 	}

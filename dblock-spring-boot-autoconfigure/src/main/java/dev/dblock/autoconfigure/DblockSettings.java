@@ -7,6 +7,7 @@ import dev.dblock.LockEngine;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.core.EngineSettings;
+import dev.dblock.core.HandOffSettings;
 import dev.dblock.core.PollSettings;
 import dev.dblock.core.UnlockedEngine;
 import dev.dblock.mongodb.MongoLockSettings;
@@ -35,12 +36,18 @@ final class DblockSettings {
 	}
 
 	EngineSettings forEngine() {
-		EngineSettings settings = new EngineSettings(this.properties.getNamePrefix(), acquirer(), POSSIBLE, timeout(),
-				poll());
-		LockEngine judge = new UnlockedEngine(settings);
-		refuseAs("dblock.name-prefix", settings.namePrefix(), () -> judge.fullName("name"));
-		return new EngineSettings(settings.namePrefix(), settings.acquirer(), defaults(judge), settings.timeout(),
-				settings.poll());
+		String prefix = this.properties.getNamePrefix();
+		EngineSettings settings = new EngineSettings(prefix, acquirer(), POSSIBLE, timeout(), poll(), handoff());
+		LockEngine judge = refuseAs("dblock.name-prefix", prefix, () -> new UnlockedEngine(settings));
+		return new EngineSettings(prefix, settings.acquirer(), defaults(judge), settings.timeout(), settings.poll(),
+				settings.handOff());
+	}
+
+	private HandOffSettings handoff() {
+		DblockProperties.Handoff handoff = this.properties.getHandoff();
+		Duration maxTime = bounded("dblock.handoff.max-time", handoff.getMaxTime(), Duration.ZERO, LONGEST);
+		return refuseAs("dblock.handoff.max-count", handoff.getMaxCount(),
+				() -> new HandOffSettings(handoff.getMaxCount(), maxTime));
 	}
 
 	private PollSettings poll() {

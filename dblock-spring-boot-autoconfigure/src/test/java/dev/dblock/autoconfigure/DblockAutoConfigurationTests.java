@@ -1,6 +1,7 @@
 package dev.dblock.autoconfigure;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -46,6 +47,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.CALLS_REAL_METHODS;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.mockingDetails;
 
@@ -109,7 +111,7 @@ class DblockAutoConfigurationTests {
 
 	@Test
 	void ownRepositoryNeedsNoMongodb() {
-		LockRepository own = mock(LockRepository.class);
+		LockRepository own = mock(LockRepository.class, CALLS_REAL_METHODS);
 		this.bareRunner.withBean(LockRepository.class, () -> own).run((context) -> {
 			assertThat(context).hasSingleBean(LockRepository.class);
 			context.getBean(LockTemplate.class).inspect("stock");
@@ -189,7 +191,7 @@ class DblockAutoConfigurationTests {
 	@Test
 	void severalDatabasesDoNotMatterToAnOwnRepository() {
 		this.bareRunner.withUserConfiguration(SeveralDatabasesConfiguration.class)
-			.withBean(LockRepository.class, () -> mock(LockRepository.class))
+			.withBean(LockRepository.class, () -> mock(LockRepository.class, CALLS_REAL_METHODS))
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
@@ -220,7 +222,7 @@ class DblockAutoConfigurationTests {
 	}
 
 	private static LockRepository refusingRepository() {
-		LockRepository repository = mock(LockRepository.class);
+		LockRepository repository = mock(LockRepository.class, CALLS_REAL_METHODS);
 		LockInfo held = new LockInfo("stock", true, "holder", "elsewhere", "main", "test", 1, null, null, null, null,
 				Duration.ofSeconds(30));
 		given(repository.acquire(any())).willReturn(new AcquireAnswer.Refused(held));
@@ -228,8 +230,8 @@ class DblockAutoConfigurationTests {
 	}
 
 	private static LockRepository grantingRepository() {
-		LockRepository repository = mock(LockRepository.class);
-		given(repository.acquire(any())).willReturn(new AcquireAnswer.Granted(1, 1));
+		LockRepository repository = mock(LockRepository.class, CALLS_REAL_METHODS);
+		given(repository.acquire(any())).willReturn(new AcquireAnswer.Granted(1, 1, Instant.EPOCH));
 		return repository;
 	}
 

@@ -16,6 +16,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.Ordered;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.CALLS_REAL_METHODS;
 import static org.mockito.Mockito.mock;
 
 /**
@@ -25,7 +26,7 @@ class DblockPropertiesTests {
 
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DblockAutoConfiguration.class))
-		.withBean(LockRepository.class, () -> mock(LockRepository.class));
+		.withBean(LockRepository.class, () -> mock(LockRepository.class, CALLS_REAL_METHODS));
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
@@ -43,6 +44,8 @@ class DblockPropertiesTests {
 			dblock.poll.min-interval     | 0s                         | PT0S        | at least PT0.001S
 			dblock.poll.max-interval     | 49ms                       | PT0.049S    | must not be below the minimum
 			dblock.poll.max-interval     | 9223372036854775807s       |             | at most
+			dblock.handoff.max-count     | -1                         | -1          | must not be negative
+			dblock.handoff.max-time      | -1s                        | PT-1S       | at least PT0S
 			dblock.mongodb.retention     | 23h                        | PT23H       | at least PT24H
 			dblock.mongodb.retention     | 36501d                     | PT876024H   | at most
 			dblock.mongodb.timeout       | 0s                         | PT0S        | at least PT0.001S
@@ -107,8 +110,9 @@ class DblockPropertiesTests {
 			.withPropertyValues("dblock.lease=20s", "dblock.wait=5s", "dblock.min-hold=1s", "dblock.max-hold=1h",
 					"dblock.name-prefix=shop-", "dblock.acquirer=pod-7", "dblock.clock-allowance=1s",
 					"dblock.advisor-order=17", "dblock.poll.min-interval=10ms", "dblock.poll.max-interval=2s",
-					"dblock.mongodb.collection=locks", "dblock.mongodb.retention=2d", "dblock.mongodb.timeout=3s",
-					"dblock.mongodb.statements=classic", "dblock.mongodb.create-indexes=false")
+					"dblock.handoff.max-count=3", "dblock.handoff.max-time=4s", "dblock.mongodb.collection=locks",
+					"dblock.mongodb.retention=2d", "dblock.mongodb.timeout=3s", "dblock.mongodb.statements=classic",
+					"dblock.mongodb.create-indexes=false")
 			.run((context) -> {
 				DblockProperties properties = context.getBean(DblockProperties.class);
 				DblockSettings settings = new DblockSettings(properties);
@@ -117,7 +121,7 @@ class DblockPropertiesTests {
 				assertThat(settings.forEngine()).hasToString("EngineSettings[namePrefix=shop-, acquirer=pod-7, "
 						+ "defaults=LockOptions[lease=PT20S, waitUpTo=PT5S, minHold=PT1S, maxHold=PT1H, "
 						+ "autoRenew=true, whenLost=NOTIFY, why=null], timeout=PT3S, "
-						+ "poll=PollSettings[minInterval=PT0.01S, maxInterval=PT2S]]");
+						+ "poll=PollSettings[minInterval=PT0.01S, maxInterval=PT2S], handOff=HandOffSettings[maxCount=3, maxTime=PT4S]]");
 				assertThat(properties.getAdvisorOrder()).isEqualTo(17);
 			});
 	}

@@ -1,0 +1,70 @@
+package dev.dblock.sample;
+
+import java.io.IOException;
+import java.util.stream.Stream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.test.util.TestSocketUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link EmbeddedMongo}.
+ */
+class EmbeddedMongoTests {
+
+	private final int port = TestSocketUtils.findAvailableTcpPort();
+
+	@Test
+	void firstOneHosts() throws IOException {
+		try (EmbeddedMongo first = start(); EmbeddedMongo second = start()) {
+			assertThat(first.isHost()).isTrue();
+			assertThat(second.isHost()).isFalse();
+		}
+	}
+
+	@Test
+	void whenTheHostIsGoneOneOfTheOthersHosts() throws IOException {
+		EmbeddedMongo first = start();
+		try (EmbeddedMongo second = start(); EmbeddedMongo third = start()) {
+			first.close();
+			Awaitility.await()
+				.untilAsserted(
+						() -> assertThat(Stream.of(second, third).filter(EmbeddedMongo::isHost)).hasSize(1));
+			Stream.of(second, third).filter(EmbeddedMongo::isHost).forEach(EmbeddedMongoTests::close);
+			Awaitility.await()
+				.untilAsserted(
+						() -> assertThat(Stream.of(second, third).filter(EmbeddedMongo::isHost)).hasSize(1));
+		}
+	}
+
+	@Test
+	void oneThatIsClosedNeverHosts() throws IOException {
+		EmbeddedMongo first = start();
+		EmbeddedMongo second = start();
+		second.close();
+		Awaitility.await()
+			.until(() -> Thread.getAllStackTraces()
+				.keySet()
+				.stream()
+				.noneMatch((thread) -> thread.getName().equals("embedded-mongodb-watch")));
+		first.close();
+		assertThat(second.isHost()).isFalse();
+	}
+
+	private EmbeddedMongo start() {
+		return EmbeddedMongo.hostOrFind(this.port);
+	}
+
+	private static void close(EmbeddedMongo mongo) {
+		try {
+			mongo.close();
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}
