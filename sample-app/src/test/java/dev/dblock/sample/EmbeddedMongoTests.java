@@ -31,12 +31,10 @@ class EmbeddedMongoTests {
 		try (EmbeddedMongo second = start(); EmbeddedMongo third = start()) {
 			first.close();
 			Awaitility.await()
-				.untilAsserted(
-						() -> assertThat(Stream.of(second, third).filter(EmbeddedMongo::isHost)).hasSize(1));
+				.untilAsserted(() -> assertThat(Stream.of(second, third).filter(EmbeddedMongo::isHost)).hasSize(1));
 			Stream.of(second, third).filter(EmbeddedMongo::isHost).forEach(EmbeddedMongoTests::close);
 			Awaitility.await()
-				.untilAsserted(
-						() -> assertThat(Stream.of(second, third).filter(EmbeddedMongo::isHost)).hasSize(1));
+				.untilAsserted(() -> assertThat(Stream.of(second, third).filter(EmbeddedMongo::isHost)).hasSize(1));
 		}
 	}
 

@@ -27,8 +27,7 @@ final class Instance implements AutoCloseable {
 	}
 
 	static Instance start(String name, String... arguments) {
-		List<String> all = new ArrayList<>(List.of("--server.port=0", "--dblock.acquirer=" + name,
-				"--logging.pattern.console=" + name + " %m%n", "--spring.jmx.enabled=false"));
+		List<String> all = new ArrayList<>(List.of("--server.port=0", "--dblock.acquirer=" + name));
 		all.addAll(List.of(arguments));
 		return new Instance(
 				new SpringApplicationBuilder(SampleApplication.class).run(all.toArray(new String[all.size()])));
