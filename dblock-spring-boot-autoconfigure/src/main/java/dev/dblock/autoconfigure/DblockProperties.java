@@ -196,7 +196,7 @@ public class DblockProperties {
 		 * How many times in a row a lock is handed on inside the process at most, before
 		 * other processes get their turn; zero switches handing over off.
 		 */
-		private int maxCount = 1000;
+		private int maxCount = 10000;
 
 		/**
 		 * How long a lock is handed on inside the process at most, before other processes
