@@ -1,0 +1,75 @@
+package dev.dblock.autoconfigure;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.LockOperations;
+import dev.dblock.interceptor.DistributedLockAdvisor;
+import dev.dblock.interceptor.LockDeclarationChecker;
+
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
+
+/**
+ * Locks methods that have {@link DistributedLock @DistributedLock}. It depends on no
+ * condition: a locked method in an application without anything to lock with must be
+ * refused, not run.
+ */
+@AutoConfiguration(afterName = { "dev.dblock.autoconfigure.DblockAutoConfiguration",
+		"org.springframework.boot.autoconfigure.aop.AopAutoConfiguration" })
+@Import(DblockAopAutoConfiguration.AutoProxyRegistrar.class)
+public final class DblockAopAutoConfiguration {
+
+	// The order is read here and not from the properties' bean, which would be created
+	// early for it
+	@Bean
+	@ConditionalOnMissingBean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DistributedLockAdvisor dblockAdvisor(ConfigurableListableBeanFactory beanFactory,
+			ObjectProvider<LockOperations> template, Environment environment) {
+		int order = Binder.get(environment)
+			.bind("dblock.advisor-order", Integer.class)
+			.orElse(DistributedLockAdvisor.DEFAULT_ORDER);
+		return new DistributedLockAdvisor(beanFactory, template, order);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LockDeclarationChecker dblockDeclarationChecker(ConfigurableListableBeanFactory beanFactory,
+			DistributedLockAdvisor advisor, ObjectProvider<LockOperations> template) {
+		return new LockDeclarationChecker(beanFactory, advisor, template);
+	}
+
+	/**
+	 * Sees to it that there is something that makes proxies, also with
+	 * {@code spring.aop.auto=false}, and by Boot's own rule.
+	 */
+	static final class AutoProxyRegistrar implements ImportBeanDefinitionRegistrar {
+
+		private final Environment environment;
+
+		AutoProxyRegistrar(Environment environment) {
+			this.environment = environment;
+		}
+
+		@Override
+		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
+			AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+			if (this.environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true)) {
+				AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(registry);
+			}
+		}
+
+	}
+
+}

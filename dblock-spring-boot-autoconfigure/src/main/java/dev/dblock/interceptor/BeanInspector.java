@@ -1,0 +1,89 @@
+package dev.dblock.interceptor;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.scope.ScopedObject;
+import org.springframework.aop.scope.ScopedProxyFactoryBean;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Looks at the beans of a context without creating any: those that exist by their
+ * instance, others by the class that Spring predicts. Of a scoped bean the target is
+ * looked at, not the proxy that leads to it; of a factory, the product as well.
+ */
+final class BeanInspector {
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	BeanInspector(ConfigurableListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+	}
+
+	List<InspectedBean> inspect() {
+		List<InspectedBean> beans = new ArrayList<>();
+		for (Iterator<String> names = this.beanFactory.getBeanNamesIterator(); names.hasNext();) {
+			String name = names.next();
+			if (!isTemplate(name) && !isScopedProxy(name)) {
+				inspect(name, beans);
+			}
+		}
+		return beans;
+	}
+
+	private void inspect(String name, List<InspectedBean> beans) {
+		Object instance = this.beanFactory.getSingleton(name);
+		if (instance == null && !this.beanFactory.isFactoryBean(name)) {
+			predicted(name, name).ifPresent(beans::add);
+		}
+		else if (instance == null || instance instanceof FactoryBean<?>) {
+			predicted(name, name).ifPresent(beans::add);
+			String factory = BeanFactory.FACTORY_BEAN_PREFIX + name;
+			of(name, factory, instance).ifPresent(beans::add);
+		}
+		else {
+			of(name, name, instance).ifPresent(beans::add);
+		}
+	}
+
+	private Optional<InspectedBean> of(String name, String lookup, @Nullable Object instance) {
+		if (instance == null) {
+			return predicted(name, lookup);
+		}
+		Class<?> type = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(instance));
+		return Optional.of(new InspectedBean(name, type, instance));
+	}
+
+	private Optional<InspectedBean> predicted(String name, String lookup) {
+		return Optional.ofNullable(this.beanFactory.getType(lookup, false))
+			.map((type) -> new InspectedBean(name, ClassUtils.getUserClass(type), null));
+	}
+
+	private boolean isTemplate(String name) {
+		return definition(name).filter(BeanDefinition::isAbstract).isPresent();
+	}
+
+	private boolean isScopedProxy(String name) {
+		return this.beanFactory.getSingleton(name) instanceof ScopedObject
+				|| definition(name).filter(BeanInspector::isScopedProxy).isPresent();
+	}
+
+	private static boolean isScopedProxy(BeanDefinition definition) {
+		return ScopedProxyFactoryBean.class.getName().equals(definition.getBeanClassName());
+	}
+
+	private Optional<BeanDefinition> definition(String name) {
+		return this.beanFactory.containsBeanDefinition(name)
+				? Optional.of(this.beanFactory.getMergedBeanDefinition(name)) : Optional.empty();
+	}
+
+}

@@ -1,0 +1,120 @@
+package dev.dblock.interceptor;
+
+import java.lang.reflect.Method;
+import java.util.function.Supplier;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.LockEngine;
+import dev.dblock.LockOperations;
+import dev.dblock.LockTemplate;
+import org.aopalliance.aop.Advice;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.StringValueResolver;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Puts the lock around every method that has {@link DistributedLock @DistributedLock}. It
+ * asks for the template at the first call only, so that no bean is created early on its
+ * account.
+ */
+public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
+
+	/**
+	 * The order unless it is configured: inside of retries, outside of caches and
+	 * transactions.
+	 */
+	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 100;
+
+	private final LockOperationSource source;
+
+	private final ProxyRules proxies;
+
+	private final Pointcut pointcut;
+
+	private final Advice advice;
+
+	private final int order;
+
+	/**
+	 * Create the advisor.
+	 * @param beanFactory where placeholders, beans in expressions, and the way of
+	 * proxying come from
+	 * @param template what takes the locks
+	 * @param order where the lock stands among the advisors of a method
+	 */
+	public DistributedLockAdvisor(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockOperations> template,
+			int order) {
+		StringValueResolver placeholders = beanFactory::resolveEmbeddedValue;
+		LastingTypes lasting = new LastingTypes(beanFactory.getBeanClassLoader());
+		Supplier<LockOperations> operations = SingletonSupplier.of(template::getObject);
+		LockOperationParser parser = new LockOperationParser(
+				new LockNameParser(placeholders, new LockNameContexts(beanFactory)), new LockDurations(placeholders),
+				lasting, () -> engine(template));
+		this.source = new LockOperationSource(parser);
+		this.proxies = new ProxyRules(beanFactory);
+		this.pointcut = new LockedMethods(this.source, this.proxies);
+		this.advice = new LockInterceptor(this.source, new LastingResults(lasting), operations);
+		this.order = order;
+	}
+
+	/**
+	 * The engine that can check declarations; what a test puts in place of the template
+	 * has none.
+	 */
+	private static @Nullable LockEngine engine(ObjectProvider<LockOperations> template) {
+		return (template.getIfAvailable() instanceof LockTemplate real) ? real.engine() : null;
+	}
+
+	LockOperationSource source() {
+		return this.source;
+	}
+
+	ProxyRules proxies() {
+		return this.proxies;
+	}
+
+	@Override
+	public Pointcut getPointcut() {
+		return this.pointcut;
+	}
+
+	@Override
+	public Advice getAdvice() {
+		return this.advice;
+	}
+
+	@Override
+	public int getOrder() {
+		return this.order;
+	}
+
+	/**
+	 * Leaves out classes that cannot be proxied, so that they are reported with all the
+	 * others and in dblock's words.
+	 */
+	private static final class LockedMethods extends StaticMethodMatcherPointcut {
+
+		private final LockOperationSource source;
+
+		LockedMethods(LockOperationSource source, ProxyRules proxies) {
+			this.source = source;
+			setClassFilter((type) -> AnnotationUtils.isCandidateClass(type, DistributedLock.class)
+					&& proxies.obstacle(type) == null);
+		}
+
+		@Override
+		public boolean matches(Method method, Class<?> targetClass) {
+			return this.source.declaration(method, targetClass).isPresent();
+		}
+
+	}
+
+}

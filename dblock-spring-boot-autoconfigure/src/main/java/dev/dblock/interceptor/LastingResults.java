@@ -1,0 +1,120 @@
+package dev.dblock.interceptor;
+
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.stream.BaseStream;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Watches methods that do not say in their declaration that their work goes on after they
+ * return, such as one that returns {@code Object} and in fact a future.
+ * <p>
+ * The lock must not be given back while the work goes on. So a {@link Future} or
+ * {@link CompletionStage} is waited for, under the lock and whether or not the thread is
+ * interrupted; where the work has not begun (a publisher, a callable, a stream) or cannot
+ * be waited for, the caller gets an exception in place of the result.
+ */
+final class LastingResults {
+
+	private static final Logger logger = LoggerFactory.getLogger(LastingResults.class);
+
+	private final Set<LockedMethod> warned = ConcurrentHashMap.newKeySet();
+
+	private final LastingTypes types;
+
+	LastingResults(LastingTypes types) {
+		this.types = types;
+	}
+
+	/**
+	 * Let a result out of the lock when the work is over.
+	 * @throws IllegalStateException when the end of the work cannot be seen
+	 */
+	@Nullable Object ended(LockedMethod method, @Nullable Object result) {
+		if (result == null || !this.types.isLasting(result.getClass())) {
+			return result;
+		}
+		if (result instanceof CompletionStage<?> stage) {
+			awaitStage(method, stage);
+			return result;
+		}
+		if (result instanceof Future<?> future) {
+			awaitFuture(method, future);
+			return result;
+		}
+		if (result instanceof BaseStream<?, ?> stream) {
+			stream.close();
+		}
+		throw new IllegalStateException(
+				("%s returned a %s, whose work would go on without the lock; the result was dropped. Finish the work"
+						+ " in the method, or lock where it is done")
+					.formatted(method.describe(), result.getClass().getName()));
+	}
+
+	private void awaitStage(LockedMethod method, CompletionStage<?> stage) {
+		CountDownLatch completed = new CountDownLatch(1);
+		stage.whenComplete((value, ex) -> completed.countDown());
+		if (completed.getCount() > 0) {
+			warn(method, stage);
+			uninterruptibly(completed::await);
+		}
+	}
+
+	private void awaitFuture(LockedMethod method, Future<?> future) {
+		if (!future.isDone()) {
+			warn(method, future);
+			uninterruptibly(() -> awaitDone(future));
+		}
+	}
+
+	private static void awaitDone(Future<?> future) throws InterruptedException {
+		try {
+			future.get();
+		}
+		catch (ExecutionException | CancellationException ex) {
+			logger.trace("The awaited work failed, as its caller will see", ex);
+		}
+	}
+
+	private void warn(LockedMethod method, Object result) {
+		if (this.warned.add(method)) {
+			logger.warn("{} returned a {} before its work was over; its caller waits for the end of the work, so that"
+					+ " the lock is not given back before", method.describe(), result.getClass().getName());
+		}
+	}
+
+	private static void uninterruptibly(Waiting waiting) {
+		boolean interrupted = false;
+		try {
+			while (true) {
+				try {
+					waiting.await();
+					return;
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+				}
+			}
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	private interface Waiting {
+
+		void await() throws InterruptedException;
+
+	}
+
+}

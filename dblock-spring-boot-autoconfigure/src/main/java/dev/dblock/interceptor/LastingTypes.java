@@ -1,0 +1,97 @@
+package dev.dblock.interceptor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.stream.BaseStream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The types of results with which the work of a method goes on, or only begins, after the
+ * method has returned.
+ */
+final class LastingTypes {
+
+	private static final List<String> OPTIONAL = List.of("org.reactivestreams.Publisher",
+			"org.springframework.web.context.request.async.DeferredResult",
+			"org.springframework.web.context.request.async.WebAsyncTask",
+			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
+
+	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
+
+	// Deep enough for what is written by hand, and an end for types that refer to
+	// themselves
+	private static final int DEPTH = 4;
+
+	private final List<Class<?>> types = new ArrayList<>(
+			List.of(Future.class, CompletionStage.class, Callable.class, BaseStream.class, Flow.Publisher.class));
+
+	private final ReactiveAdapterRegistry reactive = ReactiveAdapterRegistry.getSharedInstance();
+
+	private final ClassValue<Boolean> lasting = new ClassValue<>() {
+
+		@Override
+		protected Boolean computeValue(Class<?> type) {
+			return compute(type);
+		}
+
+	};
+
+	LastingTypes(@Nullable ClassLoader classLoader) {
+		for (String name : OPTIONAL) {
+			if (ClassUtils.isPresent(name, classLoader)) {
+				this.types.add(ClassUtils.resolveClassName(name, classLoader));
+			}
+		}
+	}
+
+	/**
+	 * Whether work may go on after a result of this type was returned.
+	 */
+	boolean isLasting(Class<?> type) {
+		return this.lasting.get(type);
+	}
+
+	private boolean compute(Class<?> type) {
+		return this.types.stream().anyMatch((candidate) -> candidate.isAssignableFrom(type))
+				|| this.reactive.getAdapter(type) != null;
+	}
+
+	/**
+	 * Find in what a method declares to return, type arguments included, such a type.
+	 */
+	Optional<String> find(LockedMethod method) {
+		Class<?>[] parameters = method.method().getParameterTypes();
+		if (parameters.length > 0 && CONTINUATION.equals(parameters[parameters.length - 1].getName())) {
+			return Optional.of("a Kotlin suspend function");
+		}
+		return find(ResolvableType.forMethodReturnType(method.method(), method.userClass()), DEPTH)
+			.map((type) -> "the return type " + type.getName());
+	}
+
+	private Optional<Class<?>> find(ResolvableType type, int depth) {
+		Class<?> resolved = type.resolve(Object.class);
+		if (isLasting(resolved)) {
+			return Optional.of(resolved);
+		}
+		if (depth == 0) {
+			return Optional.empty();
+		}
+		List<ResolvableType> inner = new ArrayList<>(List.of(type.getGenerics()));
+		if (type.isArray()) {
+			inner.add(type.getComponentType());
+		}
+		return inner.stream().flatMap((part) -> find(part, depth - 1).stream()).findFirst();
+	}
+
+}

@@ -1,0 +1,65 @@
+package dev.dblock.interceptor;
+
+import java.util.function.Supplier;
+
+import dev.dblock.LockOperations;
+import dev.dblock.LockRefusal;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.aop.support.AopUtils;
+
+/**
+ * Runs a method under its lock.
+ */
+final class LockInterceptor implements MethodInterceptor {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockInterceptor.class);
+
+	private final LockOperationSource source;
+
+	private final LastingResults results;
+
+	private final Supplier<LockOperations> template;
+
+	LockInterceptor(LockOperationSource source, LastingResults results, Supplier<LockOperations> template) {
+		this.source = source;
+		this.results = results;
+		this.template = template;
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		Object target = invocation.getThis();
+		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target) : null;
+		LockOperation operation = this.source.operation(invocation.getMethod(), targetClass).orElse(null);
+		if (operation == null) {
+			return invocation.proceed();
+		}
+		return execute(operation, invocation);
+	}
+
+	// NullAway takes a type variable for one that is never null
+	@SuppressWarnings("NullAway")
+	private @Nullable Object execute(LockOperation operation, MethodInvocation invocation) throws Throwable {
+		String name = operation.name().of(invocation.getThis(), invocation.getArguments());
+		return this.template.get()
+			.<@Nullable Object, Throwable>execute(name, operation.options(),
+					() -> this.results.ended(operation.method(), invocation.proceed()),
+					(refusal) -> unavailable(operation, refusal));
+	}
+
+	private static @Nullable Object unavailable(LockOperation operation, LockRefusal refusal) {
+		if (!operation.skips()) {
+			throw refusal.toException();
+		}
+		if (logger.isInfoEnabled()) {
+			logger.info("Skipped {}: {}", operation.method().path(), refusal.describe());
+		}
+		return operation.skipped();
+	}
+
+}

@@ -1,0 +1,28 @@
+package dev.dblock.interceptor;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The name of a method's lock, as far as it can be known before the call.
+ */
+interface LockName {
+
+	/**
+	 * The name for one call. What the arguments contain is never evaluated.
+	 * @throws IllegalArgumentException when the call gives no name, with the reason
+	 */
+	String of(@Nullable Object target, @Nullable Object[] arguments);
+
+	/**
+	 * A name that is the same for all calls.
+	 */
+	record Constant(String text) implements LockName {
+
+		@Override
+		public String of(@Nullable Object target, @Nullable Object[] arguments) {
+			return this.text;
+		}
+
+	}
+
+}

@@ -1,0 +1,67 @@
+package dev.dblock.interceptor;
+
+import java.time.temporal.TemporalAccessor;
+import java.time.temporal.TemporalAmount;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.context.expression.MethodBasedEvaluationContext;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.convert.ConversionService;
+import org.springframework.core.convert.support.DefaultConversionService;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.expression.spel.support.StandardTypeConverter;
+
+/**
+ * What the expressions in names are evaluated against: arguments by name and by index,
+ * {@code #root}, and {@code @beans}.
+ * <p>
+ * Values become text through conversions of its own, not those of the application: these
+ * print dates for people, in the language of the calling thread, and two instances would
+ * lock two names for one date. A type that has no text of its own is refused, since the
+ * inherited {@link Object#toString()} differs from instance to instance.
+ */
+final class LockNameContexts {
+
+	private static final ConversionService CONVERSIONS = conversions();
+
+	private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
+
+	// Holds what is found by reflection, so that the context of each call need not find
+	// it again
+	private final StandardEvaluationContext shared = new StandardEvaluationContext();
+
+	LockNameContexts(BeanFactory beanFactory) {
+		this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
+		this.shared.setTypeConverter(new StandardTypeConverter(CONVERSIONS));
+	}
+
+	private static ConversionService conversions() {
+		DefaultConversionService conversions = new DefaultConversionService();
+		conversions.addConverter(TemporalAccessor.class, String.class, Object::toString);
+		conversions.addConverter(TemporalAmount.class, String.class, Object::toString);
+		return conversions;
+	}
+
+	EvaluationContext create(LockedMethod method, @Nullable Object target, @Nullable Object[] arguments) {
+		LockNameRoot root = new LockNameRoot(method.method(), method.method().getName(), target, method.userClass(),
+				arguments);
+		MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(root, method.method(), arguments,
+				this.parameterNames);
+		this.shared.applyDelegatesTo(context);
+		return context;
+	}
+
+	/**
+	 * The names of a method's parameters.
+	 * @return the names, or {@code null} when they were not compiled into the class
+	 */
+	@Nullable String @Nullable [] parameterNames(LockedMethod method) {
+		return this.parameterNames.getParameterNames(method.method());
+	}
+
+}

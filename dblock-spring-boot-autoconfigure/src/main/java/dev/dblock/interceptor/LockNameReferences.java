@@ -1,0 +1,110 @@
+package dev.dblock.interceptor;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+
+/**
+ * Looks through the expressions of a name for what the method cannot provide. SpEL itself
+ * takes a variable that it does not know for {@code null}, at each call.
+ */
+final class LockNameReferences {
+
+	private static final Set<String> ALWAYS = Set.of("#root", "#this");
+
+	private final int parameterCount;
+
+	private final @Nullable String @Nullable [] parameterNames;
+
+	private final Set<String> known = new TreeSet<>(ALWAYS);
+
+	private final List<String> problems = new ArrayList<>();
+
+	LockNameReferences(int parameterCount, @Nullable String @Nullable [] parameterNames) {
+		this.parameterCount = parameterCount;
+		this.parameterNames = parameterNames;
+		for (int i = 0; i < parameterCount; i++) {
+			this.known.add("#a" + i);
+			this.known.add("#p" + i);
+		}
+		if (parameterNames != null) {
+			Arrays.stream(parameterNames).filter(Objects::nonNull).map((name) -> "#" + name).forEach(this.known::add);
+		}
+	}
+
+	List<String> problems() {
+		return this.problems;
+	}
+
+	void visit(SpelExpression expression) {
+		visit(expression.getAST(), true);
+	}
+
+	/**
+	 * Visit a node.
+	 * @param ofRoot whether a property without anything before it is one of the root, as
+	 * far as that is certain
+	 */
+	private void visit(SpelNode node, boolean ofRoot) {
+		if (node instanceof VariableReference) {
+			visitVariable(node.toStringAST());
+		}
+		else if (node instanceof FunctionReference) {
+			this.problems.add("there are no functions, such as " + node.toStringAST());
+		}
+		else if (ofRoot && node instanceof PropertyOrFieldReference property) {
+			visitRootProperty(property.getName());
+		}
+		boolean childrenOfRoot = ofRoot && !(node instanceof Selection || node instanceof Projection
+				|| node instanceof Indexer || node instanceof InlineMap);
+		for (int i = 0; i < node.getChildCount(); i++) {
+			boolean first = i == 0 || !(node instanceof CompoundExpression);
+			visit(node.getChild(i), first ? childrenOfRoot : "#root".equals(node.getChild(i - 1).toStringAST()));
+		}
+	}
+
+	private void visitRootProperty(String name) {
+		if (!LockNameRoot.PROPERTIES.contains(name)) {
+			this.problems.add(this.known.contains("#" + name)
+					? "there is no property '%1$s' of #root, but a parameter: write #%1$s".formatted(name)
+					: "there is no property '%s' of #root, only %s".formatted(name,
+							new TreeSet<>(LockNameRoot.PROPERTIES)));
+		}
+	}
+
+	private void visitVariable(String variable) {
+		if (this.known.contains(variable)) {
+			return;
+		}
+		if (this.parameterCount == 0) {
+			this.problems.add("there is no %s, since the method has no parameters".formatted(variable));
+		}
+		else if (this.parameterNames == null) {
+			this.problems.add(("there is no %s, since the class was compiled without the names of its parameters;"
+					+ " compile it with -parameters, or write #a0 for the first")
+				.formatted(variable));
+		}
+		else {
+			this.problems.add("there is no %s, only %s".formatted(variable,
+					this.known.stream().filter((name) -> !ALWAYS.contains(name)).collect(Collectors.joining(", "))));
+		}
+	}
+
+}

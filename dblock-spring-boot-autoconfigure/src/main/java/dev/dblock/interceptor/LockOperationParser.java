@@ -1,0 +1,165 @@
+package dev.dblock.interceptor;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.function.Supplier;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.LockEngine;
+import dev.dblock.LockOptions;
+import dev.dblock.WhenLost;
+import dev.dblock.WhenUnavailable;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.scheduling.annotation.Scheduled;
+
+/**
+ * Makes an operation of a declaration, and finds all that is wrong with it at once.
+ */
+final class LockOperationParser {
+
+	private final LockNameParser names;
+
+	private final LockDurations durations;
+
+	private final LastingTypes lasting;
+
+	private final Supplier<@Nullable LockEngine> engine;
+
+	LockOperationParser(LockNameParser names, LockDurations durations, LastingTypes lasting,
+			Supplier<@Nullable LockEngine> engine) {
+		this.names = names;
+		this.durations = durations;
+		this.lasting = lasting;
+		this.engine = engine;
+	}
+
+	/**
+	 * Parse a declaration.
+	 * @throws InvalidLockDeclarationException when it cannot work, with every reason
+	 */
+	LockOperation parse(LockDeclaration declaration) {
+		Findings findings = new Findings(declaration.method());
+		LockName name = findings.collect(() -> name(declaration));
+		LockOptions options = options(declaration, findings);
+		boolean skips = skips(declaration);
+		checkReturnType(declaration.method(), skips, findings);
+		if (name == null || options == null || !findings.isEmpty()) {
+			throw findings.toException();
+		}
+		return new LockOperation(declaration.method(), name, options, skips, skipped(declaration.method().method()));
+	}
+
+	private LockName name(LockDeclaration declaration) {
+		LockName name = this.names.parse(declaration.method(), declaration.annotation().name());
+		LockEngine engine = this.engine.get();
+		if (engine != null && name instanceof LockName.Constant constant) {
+			engine.fullName(constant.text());
+		}
+		return name;
+	}
+
+	private @Nullable LockOptions options(LockDeclaration declaration, Findings findings) {
+		DistributedLock lock = declaration.annotation();
+		Duration lease = findings.collect(() -> duration("lease", lock.leaseSeconds(), lock.leaseString()));
+		Duration wait = findings.collect(() -> duration("wait", lock.waitSeconds(), lock.waitString()));
+		Duration minHold = findings.collect(() -> duration("minHold", lock.minHoldSeconds(), lock.minHoldString()));
+		Duration maxHold = findings.collect(() -> duration("maxHold", lock.maxHoldSeconds(), lock.maxHoldString()));
+		return findings.collect(() -> {
+			LockOptions options = new LockOptions(lease, wait, minHold, maxHold, lock.autoRenew() ? null : false,
+					(lock.whenLost() != WhenLost.NOTIFY) ? lock.whenLost() : null, declaration.method().path());
+			LockEngine engine = this.engine.get();
+			if (engine != null) {
+				engine.check(options);
+			}
+			return options;
+		});
+	}
+
+	private @Nullable Duration duration(String attribute, long seconds, String text) {
+		return this.durations.resolve(attribute, seconds, text);
+	}
+
+	private void checkReturnType(LockedMethod method, boolean skips, Findings findings) {
+		Class<?> returned = method.method().getReturnType();
+		if (skips && returned.isPrimitive() && returned != void.class) {
+			findings.add(("a skipped call could not be told from one that returned a result, since it returns the"
+					+ " primitive %s; return an object, or set whenUnavailable = THROW")
+				.formatted(returned.getName()));
+		}
+		this.lasting.find(method)
+			.ifPresent((what) -> findings.add(("with %s its work goes on after it returned, when the lock would be"
+					+ " given back already; finish the work in the method, or lock where it is done")
+				.formatted(what)));
+	}
+
+	private static boolean skips(LockDeclaration declaration) {
+		WhenUnavailable wanted = declaration.annotation().whenUnavailable();
+		return (wanted != WhenUnavailable.DEFAULT) ? wanted == WhenUnavailable.SKIP
+				: isScheduled(declaration.method().method());
+	}
+
+	private static boolean isScheduled(Method method) {
+		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(Scheduled.class);
+	}
+
+	private static @Nullable Object skipped(Method method) {
+		Class<?> returned = method.getReturnType();
+		if (returned == Optional.class) {
+			return Optional.empty();
+		}
+		if (returned == OptionalInt.class) {
+			return OptionalInt.empty();
+		}
+		if (returned == OptionalLong.class) {
+			return OptionalLong.empty();
+		}
+		return (returned == OptionalDouble.class) ? OptionalDouble.empty() : null;
+	}
+
+	/**
+	 * What was found to be wrong with one method.
+	 */
+	private static final class Findings {
+
+		private final List<String> sentences = new ArrayList<>();
+
+		private final LockedMethod method;
+
+		Findings(LockedMethod method) {
+			this.method = method;
+		}
+
+		void add(String reason) {
+			this.sentences.add(this.method.describe() + ": " + reason);
+		}
+
+		<T> @Nullable T collect(Supplier<@Nullable T> attempt) {
+			try {
+				return attempt.get();
+			}
+			catch (IllegalArgumentException ex) {
+				add(String.valueOf(ex.getMessage()));
+				return null;
+			}
+		}
+
+		boolean isEmpty() {
+			return this.sentences.isEmpty();
+		}
+
+		InvalidLockDeclarationException toException() {
+			return new InvalidLockDeclarationException(this.sentences);
+		}
+
+	}
+
+}
