@@ -85,8 +85,10 @@ final class LockOperationSource {
 		if (ReflectionUtils.isObjectMethod(method)) {
 			return null;
 		}
-		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-		LockedMethod locked = new LockedMethod(specific, userClass(specific, targetClass));
+		// A proxy of interfaces has methods of its own, which say nothing
+		Class<?> known = (targetClass != null && !Proxy.isProxyClass(targetClass)) ? targetClass : null;
+		Method specific = AopUtils.getMostSpecificMethod(method, known);
+		LockedMethod locked = new LockedMethod(specific, userClass(specific, known));
 		DistributedLock annotation = first(specific, method);
 		if (annotation == null && isOpenToClassAnnotation(specific)) {
 			annotation = first(locked.userClass(), specific.getDeclaringClass(), method.getDeclaringClass());
@@ -114,7 +116,7 @@ final class LockOperationSource {
 	 * another implementation stands behind an interface.
 	 */
 	private static Class<?> userClass(Method specific, @Nullable Class<?> targetClass) {
-		if (targetClass == null || Proxy.isProxyClass(targetClass)) {
+		if (targetClass == null) {
 			return specific.getDeclaringClass();
 		}
 		Class<?> userClass = ClassUtils.getUserClass(targetClass);

@@ -1,0 +1,45 @@
+package dev.dblock.interceptor;
+
+import dev.dblock.LockOperations;
+import dev.dblock.LockTemplate;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.EnableAspectJAutoProxy;
+import org.springframework.context.annotation.Role;
+
+/**
+ * The least that locked methods need.
+ */
+@Configuration(proxyBeanMethods = false)
+@EnableAspectJAutoProxy(proxyTargetClass = true)
+class LockingConfiguration {
+
+	@Bean
+	RecordingEngine engine() {
+		return new RecordingEngine();
+	}
+
+	@Bean
+	LockTemplate lockTemplate(RecordingEngine engine) {
+		return new LockTemplate(engine);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DistributedLockAdvisor advisor(ConfigurableListableBeanFactory beanFactory,
+			ObjectProvider<LockOperations> template) {
+		return new DistributedLockAdvisor(beanFactory, template, DistributedLockAdvisor.DEFAULT_ORDER);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LockDeclarationChecker checker(ConfigurableListableBeanFactory beanFactory, DistributedLockAdvisor advisor,
+			ObjectProvider<LockOperations> template) {
+		return new LockDeclarationChecker(beanFactory, advisor, template);
+	}
+
+}

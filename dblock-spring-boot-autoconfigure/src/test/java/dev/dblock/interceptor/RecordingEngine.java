@@ -1,0 +1,189 @@
+package dev.dblock.interceptor;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import dev.dblock.LockAttempt;
+import dev.dblock.LockEngine;
+import dev.dblock.LockGrant;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+
+/**
+ * An engine in memory that writes down what it is asked for.
+ */
+public class RecordingEngine implements LockEngine {
+
+	private final List<String> events = new CopyOnWriteArrayList<>();
+
+	private final List<LockOptions> options = new CopyOnWriteArrayList<>();
+
+	private final Set<String> heldElsewhere = ConcurrentHashMap.newKeySet();
+
+	private final Set<String> held = ConcurrentHashMap.newKeySet();
+
+	/**
+	 * What happened, such as "lock a" and "unlock a", and what tests add.
+	 */
+	public List<String> events() {
+		return new ArrayList<>(this.events);
+	}
+
+	public void event(String event) {
+		this.events.add(event);
+	}
+
+	public void clear() {
+		this.events.clear();
+	}
+
+	public void holdElsewhere(String name) {
+		this.heldElsewhere.add(name);
+	}
+
+	public boolean isHeld(String name) {
+		return this.held.contains(name);
+	}
+
+	LockOptions lastOptions() {
+		return this.options.get(this.options.size() - 1);
+	}
+
+	@Override
+	public String fullName(String name) {
+		if (name.isBlank() || name.length() > 100) {
+			throw new IllegalArgumentException("A name of %d characters cannot be a lock's".formatted(name.length()));
+		}
+		return name;
+	}
+
+	@Override
+	public void check(LockOptions options) {
+		if (options.lease() != null && options.lease().compareTo(Duration.ofSeconds(2)) < 0) {
+			throw new IllegalArgumentException(
+					"A lease of %s is too short; the shortest is PT2S".formatted(options.lease()));
+		}
+		if (options.minHold() != null && options.minHold().compareTo(Duration.ofMinutes(5)) > 0) {
+			throw new IllegalArgumentException(
+					"The minimum hold %s is longer than the lease".formatted(options.minHold()));
+		}
+	}
+
+	@Override
+	public LockAttempt acquire(String name, LockOptions options) {
+		String fullName = fullName(name);
+		check(options);
+		this.options.add(options);
+		if (this.heldElsewhere.contains(fullName)) {
+			this.events.add("refuse " + fullName);
+			return new LockRefusal(fullName, null, Duration.ZERO);
+		}
+		this.events.add("lock " + fullName);
+		this.held.add(fullName);
+		return new LockGrant(new Handle(fullName));
+	}
+
+	@Override
+	public Optional<LockHandle> keptByTransaction(String fullName) {
+		return Optional.empty();
+	}
+
+	@Override
+	public Optional<LockInfo> inspect(String name) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public List<LockInfo> list() {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public boolean forceRelease(String name) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public boolean forceReleaseNow(String name) {
+		throw new UnsupportedOperationException();
+	}
+
+	private final class Handle implements LockHandle {
+
+		private final String name;
+
+		Handle(String name) {
+			this.name = name;
+		}
+
+		@Override
+		public String name() {
+			return this.name;
+		}
+
+		@Override
+		public long token() {
+			return 1;
+		}
+
+		@Override
+		public boolean isHeld() {
+			return RecordingEngine.this.held.contains(this.name);
+		}
+
+		@Override
+		public Duration remaining() {
+			return Duration.ofSeconds(30);
+		}
+
+		@Override
+		public void ensureHeld() {
+		}
+
+		@Override
+		public void renew() {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public void extend(Duration atLeast) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public void startRenewal() {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public void stopRenewal() {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public void onLost(Runnable callback) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public boolean release() {
+			close();
+			return true;
+		}
+
+		@Override
+		public void close() {
+			RecordingEngine.this.held.remove(this.name);
+			RecordingEngine.this.events.add("unlock " + this.name);
+		}
+
+	}
+
+}
