@@ -46,8 +46,8 @@ public final class DblockAopAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static LockDeclarationChecker dblockDeclarationChecker(ConfigurableListableBeanFactory beanFactory,
-			DistributedLockAdvisor advisor, ObjectProvider<LockOperations> template) {
-		return new LockDeclarationChecker(beanFactory, advisor, template);
+			DistributedLockAdvisor advisor) {
+		return new LockDeclarationChecker(beanFactory, advisor);
 	}
 
 	/**

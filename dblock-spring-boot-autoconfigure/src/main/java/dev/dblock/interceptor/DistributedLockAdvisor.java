@@ -16,7 +16,6 @@ import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -33,9 +32,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 */
 	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 100;
 
-	private final LockOperationSource source;
-
-	private final ProxyRules proxies;
+	private final LockChecks checks;
 
 	private final Pointcut pointcut;
 
@@ -58,10 +55,10 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 		LockOperationParser parser = new LockOperationParser(
 				new LockNameParser(placeholders, new LockNameContexts(beanFactory)), new LockDurations(placeholders),
 				lasting, () -> engine(template));
-		this.source = new LockOperationSource(parser);
-		this.proxies = new ProxyRules(beanFactory);
-		this.pointcut = new LockedMethods(this.source, this.proxies);
-		this.advice = new LockInterceptor(this.source, new LastingResults(lasting), operations);
+		LockOperationSource source = new LockOperationSource(parser);
+		this.checks = new LockChecks(source, new ProxyRules(beanFactory), template);
+		this.pointcut = new LockedMethods(source, this.checks);
+		this.advice = new LockInterceptor(source, new LastingResults(lasting), operations);
 		this.order = order;
 	}
 
@@ -73,12 +70,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 		return (template.getIfAvailable() instanceof LockTemplate real) ? real.engine() : null;
 	}
 
-	LockOperationSource source() {
-		return this.source;
-	}
-
-	ProxyRules proxies() {
-		return this.proxies;
+	LockChecks checks() {
+		return this.checks;
 	}
 
 	@Override
@@ -96,18 +89,13 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 		return this.order;
 	}
 
-	/**
-	 * Leaves out classes that cannot be proxied, so that they are reported with all the
-	 * others and in dblock's words.
-	 */
 	private static final class LockedMethods extends StaticMethodMatcherPointcut {
 
 		private final LockOperationSource source;
 
-		LockedMethods(LockOperationSource source, ProxyRules proxies) {
+		LockedMethods(LockOperationSource source, LockChecks checks) {
 			this.source = source;
-			setClassFilter((type) -> AnnotationUtils.isCandidateClass(type, DistributedLock.class)
-					&& proxies.obstacle(type) == null);
+			setClassFilter(checks::admits);
 		}
 
 		@Override

@@ -7,8 +7,8 @@ import dev.dblock.DistributedLock;
 
 /**
  * Methods with {@link DistributedLock @DistributedLock} that could not be locked the way
- * they are declared. At start-up one exception tells of all of them; a method of a bean
- * whose class is known only when it is created is checked at its first call.
+ * they are declared. At start-up one exception tells of all of them; a class that is not
+ * known before its first bean is created is refused then.
  */
 public final class InvalidLockDeclarationException extends RuntimeException {
 

@@ -2,6 +2,7 @@ package dev.dblock.interceptor;
 
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
@@ -11,6 +12,7 @@ import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.ProxyProcessorSupport;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
+import org.springframework.util.ClassUtils;
 
 /**
  * How Spring will make the proxy of a class, and whether it can.
@@ -27,10 +29,12 @@ final class ProxyRules {
 	 * Whether the proxy is a subclass, and not only of the same interfaces.
 	 */
 	boolean isBySubclass(Class<?> type) {
-		boolean wanted = this.beans
-			.getSingleton(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME) instanceof ProxyConfig config
-				&& config.isProxyTargetClass();
-		return !type.isInterface() && (wanted || new Interfaces().hasNone(type));
+		if (type.isInterface() || Proxy.isProxyClass(type) || ClassUtils.isLambdaClass(type)) {
+			return false;
+		}
+		Object creator = this.beans.getSingleton(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME);
+		boolean wanted = creator instanceof ProxyConfig config && config.isProxyTargetClass();
+		return wanted || new Interfaces().hasNone(type);
 	}
 
 	/**

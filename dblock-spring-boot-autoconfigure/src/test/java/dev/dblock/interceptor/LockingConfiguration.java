@@ -37,9 +37,8 @@ class LockingConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockDeclarationChecker checker(ConfigurableListableBeanFactory beanFactory, DistributedLockAdvisor advisor,
-			ObjectProvider<LockOperations> template) {
-		return new LockDeclarationChecker(beanFactory, advisor, template);
+	static LockDeclarationChecker checker(ConfigurableListableBeanFactory beanFactory, DistributedLockAdvisor advisor) {
+		return new LockDeclarationChecker(beanFactory, advisor);
 	}
 
 }

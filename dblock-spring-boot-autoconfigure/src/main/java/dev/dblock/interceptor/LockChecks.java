@@ -1,0 +1,152 @@
+package dev.dblock.interceptor;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.LockOperations;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What must hold for a bean with locked methods. Beans that exist when the application
+ * has started, or whose class is known by then, are checked together; a class that
+ * appears later is checked before its first bean is proxied.
+ */
+final class LockChecks {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockChecks.class);
+
+	private final LockOperationSource source;
+
+	private final ProxyRules proxies;
+
+	private final ObjectProvider<LockOperations> template;
+
+	private final Set<Class<?>> sound = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean started;
+
+	LockChecks(LockOperationSource source, ProxyRules proxies, ObjectProvider<LockOperations> template) {
+		this.source = source;
+		this.proxies = proxies;
+		this.template = template;
+	}
+
+	/**
+	 * From now on, each class is checked by itself.
+	 */
+	void started() {
+		this.started = true;
+	}
+
+	/**
+	 * Whether a class can be proxied. Before the application has started, one that cannot
+	 * is passed by, to be reported with all the others; afterwards it is refused.
+	 * @throws InvalidLockDeclarationException when it is refused
+	 */
+	boolean admits(Class<?> type) {
+		if (!AnnotationUtils.isCandidateClass(type, DistributedLock.class)) {
+			return false;
+		}
+		if (!this.started) {
+			return this.proxies.obstacle(type) == null;
+		}
+		Class<?> userClass = ClassUtils.getUserClass(type);
+		if (!this.sound.contains(userClass)) {
+			List<String> findings = findings(new InspectedBean("", userClass, null));
+			if (!findings.isEmpty()) {
+				throw new InvalidLockDeclarationException(findings);
+			}
+			this.sound.add(userClass);
+		}
+		return true;
+	}
+
+	/**
+	 * All that is wrong with a bean's locked methods, if it has any.
+	 */
+	List<String> findings(InspectedBean bean) {
+		Collection<LockDeclaration> declarations = declarations(bean.type());
+		List<String> findings = new ArrayList<>();
+		if (declarations.isEmpty()) {
+			return findings;
+		}
+		if (this.template.getIfAvailable() == null) {
+			findings.add(bean.type().getName() + ": has locked methods, but there is no LockOperations bean to lock"
+					+ " them with; configure MongoDB, or set dblock.enabled=false to run them unlocked");
+		}
+		boolean proxyable = checkProxy(bean, findings);
+		for (LockDeclaration declaration : declarations) {
+			if (proxyable) {
+				checkReach(bean, declaration.method(), findings);
+			}
+			try {
+				this.source.check(declaration);
+			}
+			catch (InvalidLockDeclarationException ex) {
+				findings.addAll(ex.findings());
+			}
+		}
+		return findings;
+	}
+
+	private Collection<LockDeclaration> declarations(Class<?> type) {
+		if (!AnnotationUtils.isCandidateClass(type, DistributedLock.class)) {
+			return List.of();
+		}
+		try {
+			return this.source.declarations(type);
+		}
+		catch (IllegalStateException | LinkageError ex) {
+			// A class that refers to an absent library; it can be a bean as long as
+			// nobody uses that part
+			logger.debug("Did not look for locked methods in {}", type, ex);
+			return List.of();
+		}
+	}
+
+	private boolean checkProxy(InspectedBean bean, List<String> findings) {
+		String obstacle = this.proxies.obstacle(bean.type());
+		if (obstacle != null) {
+			findings.add("%s: has locked methods, but the class %s, so that no proxy can lock them; open the class"
+				.formatted(bean.type().getName(), obstacle));
+		}
+		else if (bean.isUnlocked()) {
+			findings.add(("%s: has locked methods, but no proxy that locks them, so that they would run unlocked: the"
+					+ " bean was created too early (a bean post-processor needs it), or by hand; have Spring create it"
+					+ " after the post-processors")
+				.formatted(bean.type().getName()));
+		}
+		return obstacle == null;
+	}
+
+	private void checkReach(InspectedBean bean, LockedMethod method, List<String> findings) {
+		String reason = hidden(method.method(), bean.isProxiedBySubclass(this.proxies));
+		if (reason != null) {
+			findings.add("%s: is %s, so that no proxy can lock it; make it %s".formatted(method.describe(), reason,
+					"static".equals(reason) ? "a method of the bean" : "neither private nor final"));
+		}
+	}
+
+	private static @Nullable String hidden(Method method, boolean bySubclass) {
+		if (Modifier.isStatic(method.getModifiers())) {
+			return "static";
+		}
+		if (Modifier.isPrivate(method.getModifiers())) {
+			return "private";
+		}
+		return (bySubclass && Modifier.isFinal(method.getModifiers())) ? "final" : null;
+	}
+
+}
