@@ -8,11 +8,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.scope.ScopedProxyFactoryBean;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.FactoryBean;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
@@ -33,7 +31,7 @@ final class BeanInspector {
 		List<InspectedBean> beans = new ArrayList<>();
 		for (Iterator<String> names = this.beanFactory.getBeanNamesIterator(); names.hasNext();) {
 			String name = names.next();
-			if (!isTemplate(name) && !isScopedProxy(name)) {
+			if (!isTemplate(name)) {
 				inspect(name, beans);
 			}
 		}
@@ -42,48 +40,34 @@ final class BeanInspector {
 
 	private void inspect(String name, List<InspectedBean> beans) {
 		Object instance = this.beanFactory.getSingleton(name);
-		if (instance == null && !this.beanFactory.isFactoryBean(name)) {
-			predicted(name, name).ifPresent(beans::add);
-		}
-		else if (instance == null || instance instanceof FactoryBean<?>) {
-			predicted(name, name).ifPresent(beans::add);
-			String factory = BeanFactory.FACTORY_BEAN_PREFIX + name;
-			of(name, factory, instance).ifPresent(beans::add);
+		if (instance instanceof FactoryBean<?> || instance == null && this.beanFactory.isFactoryBean(name)) {
+			Optional<InspectedBean> factory = of(name, BeanFactory.FACTORY_BEAN_PREFIX + name, instance);
+			if (factory.filter(BeanInspector::makesScopedProxy).isEmpty()) {
+				factory.ifPresent(beans::add);
+				of(name, name, null).ifPresent(beans::add);
+			}
 		}
 		else {
 			of(name, name, instance).ifPresent(beans::add);
 		}
 	}
 
+	private static boolean makesScopedProxy(InspectedBean factory) {
+		return ScopedProxyFactoryBean.class.isAssignableFrom(factory.type());
+	}
+
 	private Optional<InspectedBean> of(String name, String lookup, @Nullable Object instance) {
 		if (instance == null) {
-			return predicted(name, lookup);
+			return Optional.ofNullable(this.beanFactory.getType(lookup, false))
+				.map((type) -> new InspectedBean(name, ClassUtils.getUserClass(type), null));
 		}
 		Class<?> type = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(instance));
 		return Optional.of(new InspectedBean(name, type, instance));
 	}
 
-	private Optional<InspectedBean> predicted(String name, String lookup) {
-		return Optional.ofNullable(this.beanFactory.getType(lookup, false))
-			.map((type) -> new InspectedBean(name, ClassUtils.getUserClass(type), null));
-	}
-
 	private boolean isTemplate(String name) {
-		return definition(name).filter(BeanDefinition::isAbstract).isPresent();
-	}
-
-	private boolean isScopedProxy(String name) {
-		return this.beanFactory.getSingleton(name) instanceof ScopedObject
-				|| definition(name).filter(BeanInspector::isScopedProxy).isPresent();
-	}
-
-	private static boolean isScopedProxy(BeanDefinition definition) {
-		return ScopedProxyFactoryBean.class.getName().equals(definition.getBeanClassName());
-	}
-
-	private Optional<BeanDefinition> definition(String name) {
 		return this.beanFactory.containsBeanDefinition(name)
-				? Optional.of(this.beanFactory.getMergedBeanDefinition(name)) : Optional.empty();
+				&& this.beanFactory.getMergedBeanDefinition(name).isAbstract();
 	}
 
 }

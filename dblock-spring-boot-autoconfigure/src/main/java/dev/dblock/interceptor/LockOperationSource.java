@@ -81,12 +81,15 @@ final class LockOperationSource {
 		this.parser.parse(declaration);
 	}
 
-	private static @Nullable LockDeclaration find(Method method, @Nullable Class<?> targetClass) {
-		if (ReflectionUtils.isObjectMethod(method)) {
+	private static @Nullable LockDeclaration find(Method called, @Nullable Class<?> targetClass) {
+		if (ReflectionUtils.isObjectMethod(called)) {
 			return null;
 		}
-		// A proxy of interfaces has methods of its own, which say nothing
-		Class<?> known = (targetClass != null && !Proxy.isProxyClass(targetClass)) ? targetClass : null;
+		// Proxies and lambdas have methods without a word, in classes that are called
+		// otherwise in each process
+		Method method = isGenerated(called.getDeclaringClass())
+				? ClassUtils.getInterfaceMethodIfPossible(called, called.getDeclaringClass()) : called;
+		Class<?> known = (targetClass != null && !isGenerated(targetClass)) ? targetClass : null;
 		Method specific = AopUtils.getMostSpecificMethod(method, known);
 		LockedMethod locked = new LockedMethod(specific, userClass(specific, known));
 		DistributedLock annotation = first(specific, method);
@@ -94,6 +97,10 @@ final class LockOperationSource {
 			annotation = first(locked.userClass(), specific.getDeclaringClass(), method.getDeclaringClass());
 		}
 		return (annotation != null) ? new LockDeclaration(annotation, locked) : null;
+	}
+
+	private static boolean isGenerated(Class<?> type) {
+		return Proxy.isProxyClass(type) || type.isHidden();
 	}
 
 	private static boolean isOpenToClassAnnotation(Method method) {

@@ -25,6 +25,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ReactiveTypeDescriptor;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
@@ -85,6 +87,15 @@ class LastingTypesTests {
 	}
 
 	@Test
+	void typesOfTheReactiveRegistryCount() {
+		assertThat(this.types.isLasting(Eventual.class)).isFalse();
+		ReactiveAdapterRegistry.getSharedInstance()
+			.registerReactiveType(ReactiveTypeDescriptor.noValue(Eventual.class, Eventual::new),
+					(eventual) -> Mono.empty(), (publisher) -> new Eventual());
+		assertThat(new LastingTypes(null).isLasting(Eventual.class)).isTrue();
+	}
+
+	@Test
 	void optionalTypesMayBeAbsent() {
 		LastingTypes without = new LastingTypes(new FilteredClassLoader("org.springframework.web"));
 		assertThat(without.isLasting(SseEmitter.class)).isFalse();
@@ -97,6 +108,10 @@ class LastingTypesTests {
 			.findFirst()
 			.orElseThrow();
 		return this.types.find(new LockedMethod(method, type));
+	}
+
+	static class Eventual {
+
 	}
 
 	abstract static class Base<T> {

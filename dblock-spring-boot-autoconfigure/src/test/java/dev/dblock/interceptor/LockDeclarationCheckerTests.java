@@ -397,6 +397,20 @@ class LockDeclarationCheckerTests {
 	}
 
 	@Test
+	void lambdaIsLockedAndNamedByItsInterface() {
+		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+			context.register(LockingConfiguration.class);
+			context.registerBean("lambda", Nameless.class, () -> () -> {
+			});
+			context.refresh();
+			context.getBean(Nameless.class).call();
+			String name = HERE + "Nameless#call";
+			assertThat(context.getBean(RecordingEngine.class).events()).containsExactly("lock " + name,
+					"unlock " + name);
+		}
+	}
+
+	@Test
 	void productOfAFactoryIsCheckedByItsType() {
 		assertThat(findings(LockingConfiguration.class, BrokenDeclarativeFactory.class)).containsExactly("bean 'bean', "
 				+ HERE + "BrokenDeclarative#call(): the name '#{#id}' cannot be evaluated: there is no #id, since the"
@@ -599,6 +613,13 @@ class LockDeclarationCheckerTests {
 
 		@DistributedLock("call-#{#id}")
 		void call(String id);
+
+	}
+
+	interface Nameless {
+
+		@DistributedLock
+		void call();
 
 	}
 

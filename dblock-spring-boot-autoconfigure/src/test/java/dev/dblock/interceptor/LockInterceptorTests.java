@@ -19,6 +19,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,7 +27,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.target.EmptyTargetSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -199,8 +202,36 @@ class LockInterceptorTests {
 		assertThat(this.engine.isHeld("object")).isFalse();
 	}
 
+	@Test
+	void interfaceWithoutATargetIsLocked() {
+		ProxyFactory factory = new ProxyFactory(Declarative.class, EmptyTargetSource.INSTANCE);
+		factory.addAdvisor(this.context.getBean(DistributedLockAdvisor.class));
+		factory.addAdvice((MethodInterceptor) (invocation) -> invocation.getMethod().getName());
+		Declarative declarative = (Declarative) factory.getProxy();
+		assertThat(declarative.call("7")).isEqualTo("call");
+		assertThat(this.engine.events()).containsExactly("lock call-7", "unlock call-7");
+	}
+
+	@Test
+	void adviceLetsOtherMethodsPass() {
+		ProxyFactory factory = new ProxyFactory(Declarative.class, EmptyTargetSource.INSTANCE);
+		factory.addAdvice(this.context.getBean(DistributedLockAdvisor.class).getAdvice());
+		factory.addAdvice((MethodInterceptor) (invocation) -> invocation.getMethod().getName());
+		assertThat(((Declarative) factory.getProxy()).free()).isEqualTo("free");
+		assertThat(this.engine.events()).isEmpty();
+	}
+
 	private Object call(String method) {
 		return ReflectionUtils.invokeMethod(ReflectionUtils.findMethod(Invoices.class, method), this.invoices);
+	}
+
+	interface Declarative {
+
+		@DistributedLock("call-#{#id}")
+		String call(String id);
+
+		String free();
+
 	}
 
 	@Retention(RetentionPolicy.RUNTIME)

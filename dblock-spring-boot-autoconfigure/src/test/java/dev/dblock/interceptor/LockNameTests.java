@@ -173,7 +173,7 @@ class LockNameTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|',
+	@CsvSource(delimiter = '|', quoteCharacter = '"', commentCharacter = '~',
 			textBlock = """
 					#{#order.id     | has an expression that cannot be parsed: .*No ending suffix.*
 					#{}             | has an expression that cannot be parsed: .*No expression defined.*
