@@ -9,6 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 import com.mongodb.client.MongoCollection;
 import dev.dblock.LockHandle;
@@ -173,10 +174,15 @@ class DblockLifecycleTests {
 		return threads;
 	}
 
+	/**
+	 * The names of the threads without their numbers, and without those of the driver,
+	 * which starts its own when it likes.
+	 */
 	private static Set<String> kinds(Set<Thread> threads) {
-		Set<String> kinds = new HashSet<>();
-		threads.forEach((thread) -> kinds.add(thread.getName().replaceAll("[0-9a-f]{8,}|\\d+", "#")));
-		return kinds;
+		return threads.stream()
+			.map((thread) -> thread.getName().replaceAll("[0-9a-f]{8,}|\\d+", "#"))
+			.filter((kind) -> !kind.startsWith("cluster-") && !kind.startsWith("MaintenanceTimer"))
+			.collect(Collectors.toSet());
 	}
 
 	private static void awaitNoneOf(Set<Thread> before) {
