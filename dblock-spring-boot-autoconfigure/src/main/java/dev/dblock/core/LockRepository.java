@@ -11,8 +11,10 @@ import dev.dblock.LockInfo;
  * Where the locks are kept. Each method is one request (in the rare case two), repeatable
  * without harm, decided by the store's clock, and outside any transaction of the calling
  * thread. Whatever goes wrong is thrown as Spring's
- * {@link org.springframework.dao.DataAccessException}; when a time limit ran out, as its
- * subclass {@link org.springframework.dao.QueryTimeoutException}; when the thread was
+ * {@link org.springframework.dao.DataAccessException}; when a time limit ran out after a
+ * server was found, as its subclass {@link org.springframework.dao.QueryTimeoutException}
+ * (a shorter list of leases may succeed); when no server was found that takes writes, as
+ * {@link org.springframework.dao.DataAccessResourceFailureException}; when the thread was
  * interrupted, with its interrupt status set, as a
  * {@link dev.dblock.core.RepositoryInterruptedException}.
  */

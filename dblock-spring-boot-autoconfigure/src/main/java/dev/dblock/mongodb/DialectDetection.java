@@ -1,6 +1,7 @@
 package dev.dblock.mongodb;
 
 import java.util.Set;
+import java.util.function.Function;
 
 import com.mongodb.MongoCommandException;
 import org.bson.BsonDocument;
@@ -21,23 +22,25 @@ final class DialectDetection {
 	private static final int WIRE_VERSION_4_4 = 9;
 
 	/**
-	 * FailedToParse, TypeMismatch, CommandNotFound, CommandNotSupported, the "not
-	 * supported" of Amazon DocumentDB (303 to 305), InvalidPipelineOperator,
-	 * NotImplemented, an unknown variable, an unknown stage, an unknown expression in a
-	 * projection.
+	 * FailedToParse, TypeMismatch, CommandNotFound, CommandNotSupported,
+	 * InvalidPipelineOperator, NotImplemented, an unknown variable, an unknown expression
+	 * in a projection, an unknown stage.
 	 */
-	private static final Set<Integer> NOT_UNDERSTOOD = Set.of(9, 14, 59, 115, 168, 238, 303, 304, 305, 17276, 31325,
-			40324);
+	private static final Set<Integer> NOT_UNDERSTOOD = Set.of(9, 14, 59, 115, 168, 238, 17276, 31325, 40324);
+
+	/** These mean so on Amazon DocumentDB, and something else on MongoDB. */
+	private static final Set<Integer> NOT_SUPPORTED = Set.of(303, 304, 305);
 
 	private final Statements pipeline;
 
 	private final Statements classic;
 
-	private final Hello hello;
+	private final Function<StoreRequest, BsonDocument> hello;
 
 	private volatile @Nullable Statements chosen;
 
-	DialectDetection(StatementDialect setting, Statements pipeline, Statements classic, Hello hello) {
+	DialectDetection(StatementDialect setting, Statements pipeline, Statements classic,
+			Function<StoreRequest, BsonDocument> hello) {
 		this.hello = hello;
 		this.pipeline = pipeline;
 		this.classic = classic;
@@ -65,7 +68,7 @@ final class DialectDetection {
 
 	private boolean understandsPipeline(StoreRequest store) {
 		try {
-			BsonDocument hello = this.hello.say(store);
+			BsonDocument hello = this.hello.apply(store);
 			if (hello.getNumber("maxWireVersion", new BsonInt32(0)).intValue() < WIRE_VERSION_4_4) {
 				return false;
 			}
@@ -77,11 +80,16 @@ final class DialectDetection {
 			return true;
 		}
 		catch (MongoCommandException ex) {
-			if (NOT_UNDERSTOOD.contains(ex.getErrorCode())) {
+			if (saysNotUnderstood(ex)) {
 				return false;
 			}
 			throw ex;
 		}
+	}
+
+	private static boolean saysNotUnderstood(MongoCommandException ex) {
+		return NOT_UNDERSTOOD.contains(ex.getErrorCode())
+				|| NOT_SUPPORTED.contains(ex.getErrorCode()) && ex.getErrorMessage().contains("not supported");
 	}
 
 }

@@ -85,12 +85,12 @@ final class FailureTranslation {
 	}
 
 	private RuntimeException translateOther(String action, RuntimeException thrown) {
-		if (thrown instanceof DataAccessException) {
-			return thrown;
-		}
-		if (thrown instanceof IllegalStateException) {
+		if (thrown instanceof IllegalStateException || thrown.getCause() instanceof IllegalStateException) {
 			return new DataAccessResourceFailureException(
 					text(action, "the MongoDB client is closed", "Lock only while the application runs"), thrown);
+		}
+		if (thrown instanceof DataAccessException) {
+			return thrown;
 		}
 		return new UncategorizedMongoDbException(text(action, "of " + thrown, "Look at the cause; nothing was granted"),
 				thrown);

@@ -6,6 +6,7 @@ import java.util.Optional;
 
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.LockInfo;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.bson.BsonType;
@@ -150,7 +151,7 @@ final class LockDocument {
 	}
 
 	boolean isFencePending() {
-		return this.fields.getBoolean(FENCE_PENDING, org.bson.BsonBoolean.FALSE).getValue();
+		return BsonBoolean.TRUE.equals(this.fields.get(FENCE_PENDING));
 	}
 
 	LockInfo toInfo(long now) {

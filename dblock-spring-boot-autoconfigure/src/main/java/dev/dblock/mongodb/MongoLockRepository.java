@@ -24,7 +24,76 @@ import org.springframework.data.mongodb.core.convert.NoOpDbRefResolver;
 import org.springframework.data.mongodb.core.mapping.MongoMappingContext;
 
 /**
- * Locks as documents in one MongoDB collection.
+ * Locks as documents in one MongoDB collection, one document per name, kept after the
+ * release so that the fencing token survives:
+ *
+ * <pre>{@code
+ * {
+ *   _id:          "nightly-invoices",               // the lock's name
+ *   holder:       "5f1c...",                        // random id of the acquisition; absent once released
+ *   acquirer:     "host-1:4711:x7f3",               // the instance
+ *   thread:       "scheduling-1",
+ *   why:          "com.acme.Invoices#invoice",
+ *   token:        NumberLong("1838349630251007"),   // the last token reserved
+ *   acquiredAt:   ISODate(...),                     // all dates are the server's
+ *   updatedAt:    ISODate(...),                     // granted or renewed last
+ *   expiresAt:    ISODate(...),                     // free for others from then on; absent: free
+ *   leaseMillis:  NumberLong(30000),                // what a renewal adds
+ *   releasedAt:   ISODate(...),                     // absent while held
+ *   fencePending: true,                             // the last holder was overtaken; absent in a new document
+ *   cleanUpAt:    ISODate(...)                      // when the TTL index may remove the document
+ * }
+ * }</pre>
+ *
+ * What makes up the protocol:
+ * <ol>
+ * <li><b>Acquire</b> is one {@code findAndModify} by {@code _id} with upsert. The name is
+ * free if there is nothing but an {@code _id}, or a document of ours whose
+ * {@code expiresAt} is absent or not after the server's present time. A free name gets
+ * the new holder, {@code expiresAt} = now + lease + clock allowance, and the next block
+ * of 1024 tokens: the last one reserved + 1, or the server's milliseconds times 1024, if
+ * that is more. Anything else stays untouched, and comes back with the server's time: the
+ * same holder means that the request was repeated and the grant stands; another holder is
+ * the refusal; a document that is not ours is refused with its name.</li>
+ * <li><b>Taking over</b> from a holder that has not released sets {@code fencePending}. A
+ * release keeps it.</li>
+ * <li><b>Renew</b> is one {@code updateMany} by {@code _id}, holder, and an
+ * {@code expiresAt} after the server's present time; {@code expiresAt} only ever grows.
+ * If fewer matched than were sent, one {@code find} tells which are gone. Long lists are
+ * cut into pieces of 5,000 leases.</li>
+ * <li><b>Release</b> is one {@code updateOne} by {@code _id} and holder, which removes
+ * {@code holder} and removes {@code expiresAt} or sets it to the end of the minimum
+ * hold.</li>
+ * <li><b>Force release</b> removes {@code holder}, sets {@code fencePending} and leaves
+ * {@code expiresAt}, so that nobody overlaps the holder, who is told at its next renewal.
+ * The immediate form removes {@code expiresAt} too, and with it exclusion.</li>
+ * </ol>
+ *
+ * Every request is written with {@code majority}, read from the primary, bounded by the
+ * driver's client-side operation timeout, and outside any session of the calling thread.
+ * Nothing that a caller gave is read as an expression.
+ *
+ * <p>
+ * On servers without pipeline updates ({@link StatementDialect#CLASSIC}) the same
+ * document is written with classic operators: a new name is created in two steps, a
+ * take-over swaps on the exact holder, token and {@code expiresAt} that was read, a
+ * renewal first reads the lengths of the leases. The server's clock is followed by
+ * samples of the {@code localTime} in its {@code hello}; a take-over goes by the
+ * earliest, a grant by the latest time that the clock can show. A sample is dropped after
+ * a minute, after any failed request, when the client's view of the servers or of the
+ * election changes, and when the wall clock leaps against {@code nanoTime}. What is left
+ * open there: a renewal that was on its way when its lease ended, and arrives before
+ * anybody took over, is still applied.
+ *
+ * <p>
+ * The dialect is found out, and the TTL index created, at the first use. After a drop of
+ * the collection the index is made again by the first acquire that has to create its
+ * document, and after a renewal that finds its document missing.
+ *
+ * <p>
+ * The idea of one document with holder, reason and take-over is that of MongoDB's own
+ * former {@code config.locks}; comparing with {@code $$NOW} in place of a client's clock
+ * removes what made those unsafe.
  *
  * @see MongoLockSettings
  */
@@ -58,10 +127,10 @@ public final class MongoLockRepository implements LockRepository {
 		this.template = template(factory);
 		this.settings = settings;
 		Hello hello = new Hello();
-		this.clock = new ServerClock(nanoTime, wallTime, new Topology(factory), hello);
+		this.clock = new ServerClock(nanoTime, wallTime, new Topology(factory), hello::say);
 		LeaseTimes times = LeaseTimes.of(settings);
 		this.dialect = new DialectDetection(settings.statements(), new PipelineStatements(times),
-				new ClassicStatements(times, this.clock), hello);
+				new ClassicStatements(times, this.clock), hello::say);
 		this.indexes = new LockIndexes(settings.createIndexes(), nanoTime);
 		this.failures = new FailureTranslation(settings.collection());
 		this.releases = new ChangeStreamFeed(

@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 import com.mongodb.MongoException;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
@@ -15,9 +16,9 @@ import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonObjectId;
 import org.bson.BsonString;
 import org.bson.BsonValue;
-import org.bson.types.ObjectId;
 
 import static dev.dblock.mongodb.BsonParts.anyOf;
 import static dev.dblock.mongodb.BsonParts.doc;
@@ -91,8 +92,7 @@ final class PipelineStatements implements Statements {
 	 */
 	static void tryOut(StoreRequest store) {
 		BsonDocument update = doc("$set", doc(LockDocument.TOKEN, NEXT_TOKEN));
-		store.collection()
-			.findOneAndUpdate(doc(LockDocument.ID, new org.bson.BsonObjectId(new ObjectId())), List.of(update), TRY);
+		store.collection().findOneAndUpdate(doc(LockDocument.ID, new BsonObjectId()), List.of(update), TRY);
 	}
 
 	@Override
@@ -228,7 +228,7 @@ final class PipelineStatements implements Statements {
 	}
 
 	private static BsonArray array(String... texts) {
-		return new BsonArray(java.util.Arrays.stream(texts).map(BsonString::new).toList());
+		return new BsonArray(Stream.of(texts).map(BsonString::new).toList());
 	}
 
 	// Only our own fields: what else is stored under a name may be large, or be called

@@ -1,5 +1,6 @@
 package dev.dblock.mongodb;
 
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -17,11 +18,12 @@ final class ServerClock {
 
 	private final Supplier<Object> topology;
 
-	private final Hello hello;
+	private final Function<StoreRequest, BsonDocument> hello;
 
 	private volatile @Nullable ClockSample sample;
 
-	ServerClock(LongSupplier nanoTime, LongSupplier wallTime, Supplier<Object> topology, Hello hello) {
+	ServerClock(LongSupplier nanoTime, LongSupplier wallTime, Supplier<Object> topology,
+			Function<StoreRequest, BsonDocument> hello) {
 		this.nanoTime = nanoTime;
 		this.wallTime = wallTime;
 		this.topology = topology;
@@ -48,7 +50,7 @@ final class ServerClock {
 	// its next use.
 	private ClockSample take(StoreRequest store, Object topology) {
 		long sent = this.nanoTime.getAsLong();
-		BsonDocument hello = this.hello.say(store);
+		BsonDocument hello = this.hello.apply(store);
 		long received = this.nanoTime.getAsLong();
 		return new ClockSample(hello.getDateTime("localTime").getValue(), sent, received, this.wallTime.getAsLong(),
 				topology);

@@ -1,0 +1,14 @@
+package dev.dblock.mongodb;
+
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+
+@MongoServerTest(kind = MongoServerKind.STANDALONE)
+class ClassicOnStandaloneTests extends LockRepositoryContract {
+
+	@Override
+	StatementDialect dialect() {
+		return StatementDialect.CLASSIC;
+	}
+
+}

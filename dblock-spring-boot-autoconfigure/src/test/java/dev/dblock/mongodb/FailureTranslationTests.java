@@ -1,0 +1,121 @@
+package dev.dblock.mongodb;
+
+import java.util.stream.Stream;
+
+import com.mongodb.MongoClientException;
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoException;
+import com.mongodb.MongoExecutionTimeoutException;
+import com.mongodb.MongoInterruptedException;
+import com.mongodb.MongoNodeIsRecoveringException;
+import com.mongodb.MongoNotPrimaryException;
+import com.mongodb.MongoOperationTimeoutException;
+import com.mongodb.MongoSecurityException;
+import com.mongodb.MongoSocketException;
+import com.mongodb.MongoSocketReadTimeoutException;
+import com.mongodb.MongoSocketWriteTimeoutException;
+import com.mongodb.MongoTimeoutException;
+import com.mongodb.MongoWriteConcernException;
+import com.mongodb.ServerAddress;
+import com.mongodb.WriteConcernResult;
+import com.mongodb.bulk.WriteConcernError;
+import dev.dblock.ForeignDocumentException;
+import dev.dblock.core.RepositoryInterruptedException;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.dao.TransientDataAccessResourceException;
+import org.springframework.data.mongodb.UncategorizedMongoDbException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class FailureTranslationTests {
+
+	private static final ServerAddress SERVER = new ServerAddress();
+
+	private final FailureTranslation failures = new FailureTranslation("locks");
+
+	static Stream<Arguments> failures() {
+		return Stream.of(Arguments.of(new MongoOperationTimeoutException("late"), QueryTimeoutException.class),
+				Arguments.of(new MongoTimeoutException("pool"), QueryTimeoutException.class),
+				Arguments.of(new MongoExecutionTimeoutException(50, "maxTimeMS"), QueryTimeoutException.class),
+				Arguments.of(new MongoSocketReadTimeoutException("read", SERVER, new Exception()),
+						QueryTimeoutException.class),
+				Arguments.of(new MongoSocketWriteTimeoutException("write", SERVER, new Exception()),
+						QueryTimeoutException.class),
+				Arguments.of(writeConcern(64), QueryTimeoutException.class),
+				Arguments.of(writeConcern(100), DataAccessResourceFailureException.class),
+				Arguments.of(new MongoTimeoutException("Timed out while waiting for a server that matches x"),
+						DataAccessResourceFailureException.class),
+				Arguments.of(new MongoOperationTimeoutException("Timed out while waiting for a server that matches x"),
+						DataAccessResourceFailureException.class),
+				Arguments.of(new MongoSocketException("closed", SERVER), DataAccessResourceFailureException.class),
+				Arguments.of(new MongoNotPrimaryException(new BsonDocument(), SERVER),
+						DataAccessResourceFailureException.class),
+				Arguments.of(new MongoNodeIsRecoveringException(new BsonDocument(), SERVER),
+						DataAccessResourceFailureException.class),
+				Arguments.of(new IllegalStateException("state should be: open"),
+						DataAccessResourceFailureException.class),
+				Arguments.of(new MongoSecurityException(null, "login"), PermissionDeniedDataAccessException.class),
+				Arguments.of(command(13), PermissionDeniedDataAccessException.class),
+				Arguments.of(command(18), PermissionDeniedDataAccessException.class),
+				Arguments.of(command(2), UncategorizedMongoDbException.class),
+				Arguments.of(new MongoTimeoutException(null), QueryTimeoutException.class),
+				Arguments.of(new MongoClientException("odd"), UncategorizedMongoDbException.class),
+				Arguments.of(new IllegalArgumentException("odd"), UncategorizedMongoDbException.class));
+	}
+
+	private static MongoException writeConcern(int code) {
+		return new MongoWriteConcernException(new WriteConcernError(code, "name", "text", new BsonDocument()),
+				WriteConcernResult.unacknowledged(), SERVER, java.util.Set.of());
+	}
+
+	private static MongoException command(int code) {
+		return new MongoCommandException(new BsonDocument("code", new BsonInt32(code)), SERVER);
+	}
+
+	@ParameterizedTest
+	@MethodSource("failures")
+	void tellsInSpringsTermsWhatHappenedToWhichLockWhere(RuntimeException thrown, Class<?> expected) {
+		RuntimeException translated = this.failures.translate("acquire the lock 'stock'", thrown);
+		assertThat(translated).isInstanceOf(expected)
+			.hasMessageStartingWith("Could not acquire the lock 'stock' in the collection 'locks': ")
+			.hasCause(thrown);
+	}
+
+	@Test
+	void looksBehindWhatSpringsTemplateMadeOfIt() {
+		MongoException cause = new MongoOperationTimeoutException("late");
+		assertThat(this.failures.translate("x", new DataAccessResourceFailureException("spring's", cause)))
+			.isInstanceOf(QueryTimeoutException.class)
+			.hasCause(cause);
+	}
+
+	@Test
+	void anInterruptIsKept() {
+		try {
+			assertThat(this.failures.translate("x", new MongoInterruptedException("interrupted", null)))
+				.isInstanceOf(RepositoryInterruptedException.class);
+		}
+		finally {
+			assertThat(Thread.interrupted()).isTrue();
+		}
+	}
+
+	@Test
+	void whatIsOursIsLeftAsItIs() {
+		RuntimeException foreign = new ForeignDocumentException("stock", "locks");
+		assertThat(this.failures.translate("x", foreign)).isSameAs(foreign);
+		DataAccessException other = new TransientDataAccessResourceException("again");
+		assertThat(this.failures.translate("x", other)).isSameAs(other);
+	}
+
+}

@@ -1,0 +1,196 @@
+package dev.dblock.mongodb;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+
+import dev.dblock.core.AcquireAnswer.Granted;
+import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.LeaseKey;
+import dev.dblock.core.RepositoryInterruptedException;
+import dev.dblock.testing.FailCommand;
+import dev.dblock.testing.MongoServer;
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+import org.bson.Document;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@MongoServerTest(kind = MongoServerKind.REPLICA_SET_3, faults = true)
+@ExtendWith(OutputCaptureExtension.class)
+class LockIndexesTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+	private final AtomicLong nanoTime = new AtomicLong(System.nanoTime());
+
+	private MongoServer server;
+
+	private String database;
+
+	private MongoLockRepository locks;
+
+	@BeforeEach
+	void openStore(MongoServer server) {
+		this.server = server;
+		this.database = server.freshDatabase();
+		this.locks = repository(true);
+	}
+
+	private MongoLockRepository repository(boolean createIndexes) {
+		return new MongoLockRepository(new SimpleMongoClientDatabaseFactory(this.server.client(), this.database),
+				new MongoLockSettings("locks", Duration.ofMillis(500), Duration.ofDays(1), TIMEOUT,
+						StatementDialect.PIPELINE, createIndexes),
+				this.nanoTime::get, System::currentTimeMillis);
+	}
+
+	private LeaseKey acquire(String name) {
+		LeaseKey key = LockRepositoryContract.key(name);
+		assertThat(this.locks.acquire(LockRepositoryContract.request(key, Duration.ofSeconds(30))))
+			.isInstanceOf(Granted.class);
+		return key;
+	}
+
+	private List<String> indexes() {
+		return this.server.client()
+			.getDatabase(this.database)
+			.getCollection("locks")
+			.listIndexes()
+			.into(new ArrayList<>())
+			.stream()
+			.map((index) -> index.getString("name"))
+			.toList();
+	}
+
+	private void drop() {
+		this.server.client().getDatabase(this.database).getCollection("locks").drop();
+	}
+
+	private void pass(Duration time) {
+		this.nanoTime.addAndGet(time.toNanos());
+	}
+
+	private long asked() {
+		return this.server.commandCount("createIndexes");
+	}
+
+	@Test
+	void nothingIsCreatedWhenTheRepositoryIs() {
+		assertThat(indexes()).isEmpty();
+		this.locks.find("stock");
+		assertThat(indexes()).isEmpty();
+	}
+
+	@Test
+	void theIndexIsCreatedOnceAtTheFirstAcquire() {
+		long before = asked();
+		for (int i = 0; i < 20; i++) {
+			acquire("stock-" + i);
+		}
+		assertThat(indexes()).containsExactlyInAnyOrder("_id_", "cleanUpAt_1");
+		assertThat(asked()).isEqualTo(before + 1);
+	}
+
+	@Test
+	void anAcquireThatCreatedItsDocumentMakesTheIndexAgainAfterADrop() {
+		acquire("stock");
+		drop();
+		pass(Duration.ofSeconds(1));
+		acquire("stock");
+		assertThat(indexes()).contains("cleanUpAt_1");
+	}
+
+	@Test
+	void aRenewalThatFindsNothingMakesTheNextAcquireMakeTheIndexAgain() {
+		LeaseKey key = acquire("stock");
+		drop();
+		this.server.client().getDatabase(this.database).createCollection("locks");
+		acquire("stock");
+		assertThat(indexes()).doesNotContain("cleanUpAt_1");
+		this.locks.release(key, Duration.ZERO, TIMEOUT);
+		pass(Duration.ofSeconds(1));
+		this.server.client().getDatabase(this.database).getCollection("locks").deleteOne(new Document("_id", "stock"));
+		assertThat(this.locks.renew(List.of(key), TIMEOUT)).containsValue(Optional.empty());
+		acquire("stock");
+		assertThat(indexes()).contains("cleanUpAt_1");
+	}
+
+	@Test
+	void itIsLookedAfterEveryTenMinutes() {
+		LeaseKey key = acquire("stock");
+		this.locks.release(key, Duration.ZERO, TIMEOUT);
+		pass(Duration.ofSeconds(1));
+		key = acquire("stock");
+		this.server.client().getDatabase(this.database).getCollection("locks").dropIndex("cleanUpAt_1");
+		this.locks.release(key, Duration.ZERO, TIMEOUT);
+		pass(Duration.ofMinutes(9));
+		key = acquire("stock");
+		this.locks.release(key, Duration.ZERO, TIMEOUT);
+		assertThat(indexes()).doesNotContain("cleanUpAt_1");
+		pass(Duration.ofMinutes(2));
+		acquire("stock");
+		assertThat(indexes()).contains("cleanUpAt_1");
+	}
+
+	@Test
+	void aUserWithoutTheRightGetsOneWarningWithAdviceAndAWorkingLock(CapturedOutput output) {
+		this.server.failCommand(FailCommand.on("createIndexes").errorCode(13));
+		acquire("a");
+		pass(Duration.ofMinutes(2));
+		acquire("b");
+		assertThat(output.getOut()).containsOnlyOnce("could not be created")
+			.contains("createIndex({cleanUpAt: 1}, {expireAfterSeconds: 0})");
+		this.server.clearFailPoints();
+		pass(Duration.ofSeconds(50));
+		acquire("c");
+		assertThat(indexes()).doesNotContain("cleanUpAt_1");
+		pass(Duration.ofSeconds(20));
+		acquire("d");
+		assertThat(indexes()).contains("cleanUpAt_1");
+	}
+
+	@Test
+	void anIndexThatTakesTooLongDoesNotUseUpTheTimeOfTheAcquire() {
+		this.server.failCommand(FailCommand.on("createIndexes").blockFor(Duration.ofSeconds(5)));
+		LeaseKey key = LockRepositoryContract.key("stock");
+		long start = System.nanoTime();
+		assertThat(this.locks
+			.acquire(new AcquireRequest(key, Duration.ofSeconds(30), "a", "t", "w", Duration.ofMillis(1500))))
+			.isInstanceOf(Granted.class);
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(1500));
+	}
+
+	@Test
+	void nothingIsCreatedWhenItIsSwitchedOff() {
+		this.locks = repository(false);
+		acquire("stock");
+		assertThat(indexes()).containsExactly("_id_");
+	}
+
+	@Test
+	void anInterruptIsNotTakenForAMissingRight(CapturedOutput output) {
+		Thread.currentThread().interrupt();
+		try {
+			assertThatExceptionOfType(RepositoryInterruptedException.class).isThrownBy(() -> acquire("stock"));
+		}
+		finally {
+			assertThat(Thread.interrupted()).isTrue();
+		}
+		assertThat(output.getOut()).doesNotContain("could not be created");
+		acquire("stock");
+		pass(Duration.ofSeconds(1));
+		acquire("other");
+		assertThat(indexes()).contains("cleanUpAt_1");
+	}
+
+}
