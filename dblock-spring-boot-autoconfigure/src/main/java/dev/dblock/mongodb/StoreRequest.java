@@ -23,6 +23,8 @@ final class StoreRequest {
 	private static final CodecRegistry CODECS = CodecRegistries.fromProviders(new BsonValueCodecProvider(),
 			new ValueCodecProvider());
 
+	private static final Duration LONGEST = Duration.ofDays(365);
+
 	private final MongoDatabase database;
 
 	private final String collectionName;
@@ -39,9 +41,9 @@ final class StoreRequest {
 		this.deadline = deadline;
 	}
 
-	// A limit that long is none; half of the range keeps comparisons of nanoTime sound.
+	// A year is for ever, and neither nanoTime nor the driver overflows.
 	private static long nanos(Duration timeout) {
-		return (timeout.toDays() > 365) ? Long.MAX_VALUE / 2 : timeout.toNanos();
+		return (timeout.compareTo(LONGEST) > 0) ? LONGEST.toNanos() : timeout.toNanos();
 	}
 
 	String collectionName() {

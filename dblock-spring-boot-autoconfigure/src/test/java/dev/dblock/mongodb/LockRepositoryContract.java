@@ -135,6 +135,7 @@ abstract class LockRepositoryContract {
 			.containsEntry("leaseMillis", 30_000L);
 		Instant acquiredAt = stored.getDate("acquiredAt").toInstant();
 		assertThat(stored.getDate("updatedAt")).isEqualTo(stored.getDate("acquiredAt"));
+		assertThat(granted.acquiredAt()).isEqualTo(acquiredAt);
 		assertThat(stored.getDate("expiresAt").toInstant()).isBetween(acquiredAt.plus(LEASE).plus(MARGIN),
 				acquiredAt.plus(LEASE).plus(MARGIN).plusMillis(slack()));
 		assertThat(stored.getDate("cleanUpAt").toInstant())
@@ -323,7 +324,9 @@ abstract class LockRepositoryContract {
 		long future = (System.currentTimeMillis() + Duration.ofDays(3).toMillis()) * 1024;
 		set("stock", "token", future);
 		expire("stock");
-		assertThat(granted("stock")).isEqualTo(new Granted(future + 1, future + 1024));
+		Granted granted = granted("stock");
+		assertThat(granted.token()).isEqualTo(future + 1);
+		assertThat(granted.lastToken()).isEqualTo(future + 1024);
 		assertThat(stored("stock").getDate("cleanUpAt").getTime())
 			.isEqualTo(future / 1024 + Duration.ofDays(1).toMillis());
 	}

@@ -1,0 +1,107 @@
+package dev.dblock.mongodb;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.ServerAddress;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import dev.dblock.core.AcquireAnswer.Granted;
+import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.LeaseKey;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.conversions.Bson;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.mockito.Answers;
+import org.mockito.Mockito;
+import org.mockito.stubbing.OngoingStubbing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyList;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.ArgumentMatchers.eq;
+import static org.mockito.ArgumentMatchers.longThat;
+
+/**
+ * Answers that a real server gives too rarely for a test.
+ */
+class PipelineStatementsTests {
+
+	private static final AcquireRequest REQUEST = new AcquireRequest(new LeaseKey("stock", "me"),
+			Duration.ofSeconds(30), "host", "main", "a test", Duration.ofSeconds(5));
+
+	private final PipelineStatements statements = new PipelineStatements(new LeaseTimes(500, 86_400_000));
+
+	@SuppressWarnings("unchecked")
+	private final MongoCollection<BsonDocument> collection = Mockito.mock(MongoCollection.class, Answers.RETURNS_SELF);
+
+	private final MongoDatabase database = Mockito.mock(MongoDatabase.class);
+
+	private StoreRequest store;
+
+	@BeforeEach
+	void openStore() {
+		Mockito.when(this.database.getCollection("locks", BsonDocument.class)).thenReturn(this.collection);
+		this.store = new StoreRequest(this.database, "locks", Duration.ofSeconds(5));
+	}
+
+	private OngoingStubbing<BsonDocument> answer() {
+		return Mockito
+			.when(this.collection.findOneAndUpdate(any(Bson.class), anyList(), any(FindOneAndUpdateOptions.class)));
+	}
+
+	private static MongoCommandException error(int code) {
+		return new MongoCommandException(new BsonDocument("code", new BsonInt32(code)), new ServerAddress());
+	}
+
+	private static BsonDocument mine() {
+		return new BsonDocument("_id", new BsonString("stock")).append("holder", new BsonString("me"))
+			.append("token", new BsonInt64(2047));
+	}
+
+	@Test
+	void anUpsertThatAnotherOneForestalledIsAskedAgain() {
+		answer().thenThrow(error(11000)).thenReturn(mine());
+		assertThat(this.statements.acquire(this.store, REQUEST).answer()).isInstanceOfSatisfying(Granted.class,
+				(granted) -> assertThat(List.of(granted.token(), granted.lastToken())).containsExactly(1024L, 2047L));
+	}
+
+	@Test
+	void noOtherErrorIsAskedAgain() {
+		answer().thenThrow(error(8)).thenReturn(mine());
+		assertThatExceptionOfType(MongoCommandException.class)
+			.isThrownBy(() -> this.statements.acquire(this.store, REQUEST));
+	}
+
+	@Test
+	void anAnswerWithoutADocumentIsNeverAGrant() {
+		answer().thenReturn(null);
+		assertThatExceptionOfType(RuntimeException.class)
+			.isThrownBy(() -> this.statements.acquire(this.store, REQUEST));
+	}
+
+	@Test
+	void aLimitOfYearsIsNoOverflowAndASpentOneIsNotForEver() {
+		new StoreRequest(this.database, "locks", Duration.ofDays(200_000)).collection();
+		Mockito.verify(this.collection)
+			.withTimeout(longThat(
+					(millis) -> millis > Duration.ofDays(364).toMillis() && millis <= Duration.ofDays(365).toMillis()),
+					eq(TimeUnit.MILLISECONDS));
+		StoreRequest spent = new StoreRequest(this.database, "locks", Duration.ZERO);
+		spent.part(Duration.ofSeconds(1)).collection();
+		Mockito.verify(this.collection).withTimeout(1, TimeUnit.MILLISECONDS);
+		Mockito.verify(this.collection, Mockito.never()).withTimeout(eq(0L), any());
+		assertThat(spent.isOver()).isTrue();
+		Mockito.verify(this.collection, Mockito.times(2)).withTimeout(anyLong(), any());
+	}
+
+}
