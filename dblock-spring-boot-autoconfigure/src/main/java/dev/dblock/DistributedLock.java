@@ -23,11 +23,11 @@ import org.springframework.core.annotation.AliasFor;
  * void settle(Order order) { … }
  * </pre>
  *
- * Works on methods, on classes (for each public method) and on interfaces, and as a
- * meta-annotation. A method's own annotation comes before that of its class, an
- * implementation's before that of its interface. Calls from within the same object do not
- * pass the proxy and are not locked. A method that is called in a thread that works under
- * the same lock already re-enters it.
+ * Works on methods, on classes (for each public method that is not static, inherited ones
+ * included) and on interfaces, and as a meta-annotation. A method's own annotation comes
+ * before that of its class, an implementation's before that of its interface. Calls from
+ * within the same object do not pass the proxy and are not locked. A method that is
+ * called in a thread that works under the same lock already re-enters it.
  * <p>
  * Each number has a {@code …String} twin that takes {@code ${placeholders}} and Spring's
  * notation for durations ({@code "90s"}, {@code "5m"}, {@code "PT1H"}); a number without

@@ -402,11 +402,14 @@ class LockDeclarationCheckerTests {
 			context.register(LockingConfiguration.class);
 			context.registerBean("lambda", Nameless.class, () -> () -> {
 			});
+			context.registerBean("other", Declarative.class, () -> (id) -> {
+			});
 			context.refresh();
 			context.getBean(Nameless.class).call();
+			context.getBean(Declarative.class).call("7");
 			String name = HERE + "Nameless#call";
 			assertThat(context.getBean(RecordingEngine.class).events()).containsExactly("lock " + name,
-					"unlock " + name);
+					"unlock " + name, "lock call-7", "unlock call-7");
 		}
 	}
 
