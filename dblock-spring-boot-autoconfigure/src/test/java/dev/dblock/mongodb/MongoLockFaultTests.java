@@ -4,10 +4,20 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
+import com.mongodb.event.CommandListener;
+import com.mongodb.event.CommandStartedEvent;
 import dev.dblock.core.AcquireAnswer;
 import dev.dblock.core.AcquireAnswer.Granted;
 import dev.dblock.core.AcquireRequest;
@@ -60,7 +70,11 @@ class MongoLockFaultTests {
 	@BeforeEach
 	void openStore(MongoReplicaSet server) {
 		this.server = server;
-		this.factory = new SimpleMongoClientDatabaseFactory(server.client(), server.freshDatabase());
+		SimpleMongoClientDatabaseFactory factory = new SimpleMongoClientDatabaseFactory(server.client(),
+				server.freshDatabase());
+		// What the application is content with is not enough for a lock.
+		factory.setWriteConcern(WriteConcern.W1);
+		this.factory = factory;
 		this.documents = this.factory.getMongoDatabase().getCollection("locks");
 	}
 
@@ -329,6 +343,35 @@ class MongoLockFaultTests {
 		assertThat(acquire(locks, key("held-0"))).isInstanceOf(AcquireAnswer.Refused.class);
 		assertThat(locks.release(held.get(0), Duration.ZERO, TIMEOUT)).isTrue();
 		assertThat(acquire(locks, key("held-0"))).isInstanceOf(Granted.class);
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
+	void everyRequestGoesToThePrimaryWhateverTheApplicationReadsFrom(StatementDialect dialect) {
+		Set<String> asked = ConcurrentHashMap.newKeySet();
+		CommandListener listener = new CommandListener() {
+
+			@Override
+			public void commandStarted(CommandStartedEvent event) {
+				asked.add(event.getCommandName() + "@" + event.getConnectionDescription().getServerAddress());
+			}
+
+		};
+		MongoClientSettings settings = MongoClientSettings.builder()
+			.applyConnectionString(new ConnectionString(this.server.uri()))
+			.readPreference(ReadPreference.secondary())
+			.addCommandListener(listener)
+			.build();
+		try (MongoClient client = MongoClients.create(settings)) {
+			this.factory = new SimpleMongoClientDatabaseFactory(client, this.server.freshDatabase());
+			MongoLockRepository locks = repository(dialect);
+			assertThat(locks.find("warm up")).isPresent();
+			assertThat(locks.findAll("warm")).hasSize(1);
+			assertThat(locks.renew(List.of(key("gone")), TIMEOUT)).hasSize(1);
+		}
+		assertThat(asked).anyMatch((command) -> command.startsWith("find@"))
+			.filteredOn((command) -> !command.startsWith("endSessions"))
+			.allMatch((command) -> command.endsWith("@" + this.server.primary().address()));
 	}
 
 }
