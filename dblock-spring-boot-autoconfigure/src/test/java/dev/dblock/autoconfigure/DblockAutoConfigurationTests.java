@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import com.mongodb.client.MongoClient;
+import dev.dblock.DistributedLock;
 import dev.dblock.LockEngine;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
@@ -23,6 +24,7 @@ import dev.dblock.mongodb.MongoLockRepository;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.annotation.ImportCandidates;
@@ -83,6 +85,17 @@ class DblockAutoConfigurationTests {
 	void isListedAmongTheAutoConfigurations() {
 		assertThat(ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader()).getCandidates())
 			.contains(DblockAutoConfiguration.class.getName());
+	}
+
+	@Test
+	void noBeanIsCreatedEarly(CapturedOutput output) {
+		this.contextRunner.withConfiguration(AutoConfigurations.of(DblockAopAutoConfiguration.class))
+			.withUserConfiguration(ListenersConfiguration.class, LockedConfiguration.class)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(AopUtils.isAopProxy(context.getBean("locked"))).isTrue();
+				assertThat(output).doesNotContain("not eligible");
+			});
 	}
 
 	@Test
@@ -213,7 +226,7 @@ class DblockAutoConfigurationTests {
 	void waitersGoOnWhenAChildContextCloses() {
 		this.contextRunner.withBean(LockRepository.class, DblockAutoConfigurationTests::refusingRepository)
 			.run((context) -> {
-				GenericApplicationContext child = new GenericApplicationContext(context);
+				GenericApplicationContext child = new GenericApplicationContext(context.getSourceApplicationContext());
 				child.refresh();
 				child.close();
 				assertThatExceptionOfType(LockUnavailableException.class)
@@ -300,6 +313,24 @@ class DblockAutoConfigurationTests {
 		@Order(1)
 		LockListener first(Heard heard) {
 			return heard.listener("first");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class LockedConfiguration {
+
+		@Bean
+		Locked locked() {
+			return new Locked();
+		}
+
+	}
+
+	static class Locked {
+
+		@DistributedLock
+		void run() {
 		}
 
 	}
