@@ -36,9 +36,16 @@ public final class LockWorld implements AutoCloseable {
 
 	private final LockTemplate template = new LockTemplate(this.engine);
 
+	static final PollSettings POLL = new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2));
+
+	static final HandOffSettings HAND_OFF = new HandOffSettings(1000, TIMEOUT);
+
 	static EngineSettings settings(String prefix) {
-		return new EngineSettings(prefix, "host-1:4711:k7", DEFAULTS, TIMEOUT,
-				new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2)), new HandOffSettings(1000, TIMEOUT));
+		return new EngineSettings(prefix, "host-1:4711:k7", DEFAULTS, TIMEOUT, POLL, HAND_OFF);
+	}
+
+	static EngineSettings settings(LockOptions defaults, Duration timeout, PollSettings poll) {
+		return new EngineSettings("", "host-2:815:x1", defaults, timeout, poll, HAND_OFF);
 	}
 
 	DefaultLockEngine newEngine(EngineSettings settings, LockListener... listeners) {
@@ -67,6 +74,21 @@ public final class LockWorld implements AutoCloseable {
 
 	public LockTemplate template() {
 		return this.template;
+	}
+
+	/**
+	 * A second process on the same store.
+	 */
+	public LockTemplate anotherProcess() {
+		return anotherProcess(LockOptions.defaults());
+	}
+
+	public LockTemplate anotherProcess(LockOptions defaults) {
+		return new LockTemplate(newEngine(settings(defaults.orElse(DEFAULTS), TIMEOUT, POLL)));
+	}
+
+	public void failReleases(Throwable failure) {
+		this.repository.always(Request.Kind.RELEASE, Fault.lost(() -> failure));
 	}
 
 	/**
