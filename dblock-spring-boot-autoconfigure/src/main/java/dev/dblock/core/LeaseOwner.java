@@ -2,13 +2,16 @@ package dev.dblock.core;
 
 /**
  * The thread that acquired a lock, as long as it works under it. It is interrupted at
- * most once, and never after it has given the lock back.
+ * most once, and never after it has given the lock back. An interrupt that somebody else
+ * had sent before ours stays theirs.
  */
 final class LeaseOwner {
 
 	private final Thread thread;
 
 	private boolean working = true;
+
+	private boolean told;
 
 	private boolean interrupted;
 
@@ -29,8 +32,9 @@ final class LeaseOwner {
 	}
 
 	synchronized void interrupt() {
-		if (this.working && !this.interrupted) {
-			this.interrupted = true;
+		if (this.working && !this.told) {
+			this.told = true;
+			this.interrupted = !this.thread.isInterrupted();
 			this.thread.interrupt();
 		}
 	}

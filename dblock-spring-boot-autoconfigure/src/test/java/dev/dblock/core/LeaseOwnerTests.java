@@ -1,0 +1,83 @@
+package dev.dblock.core;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LeaseOwnerTests {
+
+	private final LeaseOwner owner = new LeaseOwner(Thread.currentThread());
+
+	@AfterEach
+	void clear() {
+		Thread.interrupted();
+	}
+
+	@Test
+	void isInterruptedWhileItWorks() {
+		this.owner.interrupt();
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
+	}
+
+	@Test
+	void isInterruptedOnce() {
+		this.owner.interrupt();
+		Thread.interrupted();
+		this.owner.interrupt();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void isNotInterruptedAfterItsWork() {
+		this.owner.finish();
+		this.owner.interrupt();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void takesAnInterruptThatItDidNotSeeAlongToNothingElse() {
+		this.owner.interrupt();
+		this.owner.finish();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void keepsAnInterruptOfSomebodyElse() {
+		Thread.currentThread().interrupt();
+		this.owner.finish();
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
+	}
+
+	@Test
+	void keepsAnInterruptThatSomebodyElseHadSentBeforeOurs() {
+		Thread.currentThread().interrupt();
+		this.owner.interrupt();
+		this.owner.finish();
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
+	}
+
+	@Test
+	void keepsAnInterruptThatComesAfterItsWork() {
+		this.owner.interrupt();
+		this.owner.finish();
+		Thread.currentThread().interrupt();
+		this.owner.finish();
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
+	}
+
+	@Test
+	void anotherThreadThatFinishesTheWorkKeepsItsOwnInterrupt() throws Exception {
+		LeaseOwner other = new LeaseOwner(new Thread(() -> {
+		}));
+		Worker<Boolean> worker = Worker.start(() -> {
+			other.interrupt();
+			Thread.currentThread().interrupt();
+			other.finish();
+			return true;
+		});
+		assertThat(worker.result()).isTrue();
+		assertThat(worker.isInterruptedAfterwards()).isTrue();
+	}
+
+}
