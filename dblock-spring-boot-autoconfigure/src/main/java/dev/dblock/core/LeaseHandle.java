@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.dao.DataAccessException;
-
 /**
  * The application's side of a {@link Lease}.
  */
@@ -121,7 +119,7 @@ final class LeaseHandle implements LockHandle {
 		try {
 			callback.run();
 		}
-		catch (RuntimeException | LinkageError ex) {
+		catch (Throwable ex) {
 			logger.warn("What was to be done at the loss of the lock '{}' failed", name(), ex);
 		}
 	}
@@ -142,7 +140,7 @@ final class LeaseHandle implements LockHandle {
 		try {
 			this.keeper.release(this);
 		}
-		catch (DataAccessException ex) {
+		catch (RuntimeException ex) {
 			logger.warn(
 					"The lock '{}' (fencing token {}) could not be given back; it ends with its lease, "
 							+ "within {} ms",

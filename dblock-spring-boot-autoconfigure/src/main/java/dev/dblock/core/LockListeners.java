@@ -48,7 +48,7 @@ final class LockListeners implements LockListener {
 			try {
 				news.accept(listener);
 			}
-			catch (RuntimeException | LinkageError ex) {
+			catch (Throwable ex) {
 				logger.warn("The lock listener {} failed; the lock is not affected", listener, ex);
 			}
 		}
