@@ -129,6 +129,15 @@ final class Lease {
 		return this.end.compareAndSet(null, reason);
 	}
 
+	/**
+	 * The release found the store without this acquisition: the lease had been lost
+	 * before, and nobody had noticed.
+	 * @return whether it was this call that turned the release into a loss
+	 */
+	boolean endedInVain() {
+		return this.end.compareAndSet(LossReason.RELEASED, LossReason.TAKEN_OVER);
+	}
+
 	LockLostException lost() {
 		LossReason reason = this.end.get();
 		return new LockLostException(key().name(), token(), (reason != null) ? reason : LossReason.EXPIRED);

@@ -53,8 +53,39 @@ final class LeaseKeeper {
 	LeaseHandle keep(Lease lease) {
 		LeaseHandle handle = new LeaseHandle(lease, this);
 		lease.attach(handle);
-		this.watchdog.watch(lease);
+		try {
+			this.watchdog.watch(lease);
+		}
+		catch (RuntimeException | Error ex) {
+			discard(lease);
+			throw ex;
+		}
 		return handle;
+	}
+
+	/**
+	 * Give back a grant that nobody will be told of.
+	 */
+	void discard(Lease lease) {
+		lease.owner().finish();
+		lease.endWith(LossReason.RELEASED);
+		try {
+			giveBack(lease);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The lock '{}' could not be given back; its lease ends by itself", lease.key().name(), ex);
+		}
+	}
+
+	/**
+	 * Have the next one take a lock that was handed over to a thread which does not want
+	 * it any more.
+	 */
+	void passOn(Lease lease) {
+		lease.owner().finish();
+		if (!handOver(lease)) {
+			discard(lease);
+		}
 	}
 
 	/**
@@ -72,11 +103,18 @@ final class LeaseKeeper {
 	}
 
 	private void checkNotOver(Lease lease) {
-		if (lease.end() == null && lease.isOver()) {
-			this.losses.expire(lease);
-		}
+		endIfOver(lease);
 		if (lease.end() != null) {
 			throw lease.lost();
+		}
+	}
+
+	/**
+	 * Whoever looks first tells of the loss, be it the watchdog or not.
+	 */
+	private void endIfOver(Lease lease) {
+		if (lease.end() == null && lease.isOver()) {
+			this.losses.expire(lease);
 		}
 	}
 
@@ -113,9 +151,7 @@ final class LeaseKeeper {
 	boolean release(LeaseHandle handle) {
 		Lease lease = handle.lease();
 		lease.owner().finish();
-		if (lease.end() == null && lease.isOver()) {
-			this.losses.expire(lease);
-		}
+		endIfOver(lease);
 		KeptByTransaction transaction = handle.keptBy();
 		if (transaction != null && lease.end() == null && transaction.releaseAtEnd()) {
 			return true;
@@ -124,50 +160,69 @@ final class LeaseKeeper {
 	}
 
 	boolean releaseNow(LeaseHandle handle) {
-		LocalQueue queue = this.queues.enter(handle.name());
+		Lease lease = handle.lease();
+		endIfOver(lease);
+		if (handOver(lease)) {
+			this.listeners.onReleased(handle);
+			return true;
+		}
+		if (!lease.endWith(LossReason.RELEASED)) {
+			this.releaser.releaseInBackground(lease);
+			return false;
+		}
+		boolean held = true;
 		try {
-			return handOver(queue, handle.lease()) || releaseToStore(queue, handle.lease());
+			held = giveBack(lease);
 		}
 		finally {
-			this.queues.leave(queue);
-			this.listeners.onReleased(handle);
+			if (held) {
+				this.listeners.onReleased(handle);
+			}
+			else {
+				this.losses.loseAtRelease(lease);
+			}
 		}
+		return held;
 	}
 
 	/**
 	 * Pass the lease on to the thread of this process that is next, without a request.
 	 */
-	private boolean handOver(LocalQueue queue, Lease lease) {
-		synchronized (queue) {
-			Waiter next = queue.successor(lease);
-			if (next == null || !lease.endWith(LossReason.RELEASED)) {
-				return false;
+	private boolean handOver(Lease lease) {
+		LocalQueue queue = this.queues.enter(lease.key().name());
+		try {
+			synchronized (queue) {
+				Waiter next = queue.successor(lease);
+				if (next == null || !lease.endWith(LossReason.RELEASED)) {
+					return false;
+				}
+				Lease successor = lease.handedTo(next);
+				LeaseHandle handle = keep(successor);
+				queue.handedOver(successor, next);
+				next.hand(handle);
+				return true;
 			}
-			Lease successor = lease.handedTo(next);
-			queue.handedOver(successor, next);
-			next.hand(keep(successor));
-			return true;
+		}
+		catch (RuntimeException | Error ex) {
+			this.queues.ended(lease);
+			throw ex;
+		}
+		finally {
+			this.queues.leave(queue);
 		}
 	}
 
-	private boolean releaseToStore(LocalQueue queue, Lease lease) {
-		if (!lease.endWith(LossReason.RELEASED)) {
-			this.releaser.releaseInBackground(lease.key());
-			return false;
-		}
+	private boolean giveBack(Lease lease) {
+		LocalQueue queue = this.queues.enter(lease.key().name());
 		queue.releasing();
 		long start = this.clock.nanoTime();
 		try {
 			this.registry.remove(lease);
-			boolean held = this.releaser.release(lease);
-			if (!held) {
-				logger.warn("The lock '{}' (fencing token {}) had been taken away before it was released: "
-						+ "another process may have been at the same work", lease.key().name(), lease.token());
-			}
-			return held;
+			return this.releaser.release(lease);
 		}
 		finally {
 			queue.released(this.clock.nanoTime() - start);
+			this.queues.leave(queue);
 		}
 	}
 
@@ -181,7 +236,7 @@ final class LeaseKeeper {
 					"The lock '{}' (fencing token {}) was never released, and nobody refers to its handle "
 							+ "any more: releasing it now. Close handles in a try block",
 					lease.key().name(), lease.token());
-			releaser.releaseInBackground(lease.key());
+			releaser.releaseInBackground(lease);
 		}
 	}
 

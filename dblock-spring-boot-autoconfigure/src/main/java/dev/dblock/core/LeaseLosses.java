@@ -44,6 +44,20 @@ final class LeaseLosses {
 		if (lease.terms().whenLost() == WhenLost.INTERRUPT) {
 			lease.owner().interrupt();
 		}
+		announce(lease, reason, detail);
+	}
+
+	/**
+	 * Turn a release into a loss: the store no longer had this acquisition as the holder.
+	 * @param lease the lease
+	 */
+	void loseAtRelease(Lease lease) {
+		if (lease.endedInVain()) {
+			announce(lease, LossReason.TAKEN_OVER, "This was noticed when it was released");
+		}
+	}
+
+	private void announce(Lease lease, LossReason reason, String detail) {
 		logger.warn("Lost the lock '{}' (fencing token {}) after holding it for {}: {}. {}", lease.key().name(),
 				lease.token(), Duration.ofNanos(lease.heldNanos()), reason.description(), detail);
 		LeaseHandle handle = lease.handle();

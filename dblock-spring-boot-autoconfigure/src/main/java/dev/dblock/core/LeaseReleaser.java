@@ -11,8 +11,6 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.dao.DataAccessException;
-
 /**
  * Gives locks back: three attempts with a growing pause between them, whether or not the
  * thread is interrupted meanwhile (as the old lock code of MongoDB's own
@@ -53,7 +51,7 @@ final class LeaseReleaser {
 	 * Give a lock back that its owner has held until now.
 	 * @param lease the lease, still believed in
 	 * @return whether the store still had this acquisition as the holder
-	 * @throws DataAccessException when no attempt was answered
+	 * @throws org.springframework.dao.DataAccessException when no attempt was answered
 	 */
 	boolean release(Lease lease) {
 		boolean interrupted = Thread.interrupted();
@@ -61,11 +59,10 @@ final class LeaseReleaser {
 		try {
 			for (int attempt = 1;; attempt++) {
 				try {
-					boolean matched = this.repository.release(lease.key(), Duration.ofNanos(lease.minHoldLeftNanos()),
-							timeoutFor(lease));
+					boolean matched = this.repository.release(lease.key(), minHoldLeft(lease), timeoutFor(lease));
 					return matched || attempt > 1;
 				}
-				catch (DataAccessException ex) {
+				catch (RuntimeException ex) {
 					interrupted |= Thread.interrupted();
 					if (attempt == ATTEMPTS || lease.isOver()) {
 						throw ex;
@@ -84,6 +81,10 @@ final class LeaseReleaser {
 		}
 	}
 
+	private static Duration minHoldLeft(Lease lease) {
+		return Duration.ofNanos(lease.minHoldLeftNanos());
+	}
+
 	/**
 	 * After the end of the lease there is nothing left to free, so no attempt needs to
 	 * take longer than it.
@@ -95,8 +96,8 @@ final class LeaseReleaser {
 	}
 
 	private void pause(Duration pause) {
-		long end = this.clock.nanoTime() + pause.toNanos();
-		for (long left = pause.toNanos(); left > 0; left = end - this.clock.nanoTime()) {
+		long end = System.nanoTime() + pause.toNanos();
+		for (long left = pause.toNanos(); left > 0; left = end - System.nanoTime()) {
 			LockSupport.parkNanos(this, left);
 			if (Thread.currentThread().isInterrupted()) {
 				return;
@@ -106,14 +107,21 @@ final class LeaseReleaser {
 
 	/**
 	 * Give back what the store may or may not have granted: now, and once more when the
-	 * request cannot be under way any more.
+	 * request cannot be under way any more. Not when its lease would be over too, or the
+	 * attempts of an outage would pile up here for as long as it lasts.
 	 * @param key the acquisition in doubt
+	 * @param deadline the end of its lease, had it been granted when it was sent
 	 * @param limit the time limit of its request
 	 */
-	void releaseDoubtful(LeaseKey key, Duration limit) {
-		releaseInBackground(key);
+	void releaseDoubtful(LeaseKey key, LeaseDeadline deadline, Duration limit) {
+		Runnable release = () -> {
+			if (deadline.remainingNanos(this.clock) + limit.toNanos() >= 0) {
+				releaseQuietly(key, Duration.ZERO);
+			}
+		};
+		inBackground(key, release);
 		try {
-			ScheduledFuture<?> unused = this.timer.schedule(() -> releaseInBackground(key), limit.toMillis(),
+			ScheduledFuture<?> unused = this.timer.schedule(() -> inBackground(key, release), limit.toMillis(),
 					TimeUnit.MILLISECONDS);
 		}
 		catch (RejectedExecutionException ex) {
@@ -123,20 +131,24 @@ final class LeaseReleaser {
 
 	/**
 	 * Give back what nobody counts on any more, without waiting for the answer.
-	 * @param key the acquisition
+	 * @param lease the lease
 	 */
-	void releaseInBackground(LeaseKey key) {
+	void releaseInBackground(Lease lease) {
+		inBackground(lease.key(), () -> releaseQuietly(lease.key(), minHoldLeft(lease)));
+	}
+
+	private void inBackground(LeaseKey key, Runnable release) {
 		try {
-			this.background.execute(() -> releaseQuietly(key));
+			this.background.execute(release);
 		}
 		catch (RejectedExecutionException ex) {
 			logger.debug("The engine was closed: the lease of '{}' ends by itself", key.name());
 		}
 	}
 
-	private void releaseQuietly(LeaseKey key) {
+	private void releaseQuietly(LeaseKey key, Duration minHoldLeft) {
 		try {
-			this.repository.release(key, Duration.ZERO, this.timeout);
+			this.repository.release(key, minHoldLeft, this.timeout);
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The lock '{}' could not be given back; its lease ends by itself", key.name(), ex);

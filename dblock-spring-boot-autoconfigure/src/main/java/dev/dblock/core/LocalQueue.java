@@ -142,7 +142,7 @@ final class LocalQueue {
 	@Nullable Waiter successor(Lease lease) {
 		assert Thread.holdsLock(this);
 		Waiter next = head();
-		boolean possible = this.holder == lease && next != null && lease.canBeHandedOver()
+		boolean possible = this.holder == lease && next != null && lease.canBeHandedOver() && next.terms().autoRenew()
 				&& next.terms().lease().equals(lease.terms().lease()) && this.streak.mayGoOn(this.clock.nanoTime());
 		return possible ? next : null;
 	}

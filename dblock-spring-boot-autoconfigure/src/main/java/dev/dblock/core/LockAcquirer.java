@@ -88,7 +88,7 @@ final class LockAcquirer {
 
 	private LockAttempt accept(LeaseHandle handle) {
 		if (this.closed) {
-			this.keeper.releaseNow(handle);
+			this.keeper.discard(handle.lease());
 			throw new LockShutdownException(handle.name());
 		}
 		this.keeper.joinTransaction(handle);
@@ -158,17 +158,30 @@ final class LockAcquirer {
 
 		LockAttempt run() {
 			LocalQueue queue = LockAcquirer.this.queues.enter(this.name);
-			Waiter me = queue.join(this.terms);
-			boolean done = false;
 			try {
-				LockAttempt attempt = run(queue, me);
-				done = true;
+				LockAttempt attempt = null;
+				while (attempt == null) {
+					attempt = run(queue);
+				}
 				return attempt;
 			}
 			finally {
 				if (this.subscribed) {
 					LockAcquirer.this.signals.leave();
 				}
+				LockAcquirer.this.queues.leave(queue);
+			}
+		}
+
+		private @Nullable LockAttempt run(LocalQueue queue) {
+			Waiter me = queue.join(this.terms);
+			boolean done = false;
+			try {
+				LockAttempt attempt = run(queue, me);
+				done = attempt != null;
+				return attempt;
+			}
+			finally {
 				leave(queue, me, done);
 			}
 		}
@@ -177,16 +190,20 @@ final class LockAcquirer {
 			boolean waiting = queue.quit(me);
 			LeaseHandle handed = me.handed();
 			if (!waiting && !done && handed != null) {
-				LockAcquirer.this.keeper.releaseNow(handed);
+				LockAcquirer.this.keeper.passOn(handed.lease());
 			}
-			LockAcquirer.this.queues.leave(queue);
 		}
 
-		private LockAttempt run(LocalQueue queue, Waiter me) {
+		/**
+		 * Wait in one place of the queue.
+		 * @return {@code null} when the lock that was handed over is lost or unproven
+		 * already: there is no other place then than a new one
+		 */
+		private @Nullable LockAttempt run(LocalQueue queue, Waiter me) {
 			for (;;) {
 				LeaseHandle handed = me.handed();
 				if (handed != null) {
-					return accept(handed);
+					return handed.isHeld() ? accept(handed) : null;
 				}
 				refuseIfUnwanted(this.name);
 				long leftNanos = this.waitNanos - elapsedNanos();

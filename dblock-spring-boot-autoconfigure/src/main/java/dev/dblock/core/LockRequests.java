@@ -69,8 +69,12 @@ final class LockRequests {
 			throw ex;
 		}
 		catch (RuntimeException ex) {
-			this.releaser.releaseDoubtful(key, limit);
+			this.releaser.releaseDoubtful(key, deadline, limit);
 			return afterFailure(key, terms, ex);
+		}
+		catch (Error ex) {
+			this.releaser.releaseDoubtful(key, deadline, limit);
+			throw ex;
 		}
 		if (answer instanceof AcquireAnswer.Refused refused) {
 			return Outcome.refused(refused.lock());
@@ -82,14 +86,14 @@ final class LockRequests {
 
 	/**
 	 * A driver's retry may be answered with a grant that was given, and lost, long ago;
-	 * so only an answer within the lease counts.
+	 * so only an answer within the lease counts, on a machine that was awake meanwhile.
 	 */
 	private Outcome granted(LocalQueue queue, @Nullable Waiter waiter, Lease lease, Duration limit) {
-		if (lease.isOver()) {
-			this.releaser.releaseDoubtful(lease.key(), limit);
+		if (lease.isOver() || lease.isUnproven()) {
+			this.releaser.releaseDoubtful(lease.key(), lease.deadline(), limit);
 			return afterFailure(lease.key(), lease.terms(), new QueryTimeoutException(
-					("The grant of the lock '%s' was answered when its lease of %s was over already, and is not used. "
-							+ "The server or the network is slower than the lease allows")
+					("The grant of the lock '%s' was answered so late that its lease of %s may be over, and is not used. "
+							+ "The server or the network is slower than the lease allows, or this machine was suspended")
 						.formatted(lease.key().name(), lease.terms().lease())));
 		}
 		this.queues.granted(queue, lease, waiter);

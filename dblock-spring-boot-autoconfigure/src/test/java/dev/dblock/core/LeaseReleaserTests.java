@@ -1,0 +1,269 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LossReason;
+import dev.dblock.core.Request.Kind;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.QueryTimeoutException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * How a lock is given back, seen from outside: through the handle.
+ */
+@Timeout(30)
+class LeaseReleaserTests {
+
+	private static final Fault NO_SERVER = Fault.lost(() -> new DataAccessResourceFailureException("no server"));
+
+	private final LockWorld world = new LockWorld();
+
+	private final InMemoryLockRepository repository = this.world.repository();
+
+	@AfterEach
+	void close() {
+		assertThat(Thread.interrupted()).as("the test leaves no interrupt behind").isFalse();
+		this.world.close();
+	}
+
+	private LockHandle acquire() {
+		return acquire(LockOptions.defaults());
+	}
+
+	private LockHandle acquire(LockOptions options) {
+		return this.world.template().acquire("a", options);
+	}
+
+	private int releases() {
+		return this.repository.count(Kind.RELEASE, "a");
+	}
+
+	@Test
+	void aReleaseFreesTheNameInOneRequest() {
+		assertThat(acquire().release()).isTrue();
+		assertThat(releases()).isEqualTo(1);
+		assertThat(this.repository.isHeld("a")).isFalse();
+		assertThat(this.world.news()).containsExactly("acquired a", "released a");
+	}
+
+	@Test
+	void aReleaseIsTriedThreeTimesWithAGrowingPauseBetween() {
+		LockHandle handle = acquire();
+		this.repository.always(Kind.RELEASE, NO_SERVER);
+		long start = System.nanoTime();
+		assertThatThrownBy(handle::release).isInstanceOf(DataAccessResourceFailureException.class);
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofMillis(250));
+		assertThat(releases()).isEqualTo(3);
+		assertThat(handle.isHeld()).as("it counts as released nevertheless").isFalse();
+		assertThat(this.world.news()).containsExactly("acquired a", "released a");
+	}
+
+	@Test
+	void theThirdAttemptMaySucceed() {
+		LockHandle handle = acquire();
+		this.repository.next(Kind.RELEASE, NO_SERVER, NO_SERVER);
+		assertThat(handle.release()).isTrue();
+		assertThat(releases()).isEqualTo(3);
+		assertThat(this.repository.isHeld("a")).isFalse();
+	}
+
+	@Test
+	void anErrorThatIsNoneOfTheStoresIsTriedAgainToo() {
+		LockHandle handle = acquire();
+		this.repository.next(Kind.RELEASE, Fault.lost(() -> new IllegalStateException("no session")));
+		assertThat(handle.release()).isTrue();
+		assertThat(releases()).isEqualTo(2);
+	}
+
+	@Test
+	void aRepeatThatFindsNothingAfterADoubtCountsAsReleased() {
+		LockHandle handle = acquire();
+		this.repository.next(Kind.RELEASE, Fault.answerLost(Fault.timeout()));
+		assertThat(handle.release()).isTrue();
+		assertThat(releases()).isEqualTo(2);
+		assertThat(this.world.news()).containsExactly("acquired a", "released a");
+	}
+
+	@Test
+	void aReleaseThatFindsNothingAtItsFirstAttemptMeansThatTheLockHadBeenTakenAway() {
+		LockHandle handle = acquire();
+		this.world.rob("a");
+		assertThat(handle.release()).isFalse();
+		assertThat(this.repository.isHeld("a")).as("by the other").isTrue();
+		assertThat(releases()).isEqualTo(1);
+	}
+
+	@Test
+	void aLockThatHadBeenTakenAwayBeforeItsReleaseIsToldAsLost() throws Exception {
+		LockHandle handle = acquire();
+		CountDownLatch told = new CountDownLatch(1);
+		handle.onLost(told::countDown);
+		this.world.rob("a");
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::close)
+			.satisfies((lost) -> assertThat(lost.reason()).isEqualTo(LossReason.TAKEN_OVER));
+		told.await();
+		LockWorld.eventually().until(() -> this.world.news().equals(List.of("acquired a", "lost a TAKEN_OVER")));
+	}
+
+	@Test
+	void noAttemptFollowsTheEndOfTheLease() {
+		LockHandle handle = acquire();
+		this.repository.next(Kind.RELEASE, (request, store) -> {
+			this.world.clock().advance(LockWorld.LEASE);
+			throw new QueryTimeoutException("time limit");
+		});
+		assertThatThrownBy(handle::release).isInstanceOf(QueryTimeoutException.class);
+		assertThat(releases()).isEqualTo(1);
+	}
+
+	@Test
+	void noAttemptMayTakeMuchLongerThanWhatIsLeftOfTheLease() {
+		LockHandle early = acquire();
+		early.release();
+		LockHandle late = acquire(LockOptions.defaults().autoRenew(false));
+		this.world.clock().advance(Duration.ofSeconds(28));
+		late.release();
+		LockHandle last = acquire(LockOptions.defaults().autoRenew(false));
+		this.world.clock().advance(LockWorld.LEASE.minusMillis(1));
+		last.release();
+		assertThat(this.repository.requests(Kind.RELEASE, "a")).extracting(Request::timeout)
+			.containsExactly(LockWorld.TIMEOUT, Duration.ofSeconds(2), Duration.ofMillis(500));
+	}
+
+	@Test
+	void anInterruptedThreadReleasesAllTheSameAndStaysInterrupted() {
+		LockHandle handle = acquire();
+		this.repository.next(Kind.RELEASE, Fault.after(() -> {
+			if (Thread.currentThread().isInterrupted()) {
+				throw new RepositoryInterruptedException(new InterruptedException());
+			}
+		}));
+		Thread.currentThread().interrupt();
+		assertThat(handle.release()).isTrue();
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(releases()).isEqualTo(1);
+	}
+
+	@Test
+	void anInterruptDuringAnAttemptIsFollowedByAnotherAttempt() {
+		LockHandle handle = acquire();
+		this.repository.next(Kind.RELEASE, Fault.lost(() -> {
+			Thread.currentThread().interrupt();
+			return new RepositoryInterruptedException(new InterruptedException());
+		}));
+		assertThat(handle.release()).isTrue();
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(this.repository.isHeld("a")).isFalse();
+	}
+
+	@Test
+	void anInterruptDuringThePauseIsKeptForTheCaller() throws Exception {
+		LockHandle handle = acquire();
+		CountDownLatch failed = new CountDownLatch(2);
+		this.repository.next(Kind.RELEASE, Fault.lost(() -> {
+			failed.countDown();
+			return new DataAccessResourceFailureException("no server");
+		}), Fault.lost(() -> {
+			failed.countDown();
+			return new DataAccessResourceFailureException("no server");
+		}));
+		Worker<Boolean> worker = Worker.start(handle::release);
+		failed.await();
+		worker.interrupt();
+		assertThat(worker.result()).isTrue();
+		assertThat(worker.isInterruptedAfterwards()).isTrue();
+		assertThat(releases()).isEqualTo(3);
+	}
+
+	@Test
+	void anUninterruptedThreadIsNotInterruptedAfterwards() {
+		acquire().release();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void whatIsLeftOfTheMinimumHoldIsCountedByTheMonotonicClock() {
+		LockHandle handle = acquire(LockOptions.defaults().minHold(Duration.ofSeconds(20)));
+		this.world.clock().advanceNano(Duration.ofSeconds(5));
+		this.world.clock().advanceWall(Duration.ofSeconds(5).plusMillis(100));
+		handle.release();
+		assertThat(this.repository.peek("a").remaining()).isEqualTo(Duration.ofSeconds(15));
+		assertThat(this.repository.isHeld("a")).isFalse();
+	}
+
+	@Test
+	void aRepeatedReleaseKeepsTheNameNoLongerThanTheMinimumHold() {
+		LockHandle handle = acquire(LockOptions.defaults().minHold(Duration.ofSeconds(20)));
+		this.repository.next(Kind.RELEASE, (request, store) -> {
+			this.world.clock().advance(Duration.ofSeconds(7));
+			throw new QueryTimeoutException("time limit");
+		});
+		handle.release();
+		assertThat(this.repository.peek("a").remaining()).isEqualTo(Duration.ofSeconds(13));
+	}
+
+	@Test
+	void theMinimumHoldIsCountedFromTheGrantAndNotFromTheRequest() {
+		this.repository.next(Kind.ACQUIRE, Fault.before(() -> this.world.clock().advance(Duration.ofSeconds(3))));
+		acquire(LockOptions.defaults().minHold(Duration.ofSeconds(20))).release();
+		assertThat(this.repository.peek("a").remaining()).isEqualTo(Duration.ofSeconds(20));
+	}
+
+	@Test
+	void afterTheMinimumHoldTheNameIsFreeAtOnce() {
+		LockHandle handle = acquire(LockOptions.defaults().minHold(Duration.ofSeconds(20)));
+		this.world.clock().advance(Duration.ofSeconds(20));
+		handle.release();
+		assertThat(this.repository.peek("a").remaining()).isZero();
+	}
+
+	@Test
+	void aLostLockIsReleasedByItsIdAsWell() {
+		LockHandle handle = acquire(LockOptions.defaults().autoRenew(false));
+		this.world.clock().advance(LockWorld.LEASE);
+		assertThat(this.repository.isHeld("a")).as("the allowance still runs").isTrue();
+		assertThat(handle.release()).isFalse();
+		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
+		assertThat(this.repository.requests(Kind.RELEASE, "a").get(0).thread()).startsWith("dblock-release-");
+	}
+
+	@Test
+	void aReleaseInTheBackgroundThatFailsIsLeftToTheLease() {
+		LockHandle handle = acquire(LockOptions.defaults().autoRenew(false));
+		this.repository.always(Kind.RELEASE, Fault.lost(() -> new IllegalStateException("closed")));
+		this.world.clock().advance(LockWorld.LEASE);
+		assertThat(handle.release()).isFalse();
+		LockWorld.eventually().until(() -> releases() == 1);
+		this.repository.heal();
+		this.world.clock().advance(Duration.ofSeconds(1));
+		acquire().close();
+	}
+
+	@Test
+	void aDoubtThatOutlivesTheEngineIsLeftToTheLease() throws Exception {
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, (request, store) -> {
+			gate.pass();
+			throw new QueryTimeoutException("time limit");
+		});
+		Worker<LockHandle> worker = Worker.start(this::acquire);
+		gate.awaitReached();
+		this.world.engine().close();
+		gate.open();
+		assertThat(worker.failure()).isInstanceOf(QueryTimeoutException.class);
+		assertThat(releases()).isZero();
+	}
+
+}
