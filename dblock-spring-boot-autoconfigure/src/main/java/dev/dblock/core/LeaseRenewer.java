@@ -89,13 +89,13 @@ final class LeaseRenewer {
 			this.limit = Math.max(1, batch.size() / 2);
 			failed(batch, ex);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			failed(batch, ex);
 		}
 		return false;
 	}
 
-	private void failed(List<Lease> batch, RuntimeException ex) {
+	private void failed(List<Lease> batch, Throwable ex) {
 		List<Lease> held = batch.stream().filter((lease) -> this.registry.find(lease.key()) != null).toList();
 		if (held.isEmpty()) {
 			return;

@@ -52,6 +52,8 @@ final class LeaseWatchdog {
 
 	private volatile long nextTickNanos;
 
+	private long tickNumber;
+
 	LeaseWatchdog(LeaseRegistry registry, LeaseLosses losses, Consumer<Lease> abandoned,
 			Supplier<LeaseRenewer> renewers, ScheduledExecutorService thread, Executor renewals) {
 		this.registry = registry;
@@ -80,23 +82,33 @@ final class LeaseWatchdog {
 
 	private synchronized void schedule(long pause, long at) {
 		ScheduledFuture<?> planned = this.nextTick;
-		if (planned != null) {
-			if (this.nextTickNanos - at <= 0) {
-				return;
-			}
-			planned.cancel(false);
+		if (planned != null && this.nextTickNanos - at <= 0) {
+			return;
 		}
+		long number = this.tickNumber + 1;
 		try {
+			ScheduledFuture<?> earlier = this.thread.schedule(() -> tickAndGoOn(number), pause, TimeUnit.NANOSECONDS);
+			this.tickNumber = number;
 			this.nextTickNanos = at;
-			this.nextTick = this.thread.schedule(this::tickAndGoOn, pause, TimeUnit.NANOSECONDS);
+			this.nextTick = earlier;
+			if (planned != null) {
+				planned.cancel(false);
+			}
 		}
 		catch (RejectedExecutionException ex) {
 			logger.debug("The engine was closed: nothing is watched any more");
 		}
 	}
 
-	private void tickAndGoOn() {
+	/**
+	 * A tick that had begun when it was replaced is left to its replacement: if both went
+	 * on, there would be two chains of ticks from then on.
+	 */
+	private void tickAndGoOn(long number) {
 		synchronized (this) {
+			if (number != this.tickNumber) {
+				return;
+			}
 			this.nextTick = null;
 		}
 		long pause = SHORTEST_PAUSE_NANOS;
@@ -195,18 +207,24 @@ final class LeaseWatchdog {
 				this.busy = false;
 				return LONGEST_PAUSE_NANOS / 100;
 			}
+			catch (RuntimeException | Error ex) {
+				this.busy = false;
+				throw ex;
+			}
 		}
 
 		private void renew(List<Lease> due) {
+			long pause = 0;
 			try {
 				this.renewer.renew(due);
 			}
 			catch (RuntimeException | Error ex) {
+				pause = LONGEST_PAUSE_NANOS / 10;
 				logger.error("A renewal failed in an unexpected way and is tried again", ex);
 			}
 			finally {
 				this.busy = false;
-				tickWithin(0);
+				tickWithin(pause);
 			}
 		}
 
