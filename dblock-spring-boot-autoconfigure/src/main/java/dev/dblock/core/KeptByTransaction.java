@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -53,12 +52,24 @@ final class KeptByTransaction implements TransactionSynchronization {
 	}
 
 	/**
-	 * A lock that a transaction of this thread keeps.
+	 * A lock that a transaction of this thread still keeps although its handle was
+	 * closed.
 	 */
 	static Optional<LockHandle> find(LeaseKeeper keeper, String name) {
-		Object kept = TransactionSynchronizationManager.getResource(new Key(keeper, name));
-		return (kept instanceof KeptByTransaction synchronization) ? Optional.of(synchronization.handle)
+		Object bound = TransactionSynchronizationManager.getResource(new Key(keeper, name));
+		return (bound instanceof KeptByTransaction kept && kept.isReleaseOutstanding()) ? Optional.of(kept.handle)
 				: Optional.empty();
+	}
+
+	/**
+	 * A transaction that was completed by another thread (by a recovery, for instance)
+	 * leaves its key bound to the thread that began it.
+	 */
+	private synchronized boolean isReleaseOutstanding() {
+		if (this.completed) {
+			unbind();
+		}
+		return this.releaseWanted && !this.completed;
 	}
 
 	/**
@@ -76,11 +87,15 @@ final class KeptByTransaction implements TransactionSynchronization {
 		this.handle.ensureHeld();
 	}
 
-	@Override
-	public void afterCompletion(int status) {
+	private void unbind() {
 		if (TransactionSynchronizationManager.getResource(this.key) == this) {
 			TransactionSynchronizationManager.unbindResource(this.key);
 		}
+	}
+
+	@Override
+	public void afterCompletion(int status) {
+		unbind();
 		synchronized (this) {
 			this.completed = true;
 			if (!this.releaseWanted) {
@@ -90,7 +105,7 @@ final class KeptByTransaction implements TransactionSynchronization {
 		try {
 			this.keeper.releaseNow(this.handle);
 		}
-		catch (DataAccessException ex) {
+		catch (RuntimeException ex) {
 			logger.warn("The lock '{}' (fencing token {}) could not be given back after the transaction; "
 					+ "it ends with its lease", this.handle.name(), this.handle.token(), ex);
 		}
