@@ -45,6 +45,8 @@ public interface LockHandle extends AutoCloseable {
 	 * Make sure that the lock is held. Asks the server only when the lease is unproven
 	 * because the machine was suspended.
 	 * @throws LockLostException when it is not
+	 * @throws org.springframework.dao.DataAccessException when the lease is unproven and
+	 * the server cannot be asked
 	 */
 	void ensureHeld();
 

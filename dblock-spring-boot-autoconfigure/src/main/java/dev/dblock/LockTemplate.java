@@ -94,6 +94,10 @@ public final class LockTemplate implements LockOperations {
 			lost.addSuppressed(thrown);
 			return lost;
 		}
+		catch (RuntimeException | Error ex) {
+			thrown.addSuppressed(ex);
+			return thrown;
+		}
 	}
 
 	@Override

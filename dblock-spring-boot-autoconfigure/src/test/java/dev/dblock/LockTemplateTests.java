@@ -1,0 +1,363 @@
+package dev.dblock;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+
+import dev.dblock.core.LockWorld;
+import dev.dblock.core.Worker;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(30)
+class LockTemplateTests {
+
+	private static final LockOptions UNRENEWED = LockOptions.defaults().autoRenew(false);
+
+	private final LockWorld world = new LockWorld();
+
+	private final LockTemplate template = this.world.template();
+
+	@AfterEach
+	void close() {
+		assertThat(LockContext.current()).isEmpty();
+		this.world.close();
+	}
+
+	private boolean isHeld(String name) {
+		return this.template.inspect(name).filter(LockInfo::held).isPresent();
+	}
+
+	private void loseAll() {
+		this.world.clock().advance(Duration.ofSeconds(30));
+	}
+
+	@Test
+	void executeGivesTheResultOfTheWorkThatWasDoneUnderTheLock() {
+		String result = this.template.execute("a", () -> {
+			assertThat(isHeld("a")).isTrue();
+			return "done";
+		});
+		assertThat(result).isEqualTo("done");
+		assertThat(isHeld("a")).isFalse();
+		assertThat(this.template.<Object, RuntimeException>execute("a", () -> null)).isNull();
+	}
+
+	@Test
+	void executeRunsATaskWithoutAResult() {
+		AtomicReference<String> done = new AtomicReference<>();
+		this.template.execute("a", () -> done.set("first"));
+		assertThat(done).hasValue("first");
+		this.template.execute("a", UNRENEWED, () -> done.set("second"));
+		assertThat(done).hasValue("second");
+		assertThat(isHeld("a")).isFalse();
+	}
+
+	@Test
+	void executeDoesNotStartWorkWhoseLockIsTaken() {
+		this.world.seize("a", Duration.ofSeconds(30));
+		List<String> done = new ArrayList<>();
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> this.template.execute("a", () -> done.add("work")))
+			.withMessageContaining("'a' is not available")
+			.withMessageContaining("host-2:815:x1")
+			.withMessageContaining("another process")
+			.satisfies((unavailable) -> {
+				assertThat(unavailable.name()).isEqualTo("a");
+				assertThat(unavailable.holder()).isNotNull();
+				assertThat(unavailable.holder().thread()).isEqualTo("other");
+			});
+		assertThat(done).isEmpty();
+	}
+
+	@Test
+	void executeDoesSomethingElseWhenTheLockIsTaken() throws Exception {
+		this.world.seize("a", Duration.ofSeconds(30));
+		String result = this.template.execute("a", LockOptions.defaults(), () -> "work",
+				(refusal) -> "instead of " + refusal.name());
+		assertThat(result).isEqualTo("instead of a");
+		assertThatExceptionOfType(IOException.class).isThrownBy(() -> this.template.<String, IOException>execute("a",
+				LockOptions.defaults(), () -> "work", (refusal) -> {
+					throw new IOException("scripted");
+				}));
+		assertThat(LockContext.current()).isEmpty();
+	}
+
+	@Test
+	void executeReEntersInTheSameThreadWithoutATrip() {
+		this.template.execute("a", () -> {
+			long token = this.template.inspect("a").orElseThrow().token();
+			this.template.execute("a", () -> {
+				assertThat(LockContext.current().orElseThrow().name()).isEqualTo("a");
+			});
+			assertThat(isHeld("a")).as("the inner end does not release").isTrue();
+			assertThat(this.template.inspect("a").orElseThrow().token()).isEqualTo(token);
+		});
+		assertThat(isHeld("a")).isFalse();
+	}
+
+	@Test
+	void executeReEntersThroughNestedLocksOfOtherNames() {
+		this.template.execute("a", () -> this.template.execute("b", () -> {
+			assertThat(LockContext.current().orElseThrow().name()).isEqualTo("b");
+			this.template.execute("a", () -> {
+				assertThat(LockContext.current().orElseThrow().name()).isEqualTo("a");
+				assertThat(LockContext.current("b")).isPresent();
+				this.template.execute("b", () -> assertThat(isHeld("b")).isTrue());
+			});
+			assertThat(isHeld("a")).isTrue();
+			assertThat(isHeld("b")).isTrue();
+		}));
+		assertThat(isHeld("a")).isFalse();
+		assertThat(isHeld("b")).isFalse();
+	}
+
+	@Test
+	void executeReEntersThroughAnotherTemplateOfTheSameEngineOnly() {
+		LockTemplate twin = new LockTemplate(this.template.engine());
+		LockTemplate stranger = this.world.anotherProcess();
+		this.template.execute("a", () -> {
+			twin.execute("a", () -> {
+			});
+			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> stranger.execute("a", () -> {
+			}));
+		});
+	}
+
+	@Test
+	void anotherThreadDoesNotReEnter() throws Exception {
+		Throwable failure = this.template.<Throwable, Exception>execute("a",
+				() -> Worker.start(() -> this.template.execute("a", () -> "work")).failure());
+		assertThat(failure).isInstanceOf(LockUnavailableException.class);
+	}
+
+	@Test
+	void handlesTakenByHandNeitherReEnterNorAreReEntered() {
+		this.template.execute("a", () -> {
+			assertThat(this.template.tryAcquire("a")).isEmpty();
+			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> this.template.acquire("a"));
+		});
+		try (LockHandle handle = this.template.acquire("a")) {
+			assertThat(LockContext.current()).isEmpty();
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> this.template.execute("a", () -> {
+				}));
+			assertThat(handle.isHeld()).isTrue();
+		}
+	}
+
+	@Test
+	void noWorkBeginsInsideALockThatIsLost() {
+		List<String> done = new ArrayList<>();
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.template.execute("a", UNRENEWED, () -> {
+				loseAll();
+				this.template.execute("a", () -> done.add("inner"));
+			}));
+		assertThat(done).isEmpty();
+	}
+
+	@Test
+	void aLossInsideAReEntryIsToldAtTheEndOfTheOuterWork() {
+		List<String> done = new ArrayList<>();
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.template.execute("a", UNRENEWED, () -> {
+				this.template.execute("a", this::loseAll);
+				done.add("outer");
+			}))
+			.satisfies((lost) -> assertThat(lost.reason()).isEqualTo(LossReason.EXPIRED));
+		assertThat(done).containsExactly("outer");
+	}
+
+	@Test
+	void aLossOutranksTheResult() {
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.template.execute("a", UNRENEWED, () -> {
+				loseAll();
+				return "done";
+			}))
+			.withNoCause()
+			.satisfies((lost) -> assertThat(lost.getSuppressed()).isEmpty());
+	}
+
+	@Test
+	void aLossOutranksAnExceptionOfTheWorkButDropsItNot() {
+		IOException failure = new IOException("scripted");
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.template.execute("a", UNRENEWED, () -> {
+				loseAll();
+				throw failure;
+			}))
+			.satisfies((lost) -> assertThat(lost.getSuppressed()).containsExactly(failure));
+	}
+
+	@Test
+	void aLossIsAddedToAnErrorOfTheWork() {
+		AssertionError failure = new AssertionError("scripted");
+		assertThatThrownBy(() -> this.template.execute("a", UNRENEWED, () -> {
+			loseAll();
+			throw failure;
+		})).isSameAs(failure);
+		assertThat(failure.getSuppressed()).hasOnlyElementsOfType(LockLostException.class).hasSize(1);
+	}
+
+	@Test
+	void aLossThatTheWorkItselfFoundIsThrownOnce() {
+		AtomicReference<LockLostException> found = new AtomicReference<>();
+		assertThatThrownBy(() -> this.template.execute("a", UNRENEWED, () -> {
+			loseAll();
+			try {
+				LockContext.current().orElseThrow().ensureHeld();
+			}
+			catch (LockLostException ex) {
+				found.set(ex);
+				throw ex;
+			}
+		})).isInstanceOf(LockLostException.class).isSameAs(found.get());
+	}
+
+	@Test
+	void whateverTheWorkThrowsReachesTheCallerAsItIs() {
+		for (Throwable failure : new Throwable[] { new IOException("scripted"), new IllegalStateException("scripted"),
+				new StackOverflowError("scripted") }) {
+			assertThatThrownBy(() -> this.template.execute("a", () -> {
+				throw failure;
+			})).isSameAs(failure);
+			assertThat(failure.getSuppressed()).isEmpty();
+			assertThat(isHeld("a")).isFalse();
+		}
+	}
+
+	@Test
+	void aServerThatCannotBeToldAtTheEndHidesNothing() {
+		this.world.failReleases(new IllegalStateException("the client is closed"));
+		assertThat(this.template.<String, RuntimeException>execute("a", () -> "done")).isEqualTo("done");
+		IOException failure = new IOException("scripted");
+		assertThatThrownBy(() -> this.template.execute("b", () -> {
+			throw failure;
+		})).isSameAs(failure);
+	}
+
+	@Test
+	void anErrorAtTheEndHidesNoExceptionOfTheWork() {
+		this.world.failReleases(new StackOverflowError("scripted"));
+		IOException failure = new IOException("scripted");
+		assertThatThrownBy(() -> this.template.execute("a", () -> {
+			throw failure;
+		})).isSameAs(failure);
+		assertThat(failure.getSuppressed()).hasOnlyElementsOfType(StackOverflowError.class).hasSize(1);
+	}
+
+	@Test
+	void tryAcquireAsksOnceWhateverWaitIsConfigured() {
+		LockTemplate patient = this.world.anotherProcess(LockOptions.defaults().waitUpTo(Duration.ofDays(1)));
+		try (LockHandle held = this.template.acquire("a")) {
+			assertThat(patient.tryAcquire("a")).isEmpty();
+			assertThat(patient.tryAcquire("a", UNRENEWED)).isEmpty();
+			assertThat(held.isHeld()).isTrue();
+		}
+		Optional<LockHandle> free = patient.tryAcquire("a");
+		assertThat(free).isPresent();
+		free.get().close();
+	}
+
+	@Test
+	void tryAcquireWaitsAsItsOwnOptionsSay() throws Exception {
+		LockHandle held = this.template.acquire("a");
+		Worker<Optional<LockHandle>> waiter = Worker
+			.start(() -> this.template.tryAcquire("a", LockOptions.defaults().waitUpTo(Duration.ofDays(1))));
+		assertThat(waiter.isDone()).isFalse();
+		held.close();
+		assertThat(waiter.result()).isPresent();
+	}
+
+	@Test
+	void acquireWaitsAsConfigured() throws Exception {
+		LockTemplate patient = this.world.anotherProcess(LockOptions.defaults().waitUpTo(Duration.ofDays(1)));
+		LockHandle held = this.template.acquire("a");
+		Worker<LockHandle> waiter = Worker.start(() -> patient.acquire("a"));
+		assertThat(waiter.isDone()).isFalse();
+		held.close();
+		assertThat(waiter.result().isHeld()).isTrue();
+	}
+
+	@Test
+	void locksAreLookedAtAndTakenAway() {
+		assertThat(this.template.inspect("a")).isEmpty();
+		LockHandle handle = this.template.acquire("a");
+		this.template.acquire("b").close();
+		assertThat(this.template.list()).extracting(LockInfo::name).containsExactly("a", "b");
+		assertThat(this.template.list()).extracting(LockInfo::held).containsExactly(true, false);
+		assertThat(this.template.forceRelease("a")).isTrue();
+		assertThat(this.template.forceRelease("a")).isFalse();
+		assertThat(this.world.anotherProcess().tryAcquire("a")).as("the holder is not overlapped").isEmpty();
+		assertThat(this.template.forceReleaseNow("a")).isTrue();
+		assertThat(this.template.forceReleaseNow("a")).isFalse();
+		assertThat(this.world.anotherProcess().tryAcquire("a")).isPresent();
+		assertThat(handle.release()).isFalse();
+	}
+
+	@Test
+	void everyMethodRefusesANameThatCannotBe() {
+		LockOperations locks = this.template;
+		assertThatIllegalArgumentException().isThrownBy(() -> locks.execute(" ", () -> "work"));
+		assertThatIllegalArgumentException().isThrownBy(() -> locks.execute("", () -> {
+		}));
+		assertThatIllegalArgumentException().isThrownBy(() -> locks.tryAcquire(""));
+		assertThatIllegalArgumentException().isThrownBy(() -> locks.acquire("a\n"));
+		assertThatIllegalArgumentException().isThrownBy(() -> locks.inspect(""));
+		assertThatIllegalArgumentException().isThrownBy(() -> locks.forceRelease(""));
+		assertThatIllegalArgumentException().isThrownBy(() -> locks.forceReleaseNow(""));
+	}
+
+	@Test
+	void theContextKnowsTheLocksOfExecute() {
+		assertThat(LockContext.current()).isEmpty();
+		assertThat(LockContext.current("a")).isEmpty();
+		this.template.execute("a", () -> {
+			assertThat(LockContext.current()).isPresent();
+			assertThat(LockContext.current("a")).isPresent();
+			assertThat(LockContext.current("b")).isEmpty();
+		});
+		assertThatThrownBy(() -> this.template.execute("a", () -> {
+			throw new IllegalStateException("scripted");
+		})).isInstanceOf(IllegalStateException.class);
+		assertThat(LockContext.current()).isEmpty();
+	}
+
+	@Test
+	void theContextIsThatOfItsThread() throws Exception {
+		Optional<LockHandle> elsewhere = this.template.<Optional<LockHandle>, Exception>execute("a",
+				() -> Worker.start(() -> LockContext.current()).result());
+		assertThat(elsewhere).isEmpty();
+	}
+
+	@Test
+	void aRefusalSaysWhatIsKnown() {
+		LockRefusal unknown = new LockRefusal("a", null, Duration.ofSeconds(3));
+		assertThat(unknown.describe()).isEqualTo("The lock 'a' is not available after a wait of 3000 ms");
+		assertThat(unknown.toException().holder()).isNull();
+		this.template.acquire("a", LockOptions.defaults().minHold(Duration.ofSeconds(20))).close();
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> this.template.acquire("a"))
+			.withMessageContaining("released by host-1:4711:k7, in its minimum hold; taken for another 20000 ms");
+	}
+
+	@Test
+	void everyLossComesWithAnAdvice() {
+		for (LossReason reason : LossReason.values()) {
+			assertThat(new LockLostException("a", 7, reason)).hasMessageContaining(reason.description())
+				.hasMessageContaining("fencing token 7")
+				.hasMessageMatching(".*(Acquire it again|Another process may hold it now).*");
+		}
+	}
+
+}
