@@ -1,0 +1,263 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Collectors;
+
+import dev.dblock.LockAttempt;
+import dev.dblock.LockGrant;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
+import dev.dblock.LockListener;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockShutdownException;
+import dev.dblock.LossReason;
+import dev.dblock.WhenLost;
+import dev.dblock.core.Request.Kind;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+
+@Timeout(30)
+class DefaultLockEngineTests {
+
+	private static final Duration THIRD = Duration.ofSeconds(10);
+
+	private final Set<Thread> threadsBefore = threads();
+
+	private final LockWorld world = new LockWorld();
+
+	private final InMemoryLockRepository repository = this.world.repository();
+
+	@AfterEach
+	void close() {
+		assertThat(Thread.interrupted()).as("the test leaves no interrupt behind").isFalse();
+		this.world.close();
+	}
+
+	private static Set<Thread> threads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("dblock-"))
+			.collect(Collectors.toSet());
+	}
+
+	private Set<Thread> newThreads() {
+		Set<Thread> threads = threads();
+		threads.removeAll(this.threadsBefore);
+		return threads;
+	}
+
+	private LockHandle acquire(String name) {
+		return this.world.template().acquire(name);
+	}
+
+	@Test
+	void startsNoThreadBeforeTheFirstLockIsTaken() {
+		this.world.engine().list();
+		this.world.engine().check(LockOptions.defaults());
+		assertThat(newThreads()).isEmpty();
+		acquire("a");
+		assertThat(newThreads()).isNotEmpty().allMatch(Thread::isDaemon);
+	}
+
+	@Test
+	void leavesNoThreadBehind() {
+		acquire("a");
+		this.world.rob("a");
+		this.world.advance(THIRD);
+		LockWorld.eventually().until(() -> this.world.news().contains("lost a TAKEN_OVER"));
+		acquire("b").close();
+		acquire("c");
+		this.world.engine().close();
+		LockWorld.eventually().until(() -> newThreads().isEmpty());
+	}
+
+	@Test
+	void tellsWhoeverHoldsALockThatItIsNoLongerRenewedAndDoesNotReleaseIt() {
+		LockHandle handle = acquire("a");
+		this.world.engine().close();
+		assertThat(this.world.news()).as("told before the engine is gone")
+			.containsExactly("acquired a", "lost a SHUTDOWN");
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(this.repository.isHeld("a")).isTrue();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::close)
+			.satisfies((lost) -> assertThat(lost.reason()).isEqualTo(LossReason.SHUTDOWN));
+		assertThat(this.repository.isHeld("a")).as("the lease ends it").isTrue();
+	}
+
+	@Test
+	void interruptsAtItsEndWhoeverAskedForIt() {
+		LockHandle handle = this.world.template().acquire("a", LockOptions.defaults().whenLost(WhenLost.INTERRUPT));
+		this.world.engine().close();
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(handle.release()).isFalse();
+	}
+
+	@Test
+	void canBeClosedTwice() {
+		acquire("a");
+		this.world.engine().close();
+		this.world.engine().close();
+		assertThat(this.world.news()).containsExactly("acquired a", "lost a SHUTDOWN");
+	}
+
+	@Test
+	void interruptsRenewalsThatAreUnderWayAtItsEnd() throws Exception {
+		Gate gate = new Gate();
+		acquire("a");
+		this.repository.next(Kind.RENEW, Fault.heldUp(gate));
+		this.world.advance(THIRD);
+		gate.awaitReached();
+		this.world.engine().close();
+		gate.awaitInterrupted();
+		LockWorld.eventually().until(() -> newThreads().isEmpty());
+	}
+
+	@Test
+	void letsReleasesThatAreUnderWayFinishAtItsEnd() throws Exception {
+		Gate gate = new Gate();
+		LockHandle handle = this.world.template().acquire("a", LockOptions.defaults().autoRenew(false));
+		this.world.clock().advance(LockWorld.LEASE);
+		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
+		assertThat(handle.release()).isFalse();
+		gate.awaitReached();
+		Worker<Boolean> closing = Worker.start(() -> {
+			this.world.engine().close();
+			return true;
+		});
+		closing.awaitWaiting();
+		gate.open();
+		assertThat(closing.result()).isTrue();
+		assertThat(this.repository.isHeld("a")).isFalse();
+	}
+
+	@Test
+	void doesNotWaitForAListenerThatHangsWhenItsOwnEndIsInterrupted() throws Exception {
+		Gate gate = new Gate();
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), new LockListener() {
+
+			@Override
+			public void onLost(LockHandle handle, LossReason reason) {
+				gate.pass();
+			}
+
+		});
+		engine.acquire("a", LockOptions.defaults());
+		Worker<Boolean> closing = Worker.start(() -> {
+			engine.close();
+			return true;
+		});
+		gate.awaitReached();
+		closing.interrupt();
+		assertThat(closing.result()).isTrue();
+		assertThat(closing.isInterruptedAfterwards()).isTrue();
+		gate.awaitInterrupted();
+		LockWorld.eventually().until(() -> newThreads().isEmpty());
+	}
+
+	@Test
+	void renewsWhatIsHeldWhileWaitersAreRefused() {
+		LockHandle handle = acquire("a");
+		this.world.engine().refuseWaiters();
+		this.world.advance(THIRD);
+		LockWorld.eventually().until(() -> handle.remaining().equals(LockWorld.LEASE));
+		assertThat(handle.release()).isTrue();
+	}
+
+	@Test
+	void toldListenersInTheThreadThatNoticesALossAfterItsEnd() {
+		LockHandle handle = this.world.template().acquire("a");
+		LeaseRegistry registry = new LeaseRegistry((ended) -> {
+		});
+		RecordingListener listener = new RecordingListener();
+		LeaseLosses losses = new LeaseLosses(registry, listener, (task) -> {
+			throw new RejectedExecutionException("closed");
+		});
+		losses.lose(((LeaseHandle) handle).lease(), LossReason.SHUTDOWN, "scripted");
+		assertThat(listener.news()).containsExactly("lost a SHUTDOWN");
+	}
+
+	@Test
+	void nobodyHoldsALockAfterItsEndHoweverTheGrantAndTheEndCross() throws Exception {
+		for (int round = 0; round < 200; round++) {
+			DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""));
+			String name = "raced-" + round;
+			CyclicBarrier start = new CyclicBarrier(2);
+			Worker<LockAttempt> worker = Worker.start(() -> {
+				start.await();
+				try {
+					return engine.acquire(name, LockOptions.defaults());
+				}
+				catch (LockShutdownException ex) {
+					return null;
+				}
+			});
+			start.await();
+			engine.close();
+			LockAttempt attempt = worker.result();
+			if (attempt instanceof LockGrant grant) {
+				assertThat(grant.handle().isHeld()).isFalse();
+			}
+			else {
+				assertThat(attempt).isNull();
+				assertThat(this.repository.isHeld(name)).isFalse();
+			}
+		}
+	}
+
+	@Test
+	void prefixesEveryName() {
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings("shop:"));
+		assertThat(engine.fullName("a")).isEqualTo("shop:a");
+		LockHandle handle = ((LockGrant) engine.acquire("a", LockOptions.defaults())).handle();
+		assertThat(handle.name()).isEqualTo("shop:a");
+		acquire("a");
+		assertThat(engine.list()).extracting(LockInfo::name).containsExactly("shop:a");
+		assertThat(this.world.engine().list()).hasSize(2);
+		assertThat(engine.inspect("a")).hasValueSatisfying((lock) -> assertThat(lock.name()).isEqualTo("shop:a"));
+		assertThat(engine.forceRelease("a")).isTrue();
+		assertThat(engine.forceReleaseNow("a")).isTrue();
+		assertThat(this.repository.isHeld("a")).isTrue();
+	}
+
+	@Test
+	void refusesDefaultsThatCannotBe() {
+		EngineSettings settings = LockWorld.settings(LockWorld.DEFAULTS.withLease(Duration.ofMillis(1)),
+				LockWorld.TIMEOUT, LockWorld.POLL);
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new DefaultLockEngine(this.repository, settings, List.of()))
+			.withMessageContaining("lease");
+	}
+
+	@Test
+	void checksOptionsWithoutARequest() {
+		assertThatNoException().isThrownBy(() -> this.world.engine().check(LockOptions.defaults()));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.world.engine().check(LockOptions.lease(Duration.ofMillis(1))));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.world.engine().acquire("a", LockOptions.lease(Duration.ofMillis(1))));
+		assertThat(this.repository.count(Kind.ACQUIRE)).isZero();
+	}
+
+	@Test
+	void worksOnTheClocksOfTheMachine() {
+		DefaultLockEngine engine = new DefaultLockEngine(this.repository, LockWorld.settings(""), List.of());
+		LockHandle handle = ((LockGrant) engine.acquire("a", LockOptions.lease(Duration.ofMillis(500)))).handle();
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RENEW, "a") >= 2);
+		assertThat(handle.isHeld()).isTrue();
+		assertThat(handle.release()).isTrue();
+		engine.close();
+	}
+
+}
