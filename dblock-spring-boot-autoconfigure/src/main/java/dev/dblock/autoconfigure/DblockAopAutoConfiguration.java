@@ -11,6 +11,7 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
@@ -25,8 +26,7 @@ import org.springframework.core.type.AnnotationMetadata;
  * condition: a locked method in an application without anything to lock with must be
  * refused, not run.
  */
-@AutoConfiguration(afterName = { "dev.dblock.autoconfigure.DblockAutoConfiguration",
-		"org.springframework.boot.autoconfigure.aop.AopAutoConfiguration" })
+@AutoConfiguration(after = { DblockAutoConfiguration.class, AopAutoConfiguration.class })
 @Import(DblockAopAutoConfiguration.AutoProxyRegistrar.class)
 public final class DblockAopAutoConfiguration {
 

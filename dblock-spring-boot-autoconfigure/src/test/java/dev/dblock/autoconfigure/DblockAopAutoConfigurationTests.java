@@ -87,6 +87,11 @@ class DblockAopAutoConfigurationTests {
 	}
 
 	@Test
+	void orderIsTheDefaultOfTheProperty() {
+		assertThat(new DblockProperties().getAdvisorOrder()).isEqualTo(DistributedLockAdvisor.DEFAULT_ORDER);
+	}
+
+	@Test
 	void orderIsAProperty() {
 		this.contextRunner.withPropertyValues("dblock.advisor-order=42")
 			.run((context) -> assertThat(context.getBean(DistributedLockAdvisor.class).getOrder()).isEqualTo(42));

@@ -607,7 +607,7 @@ class LockDeclarationCheckerTests {
 
 		@Override
 		@DistributedLock("task")
-		public void run() {
+		public final void run() {
 		}
 
 	}
