@@ -203,8 +203,10 @@ final class Lease {
 	 * The same lease for the next owner, with a token of its own.
 	 */
 	Lease handedTo(Waiter waiter) {
-		return new Lease(this.grant.next(waiter.terms().why()), waiter.terms(), waiter.thread(), this.deadline,
+		Lease next = new Lease(this.grant.next(waiter.terms().why()), waiter.terms(), waiter.thread(), this.deadline,
 				this.clock);
+		next.nextAttemptNanos = this.nextAttemptNanos;
+		return next;
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 import dev.dblock.LockInfo;
@@ -64,7 +65,7 @@ final class LeaseRenewer {
 			failures = attempt(List.copyOf(batch)) ? 0 : failures + 1;
 			batch.clear();
 		}
-		retryLater(waiting);
+		retryLater(stillHeld(waiting));
 	}
 
 	/**
@@ -96,7 +97,7 @@ final class LeaseRenewer {
 	}
 
 	private void failed(List<Lease> batch, Throwable ex) {
-		List<Lease> held = batch.stream().filter((lease) -> this.registry.find(lease.key()) != null).toList();
+		List<Lease> held = stillHeld(batch);
 		if (held.isEmpty()) {
 			return;
 		}
@@ -106,6 +107,13 @@ final class LeaseRenewer {
 						+ "the first ('{}') in {} ms: {}",
 				held.size(), held.get(0).key().name(), held.get(0).remainingNanos() / 1_000_000, ex.toString());
 		logger.debug("The renewal failed", ex);
+	}
+
+	/**
+	 * The leases as they are now: some have ended, others were handed over.
+	 */
+	private List<Lease> stillHeld(List<Lease> leases) {
+		return leases.stream().map((lease) -> this.registry.find(lease.key())).filter(Objects::nonNull).toList();
 	}
 
 	private void renewBatch(List<Lease> batch) {
