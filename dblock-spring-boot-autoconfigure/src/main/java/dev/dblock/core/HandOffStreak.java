@@ -13,9 +13,10 @@ final class HandOffStreak {
 
 	private long startNanos;
 
-	HandOffStreak(HandOffSettings settings) {
+	HandOffStreak(HandOffSettings settings, long nanos) {
 		this.maxCount = settings.maxCount();
 		this.maxNanos = settings.maxTime().toNanos();
+		this.startNanos = nanos;
 	}
 
 	void start(long nanos) {

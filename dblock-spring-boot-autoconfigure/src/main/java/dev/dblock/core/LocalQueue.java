@@ -3,7 +3,9 @@ package dev.dblock.core;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
+import dev.dblock.core.WaitStatistics.Cause;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +19,13 @@ final class LocalQueue {
 	 * The holder's end and the end of a release are told, so these waits need no bound;
 	 * this one makes a mistake there a delay instead of a standstill.
 	 */
-	private static final long SAFETY_NANOS = 10_000_000_000L;
+	private static final long SAFETY_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+	/**
+	 * A store that took longer to release has trouble of its own, and nobody elsewhere
+	 * gets on sooner by our waiting for it.
+	 */
+	private static final long LONGEST_YIELD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private final String name;
 
@@ -31,6 +39,12 @@ final class LocalQueue {
 
 	private int releases;
 
+	private volatile @Nullable AskPlan plan;
+
+	private boolean signalled;
+
+	private boolean asking;
+
 	private boolean yielding;
 
 	private long yieldUntilNanos;
@@ -43,7 +57,7 @@ final class LocalQueue {
 	LocalQueue(String name, LockClock clock, HandOffSettings settings) {
 		this.name = name;
 		this.clock = clock;
-		this.streak = new HandOffStreak(settings);
+		this.streak = new HandOffStreak(settings, clock.nanoTime());
 	}
 
 	String name() {
@@ -79,18 +93,27 @@ final class LocalQueue {
 			return false;
 		}
 		if (wasHead) {
-			signal();
+			this.signalled |= this.asking;
+			this.asking = false;
+			wakeHead();
 		}
 		return true;
 	}
 
 	/**
+	 * What the head of the queue is to go by, if one of the waiters was refused already.
+	 */
+	@Nullable AskPlan plan() {
+		return this.plan;
+	}
+
+	/**
 	 * How long a waiter has to wait before it may ask the store.
 	 * @param waiter the waiter
-	 * @param nextAskNanos when it would ask without a signal, on the monotonic clock
-	 * @return the pause; zero or less when it is its turn now
+	 * @return the pause; zero or less when it is its turn now, and no end while others
+	 * are before it
 	 */
-	synchronized long pauseBeforeAsking(Waiter waiter, long nextAskNanos) {
+	synchronized long pauseBeforeAsking(Waiter waiter) {
 		if (head() != waiter) {
 			return Long.MAX_VALUE;
 		}
@@ -103,8 +126,34 @@ final class LocalQueue {
 		long now = this.clock.nanoTime();
 		long yield = this.yielding ? this.yieldUntilNanos - now : 0;
 		this.yielding = yield > 0;
-		long ask = waiter.isSignalled() ? 0 : nextAskNanos - now;
+		AskPlan next = this.plan;
+		long ask = (this.signalled || next == null) ? 0 : next.atNanos() - now;
 		return Math.max(yield, ask);
+	}
+
+	/**
+	 * The head is about to ask the store. A signal that comes while it is asking is kept
+	 * for afterwards.
+	 * @return why it asks
+	 */
+	synchronized Cause beginAsking() {
+		AskPlan due = this.plan;
+		Cause cause = this.signalled ? Cause.SIGNAL : ((due != null) ? due.cause() : Cause.FIRST);
+		this.signalled = false;
+		this.asking = true;
+		return cause;
+	}
+
+	/**
+	 * The store has not granted the lock to a waiter.
+	 * @param waiter the waiter
+	 * @param next when to ask again, whoever is the head then
+	 */
+	synchronized void refused(Waiter waiter, AskPlan next) {
+		if (head() == waiter) {
+			this.asking = false;
+			this.plan = next;
+		}
 	}
 
 	/**
@@ -116,7 +165,11 @@ final class LocalQueue {
 	synchronized boolean granted(Lease lease, @Nullable Waiter waiter) {
 		boolean first = this.holder == null;
 		this.holder = lease;
-		this.waiters.remove(waiter);
+		this.plan = null;
+		if (waiter != null) {
+			this.waiters.remove(waiter);
+			this.asking = false;
+		}
 		if (!this.streak.mayGoOn(this.clock.nanoTime()) || this.waiters.isEmpty()) {
 			this.streak.start(this.clock.nanoTime());
 		}
@@ -150,7 +203,9 @@ final class LocalQueue {
 	void handedOver(Lease lease, Waiter waiter) {
 		assert Thread.holdsLock(this);
 		this.holder = lease;
+		this.plan = null;
 		this.waiters.remove(waiter);
+		this.asking = false;
 		this.streak.handedOver();
 	}
 
@@ -172,7 +227,7 @@ final class LocalQueue {
 		long now = this.clock.nanoTime();
 		if (!this.waiters.isEmpty() && this.streak.isOver(now)) {
 			this.yielding = true;
-			this.yieldUntilNanos = now + 2 * requestNanos;
+			this.yieldUntilNanos = now + Math.min(LONGEST_YIELD_NANOS, 2 * requestNanos);
 		}
 		signal();
 	}
@@ -181,14 +236,30 @@ final class LocalQueue {
 	 * The name may be free: have the head ask as soon as it may.
 	 */
 	synchronized void signal() {
+		this.signalled = true;
+		wakeHead();
+	}
+
+	/**
+	 * What was known or told is of no use to those who come later.
+	 */
+	private void wakeHead() {
 		Waiter head = head();
 		if (head != null) {
-			head.signal();
+			head.wake();
+		}
+		else {
+			this.signalled = false;
+			this.plan = null;
 		}
 	}
 
 	synchronized void wakeAll() {
 		this.waiters.forEach(Waiter::wake);
+	}
+
+	synchronized int waiters() {
+		return this.waiters.size();
 	}
 
 	private @Nullable Waiter head() {

@@ -7,8 +7,9 @@ import dev.dblock.LockGrant;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
-import dev.dblock.core.WaitStatistics.Cause;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
 
 /**
  * Gets a lock for a thread: from the store, from another thread of this process, or not
@@ -87,12 +88,20 @@ final class LockAcquirer {
 	}
 
 	private LockAttempt accept(LeaseHandle handle) {
-		if (this.closed) {
-			this.keeper.discard(handle.lease());
-			throw new LockShutdownException(handle.name());
+		boolean accepted = false;
+		try {
+			if (this.closed) {
+				throw new LockShutdownException(handle.name());
+			}
+			this.keeper.joinTransaction(handle);
+			accepted = true;
+			return new LockGrant(handle);
 		}
-		this.keeper.joinTransaction(handle);
-		return new LockGrant(handle);
+		finally {
+			if (!accepted) {
+				this.keeper.passOn(handle.lease());
+			}
+		}
 	}
 
 	private void refuseIfUnwanted(String name) {
@@ -138,13 +147,9 @@ final class LockAcquirer {
 
 		private final long waitNanos;
 
-		private Outcome last = Outcome.refused(null);
+		private @Nullable DataAccessException failure;
 
-		private Cause cause = Cause.FIRST;
-
-		private int refusals;
-
-		private long nextAskNanos;
+		private @Nullable LeaseHandle taken;
 
 		private boolean subscribed;
 
@@ -152,7 +157,6 @@ final class LockAcquirer {
 			this.name = name;
 			this.terms = terms;
 			this.startNanos = LockAcquirer.this.clock.nanoTime();
-			this.nextAskNanos = this.startNanos;
 			this.waitNanos = terms.waitUpTo().toNanos();
 		}
 
@@ -175,21 +179,22 @@ final class LockAcquirer {
 
 		private @Nullable LockAttempt run(LocalQueue queue) {
 			Waiter me = queue.join(this.terms);
-			boolean done = false;
 			try {
-				LockAttempt attempt = run(queue, me);
-				done = attempt != null;
-				return attempt;
+				return run(queue, me);
 			}
 			finally {
-				leave(queue, me, done);
+				leave(queue, me);
 			}
 		}
 
-		private void leave(LocalQueue queue, Waiter me, boolean done) {
+		/**
+		 * What was handed over to a thread that goes without it, or with another grant,
+		 * is nobody's.
+		 */
+		private void leave(LocalQueue queue, Waiter me) {
 			boolean waiting = queue.quit(me);
 			LeaseHandle handed = me.handed();
-			if (!waiting && !done && handed != null) {
+			if (!waiting && handed != null && handed != this.taken) {
 				LockAcquirer.this.keeper.passOn(handed.lease());
 			}
 		}
@@ -200,31 +205,43 @@ final class LockAcquirer {
 		 * already: there is no other place then than a new one
 		 */
 		private @Nullable LockAttempt run(LocalQueue queue, Waiter me) {
-			for (;;) {
+			for (boolean arriving = true;; arriving = false) {
 				LeaseHandle handed = me.handed();
+				if (handed != null && !handed.isHeld()) {
+					return null;
+				}
 				if (handed != null) {
-					return handed.isHeld() ? accept(handed) : null;
+					this.taken = handed;
+					return accept(handed);
 				}
 				refuseIfUnwanted(this.name);
 				long leftNanos = this.waitNanos - elapsedNanos();
-				long pauseNanos = queue.pauseBeforeAsking(me, this.nextAskNanos);
-				if (pauseNanos <= 0 && (leftNanos > 0 || this.refusals == 0)) {
+				long pauseNanos = queue.pauseBeforeAsking(me);
+				if (pauseNanos <= 0 && (leftNanos > 0 || arriving)) {
 					LeaseHandle handle = ask(queue, me, leftNanos);
 					if (handle != null) {
 						return accept(handle);
 					}
 				}
 				else if (leftNanos <= 0) {
+					AskPlan known = queue.plan();
 					if (queue.quit(me)) {
-						return giveUp(queue);
+						return giveUp(queue, known);
 					}
 				}
 				else {
-					refuseIfClosing();
-					me.park(Math.min(pauseNanos, leftNanos));
-					refuseIfClosing();
+					park(queue, me, pauseNanos, leftNanos);
 				}
 			}
+		}
+
+		private void park(LocalQueue queue, Waiter me, long pauseNanos, long leftNanos) {
+			refuseIfClosing();
+			if (pauseNanos < Long.MAX_VALUE && queue.plan() != null) {
+				subscribe();
+			}
+			me.park(Math.min(pauseNanos, leftNanos));
+			refuseIfClosing();
 		}
 
 		private long elapsedNanos() {
@@ -232,15 +249,17 @@ final class LockAcquirer {
 		}
 
 		private @Nullable LeaseHandle ask(LocalQueue queue, Waiter me, long leftNanos) {
-			LockAcquirer.this.statistics.count(me.isSignalled() ? Cause.SIGNAL : this.cause);
-			me.clearSignal();
-			this.last = LockAcquirer.this.requests.ask(queue, me, this.terms, limit(leftNanos));
-			if (this.last.handle() == null) {
-				this.refusals++;
+			LockAcquirer.this.statistics.count(queue.beginAsking());
+			Outcome outcome = LockAcquirer.this.requests.ask(queue, me, this.terms, limit(leftNanos));
+			if (outcome.handle() == null) {
+				this.failure = outcome.failure();
 				subscribe();
-				planNextAsk();
+				AskPlan before = queue.plan();
+				int refusals = (before != null) ? before.refusals() + 1 : 1;
+				queue.refused(me, LockAcquirer.this.pauses.plan(outcome, refusals,
+						LockAcquirer.this.signals.isListening(), LockAcquirer.this.clock.nanoTime()));
 			}
-			return this.last.handle();
+			return outcome.handle();
 		}
 
 		private Duration limit(long leftNanos) {
@@ -255,27 +274,20 @@ final class LockAcquirer {
 			}
 		}
 
-		private void planNextAsk() {
-			boolean told = LockAcquirer.this.signals.isListening() && this.last.failure() == null;
-			long pollNanos = told ? LockAcquirer.this.pauses.safeguard()
-					: LockAcquirer.this.pauses.polling(this.refusals);
-			long expiryNanos = LockAcquirer.this.pauses.untilExpiry(this.last.expiryNanos());
-			boolean expires = expiryNanos < pollNanos;
-			this.cause = expires ? Cause.EXPIRY : (told ? Cause.SLOW_POLL : Cause.POLL);
-			this.nextAskNanos = LockAcquirer.this.clock.nanoTime() + (expires ? expiryNanos : pollNanos);
-		}
-
 		private void refuseIfClosing() {
 			if (LockAcquirer.this.waitersRefused) {
 				throw new LockShutdownException(this.name);
 			}
 		}
 
-		private LockAttempt giveUp(LocalQueue queue) {
-			Lease mine = queue.holder();
-			Outcome outcome = (mine != null) ? Outcome.refused(mine.describe(LockAcquirer.this.settings.acquirer()))
-					: this.last;
-			return outcome.refusal(this.name, Duration.ofNanos(elapsedNanos()));
+		private LockAttempt giveUp(LocalQueue queue, @Nullable AskPlan known) {
+			Duration waited = Duration.ofNanos(elapsedNanos());
+			Lease holder = queue.holder();
+			if (holder != null) {
+				return new LockRefusal(this.name, holder.describe(LockAcquirer.this.settings.acquirer()), waited);
+			}
+			Outcome last = (known != null) ? known.last() : Outcome.refused(null);
+			return ((last.failure() == this.failure) ? last : last.seenByOthers(this.name)).refusal(this.name, waited);
 		}
 
 	}

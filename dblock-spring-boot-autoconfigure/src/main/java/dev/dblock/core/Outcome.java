@@ -8,6 +8,7 @@ import dev.dblock.LockRefusal;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
 
 /**
  * What one attempt to acquire a lock came to: a handle, who else holds the lock, or a
@@ -25,6 +26,17 @@ record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullabl
 
 	static Outcome failed(DataAccessException failure) {
 		return new Outcome(null, null, failure);
+	}
+
+	/**
+	 * The same for a thread that waited behind the one who asked: what is thrown there
+	 * belongs to that one's stack.
+	 */
+	Outcome seenByOthers(String name) {
+		return (this.failure == null) ? this
+				: failed(new DataAccessResourceFailureException(
+						"The lock '%s' could not be asked for on behalf of those who wait for it".formatted(name),
+						this.failure));
 	}
 
 	/**

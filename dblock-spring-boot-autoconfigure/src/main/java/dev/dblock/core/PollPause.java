@@ -3,6 +3,8 @@ package dev.dblock.core;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
+import dev.dblock.core.WaitStatistics.Cause;
+
 /**
  * How long a waiter lets pass before it asks again unless it is told something before.
  */
@@ -28,6 +30,23 @@ final class PollPause {
 	PollPause(PollSettings settings) {
 		this.minNanos = settings.minInterval().toNanos();
 		this.maxNanos = settings.maxInterval().toNanos();
+	}
+
+	/**
+	 * When to ask again.
+	 * @param last the answer
+	 * @param refusals how many in a row there were with it
+	 * @param listening whether every release is told
+	 * @param now the monotonic clock
+	 * @return the plan
+	 */
+	AskPlan plan(Outcome last, int refusals, boolean listening, long now) {
+		boolean told = listening && last.failure() == null;
+		long pollNanos = told ? safeguard() : polling(refusals);
+		long expiryNanos = untilExpiry(last.expiryNanos());
+		boolean expires = expiryNanos < pollNanos;
+		Cause cause = expires ? Cause.EXPIRY : (told ? Cause.SLOW_POLL : Cause.POLL);
+		return new AskPlan(last, refusals, cause, now + (expires ? expiryNanos : pollNanos));
 	}
 
 	/**

@@ -16,8 +16,6 @@ final class Waiter {
 
 	private volatile @Nullable LeaseHandle handed;
 
-	private volatile boolean signalled;
-
 	Waiter(LeaseTerms terms) {
 		this.terms = terms;
 	}
@@ -47,23 +45,6 @@ final class Waiter {
 	 */
 	void wake() {
 		LockSupport.unpark(this.thread);
-	}
-
-	/**
-	 * Have the thread ask the store again as soon as it may. A signal that comes while it
-	 * is asking is kept for afterwards.
-	 */
-	void signal() {
-		this.signalled = true;
-		LockSupport.unpark(this.thread);
-	}
-
-	boolean isSignalled() {
-		return this.signalled;
-	}
-
-	void clearSignal() {
-		this.signalled = false;
 	}
 
 	void park(long nanos) {
