@@ -61,7 +61,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.defaults = settings.defaults();
 		this.names = new LockNames(settings.namePrefix());
 		this.listeners = new LockListeners(listeners);
-		this.queues = new LocalQueues(clock, settings.handOff());
+		this.queues = new LocalQueues(settings.handOff());
 		this.registry = new LeaseRegistry(this.queues::ended);
 		this.losses = new LeaseLosses(this.registry, this.listeners, this.threads.notifications());
 		LeaseReleaser releaser = new LeaseReleaser(repository, clock, settings.timeout(), this.threads.watchdog(),

@@ -29,8 +29,6 @@ final class LocalQueue {
 
 	private final String name;
 
-	private final LockClock clock;
-
 	private final Set<Waiter> waiters = new LinkedHashSet<>();
 
 	private final HandOffStreak streak;
@@ -54,10 +52,9 @@ final class LocalQueue {
 	 */
 	private int users;
 
-	LocalQueue(String name, LockClock clock, HandOffSettings settings) {
+	LocalQueue(String name, HandOffSettings settings) {
 		this.name = name;
-		this.clock = clock;
-		this.streak = new HandOffStreak(settings, clock.nanoTime());
+		this.streak = new HandOffStreak(settings, System.nanoTime());
 	}
 
 	String name() {
@@ -123,7 +120,7 @@ final class LocalQueue {
 		if (this.releases > 0) {
 			return SAFETY_NANOS;
 		}
-		long now = this.clock.nanoTime();
+		long now = System.nanoTime();
 		long yield = this.yielding ? this.yieldUntilNanos - now : 0;
 		this.yielding = yield > 0;
 		AskPlan next = this.plan;
@@ -170,8 +167,8 @@ final class LocalQueue {
 			this.waiters.remove(waiter);
 			this.asking = false;
 		}
-		if (!this.streak.mayGoOn(this.clock.nanoTime()) || this.waiters.isEmpty()) {
-			this.streak.start(this.clock.nanoTime());
+		if (!this.streak.mayGoOn(System.nanoTime()) || this.waiters.isEmpty()) {
+			this.streak.start(System.nanoTime());
 		}
 		return first;
 	}
@@ -196,7 +193,7 @@ final class LocalQueue {
 		assert Thread.holdsLock(this);
 		Waiter next = head();
 		boolean possible = this.holder == lease && next != null && lease.canBeHandedOver() && next.terms().autoRenew()
-				&& next.terms().lease().equals(lease.terms().lease()) && this.streak.mayGoOn(this.clock.nanoTime());
+				&& next.terms().lease().equals(lease.terms().lease()) && this.streak.mayGoOn(System.nanoTime());
 		return possible ? next : null;
 	}
 
@@ -224,7 +221,7 @@ final class LocalQueue {
 	 */
 	synchronized void released(long requestNanos) {
 		this.releases--;
-		long now = this.clock.nanoTime();
+		long now = System.nanoTime();
 		if (!this.waiters.isEmpty() && this.streak.isOver(now)) {
 			this.yielding = true;
 			this.yieldUntilNanos = now + Math.min(LONGEST_YIELD_NANOS, 2 * requestNanos);

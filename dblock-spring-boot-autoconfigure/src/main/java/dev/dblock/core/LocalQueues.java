@@ -6,18 +6,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queues of the names that this process waits for or holds, and of no others.
+ * The queues of the names that this process waits for or holds, and of no others. Pauses
+ * are taken in real time, whatever clock the leases are counted on.
  */
 final class LocalQueues {
 
 	private final Map<String, LocalQueue> byName = new ConcurrentHashMap<>();
 
-	private final LockClock clock;
-
 	private final HandOffSettings handOff;
 
-	LocalQueues(LockClock clock, HandOffSettings handOff) {
-		this.clock = clock;
+	LocalQueues(HandOffSettings handOff) {
 		this.handOff = handOff;
 	}
 
@@ -30,7 +28,7 @@ final class LocalQueues {
 	 */
 	LocalQueue enter(String name) {
 		return this.byName.compute(name, (key, present) -> {
-			LocalQueue queue = (present != null) ? present : new LocalQueue(key, this.clock, this.handOff);
+			LocalQueue queue = (present != null) ? present : new LocalQueue(key, this.handOff);
 			queue.addUsers(1);
 			return queue;
 		});

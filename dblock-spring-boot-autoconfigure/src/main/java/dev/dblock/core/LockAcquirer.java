@@ -257,7 +257,7 @@ final class LockAcquirer {
 				AskPlan before = queue.plan();
 				int refusals = (before != null) ? before.refusals() + 1 : 1;
 				queue.refused(me, LockAcquirer.this.pauses.plan(outcome, refusals,
-						LockAcquirer.this.signals.isListening(), LockAcquirer.this.clock.nanoTime()));
+						LockAcquirer.this.signals.isListening(), System.nanoTime()));
 			}
 			return outcome.handle();
 		}

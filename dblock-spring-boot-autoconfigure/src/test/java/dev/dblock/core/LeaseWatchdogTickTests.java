@@ -77,7 +77,7 @@ class LeaseWatchdogTickTests {
 		LeaseReleaser releaser = new LeaseReleaser(new InMemoryLockRepository(this.clock::serverMillis), this.clock,
 				LockWorld.TIMEOUT, this.timer, Runnable::run);
 		return new LeaseKeeper(new InMemoryLockRepository(this.clock::serverMillis), this.watchdog, this.registry,
-				new LocalQueues(this.clock, new HandOffSettings(0, Duration.ZERO)),
+				new LocalQueues(new HandOffSettings(0, Duration.ZERO)),
 				new LeaseRenewer(new InMemoryLockRepository(this.clock::serverMillis), this.registry,
 						new LeaseLosses(this.registry, new LockListeners(List.of()), Runnable::run), this.clock),
 				releaser, new LeaseLosses(this.registry, new LockListeners(List.of()), Runnable::run),

@@ -19,7 +19,7 @@ final class WatchedLeases {
 
 	private final InMemoryLockRepository repository = new InMemoryLockRepository(this.clock::serverMillis);
 
-	private final LocalQueues queues = new LocalQueues(this.clock, LockWorld.settings("").handOff());
+	private final LocalQueues queues = new LocalQueues(LockWorld.settings("").handOff());
 
 	private final LeaseRegistry registry = new LeaseRegistry(this.queues::ended);
 
