@@ -1,5 +1,6 @@
 package dev.dblock.core;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -51,11 +52,16 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	 * @throws IllegalArgumentException when the defaults among the settings cannot be
 	 */
 	public DefaultLockEngine(LockRepository repository, EngineSettings settings, List<LockListener> listeners) {
-		this(repository, settings, listeners, LockClock.SYSTEM);
+		this(repository, settings, listeners, LockClock.SYSTEM, ReleaseSignals.IDLE);
 	}
 
 	DefaultLockEngine(LockRepository repository, EngineSettings settings, List<LockListener> listeners,
 			LockClock clock) {
+		this(repository, settings, listeners, clock, ReleaseSignals.IDLE);
+	}
+
+	DefaultLockEngine(LockRepository repository, EngineSettings settings, List<LockListener> listeners, LockClock clock,
+			Duration feedIdle) {
 		LeaseTerms.of(settings.defaults());
 		this.repository = repository;
 		this.defaults = settings.defaults();
@@ -71,7 +77,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 				this.threads.watchdog(), this.threads.renewals());
 		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock), releaser,
 				this.losses, this.listeners, clock, settings.timeout());
-		this.signals = new ReleaseSignals(repository.releases(), this.queues, this.threads.watchdog(), clock);
+		this.signals = new ReleaseSignals(repository.releases(), this.queues, this.threads.watchdog(), clock, feedIdle);
 		LockRequests requests = new LockRequests(repository, settings.acquirer(), this.queues, releaser, this.keeper,
 				clock);
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
@@ -130,6 +136,10 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	LocalQueues queues() {
 		return this.queues;
+	}
+
+	ReleaseSignals signals() {
+		return this.signals;
 	}
 
 	WaitStatistics waits() {

@@ -16,7 +16,10 @@ import org.slf4j.LoggerFactory;
  */
 final class ReleaseSignals {
 
-	private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(30);
+	/**
+	 * How long the feed stays open when nobody waits any more.
+	 */
+	static final Duration IDLE = Duration.ofSeconds(30);
 
 	private static final long UNSUPPORTED_NANOS = TimeUnit.MINUTES.toNanos(5);
 
@@ -31,6 +34,8 @@ final class ReleaseSignals {
 	private final ScheduledExecutorService timer;
 
 	private final LockClock clock;
+
+	private final long idleNanos;
 
 	private int waiters;
 
@@ -50,11 +55,13 @@ final class ReleaseSignals {
 
 	private long unsupportedSinceNanos;
 
-	ReleaseSignals(ReleaseFeed feed, LocalQueues queues, ScheduledExecutorService timer, LockClock clock) {
+	ReleaseSignals(ReleaseFeed feed, LocalQueues queues, ScheduledExecutorService timer, LockClock clock,
+			Duration idle) {
 		this.feed = feed;
 		this.queues = queues;
 		this.timer = timer;
 		this.clock = clock;
+		this.idleNanos = idle.toNanos();
 	}
 
 	/**
@@ -78,11 +85,15 @@ final class ReleaseSignals {
 		}
 	}
 
+	synchronized int waiters() {
+		return this.waiters;
+	}
+
 	synchronized void leave() {
 		this.waiters--;
 		this.idleSinceNanos = this.clock.nanoTime();
 		if (this.waiters == 0 && this.subscription != null && !this.checking) {
-			checkLater(IDLE_NANOS);
+			checkLater(this.idleNanos);
 		}
 	}
 
@@ -101,7 +112,7 @@ final class ReleaseSignals {
 		if (this.waiters > 0 || this.subscription == null) {
 			return;
 		}
-		long left = IDLE_NANOS - (this.clock.nanoTime() - this.idleSinceNanos);
+		long left = this.idleNanos - (this.clock.nanoTime() - this.idleSinceNanos);
 		if (left > 0) {
 			checkLater(left);
 			return;
@@ -150,6 +161,8 @@ final class ReleaseSignals {
 	 */
 	private final class Subscription implements ReleaseListener {
 
+		private volatile boolean told;
+
 		@Override
 		public void listening() {
 			if (listens(this, true)) {
@@ -165,9 +178,15 @@ final class ReleaseSignals {
 		@Override
 		public void interrupted(String reason) {
 			boolean before = isListening();
-			if (listens(this, false) && before) {
+			if (!listens(this, false)) {
+				return;
+			}
+			if (before || !this.told) {
+				this.told = true;
 				logger.info("Releases of locks are not told at the moment, so waiters ask for them by polling: {}",
 						reason);
+			}
+			if (before) {
 				ReleaseSignals.this.queues.signalAll();
 			}
 		}

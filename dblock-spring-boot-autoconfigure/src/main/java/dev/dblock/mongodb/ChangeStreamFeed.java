@@ -27,18 +27,21 @@ final class ChangeStreamFeed implements ReleaseFeed {
 	@Override
 	public synchronized void open(ReleaseListener listener) {
 		ChangeStreamReader present = this.reader;
-		if (present == null || !present.isAlive()) {
+		if (present == null || !present.isReading()) {
 			this.reader = new ChangeStreamReader(this::stream, listener);
 			this.reader.start();
 		}
 	}
 
+	/**
+	 * The reader is kept until another takes its place, so that who closes the feed again
+	 * can wait for its end.
+	 */
 	@Override
 	public void close(Duration atMost) {
 		ChangeStreamReader present;
 		synchronized (this) {
 			present = this.reader;
-			this.reader = null;
 		}
 		if (present != null) {
 			present.stop(atMost);

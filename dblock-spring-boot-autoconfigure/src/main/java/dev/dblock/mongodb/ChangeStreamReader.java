@@ -11,6 +11,7 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.client.ChangeStreamIterable;
 import com.mongodb.client.MongoChangeStreamCursor;
+import com.mongodb.client.MongoCursor;
 import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import dev.dblock.core.ReleaseListener;
 import org.bson.BsonDocument;
@@ -40,9 +41,10 @@ final class ChangeStreamReader {
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
 
 	/**
-	 * Denied; unknown command; no replica set; unknown stage.
+	 * Denied; unknown command; no replica set; unknown stage; what the embedded server
+	 * answers, which knows no codes for what it does not know.
 	 */
-	private static final Set<Integer> UNSUPPORTED = Set.of(13, 59, 115, 40573, 40324, 20, 303);
+	private static final Set<Integer> UNSUPPORTED = Set.of(13, 59, 115, 40573, 40324, 20, 303, -1);
 
 	private static final Logger logger = LoggerFactory.getLogger(ChangeStreamReader.class);
 
@@ -69,8 +71,8 @@ final class ChangeStreamReader {
 		this.thread.start();
 	}
 
-	boolean isAlive() {
-		return this.thread.isAlive();
+	boolean isReading() {
+		return this.thread.isAlive() && !isStopped();
 	}
 
 	/**
@@ -113,7 +115,8 @@ final class ChangeStreamReader {
 		if (this.resumeToken != null) {
 			stream.resumeAfter(this.resumeToken);
 		}
-		try (MongoChangeStreamCursor<ChangeStreamDocument<BsonDocument>> cursor = stream.cursor()) {
+		MongoChangeStreamCursor<ChangeStreamDocument<BsonDocument>> cursor = stream.cursor();
+		try {
 			this.listener.listening();
 			boolean valid = true;
 			while (valid && !isStopped()) {
@@ -123,6 +126,18 @@ final class ChangeStreamReader {
 				valid = event == null || tell(event);
 			}
 		}
+		finally {
+			close(cursor);
+		}
+	}
+
+	/**
+	 * An interrupted thread gets no connection, and then the server would keep the cursor
+	 * for another ten minutes.
+	 */
+	private static void close(MongoCursor<?> cursor) {
+		boolean unused = Thread.interrupted();
+		cursor.close();
 	}
 
 	/**
