@@ -287,6 +287,10 @@ class LockTemplateTests {
 		Worker<LockHandle> waiter = Worker.start(() -> patient.acquire("a"));
 		assertThat(waiter.isDone()).isFalse();
 		held.close();
+		LockWorld.eventually().until(() -> {
+			this.world.clock().advance(Duration.ofMillis(2));
+			return waiter.isDone();
+		});
 		assertThat(waiter.result().isHeld()).isTrue();
 	}
 

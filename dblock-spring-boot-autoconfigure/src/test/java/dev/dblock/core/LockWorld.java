@@ -49,9 +49,13 @@ public final class LockWorld implements AutoCloseable {
 	}
 
 	DefaultLockEngine newEngine(EngineSettings settings, LockListener... listeners) {
+		return newEngine(settings, this.clock, listeners);
+	}
+
+	DefaultLockEngine newEngine(EngineSettings settings, LockClock clock, LockListener... listeners) {
 		List<LockListener> all = new ArrayList<>(List.of(listeners));
 		all.add(this.listener);
-		DefaultLockEngine engine = new DefaultLockEngine(this.repository, settings, all, this.clock);
+		DefaultLockEngine engine = new DefaultLockEngine(this.repository, settings, all, clock);
 		this.engines.add(engine);
 		return engine;
 	}

@@ -91,6 +91,10 @@ final class WatchedLeases {
 		return this.repository;
 	}
 
+	LocalQueues queues() {
+		return this.queues;
+	}
+
 	LeaseRegistry registry() {
 		return this.registry;
 	}
