@@ -130,7 +130,8 @@ class HandOverEndsTests {
 			return next.isDone();
 		});
 		assertThat(next.result().token()).isGreaterThan(first.token() + 1);
-		assertThat(this.world.news()).contains("lost a EXPIRED").doesNotContain("released a");
+		LockWorld.eventually().until(() -> this.world.news().contains("lost a EXPIRED"));
+		assertThat(this.world.news()).doesNotContain("released a");
 	}
 
 	@Test
@@ -150,7 +151,7 @@ class HandOverEndsTests {
 		this.world.advance(Duration.ofSeconds(10));
 		assertThat(next.failure()).isInstanceOf(LockLostException.class);
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
-		assertThat(this.world.news()).containsOnlyOnce("lost a TAKEN_OVER");
+		LockWorld.eventually().untilAsserted(() -> assertThat(this.world.news()).containsOnlyOnce("lost a TAKEN_OVER"));
 	}
 
 	@Test
