@@ -142,9 +142,14 @@ final class ReleaseSignals {
 		return current;
 	}
 
-	private synchronized void giveUp(Subscription teller, String reason) {
+	/**
+	 * Give up a feed until it is tried again much later.
+	 * @return whether somebody may count on it, who should poll now
+	 */
+	private synchronized boolean giveUp(Subscription teller, String reason) {
+		boolean before = this.listening;
 		if (!listens(teller, false)) {
-			return;
+			return false;
 		}
 		this.subscription = null;
 		this.unsupported = true;
@@ -153,6 +158,7 @@ final class ReleaseSignals {
 			this.toldUnsupported = true;
 			logger.info("Waiters ask for their locks by polling, and at the end of the holder's lease: {}", reason);
 		}
+		return before;
 	}
 
 	/**
@@ -193,7 +199,9 @@ final class ReleaseSignals {
 
 		@Override
 		public void unsupported(String reason) {
-			giveUp(this, reason);
+			if (giveUp(this, reason)) {
+				ReleaseSignals.this.queues.signalAll();
+			}
 		}
 
 	}

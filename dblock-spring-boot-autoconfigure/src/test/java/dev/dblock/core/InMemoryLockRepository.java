@@ -49,6 +49,8 @@ final class InMemoryLockRepository implements LockRepository {
 
 	private final List<Rule> rules = new CopyOnWriteArrayList<>();
 
+	private volatile ReleaseFeed feed = ReleaseFeed.NONE;
+
 	InMemoryLockRepository(LongSupplier serverMillis) {
 		this.serverMillis = serverMillis;
 		for (Kind kind : Kind.values()) {
@@ -233,6 +235,18 @@ final class InMemoryLockRepository implements LockRepository {
 			document.releasedAt = now();
 			return true;
 		});
+	}
+
+	@Override
+	public ReleaseFeed releases() {
+		return this.feed;
+	}
+
+	/**
+	 * Have engines that are made from now on told of releases.
+	 */
+	void tellBy(ReleaseFeed feed) {
+		this.feed = feed;
 	}
 
 	/**

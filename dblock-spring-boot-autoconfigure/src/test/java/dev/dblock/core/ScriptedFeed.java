@@ -1,0 +1,44 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+/**
+ * A feed of releases that tells what a test has it tell.
+ */
+final class ScriptedFeed implements ReleaseFeed {
+
+	private final List<ReleaseListener> openings = new CopyOnWriteArrayList<>();
+
+	private volatile boolean open;
+
+	@Override
+	public void open(ReleaseListener listener) {
+		this.openings.add(listener);
+		this.open = true;
+	}
+
+	@Override
+	public void close(Duration atMost) {
+		this.open = false;
+	}
+
+	boolean isOpen() {
+		return this.open;
+	}
+
+	int openings() {
+		return this.openings.size();
+	}
+
+	/**
+	 * Tell something to whoever opened the feed last.
+	 */
+	void tell(Consumer<ReleaseListener> news) {
+		LockWorld.eventually().until(() -> !this.openings.isEmpty());
+		news.accept(this.openings.get(this.openings.size() - 1));
+	}
+
+}
