@@ -23,7 +23,8 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
 	private static final long DRIFT = 1000;
 
 	static LeaseDeadline from(LockClock clock, Duration lease) {
-		return new LeaseDeadline(clock.nanoTime(), clock.wallMillis(), lease.toNanos());
+		long nanos = clock.nanoTime();
+		return new LeaseDeadline(nanos, clock.wallMillis(), lease.toNanos());
 	}
 
 	LeaseDeadline withLease(Duration lease) {
@@ -42,9 +43,14 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
 		return clock.nanoTime() - this.sentNanos;
 	}
 
+	/**
+	 * Whether the machine may have been suspended since. The wall clock is read before
+	 * the other here, and after it when the proof began: a thread that is not scheduled
+	 * between two readings is no machine that was suspended.
+	 */
 	boolean suspect(LockClock clock) {
-		long elapsed = elapsedNanos(clock);
 		long wall = TimeUnit.MILLISECONDS.toNanos(clock.wallMillis() - this.sentWallMillis);
+		long elapsed = elapsedNanos(clock);
 		return wall - elapsed > SUSPICION_NANOS + elapsed / DRIFT;
 	}
 

@@ -105,4 +105,32 @@ class LeaseDeadlineTests {
 		assertThat(both.remainingNanos(this.clock)).isEqualTo(Duration.ofMinutes(59).toNanos());
 	}
 
+	@Test
+	void aThreadThatIsNotScheduledBetweenTwoReadingsIsNotTakenForASuspension() {
+		LeaseDeadline deadline = LeaseDeadline.from(new SlowlyRead(this.clock), LEASE);
+		assertThat(deadline.suspect(this.clock)).isFalse();
+		assertThat(deadline.suspect(new SlowlyRead(this.clock))).isFalse();
+	}
+
+	/**
+	 * A second passes after each reading.
+	 */
+	private record SlowlyRead(ManualClock clock) implements LockClock {
+
+		@Override
+		public long nanoTime() {
+			long nanos = this.clock.nanoTime();
+			this.clock.advance(Duration.ofSeconds(1));
+			return nanos;
+		}
+
+		@Override
+		public long wallMillis() {
+			long millis = this.clock.wallMillis();
+			this.clock.advance(Duration.ofSeconds(1));
+			return millis;
+		}
+
+	}
+
 }
