@@ -74,10 +74,8 @@ final class LocalQueue {
 		return (lease != null && lease.isHeld()) ? lease : null;
 	}
 
-	synchronized Waiter join(LeaseTerms terms) {
-		Waiter waiter = new Waiter(terms);
+	synchronized void join(Waiter waiter) {
 		this.waiters.add(waiter);
-		return waiter;
 	}
 
 	/**
@@ -129,11 +127,15 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The head is about to ask the store. A signal that comes while it is asking is kept
+	 * A waiter is about to ask the store. A signal that comes while it is asking is kept
 	 * for afterwards.
-	 * @return why it asks
+	 * @param waiter the waiter
+	 * @return why it asks, or {@code null} when it is not its turn any more
 	 */
-	synchronized Cause beginAsking() {
+	synchronized @Nullable Cause beginAsking(Waiter waiter) {
+		if (pauseBeforeAsking(waiter) > 0) {
+			return null;
+		}
 		AskPlan due = this.plan;
 		Cause cause = this.signalled ? Cause.SIGNAL : ((due != null) ? due.cause() : Cause.FIRST);
 		this.signalled = false;

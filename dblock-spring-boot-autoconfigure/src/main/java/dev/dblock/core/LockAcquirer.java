@@ -7,6 +7,7 @@ import dev.dblock.LockGrant;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
+import dev.dblock.core.WaitStatistics.Cause;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -178,8 +179,9 @@ final class LockAcquirer {
 		}
 
 		private @Nullable LockAttempt run(LocalQueue queue) {
-			Waiter me = queue.join(this.terms);
+			Waiter me = new Waiter(this.terms);
 			try {
+				queue.join(me);
 				return run(queue, me);
 			}
 			finally {
@@ -249,7 +251,11 @@ final class LockAcquirer {
 		}
 
 		private @Nullable LeaseHandle ask(LocalQueue queue, Waiter me, long leftNanos) {
-			LockAcquirer.this.statistics.count(queue.beginAsking());
+			Cause cause = queue.beginAsking(me);
+			if (cause == null) {
+				return null;
+			}
+			LockAcquirer.this.statistics.count(cause);
 			Outcome outcome = LockAcquirer.this.requests.ask(queue, me, this.terms, limit(leftNanos));
 			if (outcome.handle() == null) {
 				this.failure = outcome.failure();

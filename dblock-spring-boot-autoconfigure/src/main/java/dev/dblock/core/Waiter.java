@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * A thread in a {@link LocalQueue}. Its state changes under the queue's monitor; the
  * thread itself parks outside of it.
  */
-final class Waiter {
+class Waiter {
 
 	private final Thread thread = Thread.currentThread();
 
@@ -37,7 +37,7 @@ final class Waiter {
 
 	void hand(LeaseHandle handle) {
 		this.handed = handle;
-		LockSupport.unpark(this.thread);
+		wake();
 	}
 
 	/**

@@ -195,7 +195,7 @@ class HandOverEndsTests {
 		LocalQueue queue = leases.queues().enter("a");
 		leases.queues().granted(queue, lease, null);
 		LeaseHandle handle = leases.keeper().keep(lease);
-		queue.join(LeaseTerms.of(brief.orElse(LockWorld.DEFAULTS)));
+		queue.join(new Waiter(LeaseTerms.of(brief.orElse(LockWorld.DEFAULTS))));
 		leases.timer().breakWith(new OutOfMemoryError("scripted"));
 		assertThatThrownBy(handle::release).isInstanceOf(OutOfMemoryError.class);
 		assertThat(leases.repository().isHeld("a")).isFalse();

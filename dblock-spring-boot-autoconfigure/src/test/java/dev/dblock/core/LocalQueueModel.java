@@ -1,0 +1,369 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.dblock.LossReason;
+import dev.dblock.core.WaitStatistics.Cause;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.test.util.ReflectionTestUtils;
+
+/**
+ * A queue, a store and some threads, each of which does what {@link LockAcquirer} and
+ * {@link LeaseKeeper} do, one call at a time:
+ * <ul>
+ * <li>W waits for the lock, works and releases it,</li>
+ * <li>I does so too, but may be interrupted at any time before,</li>
+ * <li>L waits as well, but loses the lock by the end of its lease,</li>
+ * <li>T tries once,</li>
+ * <li>X is another process that may or may not hold the lock for a while.</li>
+ * </ul>
+ * The stream of releases is a thread as well: what is released is told at some time
+ * after.
+ */
+final class LocalQueueModel {
+
+	private static final LeaseTerms TERMS = LocalQueueModelTests.terms();
+
+	private static final int INTERRUPT = 100;
+
+	private static final int STREAM = 99;
+
+	private static final LockClock STOPPED = new LockClock() {
+
+		@Override
+		public long nanoTime() {
+			return 0;
+		}
+
+		@Override
+		public long wallMillis() {
+			return 0;
+		}
+
+	};
+
+	private final LocalQueue queue;
+
+	private final List<Actor> actors = new ArrayList<>();
+
+	private final List<Actor> line = new ArrayList<>();
+
+	private final StringBuilder story = new StringBuilder();
+
+	private @Nullable String stored;
+
+	private int untold;
+
+	private int tokens;
+
+	private @Nullable Actor inside;
+
+	LocalQueueModel(int handOvers, String cast) {
+		this.queue = new LocalQueue("name", new HandOffSettings(handOvers, Duration.ofDays(1)));
+		cast.chars().forEach((kind) -> this.actors.add(new Actor((char) kind, this.actors.size())));
+	}
+
+	List<Integer> choices() {
+		List<Integer> choices = new ArrayList<>();
+		for (Actor actor : this.actors) {
+			if (actor.canStep()) {
+				choices.add(actor.number);
+			}
+			if (actor.canBeInterrupted()) {
+				choices.add(INTERRUPT + actor.number);
+			}
+		}
+		if (this.untold > 0) {
+			choices.add(STREAM);
+		}
+		return choices;
+	}
+
+	void step(int choice) {
+		if (choice == STREAM) {
+			this.story.append(" told");
+			this.untold--;
+			this.queue.signal();
+			return;
+		}
+		Actor actor = this.actors.get(choice % INTERRUPT);
+		if (choice >= INTERRUPT) {
+			actor.at = At.QUIT;
+		}
+		this.story.append(' ').append(actor).append(':').append(actor.at);
+		actor.step();
+	}
+
+	boolean isOver() {
+		return this.actors.stream().allMatch((actor) -> actor.at == At.OVER);
+	}
+
+	boolean isClean() {
+		return this.queue.waiters() == 0 && this.queue.holder() == null && this.queue.plan() == null
+				&& field("holder") == null && field("releases").equals(0) && field("signalled").equals(false)
+				&& field("asking").equals(false) && this.stored == null;
+	}
+
+	/**
+	 * Everything that the future depends on.
+	 */
+	String state() {
+		StringBuilder state = new StringBuilder();
+		for (Actor actor : this.actors) {
+			state.append(actor.at).append(actor.permit).append(actor.lease != null).append(actor.handed() != null);
+			state.append(actor.lease != null && actor.lease == field("holder")).append(',');
+			state.append(actor.id != null && actor.id.equals(this.stored)).append(';');
+		}
+		Object streak = ReflectionTestUtils.getField(this.queue, "streak");
+		return state.append(this.line)
+			.append(this.stored == null)
+			.append(this.untold)
+			.append(field("holder") == null)
+			.append(field("releases"))
+			.append(field("signalled"))
+			.append(field("asking"))
+			.append(this.queue.plan() == null)
+			.append((streak != null) ? ReflectionTestUtils.getField(streak, "count") : "")
+			.toString();
+	}
+
+	private @Nullable Object field(String name) {
+		return ReflectionTestUtils.getField(this.queue, name);
+	}
+
+	@Override
+	public String toString() {
+		return this.story + " -> " + this.actors.stream().map((actor) -> actor + "=" + actor.at).toList();
+	}
+
+	private void check(boolean condition, String rule) {
+		if (!condition) {
+			throw new AssertionError(rule + ": " + this);
+		}
+	}
+
+	private enum At {
+
+		START, LOOK, PAUSE, PARKED, BEGIN, ASK, REFUSED, GRANTED, WORK, RELEASE, GIVE_UP, RELEASING, ENDED, STORE, TOLD,
+		LOST, QUIT, OVER
+
+	}
+
+	private final class Actor {
+
+		private final char kind;
+
+		private final int number;
+
+		private At at = At.START;
+
+		private boolean permit;
+
+		private int attempts;
+
+		private @Nullable Waiter waiter;
+
+		private @Nullable Lease lease;
+
+		private @Nullable String id;
+
+		Actor(char kind, int number) {
+			this.kind = kind;
+			this.number = number;
+		}
+
+		boolean canStep() {
+			return this.at != At.OVER && (this.at != At.PARKED || this.permit);
+		}
+
+		boolean canBeInterrupted() {
+			return this.kind == 'I' && switch (this.at) {
+				case LOOK, PAUSE, PARKED, BEGIN, ASK -> true;
+				default -> false;
+			};
+		}
+
+		private boolean keepsOthersFromAsking() {
+			return this.kind != 'X' && switch (this.at) {
+				case WORK, RELEASE, RELEASING, ENDED, STORE, TOLD -> true;
+				default -> false;
+			};
+		}
+
+		@Nullable LeaseHandle handed() {
+			return (this.waiter != null) ? this.waiter.handed() : null;
+		}
+
+		void step() {
+			LocalQueue queue = LocalQueueModel.this.queue;
+			switch (this.at) {
+				case START -> this.at = start();
+				case LOOK -> this.at = look();
+				case PAUSE -> this.at = (queue.pauseBeforeAsking(waiter()) <= 0) ? At.BEGIN : At.PARKED;
+				case PARKED -> {
+					this.permit = false;
+					this.at = At.LOOK;
+				}
+				case BEGIN -> {
+					this.at = (queue.beginAsking(waiter()) != null) ? At.ASK : At.LOOK;
+					check(this.at == At.LOOK
+							|| LocalQueueModel.this.actors.stream().noneMatch(Actor::keepsOthersFromAsking),
+							"Asked for what its own process holds or gives back");
+				}
+				case ASK -> this.at = ask();
+				case REFUSED -> {
+					queue.refused(waiter(), new AskPlan(Outcome.refused(null), 1, Cause.SLOW_POLL, Long.MAX_VALUE / 2));
+					this.at = At.LOOK;
+				}
+				case GRANTED -> {
+					check(this.waiter == null || LocalQueueModel.this.line.get(0) == this, "Not first in the line");
+					LocalQueueModel.this.line.remove(this);
+					queue.granted(lease(), this.waiter);
+					this.at = At.WORK;
+				}
+				case WORK -> {
+					check(LocalQueueModel.this.inside == null, "Two hold the lock");
+					LocalQueueModel.this.inside = this;
+					this.at = At.RELEASE;
+				}
+				case RELEASE -> {
+					LocalQueueModel.this.inside = null;
+					this.at = (this.kind == 'L') ? expire() : (handOver() ? At.OVER : At.RELEASING);
+				}
+				case LOST -> {
+					queue.ended(lease());
+					this.at = At.OVER;
+				}
+				case GIVE_UP -> this.at = handOver() ? At.OVER : At.RELEASING;
+				case RELEASING -> {
+					check(lease().endWith(LossReason.RELEASED), "Ended twice");
+					queue.releasing();
+					this.at = At.ENDED;
+				}
+				case ENDED -> {
+					queue.ended(lease());
+					this.at = At.STORE;
+				}
+				case STORE -> this.at = release();
+				case TOLD -> {
+					queue.released(0);
+					this.at = At.OVER;
+				}
+				case QUIT -> this.at = quit();
+				case OVER -> throw new IllegalStateException();
+			}
+		}
+
+		private At start() {
+			if (this.kind == 'X') {
+				return ask();
+			}
+			if (this.kind == 'T') {
+				return (LocalQueueModel.this.queue.holder() != null) ? At.OVER : At.ASK;
+			}
+			Waiter joining = new Waiter(TERMS) {
+
+				@Override
+				void wake() {
+					Actor.this.permit = true;
+				}
+
+			};
+			this.waiter = joining;
+			LocalQueueModel.this.queue.join(joining);
+			LocalQueueModel.this.line.add(this);
+			return At.LOOK;
+		}
+
+		private At look() {
+			LeaseHandle handed = handed();
+			if (handed == null) {
+				return At.PAUSE;
+			}
+			this.lease = handed.lease();
+			this.id = handed.lease().key().holder();
+			return At.WORK;
+		}
+
+		private At ask() {
+			check(this.waiter == null || LocalQueueModel.this.line.isEmpty() || LocalQueueModel.this.line.get(0) == this
+					|| handed() != null, "Asked out of turn");
+			if (LocalQueueModel.this.stored != null) {
+				return (this.waiter != null) ? At.REFUSED : At.OVER;
+			}
+			this.id = this.number + "-" + this.attempts++;
+			LocalQueueModel.this.stored = this.id;
+			if (this.kind == 'X') {
+				return At.STORE;
+			}
+			int token = LocalQueueModel.this.tokens += 1000;
+			this.lease = new Lease(new Grant(new LeaseKey("name", this.id), token, token + 999, Instant.EPOCH, "test"),
+					TERMS, Thread.currentThread(), LeaseDeadline.from(STOPPED, TERMS.lease()), STOPPED);
+			return At.GRANTED;
+		}
+
+		private boolean handOver() {
+			LocalQueue queue = LocalQueueModel.this.queue;
+			synchronized (queue) {
+				Waiter next = queue.successor(lease());
+				if (next == null || !lease().endWith(LossReason.RELEASED)) {
+					return false;
+				}
+				Actor successor = LocalQueueModel.this.actors.stream()
+					.filter((actor) -> actor.waiter == next)
+					.findFirst()
+					.orElseThrow();
+				check(LocalQueueModel.this.line.remove(0) == successor, "Handed over out of turn");
+				Lease passed = lease().handedTo(next);
+				check(passed.token() > lease().token(), "The token did not rise");
+				queue.handedOver(passed, next);
+				next.hand(new LeaseHandle(passed, null));
+				return true;
+			}
+		}
+
+		private At expire() {
+			check(lease().endWith(LossReason.EXPIRED), "Ended twice");
+			LocalQueueModel.this.stored = null;
+			return At.LOST;
+		}
+
+		private At release() {
+			check(this.id != null && this.id.equals(LocalQueueModel.this.stored), "Released what was not its own");
+			LocalQueueModel.this.stored = null;
+			LocalQueueModel.this.untold++;
+			return (this.kind == 'X') ? At.OVER : At.TOLD;
+		}
+
+		private At quit() {
+			boolean waiting = LocalQueueModel.this.queue.quit(waiter());
+			LocalQueueModel.this.line.remove(this);
+			LeaseHandle handed = handed();
+			if (waiting || handed == null) {
+				return At.OVER;
+			}
+			this.lease = handed.lease();
+			this.id = handed.lease().key().holder();
+			return At.GIVE_UP;
+		}
+
+		private Waiter waiter() {
+			return java.util.Objects.requireNonNull(this.waiter);
+		}
+
+		private Lease lease() {
+			return java.util.Objects.requireNonNull(this.lease);
+		}
+
+		@Override
+		public String toString() {
+			return this.kind + "" + this.number;
+		}
+
+	}
+
+}
