@@ -1,0 +1,87 @@
+package dev.dblock.scenario;
+
+import java.time.Duration;
+import java.util.List;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
+import dev.dblock.WhenLost;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.EngineSettings;
+import dev.dblock.core.HandOffSettings;
+import dev.dblock.core.PollSettings;
+import dev.dblock.mongodb.MongoLockRepository;
+import dev.dblock.mongodb.MongoLockSettings;
+import dev.dblock.mongodb.StatementDialect;
+
+import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+
+/**
+ * An engine with a client of its own, as each process of an application has one.
+ */
+final class Instance implements AutoCloseable {
+
+	static final String COLLECTION = "dblock_locks";
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+	private static final LockOptions DEFAULTS = new LockOptions(Duration.ofSeconds(30), Duration.ZERO, Duration.ZERO,
+			Duration.ZERO, true, WhenLost.NOTIFY, null);
+
+	private final SentCommands commands = new SentCommands();
+
+	private final Losses losses = new Losses();
+
+	private final MongoClient client;
+
+	private final DefaultLockEngine engine;
+
+	private final LockTemplate locks;
+
+	/**
+	 * Start an instance.
+	 * @param name what it is called in its locks, and by which fail points know it
+	 * @param uri the server
+	 * @param database the database of the locks
+	 * @param clockAllowance by how much the servers' clocks may differ
+	 */
+	Instance(String name, String uri, String database, Duration clockAllowance) {
+		this.client = MongoClients.create(MongoClientSettings.builder()
+			.applyConnectionString(new ConnectionString(uri))
+			.applicationName(name)
+			.addCommandListener(this.commands)
+			.build());
+		MongoLockSettings settings = new MongoLockSettings(COLLECTION, clockAllowance, Duration.ofDays(1), TIMEOUT,
+				StatementDialect.AUTO, true);
+		this.engine = new DefaultLockEngine(
+				new MongoLockRepository(new SimpleMongoClientDatabaseFactory(this.client, database), settings),
+				new EngineSettings("", name, DEFAULTS, TIMEOUT,
+						new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
+						new HandOffSettings(10_000, Duration.ofMillis(100))),
+				List.of(this.losses));
+		this.locks = new LockTemplate(this.engine);
+	}
+
+	LockTemplate locks() {
+		return this.locks;
+	}
+
+	SentCommands commands() {
+		return this.commands;
+	}
+
+	Losses losses() {
+		return this.losses;
+	}
+
+	@Override
+	public void close() {
+		this.engine.close();
+		this.client.close();
+	}
+
+}

@@ -1,0 +1,125 @@
+package dev.dblock.scenario;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockOptions;
+import dev.dblock.testing.MongoServer;
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.logging.LogLevel;
+import org.springframework.boot.logging.LoggingSystem;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What it costs the server to keep many locks.
+ */
+@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
+class ManyLeasesTests {
+
+	private static final String LOGGER_OF_LOSSES = "dev.dblock.core.LeaseLosses";
+
+	private static final int ROUNDS = 3;
+
+	private static final int PORTIONS = 5;
+
+	private static final int THREADS = 8;
+
+	private MongoServer server;
+
+	private Instances instances;
+
+	@BeforeEach
+	void start(MongoServer server) {
+		this.server = server;
+		this.instances = new Instances(server);
+	}
+
+	@AfterEach
+	void stop() throws Exception {
+		// Each lock that is lost at the end would be a line
+		LoggingSystem logging = LoggingSystem.get(getClass().getClassLoader());
+		logging.setLogLevel(LOGGER_OF_LOSSES, LogLevel.ERROR);
+		try {
+			this.instances.close();
+		}
+		finally {
+			logging.setLogLevel(LOGGER_OF_LOSSES, null);
+		}
+	}
+
+	/**
+	 * A round is a third of the lease: that often each lease is renewed.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "1000, 4, 2", "10000, 9, 10" })
+	void roundOfRenewalsCostsFewCommandsHoweverLongTheLocksTookToAcquire(int count, int leaseSeconds, int mostPerRound)
+			throws Exception {
+		Duration lease = Duration.ofSeconds(leaseSeconds);
+		Instance holder = this.instances.start("holder");
+		Instant first = now();
+		List<LockHandle> handles = new ArrayList<>();
+		for (int portion = 0; portion < PORTIONS; portion++) {
+			awaitServerTime(first.plus(lease.multipliedBy(portion).dividedBy(8)));
+			handles.addAll(acquire(holder, "portion-" + portion, count / PORTIONS, lease));
+		}
+		Instant start = now();
+		assertThat(Duration.between(first, start)).as("the stretch").isGreaterThan(lease.dividedBy(3));
+		long before = commands();
+		awaitServerTime(start.plus(lease.multipliedBy(ROUNDS).dividedBy(3)));
+		assertThat(commands() - before).isBetween(ROUNDS - 1L, (long) ROUNDS * mostPerRound);
+		assertThat(holder.losses().all()).isEmpty();
+		assertThat(handles).hasSize(count).allMatch(LockHandle::isHeld);
+		assertThat(renewedSince(start)).isEqualTo(count);
+	}
+
+	private long commands() {
+		return this.server.commandCount("update", "find", "findAndModify", "aggregate");
+	}
+
+	private Instant now() {
+		return ServerTime.sample(this.server.nodes().get(0)).localTime();
+	}
+
+	private void awaitServerTime(Instant time) {
+		Instances.eventually().until(() -> !now().isBefore(time));
+	}
+
+	private static List<LockHandle> acquire(Instance holder, String prefix, int count, Duration lease)
+			throws Exception {
+		List<Work<List<LockHandle>>> workers = new ArrayList<>();
+		for (int i = 0; i < THREADS; i++) {
+			int worker = i;
+			workers.add(Work.start(() -> {
+				List<LockHandle> handles = new ArrayList<>();
+				for (int j = worker; j < count; j += THREADS) {
+					handles.add(holder.locks().acquire(prefix + "-" + j, LockOptions.lease(lease)));
+				}
+				return handles;
+			}));
+		}
+		List<LockHandle> all = new ArrayList<>();
+		for (Work<List<LockHandle>> worker : workers) {
+			all.addAll(worker.result());
+		}
+		return all;
+	}
+
+	private long renewedSince(Instant start) {
+		Document unexpired = new Document("$expr", new Document("$gt", List.of("$expiresAt", "$$NOW")));
+		return this.instances.documents()
+			.countDocuments(unexpired.append("holder", new Document("$exists", true))
+				.append("updatedAt", new Document("$gt", start)));
+	}
+
+}

@@ -1,0 +1,72 @@
+package dev.dblock.scenario;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Predicate;
+
+import com.mongodb.event.CommandFailedEvent;
+import com.mongodb.event.CommandListener;
+import com.mongodb.event.CommandStartedEvent;
+import com.mongodb.event.CommandSucceededEvent;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Remembers what a client sent to the collections of an application, and how often it was
+ * answered.
+ */
+final class SentCommands implements CommandListener {
+
+	private final List<Sent> sent = new CopyOnWriteArrayList<>();
+
+	private final List<String> answered = new CopyOnWriteArrayList<>();
+
+	@Override
+	public void commandStarted(CommandStartedEvent event) {
+		BsonDocument command = event.getCommand();
+		if (command.get(event.getCommandName()) instanceof BsonString collection) {
+			BsonDocument session = command.getDocument("lsid", null);
+			this.sent.add(new Sent(event.getCommandName(), collection.getValue(), command.containsKey("autocommit"),
+					(session != null) ? session.getBinary("id").asUuid().toString() : null));
+		}
+	}
+
+	@Override
+	public void commandSucceeded(CommandSucceededEvent event) {
+		this.answered.add(event.getCommandName());
+	}
+
+	@Override
+	public void commandFailed(CommandFailedEvent event) {
+		this.answered.add(event.getCommandName());
+	}
+
+	List<Sent> to(String collection) {
+		return this.sent.stream().filter((sent) -> sent.collection().equals(collection)).toList();
+	}
+
+	long count(String command) {
+		return this.sent.stream().filter((sent) -> sent.command().equals(command)).count();
+	}
+
+	/**
+	 * Returns how many commands of a name were answered, be it by an error or by a
+	 * connection that broke.
+	 */
+	long answers(String command) {
+		return this.answered.stream().filter(Predicate.isEqual(command)).count();
+	}
+
+	/**
+	 * A command.
+	 *
+	 * @param command its name
+	 * @param collection the collection that it concerns
+	 * @param inTransaction whether it is part of a transaction
+	 * @param session the session that it belongs to
+	 */
+	record Sent(String command, String collection, boolean inTransaction, @Nullable String session) {
+	}
+
+}
