@@ -120,9 +120,13 @@ final class FailureTranslation {
 						&& concern.getWriteConcernError().getCode() == WRITE_CONCERN_TIMEOUT;
 	}
 
+	// A primary that steps down after the write says so in its write concern error, which
+	// the driver leaves in a wrapper of its own when the repetition finds no other
+	// primary.
 	private static boolean isDisturbed(MongoException cause) {
 		return cause instanceof MongoSocketException || cause instanceof MongoNotPrimaryException
-				|| cause instanceof MongoNodeIsRecoveringException || cause instanceof MongoWriteConcernException;
+				|| cause instanceof MongoNodeIsRecoveringException || cause instanceof MongoWriteConcernException
+				|| cause.getCause() instanceof MongoException inner && isDisturbed(inner);
 	}
 
 }

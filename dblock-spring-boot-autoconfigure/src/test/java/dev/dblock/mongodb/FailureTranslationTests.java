@@ -62,6 +62,9 @@ class FailureTranslationTests {
 						DataAccessResourceFailureException.class),
 				Arguments.of(new MongoNodeIsRecoveringException(new BsonDocument(), SERVER),
 						DataAccessResourceFailureException.class),
+				Arguments.of(wrapped(new MongoNodeIsRecoveringException(new BsonDocument(), SERVER)),
+						DataAccessResourceFailureException.class),
+				Arguments.of(wrapped(command(2)), UncategorizedMongoDbException.class),
 				Arguments.of(new IllegalStateException("state should be: open"),
 						DataAccessResourceFailureException.class),
 				Arguments.of(new MongoSecurityException(null, "login"), PermissionDeniedDataAccessException.class),
@@ -76,6 +79,13 @@ class FailureTranslationTests {
 	private static MongoException writeConcern(int code) {
 		return new MongoWriteConcernException(new WriteConcernError(code, "name", "text", new BsonDocument()),
 				WriteConcernResult.unacknowledged(), SERVER, java.util.Set.of());
+	}
+
+	/**
+	 * As the driver leaves the write concern error of a primary that steps down.
+	 */
+	private static MongoException wrapped(MongoException cause) {
+		return new MongoException(cause.getCode(), "wrapped", cause);
 	}
 
 	private static MongoException command(int code) {
