@@ -1,0 +1,64 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class HandOffStreakTests {
+
+	/**
+	 * The monotonic clock overflows in the middle.
+	 */
+	private static final long START = Long.MAX_VALUE - 50;
+
+	private static long after(long nanos) {
+		return START + nanos;
+	}
+
+	private static HandOffStreak streak(int maxCount, Duration maxTime) {
+		return new HandOffStreak(new HandOffSettings(maxCount, maxTime), START);
+	}
+
+	@Test
+	void endsAfterItsCount() {
+		HandOffStreak streak = streak(2, Duration.ofNanos(100));
+		streak.handedOver();
+		assertThat(streak.mayGoOn(START)).isTrue();
+		assertThat(streak.isOver(START)).isFalse();
+		streak.handedOver();
+		assertThat(streak.mayGoOn(START)).isFalse();
+		assertThat(streak.isOver(START)).isTrue();
+		streak.start(START);
+		assertThat(streak.mayGoOn(START)).isTrue();
+	}
+
+	@Test
+	void endsAfterItsTime() {
+		HandOffStreak streak = streak(2, Duration.ofNanos(100));
+		assertThat(streak.mayGoOn(after(99))).isTrue();
+		assertThat(streak.mayGoOn(after(100))).isFalse();
+		assertThat(streak.isOver(after(100))).isTrue();
+		streak.start(after(100));
+		assertThat(streak.mayGoOn(after(199))).isTrue();
+	}
+
+	@Test
+	void whereNothingIsHandedOverNobodyMakesRoom() {
+		for (HandOffStreak off : new HandOffStreak[] { streak(0, Duration.ofNanos(100)), streak(2, Duration.ZERO) }) {
+			assertThat(off.mayGoOn(START)).isFalse();
+			assertThat(off.isOver(after(1000))).isFalse();
+		}
+	}
+
+	@Test
+	void boundsAreNotNegative() {
+		assertThatIllegalArgumentException().isThrownBy(() -> new HandOffSettings(-1, Duration.ZERO))
+			.withMessageContaining("count");
+		assertThatIllegalArgumentException().isThrownBy(() -> new HandOffSettings(0, Duration.ofNanos(-1)))
+			.withMessageContaining("time");
+	}
+
+}
