@@ -331,6 +331,8 @@ class LockTemplateTests {
 			assertThat(LockContext.current()).isPresent();
 			assertThat(LockContext.current("a")).isPresent();
 			assertThat(LockContext.current("b")).isEmpty();
+			this.template.execute("b", () -> assertThat(LockContext.current("b")).isPresent());
+			assertThat(LockContext.current().orElseThrow().name()).as("left the inner one").isEqualTo("a");
 		});
 		assertThatThrownBy(() -> this.template.execute("a", () -> {
 			throw new IllegalStateException("scripted");
