@@ -68,6 +68,16 @@ public interface LockRepository {
 	Optional<LockInfo> find(String name);
 
 	/**
+	 * Look at one lock for somebody who has not much time.
+	 * @param name its full name
+	 * @param timeout how long the request may take in all
+	 * @return its state, or empty when there is no document
+	 * @throws dev.dblock.ForeignDocumentException when something else is stored under the
+	 * name
+	 */
+	Optional<LockInfo> find(String name, Duration timeout);
+
+	/**
 	 * Look at all locks whose names begin with a prefix. Documents that are not locks are
 	 * passed over.
 	 * @param prefix the beginning of the names, taken literally

@@ -22,6 +22,12 @@ import org.springframework.dao.TransientDataAccessException;
  */
 final class LockRequests {
 
+	/**
+	 * How much longer than its limit a request may keep a waiter, to learn who holds the
+	 * lock.
+	 */
+	private static final Duration LOOK = Duration.ofSeconds(1);
+
 	private static final Logger logger = LoggerFactory.getLogger(LockRequests.class);
 
 	private final LockRepository repository;
@@ -125,7 +131,7 @@ final class LockRequests {
 			return Outcome.failed(failure);
 		}
 		try {
-			Optional<LockInfo> lock = this.repository.find(key.name());
+			Optional<LockInfo> lock = this.repository.find(key.name(), LOOK);
 			return lock.filter((info) -> info.held() && !key.holder().equals(info.holder()))
 				.map(Outcome::refused)
 				.orElseGet(() -> Outcome.failed(failure));

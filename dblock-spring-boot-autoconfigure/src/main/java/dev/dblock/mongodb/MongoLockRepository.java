@@ -195,8 +195,12 @@ public final class MongoLockRepository implements LockRepository {
 
 	@Override
 	public Optional<LockInfo> find(String name) {
-		return execute("look at the lock '" + name + "'", this.settings.timeout(),
-				(statements, store) -> statements.find(store, name));
+		return find(name, this.settings.timeout());
+	}
+
+	@Override
+	public Optional<LockInfo> find(String name, Duration timeout) {
+		return execute("look at the lock '" + name + "'", timeout, (statements, store) -> statements.find(store, name));
 	}
 
 	@Override

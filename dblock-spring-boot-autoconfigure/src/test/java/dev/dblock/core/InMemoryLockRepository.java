@@ -187,7 +187,12 @@ final class InMemoryLockRepository implements LockRepository {
 
 	@Override
 	public Optional<LockInfo> find(String name) {
-		return serve(Kind.FIND, name, () -> look(name));
+		return find(name, Duration.ZERO);
+	}
+
+	@Override
+	public Optional<LockInfo> find(String name, Duration timeout) {
+		return serve(Kind.FIND, List.of(new LeaseKey(name, "")), timeout, () -> look(name));
 	}
 
 	private Optional<LockInfo> look(String name) {

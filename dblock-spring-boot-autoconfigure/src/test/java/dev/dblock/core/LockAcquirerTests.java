@@ -424,6 +424,8 @@ class LockAcquirerTests {
 		LockRefusal refusal = refused(waiter.result());
 		assertThat(refusal.holder()).isNotNull();
 		assertThat(refusal.holder().holder()).isEqualTo(other.holder());
+		assertThat(this.repository.requests(Kind.FIND)).isNotEmpty()
+			.allSatisfy((look) -> assertThat(look.timeout()).isEqualTo(Duration.ofSeconds(1)));
 	}
 
 	@Test

@@ -80,6 +80,11 @@ final class TellingRepository implements LockRepository, ReleaseFeed {
 	}
 
 	@Override
+	public Optional<LockInfo> find(String name, Duration timeout) {
+		return this.store.find(name, timeout);
+	}
+
+	@Override
 	public List<LockInfo> findAll(String prefix) {
 		return this.store.findAll(prefix);
 	}
