@@ -39,11 +39,13 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 			text.append(", for ").append(this.holder.why());
 		}
 		else {
-			text.append(": released by ").append(this.holder.acquirer()).append(", in its minimum hold");
+			text.append(": released by ")
+				.append(this.holder.acquirer())
+				.append(" within its minimum hold, or taken away from it by an operator");
 		}
 		return text.append("; taken for another ")
 			.append(this.holder.remaining().toMillis())
-			.append(" ms unless it is renewed or released")
+			.append(this.holder.held() ? " ms unless it is renewed or released" : " ms")
 			.toString();
 	}
 

@@ -354,7 +354,9 @@ class LockTemplateTests {
 		assertThat(unknown.toException().holder()).isNull();
 		this.template.acquire("a", LockOptions.defaults().minHold(Duration.ofSeconds(20))).close();
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> this.template.acquire("a"))
-			.withMessageContaining("released by host-1:4711:k7, in its minimum hold; taken for another 20000 ms");
+			.withMessageContaining(
+					"released by host-1:4711:k7 within its minimum hold, or taken away from it by an operator; "
+							+ "taken for another 20000 ms");
 	}
 
 	@Test

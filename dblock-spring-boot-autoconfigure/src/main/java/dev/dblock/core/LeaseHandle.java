@@ -142,8 +142,8 @@ final class LeaseHandle implements LockHandle {
 		}
 		catch (RuntimeException ex) {
 			logger.warn(
-					"The lock '{}' (fencing token {}) could not be given back; it ends with its lease, "
-							+ "within {} ms",
+					"The lock '{}' (fencing token {}) could not be given back; the server frees it "
+							+ "by itself at the end of its lease, of which {} ms are left here",
 					name(), token(), Math.max(0, this.lease.remainingNanos() / 1_000_000), ex);
 		}
 		LossReason end = this.lease.end();

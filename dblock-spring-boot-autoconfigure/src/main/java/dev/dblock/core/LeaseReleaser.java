@@ -48,19 +48,22 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * Give a lock back that its owner has held until now.
-	 * @param lease the lease, still believed in
+	 * Give a lock back that its owner has held until now. A repeat that finds nothing
+	 * counts as released if the lease was proven before the first attempt: then it was
+	 * that attempt which released it.
+	 * @param lease the lease
 	 * @return whether the store still had this acquisition as the holder
 	 * @throws org.springframework.dao.DataAccessException when no attempt was answered
 	 */
 	boolean release(Lease lease) {
 		boolean interrupted = Thread.interrupted();
+		boolean proven = !lease.isOver() && !lease.isUnproven();
 		Duration pause = FIRST_PAUSE;
 		try {
 			for (int attempt = 1;; attempt++) {
 				try {
 					boolean matched = this.repository.release(lease.key(), minHoldLeft(lease), timeoutFor(lease));
-					return matched || attempt > 1;
+					return matched || proven && attempt > 1;
 				}
 				catch (RuntimeException ex) {
 					interrupted |= Thread.interrupted();

@@ -142,10 +142,21 @@ final class LeaseRenewer {
 			Optional<LockInfo> now = gone.get(key);
 			if (lease != null && now != null) {
 				lose(lease, now);
+				loseSuccessor(lease, now);
 			}
 			else if (lease != null) {
 				lease.prove(sent.withLease(lease.terms().lease()));
 			}
+		}
+	}
+
+	/**
+	 * The lease may have been handed over between the look at who has it and its loss.
+	 */
+	private void loseSuccessor(Lease lease, Optional<LockInfo> now) {
+		Lease successor = this.registry.find(lease.key());
+		if (successor != null && successor != lease) {
+			lose(successor, now);
 		}
 	}
 

@@ -65,6 +65,14 @@ final class LockNames {
 		}
 	}
 
+	/**
+	 * Text of a caller that is stored and told, such as a reason: a line break in it
+	 * would forge a line in the log of whoever is refused.
+	 */
+	static String onOneLine(String text) {
+		return text.chars().anyMatch(Character::isISOControl) ? text.replaceAll("\\p{Cc}", " ") : text;
+	}
+
 	private static int utf8Length(String name) {
 		try {
 			return StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(name)).remaining();

@@ -64,12 +64,12 @@ final class LockRequests {
 	 */
 	Outcome ask(LocalQueue queue, @Nullable Waiter waiter, LeaseTerms terms, Duration limit) {
 		LeaseKey key = new LeaseKey(queue.name(), this.ids.next());
-		String why = (terms.why() != null) ? terms.why() : CallSite.describe();
+		String why = LockNames.onOneLine((terms.why() != null) ? terms.why() : CallSite.describe());
+		String thread = LockNames.onOneLine(LeaseOwner.nameOf(Thread.currentThread()));
 		LeaseDeadline deadline = LeaseDeadline.from(this.clock, terms.lease());
 		AcquireAnswer answer;
 		try {
-			answer = this.repository.acquire(new AcquireRequest(key, terms.lease(), this.acquirer,
-					LeaseOwner.nameOf(Thread.currentThread()), why, limit));
+			answer = this.repository.acquire(new AcquireRequest(key, terms.lease(), this.acquirer, thread, why, limit));
 		}
 		catch (LockException ex) {
 			throw ex;

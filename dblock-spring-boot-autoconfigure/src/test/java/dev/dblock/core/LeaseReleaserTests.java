@@ -80,6 +80,17 @@ class LeaseReleaserTests {
 	}
 
 	@Test
+	void aRepeatThatFindsNothingAfterASuspensionMayBeALossThatNobodyHasNoticed() {
+		LockHandle handle = acquire();
+		this.world.clock().suspend(Duration.ofSeconds(5));
+		this.world.rob("a");
+		this.repository.next(Kind.RELEASE, NO_SERVER);
+		assertThat(handle.release()).isFalse();
+		assertThat(releases()).isEqualTo(2);
+		assertThat(this.repository.isHeld("a")).isTrue();
+	}
+
+	@Test
 	void anErrorThatIsNoneOfTheStoresIsTriedAgainToo() {
 		LockHandle handle = acquire();
 		this.repository.next(Kind.RELEASE, Fault.lost(() -> new IllegalStateException("no session")));

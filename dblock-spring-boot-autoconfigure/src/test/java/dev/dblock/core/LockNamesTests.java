@@ -80,4 +80,11 @@ class LockNamesTests {
 			.withMessageContaining("prefix");
 	}
 
+	@Test
+	void textOfACallerIsToldOnOneLine() {
+		assertThat(LockNames.onOneLine("nightly\nWARN forged\tline\u0085end")).doesNotContain("\n", "\t", "\u0085")
+			.startsWith("nightly WARN");
+		assertThat(LockNames.onOneLine("com.acme.Invoices#invoice")).isEqualTo("com.acme.Invoices#invoice");
+	}
+
 }

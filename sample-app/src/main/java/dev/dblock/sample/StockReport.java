@@ -13,7 +13,9 @@ import org.springframework.stereotype.Component;
 
 /**
  * A job that is due on every instance at the same second and runs on one of them. The
- * minimum hold keeps an instance whose clock is a little late from running it again.
+ * others wait a little, so that they take over as soon as the lease of one that died has
+ * ended, and not at their next second. The minimum hold is longer than that wait and than
+ * the difference of the instances' clocks, so none of them runs the job again.
  */
 @Component
 class StockReport {
@@ -31,7 +33,8 @@ class StockReport {
 	}
 
 	@Scheduled(cron = "*/${sample.report.every-seconds} * * * * *")
-	@DistributedLock(name = "stock-report", minHoldString = "${sample.report.min-hold}")
+	@DistributedLock(name = "stock-report", waitString = "${sample.report.wait}",
+			minHoldString = "${sample.report.min-hold}")
 	void write() throws InterruptedException {
 		long now = Instant.now().getEpochSecond();
 		logger.info("WORKS     on the stock report of {}", Instant.ofEpochSecond(now - now % this.everySeconds));
