@@ -1,0 +1,287 @@
+package dev.dblock.scenario;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LossReason;
+import dev.dblock.testing.FailCommand;
+import dev.dblock.testing.MongoServer;
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.QueryTimeoutException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Requests that are repeated, delayed, applied in another order than they were sent, or
+ * whose answers are lost. Only one of two instances suffers from it.
+ */
+@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
+class DisturbedRequestsTests {
+
+	/**
+	 * The driver does not repeat a write that was answered so.
+	 */
+	private static final int UNSATISFIABLE_WRITE_CONCERN = 100;
+
+	/**
+	 * The driver repeats a write that was answered so.
+	 */
+	private static final int HOST_UNREACHABLE = 6;
+
+	/**
+	 * The driver repeats a write that was answered so, once it has heard of a primary
+	 * again.
+	 */
+	private static final int SHUTDOWN_IN_PROGRESS = 91;
+
+	private static final LockOptions LEASE = LockOptions.lease(Duration.ofSeconds(4));
+
+	private MongoServer server;
+
+	private Instances instances;
+
+	private Instance disturbed;
+
+	private Instance other;
+
+	@BeforeEach
+	void start(MongoServer server) {
+		this.server = server;
+		this.instances = new Instances(server);
+		this.disturbed = this.instances.start("disturbed");
+		this.other = this.instances.start("other");
+	}
+
+	@AfterEach
+	void stop() throws Exception {
+		this.server.clearFailPoints();
+		this.instances.close();
+	}
+
+	private void fail(FailCommand failure) {
+		this.server.failCommand(failure.forApplication("disturbed"));
+	}
+
+	@Test
+	void acquireThatWasAppliedButNotConfirmedIsAnErrorAndGivenBackAtOnce() {
+		fail(FailCommand.on("findAndModify").times(1).writeConcernError(UNSATISFIABLE_WRITE_CONCERN));
+		assertThatExceptionOfType(DataAccessResourceFailureException.class)
+			.isThrownBy(() -> this.disturbed.locks().tryAcquire("stock", LockOptions.lease(Duration.ofMinutes(5))))
+			.withMessageContaining("'stock'");
+		Instances.eventually().until(() -> this.instances.isReleased("stock"));
+		assertThat(this.other.locks().tryAcquire("stock")).isPresent();
+	}
+
+	@Test
+	void acquireThatWasNotAppliedIsAnErrorAndLeavesTheNameFree() {
+		fail(FailCommand.on("findAndModify").closeConnection());
+		assertThatExceptionOfType(DataAccessResourceFailureException.class)
+			.isThrownBy(() -> this.disturbed.locks().tryAcquire("stock", LockOptions.lease(Duration.ofSeconds(1))));
+		assertThat(this.other.locks().tryAcquire("stock")).isPresent();
+	}
+
+	@Test
+	void storedAnswerToTheDriversRetryIsTheGrant() {
+		long sent = this.disturbed.commands().count("findAndModify");
+		fail(FailCommand.on("findAndModify").times(1).writeConcernError(HOST_UNREACHABLE));
+		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE);
+		assertThat(this.disturbed.commands().count("findAndModify") - sent).isEqualTo(2);
+		assertThat(this.instances.document("stock")).containsEntry("token", handle.token() + 1023);
+		assertHeldAndRenewed(handle);
+	}
+
+	@Test
+	void waiterWhoseAcquireWasAppliedButNotConfirmedHasTheLockInTheEnd() {
+		fail(FailCommand.on("findAndModify").times(1).writeConcernError(UNSATISFIABLE_WRITE_CONCERN));
+		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE.waitUpTo(Duration.ofSeconds(30)));
+		assertHeldAndRenewed(handle);
+	}
+
+	/**
+	 * A primary that steps down after the write, and no other is elected in time.
+	 */
+	@Test
+	void acquireThatThePrimaryAppliedBeforeItWentIsGivenBack() {
+		fail(FailCommand.on("findAndModify").times(1).writeConcernError(SHUTDOWN_IN_PROGRESS));
+		assertThatExceptionOfType(DataAccessResourceFailureException.class)
+			.isThrownBy(() -> this.disturbed.locks().tryAcquire("stock", LockOptions.lease(Duration.ofSeconds(1))))
+			.withMessageContaining("'stock'");
+		assertThat(this.other.locks().tryAcquire("stock", LEASE.waitUpTo(Duration.ofSeconds(60)))).isPresent();
+	}
+
+	@Test
+	void grantWhoseAnswerComesAfterItsLeaseIsNotUsed() {
+		Duration lease = Duration.ofSeconds(1);
+		fail(FailCommand.on("findAndModify").times(1).blockFor(Duration.ofMillis(2500)));
+		assertThatExceptionOfType(QueryTimeoutException.class)
+			.isThrownBy(() -> this.disturbed.locks().acquire("stock", LockOptions.lease(lease)))
+			.withMessageContaining("'stock'");
+		LockHandle next = this.other.locks()
+			.acquire("stock",
+					LockOptions.lease(Duration.ofSeconds(60)).autoRenew(false).waitUpTo(lease.multipliedBy(20)));
+		Document taken = this.instances.document("stock");
+		// Until the request that was held up can only have been applied, or never is
+		Instances.eventually()
+			.during(Duration.ofSeconds(2))
+			.until(() -> taken.equals(this.instances.document("stock")));
+		assertThat(next.release()).isTrue();
+	}
+
+	@Test
+	void waiterWhoseAnswerComesAfterItsLeaseAsksAgain() {
+		fail(FailCommand.on("findAndModify").times(1).blockFor(Duration.ofSeconds(5)));
+		LockHandle handle = this.disturbed.locks()
+			.acquire("stock", LockOptions.lease(Duration.ofSeconds(3)).waitUpTo(Duration.ofSeconds(60)));
+		assertHeldAndRenewed(handle);
+	}
+
+	/**
+	 * How a renewal goes wrong, once.
+	 */
+	enum Trouble {
+
+		TOO_SLOW(FailCommand.on("update").times(1).blockFor(Duration.ofSeconds(5))),
+
+		CONNECTION_LOST(FailCommand.on("update").times(1).closeConnection()),
+
+		NOT_CONFIRMED(FailCommand.on("update").times(1).writeConcernError(UNSATISFIABLE_WRITE_CONCERN));
+
+		private final FailCommand failure;
+
+		Trouble(FailCommand failure) {
+			this.failure = failure;
+		}
+
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void renewalThatGoesWrongIsTriedAgain(Trouble trouble) {
+		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE);
+		long sent = this.disturbed.commands().count("update");
+		fail(trouble.failure);
+		Instances.eventually().until(() -> this.disturbed.commands().count("update") >= sent + 2);
+		assertHeldAndRenewed(handle);
+	}
+
+	@Test
+	void renewalThatArrivesAfterTheReleaseChangesNothing() throws Exception {
+		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE.autoRenew(false));
+		long sent = this.disturbed.commands().count("update");
+		long answered = this.disturbed.commands().answers("update");
+		fail(FailCommand.on("update").times(1).blockFor(Duration.ofMillis(1500)));
+		Work<Boolean> renewal = Work.start(handle::renew);
+		Instances.eventually().until(() -> this.disturbed.commands().count("update") > sent);
+		assertThat(handle.release()).isTrue();
+		assertThat(this.disturbed.commands().answers("update")).as("the release overtook the renewal")
+			.isEqualTo(answered + 1);
+		LockHandle next = this.other.locks().acquire("stock", LEASE.autoRenew(false));
+		Document taken = this.instances.document("stock");
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> {
+			throw renewal.failure();
+		}).extracting(LockLostException::reason).isEqualTo(LossReason.RELEASED);
+		assertThat(this.instances.document("stock")).isEqualTo(taken);
+		assertThat(this.disturbed.losses().all()).isEmpty();
+		assertThat(next.release()).isTrue();
+	}
+
+	@Test
+	void extensionThatWasNotConfirmedIsAnErrorAndTheLeaseGoesOn() {
+		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE);
+		fail(FailCommand.on("update").times(1).writeConcernError(UNSATISFIABLE_WRITE_CONCERN));
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> handle.extend(Duration.ofSeconds(20)));
+		assertThat(handle.remaining()).isLessThanOrEqualTo(Duration.ofSeconds(4));
+		assertHeldAndRenewed(handle);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { UNSATISFIABLE_WRITE_CONCERN, HOST_UNREACHABLE })
+	void releaseThatWasAppliedButNotConfirmedCountsAsReleased(int code) {
+		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE);
+		long sent = this.disturbed.commands().count("update");
+		fail(FailCommand.on("update").times(1).writeConcernError(code));
+		assertThat(handle.release()).isTrue();
+		assertThat(this.disturbed.commands().count("update") - sent).isEqualTo(2);
+		assertThat(this.instances.isReleased("stock")).isTrue();
+		assertThat(this.disturbed.losses().all()).isEmpty();
+	}
+
+	@Test
+	void releaseThatNeverArrivesIsAnErrorAndTheLeaseEndsTheLock() {
+		LockOptions options = LockOptions.lease(Duration.ofSeconds(2));
+		fail(FailCommand.on("update").closeConnection());
+		LockHandle released = this.disturbed.locks().acquire("released", options);
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(released::release);
+		assertThat(released.isHeld()).isFalse();
+		LockHandle closed = this.disturbed.locks().acquire("closed", options);
+		closed.close();
+		assertThat(closed.isHeld()).isFalse();
+		for (String name : List.of("released", "closed")) {
+			Instant free = this.instances.instant(name, "expiresAt");
+			this.other.locks().acquire(name, LEASE.waitUpTo(Duration.ofSeconds(60)));
+			assertThat(this.instances.instant(name, "acquiredAt")).isAfterOrEqualTo(free);
+		}
+	}
+
+	/**
+	 * Whatever goes wrong however often: who was given a lock has it, and what nobody was
+	 * given is free in the end.
+	 */
+	@Test
+	void noLockIsOrphaned() {
+		Map<String, LockHandle> held = new HashMap<>();
+		List<String> inDoubt = new ArrayList<>();
+		fail(new FailCommand(new Document("activationProbability", 0.5), Trouble.NOT_CONFIRMED.failure.data())
+			.with("failCommands", List.of("findAndModify", "update")));
+		for (int i = 0; i < 40; i++) {
+			String name = "stock-" + i;
+			try {
+				held.put(name, this.disturbed.locks().acquire(name, LEASE));
+			}
+			catch (DataAccessException ex) {
+				inDoubt.add(name);
+			}
+		}
+		this.server.clearFailPoints();
+		assertThat(held).isNotEmpty();
+		assertThat(inDoubt).isNotEmpty();
+		for (String name : inDoubt) {
+			assertThat(this.other.locks().acquire(name, LEASE.waitUpTo(Duration.ofSeconds(60))).release()).isTrue();
+		}
+		held.forEach((name, handle) -> {
+			assertThat(this.other.locks().tryAcquire(name)).isEmpty();
+			assertThat(handle.isHeld()).isTrue();
+			assertThat(handle.release()).isTrue();
+		});
+	}
+
+	private void assertHeldAndRenewed(LockHandle handle) {
+		Instant acquired = this.instances.instant("stock", "updatedAt");
+		Instances.eventually().until(() -> this.instances.instant("stock", "updatedAt").isAfter(acquired));
+		assertThat(handle.isHeld()).isTrue();
+		assertThat(this.other.locks().tryAcquire("stock")).isEmpty();
+		assertThat(this.disturbed.losses().all()).isEmpty();
+		assertThat(handle.release()).isTrue();
+		assertThat(this.instances.isReleased("stock")).isTrue();
+	}
+
+}

@@ -1,0 +1,78 @@
+package dev.dblock.scenario;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.testing.MongoNode;
+import dev.dblock.testing.MongoServer;
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.QueryTimeoutException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * An application that starts before its server does.
+ */
+@MongoServerTest(kind = MongoServerKind.STANDALONE, fresh = true, faults = true)
+class ServerDownAtStartTests {
+
+	@Test
+	void applicationStartsAndItsLocksThrowUntilTheServerIsUp(MongoServer server) throws Exception {
+		MongoNode node = server.nodes().get(0);
+		node.kill();
+		try (Instances instances = new Instances(server)) {
+			Counter counter = instances
+				.startApplication("early", CounterConfiguration.class, "dblock.mongodb.timeout=500ms")
+				.getBean(Counter.class);
+			for (int i = 0; i < 2; i++) {
+				assertThatExceptionOfType(DataAccessException.class).isThrownBy(counter::count)
+					.isInstanceOfAny(DataAccessResourceFailureException.class, QueryTimeoutException.class)
+					.withMessageContaining("'counter'");
+			}
+			assertThat(counter.runs()).as("runs without the lock").isZero();
+			node.restart();
+			Instances.eventually().ignoreExceptionsInstanceOf(DataAccessException.class).until(() -> {
+				counter.count();
+				return true;
+			});
+			assertThat(counter.runs()).isEqualTo(1);
+			assertThat(instances.isReleased("counter")).isTrue();
+		}
+	}
+
+	static class Counter {
+
+		private final AtomicInteger runs = new AtomicInteger();
+
+		@DistributedLock("counter")
+		public void count() {
+			this.runs.incrementAndGet();
+		}
+
+		public int runs() {
+			return this.runs.get();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class CounterConfiguration {
+
+		@Bean
+		Counter counter() {
+			return new Counter();
+		}
+
+	}
+
+}

@@ -1,0 +1,203 @@
+package dev.dblock.scenario;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LossReason;
+import dev.dblock.WhenLost;
+import dev.dblock.testing.MongoNode;
+import dev.dblock.testing.MongoReplicaSet;
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.dao.DataAccessException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Holders whose server goes away.
+ */
+@MongoServerTest(kind = MongoServerKind.REPLICA_SET_3, fresh = true)
+class ServerLossTests {
+
+	/**
+	 * Leaves a busy machine some time to tell, beside what the clocks may differ by.
+	 */
+	private static final Duration CLOCK_ALLOWANCE = Duration.ofSeconds(2);
+
+	private static final Duration LEASE = Duration.ofSeconds(3);
+
+	private MongoReplicaSet server;
+
+	private ServerTime clock;
+
+	private Instances instances;
+
+	private Instance holder;
+
+	private Instance other;
+
+	@BeforeEach
+	void start(MongoReplicaSet server) {
+		this.server = server;
+		this.clock = ServerTime.sample(server.awaitPrimary());
+		this.instances = new Instances(server);
+		this.holder = this.instances.start("holder", CLOCK_ALLOWANCE);
+		this.other = this.instances.start("other", CLOCK_ALLOWANCE);
+	}
+
+	@AfterEach
+	void stop() throws Exception {
+		this.instances.close();
+	}
+
+	@Test
+	void leaseOutlivesThePrimaryAndIsRenewedOnTheNext() {
+		LockHandle handle = this.holder.locks().acquire("stock", LockOptions.lease(Duration.ofSeconds(15)));
+		long token = handle.token();
+		String id = this.instances.document("stock").getString("holder");
+		MongoNode killed = this.server.killPrimary();
+		Instant killedAt = this.clock.latest(System.nanoTime());
+		Instances.eventually().until(() -> {
+			assertThat(handle.isHeld()).isTrue();
+			assertNotGrantedToTheOther();
+			return this.instances.instant("stock", "updatedAt").isAfter(killedAt);
+		});
+		assertThat(this.server.awaitPrimary().address()).isNotEqualTo(killed.address());
+		assertThat(this.holder.losses().all()).isEmpty();
+		assertThat(handle.token()).isEqualTo(token);
+		assertThat(this.instances.document("stock")).containsEntry("holder", id).containsEntry("token", token + 1023);
+		assertThat(this.other.locks().tryAcquire("stock")).isEmpty();
+		assertThat(handle.release()).isTrue();
+		assertThat(this.other.locks().acquire("stock").token()).isGreaterThan(token + 1023);
+	}
+
+	private void assertNotGrantedToTheOther() {
+		try {
+			assertThat(this.other.locks().tryAcquire("stock")).isEmpty();
+		}
+		catch (DataAccessException ex) {
+			assertThat(ex).hasMessageContaining("'stock'");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void holderIsToldBeforeTheServerWouldLetAnotherIn(Outage outage) throws Exception {
+		Job job = new Job();
+		Work<Boolean> work = Work.start(() -> this.holder.locks()
+			.execute("stock", LockOptions.lease(LEASE).whenLost(WhenLost.INTERRUPT), job::run));
+		LockHandle handle = job.handle.get(30, TimeUnit.SECONDS);
+		Work<Long> belief = Work.start(() -> lastBelief(handle));
+		Work<LockHandle> rival = Work.start(() -> this.other.locks()
+			.acquire("stock", LockOptions.lease(Duration.ofSeconds(30)).waitUpTo(Duration.ofSeconds(120))));
+		Instant granted = this.instances.instant("stock", "acquiredAt");
+		// Right after a renewal, so that there is none between this look and the outage
+		Instances.eventually().until(() -> this.instances.instant("stock", "updatedAt").isAfter(granted));
+		Instant free = this.instances.instant("stock", "expiresAt");
+		this.server.nodes().forEach(outage.begin);
+
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> {
+			throw work.failure();
+		}).satisfies((lost) -> {
+			assertThat(lost.reason()).isEqualTo(LossReason.EXPIRED);
+			assertThat(lost.getSuppressed()).hasAtLeastOneElementOfType(InterruptedException.class);
+		});
+		Instant thrown = this.clock.latest(System.nanoTime());
+		Instant interrupted = this.clock.latest(job.interrupted.get(30, TimeUnit.SECONDS));
+		Instant calledBack = this.clock.latest(job.calledBack.get(30, TimeUnit.SECONDS));
+		Instances.eventually().until(() -> this.holder.losses().of("stock").isPresent());
+		Instant listenerTold = this.clock.latest(this.holder.losses().all().get(0).toldNanos());
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(this.clock.earliest(belief.result())).as("the last belief of the handle").isBefore(free);
+		assertThat(thrown).as("the exception").isBefore(free);
+		assertThat(interrupted).as("the interrupt").isBefore(free);
+		assertThat(calledBack).as("the callback").isBefore(free);
+		assertThat(listenerTold).as("the listener").isBefore(free);
+
+		this.server.nodes().forEach(outage.end);
+		LockHandle next = rival.result();
+		assertThat(this.instances.instant("stock", "acquiredAt")).isAfter(thrown).isAfter(listenerTold);
+		assertThat(next.token()).isGreaterThan(handle.token());
+	}
+
+	/**
+	 * The last moment in which the handle said that the lock is held, or earlier.
+	 */
+	private static long lastBelief(LockHandle handle) {
+		long last = System.nanoTime();
+		for (long asked = last; handle.isHeld(); asked = System.nanoTime()) {
+			last = asked;
+			LockSupport.parkNanos(1_000_000);
+		}
+		return last;
+	}
+
+	/**
+	 * How all servers go away.
+	 */
+	enum Outage {
+
+		/**
+		 * Connections stay open, and nothing answers.
+		 */
+		PAUSED(MongoNode::pause, MongoNode::resume),
+
+		/**
+		 * Connections are refused.
+		 */
+		KILLED(MongoNode::kill, MongoNode::restart);
+
+		private final Consumer<MongoNode> begin;
+
+		private final Consumer<MongoNode> end;
+
+		Outage(Consumer<MongoNode> begin, Consumer<MongoNode> end) {
+			this.begin = begin;
+			this.end = end;
+		}
+
+	}
+
+	/**
+	 * Work that goes on until it is interrupted, and remembers when it was told.
+	 */
+	private static final class Job {
+
+		private final CompletableFuture<LockHandle> handle = new CompletableFuture<>();
+
+		private final CompletableFuture<Long> calledBack = new CompletableFuture<>();
+
+		private final CompletableFuture<Long> interrupted = new CompletableFuture<>();
+
+		boolean run() throws InterruptedException {
+			LockHandle handle = LockContext.current().orElseThrow();
+			handle.onLost(() -> this.calledBack.complete(System.nanoTime()));
+			this.handle.complete(handle);
+			try {
+				return new CountDownLatch(1).await(60, TimeUnit.SECONDS);
+			}
+			catch (InterruptedException ex) {
+				this.interrupted.complete(System.nanoTime());
+				throw ex;
+			}
+		}
+
+	}
+
+}
