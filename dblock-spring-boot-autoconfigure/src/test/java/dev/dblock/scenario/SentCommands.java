@@ -1,6 +1,8 @@
 package dev.dblock.scenario;
 
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 
@@ -22,8 +24,13 @@ final class SentCommands implements CommandListener {
 
 	private final List<String> answered = new CopyOnWriteArrayList<>();
 
+	private final Map<Integer, Long> startedNanos = new ConcurrentHashMap<>();
+
+	private final Map<String, Long> lastDoneNanos = new ConcurrentHashMap<>();
+
 	@Override
 	public void commandStarted(CommandStartedEvent event) {
+		this.startedNanos.put(event.getRequestId(), System.nanoTime());
 		BsonDocument command = event.getCommand();
 		if (command.get(event.getCommandName()) instanceof BsonString collection) {
 			BsonDocument session = command.getDocument("lsid", null);
@@ -34,11 +41,13 @@ final class SentCommands implements CommandListener {
 
 	@Override
 	public void commandSucceeded(CommandSucceededEvent event) {
+		this.lastDoneNanos.merge(event.getCommandName(), this.startedNanos.remove(event.getRequestId()), Math::max);
 		this.answered.add(event.getCommandName());
 	}
 
 	@Override
 	public void commandFailed(CommandFailedEvent event) {
+		this.startedNanos.remove(event.getRequestId());
 		this.answered.add(event.getCommandName());
 	}
 
@@ -56,6 +65,14 @@ final class SentCommands implements CommandListener {
 	 */
 	long answers(String command) {
 		return this.answered.stream().filter(Predicate.isEqual(command)).count();
+	}
+
+	/**
+	 * Returns when the last command of a name that succeeded was sent, by the monotonic
+	 * clock.
+	 */
+	long lastDoneNanos(String command) {
+		return this.lastDoneNanos.get(command);
 	}
 
 	/**

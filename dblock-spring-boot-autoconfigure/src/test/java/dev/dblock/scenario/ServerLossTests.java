@@ -124,6 +124,9 @@ class ServerLossTests {
 		Instances.eventually().until(() -> this.holder.losses().of("stock").isPresent());
 		Instant listenerTold = this.clock.latest(this.holder.losses().all().get(0).toldNanos());
 		assertThat(handle.isHeld()).isFalse();
+		assertThat(belief.result() - this.holder.commands().lastDoneNanos("update"))
+			.as("from the last renewal to the last belief of the handle")
+			.isLessThan(LEASE.toNanos());
 		assertThat(this.clock.earliest(belief.result())).as("the last belief of the handle").isBefore(free);
 		assertThat(thrown).as("the exception").isBefore(free);
 		assertThat(interrupted).as("the interrupt").isBefore(free);
