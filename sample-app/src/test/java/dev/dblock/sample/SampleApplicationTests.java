@@ -51,7 +51,7 @@ class SampleApplicationTests {
 		}
 
 		private static Instance start(String name, String server) {
-			return Instance.start(name, server, "--sample.report.every-seconds=1", "--sample.report.work=200ms",
+			return Instance.start(name, server, "--sample.report.every-seconds=1", "--sample.report.work=800ms",
 					"--sample.report.min-hold=900ms", "--sample.order.work=500ms", "--sample.stock.work=2s");
 		}
 
