@@ -103,6 +103,10 @@ final class ClassicStatements implements Statements {
 		filter.append(LockDocument.HOLDER, (holder != null) ? text(holder) : OperatorStatements.IS_ABSENT);
 		filter.append(LockDocument.TOKEN, (found != null) ? number(found.token()) : OperatorStatements.IS_ABSENT);
 		filter.append(LockDocument.EXPIRES_AT, (expiresAt != null) ? date(expiresAt) : OperatorStatements.IS_ABSENT);
+		filter.append(LockDocument.LEASE_MILLIS,
+				(found != null) ? OperatorStatements.IS_LONG : OperatorStatements.IS_ABSENT);
+		filter.append(LockDocument.ACQUIRED_AT,
+				(found != null) ? OperatorStatements.IS_DATE : OperatorStatements.IS_ABSENT);
 		BsonDocument taken = store.collection().findOneAndUpdate(filter, grant(request, found, now), TAKE);
 		return (taken != null) ? LockDocument.readIfOurs(taken).orElse(null) : null;
 	}
@@ -135,7 +139,7 @@ final class ClassicStatements implements Statements {
 		Map<Long, List<LeaseKey>> byLength = new TreeMap<>();
 		for (LeaseKey lease : leases) {
 			LockDocument document = found.document(lease.name());
-			if (document != null && document.isHeldBy(lease.holder()) && document.leaseMillis() != null) {
+			if (document != null && document.isHeldBy(lease.holder())) {
 				byLength.computeIfAbsent(document.leaseMillis(), (length) -> new ArrayList<>()).add(lease);
 			}
 		}

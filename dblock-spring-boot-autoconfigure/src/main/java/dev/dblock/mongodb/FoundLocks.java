@@ -99,7 +99,7 @@ final class FoundLocks {
 	private record Found(LockDocument document, LockInfo info) {
 
 		private boolean isRenewable(LeaseKey lease) {
-			return this.info.held() && this.document.isHeldBy(lease.holder()) && this.document.leaseMillis() != null;
+			return this.info.held() && this.document.isHeldBy(lease.holder());
 		}
 
 	}

@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A stored document that is known to be one of ours: its token is a long of a sensible
- * size, its {@code expiresAt} a date or absent, its {@code holder} a string or absent.
- * Whatever else was changed by hand is read as absent.
+ * size, its {@code leaseMillis} a long and its {@code acquiredAt} a date, as every grant
+ * writes them and no release removes them; its {@code expiresAt} is a date or absent, its
+ * {@code holder} a string or absent. Whatever else was changed by hand is read as absent.
  */
 final class LockDocument {
 
@@ -93,8 +94,13 @@ final class LockDocument {
 	private static boolean isOurs(BsonDocument found) {
 		BsonValue token = found.get(TOKEN);
 		return isOr(found, ID, BsonType.STRING) && token != null && token.isInt64()
-				&& token.asInt64().getValue() <= LARGEST_TOKEN && isOr(found, EXPIRES_AT, BsonType.DATE_TIME)
+				&& token.asInt64().getValue() <= LARGEST_TOKEN && is(found, LEASE_MILLIS, BsonType.INT64)
+				&& is(found, ACQUIRED_AT, BsonType.DATE_TIME) && isOr(found, EXPIRES_AT, BsonType.DATE_TIME)
 				&& isOr(found, HOLDER, BsonType.STRING);
+	}
+
+	private static boolean is(BsonDocument found, String field, BsonType type) {
+		return found.containsKey(field) && isOr(found, field, type);
 	}
 
 	private static boolean isOr(BsonDocument found, String field, BsonType type) {
@@ -119,17 +125,15 @@ final class LockDocument {
 	}
 
 	Instant acquiredAt() {
-		Instant acquiredAt = instant(ACQUIRED_AT);
-		return (acquiredAt != null) ? acquiredAt : Instant.EPOCH;
+		return Instant.ofEpochMilli(this.fields.getDateTime(ACQUIRED_AT).getValue());
 	}
 
 	@Nullable Long expiresAt() {
 		return date(EXPIRES_AT);
 	}
 
-	@Nullable Long leaseMillis() {
-		BsonValue value = this.fields.get(LEASE_MILLIS);
-		return (value != null && value.isInt64()) ? Long.valueOf(value.asInt64().getValue()) : null;
+	long leaseMillis() {
+		return this.fields.getInt64(LEASE_MILLIS).getValue();
 	}
 
 	/**
@@ -159,8 +163,8 @@ final class LockDocument {
 		long remaining = (expiresAt != null) ? Math.max(0, expiresAt - now) : 0;
 		String holder = holder();
 		return new LockInfo(name(), holder != null && remaining > 0, holder, string(ACQUIRER), string(THREAD),
-				string(WHY), token(), instant(ACQUIRED_AT), instant(UPDATED_AT), instant(EXPIRES_AT),
-				instant(RELEASED_AT), Duration.ofMillis(remaining));
+				string(WHY), token(), acquiredAt(), instant(UPDATED_AT), instant(EXPIRES_AT), instant(RELEASED_AT),
+				Duration.ofMillis(remaining));
 	}
 
 	private @Nullable String string(String field) {

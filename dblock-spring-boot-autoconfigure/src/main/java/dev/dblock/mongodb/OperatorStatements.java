@@ -18,6 +18,8 @@ final class OperatorStatements {
 
 	static final BsonDocument IS_LONG = doc("$type", new BsonString("long"));
 
+	static final BsonDocument IS_DATE = doc("$type", new BsonString("date"));
+
 	static final BsonDocument IS_STRING = doc("$type", new BsonString("string"));
 
 	static final BsonDocument IS_ABSENT = doc("$exists", BsonBoolean.FALSE);
@@ -83,7 +85,9 @@ final class OperatorStatements {
 	}
 
 	private static BsonDocument lock(String name) {
-		return doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN, IS_LONG);
+		return doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN, IS_LONG)
+			.append(LockDocument.LEASE_MILLIS, IS_LONG)
+			.append(LockDocument.ACQUIRED_AT, IS_DATE);
 	}
 
 	private static boolean update(StoreRequest store, BsonDocument filter, BsonDocument update) {

@@ -45,8 +45,8 @@ final class PipelineStatements implements Statements {
 	private static final BsonDocument NOTHING_THERE = doc("$eq", ref("$$ROOT"), doc(LockDocument.ID, ref("$_id")));
 
 	private static final BsonDocument OURS_AND_FREE = doc("$and", hasType(TOKEN, "long"),
-			doc("$lte", TOKEN, number(LockDocument.LARGEST_TOKEN)),
-			doc("$in", doc("$type", ref("$holder")), array("string", "missing")),
+			doc("$lte", TOKEN, number(LockDocument.LARGEST_TOKEN)), hasType(ref("$leaseMillis"), "long"),
+			hasType(ref("$acquiredAt"), "date"), doc("$in", doc("$type", ref("$holder")), array("string", "missing")),
 			doc("$or", hasType(EXPIRES_AT, "missing"),
 					doc("$and", hasType(EXPIRES_AT, "date"), doc("$lte", EXPIRES_AT, NOW))));
 
@@ -150,6 +150,7 @@ final class PipelineStatements implements Statements {
 			.append(LockDocument.HOLDER, anyOf(leases, LeaseKey::holder))
 			// One document spoilt by hand must not make the renewal of all others fail.
 			.append(LockDocument.LEASE_MILLIS, OperatorStatements.IS_LONG)
+			.append(LockDocument.ACQUIRED_AT, OperatorStatements.IS_DATE)
 			.append("$expr", NOT_EXPIRED.get("$expr"));
 		long renewed = store.collection().updateMany(filter, this.renewal).getMatchedCount();
 		if (renewed == leases.size()) {

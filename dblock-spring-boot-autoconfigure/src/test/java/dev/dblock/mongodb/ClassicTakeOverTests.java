@@ -98,6 +98,8 @@ class ClassicTakeOverTests implements CommandListener {
 		Date expired = new Date(1000);
 		this.documents.insertOne(new Document("_id", "stock").append("holder", "first")
 			.append("token", 1023L)
+			.append("leaseMillis", 30_000L)
+			.append("acquiredAt", new Date(0))
 			.append("expiresAt", expired));
 		this.afterTheLook = () -> change(change);
 		AcquireAnswer answer = acquire();

@@ -30,6 +30,7 @@ class FoundLocksTests {
 		return new BsonDocument("_id", new BsonString(name)).append("holder", new BsonString(holder))
 			.append("token", new BsonInt64(1))
 			.append("leaseMillis", new BsonInt64(1))
+			.append("acquiredAt", new BsonDateTime(0))
 			.append("expiresAt", new BsonDateTime(expiresAt));
 	}
 

@@ -238,7 +238,13 @@ abstract class LockRepositoryContract {
 				new Document("token", 1L).append("holder", 5).append("expiresAt", past),
 				new Document("token", (1L << 62) + 1).append("expiresAt", past),
 				new Document("token", 1).append("holder", "me").append("expiresAt", past).append("leaseMillis", 5L),
-				new Document("now", "a field of somebody else's"));
+				new Document("now", "a field of somebody else's"),
+				new Document("token", 7L).append("customer", "bob").append("total", 12),
+				new Document("token", 7L).append("holder", "me").append("expiresAt", past),
+				new Document("token", 7L).append("leaseMillis", 5L),
+				new Document("token", 7L).append("acquiredAt", past),
+				new Document("token", 7L).append("holder", "me").append("leaseMillis", 5).append("acquiredAt", past),
+				new Document("token", 7L).append("leaseMillis", 5L).append("acquiredAt", "today"));
 	}
 
 	@ParameterizedTest
@@ -588,23 +594,26 @@ abstract class LockRepositoryContract {
 		assertThat(stored("good").getDate("expiresAt")).isAfter(soon);
 	}
 
-	@Test
-	void aTokenSpoiltByHandIsRefusedAlsoToTheHolder() {
+	@ParameterizedTest
+	@ValueSource(strings = { "token", "leaseMillis", "acquiredAt" })
+	void whatEveryGrantWritesIsRefusedWhenItIsSpoiltByHandAlsoToTheHolder(String field) {
 		LeaseKey key = acquired("stock");
-		set("stock", "token", 5.0);
+		set("stock", field, 5.0);
 		assertThatExceptionOfType(ForeignDocumentException.class).isThrownBy(() -> acquire(key));
-		assertThat(stored("stock").get("token")).isEqualTo(5.0);
+		expire("stock");
+		assertThatExceptionOfType(ForeignDocumentException.class).isThrownBy(() -> acquire(key("stock")));
+		assertThat(stored("stock").get(field)).isEqualTo(5.0);
 	}
 
 	@Test
 	void otherFieldsSpoiltByHandAreReadAsAbsent() {
 		acquired("stock");
 		set("stock", "why", 5);
-		set("stock", "acquiredAt", "yesterday");
+		set("stock", "updatedAt", "yesterday");
 		set("stock", "fencePending", "yes");
 		assertThat(this.locks.find("stock")).get().satisfies((lock) -> {
 			assertThat(lock.why()).isNull();
-			assertThat(lock.acquiredAt()).isNull();
+			assertThat(lock.updatedAt()).isNull();
 		});
 		this.locks.forceReleaseNow("stock");
 		set("stock", "fencePending", "yes");

@@ -12,6 +12,7 @@ import com.mongodb.client.model.FindOneAndUpdateOptions;
 import dev.dblock.core.AcquireAnswer.Granted;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.LeaseKey;
+import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
@@ -65,7 +66,9 @@ class PipelineStatementsTests {
 
 	private static BsonDocument mine() {
 		return new BsonDocument("_id", new BsonString("stock")).append("holder", new BsonString("me"))
-			.append("token", new BsonInt64(2047));
+			.append("token", new BsonInt64(2047))
+			.append("leaseMillis", new BsonInt64(30_000))
+			.append("acquiredAt", new BsonDateTime(0));
 	}
 
 	@Test
