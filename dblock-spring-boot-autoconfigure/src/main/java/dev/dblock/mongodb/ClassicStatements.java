@@ -6,8 +6,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import com.mongodb.ErrorCategory;
+import com.mongodb.MongoInterruptedException;
 import com.mongodb.MongoWriteException;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.ReturnDocument;
@@ -44,6 +47,9 @@ final class ClassicStatements implements Statements {
 
 	private static final BsonDocument RELEASED_AT = doc(LockDocument.RELEASED_AT, new BsonString(""));
 
+	/** Of the wait for the server's clock, in milliseconds. */
+	private static final long LONGEST_PAUSE = 10;
+
 	private static final FindOneAndUpdateOptions TAKE = new FindOneAndUpdateOptions()
 		.returnDocument(ReturnDocument.AFTER);
 
@@ -67,17 +73,45 @@ final class ClassicStatements implements Statements {
 			}
 			created |= stored == null;
 			LockDocument found = LockDocument.read(stored, name, store.collectionName()).orElse(null);
-			Reading now = this.clock.read(store);
+			Reading now = (found != null) ? this.clock.read(store) : this.clock.readAnew(store);
 			if (found != null && found.isTakenAt(now.notBefore())) {
-				return found.isHeldBy(request.key().holder()) ? Acquired.granted(found, created)
+				return found.isHeldBy(request.key().holder()) ? granted(store, found, created)
 						: Acquired.refused(found, now.notBefore());
 			}
 			LockDocument taken = take(store, request, found, now);
 			if (taken != null) {
-				return Acquired.granted(taken, created);
+				return granted(store, taken, created);
 			}
 		}
 		throw new QueryTimeoutException("The lock '" + name + "' changed hands each time it was about to be taken");
+	}
+
+	// The first token of a new document is ahead of the server's clock. Once the clock
+	// has
+	// passed it, it is behind those of the document that comes after this one.
+	private Acquired granted(StoreRequest store, LockDocument document, boolean created) {
+		Acquired granted = Acquired.granted(document, created);
+		if (document.isNew()) {
+			awaitClock(store, document.name(), document.token() / LockDocument.TOKEN_BLOCK);
+		}
+		return granted;
+	}
+
+	private void awaitClock(StoreRequest store, String name, long time) {
+		long ahead = time - this.clock.read(store).notBefore();
+		while (ahead > 0) {
+			if (Thread.currentThread().isInterrupted()) {
+				throw new MongoInterruptedException("Interrupted while waiting for the server's clock", null);
+			}
+			if (store.isOver()) {
+				throw new QueryTimeoutException("The lock '" + name + "' was taken, but the server's clock did not pass"
+						+ " its token in time, so it is not given out");
+			}
+			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(Math.min(ahead, LONGEST_PAUSE)));
+			// Far ahead, the sample is more likely to be late than the clock.
+			Reading now = (ahead > LONGEST_PAUSE) ? this.clock.readAnew(store) : this.clock.read(store);
+			ahead = time - now.notBefore();
+		}
 	}
 
 	// Two steps: an upsert whose filter names more than the _id is refused by some
@@ -115,7 +149,10 @@ final class ClassicStatements implements Statements {
 		long lease = LeaseTimes.millis(request.lease());
 		long free = now.notAfter() + this.times.untilFree(lease);
 		long lastToken = (found != null) ? found.token() : 0;
-		long firstToken = Math.max(lastToken + 1, now.notBefore() * LockDocument.TOKEN_BLOCK);
+		// Where no last token is known, the latest time: an earlier document's tokens may
+		// come from an instance that knows the clock better.
+		long firstToken = (found != null) ? Math.max(lastToken + 1, now.notBefore() * LockDocument.TOKEN_BLOCK)
+				: now.notAfter() * LockDocument.TOKEN_BLOCK;
 		BsonDocument set = new BsonDocument(LockDocument.HOLDER, text(request.key().holder()))
 			.append(LockDocument.ACQUIRER, text(request.acquirer()))
 			.append(LockDocument.THREAD, text(request.thread()))

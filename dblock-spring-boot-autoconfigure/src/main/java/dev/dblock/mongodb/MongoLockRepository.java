@@ -79,11 +79,13 @@ import org.springframework.data.mongodb.core.mapping.MongoMappingContext;
  * take-over swaps on the exact holder, token and {@code expiresAt} that was read, a
  * renewal first reads the lengths of the leases. The server's clock is followed by
  * samples of the {@code localTime} in its {@code hello}; a take-over goes by the
- * earliest, a grant by the latest time that the clock can show. A sample is dropped after
- * a minute, after any failed request, when the client's view of the servers or of the
- * election changes, and when the wall clock leaps against {@code nanoTime}. What is left
- * open there: a renewal that was on its way when its lease ended, and arrives before
- * anybody took over, is still applied.
+ * earliest, a grant by the latest time that the clock can show. The first token of a new
+ * document comes from the latest time of a sample taken for it, and is given out once the
+ * earliest has reached it, so that tokens rise also after a document is removed. A sample
+ * is dropped after a minute, after any failed request, when the client's view of the
+ * servers or of the election changes, and when the wall clock leaps against
+ * {@code nanoTime}. What is left open there: a renewal that was on its way when its lease
+ * ended, and arrives before anybody took over, is still applied.
  *
  * <p>
  * The dialect is found out, and the TTL index created, at the first use. After a drop of

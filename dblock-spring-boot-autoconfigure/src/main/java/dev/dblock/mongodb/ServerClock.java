@@ -39,9 +39,27 @@ final class ServerClock {
 		Object topology = this.topology.get();
 		ClockSample sample = this.sample;
 		if (sample == null || !sample.isGood(this.nanoTime.getAsLong(), this.wallTime.getAsLong(), topology)) {
-			sample = take(store, topology);
-			this.sample = sample;
+			return readAnew(store, topology);
 		}
+		return reading(sample);
+	}
+
+	/**
+	 * Ask the server in any case: the bounds are as close together as they can be.
+	 * @param store the store
+	 * @return between which times the server's clock is now
+	 */
+	Reading readAnew(StoreRequest store) {
+		return readAnew(store, this.topology.get());
+	}
+
+	private Reading readAnew(StoreRequest store, Object topology) {
+		ClockSample sample = take(store, topology);
+		this.sample = sample;
+		return reading(sample);
+	}
+
+	private Reading reading(ClockSample sample) {
 		long now = this.nanoTime.getAsLong();
 		return new Reading(sample.notBefore(now), sample.notAfter(now));
 	}
