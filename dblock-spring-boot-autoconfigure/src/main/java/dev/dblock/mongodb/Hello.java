@@ -22,11 +22,13 @@ final class Hello {
 	 * @return the answer
 	 */
 	BsonDocument say(StoreRequest store) {
+		// Another thread may learn the same meanwhile.
+		String command = this.command;
 		try {
-			return store.command(new BsonDocument(this.command, new BsonInt32(1)));
+			return store.command(new BsonDocument(command, new BsonInt32(1)));
 		}
 		catch (MongoCommandException ex) {
-			if (ex.getErrorCode() != COMMAND_NOT_FOUND || this.command.equals(OLD_NAME)) {
+			if (ex.getErrorCode() != COMMAND_NOT_FOUND || command.equals(OLD_NAME)) {
 				throw ex;
 			}
 			this.command = OLD_NAME;
