@@ -2,12 +2,14 @@ package dev.dblock.mongodb;
 
 import java.util.Set;
 
+import com.mongodb.MongoConnectionPoolClearedException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoExecutionTimeoutException;
 import com.mongodb.MongoInterruptedException;
 import com.mongodb.MongoNodeIsRecoveringException;
 import com.mongodb.MongoNotPrimaryException;
 import com.mongodb.MongoSecurityException;
+import com.mongodb.MongoServerUnavailableException;
 import com.mongodb.MongoSocketException;
 import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.MongoSocketWriteTimeoutException;
@@ -31,6 +33,9 @@ final class FailureTranslation {
 	private static final String NO_SERVER = "Timed out while waiting for a server";
 
 	private static final Set<Integer> DENIED = Set.of(11, 13, 18, 8000);
+
+	/** Labels of the server, or of the driver, that say that it may work soon. */
+	private static final Set<String> PASSING = Set.of("RetryableWriteError", "RetryableError");
 
 	private static final int WRITE_CONCERN_TIMEOUT = 64;
 
@@ -85,15 +90,21 @@ final class FailureTranslation {
 	}
 
 	private RuntimeException translateOther(String action, RuntimeException thrown) {
-		if (thrown instanceof IllegalStateException || thrown.getCause() instanceof IllegalStateException) {
+		if (isClosed(thrown) || isClosed(thrown.getCause())) {
 			return new DataAccessResourceFailureException(
 					text(action, "the MongoDB client is closed", "Lock only while the application runs"), thrown);
 		}
 		if (thrown instanceof DataAccessException) {
 			return thrown;
 		}
-		return new UncategorizedMongoDbException(text(action, "of " + thrown, "Look at the cause; nothing was granted"),
-				thrown);
+		return new UncategorizedMongoDbException(
+				text(action, "it failed with " + thrown, "It may have been done or not; look at the cause"), thrown);
+	}
+
+	// The driver's own check of a client, a session or their pool that was closed.
+	private static boolean isClosed(@Nullable Throwable thrown) {
+		String message = (thrown instanceof IllegalStateException) ? thrown.getMessage() : null;
+		return message != null && message.startsWith("state should be: ") && message.endsWith("open");
 	}
 
 	private String text(String action, String reason, String advice) {
@@ -126,6 +137,8 @@ final class FailureTranslation {
 	private static boolean isDisturbed(MongoException cause) {
 		return cause instanceof MongoSocketException || cause instanceof MongoNotPrimaryException
 				|| cause instanceof MongoNodeIsRecoveringException || cause instanceof MongoWriteConcernException
+				|| cause instanceof MongoConnectionPoolClearedException
+				|| cause instanceof MongoServerUnavailableException || PASSING.stream().anyMatch(cause::hasErrorLabel)
 				|| cause.getCause() instanceof MongoException inner && isDisturbed(inner);
 	}
 

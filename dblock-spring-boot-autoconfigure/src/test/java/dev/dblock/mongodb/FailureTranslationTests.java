@@ -4,6 +4,7 @@ import java.util.stream.Stream;
 
 import com.mongodb.MongoClientException;
 import com.mongodb.MongoCommandException;
+import com.mongodb.MongoConnectionPoolClearedException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoExecutionTimeoutException;
 import com.mongodb.MongoInterruptedException;
@@ -11,6 +12,7 @@ import com.mongodb.MongoNodeIsRecoveringException;
 import com.mongodb.MongoNotPrimaryException;
 import com.mongodb.MongoOperationTimeoutException;
 import com.mongodb.MongoSecurityException;
+import com.mongodb.MongoServerUnavailableException;
 import com.mongodb.MongoSocketException;
 import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.MongoSocketWriteTimeoutException;
@@ -19,6 +21,8 @@ import com.mongodb.MongoWriteConcernException;
 import com.mongodb.ServerAddress;
 import com.mongodb.WriteConcernResult;
 import com.mongodb.bulk.WriteConcernError;
+import com.mongodb.connection.ClusterId;
+import com.mongodb.connection.ServerId;
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.core.RepositoryInterruptedException;
 import org.bson.BsonDocument;
@@ -30,6 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.InvalidDataAccessApiUsageException;
 import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.dao.TransientDataAccessResourceException;
@@ -67,6 +72,17 @@ class FailureTranslationTests {
 				Arguments.of(wrapped(command(2)), UncategorizedMongoDbException.class),
 				Arguments.of(new IllegalStateException("state should be: open"),
 						DataAccessResourceFailureException.class),
+				Arguments.of(new MongoConnectionPoolClearedException(new ServerId(new ClusterId(), SERVER), null),
+						DataAccessResourceFailureException.class),
+				Arguments.of(new MongoServerUnavailableException("gone"), DataAccessResourceFailureException.class),
+				Arguments.of(labelled("RetryableWriteError"), DataAccessResourceFailureException.class),
+				Arguments.of(labelled("RetryableError"), DataAccessResourceFailureException.class),
+				Arguments.of(wrapped(labelled("RetryableWriteError")), DataAccessResourceFailureException.class),
+				Arguments.of(labelled("NoWritesPerformed"), UncategorizedMongoDbException.class),
+				Arguments.of(new IllegalStateException("state should be: server session pool is open"),
+						DataAccessResourceFailureException.class),
+				Arguments.of(new IllegalStateException("something else"), UncategorizedMongoDbException.class),
+				Arguments.of(new IllegalStateException(), UncategorizedMongoDbException.class),
 				Arguments.of(new MongoSecurityException(null, "login"), PermissionDeniedDataAccessException.class),
 				Arguments.of(command(13), PermissionDeniedDataAccessException.class),
 				Arguments.of(command(18), PermissionDeniedDataAccessException.class),
@@ -88,6 +104,12 @@ class FailureTranslationTests {
 		return new MongoException(cause.getCode(), "wrapped", cause);
 	}
 
+	private static MongoException labelled(String label) {
+		MongoException exception = command(6);
+		exception.addLabel(label);
+		return exception;
+	}
+
 	private static MongoException command(int code) {
 		return new MongoCommandException(new BsonDocument("code", new BsonInt32(code)), SERVER);
 	}
@@ -107,6 +129,23 @@ class FailureTranslationTests {
 		assertThat(this.failures.translate("x", new DataAccessResourceFailureException("spring's", cause)))
 			.isInstanceOf(QueryTimeoutException.class)
 			.hasCause(cause);
+	}
+
+	@Test
+	void whatIsNotKnownIsLeftInDoubt() {
+		assertThat(this.failures.translate("acquire the lock 'stock'", new IllegalArgumentException("odd")))
+			.hasMessage("Could not acquire the lock 'stock' in the collection 'locks': it failed with "
+					+ "java.lang.IllegalArgumentException: odd. It may have been done or not; look at the cause");
+	}
+
+	@Test
+	void onlyAnIllegalStateThatIsAClosedClientIsToldAsOne() {
+		DataAccessException wrapped = new InvalidDataAccessApiUsageException("spring's",
+				new IllegalStateException("state should be: open"));
+		assertThat(this.failures.translate("x", wrapped)).hasMessageContaining("the MongoDB client is closed");
+		DataAccessException other = new InvalidDataAccessApiUsageException("spring's",
+				new IllegalStateException("something else"));
+		assertThat(this.failures.translate("x", other)).isSameAs(other);
 	}
 
 	@Test
