@@ -1,6 +1,7 @@
 package dev.dblock.mongodb;
 
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 import com.mongodb.MongoCommandException;
@@ -37,6 +38,10 @@ final class DialectDetection {
 
 	private final Function<StoreRequest, BsonDocument> hello;
 
+	private final AtomicBoolean routersAreKnown = new AtomicBoolean();
+
+	private final StatementDialect setting;
+
 	private volatile @Nullable Statements chosen;
 
 	DialectDetection(StatementDialect setting, Statements pipeline, Statements classic,
@@ -44,11 +49,7 @@ final class DialectDetection {
 		this.hello = hello;
 		this.pipeline = pipeline;
 		this.classic = classic;
-		this.chosen = switch (setting) {
-			case AUTO -> null;
-			case PIPELINE -> pipeline;
-			case CLASSIC -> classic;
-		};
+		this.setting = setting;
 	}
 
 	/**
@@ -59,11 +60,26 @@ final class DialectDetection {
 	Statements statements(StoreRequest store) {
 		Statements chosen = this.chosen;
 		if (chosen == null) {
-			chosen = understandsPipeline(store) ? this.pipeline : this.classic;
+			chosen = switch (this.setting) {
+				case AUTO -> understandsPipeline(store) ? this.pipeline : this.classic;
+				case PIPELINE -> pipelineAsItIsSet(store);
+				case CLASSIC -> this.classic;
+			};
 			this.chosen = chosen;
 			logger.debug("Locks in '{}' are kept with {}", store.collectionName(), chosen.getClass().getSimpleName());
 		}
 		return chosen;
+	}
+
+	private Statements pipelineAsItIsSet(StoreRequest store) {
+		try {
+			tellOfRouters(store, this.hello.apply(store));
+		}
+		catch (MongoCommandException ex) {
+			// Asked for the notice alone: no reason to refuse what is set.
+			logger.debug("The server of the locks in '{}' does not introduce itself", store.collectionName(), ex);
+		}
+		return this.pipeline;
 	}
 
 	private boolean understandsPipeline(StoreRequest store) {
@@ -73,10 +89,7 @@ final class DialectDetection {
 				return false;
 			}
 			PipelineStatements.tryOut(store);
-			if (hello.getString("msg", new BsonString("")).getValue().equals("isdbgrid")) {
-				logger.info("Locks in '{}' are decided by the clocks of the mongos routers: keep them closer together "
-						+ "than the clock allowance (dblock.clock-allowance)", store.collectionName());
-			}
+			tellOfRouters(store, hello);
 			return true;
 		}
 		catch (MongoCommandException ex) {
@@ -84,6 +97,14 @@ final class DialectDetection {
 				return false;
 			}
 			throw ex;
+		}
+	}
+
+	private void tellOfRouters(StoreRequest store, BsonDocument hello) {
+		if (hello.getString("msg", new BsonString("")).getValue().equals("isdbgrid")
+				&& this.routersAreKnown.compareAndSet(false, true)) {
+			logger.info("Locks in '{}' are decided by the clocks of the mongos routers: keep them closer together "
+					+ "than the clock allowance (dblock.clock-allowance)", store.collectionName());
 		}
 	}
 
