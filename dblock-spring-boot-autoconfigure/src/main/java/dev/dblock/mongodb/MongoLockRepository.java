@@ -171,12 +171,12 @@ public final class MongoLockRepository implements LockRepository {
 		if (leases.isEmpty()) {
 			return Map.of();
 		}
-		String action = "renew the lock '" + leases.get(0).name() + "' and " + (leases.size() - 1) + " others";
-		Map<LeaseKey, Optional<LockInfo>> gone = execute(action, timeout, (statements, store) -> {
-			Map<LeaseKey, Optional<LockInfo>> all = new HashMap<>();
-			RenewalBatches.of(leases).forEach((batch) -> all.putAll(statements.renew(store, batch)));
-			return all;
-		});
+		Map<LeaseKey, Optional<LockInfo>> gone = execute(RenewalBatches.describe(leases), timeout,
+				(statements, store) -> {
+					Map<LeaseKey, Optional<LockInfo>> all = new HashMap<>();
+					RenewalBatches.of(leases).forEach((batch) -> all.putAll(statements.renew(store, batch)));
+					return all;
+				});
 		if (gone.containsValue(Optional.<LockInfo>empty())) {
 			this.indexes.suspectDrop();
 		}

@@ -24,6 +24,20 @@ final class RenewalBatches {
 	}
 
 	/**
+	 * Say what is tried, for messages.
+	 * @param leases the leases, at least one
+	 * @return what is tried with them
+	 */
+	static String describe(List<LeaseKey> leases) {
+		String first = leases.get(0).name();
+		return switch (leases.size()) {
+			case 1 -> "renew the lock '" + first + "'";
+			case 2 -> "renew the locks '" + first + "' and '" + leases.get(1).name() + "'";
+			default -> "renew the lock '" + first + "' and " + (leases.size() - 1) + " others";
+		};
+	}
+
+	/**
 	 * Cut.
 	 * @param leases the leases; one that is named twice is renewed once
 	 * @return the pieces

@@ -32,6 +32,13 @@ class RenewalBatchesTests {
 	}
 
 	@Test
+	void oneTwoAndManyAreToldInOneSentence() {
+		assertThat(RenewalBatches.describe(leases(1, "lease-"))).isEqualTo("renew the lock 'lease-0'");
+		assertThat(RenewalBatches.describe(leases(2, "lease-"))).isEqualTo("renew the locks 'lease-0' and 'lease-1'");
+		assertThat(RenewalBatches.describe(leases(3, "lease-"))).isEqualTo("renew the lock 'lease-0' and 2 others");
+	}
+
+	@Test
 	void aLeaseThatIsNamedTwiceIsRenewedOnce() {
 		LeaseKey lease = new LeaseKey("stock", "me");
 		assertThat(RenewalBatches.of(List.of(lease, lease))).containsExactly(List.of(lease));
