@@ -4,18 +4,16 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 import org.springframework.expression.common.LiteralExpression;
+import org.springframework.expression.spel.standard.SpelExpression;
 
 /**
  * A name with parts that depend on the call.
  */
 final class EvaluatedLockName implements LockName {
-
-	private static final TypeDescriptor STRING = TypeDescriptor.valueOf(String.class);
 
 	private final LockedMethod method;
 
@@ -43,24 +41,19 @@ final class EvaluatedLockName implements LockName {
 	}
 
 	private String evaluate(Expression part, EvaluationContext context) {
-		String text;
+		LockNamePart evaluated = new LockNamePart(context);
 		try {
-			text = text(part.getValue(context), context);
+			return evaluated.text(
+					(part instanceof SpelExpression expression) ? evaluated.value(expression) : part.getValue(context));
+		}
+		catch (LockNamePart.MissingException ex) {
+			throw new IllegalArgumentException(message(part, ex.getMessage()
+					+ "; without it calls that have nothing in common would share one lock. Hand in a value, or say"
+					+ " what stands for none: #{… ?: 'none'}"));
 		}
 		catch (EvaluationException ex) {
 			throw new IllegalArgumentException(message(part, "cannot be evaluated: " + ex.getMessage()), ex);
 		}
-		if (text == null || text.isEmpty()) {
-			throw new IllegalArgumentException(message(part, ((text != null) ? "is empty" : "is null")
-					+ "; without it calls that have nothing in common would share one lock. Hand in a value, or say"
-					+ " what stands for none: #{… ?: 'none'}"));
-		}
-		return text;
-	}
-
-	private static @Nullable String text(@Nullable Object value, EvaluationContext context) {
-		return (value instanceof String text) ? text
-				: (String) context.getTypeConverter().convertValue(value, TypeDescriptor.forObject(value), STRING);
 	}
 
 	private String message(Expression part, String reason) {

@@ -15,9 +15,12 @@ import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.NullLiteral;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 
@@ -54,7 +57,29 @@ final class LockNameReferences {
 	}
 
 	void visit(SpelExpression expression) {
+		visitSums(expression.getAST(), true);
 		visit(expression.getAST(), true);
+	}
+
+	/**
+	 * Find each {@code +} that SpEL evaluates alone, which takes {@code null} for the
+	 * text "null".
+	 * @param watched whether the operands are looked at in each call
+	 */
+	private void visitSums(SpelNode node, boolean watched) {
+		boolean sum = LockNamePart.isSum(node);
+		if (sum && !watched && !isNumber(node.getChild(0)) && !isNumber(node.getChild(1))) {
+			this.problems.add(("%s inside of an expression could join text with what is null; write the parts one"
+					+ " after the other, as in order-#{#id}")
+				.formatted(node.toStringAST()));
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			visitSums(node.getChild(i), watched && sum);
+		}
+	}
+
+	private static boolean isNumber(SpelNode node) {
+		return node instanceof Literal && !(node instanceof StringLiteral || node instanceof NullLiteral);
 	}
 
 	/**

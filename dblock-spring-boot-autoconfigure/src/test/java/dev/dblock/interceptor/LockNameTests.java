@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -84,7 +85,7 @@ class LockNameTests {
 			#{{'x','y'}.?[#this == 'y'][0]} | y
 			#{{'x','y'}.![toUpperCase()][0]} | X
 			#{{id: 5}['id']} | 5
-			#{T(java.util.Locale).ROOT.language + 'r'} | r
+			#{T(java.util.Locale).ENGLISH.language + 'r'} | enr
 			#{@zone} | west
 			#{getClass().simpleName} | LockNameRoot
 			""")
@@ -158,6 +159,54 @@ class LockNameTests {
 			.withMessageContaining("is empty");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "#{'order-' + #value}", "#{#value + '-order'}", "#{'a' + ('b' + #value)}",
+			"#{'order-' + #value + '-x'}", "#{methodName + #value}" })
+	void operandThatIsMissingIsRefused(String template) {
+		assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, (Object) null))
+			.withMessageContaining("in the name '" + template + "' joins text with #value, which is null; without it");
+		assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, ""))
+			.withMessageContaining("joins text with #value, which is empty; without it");
+		assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, Optional.empty()))
+			.withMessageContaining("joins text with #value, which is null; without it");
+	}
+
+	@Test
+	void operandsBecomeTextAsPartsDo() {
+		assertThat(name("any", "#{'on-' + #value}", LocalDate.of(2026, 2, 1))).isEqualTo("on-2026-02-01");
+		assertThat(name("any", "#{1 + 2 + 'a' + #value}", 7)).isEqualTo("3a7");
+		assertThat(name("any", "#{+#value + 1}", 7)).isEqualTo("8");
+		assertThat(name("any", "#{'a' + (#value ?: 'none')}", (Object) null)).isEqualTo("anone");
+		assertThat(name("any", "#{args[0 + 0]}", "x")).isEqualTo("x");
+		assertThatIllegalArgumentException().isThrownBy(() -> name("any", "#{'a' + #value}", new Object()))
+			.withMessageContaining("cannot be evaluated");
+		assertThatIllegalArgumentException().isThrownBy(() -> name("any", "#{#value + 1}", (Object) null))
+			.withMessageContaining("cannot be evaluated");
+	}
+
+	@Test
+	void operandsAreEvaluatedOnce() {
+		AtomicInteger counter = new AtomicInteger();
+		assertThat(name("any", "#{#value.incrementAndGet() + #value.incrementAndGet()}", counter)).isEqualTo("3");
+		assertThat(counter).hasValue(2);
+	}
+
+	@Test
+	void elementThatIsMissingIsRefused() {
+		for (Object value : new Object[] { Arrays.asList("a", null), new String[] { "a", null },
+				List.of("a", Optional.empty()), List.of("a", Arrays.asList("b", null)) }) {
+			assertThatIllegalArgumentException().isThrownBy(() -> name("any", "list-#{#value}", value))
+				.withMessageContaining("#{#value} in the name 'list-#{#value}' has an element that ")
+				.withMessageContaining("is null; without it");
+			assertThatIllegalArgumentException().isThrownBy(() -> name("any", "#{'list-' + #value}", value))
+				.withMessageContaining("joins text with #value, which has an element that ");
+		}
+		assertThatIllegalArgumentException().isThrownBy(() -> name("any", "#{#value}", List.of("", "")))
+			.withMessageContaining("has an element that is empty");
+		assertThat(name("any", "#{#value}", (Object) new Object[] { "a", 1, List.of("b", "c") })).isEqualTo("a,1,b,c");
+		assertThat(name("any", "#{#value}", new int[] { 1, 2 })).isEqualTo("1,2");
+	}
+
 	@Test
 	void expressionThatFailsIsToldWithMethodAndExpression() {
 		assertThatIllegalArgumentException().isThrownBy(() -> name("settle", "order-#{#order.id}", (Object) null))
@@ -190,6 +239,8 @@ class LockNameTests {
 					#{order.id}     | cannot be evaluated: there is no property 'order' of #root, but a parameter: write #order
 					#{nothing}      | cannot be evaluated: there is no property 'nothing' of #root, only .args, method, methodName, target, targetClass.
 					#{#root.nothing}| cannot be evaluated: there is no property 'nothing' of #root, only .*
+					#{('a' + #order).trim()} | cannot be evaluated: \\('a' \\+ #order\\) inside of an expression could join text with what is null; write the parts one after the other, as in order-#.#id.
+					#{{1}.![#this + #order]} | cannot be evaluated: \\(#this \\+ #order\\) inside of .*
 					x-${nowhere}    | has a placeholder that cannot be resolved: .*nowhere.*; set the property, or give it a default as in \\$.key:default.
 					${blank}        | is blank once its placeholders are resolved; give a name, or leave it out
 					""")

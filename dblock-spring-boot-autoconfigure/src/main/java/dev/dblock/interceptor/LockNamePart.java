@@ -1,0 +1,149 @@
+package dev.dblock.interceptor;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.convert.TypeDescriptor;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.TypedValue;
+import org.springframework.expression.spel.ExpressionState;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.SpelNodeImpl;
+import org.springframework.expression.spel.standard.SpelExpression;
+
+/**
+ * One part of a name in one call. Nothing in it may be missing: neither the part as a
+ * whole, nor what a {@code +} joins, nor an element of a collection.
+ */
+final class LockNamePart {
+
+	private static final TypeDescriptor STRING = TypeDescriptor.valueOf(String.class);
+
+	private final EvaluationContext context;
+
+	LockNamePart(EvaluationContext context) {
+		this.context = context;
+	}
+
+	/**
+	 * Evaluate an expression.
+	 * @throws MissingException when it joins text with nothing
+	 */
+	@Nullable Object value(SpelExpression expression) {
+		ExpressionState state = new ExpressionState(this.context, this.context.getRootObject(),
+				new SpelParserConfiguration());
+		return value(expression.getAST(), state).getValue();
+	}
+
+	// SpEL itself writes "null" for an operand that is null
+	private TypedValue value(SpelNode node, ExpressionState state) {
+		if (!isSum(node)) {
+			return node.getTypedValue(state);
+		}
+		TypedValue left = value(node.getChild(0), state);
+		TypedValue right = value(node.getChild(1), state);
+		if (left.getValue() instanceof String || right.getValue() instanceof String) {
+			return new TypedValue(operand(node.getChild(0), left) + operand(node.getChild(1), right));
+		}
+		return new OpPlus(node.getStartPosition(), node.getEndPosition(), new Known(left), new Known(right))
+			.getValueInternal(state);
+	}
+
+	static boolean isSum(SpelNode node) {
+		return node instanceof OpPlus && node.getChildCount() == 2;
+	}
+
+	private String operand(SpelNode node, TypedValue value) {
+		try {
+			return text(value.getValue());
+		}
+		catch (MissingException ex) {
+			throw new MissingException("joins text with %s, which %s".formatted(node.toStringAST(), ex.getMessage()));
+		}
+	}
+
+	/**
+	 * Make text of a value.
+	 * @throws MissingException when there is none
+	 */
+	String text(@Nullable Object value) {
+		if (value instanceof Optional<?> optional) {
+			return text(optional.orElse(null));
+		}
+		String text = plain(value);
+		if (text == null || text.isEmpty()) {
+			throw new MissingException((text != null) ? "is empty" : "is null");
+		}
+		return text;
+	}
+
+	private @Nullable String plain(@Nullable Object value) {
+		if (value instanceof String text) {
+			return text;
+		}
+		if (value instanceof Object[] array) {
+			return elements(Arrays.asList(array));
+		}
+		if (value instanceof Collection<?> collection) {
+			return elements(collection);
+		}
+		return (String) this.context.getTypeConverter().convertValue(value, TypeDescriptor.forObject(value), STRING);
+	}
+
+	private String elements(Collection<?> elements) {
+		return elements.stream().map(this::element).collect(Collectors.joining(","));
+	}
+
+	private String element(@Nullable Object element) {
+		try {
+			return text(element);
+		}
+		catch (MissingException ex) {
+			throw new MissingException("has an element that " + ex.getMessage());
+		}
+	}
+
+	/**
+	 * Something has no text; the message is the rest of a sentence.
+	 */
+	static final class MissingException extends RuntimeException {
+
+		private static final long serialVersionUID = 1L;
+
+		MissingException(String message) {
+			super(message);
+		}
+
+	}
+
+	/**
+	 * An operand that need not be evaluated again.
+	 */
+	private static final class Known extends SpelNodeImpl {
+
+		private final TypedValue value;
+
+		Known(TypedValue value) {
+			super(0, 0);
+			this.value = value;
+		}
+
+		@Override
+		public TypedValue getValueInternal(ExpressionState state) {
+			return this.value;
+		}
+
+		@Override
+		public String toStringAST() {
+			return String.valueOf(this.value.getValue());
+		}
+
+	}
+
+}
