@@ -1,7 +1,7 @@
 package dev.dblock.autoconfigure;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockOperations;
+import dev.dblock.LockEngine;
 import dev.dblock.interceptor.DistributedLockAdvisor;
 import dev.dblock.interceptor.LockDeclarationChecker;
 
@@ -36,11 +36,11 @@ public final class DblockAopAutoConfiguration {
 	@ConditionalOnMissingBean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DistributedLockAdvisor dblockAdvisor(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<LockOperations> template, Environment environment) {
+			ObjectProvider<LockEngine> engine, Environment environment) {
 		int order = Binder.get(environment)
 			.bind("dblock.advisor-order", Integer.class)
 			.orElse(DistributedLockAdvisor.DEFAULT_ORDER);
-		return new DistributedLockAdvisor(beanFactory, template, order);
+		return new DistributedLockAdvisor(beanFactory, engine, order);
 	}
 
 	@Bean

@@ -80,7 +80,9 @@ public final class DblockAutoConfiguration {
 		return (names != null) ? List.copyOf(names) : List.of();
 	}
 
+	// Lazy too, because LockOperations of the application's own may not stand on it
 	@Bean(ENGINE)
+	@Lazy
 	@ConditionalOnMissingBean(LockEngine.class)
 	LockEngine lockEngine(DblockProperties properties, ObjectProvider<LockListener> listeners,
 			ConfigurableApplicationContext context) {

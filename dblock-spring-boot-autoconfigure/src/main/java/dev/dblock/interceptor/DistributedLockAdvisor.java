@@ -5,10 +5,8 @@ import java.util.function.Supplier;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockEngine;
-import dev.dblock.LockOperations;
 import dev.dblock.LockTemplate;
 import org.aopalliance.aop.Advice;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
@@ -21,7 +19,7 @@ import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Puts the lock around every method that has {@link DistributedLock @DistributedLock}. It
- * asks for the template at the first call only, so that no bean is created early on its
+ * asks for the engine at the first call only, so that no bean is created early on its
  * account.
  */
 public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
@@ -44,30 +42,22 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 * Create the advisor.
 	 * @param beanFactory where placeholders, beans in expressions, and the way of
 	 * proxying come from
-	 * @param template what takes the locks
+	 * @param engine what takes the locks
 	 * @param order where the lock stands among the advisors of a method
 	 */
-	public DistributedLockAdvisor(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockOperations> template,
+	public DistributedLockAdvisor(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockEngine> engine,
 			int order) {
 		StringValueResolver placeholders = beanFactory::resolveEmbeddedValue;
 		LastingTypes lasting = new LastingTypes(beanFactory.getBeanClassLoader());
-		Supplier<LockOperations> operations = SingletonSupplier.of(template::getObject);
+		Supplier<LockTemplate> template = SingletonSupplier.of(() -> new LockTemplate(engine.getObject()));
 		LockOperationParser parser = new LockOperationParser(
 				new LockNameParser(placeholders, new LockNameContexts(beanFactory)), new LockDurations(placeholders),
-				lasting, () -> engine(template));
+				lasting, engine::getIfAvailable);
 		LockOperationSource source = new LockOperationSource(parser);
-		this.checks = new LockChecks(source, new ProxyRules(beanFactory), template);
+		this.checks = new LockChecks(source, new ProxyRules(beanFactory), engine);
 		this.pointcut = new LockedMethods(source, this.checks);
-		this.advice = new LockInterceptor(source, new LastingResults(lasting), operations);
+		this.advice = new LockInterceptor(source, new LastingResults(lasting), template);
 		this.order = order;
-	}
-
-	/**
-	 * The engine that can check declarations; what a test puts in place of the template
-	 * has none.
-	 */
-	private static @Nullable LockEngine engine(ObjectProvider<LockOperations> template) {
-		return (template.getIfAvailable() instanceof LockTemplate real) ? real.engine() : null;
 	}
 
 	LockChecks checks() {

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockOperations;
+import dev.dblock.LockEngine;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,16 +31,16 @@ final class LockChecks {
 
 	private final ProxyRules proxies;
 
-	private final ObjectProvider<LockOperations> template;
+	private final ObjectProvider<LockEngine> engine;
 
 	private final Set<Class<?>> sound = ConcurrentHashMap.newKeySet();
 
 	private volatile boolean started;
 
-	LockChecks(LockOperationSource source, ProxyRules proxies, ObjectProvider<LockOperations> template) {
+	LockChecks(LockOperationSource source, ProxyRules proxies, ObjectProvider<LockEngine> engine) {
 		this.source = source;
 		this.proxies = proxies;
-		this.template = template;
+		this.engine = engine;
 	}
 
 	/**
@@ -82,8 +82,8 @@ final class LockChecks {
 		if (declarations.isEmpty()) {
 			return findings;
 		}
-		if (this.template.getIfAvailable() == null) {
-			findings.add(bean.type().getName() + ": has locked methods, but there is no LockOperations bean to lock"
+		if (this.engine.getIfAvailable() == null) {
+			findings.add(bean.type().getName() + ": has locked methods, but there is no LockEngine bean to lock"
 					+ " them with; configure MongoDB, or set dblock.enabled=false to run them unlocked");
 		}
 		boolean proxyable = checkProxy(bean, findings);

@@ -2,8 +2,8 @@ package dev.dblock.interceptor;
 
 import java.util.function.Supplier;
 
-import dev.dblock.LockOperations;
 import dev.dblock.LockRefusal;
+import dev.dblock.LockTemplate;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -23,9 +23,9 @@ final class LockInterceptor implements MethodInterceptor {
 
 	private final LastingResults results;
 
-	private final Supplier<LockOperations> template;
+	private final Supplier<LockTemplate> template;
 
-	LockInterceptor(LockOperationSource source, LastingResults results, Supplier<LockOperations> template) {
+	LockInterceptor(LockOperationSource source, LastingResults results, Supplier<LockTemplate> template) {
 		this.source = source;
 		this.results = results;
 		this.template = template;

@@ -1,7 +1,7 @@
 package dev.dblock.autoconfigure;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockOperations;
+import dev.dblock.LockEngine;
 import dev.dblock.LockTemplate;
 import dev.dblock.interceptor.DistributedLockAdvisor;
 import dev.dblock.interceptor.InvalidLockDeclarationException;
@@ -143,7 +143,7 @@ class DblockAopAutoConfigurationTests {
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(InvalidLockDeclarationException.class)
 				.hasMessageContaining("Tests.Job', ")
-				.hasMessageContaining("there is no LockOperations bean to lock them with"));
+				.hasMessageContaining("there is no LockEngine bean to lock them with"));
 	}
 
 	@Test
@@ -199,8 +199,8 @@ class DblockAopAutoConfigurationTests {
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 		static DistributedLockAdvisor own(ConfigurableListableBeanFactory beanFactory,
-				ObjectProvider<LockOperations> template) {
-			return new DistributedLockAdvisor(beanFactory, template, 7);
+				ObjectProvider<LockEngine> engine) {
+			return new DistributedLockAdvisor(beanFactory, engine, 7);
 		}
 
 	}

@@ -151,6 +151,34 @@ class DblockAutoConfigurationTests {
 	}
 
 	@Test
+	void ownOperationsNeedNoMongodb() {
+		this.bareRunner.withConfiguration(AutoConfigurations.of(DblockAopAutoConfiguration.class))
+			.withBean(LockOperations.class, () -> mock(LockOperations.class))
+			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(LockOperations.class));
+	}
+
+	@Test
+	void lockedMethodsNeedMongodbBesideOwnOperations() {
+		this.bareRunner.withConfiguration(AutoConfigurations.of(DblockAopAutoConfiguration.class))
+			.withUserConfiguration(LockedConfiguration.class)
+			.withBean(LockOperations.class, () -> mock(LockOperations.class))
+			.run((context) -> assertThat(analyze(context.getStartupFailure()).getAction())
+				.contains("spring.mongodb.uri"));
+	}
+
+	@Test
+	void lockedMethodsRunUnlockedBesideOwnOperations() {
+		this.bareRunner.withConfiguration(AutoConfigurations.of(DblockAopAutoConfiguration.class))
+			.withPropertyValues("dblock.enabled=false")
+			.withUserConfiguration(LockedConfiguration.class)
+			.withBean(LockOperations.class, () -> mock(LockOperations.class))
+			.run((context) -> {
+				context.getBean(Locked.class).run();
+				assertThat(context).hasSingleBean(UnlockedEngine.class);
+			});
+	}
+
+	@Test
 	void ownTemplateIsTheOnlyOne() {
 		this.contextRunner.withUserConfiguration(OwnTemplateConfiguration.class)
 			.run((context) -> assertThat(context.getBeanNamesForType(LockOperations.class))

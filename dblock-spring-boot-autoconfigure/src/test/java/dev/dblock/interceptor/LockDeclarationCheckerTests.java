@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.LockEngine;
 import dev.dblock.LockOperations;
 import dev.dblock.LockTemplate;
 import dev.dblock.WhenUnavailable;
@@ -257,7 +258,7 @@ class LockDeclarationCheckerTests {
 	@Test
 	void nothingToLockWith() {
 		assertThat(findings(WithoutTemplate.class, Sound.class)).containsExactly("bean 'bean', " + HERE
-				+ "Sound: has locked methods, but there is no LockOperations bean to lock them with; configure MongoDB,"
+				+ "Sound: has locked methods, but there is no LockEngine bean to lock them with; configure MongoDB,"
 				+ " or set dblock.enabled=false to run them unlocked");
 	}
 
@@ -267,13 +268,14 @@ class LockDeclarationCheckerTests {
 	}
 
 	@Test
-	void mockInPlaceOfTheTemplateIsNotAskedToCheck() {
+	void otherOperationsDoNotStandBetweenMethodAndEngine() {
 		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
-			context.register(WithoutTemplate.class);
+			context.register(LockingConfiguration.class);
 			context.registerBean(LockOperations.class, () -> mock(LockOperations.class));
-			context.registerBean("bean", OnlyTooShort.class);
+			context.registerBean("bean", Sound.class);
 			context.refresh();
-			assertThat(context.getBean("bean")).isNotNull();
+			context.getBean("bean", Sound.class).run();
+			assertThat(context.getBean(RecordingEngine.class).events()).containsExactly("lock sound", "unlock sound");
 		}
 	}
 
@@ -471,8 +473,8 @@ class LockDeclarationCheckerTests {
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 		static DistributedLockAdvisor advisor(ConfigurableListableBeanFactory beanFactory,
-				ObjectProvider<LockOperations> template) {
-			return new DistributedLockAdvisor(beanFactory, template, DistributedLockAdvisor.DEFAULT_ORDER);
+				ObjectProvider<LockEngine> engine) {
+			return new DistributedLockAdvisor(beanFactory, engine, DistributedLockAdvisor.DEFAULT_ORDER);
 		}
 
 		@Bean

@@ -1,6 +1,6 @@
 package dev.dblock.interceptor;
 
-import dev.dblock.LockOperations;
+import dev.dblock.LockEngine;
 import dev.dblock.LockTemplate;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -31,8 +31,8 @@ class LockingConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DistributedLockAdvisor advisor(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<LockOperations> template) {
-		return new DistributedLockAdvisor(beanFactory, template, DistributedLockAdvisor.DEFAULT_ORDER);
+			ObjectProvider<LockEngine> engine) {
+		return new DistributedLockAdvisor(beanFactory, engine, DistributedLockAdvisor.DEFAULT_ORDER);
 	}
 
 	@Bean
