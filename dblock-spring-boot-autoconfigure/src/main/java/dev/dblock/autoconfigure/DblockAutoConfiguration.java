@@ -98,7 +98,7 @@ public final class DblockAutoConfiguration {
 		ConfigurableListableBeanFactory beanFactory = context.getBeanFactory();
 		NamedBeanHolder<LockRepository> repository = beanFactory.resolveNamedBean(LockRepository.class);
 		DefaultLockEngine engine = new DefaultLockEngine(repository.getBeanInstance(), settings,
-				listeners.orderedStream().toList());
+				new ProvidedListeners(listeners));
 		EngineShutdown.arrange(context, engine, ENGINE, repository.getBeanName());
 		return engine;
 	}

@@ -51,17 +51,17 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	 * @param listeners who is told what happens
 	 * @throws IllegalArgumentException when the defaults among the settings cannot be
 	 */
-	public DefaultLockEngine(LockRepository repository, EngineSettings settings, List<LockListener> listeners) {
+	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners) {
 		this(repository, settings, listeners, LockClock.SYSTEM, ReleaseSignals.IDLE);
 	}
 
-	DefaultLockEngine(LockRepository repository, EngineSettings settings, List<LockListener> listeners,
+	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockClock clock) {
 		this(repository, settings, listeners, clock, ReleaseSignals.IDLE);
 	}
 
-	DefaultLockEngine(LockRepository repository, EngineSettings settings, List<LockListener> listeners, LockClock clock,
-			Duration feedIdle) {
+	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
+			LockClock clock, Duration feedIdle) {
 		LeaseTerms.of(settings.defaults());
 		this.repository = repository;
 		this.defaults = settings.defaults();

@@ -1,6 +1,5 @@
 package dev.dblock.core;
 
-import java.util.List;
 import java.util.function.Consumer;
 
 import dev.dblock.LockHandle;
@@ -17,10 +16,10 @@ final class LockListeners implements LockListener {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockListeners.class);
 
-	private final List<LockListener> listeners;
+	private final Iterable<LockListener> listeners;
 
-	LockListeners(List<LockListener> listeners) {
-		this.listeners = List.copyOf(listeners);
+	LockListeners(Iterable<LockListener> listeners) {
+		this.listeners = listeners;
 	}
 
 	@Override
@@ -44,13 +43,20 @@ final class LockListeners implements LockListener {
 	}
 
 	private void tell(Consumer<LockListener> news) {
-		for (LockListener listener : this.listeners) {
-			try {
-				news.accept(listener);
-			}
-			catch (Throwable ex) {
-				logger.warn("The lock listener {} failed; the lock is not affected", listener, ex);
-			}
+		try {
+			this.listeners.forEach((listener) -> tell(listener, news));
+		}
+		catch (Throwable ex) {
+			logger.warn("The lock listeners could not be told; the lock is not affected", ex);
+		}
+	}
+
+	private static void tell(LockListener listener, Consumer<LockListener> news) {
+		try {
+			news.accept(listener);
+		}
+		catch (Throwable ex) {
+			logger.warn("The lock listener {} failed; the lock is not affected", listener, ex);
 		}
 	}
 

@@ -196,6 +196,28 @@ class DblockAutoConfigurationTests {
 	}
 
 	@Test
+	void listenerCanNeedWhatTakesTheLocks() {
+		this.contextRunner.withBean(LockRepository.class, DblockAutoConfigurationTests::grantingRepository)
+			.withUserConfiguration(NeedyListenerConfiguration.class)
+			.run((context) -> {
+				context.getBean(LockTemplate.class).tryAcquire("stock");
+				assertThat(context.getBean(Heard.class).by()).containsExactly("needy");
+			});
+	}
+
+	@Test
+	void listenerThatCannotBeCreatedDoesNotStopLocking(CapturedOutput output) {
+		this.contextRunner.withBean(LockRepository.class, DblockAutoConfigurationTests::grantingRepository)
+			.withBean("broken", LockListener.class, () -> {
+				throw new IllegalStateException("broken listener");
+			}, (definition) -> definition.setLazyInit(true))
+			.run((context) -> {
+				assertThat(context.getBean(LockTemplate.class).tryAcquire("stock")).isPresent();
+				assertThat(output).contains("The lock listeners could not be told").contains("broken listener");
+			});
+	}
+
+	@Test
 	void withoutLocksNoMongodbIsNeededAndTheLogSaysSo(CapturedOutput output) {
 		this.bareRunner.withPropertyValues("dblock.enabled=false").run((context) -> {
 			assertThat(context).hasSingleBean(UnlockedEngine.class);
@@ -341,6 +363,21 @@ class DblockAutoConfigurationTests {
 		@Order(1)
 		LockListener first(Heard heard) {
 			return heard.listener("first");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeedyListenerConfiguration {
+
+		@Bean
+		Heard heard() {
+			return new Heard(new ArrayList<>());
+		}
+
+		@Bean
+		LockListener needy(LockOperations operations, LockTemplate template, Heard heard) {
+			return heard.listener("needy");
 		}
 
 	}
