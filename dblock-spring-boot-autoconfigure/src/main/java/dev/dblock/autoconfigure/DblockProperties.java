@@ -53,7 +53,7 @@ public class DblockProperties {
 
 	/**
 	 * By how much the clocks of the servers may differ; a lock whose holder is gone stays
-	 * taken for that much longer than its lease.
+	 * taken for that much longer than its lease; 250ms or more.
 	 */
 	private Duration clockAllowance = Duration.ofMillis(500);
 

@@ -24,6 +24,9 @@ final class DblockSettings {
 
 	private static final Duration LONGEST = Duration.ofDays(365);
 
+	// As much as a suspended machine may go unnoticed by the holder's own reckoning
+	private static final Duration LEAST_ALLOWANCE = Duration.ofMillis(250);
+
 	private static final Duration LONGEST_RETENTION = Duration.ofDays(36_500);
 
 	private static final LockOptions POSSIBLE = new LockOptions(Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO,
@@ -61,10 +64,19 @@ final class DblockSettings {
 
 	MongoLockSettings forMongodb() {
 		DblockProperties.Mongodb mongodb = this.properties.getMongodb();
-		return new MongoLockSettings(collection(mongodb.getCollection()),
-				bounded("dblock.clock-allowance", this.properties.getClockAllowance(), Duration.ZERO, LONGEST),
+		return new MongoLockSettings(collection(mongodb.getCollection()), clockAllowance(),
 				bounded("dblock.mongodb.retention", mongodb.getRetention(), Duration.ofDays(1), LONGEST_RETENTION),
 				timeout(), mongodb.getStatements(), mongodb.isCreateIndexes());
+	}
+
+	private Duration clockAllowance() {
+		Duration allowance = this.properties.getClockAllowance();
+		if (allowance.compareTo(LEAST_ALLOWANCE) < 0) {
+			throw new InvalidConfigurationPropertyValueException("dblock.clock-allowance", allowance,
+					"It must be at least %s: a holder whose machine was suspended notices by its clocks only what is longer"
+						.formatted(LEAST_ALLOWANCE));
+		}
+		return bounded("dblock.clock-allowance", allowance, LEAST_ALLOWANCE, LONGEST);
 	}
 
 	/**
