@@ -39,16 +39,21 @@ final class LastingResults {
 	 * @throws IllegalStateException when the end of the work cannot be seen
 	 */
 	@Nullable Object ended(LockedMethod method, @Nullable Object result) {
-		if (result == null || !this.types.isLasting(result.getClass())) {
-			return result;
+		Object content = this.types.content(result);
+		if (content != null && this.types.isLasting(content.getClass())) {
+			end(method, content);
 		}
+		return result;
+	}
+
+	private void end(LockedMethod method, Object result) {
 		if (result instanceof CompletionStage<?> stage) {
 			awaitStage(method, stage);
-			return result;
+			return;
 		}
 		if (result instanceof Future<?> future) {
 			awaitFuture(method, future);
-			return result;
+			return;
 		}
 		if (result instanceof BaseStream<?, ?> stream) {
 			stream.close();

@@ -1,5 +1,6 @@
 package dev.dblock.interceptor;
 
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * The types of results with which the work of a method goes on, or only begins, after the
@@ -27,6 +29,8 @@ final class LastingTypes {
 			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
 			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
+	private static final String RESPONSE = "org.springframework.http.HttpEntity";
+
 	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
 	// Deep enough for what is written by hand, and an end for types that refer to
@@ -35,6 +39,8 @@ final class LastingTypes {
 
 	private final List<Class<?>> types = new ArrayList<>(
 			List.of(Future.class, CompletionStage.class, Callable.class, BaseStream.class, Flow.Publisher.class));
+
+	private final @Nullable Method body;
 
 	private final ReactiveAdapterRegistry reactive = ReactiveAdapterRegistry.getSharedInstance();
 
@@ -48,11 +54,29 @@ final class LastingTypes {
 	};
 
 	LastingTypes(@Nullable ClassLoader classLoader) {
+		this.body = ClassUtils.isPresent(RESPONSE, classLoader)
+				? ClassUtils.getMethod(ClassUtils.resolveClassName(RESPONSE, classLoader), "getBody") : null;
 		for (String name : OPTIONAL) {
 			if (ClassUtils.isPresent(name, classLoader)) {
 				this.types.add(ClassUtils.resolveClassName(name, classLoader));
 			}
 		}
+	}
+
+	/**
+	 * What is in a result that has only one thing in it, such as a response.
+	 */
+	@Nullable Object content(@Nullable Object result) {
+		Object content = result;
+		for (int i = 0; i < DEPTH; i++) {
+			if (content instanceof Optional<?> optional) {
+				content = optional.orElse(null);
+			}
+			else if (this.body != null && this.body.getDeclaringClass().isInstance(content)) {
+				content = ReflectionUtils.invokeMethod(this.body, content);
+			}
+		}
+		return content;
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package dev.dblock.interceptor;
 
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -14,9 +15,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import reactor.core.publisher.Mono;
 
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.http.ResponseEntity;
 import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -92,6 +96,30 @@ class LastingResultsTests {
 		assertRefused(callable);
 		assertRefused(Mono.just("x"));
 		assertRefused(new DeferredResult<>());
+	}
+
+	@Test
+	void workInsideOfAContainerIsSeen() throws Exception {
+		StreamingResponseBody body = (out) -> {
+		};
+		for (Object result : new Object[] { ResponseEntity.ok(body), Optional.of(body),
+				Optional.of(ResponseEntity.ok(Optional.of(body))) }) {
+			assertThatIllegalStateException().isThrownBy(() -> this.results.ended(this.method, result))
+				.withMessageContaining("returned a " + body.getClass().getName() + ", whose work would go on");
+		}
+		CompletableFuture<String> work = new CompletableFuture<>();
+		assertWaits(ResponseEntity.ok(work), () -> work.complete("x"));
+		assertThat(this.results.ended(this.method, Optional.of("x"))).isEqualTo(Optional.of("x"));
+		assertThat(this.results.ended(this.method, Optional.empty())).isEqualTo(Optional.empty());
+		assertThat(this.results.ended(this.method, ResponseEntity.noContent().build())).isNotNull();
+	}
+
+	@Test
+	void containersNeedNoWeb() {
+		LastingResults without = new LastingResults(
+				new LastingTypes(new FilteredClassLoader("org.springframework.http", "org.springframework.web")));
+		ResponseEntity<String> response = ResponseEntity.ok("x");
+		assertThat(without.ended(this.method, response)).isSameAs(response);
 	}
 
 	@Test
