@@ -11,6 +11,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.scope.ScopedProxyFactoryBean;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
@@ -31,7 +32,7 @@ final class BeanInspector {
 		List<InspectedBean> beans = new ArrayList<>();
 		for (Iterator<String> names = this.beanFactory.getBeanNamesIterator(); names.hasNext();) {
 			String name = names.next();
-			if (!isTemplate(name)) {
+			if (!isPassedBy(name)) {
 				inspect(name, beans);
 			}
 		}
@@ -65,9 +66,12 @@ final class BeanInspector {
 		return Optional.of(new InspectedBean(name, type, instance));
 	}
 
-	private boolean isTemplate(String name) {
-		return this.beanFactory.containsBeanDefinition(name)
-				&& this.beanFactory.getMergedBeanDefinition(name).isAbstract();
+	private boolean isPassedBy(String name) {
+		if (!this.beanFactory.containsBeanDefinition(name)) {
+			return false;
+		}
+		BeanDefinition definition = this.beanFactory.getMergedBeanDefinition(name);
+		return definition.isAbstract() || TestDoubles.overrides(definition);
 	}
 
 }

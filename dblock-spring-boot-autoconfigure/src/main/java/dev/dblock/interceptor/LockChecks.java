@@ -15,6 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
 
@@ -79,7 +80,7 @@ final class LockChecks {
 	List<String> findings(InspectedBean bean) {
 		Collection<LockDeclaration> declarations = declarations(bean.type());
 		List<String> findings = new ArrayList<>();
-		if (declarations.isEmpty()) {
+		if (declarations.isEmpty() || TestDoubles.isMock(bean.instance())) {
 			return findings;
 		}
 		if (this.engine.getIfAvailable() == null) {
@@ -88,6 +89,9 @@ final class LockChecks {
 		}
 		boolean proxyable = checkProxy(bean, findings);
 		for (LockDeclaration declaration : declarations) {
+			if (proxyable && isLeftOut(bean, declaration.method().method())) {
+				continue;
+			}
 			if (proxyable) {
 				checkReach(bean, declaration.method(), findings);
 			}
@@ -131,22 +135,44 @@ final class LockChecks {
 		return obstacle == null;
 	}
 
+	/**
+	 * Whether an annotated class inherited a method that cannot be locked from one that
+	 * is not annotated, and that may not be the user's to change.
+	 */
+	private boolean isLeftOut(InspectedBean bean, Method method) {
+		return Modifier.isFinal(method.getModifiers()) && bean.isProxiedBySubclass(this.proxies)
+				&& !AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class)
+				&& !AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), DistributedLock.class);
+	}
+
 	private void checkReach(InspectedBean bean, LockedMethod method, List<String> findings) {
-		String reason = hidden(method.method(), bean.isProxiedBySubclass(this.proxies));
+		String reason = hidden(method, bean.isProxiedBySubclass(this.proxies));
 		if (reason != null) {
-			findings.add("%s: is %s, so that no proxy can lock it; make it %s".formatted(method.describe(), reason,
-					"static".equals(reason) ? "a method of the bean" : "neither private nor final"));
+			findings.add(method.describe() + ": is " + reason);
 		}
 	}
 
-	private static @Nullable String hidden(Method method, boolean bySubclass) {
+	private static @Nullable String hidden(LockedMethod locked, boolean bySubclass) {
+		Method method = locked.method();
+		if (LifecycleMethods.contain(method, locked.userClass())) {
+			return "called by Spring without the proxy that locks it; lock what it calls, or use an ApplicationRunner";
+		}
 		if (Modifier.isStatic(method.getModifiers())) {
-			return "static";
+			return "static, so that no proxy can lock it; make it a method of the bean";
 		}
-		if (Modifier.isPrivate(method.getModifiers())) {
-			return "private";
+		if (Modifier.isPrivate(method.getModifiers()) || bySubclass && Modifier.isFinal(method.getModifiers())) {
+			return "%s, so that no proxy can lock it; make it neither private nor final"
+				.formatted(Modifier.isPrivate(method.getModifiers()) ? "private" : "final");
 		}
-		return (bySubclass && Modifier.isFinal(method.getModifiers())) ? "final" : null;
+		return (bySubclass && isOfAnotherPackage(locked))
+				? "package-private in another package, so that no proxy can lock it; make it protected or public"
+				: null;
+	}
+
+	private static boolean isOfAnotherPackage(LockedMethod locked) {
+		int visible = Modifier.PUBLIC | Modifier.PROTECTED | Modifier.PRIVATE;
+		return (locked.method().getModifiers() & visible) == 0
+				&& !locked.method().getDeclaringClass().getPackageName().equals(locked.userClass().getPackageName());
 	}
 
 }

@@ -23,7 +23,8 @@ import org.springframework.util.ReflectionUtils;
 /**
  * Finds out once for each method whether and how it is locked. A method's annotation
  * comes before its class's, an implementation's before its interface's; one on a class
- * applies to the public methods that an instance has, inherited ones included.
+ * applies to the public methods that an instance has, inherited ones included, except for
+ * those that begin and end it.
  */
 final class LockOperationSource {
 
@@ -93,7 +94,8 @@ final class LockOperationSource {
 		Method specific = AopUtils.getMostSpecificMethod(method, known);
 		LockedMethod locked = new LockedMethod(specific, userClass(specific, known));
 		DistributedLock annotation = first(specific, method);
-		if (annotation == null && isOpenToClassAnnotation(specific)) {
+		if (annotation == null && isOpenToClassAnnotation(specific)
+				&& !LifecycleMethods.contain(specific, locked.userClass())) {
 			annotation = first(locked.userClass(), specific.getDeclaringClass(), method.getDeclaringClass());
 		}
 		return (annotation != null) ? new LockDeclaration(annotation, locked) : null;

@@ -12,6 +12,8 @@ import dev.dblock.LockEngine;
 import dev.dblock.LockOperations;
 import dev.dblock.LockTemplate;
 import dev.dblock.WhenUnavailable;
+import jakarta.annotation.PostConstruct;
+import jakarta.annotation.PreDestroy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
@@ -20,6 +22,7 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.ObjectProvider;
@@ -33,6 +36,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.EnableAspectJAutoProxy;
 import org.springframework.context.annotation.Role;
+import org.springframework.context.support.ApplicationObjectSupport;
 import org.springframework.context.support.PropertySourcesPlaceholderConfigurer;
 import org.springframework.context.support.SimpleThreadScope;
 import org.springframework.core.PriorityOrdered;
@@ -128,6 +132,48 @@ class LockDeclarationCheckerTests {
 	void finalMethodUnderAnAnnotatedClass() {
 		assertThat(findings(LockingConfiguration.class, FinalMethod.class)).containsExactly("bean 'bean', " + HERE
 				+ "FinalMethod#last(): is final, so that no proxy can lock it; make it neither private nor final");
+	}
+
+	@Test
+	void finalMethodThatAnAnnotatedClassInheritedIsLeftOut() {
+		assertThat(findings(LockingConfiguration.class, LockedApplicationObject.class)).isEmpty();
+	}
+
+	@Test
+	void methodsThatSpringCallsWithoutTheProxy() {
+		assertThat(findings(LockingConfiguration.class, Lifecycle.class)).hasSize(4)
+			.allMatch((finding) -> finding.endsWith("(): is called by Spring without the proxy that locks it; lock what"
+					+ " it calls, or use an ApplicationRunner"));
+	}
+
+	@Test
+	void annotationOnAClassLeavesOutWhatSpringCallsWithoutTheProxy() {
+		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+			context.register(LockingConfiguration.class);
+			context.registerBean("bean", LifecycleOfALockedClass.class);
+			context.refresh();
+			LifecycleOfALockedClass bean = context.getBean(LifecycleOfALockedClass.class);
+			bean.afterPropertiesSet();
+			assertThat(context.getBean(RecordingEngine.class).events()).isEmpty();
+			bean.run();
+			assertThat(context.getBean(RecordingEngine.class).events()).containsExactly("lock whole", "unlock whole");
+		}
+	}
+
+	@Test
+	void packagePrivateMethodOfAnotherPackage(@TempDir Path folder) throws Exception {
+		Class<?> type = new InMemoryCompiler(folder).source("a.Parent", """
+				package a;
+				public class Parent {
+					@dev.dblock.DistributedLock
+					void run() { }
+					@dev.dblock.DistributedLock
+					protected void open() { }
+				}
+				""").source("b.Child", "package b; public class Child extends a.Parent { }").load("b.Child");
+		assertThat(findings(LockingConfiguration.class, type)).containsExactly("bean 'bean', b.Child#run(): is"
+				+ " package-private in another package, so that no proxy can lock it; make it protected or public");
+		assertThat(findings(LockingConfiguration.class, type.getSuperclass())).isEmpty();
 	}
 
 	@Test
@@ -820,9 +866,57 @@ class LockDeclarationCheckerTests {
 
 	}
 
-	static class OnlyTooShort {
+	static class Lifecycle implements InitializingBean, DisposableBean {
 
-		@DistributedLock(leaseSeconds = 1)
+		@PostConstruct
+		@DistributedLock
+		public void begin() {
+		}
+
+		@PreDestroy
+		@DistributedLock
+		void end() {
+		}
+
+		@Override
+		@DistributedLock
+		public void afterPropertiesSet() {
+		}
+
+		@Override
+		@DistributedLock
+		public void destroy() {
+		}
+
+	}
+
+	@DistributedLock("whole")
+	public static class LifecycleOfALockedClass implements InitializingBean, DisposableBean {
+
+		@PostConstruct
+		public void begin() {
+		}
+
+		@PreDestroy
+		public void end() {
+		}
+
+		@Override
+		public void afterPropertiesSet() {
+		}
+
+		@Override
+		public void destroy() {
+		}
+
+		public void run() {
+		}
+
+	}
+
+	@DistributedLock("whole")
+	public static class LockedApplicationObject extends ApplicationObjectSupport {
+
 		public void run() {
 		}
 
