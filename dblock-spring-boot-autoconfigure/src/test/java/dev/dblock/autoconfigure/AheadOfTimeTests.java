@@ -1,0 +1,159 @@
+package dev.dblock.autoconfigure;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import javax.tools.ToolProvider;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.LockEngine;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aot.generate.ClassNameGenerator;
+import org.springframework.aot.generate.DefaultGenerationContext;
+import org.springframework.aot.generate.FileSystemGeneratedFiles;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.data.mongodb.autoconfigure.DataMongoAutoConfiguration;
+import org.springframework.boot.mongodb.autoconfigure.MongoAutoConfiguration;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.aot.ApplicationContextAotGenerator;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.javapoet.ClassName;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests of an application that is processed ahead of time, compiled, and run in class
+ * loaders of its own.
+ */
+@Timeout(120)
+class AheadOfTimeTests {
+
+	@TempDir
+	Path folder;
+
+	@ParameterizedTest
+	@CsvSource({ "true,false,UnlockedEngine", "false,true,DefaultLockEngine" })
+	void whetherLocksAreTakenIsReadWhenTheApplicationRuns(boolean processed, boolean run, String engine)
+			throws Exception {
+		String initializer = process(processed);
+		compile();
+		assertThat(run(initializer, run)).isEqualTo(engine + ", locked: true");
+	}
+
+	private String process(boolean enabled) {
+		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+			properties(enabled).applyTo(context);
+			context.register(Application.class);
+			DefaultGenerationContext generation = new DefaultGenerationContext(
+					new ClassNameGenerator(ClassName.get(Application.class)),
+					new FileSystemGeneratedFiles(this.folder));
+			ClassName initializer = new ApplicationContextAotGenerator().processAheadOfTime(context, generation);
+			generation.writeGeneratedContent();
+			return initializer.reflectionName();
+		}
+	}
+
+	private void compile() throws IOException {
+		List<String> arguments = new ArrayList<>(List.of("-proc:none", "-nowarn", "-d", compiled().toString(), "-cp",
+				System.getProperty("java.class.path") + File.pathSeparator + this.folder.resolve("classes")));
+		try (Stream<Path> sources = Files.walk(this.folder.resolve("sources"))) {
+			sources.map(Path::toString).filter((path) -> path.endsWith(".java")).forEach(arguments::add);
+		}
+		assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments.toArray(String[]::new)))
+			.isZero();
+	}
+
+	private Path compiled() throws IOException {
+		return Files.createDirectories(this.folder.resolve("compiled"));
+	}
+
+	private Object run(String initializer, boolean enabled) throws Exception {
+		List<URL> urls = new ArrayList<>();
+		urls.add(compiled().toUri().toURL());
+		urls.add(Files.createDirectories(this.folder.resolve("classes")).toUri().toURL());
+		for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+			urls.add(Path.of(entry).toUri().toURL());
+		}
+		// Generated classes use package-private methods, so that all has to come from one
+		// class loader
+		try (URLClassLoader loader = new URLClassLoader(urls.toArray(URL[]::new),
+				ClassLoader.getPlatformClassLoader())) {
+			ClassLoader before = ClassUtils.overrideThreadContextClassLoader(loader);
+			try {
+				return ClassUtils
+					.getMethod(loader.loadClass(Processed.class.getName()), "run", String.class, boolean.class)
+					.invoke(null, initializer, enabled);
+			}
+			finally {
+				Thread.currentThread().setContextClassLoader(before);
+			}
+		}
+	}
+
+	private static TestPropertyValues properties(boolean enabled) {
+		return TestPropertyValues.of("dblock.enabled=" + enabled,
+				"spring.mongodb.uri=mongodb://127.0.0.1:1/test?serverSelectionTimeoutMS=100");
+	}
+
+	/**
+	 * What is run in the class loader of the application.
+	 */
+	public static final class Processed {
+
+		private Processed() {
+		}
+
+		public static String run(String initializer, boolean enabled) throws Exception {
+			try (GenericApplicationContext context = new GenericApplicationContext()) {
+				properties(enabled).applyTo(context);
+				Class<?> type = ClassUtils.forName(initializer, null);
+				Object instance = type.getDeclaredConstructor().newInstance();
+				ReflectionUtils.invokeMethod(ClassUtils.getMethod(type, "initialize", GenericApplicationContext.class),
+						instance, context);
+				context.refresh();
+				return "%s, locked: %s".formatted(context.getBean(LockEngine.class).getClass().getSimpleName(),
+						AopUtils.isAopProxy(context.getBean("job")));
+			}
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ MongoAutoConfiguration.class, DataMongoAutoConfiguration.class,
+			AopAutoConfiguration.class, DblockAutoConfiguration.class, DblockAopAutoConfiguration.class })
+	static class Application {
+
+		@Bean
+		Job job() {
+			return new Job();
+		}
+
+	}
+
+	static class Job {
+
+		@DistributedLock("job")
+		public void run() {
+		}
+
+	}
+
+}
