@@ -68,9 +68,11 @@ class ServerLossTests {
 
 	@Test
 	void leaseOutlivesThePrimaryAndIsRenewedOnTheNext() {
-		LockHandle handle = this.holder.locks().acquire("stock", LockOptions.lease(Duration.ofSeconds(15)));
+		// Its first renewal has less time than an election takes
+		LockHandle handle = this.holder.locks().acquire("stock", LockOptions.lease(Duration.ofSeconds(12)));
 		long token = handle.token();
 		String id = this.instances.document("stock").getString("holder");
+		Instances.eventually().until(() -> handle.remaining().compareTo(Duration.ofMillis(8300)) < 0);
 		MongoNode killed = this.server.killPrimary();
 		Instant killedAt = this.clock.latest(System.nanoTime());
 		Instances.eventually().until(() -> {
