@@ -209,7 +209,7 @@ class DisturbedRequestsTests {
 
 	@Test
 	void releaseThatNeverArrivesIsAnErrorAndTheLeaseEndsTheLock() {
-		LockOptions options = LockOptions.lease(Duration.ofSeconds(2));
+		LockOptions options = LockOptions.lease(Duration.ofSeconds(1));
 		fail(FailCommand.on("update").closeConnection());
 		LockHandle released = this.disturbed.locks().acquire("released", options);
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(released::release);

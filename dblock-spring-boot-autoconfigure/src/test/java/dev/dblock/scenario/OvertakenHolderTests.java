@@ -1,6 +1,7 @@
 package dev.dblock.scenario;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -144,7 +145,9 @@ class OvertakenHolderTests {
 	}
 
 	private LockHandle takeOver() {
-		return this.second.locks().acquire("stock", LONG.waitUpTo(Duration.ofSeconds(30)));
+		return Instances.eventually()
+			.until(() -> this.second.locks().tryAcquire("stock", LONG), Optional::isPresent)
+			.orElseThrow();
 	}
 
 	private void assertUntouched(LockHandle overtaken, LockHandle successor, Document taken) {

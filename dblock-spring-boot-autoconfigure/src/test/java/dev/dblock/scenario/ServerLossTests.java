@@ -14,6 +14,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
+import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoNode;
 import dev.dblock.testing.MongoReplicaSet;
 import dev.dblock.testing.MongoServerKind;
@@ -68,11 +69,11 @@ class ServerLossTests {
 
 	@Test
 	void leaseOutlivesThePrimaryAndIsRenewedOnTheNext() {
-		// Its first renewal has less time than an election takes
-		LockHandle handle = this.holder.locks().acquire("stock", LockOptions.lease(Duration.ofSeconds(12)));
+		LockHandle handle = this.holder.locks().acquire("stock", LockOptions.lease(Duration.ofSeconds(15)));
 		long token = handle.token();
 		String id = this.instances.document("stock").getString("holder");
-		Instances.eventually().until(() -> handle.remaining().compareTo(Duration.ofMillis(8300)) < 0);
+		// However fast the election is, the first renewal on the next primary goes wrong
+		this.server.failCommandOnAllNodes(FailCommand.on("update").times(1).closeConnection().forApplication("holder"));
 		MongoNode killed = this.server.killPrimary();
 		Instant killedAt = this.clock.latest(System.nanoTime());
 		Instances.eventually().until(() -> {
