@@ -1,0 +1,127 @@
+package dev.dblock.faults;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A JVM of the same classes as this one. It is killed when this one goes, however it
+ * went, even while it is stopped.
+ */
+final class ChildJvm {
+
+	/**
+	 * Becomes the JVM, and leaves a shell behind that reads the pipe to this process. The
+	 * pipe ends without a word when this process is gone.
+	 */
+	private static final String BOUND_TO_THIS_JVM = """
+			exec 3<&0
+			(
+				trap '' INT TERM HUP
+				read -r word <&3 || kill -9 $$ 2>/dev/null
+			) &
+			exec "$@" </dev/null 3<&-""";
+
+	private final String name;
+
+	private final Process process;
+
+	private ChildJvm(String name, Process process) {
+		this.name = name;
+		this.process = process;
+		CompletableFuture<Void> unused = process.onExit().thenAccept(ChildJvm::letGo);
+	}
+
+	/**
+	 * Start a JVM.
+	 * @param name what it is called
+	 * @param folder where its output goes
+	 * @param options options of the JVM
+	 * @param environment what is added to its environment
+	 * @param main the main class
+	 * @param arguments the arguments of the main class
+	 */
+	static ChildJvm start(String name, Path folder, List<String> options, Map<String, String> environment,
+			Class<?> main, List<String> arguments) {
+		List<String> command = new ArrayList<>(List.of("sh", "-c", BOUND_TO_THIS_JVM, "child",
+				Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+		command.addAll(options);
+		command.add(main.getName());
+		command.addAll(arguments);
+		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
+			.redirectOutput(ProcessBuilder.Redirect.appendTo(folder.resolve(name + ".log").toFile()));
+		builder.environment().putAll(environment);
+		try {
+			return new ChildJvm(name, builder.start());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("a JVM could not be started", ex);
+		}
+	}
+
+	private static void letGo(Process process) {
+		try (OutputStream pipe = process.getOutputStream()) {
+			pipe.write("stay\n".getBytes(StandardCharsets.US_ASCII));
+		}
+		catch (IOException ex) {
+			// The shell beside it is gone, as it is to be
+			return;
+		}
+	}
+
+	String name() {
+		return this.name;
+	}
+
+	boolean isAlive() {
+		return this.process.isAlive();
+	}
+
+	void kill() {
+		this.process.destroyForcibly().onExit().join();
+	}
+
+	/**
+	 * Stop it in its tracks.
+	 */
+	void pause() {
+		signal("STOP");
+	}
+
+	void resume() {
+		signal("CONT");
+	}
+
+	private void signal(String signal) {
+		try {
+			new ProcessBuilder("kill", "-" + signal, Long.toString(this.process.pid())).inheritIO().start().waitFor();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException("interrupted while a signal was sent", ex);
+		}
+	}
+
+	/**
+	 * Wait for its end.
+	 * @return whether it has ended
+	 */
+	boolean await(long seconds) throws InterruptedException {
+		return this.process.waitFor(seconds, TimeUnit.SECONDS);
+	}
+
+	int exitValue() {
+		return this.process.exitValue();
+	}
+
+}

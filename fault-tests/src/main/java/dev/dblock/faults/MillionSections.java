@@ -1,0 +1,132 @@
+package dev.dblock.faults;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.function.ToLongFunction;
+import java.util.stream.IntStream;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.dblock.testing.Cluster;
+
+/**
+ * A million sections under one lock, shared by the threads of several processes, on three
+ * undisturbed servers. Each section looks whether it is alone, whether its token is the
+ * highest so far, and is counted twice by counters that lose counts when two sections
+ * overlap: in shared memory at once, and in a document of the same servers, to which a
+ * process adds its sections at the first after each grant and otherwise some hundred at a
+ * time.
+ */
+final class MillionSections {
+
+	private static final Duration LIMIT = Duration.ofMinutes(30);
+
+	private static final List<String> JVM = List.of("-Xmx256m", "-XX:+UseSerialGC", "-cp",
+			System.getProperty("java.class.path"));
+
+	private MillionSections() {
+	}
+
+	/**
+	 * Run them.
+	 * @return whether all is as it must be
+	 */
+	static boolean run(Path mongod, Path folder, Options options) throws IOException, InterruptedException {
+		long sections = options.number("sections", 1_000_000);
+		int processes = (int) options.number("processes", 4);
+		int threads = (int) options.number("threads", 4);
+		Files.createDirectories(folder);
+		try (Cluster cluster = Cluster.start(mongod); MongoClient client = MongoClients.create(cluster.uri())) {
+			MillionCounter counter = new MillionCounter(
+					client.getDatabase(MillionWorker.DATABASE).getCollection(MillionCounter.COLLECTION));
+			counter.create();
+			MillionRegister register = new MillionRegister(folder.resolve("register"));
+			long start = System.nanoTime();
+			List<ChildJvm> workers = IntStream.rangeClosed(1, processes)
+				.mapToObj((process) -> ChildJvm.start("worker-" + process, folder, JVM, Map.of(), MillionWorker.class,
+						List.of(folder.toString(), cluster.uri(), Integer.toString(process), Integer.toString(threads),
+								Long.toString(sections))))
+				.toList();
+			try {
+				await(workers, start, register);
+			}
+			finally {
+				workers.forEach(ChildJvm::kill);
+			}
+			long seconds = Math.max(1, Duration.ofNanos(System.nanoTime() - start).toSeconds());
+			List<Properties> results = results(folder, processes);
+			System.out.printf("%,d sections in %d processes of %d threads, %,d s, %,d a second%n", register.count(),
+					processes, threads, seconds, register.count() / seconds);
+			return judge(sections, register.count(), counter.count(), results);
+		}
+	}
+
+	private static void await(List<ChildJvm> workers, long start, MillionRegister register)
+			throws InterruptedException {
+		for (ChildJvm worker : workers) {
+			while (!worker.await(10)) {
+				long elapsed = Duration.ofNanos(System.nanoTime() - start).toSeconds();
+				System.err.printf("%4d s: %,d sections%n", elapsed, register.count());
+				if (elapsed > LIMIT.toSeconds()) {
+					throw new IllegalStateException(
+							worker.name() + " did not end within " + LIMIT.toMinutes() + " minutes");
+				}
+			}
+			if (worker.exitValue() != 0) {
+				throw new IllegalStateException(
+						worker.name() + " ended with exit code " + worker.exitValue() + "; its log says why");
+			}
+		}
+	}
+
+	private static List<Properties> results(Path folder, int processes) throws IOException {
+		List<Properties> results = new ArrayList<>();
+		for (int process = 1; process <= processes; process++) {
+			Properties result = new Properties();
+			try (Reader reader = Files.newBufferedReader(folder.resolve("worker-" + process + ".properties"))) {
+				result.load(reader);
+			}
+			results.add(result);
+			System.out.printf(
+					"worker %d: %,d sections under %,d grants, %,d times after another process, %,d writes to the document; "
+							+ "asked the server: first %s, signal %s, expiry %s, poll %s, slow poll %s%n",
+					process, number(result, "sections"), number(result, "grants"), number(result, "fromOtherProcesses"),
+					number(result, "documentWrites"), result.getProperty("asked.FIRST"),
+					result.getProperty("asked.SIGNAL"), result.getProperty("asked.EXPIRY"),
+					result.getProperty("asked.POLL"), result.getProperty("asked.SLOW_POLL"));
+		}
+		return results;
+	}
+
+	private static long number(Properties result, String name) {
+		return Long.parseLong(result.getProperty(name));
+	}
+
+	private static boolean judge(long sections, long inMemory, long inDocument, List<Properties> results) {
+		ToLongFunction<String> sum = (name) -> results.stream().mapToLong((result) -> number(result, name)).sum();
+		boolean passed = true;
+		passed &= check("sections by the processes' own counts", sum.applyAsLong("sections"), sections);
+		passed &= check("sections by the counter in shared memory", inMemory, sections);
+		passed &= check("sections by the counter in the document", inDocument, sections);
+		passed &= check("overlaps", sum.applyAsLong("overlaps"), 0);
+		passed &= check("tokens that were not the highest", sum.applyAsLong("staleTokens"), 0);
+		passed &= check("failed sections", sum.applyAsLong("errors"), 0);
+		passed &= check("lost wake-ups", sum.applyAsLong("asked.SLOW_POLL"), 0);
+		return passed;
+	}
+
+	private static boolean check(String what, long actual, long expected) {
+		boolean right = actual == expected;
+		System.out.printf("%s  %s: %,d%s%n", right ? "ok    " : "FAILED", what, actual,
+				right ? "" : ", expected %,d".formatted(expected));
+		return right;
+	}
+
+}

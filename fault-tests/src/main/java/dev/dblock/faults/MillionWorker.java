@@ -1,0 +1,230 @@
+package dev.dblock.faults;
+
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Properties;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.dblock.LockHandle;
+import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
+import dev.dblock.WhenLost;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.EngineSettings;
+import dev.dblock.core.HandOffSettings;
+import dev.dblock.core.PollSettings;
+import dev.dblock.core.WaitCounts;
+import dev.dblock.mongodb.MongoLockRepository;
+import dev.dblock.mongodb.MongoLockSettings;
+import dev.dblock.mongodb.StatementDialect;
+
+import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+
+/**
+ * One of the processes that share the million sections.
+ */
+final class MillionWorker {
+
+	static final String DATABASE = "million";
+
+	private static final String LOCK = "million";
+
+	/**
+	 * The sections of a process are added to the document at the first one after each
+	 * grant of the server, and otherwise this many at a time.
+	 */
+	private static final int BATCH = 500;
+
+	private static final int TOKEN_BLOCK = 1024;
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+	private static final LockOptions DEFAULTS = new LockOptions(Duration.ofSeconds(30), Duration.ofMinutes(10),
+			Duration.ZERO, Duration.ZERO, true, WhenLost.NOTIFY, "one of a million sections");
+
+	private final int process;
+
+	private final long target;
+
+	private final MillionRegister register;
+
+	private final MillionCounter counter;
+
+	private final LockTemplate locks;
+
+	/**
+	 * Like the rest below, changed under the lock alone, which also makes the changes
+	 * seen: a second thread in a section would spoil them.
+	 */
+	private long sections;
+
+	private long pending;
+
+	private long lastBlock;
+
+	private long grants;
+
+	private long fromOtherProcesses;
+
+	private long documentWrites;
+
+	private final AtomicLong overlaps = new AtomicLong();
+
+	private final AtomicLong staleTokens = new AtomicLong();
+
+	private final AtomicLong errors = new AtomicLong();
+
+	private MillionWorker(int process, long target, MillionRegister register, MillionCounter counter,
+			LockTemplate locks) {
+		this.process = process;
+		this.target = target;
+		this.register = register;
+		this.counter = counter;
+		this.locks = locks;
+	}
+
+	public static void main(String[] args) throws Exception {
+		Path folder = Path.of(args[0]);
+		String uri = args[1];
+		int process = Integer.parseInt(args[2]);
+		int threads = Integer.parseInt(args[3]);
+		long target = Long.parseLong(args[4]);
+		MongoClientSettings client = MongoClientSettings.builder()
+			.applyConnectionString(new ConnectionString(uri))
+			.writeConcern(WriteConcern.MAJORITY)
+			.build();
+		try (MongoClient mongo = MongoClients.create(client);
+				DefaultLockEngine engine = new DefaultLockEngine(
+						new MongoLockRepository(new SimpleMongoClientDatabaseFactory(mongo, DATABASE),
+								new MongoLockSettings("dblock_locks", Duration.ofMillis(500), Duration.ofDays(1),
+										TIMEOUT, StatementDialect.AUTO, true)),
+						new EngineSettings("", "worker-" + process, DEFAULTS, TIMEOUT,
+								new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
+								new HandOffSettings(10_000, Duration.ofMillis(100))),
+						List.of())) {
+			MillionCounter counter = new MillionCounter(
+					mongo.getDatabase(DATABASE).getCollection(MillionCounter.COLLECTION));
+			MillionWorker worker = new MillionWorker(process, target, new MillionRegister(folder.resolve("register")),
+					counter, new LockTemplate(engine));
+			worker.run(threads);
+			worker.write(engine, folder.resolve("worker-" + process + ".properties"));
+		}
+	}
+
+	private void run(int threads) throws InterruptedException {
+		List<Thread> started = IntStream.range(0, threads)
+			.mapToObj((index) -> new Thread(() -> work(index + 1), "section-" + (index + 1)))
+			.toList();
+		started.forEach(Thread::start);
+		for (Thread thread : started) {
+			thread.join();
+		}
+		flush();
+	}
+
+	private void work(int thread) {
+		long me = this.process * 1000L + thread;
+		try {
+			boolean more = true;
+			while (more) {
+				try (LockHandle handle = this.locks.acquire(LOCK)) {
+					more = section(handle, me);
+				}
+			}
+		}
+		catch (RuntimeException ex) {
+			this.errors.incrementAndGet();
+			new IllegalStateException("section " + me + " failed", ex).printStackTrace();
+		}
+	}
+
+	private boolean section(LockHandle handle, long me) {
+		enter(me);
+		long token = handle.token();
+		if (token <= this.register.highestToken()) {
+			this.staleTokens.incrementAndGet();
+		}
+		this.register.highestToken(token);
+		long count = this.register.count();
+		boolean more = count < this.target;
+		if (more) {
+			this.sections++;
+			this.pending++;
+			if (isFirstOfGrant(token) || this.pending >= BATCH) {
+				addToDocument(token);
+			}
+			this.register.count(count + 1);
+		}
+		handle.ensureHeld();
+		leave(me);
+		return more;
+	}
+
+	private void enter(long me) {
+		if (this.register.occupant() != 0) {
+			this.overlaps.incrementAndGet();
+		}
+		this.register.occupant(me);
+		if (this.register.lastProcess() != this.process) {
+			this.fromOtherProcesses++;
+			this.register.lastProcess(this.process);
+		}
+	}
+
+	private void leave(long me) {
+		if (this.register.occupant() != me) {
+			this.overlaps.incrementAndGet();
+		}
+		this.register.occupant(0);
+	}
+
+	private boolean isFirstOfGrant(long token) {
+		long block = token / TOKEN_BLOCK;
+		if (block == this.lastBlock) {
+			return false;
+		}
+		this.lastBlock = block;
+		this.grants++;
+		return true;
+	}
+
+	private void addToDocument(long token) {
+		if (!this.counter.add(this.pending, token)) {
+			this.staleTokens.incrementAndGet();
+		}
+		this.pending = 0;
+		this.documentWrites++;
+	}
+
+	private void flush() {
+		try (LockHandle handle = this.locks.acquire(LOCK)) {
+			addToDocument(handle.token());
+		}
+	}
+
+	private void write(DefaultLockEngine engine, Path file) throws IOException {
+		Properties result = new Properties();
+		result.setProperty("sections", Long.toString(this.sections));
+		result.setProperty("grants", Long.toString(this.grants));
+		result.setProperty("fromOtherProcesses", Long.toString(this.fromOtherProcesses));
+		result.setProperty("documentWrites", Long.toString(this.documentWrites));
+		result.setProperty("overlaps", Long.toString(this.overlaps.get()));
+		result.setProperty("staleTokens", Long.toString(this.staleTokens.get()));
+		result.setProperty("errors", Long.toString(this.errors.get()));
+		WaitCounts.of(engine).forEach((cause, count) -> result.setProperty("asked." + cause, Long.toString(count)));
+		try (Writer writer = Files.newBufferedWriter(file)) {
+			result.store(writer, null);
+		}
+	}
+
+}
