@@ -2,6 +2,8 @@ package dev.dblock;
 
 import java.util.stream.Stream;
 
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoDriverInformation;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
@@ -9,6 +11,9 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import org.jspecify.annotations.NullMarked;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
@@ -80,8 +85,8 @@ class ArchitectureTests {
 	static final ArchRule theWiringHandsTheDriverOnAndSpeaksToNoServer = noClasses().that()
 		.resideInAPackage(AUTOCONFIGURE)
 		.should()
-		.dependOnClassesThat()
-		.resideInAnyPackage("com.mongodb..", "org.bson..");
+		.dependOnClassesThat(resideInAnyPackage("com.mongodb..", "org.bson..")
+			.and(not(belongToAnyOf(MongoClientSettings.class, MongoDriverInformation.class))));
 
 	@ArchTest
 	static final ArchRule onlyTheInterceptorKnowsAop = noClasses().that()

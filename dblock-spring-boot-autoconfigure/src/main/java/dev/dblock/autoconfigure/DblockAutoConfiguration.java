@@ -13,6 +13,7 @@ import dev.dblock.core.LockRepository;
 import dev.dblock.core.UnlockedEngine;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +28,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
@@ -40,6 +42,7 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 		"org.springframework.boot.autoconfigure.data.mongo.MongoDataAutoConfiguration" })
 @ConditionalOnClass(value = MongoDatabaseFactory.class, name = "com.mongodb.client.MongoClient")
 @EnableConfigurationProperties(DblockProperties.class)
+@Import(DedicatedClientConfiguration.class)
 public final class DblockAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(DblockAutoConfiguration.class);
@@ -52,11 +55,25 @@ public final class DblockAutoConfiguration {
 	@Bean(REPOSITORY)
 	@Lazy
 	@ConditionalOnMissingBean(LockRepository.class)
-	MongoLockRepository lockRepository(DblockProperties properties, ConfigurableListableBeanFactory beanFactory) {
+	MongoLockRepository lockRepository(DblockProperties properties, ObjectProvider<DedicatedClient> dedicatedClient,
+			ConfigurableListableBeanFactory beanFactory) {
 		MongoLockSettings settings = new DblockSettings(properties).forMongodb();
 		NamedBeanHolder<MongoDatabaseFactory> factory = mongoDatabaseFactory(beanFactory);
 		beanFactory.registerDependentBean(factory.getBeanName(), REPOSITORY);
-		return new MongoLockRepository(factory.getBeanInstance(), settings);
+		MongoDatabaseFactory application = factory.getBeanInstance();
+		return new MongoLockRepository(
+				properties.getMongodb().isDedicatedClient()
+						? dedicated(dedicatedClient.getIfAvailable(), application, beanFactory) : application,
+				settings);
+	}
+
+	private static MongoDatabaseFactory dedicated(@Nullable DedicatedClient client, MongoDatabaseFactory application,
+			ConfigurableListableBeanFactory beanFactory) {
+		if (client == null) {
+			throw DedicatedClient.refusal("that is not on the classpath", null);
+		}
+		beanFactory.registerDependentBean(DedicatedClientConfiguration.CLIENT, REPOSITORY);
+		return client.beside(application);
 	}
 
 	private static NamedBeanHolder<MongoDatabaseFactory> mongoDatabaseFactory(

@@ -254,6 +254,13 @@ public class DblockProperties {
 		 */
 		private boolean createIndexes = true;
 
+		/**
+		 * Whether locks have a small client of their own, so that they do without the
+		 * connections of the application's; for applications whose queries can use up
+		 * their pool for longer than a third of a lease.
+		 */
+		private boolean dedicatedClient = false;
+
 		public String getCollection() {
 			return this.collection;
 		}
@@ -292,6 +299,14 @@ public class DblockProperties {
 
 		public void setCreateIndexes(boolean createIndexes) {
 			this.createIndexes = createIndexes;
+		}
+
+		public boolean isDedicatedClient() {
+			return this.dedicatedClient;
+		}
+
+		public void setDedicatedClient(boolean dedicatedClient) {
+			this.dedicatedClient = dedicatedClient;
 		}
 
 	}

@@ -117,7 +117,8 @@ public final class MongoLockRepository implements LockRepository {
 
 	/**
 	 * Keep locks in the database of a factory. Nothing is asked of the server yet.
-	 * @param factory the application's own factory
+	 * @param factory the application's own factory, or a {@link DedicatedDatabaseFactory}
+	 * beside it, which whoever made it closes
 	 * @param settings how to keep them
 	 */
 	public MongoLockRepository(MongoDatabaseFactory factory, MongoLockSettings settings) {

@@ -13,9 +13,9 @@ import org.springframework.data.mongodb.core.MongoDatabaseFactorySupport;
 
 /**
  * Which servers and which election the client sees. A listener can only be given to a
- * client that is being built, and ours is the application's; but its view can be compared
- * at each use, without a request. Of a client that cannot be reached through its factory
- * nothing is seen, and only failed requests tell.
+ * client that is being built, and most often ours is the application's; but its view can
+ * be compared at each use, without a request. Of a client that cannot be reached through
+ * its factory nothing is seen, and only failed requests tell.
  */
 final class Topology implements Supplier<Object> {
 
@@ -29,7 +29,9 @@ final class Topology implements Supplier<Object> {
 
 	@Override
 	public Object get() {
-		if (this.factory instanceof MongoDatabaseFactorySupport<?> support
+		MongoDatabaseFactory factory = (this.factory instanceof DedicatedDatabaseFactory dedicated) ? dedicated.open()
+				: this.factory;
+		if (factory instanceof MongoDatabaseFactorySupport<?> support
 				&& support.getMongoCluster() instanceof MongoClient client) {
 			ClusterDescription cluster = client.getClusterDescription();
 			return cluster.getServerDescriptions().stream().map(Topology::state).toList();
