@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-@Timeout(30)
+@Timeout(300)
 class LockTemplateTests {
 
 	private static final LockOptions UNRENEWED = LockOptions.defaults().autoRenew(false);

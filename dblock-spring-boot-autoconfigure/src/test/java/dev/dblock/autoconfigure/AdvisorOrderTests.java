@@ -1,5 +1,6 @@
 package dev.dblock.autoconfigure;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -43,7 +44,7 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-@Timeout(60)
+@Timeout(300)
 class AdvisorOrderTests {
 
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
@@ -58,7 +59,7 @@ class AdvisorOrderTests {
 		this.contextRunner.withClassLoader(new FilteredClassLoader(aspectj ? "none" : "org.aspectj")).run((context) -> {
 			RecordingEngine engine = context.getBean(RecordingEngine.class);
 			context.getBean(Work.class).everything();
-			await().until(() -> engine.events().contains("unlock everything"));
+			await().atMost(Duration.ofSeconds(60)).until(() -> engine.events().contains("unlock everything"));
 			assertThat(engine.events()).containsExactly("async", "lock everything", "cache get", "begin", "run",
 					"commit", "cache put", "unlock everything");
 		});
@@ -107,7 +108,7 @@ class AdvisorOrderTests {
 			first.start();
 			work.awaitEntered();
 			second.start();
-			await().until(() -> second.getState() == Thread.State.WAITING);
+			await().atMost(Duration.ofSeconds(60)).until(() -> second.getState() == Thread.State.WAITING);
 			assertThat(context.getBean(RecordingEngine.class).events()).containsExactly("lock limited", "run");
 			work.goOn();
 			first.join();

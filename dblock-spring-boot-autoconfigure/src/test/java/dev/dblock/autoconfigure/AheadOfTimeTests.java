@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests of an application that is processed ahead of time, compiled, and run in class
  * loaders of its own.
  */
-@Timeout(120)
+@Timeout(300)
 class AheadOfTimeTests {
 
 	@TempDir

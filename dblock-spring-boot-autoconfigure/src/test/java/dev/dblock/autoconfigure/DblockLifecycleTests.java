@@ -19,6 +19,7 @@ import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.bson.Document;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,7 +49,7 @@ class DblockLifecycleTests {
 
 	private final ApplicationContextRunner withDblock = this.withoutDblock
 		.withConfiguration(AutoConfigurations.of(DblockAutoConfiguration.class))
-		.withPropertyValues("dblock.lease=1s", "dblock.acquirer=this test");
+		.withPropertyValues("dblock.lease=9s", "dblock.acquirer=this test");
 
 	private String uri;
 
@@ -80,7 +81,7 @@ class DblockLifecycleTests {
 		this.withDblock.withPropertyValues(this.uri).run((context) -> {
 			LockHandle renewed = context.getBean(LockTemplate.class).acquire("stock");
 			Instant acquired = updatedAt("stock");
-			Awaitility.await().until(() -> updatedAt("stock").isAfter(acquired));
+			eventually().until(() -> updatedAt("stock").isAfter(acquired));
 			assertThat(renewed.isHeld()).isTrue();
 			context.getBean(LockTemplate.class).acquire("other").release();
 		});
@@ -100,12 +101,12 @@ class DblockLifecycleTests {
 					.addApplicationListener((ContextClosedEvent event) -> closing.complete(updatedAt("stock")));
 				CompletableFuture<Void> closed = CompletableFuture
 					.runAsync(context.getSourceApplicationContext()::close);
-				Instant atClosing = closing.get(10, TimeUnit.SECONDS);
-				Awaitility.await().until(() -> updatedAt("stock").isAfter(atClosing.plusSeconds(1)));
+				Instant atClosing = closing.get(60, TimeUnit.SECONDS);
+				eventually().until(() -> updatedAt("stock").isAfter(atClosing.plusSeconds(1)));
 				assertThat(closed).isNotDone();
 				done.countDown();
-				assertThat(task.get(10, TimeUnit.SECONDS)).as("held at the end of the task").isTrue();
-				closed.get(10, TimeUnit.SECONDS);
+				assertThat(task.get(60, TimeUnit.SECONDS)).as("held at the end of the task").isTrue();
+				closed.get(60, TimeUnit.SECONDS);
 				assertThat(lock("stock")).containsKey("releasedAt").doesNotContainKey("holder");
 			});
 	}
@@ -119,7 +120,7 @@ class DblockLifecycleTests {
 			done.await();
 			return handle.release();
 		});
-		assertThat(started.await(10, TimeUnit.SECONDS)).isTrue();
+		assertThat(started.await(60, TimeUnit.SECONDS)).isTrue();
 		return task;
 	}
 
@@ -143,17 +144,19 @@ class DblockLifecycleTests {
 		MongoNode node = server.nodes().get(0);
 		node.kill();
 		this.withDblock
-			.withPropertyValues("spring.mongodb.uri=" + server.uri("test") + "&serverSelectionTimeoutMS=200",
-					"dblock.mongodb.timeout=200ms")
+			.withPropertyValues("spring.mongodb.uri=" + server.uri("test") + "&serverSelectionTimeoutMS=2000",
+					"dblock.mongodb.timeout=2s")
 			.run((context) -> {
 				LockTemplate template = context.getBean(LockTemplate.class);
 				assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> template.tryAcquire("stock"));
 				node.restart();
-				Awaitility.await()
-					.atMost(Duration.ofSeconds(30))
-					.ignoreExceptionsInstanceOf(DataAccessException.class)
+				eventually().ignoreExceptionsInstanceOf(DataAccessException.class)
 					.until(() -> template.tryAcquire("stock").isPresent());
 			});
+	}
+
+	private static ConditionFactory eventually() {
+		return Awaitility.await().atMost(Duration.ofSeconds(60));
 	}
 
 	private Document lock(String name) {
@@ -187,11 +190,10 @@ class DblockLifecycleTests {
 
 	private static void awaitNoneOf(Set<Thread> before) {
 		Predicate<Thread> alive = Thread::isAlive;
-		Awaitility.await()
-			.untilAsserted(() -> assertThat(startedSince(before)).filteredOn(alive)
-				.extracting(Thread::getName)
-				.filteredOn((name) -> name.startsWith("dblock-") || name.startsWith("cluster-"))
-				.isEmpty());
+		eventually().untilAsserted(() -> assertThat(startedSince(before)).filteredOn(alive)
+			.extracting(Thread::getName)
+			.filteredOn((name) -> name.startsWith("dblock-") || name.startsWith("cluster-"))
+			.isEmpty());
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -47,7 +47,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Two processes wait for each other's locks. Their polls are so rare that nothing but a
  * signal, or the end of a lease, can wake a waiter within a test.
  */
-@Timeout(180)
+@Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
 class ChangeStreamWaitingTests {
 
@@ -55,9 +55,14 @@ class ChangeStreamWaitingTests {
 
 	private static final Duration NEVER = Duration.ofHours(1);
 
+	/**
+	 * So long that no waiter sees its end.
+	 */
+	private static final Duration LEASE = Duration.ofMinutes(5);
+
 	private static final Duration IDLE = Duration.ofMillis(200);
 
-	private static final LockOptions PATIENTLY = LockOptions.defaults().waitUpTo(Duration.ofSeconds(90));
+	private static final LockOptions PATIENTLY = LockOptions.defaults().waitUpTo(Duration.ofMinutes(4));
 
 	private final List<AutoCloseable> resources = new ArrayList<>();
 
@@ -73,8 +78,8 @@ class ChangeStreamWaitingTests {
 		for (int i = this.resources.size() - 1; i >= 0; i--) {
 			this.resources.get(i).close();
 		}
-		assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
-			.noneMatch((name) -> name.startsWith("dblock-"));
+		eventually().untilAsserted(() -> assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
+			.noneMatch((name) -> name.startsWith("dblock-")));
 	}
 
 	@Test
@@ -195,7 +200,7 @@ class ChangeStreamWaitingTests {
 	void aHolderThatCrashedIsTakenOverAtItsExpiry(MongoServer server) throws Exception {
 		use(server);
 		AcquireAnswer crashed = repository().acquire(new AcquireRequest(new LeaseKey("stock", "crashed"),
-				Duration.ofSeconds(1), "host-2", "main", "nothing any more", Duration.ofSeconds(5)));
+				Duration.ofSeconds(6), "host-2", "main", "nothing any more", Duration.ofSeconds(60)));
 		assertThat(crashed).isInstanceOf(AcquireAnswer.Granted.class);
 		DefaultLockEngine engine = engine();
 		LockHandle handle = waitFor(engine, "stock").get();
@@ -271,7 +276,7 @@ class ChangeStreamWaitingTests {
 			server.killPrimary();
 		}
 		else {
-			server.stepDown(20);
+			server.stepDown(60);
 		}
 		held.close();
 		for (CompletableFuture<Void> each : all) {
@@ -338,14 +343,18 @@ class ChangeStreamWaitingTests {
 	}
 
 	private DefaultLockEngine engine() {
-		return engine(new PollSettings(NEVER, NEVER));
+		return engine(new PollSettings(NEVER, NEVER), LockWorld.DEFAULTS.withLease(LEASE));
 	}
 
 	private DefaultLockEngine engine(PollSettings poll) {
+		return engine(poll, LockWorld.DEFAULTS);
+	}
+
+	private DefaultLockEngine engine(PollSettings poll, LockOptions defaults) {
 		EngineSettings settings = LockWorld.settings("");
-		DefaultLockEngine engine = new DefaultLockEngine(repository(), new EngineSettings("", settings.acquirer(),
-				settings.defaults(), Duration.ofSeconds(10), poll, settings.handOff()), List.of(), LockClock.SYSTEM,
-				IDLE);
+		DefaultLockEngine engine = new DefaultLockEngine(repository(),
+				new EngineSettings("", settings.acquirer(), defaults, Duration.ofSeconds(60), poll, settings.handOff()),
+				List.of(), LockClock.SYSTEM, IDLE);
 		this.resources.add(engine);
 		return engine;
 	}
@@ -357,7 +366,7 @@ class ChangeStreamWaitingTests {
 		MongoClient client = MongoClients.create(this.server.uri());
 		this.resources.add(client);
 		return new MongoLockRepository(new SimpleMongoClientDatabaseFactory(client, this.database),
-				new MongoLockSettings(COLLECTION, Duration.ofMillis(500), Duration.ofDays(1), Duration.ofSeconds(10),
+				new MongoLockSettings(COLLECTION, Duration.ofMillis(500), Duration.ofDays(1), Duration.ofSeconds(60),
 						StatementDialect.AUTO, true));
 	}
 

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
-@Timeout(30)
+@Timeout(300)
 class DefaultLockEngineTests {
 
 	private static final Duration THIRD = Duration.ofSeconds(10);

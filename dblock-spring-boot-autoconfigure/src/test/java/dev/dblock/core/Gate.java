@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Gate {
 
-	private static final long PATIENCE_SECONDS = 20;
+	private static final long PATIENCE_SECONDS = 60;
 
 	private final CountDownLatch reached = new CountDownLatch(1);
 

@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * What becomes of a lock that passes, or does not pass, from thread to thread inside the
  * process when something else happens at the same moment.
  */
-@Timeout(30)
+@Timeout(300)
 class HandOverEndsTests {
 
 	private static final LockOptions PATIENTLY = LockOptions.defaults().waitUpTo(Duration.ofDays(1));

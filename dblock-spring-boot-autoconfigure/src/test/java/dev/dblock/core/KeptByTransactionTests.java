@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-@Timeout(30)
+@Timeout(300)
 class KeptByTransactionTests {
 
 	private final LockWorld world = new LockWorld();

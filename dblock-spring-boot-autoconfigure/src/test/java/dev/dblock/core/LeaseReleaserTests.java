@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /**
  * How a lock is given back, seen from outside: through the handle.
  */
-@Timeout(30)
+@Timeout(300)
 class LeaseReleaserTests {
 
 	private static final Fault NO_SERVER = Fault.lost(() -> new DataAccessResourceFailureException("no server"));

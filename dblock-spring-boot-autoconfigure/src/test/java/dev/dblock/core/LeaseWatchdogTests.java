@@ -18,7 +18,7 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-@Timeout(30)
+@Timeout(300)
 class LeaseWatchdogTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);

@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * choose. Nobody's time runs out here: who is parked goes on only when it is woken, so a
  * wake-up that is lost leaves a thread standing at the end.
  */
-@Timeout(60)
+@Timeout(300)
 class LocalQueueModelTests {
 
 	static Stream<Arguments> casts() {

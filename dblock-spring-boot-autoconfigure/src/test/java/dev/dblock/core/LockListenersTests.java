@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-@Timeout(30)
+@Timeout(300)
 class LockListenersTests {
 
 	private final LockWorld world = new LockWorld();

@@ -136,7 +136,7 @@ public final class LockWorld implements AutoCloseable {
 
 	public static ConditionFactory eventually() {
 		return Awaitility.await()
-			.atMost(Duration.ofSeconds(10))
+			.atMost(Duration.ofSeconds(60))
 			.pollDelay(Duration.ZERO)
 			.pollInterval(Duration.ofMillis(2));
 	}

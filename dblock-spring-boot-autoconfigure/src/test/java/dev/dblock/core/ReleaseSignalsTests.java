@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What waiters are told. Polls are an hour apart: whoever asks again was woken.
  */
-@Timeout(30)
+@Timeout(300)
 class ReleaseSignalsTests {
 
 	private static final PollSettings HARDLY_EVER = new PollSettings(Duration.ofHours(1), Duration.ofHours(1));

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * What the small lock scripts could do from which this library descends, each by its
  * name, as far as the engine does it.
  */
-@Timeout(30)
+@Timeout(300)
 class SeedFeaturesTests {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);

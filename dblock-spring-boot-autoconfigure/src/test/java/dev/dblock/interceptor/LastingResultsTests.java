@@ -1,5 +1,6 @@
 package dev.dblock.interceptor;
 
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -27,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 @ExtendWith(OutputCaptureExtension.class)
-@Timeout(30)
+@Timeout(300)
 class LastingResultsTests {
 
 	private final LastingResults results = new LastingResults(new LastingTypes(getClass().getClassLoader()));
@@ -148,7 +149,7 @@ class LastingResultsTests {
 		caller.start();
 		awaitParked(caller);
 		caller.interrupt();
-		await().until(() -> !caller.isInterrupted());
+		await().atMost(Duration.ofSeconds(60)).until(() -> !caller.isInterrupted());
 		awaitParked(caller);
 		assertThat(ended.getCount()).isOne();
 		end.run();
@@ -158,7 +159,7 @@ class LastingResultsTests {
 	}
 
 	private static void awaitParked(Thread thread) {
-		await().until(() -> thread.getState() == Thread.State.WAITING);
+		await().atMost(Duration.ofSeconds(60)).until(() -> thread.getState() == Thread.State.WAITING);
 	}
 
 }

@@ -188,7 +188,7 @@ class LockInterceptorTests {
 	void futureThatWasNotDeclaredIsWaitedForUnderTheLock() throws Exception {
 		CompletableFuture<String> work = new CompletableFuture<>();
 		CompletableFuture<Object> call = CompletableFuture.supplyAsync(() -> this.invoices.object(work));
-		await().until(() -> this.engine.events().contains("run"));
+		await().atMost(Duration.ofSeconds(60)).until(() -> this.engine.events().contains("run"));
 		assertThat(this.engine.isHeld("object")).isTrue();
 		work.complete("x");
 		assertThat(((Future<?>) call.get()).get()).isEqualTo("x");

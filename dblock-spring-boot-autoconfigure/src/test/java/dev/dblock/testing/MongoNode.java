@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
@@ -15,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * One server process that the tests started and may disturb.
  */
 public final class MongoNode {
+
+	private static final int NOT_SECONDARY = 95;
 
 	private final MongodProcess process;
 
@@ -156,7 +159,7 @@ public final class MongoNode {
 	void stepDown(int seconds) {
 		this.disturbed = true;
 		this.steppedDown = true;
-		command(new Document("replSetStepDown", seconds).append("secondaryCatchUpPeriodSecs", Math.min(seconds, 10)));
+		command(new Document("replSetStepDown", seconds).append("secondaryCatchUpPeriodSecs", seconds));
 	}
 
 	/**
@@ -171,13 +174,25 @@ public final class MongoNode {
 			restart();
 		}
 		clearFailPoints();
-		if (this.steppedDown && isSecondary()) {
-			command(new Document("replSetFreeze", 0));
-		}
-		this.steppedDown = false;
+		unfreeze();
 		boolean disturbed = this.disturbed;
 		this.disturbed = false;
 		return disturbed;
+	}
+
+	private void unfreeze() {
+		try {
+			if (this.steppedDown && isSecondary()) {
+				command(new Document("replSetFreeze", 0));
+			}
+		}
+		catch (MongoCommandException ex) {
+			// It was elected meanwhile, so its freeze was over
+			if (ex.getErrorCode() != NOT_SECONDARY) {
+				throw ex;
+			}
+		}
+		this.steppedDown = false;
 	}
 
 	synchronized void stop() {
@@ -194,9 +209,9 @@ public final class MongoNode {
 				.applyConnectionString(new ConnectionString(uri()))
 				.applicationName("test-control")
 				.retryReads(false)
-				.applyToClusterSettings((cluster) -> cluster.serverSelectionTimeout(2, TimeUnit.SECONDS))
+				.applyToClusterSettings((cluster) -> cluster.serverSelectionTimeout(20, TimeUnit.SECONDS))
 				.applyToSocketSettings(
-						(socket) -> socket.connectTimeout(2, TimeUnit.SECONDS).readTimeout(30, TimeUnit.SECONDS))
+						(socket) -> socket.connectTimeout(20, TimeUnit.SECONDS).readTimeout(60, TimeUnit.SECONDS))
 				.build());
 		}
 		return this.client;

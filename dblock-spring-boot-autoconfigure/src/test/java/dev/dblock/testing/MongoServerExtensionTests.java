@@ -91,7 +91,7 @@ class MongoServerExtensionTests {
 		MongoCollection<Document> collection = collection(server);
 		collection.createIndex(new Document("at", 1), new IndexOptions().expireAfter(0L, TimeUnit.SECONDS));
 		collection.insertOne(new Document("at", new Date(0)));
-		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> collection.countDocuments() == 0);
+		Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> collection.countDocuments() == 0);
 	}
 
 	private static void assertThatDocumentsAreStored(MongoServer server) {
@@ -143,7 +143,6 @@ class MongoServerExtensionTests {
 			assertThat(replicaSet.awaitPrimary()).isNotSameAs(paused);
 			paused.resume();
 			replicaSet.awaitAllSecondaries();
-			assertThat(replicaSet.primary()).isNotSameAs(paused);
 		}
 
 		@Test

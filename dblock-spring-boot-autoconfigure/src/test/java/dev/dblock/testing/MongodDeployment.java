@@ -24,7 +24,7 @@ final class MongodDeployment extends Deployment {
 
 	private static final String SET_NAME = "dblock";
 
-	private static final Duration SETTLE_LIMIT = Duration.ofSeconds(60);
+	private static final Duration SETTLE_LIMIT = Duration.ofSeconds(180);
 
 	private static final int PORT_ATTEMPTS = 5;
 
@@ -85,7 +85,9 @@ final class MongodDeployment extends Deployment {
 	private static List<String> arguments(MongoServerKind kind) {
 		List<String> arguments = new ArrayList<>(
 				List.of("--wiredTigerCacheSizeGB", "0.25", "--setParameter", "enableTestCommands=1", "--setParameter",
-						"ttlMonitorSleepSecs=1", "--setParameter", "diagnosticDataCollectionEnabled=false"));
+						"ttlMonitorSleepSecs=1", "--setParameter", "diagnosticDataCollectionEnabled=false",
+						// Its own commands would be counted with those of a test.
+						"--setParameter", "disableLogicalSessionCacheRefresh=true"));
 		if (kind.isReplicaSet()) {
 			arguments.addAll(List.of("--replSet", SET_NAME, "--oplogSize", "64"));
 		}
@@ -96,7 +98,9 @@ final class MongodDeployment extends Deployment {
 		List<Document> members = IntStream.range(0, this.nodes.size())
 			.mapToObj((index) -> new Document("_id", index).append("host", this.nodes.get(index).address()))
 			.toList();
-		Document settings = new Document("electionTimeoutMillis", 2000).append("heartbeatIntervalMillis", 500);
+		// A busy machine that holds up the primary for a moment must not cause an
+		// election.
+		Document settings = new Document("electionTimeoutMillis", 5000).append("heartbeatIntervalMillis", 500);
 		this.nodes.get(0)
 			.command(new Document("replSetInitiate",
 					new Document("_id", SET_NAME).append("members", members).append("settings", settings)));

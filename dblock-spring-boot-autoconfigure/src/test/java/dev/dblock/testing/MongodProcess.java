@@ -40,7 +40,7 @@ final class MongodProcess {
 
 	private static final int EXIT_PORT_TAKEN = 48;
 
-	private static final Duration START_LIMIT = Duration.ofSeconds(60);
+	private static final Duration START_LIMIT = Duration.ofSeconds(180);
 
 	private final Path data;
 

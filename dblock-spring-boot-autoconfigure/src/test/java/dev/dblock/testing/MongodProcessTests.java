@@ -38,7 +38,7 @@ class MongodProcessTests {
 		assertThat(this.folder).isNotEmptyDirectory();
 		connect(port);
 		jvm.destroyForcibly().onExit().join();
-		Awaitility.await().atMost(Duration.ofSeconds(10)).untilAsserted(() -> {
+		Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
 			assertThatExceptionOfType(ConnectException.class).isThrownBy(() -> connect(port));
 			assertThat(this.folder).isEmptyDirectory();
 		});

@@ -13,7 +13,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * systems give to outgoing connections, or a client that knocks while its server is down
  * might be given the server's own port.
  */
-final class Ports {
+public final class Ports {
 
 	private static final int LOWEST = 20_000;
 
@@ -22,7 +22,12 @@ final class Ports {
 	private Ports() {
 	}
 
-	static List<Integer> free(int count) {
+	/**
+	 * Finds ports that nobody listens on. Somebody else may take one before it is used.
+	 * @param count how many
+	 * @return as many different ports
+	 */
+	public static List<Integer> free(int count) {
 		Set<Integer> ports = new LinkedHashSet<>();
 		while (ports.size() < count) {
 			int port = ThreadLocalRandom.current().nextInt(LOWEST, BEYOND);
