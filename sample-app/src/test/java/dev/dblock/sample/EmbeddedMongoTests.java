@@ -1,12 +1,13 @@
 package dev.dblock.sample;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.stream.Stream;
 
+import dev.dblock.testing.Ports;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
-
-import org.springframework.test.util.TestSocketUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -15,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class EmbeddedMongoTests {
 
-	private final int port = TestSocketUtils.findAvailableTcpPort();
+	private final int port = Ports.free(1).get(0);
 
 	@Test
 	void firstOneHosts() throws IOException {
@@ -30,10 +31,10 @@ class EmbeddedMongoTests {
 		EmbeddedMongo first = start();
 		try (EmbeddedMongo second = start(); EmbeddedMongo third = start()) {
 			first.close();
-			Awaitility.await()
+			eventually()
 				.untilAsserted(() -> assertThat(Stream.of(second, third).filter(EmbeddedMongo::isHost)).hasSize(1));
 			Stream.of(second, third).filter(EmbeddedMongo::isHost).forEach(EmbeddedMongoTests::close);
-			Awaitility.await()
+			eventually()
 				.untilAsserted(() -> assertThat(Stream.of(second, third).filter(EmbeddedMongo::isHost)).hasSize(1));
 		}
 	}
@@ -43,13 +44,16 @@ class EmbeddedMongoTests {
 		EmbeddedMongo first = start();
 		EmbeddedMongo second = start();
 		second.close();
-		Awaitility.await()
-			.until(() -> Thread.getAllStackTraces()
-				.keySet()
-				.stream()
-				.noneMatch((thread) -> thread.getName().equals("embedded-mongodb-watch")));
+		eventually().until(() -> Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.noneMatch((thread) -> thread.getName().equals("embedded-mongodb-watch")));
 		first.close();
 		assertThat(second.isHost()).isFalse();
+	}
+
+	private static ConditionFactory eventually() {
+		return Awaitility.await().atMost(Duration.ofSeconds(60));
 	}
 
 	private EmbeddedMongo start() {
