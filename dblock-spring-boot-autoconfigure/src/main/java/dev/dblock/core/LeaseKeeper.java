@@ -191,8 +191,9 @@ final class LeaseKeeper {
 	private boolean handOver(Lease lease) {
 		LocalQueue queue = this.queues.enter(lease.key().name());
 		try {
+			Waiter next;
 			synchronized (queue) {
-				Waiter next = queue.successor(lease);
+				next = queue.successor(lease);
 				if (next == null || !lease.endWith(LossReason.RELEASED)) {
 					return false;
 				}
@@ -200,8 +201,9 @@ final class LeaseKeeper {
 				LeaseHandle handle = keep(successor);
 				queue.handedOver(successor, next);
 				next.hand(handle);
-				return true;
 			}
+			next.wake();
+			return true;
 		}
 		catch (RuntimeException | Error ex) {
 			this.queues.ended(lease);

@@ -194,9 +194,11 @@ final class LockAcquirer {
 		 * is nobody's.
 		 */
 		private void leave(LocalQueue queue, Waiter me) {
-			boolean waiting = queue.quit(me);
+			if (me.handed() == null && queue.quit(me)) {
+				return;
+			}
 			LeaseHandle handed = me.handed();
-			if (!waiting && handed != null && handed != this.taken) {
+			if (handed != null && handed != this.taken) {
 				LockAcquirer.this.keeper.passOn(handed.lease());
 			}
 		}

@@ -35,9 +35,12 @@ class Waiter {
 		return this.handed;
 	}
 
+	/**
+	 * Give the lock to this waiter, under the queue's monitor. Whoever does so wakes it
+	 * when it has left the monitor, which the thread would only run into.
+	 */
 	void hand(LeaseHandle handle) {
 		this.handed = handle;
-		wake();
 	}
 
 	/**

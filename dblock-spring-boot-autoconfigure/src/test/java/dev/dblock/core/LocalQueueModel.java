@@ -322,6 +322,7 @@ final class LocalQueueModel {
 				check(passed.token() > lease().token(), "The token did not rise");
 				queue.handedOver(passed, next);
 				next.hand(new LeaseHandle(passed, null));
+				next.wake();
 				return true;
 			}
 		}
