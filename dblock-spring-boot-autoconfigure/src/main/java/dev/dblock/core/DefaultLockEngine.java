@@ -78,8 +78,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock), releaser,
 				this.losses, this.listeners, clock, settings.timeout());
 		this.signals = new ReleaseSignals(repository.releases(), this.queues, this.threads.watchdog(), clock, feedIdle);
-		LockRequests requests = new LockRequests(repository, settings.acquirer(), this.queues, releaser, this.keeper,
-				clock);
+		LockRequests requests = new LockRequests(repository, settings.acquirer(), releaser, this.keeper, clock);
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
 	}
 

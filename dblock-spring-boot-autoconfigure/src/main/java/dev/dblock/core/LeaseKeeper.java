@@ -187,9 +187,13 @@ final class LeaseKeeper {
 
 	/**
 	 * Pass the lease on to the thread of this process that is next, without a request.
+	 * The queue stays as long as it has this lease, and without it has no successor.
 	 */
 	private boolean handOver(Lease lease) {
-		LocalQueue queue = this.queues.enter(lease.key().name());
+		LocalQueue queue = this.queues.find(lease.key().name());
+		if (queue == null) {
+			return false;
+		}
 		try {
 			Waiter next;
 			synchronized (queue) {
@@ -206,17 +210,13 @@ final class LeaseKeeper {
 			return true;
 		}
 		catch (RuntimeException | Error ex) {
-			this.queues.ended(lease);
+			queue.ended(lease);
 			throw ex;
-		}
-		finally {
-			this.queues.leave(queue);
 		}
 	}
 
 	private boolean giveBack(Lease lease) {
-		LocalQueue queue = this.queues.enter(lease.key().name());
-		queue.releasing();
+		LocalQueue queue = this.queues.releasing(lease.key().name());
 		long start = System.nanoTime();
 		try {
 			this.registry.remove(lease);
@@ -224,7 +224,6 @@ final class LeaseKeeper {
 		}
 		finally {
 			queue.released(System.nanoTime() - start);
-			this.queues.leave(queue);
 		}
 	}
 

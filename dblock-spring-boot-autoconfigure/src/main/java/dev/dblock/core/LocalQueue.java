@@ -4,6 +4,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 
 import dev.dblock.core.WaitStatistics.Cause;
 import org.jspecify.annotations.Nullable;
@@ -47,23 +48,50 @@ final class LocalQueue {
 
 	private long yieldUntilNanos;
 
-	/**
-	 * How many threads and leases need this queue; guarded by {@link LocalQueues}.
-	 */
-	private int users;
+	private final Predicate<LocalQueue> removal;
 
-	LocalQueue(String name, HandOffSettings settings) {
+	private int visitors;
+
+	private boolean removed;
+
+	/**
+	 * An empty queue.
+	 * @param name the full name of the lock
+	 * @param settings how far the lock is handed on
+	 * @param removal is asked to remove the queue when nobody needs it, and tells whether
+	 * it did
+	 */
+	LocalQueue(String name, HandOffSettings settings, Predicate<LocalQueue> removal) {
 		this.name = name;
 		this.streak = new HandOffStreak(settings, System.nanoTime());
+		this.removal = removal;
 	}
 
 	String name() {
 		return this.name;
 	}
 
-	int addUsers(int more) {
-		this.users += more;
-		return this.users;
+	/**
+	 * Keep the queue until the caller leaves it.
+	 * @return {@code false} when it is removed already
+	 */
+	synchronized boolean enter() {
+		this.visitors += this.removed ? 0 : 1;
+		return !this.removed;
+	}
+
+	synchronized void leave() {
+		this.visitors--;
+		removeIfIdle();
+	}
+
+	/**
+	 * Removed under the monitor, and closed to everybody from then on: who has found the
+	 * queue before and comes too late looks for it again, and finds another.
+	 */
+	private void removeIfIdle() {
+		boolean idle = this.holder == null && this.waiters.isEmpty() && this.releases == 0 && this.visitors == 0;
+		this.removed |= idle && this.removal.test(this);
 	}
 
 	/**
@@ -74,8 +102,13 @@ final class LocalQueue {
 		return (lease != null && lease.isHeld()) ? lease : null;
 	}
 
-	synchronized void join(Waiter waiter) {
-		this.waiters.add(waiter);
+	/**
+	 * Take the last place in the queue, until the lock is granted or handed over to the
+	 * waiter, or it quits.
+	 * @return {@code false} when the queue is removed already
+	 */
+	synchronized boolean join(Waiter waiter) {
+		return !this.removed && this.waiters.add(waiter);
 	}
 
 	/**
@@ -92,6 +125,7 @@ final class LocalQueue {
 			this.asking = false;
 			wakeHead();
 		}
+		removeIfIdle();
 		return true;
 	}
 
@@ -159,10 +193,8 @@ final class LocalQueue {
 	 * The store has granted the lock to a thread of this process.
 	 * @param lease the new lease
 	 * @param waiter the thread's place in the queue, if it had one
-	 * @return whether the queue had no lease before
 	 */
-	synchronized boolean granted(Lease lease, @Nullable Waiter waiter) {
-		boolean first = this.holder == null;
+	synchronized void granted(Lease lease, @Nullable Waiter waiter) {
 		this.holder = lease;
 		this.plan = null;
 		if (waiter != null) {
@@ -172,20 +204,17 @@ final class LocalQueue {
 		if (!this.streak.mayGoOn(System.nanoTime()) || this.waiters.isEmpty()) {
 			this.streak.start(System.nanoTime());
 		}
-		return first;
 	}
 
 	/**
 	 * A lease of this process has come to an end without being handed over.
-	 * @return whether it was the one that the queue had
 	 */
-	synchronized boolean ended(Lease lease) {
-		if (this.holder != lease) {
-			return false;
+	synchronized void ended(Lease lease) {
+		if (this.holder == lease) {
+			this.holder = null;
+			signal();
+			removeIfIdle();
 		}
-		this.holder = null;
-		signal();
-		return true;
 	}
 
 	/**
@@ -210,9 +239,11 @@ final class LocalQueue {
 
 	/**
 	 * The lock is about to be given back to the store.
+	 * @return {@code false} when the queue is removed already
 	 */
-	synchronized void releasing() {
-		this.releases++;
+	synchronized boolean releasing() {
+		this.releases += this.removed ? 0 : 1;
+		return !this.removed;
 	}
 
 	/**
@@ -229,6 +260,7 @@ final class LocalQueue {
 			this.yieldUntilNanos = now + Math.min(LONGEST_YIELD_NANOS, 2 * requestNanos);
 		}
 		signal();
+		removeIfIdle();
 	}
 
 	/**

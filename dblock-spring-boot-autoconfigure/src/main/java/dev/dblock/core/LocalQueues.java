@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,30 +28,45 @@ final class LocalQueues {
 	 * The queue of a name, which stays until the caller leaves it again.
 	 */
 	LocalQueue enter(String name) {
-		return this.byName.compute(name, (key, present) -> {
-			LocalQueue queue = (present != null) ? present : new LocalQueue(key, this.handOff);
-			queue.addUsers(1);
-			return queue;
-		});
-	}
-
-	void leave(LocalQueue queue) {
-		this.byName.computeIfPresent(queue.name(), (key, present) -> (present.addUsers(-1) == 0) ? null : present);
+		return admit(name, LocalQueue::enter);
 	}
 
 	/**
-	 * A lease was granted to this process: its queue stays until the lease has ended.
+	 * Take the last place in the queue of a name.
+	 * @return the queue, which stays until the waiter is served or has quit
 	 */
-	void granted(LocalQueue queue, Lease lease, @Nullable Waiter waiter) {
-		if (queue.granted(lease, waiter)) {
-			enter(queue.name());
+	LocalQueue join(String name, Waiter waiter) {
+		return admit(name, (queue) -> queue.join(waiter));
+	}
+
+	/**
+	 * A lock of this process is about to be given back to the store.
+	 * @return its queue, which stays until it is told that the lock was given back
+	 */
+	LocalQueue releasing(String name) {
+		return admit(name, LocalQueue::releasing);
+	}
+
+	private LocalQueue admit(String name, Predicate<LocalQueue> admission) {
+		while (true) {
+			LocalQueue queue = this.byName.get(name);
+			if (queue == null) {
+				queue = this.byName.computeIfAbsent(name, (key) -> new LocalQueue(key, this.handOff, this::remove));
+			}
+			if (admission.test(queue)) {
+				return queue;
+			}
 		}
 	}
 
+	private boolean remove(LocalQueue queue) {
+		return this.byName.remove(queue.name(), queue);
+	}
+
 	void ended(Lease lease) {
-		LocalQueue queue = this.byName.get(lease.key().name());
-		if (queue != null && queue.ended(lease)) {
-			leave(queue);
+		LocalQueue queue = find(lease.key().name());
+		if (queue != null) {
+			queue.ended(lease);
 		}
 	}
 

@@ -79,7 +79,7 @@ final class LockAcquirer {
 			return (handle != null) ? accept(handle) : outcome.refusal(name, Duration.ZERO);
 		}
 		finally {
-			this.queues.leave(queue);
+			queue.leave();
 		}
 	}
 
@@ -162,11 +162,10 @@ final class LockAcquirer {
 		}
 
 		LockAttempt run() {
-			LocalQueue queue = LockAcquirer.this.queues.enter(this.name);
 			try {
 				LockAttempt attempt = null;
 				while (attempt == null) {
-					attempt = run(queue);
+					attempt = runInOnePlace();
 				}
 				return attempt;
 			}
@@ -174,14 +173,13 @@ final class LockAcquirer {
 				if (this.subscribed) {
 					LockAcquirer.this.signals.leave();
 				}
-				LockAcquirer.this.queues.leave(queue);
 			}
 		}
 
-		private @Nullable LockAttempt run(LocalQueue queue) {
+		private @Nullable LockAttempt runInOnePlace() {
 			Waiter me = new Waiter(this.terms);
+			LocalQueue queue = LockAcquirer.this.queues.join(this.name, me);
 			try {
-				queue.join(me);
 				return run(queue, me);
 			}
 			finally {

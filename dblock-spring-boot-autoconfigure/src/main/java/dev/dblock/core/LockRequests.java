@@ -34,8 +34,6 @@ final class LockRequests {
 
 	private final String acquirer;
 
-	private final LocalQueues queues;
-
 	private final LeaseReleaser releaser;
 
 	private final LeaseKeeper keeper;
@@ -44,11 +42,10 @@ final class LockRequests {
 
 	private final HolderIds ids = new HolderIds();
 
-	LockRequests(LockRepository repository, String acquirer, LocalQueues queues, LeaseReleaser releaser,
-			LeaseKeeper keeper, LockClock clock) {
+	LockRequests(LockRepository repository, String acquirer, LeaseReleaser releaser, LeaseKeeper keeper,
+			LockClock clock) {
 		this.repository = repository;
 		this.acquirer = acquirer;
-		this.queues = queues;
 		this.releaser = releaser;
 		this.keeper = keeper;
 		this.clock = clock;
@@ -102,7 +99,7 @@ final class LockRequests {
 							+ "The server or the network is slower than the lease allows, or this machine was suspended")
 						.formatted(lease.key().name(), lease.terms().lease())));
 		}
-		this.queues.granted(queue, lease, waiter);
+		queue.granted(lease, waiter);
 		return Outcome.granted(this.keeper.keep(lease));
 	}
 

@@ -193,7 +193,7 @@ class HandOverEndsTests {
 		LockOptions brief = LockOptions.lease(Duration.ofMillis(600));
 		Lease lease = leases.grant("a", brief.autoRenew(false));
 		LocalQueue queue = leases.queues().enter("a");
-		leases.queues().granted(queue, lease, null);
+		queue.granted(lease, null);
 		LeaseHandle handle = leases.keeper().keep(lease);
 		queue.join(new Waiter(LeaseTerms.of(brief.orElse(LockWorld.DEFAULTS))));
 		leases.timer().breakWith(new OutOfMemoryError("scripted"));

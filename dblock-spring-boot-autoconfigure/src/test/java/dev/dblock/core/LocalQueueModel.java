@@ -28,6 +28,8 @@ final class LocalQueueModel {
 
 	private static final LeaseTerms TERMS = LocalQueueModelTests.terms();
 
+	private static final String NAME = "name";
+
 	private static final int INTERRUPT = 100;
 
 	private static final int STREAM = 99;
@@ -46,7 +48,7 @@ final class LocalQueueModel {
 
 	};
 
-	private final LocalQueue queue;
+	private final LocalQueues queues;
 
 	private final List<Actor> actors = new ArrayList<>();
 
@@ -63,7 +65,7 @@ final class LocalQueueModel {
 	private @Nullable Actor inside;
 
 	LocalQueueModel(int handOvers, String cast) {
-		this.queue = new LocalQueue("name", new HandOffSettings(handOvers, Duration.ofDays(1)));
+		this.queues = new LocalQueues(new HandOffSettings(handOvers, Duration.ofDays(1)));
 		cast.chars().forEach((kind) -> this.actors.add(new Actor((char) kind, this.actors.size())));
 	}
 
@@ -87,7 +89,7 @@ final class LocalQueueModel {
 		if (choice == STREAM) {
 			this.story.append(" told");
 			this.untold--;
-			this.queue.signal();
+			this.queues.signal(NAME);
 			return;
 		}
 		Actor actor = this.actors.get(choice % INTERRUPT);
@@ -103,9 +105,7 @@ final class LocalQueueModel {
 	}
 
 	boolean isClean() {
-		return this.queue.waiters() == 0 && this.queue.holder() == null && this.queue.plan() == null
-				&& field("holder") == null && field("releases").equals(0) && field("signalled").equals(false)
-				&& field("asking").equals(false) && this.stored == null;
+		return this.queues.size() == 0 && this.actors.stream().allMatch(Actor::leavesNothing) && this.stored == null;
 	}
 
 	/**
@@ -113,26 +113,29 @@ final class LocalQueueModel {
 	 */
 	String state() {
 		StringBuilder state = new StringBuilder();
+		LocalQueue queue = this.queues.find(NAME);
+		Object holder = (queue != null) ? field(queue, "holder") : null;
 		for (Actor actor : this.actors) {
 			state.append(actor.at).append(actor.permit).append(actor.lease != null).append(actor.handed() != null);
-			state.append(actor.lease != null && actor.lease == field("holder")).append(',');
+			state.append(actor.lease != null && actor.lease == holder).append(',');
 			state.append(actor.id != null && actor.id.equals(this.stored)).append(';');
 		}
-		Object streak = ReflectionTestUtils.getField(this.queue, "streak");
-		return state.append(this.line)
-			.append(this.stored == null)
-			.append(this.untold)
-			.append(field("holder") == null)
-			.append(field("releases"))
-			.append(field("signalled"))
-			.append(field("asking"))
-			.append(this.queue.plan() == null)
-			.append((streak != null) ? ReflectionTestUtils.getField(streak, "count") : "")
-			.toString();
+		state.append(this.line).append(this.stored == null).append(this.untold).append(queue == null);
+		if (queue != null) {
+			Object streak = ReflectionTestUtils.getField(queue, "streak");
+			state.append(holder == null)
+				.append(field(queue, "releases"))
+				.append(field(queue, "visitors"))
+				.append(field(queue, "signalled"))
+				.append(field(queue, "asking"))
+				.append(queue.plan() == null)
+				.append((streak != null) ? ReflectionTestUtils.getField(streak, "count") : "");
+		}
+		return state.toString();
 	}
 
-	private @Nullable Object field(String name) {
-		return ReflectionTestUtils.getField(this.queue, name);
+	private static @Nullable Object field(LocalQueue queue, String name) {
+		return ReflectionTestUtils.getField(queue, name);
 	}
 
 	@Override
@@ -148,8 +151,8 @@ final class LocalQueueModel {
 
 	private enum At {
 
-		START, LOOK, PAUSE, PARKED, BEGIN, ASK, REFUSED, GRANTED, WORK, RELEASE, GIVE_UP, RELEASING, ENDED, STORE, TOLD,
-		LOST, QUIT, OVER
+		START, LOOK, PAUSE, PARKED, BEGIN, ASK, REFUSED, GRANTED, LEAVE, WORK, RELEASE, GIVE_UP, RELEASING, ENDED,
+		STORE, TOLD, LOST, QUIT, OVER
 
 	}
 
@@ -171,6 +174,8 @@ final class LocalQueueModel {
 
 		private @Nullable String id;
 
+		private @Nullable LocalQueue place;
+
 		Actor(char kind, int number) {
 			this.kind = kind;
 			this.number = number;
@@ -190,8 +195,16 @@ final class LocalQueueModel {
 		private boolean keepsOthersFromAsking() {
 			return this.kind != 'X' && switch (this.at) {
 				case WORK, RELEASE, RELEASING, ENDED, STORE, TOLD -> true;
+				case LEAVE -> this.lease != null;
 				default -> false;
 			};
+		}
+
+		boolean leavesNothing() {
+			return this.place == null || this.place.waiters() == 0 && this.place.holder() == null
+					&& this.place.plan() == null && field(this.place, "holder") == null
+					&& field(this.place, "releases").equals(0) && field(this.place, "visitors").equals(0)
+					&& field(this.place, "signalled").equals(false) && field(this.place, "asking").equals(false);
 		}
 
 		@Nullable LeaseHandle handed() {
@@ -199,31 +212,36 @@ final class LocalQueueModel {
 		}
 
 		void step() {
-			LocalQueue queue = LocalQueueModel.this.queue;
+			LocalQueues queues = LocalQueueModel.this.queues;
 			switch (this.at) {
 				case START -> this.at = start();
 				case LOOK -> this.at = look();
-				case PAUSE -> this.at = (queue.pauseBeforeAsking(waiter()) <= 0) ? At.BEGIN : At.PARKED;
+				case PAUSE -> this.at = (place().pauseBeforeAsking(waiter()) <= 0) ? At.BEGIN : At.PARKED;
 				case PARKED -> {
 					this.permit = false;
 					this.at = At.LOOK;
 				}
 				case BEGIN -> {
-					this.at = (queue.beginAsking(waiter()) != null) ? At.ASK : At.LOOK;
+					this.at = (place().beginAsking(waiter()) != null) ? At.ASK : At.LOOK;
 					check(this.at == At.LOOK
 							|| LocalQueueModel.this.actors.stream().noneMatch(Actor::keepsOthersFromAsking),
 							"Asked for what its own process holds or gives back");
 				}
 				case ASK -> this.at = ask();
 				case REFUSED -> {
-					queue.refused(waiter(), new AskPlan(Outcome.refused(null), 1, Cause.SLOW_POLL, Long.MAX_VALUE / 2));
+					place().refused(waiter(),
+							new AskPlan(Outcome.refused(null), 1, Cause.SLOW_POLL, Long.MAX_VALUE / 2));
 					this.at = At.LOOK;
 				}
 				case GRANTED -> {
 					check(this.waiter == null || LocalQueueModel.this.line.get(0) == this, "Not first in the line");
 					LocalQueueModel.this.line.remove(this);
-					queue.granted(lease(), this.waiter);
-					this.at = At.WORK;
+					place().granted(lease(), this.waiter);
+					this.at = (this.waiter != null) ? At.WORK : At.LEAVE;
+				}
+				case LEAVE -> {
+					place().leave();
+					this.at = (this.lease != null) ? At.WORK : At.OVER;
 				}
 				case WORK -> {
 					check(LocalQueueModel.this.inside == null, "Two hold the lock");
@@ -235,22 +253,22 @@ final class LocalQueueModel {
 					this.at = (this.kind == 'L') ? expire() : (handOver() ? At.OVER : At.RELEASING);
 				}
 				case LOST -> {
-					queue.ended(lease());
+					queues.ended(lease());
 					this.at = At.OVER;
 				}
 				case GIVE_UP -> this.at = handOver() ? At.OVER : At.RELEASING;
 				case RELEASING -> {
 					check(lease().endWith(LossReason.RELEASED), "Ended twice");
-					queue.releasing();
+					this.place = queues.releasing(NAME);
 					this.at = At.ENDED;
 				}
 				case ENDED -> {
-					queue.ended(lease());
+					queues.ended(lease());
 					this.at = At.STORE;
 				}
 				case STORE -> this.at = release();
 				case TOLD -> {
-					queue.released(0);
+					place().released(0);
 					this.at = At.OVER;
 				}
 				case QUIT -> this.at = quit();
@@ -263,7 +281,12 @@ final class LocalQueueModel {
 				return ask();
 			}
 			if (this.kind == 'T') {
-				return (LocalQueueModel.this.queue.holder() != null) ? At.OVER : At.ASK;
+				LocalQueue found = LocalQueueModel.this.queues.find(NAME);
+				if (found != null && found.holder() != null) {
+					return At.OVER;
+				}
+				this.place = LocalQueueModel.this.queues.enter(NAME);
+				return At.ASK;
 			}
 			Waiter joining = new Waiter(TERMS) {
 
@@ -274,7 +297,7 @@ final class LocalQueueModel {
 
 			};
 			this.waiter = joining;
-			LocalQueueModel.this.queue.join(joining);
+			this.place = LocalQueueModel.this.queues.join(NAME, joining);
 			LocalQueueModel.this.line.add(this);
 			return At.LOOK;
 		}
@@ -293,7 +316,11 @@ final class LocalQueueModel {
 			check(this.waiter == null || LocalQueueModel.this.line.isEmpty() || LocalQueueModel.this.line.get(0) == this
 					|| handed() != null, "Asked out of turn");
 			if (LocalQueueModel.this.stored != null) {
-				return (this.waiter != null) ? At.REFUSED : At.OVER;
+				return switch (this.kind) {
+					case 'X' -> At.OVER;
+					case 'T' -> At.LEAVE;
+					default -> At.REFUSED;
+				};
 			}
 			this.id = this.number + "-" + this.attempts++;
 			LocalQueueModel.this.stored = this.id;
@@ -307,7 +334,10 @@ final class LocalQueueModel {
 		}
 
 		private boolean handOver() {
-			LocalQueue queue = LocalQueueModel.this.queue;
+			LocalQueue queue = LocalQueueModel.this.queues.find(NAME);
+			if (queue == null) {
+				return false;
+			}
 			synchronized (queue) {
 				Waiter next = queue.successor(lease());
 				if (next == null || !lease().endWith(LossReason.RELEASED)) {
@@ -341,7 +371,7 @@ final class LocalQueueModel {
 		}
 
 		private At quit() {
-			boolean waiting = LocalQueueModel.this.queue.quit(waiter());
+			boolean waiting = place().quit(waiter());
 			LocalQueueModel.this.line.remove(this);
 			LeaseHandle handed = handed();
 			if (waiting || handed == null) {
@@ -354,6 +384,10 @@ final class LocalQueueModel {
 
 		private Waiter waiter() {
 			return java.util.Objects.requireNonNull(this.waiter);
+		}
+
+		private LocalQueue place() {
+			return java.util.Objects.requireNonNull(this.place);
 		}
 
 		private Lease lease() {

@@ -60,7 +60,7 @@ class LocalQueueTests {
 	}
 
 	private static LocalQueue queue(Duration maxTime) {
-		return new LocalQueue("name", new HandOffSettings(1000, maxTime));
+		return new LocalQueues(new HandOffSettings(1000, maxTime)).enter("name");
 	}
 
 	private Lease lease() {
