@@ -10,6 +10,8 @@ import java.time.Duration;
  */
 public record HandOffSettings(int maxCount, Duration maxTime) {
 
+	private static final long MOST_MILLIS = 1000;
+
 	/**
 	 * Check that neither is negative.
 	 * @throws IllegalArgumentException when one is
@@ -21,6 +23,16 @@ public record HandOffSettings(int maxCount, Duration maxTime) {
 		if (maxTime.isNegative()) {
 			throw new IllegalArgumentException("The hand-over time must not be negative, but is " + maxTime);
 		}
+	}
+
+	/**
+	 * How many fencing tokens to reserve where threads of this process wait in line. Not
+	 * more than the store's clock counts while the lock goes round here, or the tokens
+	 * would run ahead of it.
+	 */
+	int tokens() {
+		long counted = Math.min(this.maxTime.toMillis(), MOST_MILLIS) * AcquireRequest.USUAL_TOKENS;
+		return (int) Math.max(AcquireRequest.USUAL_TOKENS, Math.min(counted, this.maxCount + 1L));
 	}
 
 }

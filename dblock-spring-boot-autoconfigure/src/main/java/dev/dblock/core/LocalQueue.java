@@ -32,6 +32,8 @@ final class LocalQueue {
 
 	private final Set<Waiter> waiters = new LinkedHashSet<>();
 
+	private final HandOffSettings handOff;
+
 	private final HandOffStreak streak;
 
 	private @Nullable Lease holder;
@@ -63,6 +65,7 @@ final class LocalQueue {
 	 */
 	LocalQueue(String name, HandOffSettings settings, Predicate<LocalQueue> removal) {
 		this.name = name;
+		this.handOff = settings;
 		this.streak = new HandOffStreak(settings, System.nanoTime());
 		this.removal = removal;
 	}
@@ -178,6 +181,20 @@ final class LocalQueue {
 	}
 
 	/**
+	 * How many fencing tokens a grant should bring along.
+	 * @param asking the place in the queue of the thread that asks, if it has one
+	 * @param terms how it asks
+	 */
+	synchronized int tokens(@Nullable Waiter asking, LeaseTerms terms) {
+		boolean others = this.waiters.stream()
+			.filter((waiter) -> waiter != asking)
+			.findFirst()
+			.filter((next) -> next.canFollow(terms))
+			.isPresent();
+		return others ? this.handOff.tokens() : AcquireRequest.USUAL_TOKENS;
+	}
+
+	/**
 	 * The store has not granted the lock to a waiter.
 	 * @param waiter the waiter
 	 * @param next when to ask again, whoever is the head then
@@ -223,8 +240,8 @@ final class LocalQueue {
 	@Nullable Waiter successor(Lease lease) {
 		assert Thread.holdsLock(this);
 		Waiter next = head();
-		boolean possible = this.holder == lease && next != null && lease.canBeHandedOver() && next.terms().autoRenew()
-				&& next.terms().lease().equals(lease.terms().lease()) && this.streak.mayGoOn(System.nanoTime());
+		boolean possible = this.holder == lease && next != null && lease.canBeHandedOver()
+				&& next.canFollow(lease.terms()) && this.streak.mayGoOn(System.nanoTime());
 		return possible ? next : null;
 	}
 

@@ -66,7 +66,8 @@ final class LockRequests {
 		LeaseDeadline deadline = LeaseDeadline.from(this.clock, terms.lease());
 		AcquireAnswer answer;
 		try {
-			answer = this.repository.acquire(new AcquireRequest(key, terms.lease(), this.acquirer, thread, why, limit));
+			answer = this.repository.acquire(new AcquireRequest(key, terms.lease(), this.acquirer, thread, why, limit,
+					queue.tokens(waiter, terms)));
 		}
 		catch (LockException ex) {
 			throw ex;

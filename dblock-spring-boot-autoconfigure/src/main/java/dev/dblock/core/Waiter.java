@@ -29,6 +29,13 @@ class Waiter {
 	}
 
 	/**
+	 * Whether this waiter can go on under a lease that was acquired on other terms.
+	 */
+	boolean canFollow(LeaseTerms others) {
+		return this.terms.autoRenew() && this.terms.lease().equals(others.lease());
+	}
+
+	/**
 	 * The lock that a thread of this process has handed over, if one has.
 	 */
 	@Nullable LeaseHandle handed() {

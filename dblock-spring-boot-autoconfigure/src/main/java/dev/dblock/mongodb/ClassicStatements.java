@@ -75,12 +75,12 @@ final class ClassicStatements implements Statements {
 			LockDocument found = LockDocument.read(stored, name, store.collectionName()).orElse(null);
 			Reading now = (found != null) ? this.clock.read(store) : this.clock.readAnew(store);
 			if (found != null && found.isTakenAt(now.notBefore())) {
-				return found.isHeldBy(request.key().holder()) ? granted(store, found, created)
+				return found.isHeldBy(request.key().holder()) ? granted(store, request, found, created)
 						: Acquired.refused(found, now.notBefore());
 			}
 			LockDocument taken = take(store, request, found, now);
 			if (taken != null) {
-				return granted(store, taken, created);
+				return granted(store, request, taken, created);
 			}
 		}
 		throw new QueryTimeoutException("The lock '" + name + "' changed hands each time it was about to be taken");
@@ -89,12 +89,16 @@ final class ClassicStatements implements Statements {
 	// The first token of a new document is ahead of the server's clock. Once the clock
 	// has
 	// passed it, it is behind those of the document that comes after this one.
-	private Acquired granted(StoreRequest store, LockDocument document, boolean created) {
-		Acquired granted = Acquired.granted(document, created);
+	private Acquired granted(StoreRequest store, AcquireRequest request, LockDocument document, boolean created) {
 		if (document.isNew()) {
-			awaitClock(store, document.name(), document.token() / LockDocument.TOKEN_BLOCK);
+			awaitClock(store, document.name(), document.token() / LockDocument.TOKENS_PER_MILLI);
 		}
-		return granted;
+		return Acquired.granted(document, tokens(request, document.isNew()), created);
+	}
+
+	// Nobody waits long for the tokens of a new document, whatever was asked for.
+	private static int tokens(AcquireRequest request, boolean isNew) {
+		return isNew ? AcquireRequest.USUAL_TOKENS : request.tokens();
 	}
 
 	private void awaitClock(StoreRequest store, String name, long time) {
@@ -151,17 +155,17 @@ final class ClassicStatements implements Statements {
 		long lastToken = (found != null) ? found.token() : 0;
 		// Where no last token is known, the latest time: an earlier document's tokens may
 		// come from an instance that knows the clock better.
-		long firstToken = (found != null) ? Math.max(lastToken + 1, now.notBefore() * LockDocument.TOKEN_BLOCK)
-				: now.notAfter() * LockDocument.TOKEN_BLOCK;
+		long firstToken = (found != null) ? Math.max(lastToken + 1, now.notBefore() * LockDocument.TOKENS_PER_MILLI)
+				: now.notAfter() * LockDocument.TOKENS_PER_MILLI;
 		BsonDocument set = new BsonDocument(LockDocument.HOLDER, text(request.key().holder()))
 			.append(LockDocument.ACQUIRER, text(request.acquirer()))
 			.append(LockDocument.THREAD, text(request.thread()))
 			.append(LockDocument.WHY, text(request.why()))
-			.append(LockDocument.TOKEN, number(firstToken + LockDocument.TOKEN_BLOCK - 1))
+			.append(LockDocument.TOKEN, number(firstToken + tokens(request, found == null) - 1))
 			.append(LockDocument.EXPIRES_AT, date(free))
 			.append(LockDocument.LEASE_MILLIS, number(lease))
 			.append(LockDocument.CLEAN_UP_AT,
-					date(Math.max(free, lastToken / LockDocument.TOKEN_BLOCK) + this.times.retention()));
+					date(Math.max(free, lastToken / LockDocument.TOKENS_PER_MILLI) + this.times.retention()));
 		if (found != null) {
 			set.append(LockDocument.FENCE_PENDING,
 					BsonBoolean.valueOf(found.holder() != null || found.isFencePending()));

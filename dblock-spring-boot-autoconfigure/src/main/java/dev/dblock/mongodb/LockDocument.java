@@ -47,8 +47,8 @@ final class LockDocument {
 
 	static final String CLEAN_UP_AT = "cleanUpAt";
 
-	/** How many tokens a grant reserves. */
-	static final long TOKEN_BLOCK = 1024;
+	/** How many tokens the server's clock counts in a millisecond. */
+	static final long TOKENS_PER_MILLI = 1024;
 
 	/** Beyond this the next block would not fit into a long for ever. */
 	static final long LARGEST_TOKEN = 1L << 62;

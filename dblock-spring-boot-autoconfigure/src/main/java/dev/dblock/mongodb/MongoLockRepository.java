@@ -51,10 +51,11 @@ import org.springframework.data.mongodb.core.mapping.MongoMappingContext;
  * free if there is nothing but an {@code _id}, or a document of ours whose
  * {@code expiresAt} is absent or not after the server's present time. A free name gets
  * the new holder, {@code expiresAt} = now + lease + clock allowance, and the next block
- * of 1024 tokens: the last one reserved + 1, or the server's milliseconds times 1024, if
- * that is more. Anything else stays untouched, and comes back with the server's time: the
- * same holder means that the request was repeated and the grant stands; another holder is
- * the refusal; a document that is not ours is refused with its name.</li>
+ * of tokens, 1024 or as many as are asked for: from the last one reserved + 1, or from
+ * the server's milliseconds times 1024, if that is more. Anything else stays untouched,
+ * and comes back with the server's time: the same holder means that the request was
+ * repeated and the grant stands; another holder is the refusal; a document that is not
+ * ours is refused with its name.</li>
  * <li><b>Taking over</b> from a holder that has not released sets {@code fencePending}. A
  * release keeps it.</li>
  * <li><b>Renew</b> is one {@code updateMany} by {@code _id}, holder, and an

@@ -52,13 +52,11 @@ final class PipelineStatements implements Statements {
 
 	private static final BsonDocument FREE = doc("$or", NOTHING_THERE, OURS_AND_FREE);
 
-	/** The last token of the next block; an absent one counts as none. */
-	private static final BsonDocument NEXT_TOKEN = doc("$max", doc("$add", TOKEN, number(LockDocument.TOKEN_BLOCK)),
-			doc("$add", doc("$multiply", doc("$toLong", NOW), number(LockDocument.TOKEN_BLOCK)),
-					number(LockDocument.TOKEN_BLOCK - 1)));
+	private static final BsonDocument FIRST_TOKEN_OF_NOW = doc("$multiply", doc("$toLong", NOW),
+			number(LockDocument.TOKENS_PER_MILLI));
 
 	private static final BsonDocument DATE_OF_TOKEN = doc("$toDate",
-			doc("$divide", TOKEN, number(LockDocument.TOKEN_BLOCK)));
+			doc("$divide", TOKEN, number(LockDocument.TOKENS_PER_MILLI)));
 
 	/** Left out in a new document, by which a grant tells that it has created it. */
 	private static final BsonDocument NEXT_FENCE_PENDING = doc("$cond", hasType(TOKEN, "missing"), ref("$$REMOVE"),
@@ -91,7 +89,7 @@ final class PipelineStatements implements Statements {
 	 * @param store the store
 	 */
 	static void tryOut(StoreRequest store) {
-		BsonDocument update = doc("$set", doc(LockDocument.TOKEN, NEXT_TOKEN));
+		BsonDocument update = doc("$set", doc(LockDocument.TOKEN, lastToken(1)));
 		store.collection().findOneAndUpdate(doc(LockDocument.ID, new BsonObjectId()), List.of(update), TRY);
 	}
 
@@ -101,7 +99,8 @@ final class PipelineStatements implements Statements {
 		BsonDocument answer = take(store, request);
 		LockDocument document = LockDocument.read(answer, name, store.collectionName()).orElseThrow();
 		// A retry of the driver gets the stored answer of the first try, without "now".
-		return document.isHeldBy(request.key().holder()) ? Acquired.granted(document, document.isNew())
+		return document.isHeldBy(request.key().holder())
+				? Acquired.granted(document, request.tokens(), document.isNew())
 				: Acquired.refused(document, now(answer));
 	}
 
@@ -134,7 +133,7 @@ final class PipelineStatements implements Statements {
 			.append(LockDocument.ACQUIRER, literal(request.acquirer()))
 			.append(LockDocument.THREAD, literal(request.thread()))
 			.append(LockDocument.WHY, literal(request.why()))
-			.append(LockDocument.TOKEN, NEXT_TOKEN)
+			.append(LockDocument.TOKEN, lastToken(request.tokens()))
 			.append(LockDocument.ACQUIRED_AT, NOW)
 			.append(LockDocument.UPDATED_AT, NOW)
 			.append(LockDocument.EXPIRES_AT, free)
@@ -142,6 +141,11 @@ final class PipelineStatements implements Statements {
 			.append(LockDocument.FENCE_PENDING, NEXT_FENCE_PENDING)
 			.append(LockDocument.CLEAN_UP_AT,
 					doc("$add", doc("$max", free, DATE_OF_TOKEN), number(this.times.retention())));
+	}
+
+	// The last token of the next block; an absent one counts as none.
+	private static BsonDocument lastToken(int tokens) {
+		return doc("$max", doc("$add", TOKEN, number(tokens)), doc("$add", FIRST_TOKEN_OF_NOW, number(tokens - 1)));
 	}
 
 	@Override

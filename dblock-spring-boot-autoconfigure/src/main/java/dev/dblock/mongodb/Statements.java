@@ -41,11 +41,9 @@ interface Statements {
 	 */
 	record Acquired(AcquireAnswer answer, boolean created) {
 
-		static Acquired granted(LockDocument document, boolean created) {
+		static Acquired granted(LockDocument document, int tokens, boolean created) {
 			long last = document.token();
-			return new Acquired(
-					new AcquireAnswer.Granted(last - LockDocument.TOKEN_BLOCK + 1, last, document.acquiredAt()),
-					created);
+			return new Acquired(new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt()), created);
 		}
 
 		static Acquired refused(LockDocument document, long now) {

@@ -36,6 +36,15 @@ class HandOffStreakTests {
 	}
 
 	@Test
+	void needsNoMoreTokensThanItHandsOverAndThanTheClockCountsMeanwhile() {
+		assertThat(new HandOffSettings(10_000, Duration.ofMillis(100)).tokens()).isEqualTo(10_001);
+		assertThat(new HandOffSettings(10_000, Duration.ofMillis(3)).tokens()).isEqualTo(3 * 1024);
+		assertThat(new HandOffSettings(10, Duration.ofMillis(100)).tokens()).isEqualTo(1024);
+		assertThat(new HandOffSettings(0, Duration.ZERO).tokens()).isEqualTo(1024);
+		assertThat(new HandOffSettings(Integer.MAX_VALUE, Duration.ofDays(365)).tokens()).isEqualTo(1024 * 1000);
+	}
+
+	@Test
 	void endsAfterItsTime() {
 		HandOffStreak streak = streak(2, Duration.ofNanos(100));
 		assertThat(streak.mayGoOn(after(99))).isTrue();

@@ -286,6 +286,30 @@ class HandOverTests {
 		assertThat(engine.queues().size()).isZero();
 	}
 
+	@Test
+	void tokensForAllHandOversAreReservedWhereSomebodyWaitsWhoCanHaveThem() {
+		DefaultLockEngine engine = handingOverFreely();
+		assertThat(reserved(engine, PATIENTLY)).isEqualTo(1024);
+		assertThat(reserved(engine, PATIENTLY, PATIENTLY)).isEqualTo(5001);
+		assertThat(reserved(engine, PATIENTLY, PATIENTLY.withLease(Duration.ofSeconds(20)))).isEqualTo(1024);
+		assertThat(reserved(engine, PATIENTLY, PATIENTLY.autoRenew(false), PATIENTLY)).isEqualTo(1024);
+	}
+
+	private long reserved(DefaultLockEngine engine, LockOptions... line) {
+		String name = "stock-" + System.nanoTime();
+		LeaseKey other = this.world.seize(name, LockWorld.LEASE);
+		List<Waiting> all = new ArrayList<>();
+		for (LockOptions options : line) {
+			all.add(waitFor(engine, name, options));
+		}
+		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
+		LockHandle first = all.get(0).handle();
+		long reserved = this.repository.peek(name).token() - first.token() + 1;
+		first.close();
+		all.stream().skip(1).forEach((waiting) -> waiting.handle().close());
+		return reserved;
+	}
+
 	private DefaultLockEngine handingOverFreely() {
 		EngineSettings settings = LockWorld.settings("");
 		return this.world.newEngine(new EngineSettings("", settings.acquirer(), settings.defaults(), settings.timeout(),

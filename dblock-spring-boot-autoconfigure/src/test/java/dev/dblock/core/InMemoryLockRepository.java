@@ -33,7 +33,7 @@ final class InMemoryLockRepository implements LockRepository {
 	 */
 	static final String UNSEEN = "unseen-";
 
-	private static final long TOKEN_BLOCK = 1024;
+	private static final long TOKENS_PER_MILLI = 1024;
 
 	private static final long ALLOWANCE_MILLIS = 500;
 
@@ -145,7 +145,7 @@ final class InMemoryLockRepository implements LockRepository {
 		if (!mine) {
 			document.grant(request, now);
 		}
-		return new AcquireAnswer.Granted(document.token - TOKEN_BLOCK + 1, document.token,
+		return new AcquireAnswer.Granted(document.token - request.tokens() + 1, document.token,
 				Instant.ofEpochMilli(document.acquiredAt));
 	}
 
@@ -327,7 +327,7 @@ final class InMemoryLockRepository implements LockRepository {
 			this.acquirer = request.acquirer();
 			this.thread = request.thread();
 			this.why = request.why();
-			this.token = Math.max(this.token + 1, now * TOKEN_BLOCK) + TOKEN_BLOCK - 1;
+			this.token = Math.max(this.token + 1, now * TOKENS_PER_MILLI) + request.tokens() - 1;
 			this.acquiredAt = now;
 			this.updatedAt = now;
 			this.leaseMillis = request.lease().toMillis();

@@ -114,7 +114,7 @@ class ClassicTokenTests {
 	@Test
 	void aNewDocumentsTokenIsReportedOnceTheServersClockHasPassedIt() {
 		Granted granted = acquire(instance(clock(0, 0)), this.store);
-		assertThat(granted.token() / LockDocument.TOKEN_BLOCK)
+		assertThat(granted.token() / LockDocument.TOKENS_PER_MILLI)
 			.isLessThanOrEqualTo(serverTime(this.store).getDateTime("localTime").getValue());
 	}
 

@@ -349,6 +349,21 @@ abstract class LockRepositoryContract {
 		}
 	}
 
+	@Test
+	void reservesAsManyTokensAsAreAskedFor() {
+		Granted first = granted("stock");
+		expire("stock");
+		LeaseKey key = key("stock");
+		AcquireRequest request = new AcquireRequest(key, LEASE, "host-1", "main", "a test", TIMEOUT, 50_000);
+		Granted granted = (Granted) this.locks.acquire(request);
+		assertThat(granted.token()).isGreaterThan(first.lastToken());
+		assertThat(granted.lastToken()).isEqualTo(granted.token() + 49_999);
+		assertThat(stored("stock")).containsEntry("token", granted.lastToken());
+		assertThat(this.locks.acquire(request)).isEqualTo(granted);
+		this.locks.release(key, Duration.ZERO, TIMEOUT);
+		assertThat(granted("stock").token()).isEqualTo(granted.lastToken() + 1);
+	}
+
 	private void awaitClockBeyond(long millis) {
 		Awaitility.await()
 			.pollDelay(Duration.ZERO)
