@@ -1,0 +1,21 @@
+package dev.dblock.benchmarks;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the servers are.
+ *
+ * @param mongodb the connection string of MongoDB
+ * @param database the database that the benchmarks use
+ * @param redis the address of Redis, if there is one
+ */
+record Addresses(String mongodb, String database, @Nullable String redis) {
+
+	String requireRedis() {
+		if (this.redis == null) {
+			throw new IllegalStateException(RedisServer.MISSING);
+		}
+		return this.redis;
+	}
+
+}

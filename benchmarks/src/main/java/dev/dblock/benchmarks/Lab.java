@@ -1,0 +1,81 @@
+package dev.dblock.benchmarks;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.event.CommandListener;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All subjects in one process, each opened at its first use. Those that stand on MongoDB
+ * share a client, as they would in an application.
+ */
+final class Lab implements AutoCloseable {
+
+	private final Addresses addresses;
+
+	private final MongoClient client;
+
+	private final Map<Subject, Locks> open = new ConcurrentHashMap<>();
+
+	Lab(Addresses addresses) {
+		this(addresses, null);
+	}
+
+	/**
+	 * A lab.
+	 * @param addresses where the servers are
+	 * @param listener who hears of each command of MongoDB's client
+	 */
+	Lab(Addresses addresses, @Nullable CommandListener listener) {
+		this.addresses = addresses;
+		MongoClientSettings.Builder settings = MongoClientSettings.builder()
+			.applyConnectionString(new ConnectionString(addresses.mongodb()));
+		if (listener != null) {
+			settings.addCommandListener(listener);
+		}
+		this.client = MongoClients.create(settings.build());
+	}
+
+	Addresses addresses() {
+		return this.addresses;
+	}
+
+	boolean has(Subject subject) {
+		return subject != Subject.REDISSON || this.addresses.redis() != null;
+	}
+
+	Locks locks(Subject subject) {
+		return this.open.computeIfAbsent(subject, this::open);
+	}
+
+	private Locks open(Subject subject) {
+		String database = this.addresses.database();
+		return switch (subject) {
+			case DBLOCK -> application();
+			case RAW -> new RawWrites(this.client.getDatabase(database));
+			case SHEDLOCK -> new ShedLockLocks(this.client.getDatabase(database));
+			case REDISSON -> new RedissonLocks(this.addresses.requireRedis());
+			case FAIR_LOCK -> new FairLock();
+		};
+	}
+
+	/**
+	 * Start another application that uses dblock; the caller closes it.
+	 */
+	DblockLocks application(Class<?>... beans) {
+		return new DblockLocks(this.client, this.addresses.database(), beans);
+	}
+
+	@Override
+	public void close() {
+		this.open.values().forEach(Locks::close);
+		this.open.clear();
+		this.client.close();
+	}
+
+}

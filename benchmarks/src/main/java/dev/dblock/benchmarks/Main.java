@@ -1,0 +1,65 @@
+package dev.dblock.benchmarks;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Optional;
+
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.StartedServer;
+
+/**
+ * Starts the servers, runs the cases, prints the table, and ends what it started. Exits
+ * with zero if every line reached what it must, and with one if not.
+ */
+final class Main {
+
+	private Main() {
+	}
+
+	public static void main(String[] arguments) throws IOException {
+		Logging.configure();
+		Arguments parsed;
+		try {
+			parsed = Arguments.parse(arguments);
+		}
+		catch (IllegalArgumentException ex) {
+			System.err.println(ex.getMessage());
+			System.exit(2);
+			return;
+		}
+		System.exit(run(parsed, System.out, System.err) ? 0 : 1);
+	}
+
+	static boolean run(Arguments arguments, PrintStream out, PrintStream progress) throws IOException {
+		Optional<RedisServer> redis = RedisServer.start();
+		if (redis.isEmpty()) {
+			progress.println(RedisServer.MISSING);
+		}
+		try (StartedServer mongodb = StartedServer.start(MongoServerKind.REPLICA_SET_3)) {
+			progress.println("MongoDB: " + mongodb);
+			Addresses addresses = new Addresses(mongodb.server().uri(), "benchmarks",
+					redis.map(RedisServer::uri).orElse(null));
+			return run(arguments, addresses, out, progress);
+		}
+		finally {
+			redis.ifPresent(RedisServer::close);
+		}
+	}
+
+	static boolean run(Arguments arguments, Addresses addresses, PrintStream out, PrintStream progress)
+			throws IOException {
+		try (Bench bench = new Bench(addresses, arguments.quick())) {
+			Environment environment = Environment.before(addresses);
+			Report report = new Report(environment.describe(arguments),
+					new Suite(arguments.cases(), progress).run(bench));
+			Path folder = arguments.output();
+			report.writeTo(folder);
+			out.println();
+			out.println(report.toMarkdown());
+			progress.println("Written to " + folder.resolve("results.md") + " and " + folder.resolve("results.json"));
+			return report.isReached();
+		}
+	}
+
+}

@@ -1,0 +1,52 @@
+package dev.dblock.benchmarks;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.ReturnDocument;
+import com.mongodb.client.model.Updates;
+import org.bson.Document;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Two writes that a majority has acknowledged, without any condition and without any
+ * index but that of {@code _id}. To try is one {@code findAndModify} that changes
+ * nothing.
+ */
+final class RawWrites implements Locks {
+
+	private static final FindOneAndUpdateOptions UPSERT = new FindOneAndUpdateOptions().upsert(true)
+		.returnDocument(ReturnDocument.AFTER);
+
+	private final MongoCollection<Document> collection;
+
+	private final AtomicLong counter = new AtomicLong();
+
+	RawWrites(MongoDatabase database) {
+		this.collection = database.getCollection("raw_writes").withWriteConcern(WriteConcern.MAJORITY);
+	}
+
+	@Override
+	public Section enter(String name) {
+		// A write that changes nothing would not be one
+		long number = this.counter.incrementAndGet();
+		this.collection.findOneAndUpdate(Filters.eq(name), Updates.set("entered", number), UPSERT);
+		return () -> this.collection.updateOne(Filters.eq(name), Updates.set("left", number));
+	}
+
+	@Override
+	public @Nullable Section tryEnter(String name) {
+		this.collection.findOneAndUpdate(Filters.eq(name), Updates.set("tried", true), UPSERT);
+		return null;
+	}
+
+	@Override
+	public void close() {
+		// The client is not its own
+	}
+
+}

@@ -1,0 +1,89 @@
+package dev.dblock.benchmarks;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/**
+ * Has JMH measure in short rounds, in this JVM. By itself it would measure one thing
+ * after another, minutes and processes apart, and on a machine that others use as well
+ * the ratio of the two would tell more of the machine than of them.
+ *
+ * @param warmups how many rounds are thrown away
+ * @param rounds how many rounds count
+ * @param time how long one iteration takes
+ */
+record Rounds(int warmups, int rounds, Duration time) {
+
+	/**
+	 * One iteration a round, in which operations that take long enough to be timed one by
+	 * one have their turns.
+	 * @param turns the operations
+	 * @return the medians of each round
+	 * @throws RunnerException when JMH cannot measure
+	 */
+	Scores run(Turns turns) throws RunnerException {
+		Scores scores = new Scores();
+		UnderTest.set(turns);
+		Trial trial = new Trial("turns", "TurnsBenchmark.takeAll", Map.of(), Mode.AverageTime, 1);
+		for (int round = -this.warmups; round < this.rounds; round++) {
+			measure(trial);
+			turns.addMediansTo((round >= 0) ? scores : new Scores());
+		}
+		return scores;
+	}
+
+	/**
+	 * One iteration a round for each of several benchmarks, to and fro.
+	 * @param lab the subjects
+	 * @param trials the benchmarks
+	 * @return what JMH measured in each round
+	 * @throws RunnerException when JMH cannot measure
+	 */
+	Scores run(Lab lab, List<Trial> trials) throws RunnerException {
+		Scores scores = new Scores();
+		UnderTest.set(lab);
+		List<Trial> order = new ArrayList<>(trials);
+		for (int round = -this.warmups; round < this.rounds; round++) {
+			for (Trial trial : order) {
+				double score = measure(trial);
+				if (round >= 0) {
+					scores.add(trial.key(), score);
+				}
+			}
+			Collections.reverse(order);
+		}
+		return scores;
+	}
+
+	private double measure(Trial trial) throws RunnerException {
+		// Other runs on the machine are none of its business: ours are told apart by
+		// rounds
+		System.setProperty("jmh.ignoreLock", "true");
+		ChainedOptionsBuilder options = new OptionsBuilder().include("\\." + trial.method().replace(".", "\\.") + "$")
+			.mode(trial.mode())
+			.timeUnit((trial.mode() == Mode.Throughput) ? TimeUnit.SECONDS : TimeUnit.NANOSECONDS)
+			.threads(trial.threads())
+			.forks(0)
+			.warmupIterations(0)
+			.measurementIterations(1)
+			.measurementTime(TimeValue.nanoseconds(this.time.toNanos()))
+			.shouldFailOnError(true)
+			.shouldDoGC(false)
+			.verbosity(VerboseMode.SILENT);
+		trial.parameters().forEach(options::param);
+		return new Runner(options.build()).runSingle().getPrimaryResult().getScore();
+	}
+
+}

@@ -1,0 +1,41 @@
+package dev.dblock.benchmarks;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+
+/**
+ * An empty section under one of many names.
+ */
+@State(Scope.Benchmark)
+public class SectionBenchmark {
+
+	private static final AtomicLong counter = new AtomicLong();
+
+	/**
+	 * What the section is entered by.
+	 */
+	@Param("DBLOCK")
+	public Subject subject = Subject.DBLOCK;
+
+	/**
+	 * How many names there are; they come in turn.
+	 */
+	@Param("10000")
+	public int names = 10_000;
+
+	private final Lab lab = UnderTest.get(Lab.class);
+
+	/**
+	 * Enter a section, and leave it.
+	 * @throws InterruptedException when JMH gives up
+	 */
+	@Benchmark
+	public void enterAndLeave() throws InterruptedException {
+		this.lab.locks(this.subject).enter("name-" + counter.getAndIncrement() % this.names).leave();
+	}
+
+}

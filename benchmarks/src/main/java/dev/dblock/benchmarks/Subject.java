@@ -1,0 +1,45 @@
+package dev.dblock.benchmarks;
+
+/**
+ * What is measured beside each other. Public for the code that JMH generates.
+ */
+public enum Subject {
+
+	/**
+	 * The engine as an application has it, with all defaults.
+	 */
+	DBLOCK("dblock"),
+
+	/**
+	 * The driver's {@code findAndModify} and {@code updateOne} on a plain document, with
+	 * the same write concern: no lock, but the least that one between processes could
+	 * cost.
+	 */
+	RAW("two raw writes"),
+
+	/**
+	 * ShedLock on the same replica set, asked again every 50 ms where it has to wait.
+	 */
+	SHEDLOCK("ShedLock"),
+
+	/**
+	 * Redisson's lock on a Redis that keeps nothing on disk.
+	 */
+	REDISSON("Redisson"),
+
+	/**
+	 * A fair lock of the JDK: no process but this one.
+	 */
+	FAIR_LOCK("fair ReentrantLock");
+
+	private final String label;
+
+	Subject(String label) {
+		this.label = label;
+	}
+
+	String label() {
+		return this.label;
+	}
+
+}

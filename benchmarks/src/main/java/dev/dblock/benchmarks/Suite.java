@@ -1,0 +1,52 @@
+package dev.dblock.benchmarks;
+
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Runs cases one after another. One that breaks is a line that was missed, and the others
+ * go on.
+ */
+final class Suite {
+
+	static final List<BenchmarkCase> ALL = List.of(new UncontendedCase(), new RefusalCase(), new ContendedCase(),
+			new AnnotationCase(), new ManyNamesCase());
+
+	private final List<BenchmarkCase> cases;
+
+	private final PrintStream progress;
+
+	Suite(List<BenchmarkCase> cases, PrintStream progress) {
+		this.cases = cases;
+		this.progress = progress;
+	}
+
+	List<Line> run(Bench bench) {
+		List<Line> lines = new ArrayList<>();
+		for (BenchmarkCase each : this.cases) {
+			this.progress.println(each.id() + " " + each.title());
+			long start = System.nanoTime();
+			List<Line> results = run(each, bench);
+			this.progress.printf("%s took %d s%n", each.id(), Duration.ofNanos(System.nanoTime() - start).toSeconds());
+			lines.addAll(results);
+		}
+		return lines;
+	}
+
+	private List<Line> run(BenchmarkCase each, Bench bench) {
+		try {
+			return each.run(bench);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return List.of(Line.failed(each.id(), each.title(), ex));
+		}
+		catch (Exception | Error ex) {
+			ex.printStackTrace(this.progress);
+			return List.of(Line.failed(each.id(), each.title(), ex));
+		}
+	}
+
+}

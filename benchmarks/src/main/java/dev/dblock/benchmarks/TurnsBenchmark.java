@@ -1,0 +1,24 @@
+package dev.dblock.benchmarks;
+
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+
+/**
+ * One call is one operation of each subject.
+ */
+@State(Scope.Benchmark)
+public class TurnsBenchmark {
+
+	private final Turns turns = UnderTest.get(Turns.class);
+
+	/**
+	 * Let each subject have its turn.
+	 * @throws Exception when one fails
+	 */
+	@Benchmark
+	public void takeAll() throws Exception {
+		this.turns.takeAll();
+	}
+
+}

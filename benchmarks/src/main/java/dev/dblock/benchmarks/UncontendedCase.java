@@ -1,0 +1,42 @@
+package dev.dblock.benchmarks;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * P1: a lock that nobody else wants.
+ */
+final class UncontendedCase implements BenchmarkCase {
+
+	private static final List<Subject> SUBJECTS = List.of(Subject.RAW, Subject.DBLOCK, Subject.SHEDLOCK,
+			Subject.REDISSON);
+
+	@Override
+	public String id() {
+		return "P1";
+	}
+
+	@Override
+	public String title() {
+		return "acquire + release, nobody else";
+	}
+
+	@Override
+	public List<Line> run(Bench bench) throws Exception {
+		Map<String, Turns.Operation> operations = new LinkedHashMap<>();
+		for (Subject subject : SUBJECTS) {
+			if (bench.has(subject)) {
+				Locks locks = bench.lab().locks(subject);
+				operations.put(subject.name(), () -> locks.enter("alone").leave());
+			}
+		}
+		Scores scores = new Rounds(bench.pick(10, 2), bench.pick(60, 5), Duration.ofMillis(500))
+			.run(new Turns(operations));
+		return List.of(scores.line(id(), title(), Unit.NANOS, Subject.RAW, Bound.atMost(1.10)),
+				scores.line(id(), title(), Unit.NANOS, Subject.SHEDLOCK),
+				scores.line(id(), title(), Unit.NANOS, Subject.REDISSON));
+	}
+
+}

@@ -1,0 +1,28 @@
+package dev.dblock.benchmarks;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the benchmarks, which JMH creates, find what they measure. They run in the JVM
+ * that prepared it.
+ */
+final class UnderTest {
+
+	private static volatile @Nullable Object current;
+
+	private UnderTest() {
+	}
+
+	static void set(Object object) {
+		current = object;
+	}
+
+	static <T> T get(Class<T> type) {
+		Object object = current;
+		if (!type.isInstance(object)) {
+			throw new IllegalStateException("The benchmarks are run by benchmarks/run, not by JMH's own main class");
+		}
+		return type.cast(object);
+	}
+
+}

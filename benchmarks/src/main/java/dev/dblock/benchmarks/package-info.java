@@ -1,0 +1,8 @@
+/**
+ * What dblock costs, beside raw writes of the driver, ShedLock and Redisson, measured in
+ * one run.
+ */
+@NullMarked
+package dev.dblock.benchmarks;
+
+import org.jspecify.annotations.NullMarked;
