@@ -36,7 +36,7 @@ class CompetingApplicationsTests {
 	/**
 	 * Far more than a release needs to be heard of, far less than the lease.
 	 */
-	private static final Duration AT_ONCE = Duration.ofSeconds(10);
+	private static final Duration AT_ONCE = Duration.ofMinutes(1);
 
 	private final CountDownLatch end = new CountDownLatch(1);
 
@@ -69,7 +69,7 @@ class CompetingApplicationsTests {
 	private Work<Long> hold(ConfigurableApplicationContext application) throws InterruptedException {
 		CountDownLatch started = new CountDownLatch(1);
 		Work<Long> holder = Work.start(() -> job(application).patient(started, this.end));
-		assertThat(started.await(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(started.await(60, TimeUnit.SECONDS)).isTrue();
 		return holder;
 	}
 
@@ -128,7 +128,7 @@ class CompetingApplicationsTests {
 		CountDownLatch started = new CountDownLatch(1);
 		Future<Long> holder = this.first.getBean(ThreadPoolTaskExecutor.class)
 			.submit(() -> job(this.first).patient(started, this.end));
-		assertThat(started.await(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(started.await(60, TimeUnit.SECONDS)).isTrue();
 		Work<Long> refused = Work.start(() -> job(this.first).patient(new CountDownLatch(1), this.end));
 		Work<Long> successor = Work.start(() -> job(this.second).patient(new CountDownLatch(1), this.end));
 		refused.awaitWaiting();
@@ -141,7 +141,7 @@ class CompetingApplicationsTests {
 		assertThat(this.instances.document("job")).containsEntry("acquirer", "first").containsKey("holder");
 		long ended = System.nanoTime();
 		this.end.countDown();
-		assertThat(successor.result()).isGreaterThan(holder.get(30, TimeUnit.SECONDS));
+		assertThat(successor.result()).isGreaterThan(holder.get(60, TimeUnit.SECONDS));
 		assertThat(Duration.ofNanos(System.nanoTime() - ended)).isLessThan(AT_ONCE);
 		assertThat(shutdown.result()).isTrue();
 	}
@@ -159,14 +159,14 @@ class CompetingApplicationsTests {
 
 	static class Job {
 
-		@DistributedLock(name = "job", leaseSeconds = 60, waitSeconds = 50)
+		@DistributedLock(name = "job", leaseSeconds = 600, waitSeconds = 500)
 		public long patient(CountDownLatch started, CountDownLatch end) throws InterruptedException {
 			started.countDown();
 			end.await();
 			return LockContext.current().orElseThrow().token();
 		}
 
-		@DistributedLock(name = "job", leaseSeconds = 60, waitSeconds = 1)
+		@DistributedLock(name = "job", leaseSeconds = 600, waitSeconds = 1)
 		public long impatient() {
 			return LockContext.current().orElseThrow().token();
 		}

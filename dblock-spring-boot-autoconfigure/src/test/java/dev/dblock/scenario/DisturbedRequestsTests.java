@@ -47,7 +47,7 @@ class DisturbedRequestsTests {
 	 */
 	private static final int HOST_UNREACHABLE = 6;
 
-	private static final LockOptions LEASE = LockOptions.lease(Duration.ofSeconds(4));
+	private static final LockOptions LEASE = LockOptions.lease(Duration.ofSeconds(9));
 
 	private MongoServer server;
 
@@ -89,7 +89,7 @@ class DisturbedRequestsTests {
 	void acquireThatWasNotAppliedIsAnErrorAndLeavesTheNameFree() {
 		fail(FailCommand.on("findAndModify").closeConnection());
 		assertThatExceptionOfType(DataAccessResourceFailureException.class)
-			.isThrownBy(() -> this.disturbed.locks().tryAcquire("stock", LockOptions.lease(Duration.ofSeconds(1))));
+			.isThrownBy(() -> this.disturbed.locks().tryAcquire("stock", LockOptions.lease(Duration.ofSeconds(3))));
 		assertThat(this.other.locks().tryAcquire("stock")).isPresent();
 	}
 
@@ -106,20 +106,20 @@ class DisturbedRequestsTests {
 	@Test
 	void waiterWhoseAcquireWasAppliedButNotConfirmedHasTheLockInTheEnd() {
 		fail(FailCommand.on("findAndModify").times(1).writeConcernError(UNSATISFIABLE_WRITE_CONCERN));
-		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE.waitUpTo(Duration.ofSeconds(30)));
+		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE.waitUpTo(Duration.ofMinutes(2)));
 		assertHeldAndRenewed(handle);
 	}
 
 	@Test
 	void grantWhoseAnswerComesAfterItsLeaseIsNotUsed() {
-		Duration lease = Duration.ofSeconds(1);
-		fail(FailCommand.on("findAndModify").times(1).blockFor(Duration.ofMillis(2500)));
+		Duration lease = Duration.ofSeconds(2);
+		fail(FailCommand.on("findAndModify").times(1).blockFor(Duration.ofSeconds(4)));
 		assertThatExceptionOfType(QueryTimeoutException.class)
 			.isThrownBy(() -> this.disturbed.locks().acquire("stock", LockOptions.lease(lease)))
 			.withMessageContaining("'stock'");
 		LockHandle next = this.other.locks()
 			.acquire("stock",
-					LockOptions.lease(Duration.ofSeconds(60)).autoRenew(false).waitUpTo(lease.multipliedBy(20)));
+					LockOptions.lease(Duration.ofMinutes(10)).autoRenew(false).waitUpTo(Duration.ofMinutes(2)));
 		Document taken = this.instances.document("stock");
 		// Until the request that was held up can only have been applied, or never is
 		Instances.eventually()
@@ -130,9 +130,9 @@ class DisturbedRequestsTests {
 
 	@Test
 	void waiterWhoseAnswerComesAfterItsLeaseAsksAgain() {
-		fail(FailCommand.on("findAndModify").times(1).blockFor(Duration.ofSeconds(3)));
+		fail(FailCommand.on("findAndModify").times(1).blockFor(Duration.ofSeconds(8)));
 		LockHandle handle = this.disturbed.locks()
-			.acquire("stock", LockOptions.lease(Duration.ofSeconds(2)).waitUpTo(Duration.ofSeconds(60)));
+			.acquire("stock", LockOptions.lease(Duration.ofSeconds(6)).waitUpTo(Duration.ofMinutes(2)));
 		assertHeldAndRenewed(handle);
 	}
 
@@ -141,7 +141,7 @@ class DisturbedRequestsTests {
 	 */
 	enum Trouble {
 
-		TOO_SLOW(FailCommand.on("update").times(1).blockFor(Duration.ofSeconds(2))),
+		TOO_SLOW(FailCommand.on("update").times(1).blockFor(Duration.ofSeconds(4))),
 
 		CONNECTION_LOST(FailCommand.on("update").times(1).closeConnection()),
 
@@ -167,16 +167,17 @@ class DisturbedRequestsTests {
 
 	@Test
 	void renewalThatArrivesAfterTheReleaseChangesNothing() throws Exception {
-		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE.autoRenew(false));
+		LockOptions options = LockOptions.lease(Duration.ofMinutes(5)).autoRenew(false);
+		LockHandle handle = this.disturbed.locks().acquire("stock", options);
 		long sent = this.disturbed.commands().count("update");
 		long answered = this.disturbed.commands().answers("update");
-		fail(FailCommand.on("update").times(1).blockFor(Duration.ofMillis(1500)));
+		fail(FailCommand.on("update").times(1).blockFor(Duration.ofSeconds(5)));
 		Work<Boolean> renewal = Work.start(handle::renew);
 		Instances.eventually().until(() -> this.disturbed.commands().count("update") > sent);
 		assertThat(handle.release()).isTrue();
 		assertThat(this.disturbed.commands().answers("update")).as("the release overtook the renewal")
 			.isEqualTo(answered + 1);
-		LockHandle next = this.other.locks().acquire("stock", LEASE.autoRenew(false));
+		LockHandle next = this.other.locks().acquire("stock", options);
 		Document taken = this.instances.document("stock");
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> {
 			throw renewal.failure();
@@ -190,8 +191,8 @@ class DisturbedRequestsTests {
 	void extensionThatWasNotConfirmedIsAnErrorAndTheLeaseGoesOn() {
 		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE);
 		fail(FailCommand.on("update").times(1).writeConcernError(UNSATISFIABLE_WRITE_CONCERN));
-		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> handle.extend(Duration.ofSeconds(20)));
-		assertThat(handle.remaining()).isLessThanOrEqualTo(Duration.ofSeconds(4));
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> handle.extend(Duration.ofSeconds(60)));
+		assertThat(handle.remaining()).isLessThanOrEqualTo(Duration.ofSeconds(9));
 		assertHeldAndRenewed(handle);
 	}
 
@@ -209,7 +210,7 @@ class DisturbedRequestsTests {
 
 	@Test
 	void releaseThatNeverArrivesIsAnErrorAndTheLeaseEndsTheLock() {
-		LockOptions options = LockOptions.lease(Duration.ofSeconds(1));
+		LockOptions options = LockOptions.lease(Duration.ofSeconds(3));
 		fail(FailCommand.on("update").closeConnection());
 		LockHandle released = this.disturbed.locks().acquire("released", options);
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(released::release);
@@ -219,7 +220,7 @@ class DisturbedRequestsTests {
 		assertThat(closed.isHeld()).isFalse();
 		for (String name : List.of("released", "closed")) {
 			Instant free = this.instances.instant(name, "expiresAt");
-			this.other.locks().acquire(name, LEASE.waitUpTo(Duration.ofSeconds(60)));
+			this.other.locks().acquire(name, LEASE.waitUpTo(Duration.ofMinutes(2)));
 			assertThat(this.instances.instant(name, "acquiredAt")).isAfterOrEqualTo(free);
 		}
 	}
@@ -247,7 +248,7 @@ class DisturbedRequestsTests {
 		assertThat(held).isNotEmpty();
 		assertThat(inDoubt).isNotEmpty();
 		for (String name : inDoubt) {
-			assertThat(this.other.locks().acquire(name, LEASE.waitUpTo(Duration.ofSeconds(60))).release()).isTrue();
+			assertThat(this.other.locks().acquire(name, LEASE.waitUpTo(Duration.ofMinutes(2))).release()).isTrue();
 		}
 		held.forEach((name, handle) -> {
 			assertThat(this.other.locks().tryAcquire(name)).isEmpty();

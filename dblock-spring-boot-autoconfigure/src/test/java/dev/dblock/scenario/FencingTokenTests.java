@@ -37,10 +37,9 @@ class FencingTokenTests {
 
 	private static final int THREADS = 8;
 
-	private static final LockOptions WAITING = LockOptions.lease(Duration.ofSeconds(60))
-		.waitUpTo(Duration.ofSeconds(60));
+	private static final LockOptions WAITING = LockOptions.lease(Duration.ofMinutes(5)).waitUpTo(Duration.ofMinutes(2));
 
-	private static final LockOptions SHORT = LockOptions.lease(Duration.ofMillis(500)).autoRenew(false);
+	private static final LockOptions SHORT = LockOptions.lease(Duration.ofSeconds(2)).autoRenew(false);
 
 	private final LoggingSystem logging = LoggingSystem.get(getClass().getClassLoader());
 

@@ -37,7 +37,7 @@ final class Instances implements AutoCloseable {
 	}
 
 	static ConditionFactory eventually() {
-		return Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20));
+		return Awaitility.await().atMost(Duration.ofSeconds(180)).pollInterval(Duration.ofMillis(20));
 	}
 
 	Instance start(String name) {

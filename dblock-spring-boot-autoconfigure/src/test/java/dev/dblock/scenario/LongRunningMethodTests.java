@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
 class LongRunningMethodTests {
 
-	private static final Duration LEASE = Duration.ofMillis(1500);
+	private static final Duration LEASE = Duration.ofSeconds(4);
 
 	private static final int LEASES = 10;
 
@@ -41,7 +41,7 @@ class LongRunningMethodTests {
 			CountDownLatch started = new CountDownLatch(1);
 			CountDownLatch end = new CountDownLatch(1);
 			Work<Long> work = Work.start(() -> job.run(started, end));
-			assertThat(started.await(30, TimeUnit.SECONDS)).isTrue();
+			assertThat(started.await(60, TimeUnit.SECONDS)).isTrue();
 			Document granted = instances.document("long-job");
 			List<Document> sights = watch(instances, granted.getDate("acquiredAt").toInstant());
 			end.countDown();
@@ -85,7 +85,7 @@ class LongRunningMethodTests {
 
 	static class LongJob {
 
-		@DistributedLock(name = "long-job", leaseString = "1500ms")
+		@DistributedLock(name = "long-job", leaseSeconds = 4)
 		public long run(CountDownLatch started, CountDownLatch end) throws InterruptedException {
 			started.countDown();
 			end.await();

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
@@ -29,7 +30,14 @@ class ManyLeasesTests {
 
 	private static final String LOGGER_OF_LOSSES = "dev.dblock.core.LeaseLosses";
 
-	private static final int ROUNDS = 3;
+	private static final Duration LEASE = Duration.ofSeconds(15);
+
+	private static final int ROUNDS = 2;
+
+	/**
+	 * A third of the lease: that often each lease is renewed.
+	 */
+	private static final Duration ROUND = LEASE.dividedBy(3);
 
 	private static final int PORTIONS = 5;
 
@@ -58,33 +66,31 @@ class ManyLeasesTests {
 		}
 	}
 
-	/**
-	 * A round is a third of the lease: that often each lease is renewed.
-	 */
 	@ParameterizedTest
-	@CsvSource({ "1000, 4, 2", "10000, 9, 10" })
-	void roundOfRenewalsCostsFewCommandsHoweverLongTheLocksTookToAcquire(int count, int leaseSeconds, int mostPerRound)
-			throws Exception {
-		Duration lease = Duration.ofSeconds(leaseSeconds);
+	@CsvSource({ "1000, 2", "10000, 10" })
+	void roundOfRenewalsCostsFewCommandsHoweverLongTheLocksTookToAcquire(int count, int mostPerRound) throws Exception {
 		Instance holder = this.instances.start("holder");
 		Instant first = now();
 		List<LockHandle> handles = new ArrayList<>();
 		for (int portion = 0; portion < PORTIONS; portion++) {
-			awaitServerTime(first.plus(lease.multipliedBy(portion).dividedBy(8)));
-			handles.addAll(acquire(holder, "portion-" + portion, count / PORTIONS, lease));
+			awaitServerTime(first.plus(LEASE.multipliedBy(portion).dividedBy(8)));
+			handles.addAll(acquire(holder, "portion-" + portion, count / PORTIONS));
 		}
 		Instant start = now();
-		assertThat(Duration.between(first, start)).as("the stretch").isGreaterThan(lease.dividedBy(3));
-		long before = commands();
-		awaitServerTime(start.plus(lease.multipliedBy(ROUNDS).dividedBy(3)));
-		assertThat(commands() - before).isBetween(ROUNDS - 1L, (long) ROUNDS * mostPerRound);
+		assertThat(Duration.between(first, start)).as("the stretch").isGreaterThan(ROUND);
+		long before = renewals(holder);
+		awaitServerTime(start.plus(ROUND.multipliedBy(ROUNDS)));
+		long sent = renewals(holder) - before;
+		// A busy machine may have looked later than it was meant to
+		long rounds = Duration.between(start, now()).dividedBy(ROUND) + 1;
+		assertThat(sent).isBetween(ROUNDS - 1L, rounds * mostPerRound);
 		assertThat(holder.losses().all()).isEmpty();
 		assertThat(handles).hasSize(count).allMatch(LockHandle::isHeld);
 		assertThat(renewedSince(start)).isEqualTo(count);
 	}
 
-	private long commands() {
-		return this.server.commandCount("update", "find", "findAndModify", "aggregate");
+	private static long renewals(Instance holder) {
+		return Stream.of("update", "find", "findAndModify", "aggregate").mapToLong(holder.commands()::count).sum();
 	}
 
 	private Instant now() {
@@ -95,15 +101,14 @@ class ManyLeasesTests {
 		Instances.eventually().until(() -> !now().isBefore(time));
 	}
 
-	private static List<LockHandle> acquire(Instance holder, String prefix, int count, Duration lease)
-			throws Exception {
+	private static List<LockHandle> acquire(Instance holder, String prefix, int count) throws Exception {
 		List<Work<List<LockHandle>>> workers = new ArrayList<>();
 		for (int i = 0; i < THREADS; i++) {
 			int worker = i;
 			workers.add(Work.start(() -> {
 				List<LockHandle> handles = new ArrayList<>();
 				for (int j = worker; j < count; j += THREADS) {
-					handles.add(holder.locks().acquire(prefix + "-" + j, LockOptions.lease(lease)));
+					handles.add(holder.locks().acquire(prefix + "-" + j, LockOptions.lease(LEASE)));
 				}
 				return handles;
 			}));

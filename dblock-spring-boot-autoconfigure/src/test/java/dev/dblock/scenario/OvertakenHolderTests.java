@@ -34,9 +34,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class OvertakenHolderTests {
 
-	private static final LockOptions SHORT = LockOptions.lease(Duration.ofMillis(500)).autoRenew(false);
+	private static final LockOptions SHORT = LockOptions.lease(Duration.ofSeconds(3)).autoRenew(false);
 
-	private static final LockOptions LONG = LockOptions.lease(Duration.ofSeconds(60)).autoRenew(false);
+	private static final LockOptions LONG = LockOptions.lease(Duration.ofMinutes(10)).autoRenew(false);
 
 	private Instances instances;
 
@@ -66,7 +66,7 @@ class OvertakenHolderTests {
 
 		RENEW(LockHandle::renew),
 
-		EXTEND((handle) -> handle.extend(Duration.ofSeconds(90))),
+		EXTEND((handle) -> handle.extend(Duration.ofMinutes(15))),
 
 		CLOSE(LockHandle::close),
 
@@ -117,7 +117,7 @@ class OvertakenHolderTests {
 
 	@Test
 	void renewalInTheBackgroundTouchesNothingOfTheSuccessorsAndTellsTheHolder() {
-		LockHandle overtaken = this.first.locks().acquire("stock", LockOptions.lease(Duration.ofSeconds(3)));
+		LockHandle overtaken = this.first.locks().acquire("stock", LockOptions.lease(Duration.ofSeconds(15)));
 		this.instances.expire("stock");
 		LockHandle successor = takeOver();
 		Document taken = this.instances.document("stock");
@@ -137,9 +137,9 @@ class OvertakenHolderTests {
 	@Test
 	void acquisitionsOfOneProcessAreToldApart() {
 		LockHandle overtaken = this.first.locks().acquire("stock", SHORT);
-		LockHandle successor = this.first.locks().acquire("stock", LONG.waitUpTo(Duration.ofSeconds(30)));
+		LockHandle successor = this.first.locks().acquire("stock", LONG.waitUpTo(Duration.ofMinutes(2)));
 		Document taken = this.instances.document("stock");
-		Stream.<ThrowingCallable>of(overtaken::renew, () -> overtaken.extend(Duration.ofSeconds(90)), overtaken::close)
+		Stream.<ThrowingCallable>of(overtaken::renew, () -> overtaken.extend(Duration.ofMinutes(15)), overtaken::close)
 			.forEach((use) -> assertThatExceptionOfType(LockLostException.class).isThrownBy(use));
 		assertUntouched(overtaken, successor, taken);
 	}

@@ -16,7 +16,7 @@ import org.awaitility.Awaitility;
  */
 final class Work<T> {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Duration.ofSeconds(180);
 
 	private final FutureTask<T> task;
 
