@@ -1,0 +1,26 @@
+package dev.dblock.autoconfigure;
+
+import java.util.stream.Collectors;
+
+import dev.dblock.interceptor.InvalidLockDeclarationException;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/**
+ * Has a start that failed for locked methods end with what is wrong with each of them.
+ */
+final class InvalidLockDeclarationFailureAnalyzer extends AbstractFailureAnalyzer<InvalidLockDeclarationException> {
+
+	@Override
+	protected FailureAnalysis analyze(Throwable rootFailure, InvalidLockDeclarationException cause) {
+		String findings = cause.findings()
+			.stream()
+			.collect(Collectors.joining("\n    - ", "Locked methods cannot work as they are declared:\n\n    - ", ""));
+		return new FailureAnalysis(findings,
+				"Change each @DistributedLock, or the method or bean under it, as its line above says. The application"
+						+ " was not started, since these methods would fail or run unlocked.",
+				cause);
+	}
+
+}
