@@ -57,7 +57,7 @@ class ClassicTakeOverTests implements CommandListener {
 			.addCommandListener(this)
 			.build());
 		this.locks = new MongoLockRepository(new SimpleMongoClientDatabaseFactory(this.watched, database),
-				new MongoLockSettings("locks", Duration.ofMillis(500), Duration.ofDays(1), Duration.ofSeconds(5),
+				new MongoLockSettings("locks", Duration.ofMillis(500), Duration.ofDays(1), Duration.ofSeconds(60),
 						StatementDialect.CLASSIC, true));
 	}
 
@@ -76,7 +76,7 @@ class ClassicTakeOverTests implements CommandListener {
 
 	private AcquireAnswer acquire() {
 		return this.locks
-			.acquire(LockRepositoryContract.request(LockRepositoryContract.key("stock"), Duration.ofSeconds(30)));
+			.acquire(LockRepositoryContract.request(LockRepositoryContract.key("stock"), Duration.ofMinutes(10)));
 	}
 
 	private void change(Document fields) {
@@ -84,7 +84,7 @@ class ClassicTakeOverTests implements CommandListener {
 	}
 
 	static Stream<Document> changes() {
-		Date later = new Date(System.currentTimeMillis() + 60_000);
+		Date later = new Date(System.currentTimeMillis() + 600_000);
 		Date expired = new Date(1000);
 		return Stream.of(new Document("expiresAt", later), new Document("expiresAt", later).append("holder", "other"),
 				new Document("token", 5000L).append("expiresAt", later),
@@ -125,11 +125,11 @@ class ClassicTakeOverTests implements CommandListener {
 	@Test
 	void aRenewalIsNotAppliedToALeaseThatWasTakenOverMeanwhile() {
 		LeaseKey key = LockRepositoryContract.key("stock");
-		this.locks.acquire(LockRepositoryContract.request(key, Duration.ofSeconds(30)));
+		this.locks.acquire(LockRepositoryContract.request(key, Duration.ofMinutes(10)));
 		this.looked.set(false);
 		this.afterTheLook = () -> change(new Document("holder", "other"));
 		Document before = this.documents.find().first();
-		assertThat(this.locks.renew(List.of(key), Duration.ofSeconds(5))).containsOnlyKeys(key);
+		assertThat(this.locks.renew(List.of(key), Duration.ofSeconds(60))).containsOnlyKeys(key);
 		assertThat(this.documents.find().first()).isEqualTo(before.append("holder", "other"));
 	}
 

@@ -43,7 +43,7 @@ class ClassicTokenTests {
 	@BeforeEach
 	void openStore(MongoServer server) {
 		this.database = server.client().getDatabase(server.freshDatabase());
-		this.store = store(Duration.ofSeconds(10));
+		this.store = store(Duration.ofSeconds(60));
 	}
 
 	private StoreRequest store(Duration timeout) {
@@ -72,7 +72,7 @@ class ClassicTokenTests {
 
 	private Granted acquire(ClassicStatements instance, StoreRequest store) {
 		LeaseKey key = LockRepositoryContract.key("stock");
-		AcquireRequest request = LockRepositoryContract.request(key, Duration.ofSeconds(30));
+		AcquireRequest request = LockRepositoryContract.request(key, Duration.ofMinutes(10));
 		Granted granted = (Granted) instance.acquire(store, request).answer();
 		assertThat(instance.release(store, key, 0)).isTrue();
 		return granted;
@@ -123,7 +123,7 @@ class ClassicTokenTests {
 		BsonDocument standing = serverTime(this.store);
 		ServerClock clock = new ServerClock(() -> 0, () -> 0, () -> "", (store) -> standing);
 		assertThatExceptionOfType(QueryTimeoutException.class)
-			.isThrownBy(() -> acquire(instance(clock), store(Duration.ofMillis(300))))
+			.isThrownBy(() -> acquire(instance(clock), store(Duration.ofSeconds(2))))
 			.withMessageContaining("'stock'");
 	}
 

@@ -45,7 +45,7 @@ class DialectDetectionTests {
 	}
 
 	private static StoreRequest store(MongoServer server) {
-		return new StoreRequest(server.client().getDatabase(server.freshDatabase()), "locks", Duration.ofSeconds(10));
+		return new StoreRequest(server.client().getDatabase(server.freshDatabase()), "locks", Duration.ofSeconds(60));
 	}
 
 	@Test

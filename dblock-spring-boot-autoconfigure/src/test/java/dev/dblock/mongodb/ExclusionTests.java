@@ -41,7 +41,7 @@ class ExclusionTests {
 
 	private static final int GRANTS = 1200;
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(20);
+	private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
 	private static final Duration LEASE = Duration.ofMillis(60);
 

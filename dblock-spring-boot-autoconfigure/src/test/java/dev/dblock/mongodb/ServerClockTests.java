@@ -37,7 +37,7 @@ class ServerClockTests {
 	@BeforeEach
 	void openStore(MongoServer server) {
 		this.store = new StoreRequest(server.client().getDatabase(server.freshDatabase()), "locks",
-				Duration.ofSeconds(10));
+				Duration.ofSeconds(60));
 	}
 
 	private BsonDocument hello() {

@@ -1,5 +1,7 @@
 package dev.dblock.mongodb;
 
+import java.time.Duration;
+
 import com.mongodb.client.MongoClient;
 import dev.dblock.testing.MongoReplicaSet;
 import dev.dblock.testing.MongoServerKind;
@@ -22,9 +24,11 @@ class TopologyTests {
 		Topology topology = new Topology(new SimpleMongoClientDatabaseFactory(client, server.freshDatabase()));
 		client.getDatabase("admin").listCollectionNames().first();
 		Object before = topology.get();
-		server.stepDown(5);
+		server.stepDown(60);
 		server.awaitPrimary();
-		Awaitility.await().untilAsserted(() -> assertThat(topology.get()).isNotEqualTo(before));
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(60))
+			.untilAsserted(() -> assertThat(topology.get()).isNotEqualTo(before));
 	}
 
 	@Test

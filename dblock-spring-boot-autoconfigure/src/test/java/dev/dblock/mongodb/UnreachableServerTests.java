@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class UnreachableServerTests {
 
-	private static final Duration LIMIT = Duration.ofMillis(300);
+	private static final Duration LIMIT = Duration.ofMillis(1500);
 
 	private static final LeaseKey KEY = new LeaseKey("stock", "me");
 
