@@ -12,7 +12,6 @@ import dev.dblock.LockInfo;
 import dev.dblock.LockListener;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
-import dev.dblock.LossReason;
 
 /**
  * The engine over a {@link LockRepository}. Starts no thread before the first lock is
@@ -160,10 +159,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	@Override
 	public void close() {
 		this.acquirer.close();
-		for (Lease lease : this.registry.all()) {
-			this.losses.lose(lease, LossReason.SHUTDOWN,
-					"It is not released while its work may still run; the name is free at the end of the lease");
-		}
+		this.losses.loseAtShutdown(this.registry.all());
 		this.signals.close();
 		this.threads.close();
 	}

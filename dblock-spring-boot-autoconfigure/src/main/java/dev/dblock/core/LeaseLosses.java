@@ -1,8 +1,11 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Collectors;
 
 import dev.dblock.LockListener;
 import dev.dblock.LossReason;
@@ -17,6 +20,8 @@ import org.slf4j.LoggerFactory;
 final class LeaseLosses {
 
 	private static final Logger logger = LoggerFactory.getLogger(LeaseLosses.class);
+
+	private static final int NAMES_IN_THE_LOG = 20;
 
 	private final LeaseRegistry registry;
 
@@ -37,14 +42,48 @@ final class LeaseLosses {
 	 * @param detail what is known beyond the reason, for the log
 	 */
 	void lose(Lease lease, LossReason reason, String detail) {
+		if (end(lease, reason)) {
+			announce(lease, reason, detail);
+		}
+	}
+
+	private boolean end(Lease lease, LossReason reason) {
 		if (!lease.endWith(reason)) {
-			return;
+			return false;
 		}
 		this.registry.remove(lease);
 		if (lease.terms().whenLost() == WhenLost.INTERRUPT) {
 			lease.owner().interrupt();
 		}
-		announce(lease, reason, detail);
+		return true;
+	}
+
+	/**
+	 * End the leases that are still held when the application closes. However many they
+	 * are, the log has one line.
+	 * @param held the leases
+	 */
+	void loseAtShutdown(Collection<Lease> held) {
+		List<Lease> lost = held.stream().filter((lease) -> end(lease, LossReason.SHUTDOWN)).toList();
+		if (lost.isEmpty()) {
+			return;
+		}
+		String names = lost.stream()
+			.limit(NAMES_IN_THE_LOG)
+			.map(LeaseLosses::describe)
+			.collect(Collectors.joining(", "));
+		logger.warn(
+				"The application closes while its work still holds {} of its locks: {}{}. They are not released, since"
+						+ " that work may go on; they are no longer renewed, so each name is free at the end of its"
+						+ " lease. Have the application wait for its work before it closes, such as by"
+						+ " spring.task.execution.shutdown.await-termination",
+				lost.size(), names, (lost.size() > NAMES_IN_THE_LOG) ? ", ..." : "");
+		lost.forEach((lease) -> tell(lease, LossReason.SHUTDOWN));
+	}
+
+	private static String describe(Lease lease) {
+		return "'%s' (fencing token %d, held for %s)".formatted(lease.key().name(), lease.token(),
+				Duration.ofNanos(lease.heldNanos()));
 	}
 
 	/**
@@ -60,6 +99,10 @@ final class LeaseLosses {
 	private void announce(Lease lease, LossReason reason, String detail) {
 		logger.warn("Lost the lock '{}' (fencing token {}) after holding it for {}: {}. {}", lease.key().name(),
 				lease.token(), Duration.ofNanos(lease.heldNanos()), reason.description(), detail);
+		tell(lease, reason);
+	}
+
+	private void tell(Lease lease, LossReason reason) {
 		LeaseHandle handle = lease.handle();
 		if (handle != null) {
 			tell(() -> {

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import dev.dblock.LockAttempt;
 import dev.dblock.LockGrant;
@@ -21,6 +22,10 @@ import dev.dblock.core.Request.Kind;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -28,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 @Timeout(300)
+@ExtendWith(OutputCaptureExtension.class)
 class DefaultLockEngineTests {
 
 	private static final Duration THIRD = Duration.ofSeconds(10);
@@ -94,6 +100,29 @@ class DefaultLockEngineTests {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::close)
 			.satisfies((lost) -> assertThat(lost.reason()).isEqualTo(LossReason.SHUTDOWN));
 		assertThat(this.repository.isHeld("a")).as("the lease ends it").isTrue();
+	}
+
+	@Test
+	void hasOneLineOfTheLogForAllLocksThatAreHeldAtItsEnd(CapturedOutput output) {
+		List<LockHandle> held = IntStream.range(0, 30).mapToObj((i) -> acquire("held-" + i)).toList();
+		acquire("released").close();
+		this.world.engine().close();
+		assertThat(held).noneMatch(LockHandle::isHeld);
+		assertThat(this.world.news()).filteredOn((news) -> news.startsWith("lost held-")).hasSize(30);
+		List<String> lines = output.getAll().lines().filter((line) -> line.contains("'held-")).toList();
+		assertThat(lines).singleElement()
+			.asString()
+			.contains("WARN", "still holds 30 of its locks: 'held-", "(fencing token ", "), ...", "not released",
+					"free at the end of its lease", "await-termination");
+		assertThat(lines.get(0).split("'held-")).as("names, and what is before the first").hasSize(21);
+		assertThat(output).doesNotContain("'released'");
+	}
+
+	@Test
+	void saysNothingAtItsEndWhenNoLockIsHeld(CapturedOutput output) {
+		acquire("a").close();
+		this.world.engine().close();
+		assertThat(output).doesNotContain("The application closes");
 	}
 
 	@Test

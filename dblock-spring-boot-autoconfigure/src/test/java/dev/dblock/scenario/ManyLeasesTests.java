@@ -17,9 +17,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.boot.logging.LogLevel;
-import org.springframework.boot.logging.LoggingSystem;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -27,8 +24,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
 class ManyLeasesTests {
-
-	private static final String LOGGER_OF_LOSSES = "dev.dblock.core.LeaseLosses";
 
 	private static final Duration LEASE = Duration.ofSeconds(15);
 
@@ -55,15 +50,7 @@ class ManyLeasesTests {
 
 	@AfterEach
 	void stop() throws Exception {
-		// Each lock that is lost at the end would be a line
-		LoggingSystem logging = LoggingSystem.get(getClass().getClassLoader());
-		logging.setLogLevel(LOGGER_OF_LOSSES, LogLevel.ERROR);
-		try {
-			this.instances.close();
-		}
-		finally {
-			logging.setLogLevel(LOGGER_OF_LOSSES, null);
-		}
+		this.instances.close();
 	}
 
 	@ParameterizedTest
