@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class SampleApplicationTests {
 
-	private static final Duration LONG_ENOUGH = Duration.ofMinutes(2);
+	private static final Duration LONG_ENOUGH = Duration.ofMinutes(4);
 
 	private static final String BRIEFLY = "--sample.report.wait=200ms";
 
@@ -57,7 +57,7 @@ class SampleApplicationTests {
 
 		private static Instance start(String name, String... arguments) {
 			List<String> all = new ArrayList<>(List.of(arguments));
-			all.addAll(List.of("--sample.report.every-seconds=2", "--sample.report.work=1s",
+			all.addAll(List.of("--sample.report.every-seconds=2", "--sample.report.work=1900ms",
 					"--sample.report.min-hold=3s", "--sample.order.wait=60s", "--dblock.lease=60s"));
 			return Instance.start(name, all.toArray(new String[0]));
 		}
