@@ -1,5 +1,8 @@
 package dev.dblock.benchmarks;
 
+import java.io.IOException;
+import java.util.List;
+
 /**
  * What the cases of one run share.
  */
@@ -7,15 +10,28 @@ final class Bench implements AutoCloseable {
 
 	private final Lab lab;
 
+	private final Workers workers;
+
 	private final boolean quick;
 
 	Bench(Addresses addresses, boolean quick) {
 		this.lab = new Lab(addresses);
+		this.workers = new Workers(addresses);
 		this.quick = quick;
 	}
 
+	/**
+	 * The subjects in this JVM.
+	 */
 	Lab lab() {
 		return this.lab;
+	}
+
+	/**
+	 * Other JVMs.
+	 */
+	List<Worker> workers(int count) throws IOException {
+		return this.workers.get(count);
 	}
 
 	Addresses addresses() {
@@ -32,6 +48,7 @@ final class Bench implements AutoCloseable {
 
 	@Override
 	public void close() {
+		this.workers.close();
 		this.lab.close();
 	}
 

@@ -1,34 +1,50 @@
 package dev.dblock.benchmarks;
 
-import java.util.Locale;
-
 /**
  * What a line of the table must reach.
  *
- * @param most whether the value is to be at most the limit, not at least
+ * @param kind on which side of the limit the value is to be
  * @param limit the limit
  */
-record Bound(boolean most, double limit) {
+record Bound(Kind kind, double limit) {
 
 	static Bound atMost(double limit) {
-		return new Bound(true, limit);
+		return new Bound(Kind.AT_MOST, limit);
 	}
 
 	static Bound atLeast(double limit) {
-		return new Bound(false, limit);
+		return new Bound(Kind.AT_LEAST, limit);
+	}
+
+	static Bound exactly(double limit) {
+		return new Bound(Kind.EXACTLY, limit);
 	}
 
 	boolean holds(double value) {
-		return this.most ? value <= this.limit : value >= this.limit;
+		return switch (this.kind) {
+			case AT_MOST -> value <= this.limit;
+			case AT_LEAST -> value >= this.limit;
+			case EXACTLY -> value == this.limit;
+		};
 	}
 
 	String describe(Unit unit) {
-		return (this.most ? "≤ " : "≥ ") + unit.format(this.limit);
+		return this.kind.sign + " " + unit.format(this.limit);
 	}
 
-	@Override
-	public String toString() {
-		return String.format(Locale.ROOT, "at %s %s", this.most ? "most" : "least", this.limit);
+	/**
+	 * A side of a limit.
+	 */
+	enum Kind {
+
+		AT_MOST("≤"), AT_LEAST("≥"), EXACTLY("=");
+
+		private final String sign;
+
+		Kind(String sign) {
+			this.sign = sign;
+		}
+
 	}
 
 }

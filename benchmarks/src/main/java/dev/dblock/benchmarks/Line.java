@@ -89,7 +89,8 @@ record Line(String id, String what, @Nullable Quantity value, @Nullable String a
 						.append("rounds", this.ratio.count()));
 		}
 		if (this.bound != null) {
-			document.append("mustReach", this.bound.toString());
+			document.append("mustReach",
+					new Document("kind", this.bound.kind().name()).append("limit", this.bound.limit()));
 		}
 		return document.append("note", this.note);
 	}

@@ -5,10 +5,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
-
-import com.mongodb.event.CommandListener;
-import com.mongodb.event.CommandStartedEvent;
 
 /**
  * P2: a lock that somebody else has. The other has an engine and connections of its own;
@@ -76,24 +72,6 @@ final class RefusalCase implements BenchmarkCase {
 			section.leave();
 			return line;
 		}
-	}
-
-	/**
-	 * Counts what the driver sends.
-	 */
-	private static final class SentCommands implements CommandListener {
-
-		private final AtomicLong count = new AtomicLong();
-
-		@Override
-		public void commandStarted(CommandStartedEvent event) {
-			this.count.incrementAndGet();
-		}
-
-		long count() {
-			return this.count.get();
-		}
-
 	}
 
 }

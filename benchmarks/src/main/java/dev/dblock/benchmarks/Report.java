@@ -49,6 +49,9 @@ record Report(Map<String, String> environment, List<Line> lines) {
 	}
 
 	private static String ratio(Spread ratio) {
+		if (ratio.count() == 1) {
+			return Unit.RATIO.format(ratio.median());
+		}
 		return "%s (%s to %s)".formatted(Unit.RATIO.format(ratio.median()), Unit.RATIO.format(ratio.lower()),
 				Unit.RATIO.format(ratio.upper()));
 	}

@@ -30,6 +30,13 @@ final class Scores {
 		return of(subject.name());
 	}
 
+	/**
+	 * Add the medians of all that is in here.
+	 */
+	void addMediansTo(Scores others) {
+		this.scores.forEach((key, values) -> others.add(key, Spread.of(values).median()));
+	}
+
 	double median(Subject subject) {
 		return Spread.of(of(subject)).median();
 	}

@@ -11,8 +11,9 @@ import java.util.List;
  */
 final class Suite {
 
-	static final List<BenchmarkCase> ALL = List.of(new UncontendedCase(), new RefusalCase(), new ContendedCase(),
-			new AnnotationCase(), new ManyNamesCase());
+	static final List<BenchmarkCase> ALL = List.of(new UncontendedCase(), new RefusalCase(), new HandOverCase(),
+			new ContendedCase(), new ProcessesCase(), new WaitersCase(), new LeasesCase(), new AnnotationCase(),
+			new ManyNamesCase(), new UsedNamesCase());
 
 	private final List<BenchmarkCase> cases;
 

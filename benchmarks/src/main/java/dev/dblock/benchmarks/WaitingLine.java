@@ -70,9 +70,13 @@ final class WaitingLine {
 		}
 	}
 
+	static boolean isWaiting(Thread thread) {
+		return WAITING.contains(thread.getState());
+	}
+
 	private static void awaitWaiting(Thread thread) {
 		long end = System.nanoTime() + LIMIT.toNanos();
-		while (!WAITING.contains(thread.getState())) {
+		while (!isWaiting(thread)) {
 			if (!thread.isAlive() || System.nanoTime() > end) {
 				throw new IllegalStateException(thread.getName() + " does not wait but is " + thread.getState());
 			}

@@ -1,0 +1,161 @@
+package dev.dblock.benchmarks;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import dev.dblock.benchmarks.WorkerMain.Job;
+
+/**
+ * P3: from one process to the other and back. Both read the clock that
+ * {@link System#nanoTime()} stands for, which on Linux is the same for all processes.
+ */
+final class HandOverCase implements BenchmarkCase {
+
+	private static final int TURNS_PER_ROUND = 20;
+
+	/**
+	 * Who polls is handed over to at any time of its pause, so that must be waited for
+	 * too; it has fewer turns.
+	 */
+	private static final int TURNS_PER_POLLED_ONE = 5;
+
+	private static final Duration POLLED_PAUSE = Duration.ofMillis(60);
+
+	private static final Duration SHORTEST_PAUSE = Duration.ofMillis(15);
+
+	@Override
+	public String id() {
+		return "P3";
+	}
+
+	@Override
+	public String title() {
+		return "hand-over between two processes";
+	}
+
+	@Override
+	public List<Line> run(Bench bench) throws Exception {
+		Pair pair = new Pair(bench.workers(2));
+		List<Subject> subjects = List.of(Subject.DBLOCK, Subject.REDISSON, Subject.SHEDLOCK)
+			.stream()
+			.filter(bench::has)
+			.toList();
+		for (Subject subject : subjects) {
+			pair.begin(subject);
+		}
+		pair.warmUp(subjects, bench.pick(40, 5));
+		Scores scores = new Scores();
+		List<Double> all = new ArrayList<>();
+		for (int round = 0; round < bench.pick(30, 3); round++) {
+			Scores turns = pair.round(subjects);
+			all.addAll(turns.of(Subject.DBLOCK));
+			turns.addMediansTo(scores);
+		}
+		for (Subject subject : subjects) {
+			pair.end(subject);
+		}
+		double raw = scores.median(Subject.RAW);
+		double slowest = Spread.percentile(all, 99);
+		Line p99 = Line.compared(id(), "hand-over between two processes, 99th percentile", Quantity.nanos(slowest),
+				Subject.RAW.label(), Quantity.nanos(raw), Spread.of(List.of(slowest / raw)), Bound.atMost(3));
+		return List.of(scores.line(id(), title(), Unit.NANOS, Subject.RAW, Bound.atMost(1.2)),
+				p99.withNote("of %,d hand-overs".formatted(all.size())),
+				scores.line(id(), title(), Unit.NANOS, Subject.REDISSON),
+				scores.line(id(), title(), Unit.NANOS, Subject.SHEDLOCK));
+	}
+
+	/**
+	 * Two processes, one of which is in the section.
+	 */
+	private static final class Pair {
+
+		private final List<Worker> workers;
+
+		private final Map<Subject, Integer> inside = new EnumMap<>(Subject.class);
+
+		private double rawNanos = SHORTEST_PAUSE.toNanos() / 3.0;
+
+		Pair(List<Worker> workers) {
+			this.workers = workers;
+		}
+
+		void begin(Subject subject) throws IOException {
+			this.workers.get(0).call(Job.ENTER.order(subject).append("name", "hand-over"));
+			this.inside.put(subject, 0);
+		}
+
+		void end(Subject subject) throws IOException {
+			holder(subject).call(Job.LEAVE.order(subject));
+		}
+
+		void warmUp(List<Subject> subjects, int turns) throws Exception {
+			for (int i = 0; i < turns; i++) {
+				rawWrites();
+				for (Subject subject : subjects) {
+					if (subject != Subject.SHEDLOCK) {
+						handOver(subject);
+					}
+				}
+			}
+		}
+
+		Scores round(List<Subject> subjects) throws Exception {
+			Scores scores = new Scores();
+			for (int turn = 0; turn < TURNS_PER_ROUND; turn++) {
+				scores.add(Subject.RAW, rawWrites());
+				for (Subject subject : subjects) {
+					if (subject != Subject.SHEDLOCK || turn % TURNS_PER_POLLED_ONE == 0) {
+						scores.add(subject, handOver(subject));
+					}
+				}
+			}
+			this.rawNanos = scores.median(Subject.RAW);
+			return scores;
+		}
+
+		private double rawWrites() throws IOException {
+			return Numbers.integer(holder(Subject.DBLOCK).call(Job.RAW_WRITES.order()), "nanos");
+		}
+
+		private double handOver(Subject subject) throws IOException, InterruptedException {
+			Worker from = holder(subject);
+			int next = 1 - inside(subject);
+			Worker to = this.workers.get(next);
+			to.send(Job.ENTER.order(subject).append("name", "hand-over"));
+			TimeUnit.NANOSECONDS.sleep(pauseNanos(subject));
+			long left = Numbers.integer(from.call(Job.LEAVE.order(subject)), "nanos");
+			long entered = Numbers.integer(to.receive(), "nanos");
+			this.inside.put(subject, next);
+			return entered - left;
+		}
+
+		/**
+		 * The other must have asked, been refused and begun to wait.
+		 */
+		private long pauseNanos(Subject subject) {
+			long shortest = Math.max(SHORTEST_PAUSE.toNanos(), (long) (3 * this.rawNanos));
+			long more = (subject == Subject.SHEDLOCK) ? POLLED_PAUSE.toNanos() : SHORTEST_PAUSE.toNanos() / 3;
+			return shortest + ThreadLocalRandom.current().nextLong(more);
+		}
+
+		private Worker holder(Subject subject) {
+			return this.workers.get(inside(subject));
+		}
+
+		private int inside(Subject subject) {
+			Integer number = this.inside.get(subject);
+			if (number == null) {
+				throw new IllegalStateException("Nobody has entered");
+			}
+			return number;
+		}
+
+	}
+
+}

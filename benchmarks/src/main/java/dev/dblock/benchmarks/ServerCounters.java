@@ -1,0 +1,94 @@
+package dev.dblock.benchmarks;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import org.bson.Document;
+
+/**
+ * The servers' own counters of the commands that each has received.
+ */
+final class ServerCounters implements AutoCloseable {
+
+	private final List<MongoClient> clients;
+
+	ServerCounters(Addresses addresses) {
+		this.clients = new ConnectionString(addresses.mongodb()).getHosts()
+			.stream()
+			.map((host) -> MongoClients.create("mongodb://" + host + "/?directConnection=true"))
+			.toList();
+	}
+
+	/**
+	 * Watch for a while.
+	 * @param seconds for how long
+	 * @return how many commands of which name all servers received in a second
+	 * @throws InterruptedException when nobody waits for it any more
+	 */
+	Rates watch(int seconds) throws InterruptedException {
+		Map<String, Long> before = counts();
+		long start = System.nanoTime();
+		TimeUnit.SECONDS.sleep(seconds);
+		Map<String, Long> after = counts();
+		double elapsed = (System.nanoTime() - start) / 1e9;
+		Map<String, Double> rates = new TreeMap<>();
+		after.forEach((command, count) -> {
+			long more = count - before.getOrDefault(command, 0L);
+			if (more > 0) {
+				rates.put(command, more / elapsed);
+			}
+		});
+		return new Rates(rates);
+	}
+
+	private Map<String, Long> counts() {
+		Map<String, Long> counts = new TreeMap<>();
+		for (MongoClient client : this.clients) {
+			Document commands = client.getDatabase("admin")
+				.runCommand(new Document("serverStatus", 1))
+				.get("metrics", Document.class)
+				.get("commands", Document.class);
+			commands.forEach((command, counters) -> {
+				if (counters instanceof Document document) {
+					counts.merge(command, document.get("total", Number.class).longValue(), Long::sum);
+				}
+			});
+		}
+		return counts;
+	}
+
+	@Override
+	public void close() {
+		this.clients.forEach(MongoClient::close);
+	}
+
+	/**
+	 * Commands a second.
+	 *
+	 * @param perCommand by their names
+	 */
+	record Rates(Map<String, Double> perCommand) {
+
+		double total() {
+			return this.perCommand.values().stream().mapToDouble(Double::doubleValue).sum();
+		}
+
+		@Override
+		public String toString() {
+			return "%s (%s)".formatted(Quantity.perSecond(total()),
+					this.perCommand.entrySet()
+						.stream()
+						.sorted(Map.Entry.<String, Double>comparingByValue().reversed())
+						.map((entry) -> "%s %s".formatted(entry.getKey(), Unit.RATIO.format(entry.getValue())))
+						.collect(Collectors.joining(", ")));
+		}
+
+	}
+
+}
