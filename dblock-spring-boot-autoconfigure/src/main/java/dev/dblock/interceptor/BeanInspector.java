@@ -44,13 +44,21 @@ final class BeanInspector {
 		if (instance instanceof FactoryBean<?> || instance == null && this.beanFactory.isFactoryBean(name)) {
 			Optional<InspectedBean> factory = of(name, BeanFactory.FACTORY_BEAN_PREFIX + name, instance);
 			if (factory.filter(BeanInspector::makesScopedProxy).isEmpty()) {
-				factory.ifPresent(beans::add);
+				factory.map(this::withCallbacks).ifPresent(beans::add);
 				of(name, name, null).ifPresent(beans::add);
 			}
 		}
 		else {
-			of(name, name, instance).ifPresent(beans::add);
+			of(name, name, instance).map(this::withCallbacks).ifPresent(beans::add);
 		}
+	}
+
+	private InspectedBean withCallbacks(InspectedBean bean) {
+		if (!this.beanFactory.containsBeanDefinition(bean.name())) {
+			return bean;
+		}
+		BeanDefinition definition = this.beanFactory.getMergedBeanDefinition(bean.name());
+		return new InspectedBean(bean.name(), bean.type(), bean.instance(), NamedCallbacks.of(definition, bean.type()));
 	}
 
 	private static boolean makesScopedProxy(InspectedBean factory) {

@@ -1,5 +1,7 @@
 package dev.dblock.interceptor;
 
+import java.util.Set;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
@@ -14,8 +16,14 @@ import org.springframework.aop.support.AopUtils;
  * @param name the bean's name
  * @param type the class behind its proxies
  * @param instance the bean itself, if it was created already
+ * @param callbacks the names of the methods that Spring calls at its beginning and its
+ * end
  */
-record InspectedBean(String name, Class<?> type, @Nullable Object instance) {
+record InspectedBean(String name, Class<?> type, @Nullable Object instance, Set<String> callbacks) {
+
+	InspectedBean(String name, Class<?> type, @Nullable Object instance) {
+		this(name, type, instance, Set.of());
+	}
 
 	/**
 	 * Whether the proxy is, or will be, a subclass.

@@ -9,13 +9,15 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /**
- * The methods by which Spring begins and ends a bean. It calls them on the bean itself,
- * before there is a proxy or past it.
+ * The methods by which Spring begins and ends a bean, those that it injects into
+ * included. It calls them on the bean itself, before there is a proxy or past it.
  */
 final class LifecycleMethods {
 
 	private static final List<String> ANNOTATIONS = List.of("jakarta.annotation.PostConstruct",
-			"jakarta.annotation.PreDestroy");
+			"jakarta.annotation.PreDestroy", "jakarta.annotation.Resource", "jakarta.inject.Inject",
+			"org.springframework.beans.factory.annotation.Autowired",
+			"org.springframework.beans.factory.annotation.Value");
 
 	private LifecycleMethods() {
 	}

@@ -28,6 +28,9 @@ final class LockChecks {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockChecks.class);
 
+	private static final String CALLBACK = "called by Spring without the proxy that locks it; lock what it calls, or"
+			+ " use an ApplicationRunner";
+
 	private final LockOperationSource source;
 
 	private final ProxyRules proxies;
@@ -146,17 +149,25 @@ final class LockChecks {
 	}
 
 	private void checkReach(InspectedBean bean, LockedMethod method, List<String> findings) {
-		String reason = hidden(method, bean.isProxiedBySubclass(this.proxies));
+		String reason = isCallback(bean, method) ? CALLBACK : hidden(method, bean.isProxiedBySubclass(this.proxies));
 		if (reason != null) {
 			findings.add(method.describe() + ": is " + reason);
 		}
 	}
 
+	/**
+	 * Whether Spring calls the method on the bean itself. What stands on the class alone
+	 * says nothing of such a method.
+	 */
+	private static boolean isCallback(InspectedBean bean, LockedMethod locked) {
+		Method method = locked.method();
+		return LifecycleMethods.contain(method, locked.userClass())
+				|| bean.callbacks().contains(method.getName()) && method.getParameterCount() == 0
+						&& AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class);
+	}
+
 	private static @Nullable String hidden(LockedMethod locked, boolean bySubclass) {
 		Method method = locked.method();
-		if (LifecycleMethods.contain(method, locked.userClass())) {
-			return "called by Spring without the proxy that locks it; lock what it calls, or use an ApplicationRunner";
-		}
 		if (Modifier.isStatic(method.getModifiers())) {
 			return "static, so that no proxy can lock it; make it a method of the bean";
 		}

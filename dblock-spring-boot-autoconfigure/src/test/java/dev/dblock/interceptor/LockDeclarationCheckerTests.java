@@ -4,6 +4,8 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -14,6 +16,7 @@ import dev.dblock.LockTemplate;
 import dev.dblock.WhenUnavailable;
 import jakarta.annotation.PostConstruct;
 import jakarta.annotation.PreDestroy;
+import jakarta.annotation.Resource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
@@ -26,6 +29,8 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanDefinitionHolder;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -144,6 +149,53 @@ class LockDeclarationCheckerTests {
 		assertThat(findings(LockingConfiguration.class, Lifecycle.class)).hasSize(4)
 			.allMatch((finding) -> finding.endsWith("(): is called by Spring without the proxy that locks it; lock what"
 					+ " it calls, or use an ApplicationRunner"));
+	}
+
+	@Test
+	void methodsThatSpringInjectsInto() {
+		assertThat(findings(LockingConfiguration.class, Injected.class)).hasSize(3)
+			.allMatch((finding) -> finding.contains("#set")
+					&& finding.contains("is called by Spring without the proxy that locks it"));
+	}
+
+	@Test
+	void methodsThatADefinitionNames() {
+		assertThat(callbacks((definition) -> {
+		})).containsExactly("close");
+		assertThat(callbacks((definition) -> {
+			definition.setInitMethodName("open");
+			definition.setDestroyMethodName("shutdown");
+		})).containsExactlyInAnyOrder("open", "shutdown");
+		assertThat(callbacks((definition) -> definition.setDestroyMethodName("(inferred)"))).containsExactly("close");
+		assertThat(callbacks((definition) -> definition.setDestroyMethodName(""))).isEmpty();
+		assertThat(callbacks((definition) -> definition.setScope("prototype"))).isEmpty();
+	}
+
+	@Test
+	void methodsThatSpringInfersWithoutAnInterface() {
+		assertThat(findings(WithInferredMethod.class, Sound.class)).singleElement()
+			.asString()
+			.startsWith("bean 'pool', " + HERE + "Pool#shutdown(): is called by Spring without the proxy");
+	}
+
+	/**
+	 * The methods of {@link Named} that are refused for what its definition says.
+	 */
+	private static List<String> callbacks(Consumer<RootBeanDefinition> names) {
+		InvalidLockDeclarationException ex = start(LockingConfiguration.class, (context) -> {
+			RootBeanDefinition definition = new RootBeanDefinition(Named.class);
+			names.accept(definition);
+			context.registerBeanDefinition("bean", definition);
+		});
+		return (ex != null) ? ex.findings()
+			.stream()
+			.map((finding) -> finding.replaceAll(".*#(\\w+)\\(\\): is called by Spring without the proxy.*", "$1"))
+			.toList() : List.of();
+	}
+
+	@Test
+	void closeOfALockedClassIsNotRefused() {
+		assertThat(findings(LockingConfiguration.class, LockedResource.class)).isEmpty();
 	}
 
 	@Test
@@ -886,6 +938,73 @@ class LockDeclarationCheckerTests {
 		@Override
 		@DistributedLock
 		public void destroy() {
+		}
+
+	}
+
+	static class Injected {
+
+		@Autowired(required = false)
+		@DistributedLock
+		public void setByType(Optional<String> dependency) {
+		}
+
+		@Value("text")
+		@DistributedLock
+		public void setByValue(String value) {
+		}
+
+		@Resource(name = "systemProperties")
+		@DistributedLock
+		public void setByName(Map<String, Object> properties) {
+		}
+
+	}
+
+	static class Named implements AutoCloseable {
+
+		@DistributedLock
+		public void open() {
+		}
+
+		@Override
+		@DistributedLock
+		public void close() {
+		}
+
+		@DistributedLock
+		public void close(String what) {
+		}
+
+		@DistributedLock
+		public void shutdown() {
+		}
+
+	}
+
+	static class Pool {
+
+		@DistributedLock
+		public void shutdown() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class WithInferredMethod extends LockingConfiguration {
+
+		@Bean
+		Pool pool() {
+			return new Pool();
+		}
+
+	}
+
+	@DistributedLock("whole")
+	public static class LockedResource implements AutoCloseable {
+
+		@Override
+		public void close() {
 		}
 
 	}
