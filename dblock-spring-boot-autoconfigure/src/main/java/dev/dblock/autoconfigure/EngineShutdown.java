@@ -11,6 +11,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.core.Ordered;
 import org.springframework.scheduling.TaskScheduler;
 
 /**
@@ -20,7 +21,7 @@ import org.springframework.scheduling.TaskScheduler;
  * the context's lifecycle could do that: tasks outlive them all where an executor waits
  * for its tasks.
  */
-final class EngineShutdown implements ApplicationListener<ContextClosedEvent> {
+final class EngineShutdown implements ApplicationListener<ContextClosedEvent>, Ordered {
 
 	private final ApplicationContext context;
 
@@ -54,6 +55,12 @@ final class EngineShutdown implements ApplicationListener<ContextClosedEvent> {
 				collectDependencies(beanFactory, dependency, found);
 			}
 		}
+	}
+
+	// Other listeners may wait for threads of theirs, which may wait for a lock
+	@Override
+	public int getOrder() {
+		return Ordered.HIGHEST_PRECEDENCE;
 	}
 
 	@Override

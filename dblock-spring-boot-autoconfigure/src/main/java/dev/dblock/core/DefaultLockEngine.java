@@ -1,8 +1,10 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.LockAttempt;
 import dev.dblock.LockEngine;
@@ -19,6 +21,10 @@ import dev.dblock.LockRefusal;
  */
 public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
+	private static final Duration LONGEST_REQUEST = Duration.ofSeconds(5);
+
+	private static final Duration LOOK_AGAIN = Duration.ofMillis(1);
+
 	private final LockRepository repository;
 
 	private final LockOptions defaults;
@@ -34,6 +40,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	private final LeaseRegistry registry;
 
 	private final LeaseLosses losses;
+
+	private final LeaseReleaser releaser;
 
 	private final LeaseKeeper keeper;
 
@@ -69,15 +77,15 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.queues = new LocalQueues(settings.handOff());
 		this.registry = new LeaseRegistry(this.queues::ended);
 		this.losses = new LeaseLosses(this.registry, this.listeners, this.threads.notifications());
-		LeaseReleaser releaser = new LeaseReleaser(repository, clock, settings.timeout(), this.threads.watchdog(),
+		this.releaser = new LeaseReleaser(repository, clock, settings.timeout(), this.threads.watchdog(),
 				this.threads.releases());
 		LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses,
-				(lease) -> LeaseKeeper.abandon(lease, this.registry, releaser), () -> newRenewer(clock),
+				(lease) -> LeaseKeeper.abandon(lease, this.registry, this.releaser), () -> newRenewer(clock),
 				this.threads.watchdog(), this.threads.renewals());
-		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock), releaser,
-				this.losses, this.listeners, clock, settings.timeout());
+		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock),
+				this.releaser, this.losses, this.listeners, clock, settings.timeout());
 		this.signals = new ReleaseSignals(repository.releases(), this.queues, this.threads.watchdog(), clock, feedIdle);
-		LockRequests requests = new LockRequests(repository, settings.acquirer(), releaser, this.keeper, clock);
+		LockRequests requests = new LockRequests(repository, settings.acquirer(), this.releaser, this.keeper, clock);
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
 	}
 
@@ -154,14 +162,38 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	/**
 	 * End everything. A lock that is still held belongs to work that still runs, so it is
-	 * not released: its holder is told, and its lease ends it.
+	 * not released: its holder is told, and its lease ends it. What nobody uses any more
+	 * is given back: locks whose handles were forgotten, and those that are being granted
+	 * or released while this is called. A store that does not answer holds this up for
+	 * ten seconds at most.
 	 */
 	@Override
 	public void close() {
 		this.acquirer.close();
-		this.losses.loseAtShutdown(this.registry.all());
+		List<Lease> used = new ArrayList<>();
+		for (Lease lease : this.registry.all()) {
+			if (lease.handle() == null) {
+				LeaseKeeper.abandon(lease, this.registry, this.releaser);
+			}
+			else {
+				used.add(lease);
+			}
+		}
+		this.losses.loseAtShutdown(used);
+		awaitRequests();
 		this.signals.close();
 		this.threads.close();
+	}
+
+	/**
+	 * Wait for the threads of the application that are asking the store for a lock, or
+	 * giving one back. Whoever closes the engine closes what they ask with next.
+	 */
+	private void awaitRequests() {
+		long end = System.nanoTime() + LONGEST_REQUEST.toNanos();
+		while (this.queues.size() > 0 && end - System.nanoTime() > 0 && !Thread.currentThread().isInterrupted()) {
+			LockSupport.parkNanos(this, LOOK_AGAIN.toNanos());
+		}
 	}
 
 }

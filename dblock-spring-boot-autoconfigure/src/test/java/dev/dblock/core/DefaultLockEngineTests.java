@@ -1,5 +1,6 @@
 package dev.dblock.core;
 
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -79,10 +80,11 @@ class DefaultLockEngineTests {
 
 	@Test
 	void leavesNoThreadBehind() {
-		acquire("a");
+		LockHandle robbed = acquire("a");
 		this.world.rob("a");
 		this.world.advance(THIRD);
 		LockWorld.eventually().until(() -> this.world.news().contains("lost a TAKEN_OVER"));
+		Reference.reachabilityFence(robbed);
 		acquire("b").close();
 		acquire("c");
 		this.world.engine().close();
@@ -126,6 +128,59 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
+	void givesBackAtItsEndWhatWasForgotten() {
+		Lease lease = acquireAndForget("a");
+		LockWorld.eventually().until(() -> {
+			System.gc();
+			return lease.handle() == null;
+		});
+		this.world.engine().close();
+		assertThat(this.repository.isHeld("a")).isFalse();
+		assertThat(this.world.news()).containsExactly("acquired a");
+	}
+
+	private Lease acquireAndForget(String name) {
+		return ((LeaseHandle) acquire(name)).lease();
+	}
+
+	@Test
+	void waitsForAReleaseThatIsUnderWayAtItsEnd() throws Exception {
+		Gate gate = new Gate();
+		LockHandle handle = acquire("a");
+		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
+		Worker<Boolean> release = Worker.start(handle::release);
+		gate.awaitReached();
+		Worker<Boolean> closing = Worker.start(() -> {
+			this.world.engine().close();
+			return this.repository.isHeld("a");
+		});
+		closing.awaitWaiting();
+		gate.open();
+		assertThat(closing.result()).as("still held when the engine is closed").isFalse();
+		assertThat(release.result()).isTrue();
+	}
+
+	@Test
+	void doesNotWaitForAStoreThatHangsWhenItsOwnEndIsInterrupted() throws Exception {
+		Gate gate = new Gate();
+		LockHandle handle = acquire("a");
+		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
+		Worker<Boolean> release = Worker.start(handle::release);
+		gate.awaitReached();
+		Worker<Boolean> closing = Worker.start(() -> {
+			this.world.engine().close();
+			return true;
+		});
+		closing.awaitWaiting();
+		closing.interrupt();
+		assertThat(closing.result()).isTrue();
+		assertThat(closing.isInterruptedAfterwards()).isTrue();
+		assertThat(release.isDone()).isFalse();
+		gate.open();
+		assertThat(release.result()).isTrue();
+	}
+
+	@Test
 	void interruptsAtItsEndWhoeverAskedForIt() {
 		LockHandle handle = this.world.template().acquire("a", LockOptions.defaults().whenLost(WhenLost.INTERRUPT));
 		this.world.engine().close();
@@ -135,9 +190,10 @@ class DefaultLockEngineTests {
 
 	@Test
 	void canBeClosedTwice() {
-		acquire("a");
+		LockHandle handle = acquire("a");
 		this.world.engine().close();
 		this.world.engine().close();
+		assertThat(handle.isHeld()).isFalse();
 		assertThat(this.world.news()).containsExactly("acquired a", "lost a SHUTDOWN");
 	}
 
@@ -182,12 +238,13 @@ class DefaultLockEngineTests {
 			}
 
 		});
-		engine.acquire("a", LockOptions.defaults());
+		LockAttempt attempt = engine.acquire("a", LockOptions.defaults());
 		Worker<Boolean> closing = Worker.start(() -> {
 			engine.close();
 			return true;
 		});
 		gate.awaitReached();
+		Reference.reachabilityFence(attempt);
 		closing.interrupt();
 		assertThat(closing.result()).isTrue();
 		assertThat(closing.isInterruptedAfterwards()).isTrue();

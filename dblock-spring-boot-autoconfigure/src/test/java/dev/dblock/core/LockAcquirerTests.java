@@ -488,15 +488,17 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void aGrantThatArrivesWhileTheEngineClosesIsGivenBack() throws Exception {
+	void aGrantThatArrivesWhileTheEngineClosesIsGivenBackBeforeItIsClosed() throws Exception {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
 		Worker<LockAttempt> worker = waitFor(Duration.ZERO);
 		gate.awaitReached();
-		this.world.engine().close();
+		Worker<Boolean> closing = startClosing();
+		closing.awaitWaiting();
+		assertThat(this.repository.isHeld("a")).isTrue();
 		gate.open();
+		assertThat(closing.result()).as("given back when the engine is closed").isTrue();
 		assertThat(worker.failure()).isInstanceOf(LockShutdownException.class);
-		assertThat(this.repository.isHeld("a")).isFalse();
 		assertThat(this.world.news()).as("nobody was told of a grant, so nobody is told of its end").isEmpty();
 	}
 
@@ -507,9 +509,21 @@ class LockAcquirerTests {
 		this.repository.always(Kind.RELEASE, Fault.lost(() -> new IllegalStateException("the client is closed")));
 		Worker<LockAttempt> worker = waitFor(Duration.ZERO);
 		gate.awaitReached();
-		this.world.engine().close();
+		Worker<Boolean> closing = startClosing();
+		closing.awaitWaiting();
 		gate.open();
 		assertThat(worker.failure()).isInstanceOf(LockShutdownException.class);
+		assertThat(closing.result()).as("given back when the engine is closed").isFalse();
+	}
+
+	/**
+	 * Close the engine, and see at once whether the lock is free.
+	 */
+	private Worker<Boolean> startClosing() {
+		return Worker.start(() -> {
+			this.world.engine().close();
+			return !this.repository.isHeld("a");
+		});
 	}
 
 	@Test

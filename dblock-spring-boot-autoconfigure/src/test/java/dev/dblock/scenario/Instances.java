@@ -70,6 +70,20 @@ final class Instances implements AutoCloseable {
 		return context;
 	}
 
+	/**
+	 * Start an application below another one, whose beans it sees.
+	 */
+	ConfigurableApplicationContext startChild(ConfigurableApplicationContext parent, Class<?> configuration) {
+		ConfigurableApplicationContext child = new SpringApplicationBuilder(configuration).parent(parent)
+			.web(WebApplicationType.NONE)
+			.bannerMode(Banner.Mode.OFF)
+			.registerShutdownHook(false)
+			.logStartupInfo(false)
+			.run();
+		this.started.add(0, child);
+		return child;
+	}
+
 	String uri() {
 		return this.server.uri(this.database);
 	}

@@ -1,0 +1,400 @@
+package dev.dblock.scenario;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockShutdownException;
+import dev.dblock.LockTemplate;
+import dev.dblock.LossReason;
+import dev.dblock.WhenLost;
+import dev.dblock.testing.FailCommand;
+import dev.dblock.testing.MongoServer;
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.mongodb.autoconfigure.MongoClientSettingsBuilderCustomizer;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.event.EventListener;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.util.StringUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Applications that end, stop and start again while locks are held, waited for and asked
+ * for.
+ */
+@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
+class ShutdownTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(3);
+
+	private static final String SHORT_PHASES = "spring.lifecycle.timeout-per-shutdown-phase=100ms";
+
+	private static final LockOptions PATIENT = LockOptions.defaults().waitUpTo(Duration.ofSeconds(60));
+
+	private static final LockOptions UNENDING = LockOptions.lease(Duration.ofMinutes(5));
+
+	private MongoServer server;
+
+	private Instances instances;
+
+	private Instance other;
+
+	@BeforeEach
+	void start(MongoServer server) {
+		this.server = server;
+		this.instances = new Instances(server);
+		this.other = this.instances.start("other");
+	}
+
+	@AfterEach
+	void stop() throws Exception {
+		this.server.clearFailPoints();
+		this.instances.close();
+	}
+
+	private ConfigurableApplicationContext startApplication(Class<?> configuration, String... properties) {
+		ConfigurableApplicationContext application = this.instances.startApplication("ending", configuration,
+				StringUtils.addStringToArray(properties, "dblock.lease=" + LEASE.toMillis() + "ms"));
+		locks(application).acquire("first of ending").release();
+		return application;
+	}
+
+	private static LockTemplate locks(ConfigurableApplicationContext application) {
+		return application.getBean(LockTemplate.class);
+	}
+
+	private void awaitRenewals(int count) {
+		for (int i = 0; i < count; i++) {
+			Instant before = this.instances.instant("job", "updatedAt");
+			Instances.eventually().until(() -> this.instances.instant("job", "updatedAt").isAfter(before));
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { ScheduledConfiguration.class, ExecutedConfiguration.class })
+	void taskThatAnExecutorOutlivesAllPhasesForKeepsItsLockToItsEnd(Class<?> configuration) throws Exception {
+		ConfigurableApplicationContext application = startApplication(configuration, SHORT_PHASES,
+				"spring.task.scheduling.shutdown.await-termination=true",
+				"spring.task.scheduling.shutdown.await-termination-period=60s",
+				"spring.task.execution.shutdown.await-termination=true",
+				"spring.task.execution.shutdown.await-termination-period=60s");
+		Job job = application.getBean(Job.class);
+		LockHandle handle = job.handle.get(30, TimeUnit.SECONDS);
+		CountDownLatch closing = new CountDownLatch(1);
+		application.addApplicationListener((ContextClosedEvent event) -> closing.countDown());
+		Work<Boolean> shutdown = Work.start(application::close);
+		assertThat(closing.await(30, TimeUnit.SECONDS)).isTrue();
+		awaitRenewals(4);
+		assertThat(shutdown.isDone()).isFalse();
+		assertThat(handle.isHeld()).isTrue();
+		assertThat(this.other.locks().tryAcquire("job")).isEmpty();
+		job.end.countDown();
+		shutdown.result();
+		assertThat(job.outcome.get(30, TimeUnit.SECONDS)).isEqualTo("held to the end");
+		assertThat(this.instances.isReleased("job")).isTrue();
+		assertThat(job.losses.all()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { ScheduledConfiguration.class, ExecutedConfiguration.class })
+	void taskThatOutlivesEveryGraceIsToldAndItsLeaseEndsTheLock(Class<?> configuration) throws Exception {
+		ConfigurableApplicationContext application = startApplication(configuration, SHORT_PHASES);
+		Job job = application.getBean(Job.class);
+		LockHandle handle = job.handle.get(30, TimeUnit.SECONDS);
+		application.close();
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(job.losses.of("job"))
+			.hasValueSatisfying((loss) -> assertThat(loss.reason()).isEqualTo(LossReason.SHUTDOWN));
+		Document left = this.instances.document("job");
+		assertThat(left).containsKey("holder").doesNotContainKey("releasedAt");
+		LockHandle next = this.other.locks().acquire("job", UNENDING.autoRenew(false).waitUpTo(Duration.ofMinutes(1)));
+		Document taken = this.instances.document("job");
+		assertThat(taken.getDate("acquiredAt")).as("nothing renewed it, and nobody released it")
+			.isAfterOrEqualTo(left.getDate("expiresAt"));
+		job.end.countDown();
+		assertThat(job.outcome.get(30, TimeUnit.SECONDS)).isEqualTo("lost at the end: SHUTDOWN");
+		assertThat(this.instances.document("job")).isEqualTo(taken);
+		assertThat(next.release()).isTrue();
+	}
+
+	@Test
+	void threadThatAskedForItIsInterrupted() throws Exception {
+		ConfigurableApplicationContext application = startApplication(QuietConfiguration.class);
+		CountDownLatch started = new CountDownLatch(1);
+		Work<Boolean> work = Work
+			.start(() -> locks(application).execute("job", LockOptions.defaults().whenLost(WhenLost.INTERRUPT), () -> {
+				started.countDown();
+				return new CountDownLatch(1).await(60, TimeUnit.SECONDS);
+			}));
+		assertThat(started.await(30, TimeUnit.SECONDS)).isTrue();
+		application.close();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> {
+			throw work.failure();
+		}).satisfies((lost) -> {
+			assertThat(lost.reason()).isEqualTo(LossReason.SHUTDOWN);
+			assertThat(lost.getSuppressed()).hasAtLeastOneElementOfType(InterruptedException.class);
+		});
+	}
+
+	/**
+	 * Whoever listens for the end as well may wait for threads that wait for a lock.
+	 */
+	@Test
+	void waitersAreRefusedBeforeAnybodyElseHearsOfTheEnd() throws Exception {
+		ConfigurableApplicationContext application = startApplication(ListeningConfiguration.class);
+		LockHandle taken = this.other.locks().acquire("job");
+		ListeningConfiguration listening = application.getBean(ListeningConfiguration.class);
+		Work<LockHandle> waiter = Work.start(() -> locks(application).acquire("job", PATIENT));
+		listening.waiter = waiter;
+		waiter.awaitWaiting();
+		application.close();
+		assertThat(listening.failure).isInstanceOf(LockShutdownException.class).hasMessageContaining("'job'");
+		assertThat(taken.release()).isTrue();
+	}
+
+	@Test
+	void requestThatIsUnderWayEndsBeforeTheClientCloses() throws Exception {
+		ConfigurableApplicationContext application = startApplication(QuietConfiguration.class);
+		LockHandle released = locks(application).acquire("released", UNENDING);
+		SentCommands commands = application.getBean(SentCommands.class);
+		long updates = commands.count("update");
+		long acquires = commands.count("findAndModify");
+		this.server.failCommand(FailCommand.on("findAndModify", "update")
+			.times(2)
+			.blockFor(Duration.ofSeconds(2))
+			.forApplication("ending"));
+		Work<Boolean> release = Work.start(() -> {
+			released.release();
+		});
+		Work<LockHandle> acquire = Work.start(() -> locks(application).acquire("acquired", UNENDING));
+		Instances.eventually()
+			.until(() -> commands.count("update") > updates && commands.count("findAndModify") > acquires);
+		application.close();
+		assertThat(this.instances.isReleased("released")).isTrue();
+		assertThat(this.instances.isReleased("acquired")).isTrue();
+		assertThat(release.result()).isTrue();
+		assertThat(acquire.failure()).isInstanceOf(LockShutdownException.class);
+	}
+
+	@Test
+	void nothingIsSentAfterwards() throws Exception {
+		ConfigurableApplicationContext application = startApplication(QuietConfiguration.class);
+		LockHandle handle = locks(application).acquire("job");
+		awaitRenewals(1);
+		SentCommands commands = application.getBean(SentCommands.class);
+		LockTemplate locks = locks(application);
+		application.close();
+		Document left = this.instances.document("job");
+		long sent = commands.to(Instance.COLLECTION).size();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::renew);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> handle.extend(LEASE));
+		assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> locks.acquire("more"));
+		assertThat(handle.release()).isFalse();
+		this.other.locks().acquire("job", PATIENT).release();
+		assertThat(commands.to(Instance.COLLECTION)).hasSize((int) sent);
+		assertThat(left).containsKey("holder");
+	}
+
+	@Test
+	void childThatClosesLeavesTheLocksOfItsParentAlone() throws Exception {
+		ConfigurableApplicationContext parent = startApplication(QuietConfiguration.class);
+		GenericApplicationContext child = new GenericApplicationContext(parent);
+		child.refresh();
+		LockHandle handle = locks(parent).acquire("job");
+		LockHandle taken = this.other.locks().acquire("wanted");
+		Work<LockHandle> waiter = Work.start(() -> locks(parent).acquire("wanted", PATIENT));
+		waiter.awaitWaiting();
+		child.close();
+		awaitRenewals(2);
+		assertThat(waiter.isDone()).isFalse();
+		taken.release();
+		assertThat(waiter.result().release()).isTrue();
+		assertThat(handle.isHeld()).isTrue();
+		parent.close();
+		assertThat(handle.isHeld()).isFalse();
+	}
+
+	@Test
+	void contextsThatShareAnEngineEndWithTheirParent() throws Exception {
+		ConfigurableApplicationContext parent = startApplication(QuietConfiguration.class);
+		ConfigurableApplicationContext child = this.instances.startChild(parent, ExecutedConfiguration.class);
+		assertThat(locks(child)).isSameAs(locks(parent));
+		Job job = child.getBean(Job.class);
+		LockHandle handle = job.handle.get(30, TimeUnit.SECONDS);
+		job.end.countDown();
+		child.close();
+		assertThat(job.outcome.get(30, TimeUnit.SECONDS)).isEqualTo("held to the end");
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(locks(parent).acquire("job").release()).isTrue();
+	}
+
+	@Test
+	void contextThatIsStoppedAndStartedAgainKeepsItsLocksAndTakesOthers() {
+		ConfigurableApplicationContext application = startApplication(QuietConfiguration.class);
+		LockHandle handle = locks(application).acquire("job");
+		for (int round = 0; round < 2; round++) {
+			application.stop();
+			assertThat(application.isRunning()).isFalse();
+			awaitRenewals(2);
+			assertThat(locks(application).acquire("while it is stopped").release()).isTrue();
+			application.start();
+			awaitRenewals(2);
+			assertThat(locks(application).acquire("stock").release()).isTrue();
+		}
+		application.pause();
+		awaitRenewals(2);
+		application.restart();
+		awaitRenewals(1);
+		assertThat(handle.release()).isTrue();
+		assertThat(application.getBean(Losses.class).all()).isEmpty();
+	}
+
+	/**
+	 * Work under a lock, in a task of one executor or another, until it is told to end.
+	 */
+	static class Job {
+
+		final CompletableFuture<LockHandle> handle = new CompletableFuture<>();
+
+		final CountDownLatch end = new CountDownLatch(1);
+
+		final CompletableFuture<String> outcome = new CompletableFuture<>();
+
+		final Losses losses;
+
+		private final LockTemplate locks;
+
+		private final AtomicBoolean begun = new AtomicBoolean();
+
+		Job(LockTemplate locks, Losses losses) {
+			this.locks = locks;
+			this.losses = losses;
+		}
+
+		void run() {
+			if (!this.begun.compareAndSet(false, true)) {
+				return;
+			}
+			try {
+				this.locks.execute("job", () -> {
+					this.handle.complete(LockContext.current().orElseThrow());
+					awaitEnd();
+				});
+				this.outcome.complete("held to the end");
+			}
+			catch (LockLostException ex) {
+				this.outcome.complete("lost at the end: " + ex.reason());
+			}
+		}
+
+		/**
+		 * An executor interrupts what it has no more patience for; this goes on.
+		 */
+		private void awaitEnd() {
+			boolean ended = false;
+			while (!ended) {
+				try {
+					this.end.await();
+					ended = true;
+				}
+				catch (InterruptedException ex) {
+					ended = false;
+				}
+			}
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class QuietConfiguration {
+
+		@Bean
+		Losses losses() {
+			return new Losses();
+		}
+
+		@Bean
+		SentCommands commands() {
+			return new SentCommands();
+		}
+
+		@Bean
+		MongoClientSettingsBuilderCustomizer watched(SentCommands commands) {
+			return (settings) -> settings.applicationName("ending").addCommandListener(commands);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableScheduling
+	static class ScheduledConfiguration extends QuietConfiguration {
+
+		@Bean
+		Job job(LockTemplate locks, Losses losses) {
+			return new Job(locks, losses) {
+
+				@Override
+				@Scheduled(fixedDelay = 10)
+				void run() {
+					super.run();
+				}
+
+			};
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ExecutedConfiguration extends QuietConfiguration {
+
+		@Bean
+		Job job(LockTemplate locks, Losses losses, AsyncTaskExecutor applicationTaskExecutor) {
+			Job job = new Job(locks, losses);
+			applicationTaskExecutor.execute(job::run);
+			return job;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ListeningConfiguration extends QuietConfiguration {
+
+		volatile Work<?> waiter;
+
+		volatile Throwable failure;
+
+		@EventListener
+		@Order(0)
+		void closed(ContextClosedEvent event) throws Exception {
+			this.failure = this.waiter.failure();
+		}
+
+	}
+
+}
