@@ -58,11 +58,13 @@ final class LeaseReleaser {
 	boolean release(Lease lease) {
 		boolean interrupted = Thread.interrupted();
 		boolean proven = !lease.isOver() && !lease.isUnproven();
+		LeaseDeadline end = LeaseDeadline.from(this.clock, limitOf(lease));
 		Duration pause = FIRST_PAUSE;
 		try {
 			for (int attempt = 1;; attempt++) {
 				try {
-					boolean matched = this.repository.release(lease.key(), minHoldLeft(lease), timeoutFor(lease));
+					boolean matched = this.repository.release(lease.key(), minHoldLeft(lease),
+							timeoutFor(end, attempt));
 					return matched || proven && attempt > 1;
 				}
 				catch (RuntimeException ex) {
@@ -89,13 +91,25 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * After the end of the lease there is nothing left to free, so no attempt needs to
-	 * take longer than it.
+	 * How long all attempts may take together. After the end of the lease there is
+	 * nothing left to free, so they need not take longer than it.
 	 */
-	private Duration timeoutFor(Lease lease) {
-		Duration left = Duration.ofNanos(lease.remainingNanos());
-		Duration most = (left.compareTo(SHORTEST_TIMEOUT) > 0) ? left : SHORTEST_TIMEOUT;
-		return (most.compareTo(this.timeout) < 0) ? most : this.timeout;
+	private Duration limitOf(Lease lease) {
+		return shorter(Duration.ofNanos(Math.max(0, lease.remainingNanos())), this.timeout);
+	}
+
+	/**
+	 * Half of what is left, as long as another attempt follows: a server that breaks or
+	 * swallows every request keeps an attempt for as long as it may take.
+	 */
+	private Duration timeoutFor(LeaseDeadline end, int attempt) {
+		Duration left = Duration.ofNanos(Math.max(0, end.remainingNanos(this.clock)));
+		Duration most = (attempt < ATTEMPTS) ? left.dividedBy(2) : left;
+		return (most.compareTo(SHORTEST_TIMEOUT) > 0) ? most : shorter(SHORTEST_TIMEOUT, this.timeout);
+	}
+
+	private static Duration shorter(Duration one, Duration other) {
+		return (one.compareTo(other) <= 0) ? one : other;
 	}
 
 	private void pause(Duration pause) {

@@ -150,7 +150,20 @@ class LeaseReleaserTests {
 		this.world.clock().advance(LockWorld.LEASE.minusMillis(1));
 		last.release();
 		assertThat(this.repository.requests(Kind.RELEASE, "a")).extracting(Request::timeout)
-			.containsExactly(LockWorld.TIMEOUT, Duration.ofSeconds(2), Duration.ofMillis(500));
+			.containsExactly(LockWorld.TIMEOUT.dividedBy(2), Duration.ofSeconds(1), Duration.ofMillis(500));
+	}
+
+	@Test
+	void allAttemptsTogetherTakeNoLongerThanOneRequestMay() {
+		LockHandle handle = acquire();
+		this.repository.always(Kind.RELEASE, (request, store) -> {
+			this.world.clock().advance(request.timeout());
+			throw new QueryTimeoutException("time limit");
+		});
+		assertThatThrownBy(handle::release).isInstanceOf(QueryTimeoutException.class);
+		assertThat(this.repository.requests(Kind.RELEASE, "a")).extracting(Request::timeout)
+			.containsExactly(LockWorld.TIMEOUT.dividedBy(2), LockWorld.TIMEOUT.dividedBy(4),
+					LockWorld.TIMEOUT.dividedBy(4));
 	}
 
 	@Test
@@ -271,7 +284,13 @@ class LeaseReleaserTests {
 		});
 		Worker<LockHandle> worker = Worker.start(this::acquire);
 		gate.awaitReached();
-		this.world.engine().close();
+		Worker<Boolean> closing = Worker.start(() -> {
+			this.world.engine().close();
+			return true;
+		});
+		closing.awaitWaiting();
+		closing.interrupt();
+		assertThat(closing.result()).as("closed without the patience for requests under way").isTrue();
 		gate.open();
 		assertThat(worker.failure()).isInstanceOf(QueryTimeoutException.class);
 		assertThat(releases()).isZero();

@@ -10,6 +10,7 @@ import java.util.Map;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
+import dev.dblock.LockUnavailableException;
 import dev.dblock.LossReason;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
@@ -47,6 +48,11 @@ class DisturbedRequestsTests {
 	 */
 	private static final int HOST_UNREACHABLE = 6;
 
+	/**
+	 * The majority did not confirm a write in the time that the request allowed.
+	 */
+	private static final int WRITE_CONCERN_TIMED_OUT = 64;
+
 	private static final LockOptions LEASE = LockOptions.lease(Duration.ofSeconds(9));
 
 	private MongoServer server;
@@ -75,12 +81,14 @@ class DisturbedRequestsTests {
 		this.server.failCommand(failure.forApplication("disturbed"));
 	}
 
-	@Test
-	void acquireThatWasAppliedButNotConfirmedIsAnErrorAndGivenBackAtOnce() {
-		fail(FailCommand.on("findAndModify").times(1).writeConcernError(UNSATISFIABLE_WRITE_CONCERN));
-		assertThatExceptionOfType(DataAccessResourceFailureException.class)
+	@ParameterizedTest
+	@ValueSource(ints = { UNSATISFIABLE_WRITE_CONCERN, WRITE_CONCERN_TIMED_OUT })
+	void acquireThatWasAppliedButNotConfirmedIsAnErrorAndGivenBackAtOnce(int code) {
+		fail(FailCommand.on("findAndModify").times(1).writeConcernError(code));
+		assertThatExceptionOfType(DataAccessException.class)
 			.isThrownBy(() -> this.disturbed.locks().tryAcquire("stock", LockOptions.lease(Duration.ofMinutes(5))))
-			.withMessageContaining("'stock'");
+			.withMessageContaining("'stock'")
+			.withMessageContaining("may have been done or not");
 		Instances.eventually().until(() -> this.instances.isReleased("stock"));
 		assertThat(this.other.locks().tryAcquire("stock")).isPresent();
 	}
@@ -103,9 +111,10 @@ class DisturbedRequestsTests {
 		assertHeldAndRenewed(handle);
 	}
 
-	@Test
-	void waiterWhoseAcquireWasAppliedButNotConfirmedHasTheLockInTheEnd() {
-		fail(FailCommand.on("findAndModify").times(1).writeConcernError(UNSATISFIABLE_WRITE_CONCERN));
+	@ParameterizedTest
+	@ValueSource(ints = { UNSATISFIABLE_WRITE_CONCERN, WRITE_CONCERN_TIMED_OUT })
+	void waiterWhoseAcquireWasAppliedButNotConfirmedHasTheLockInTheEnd(int code) {
+		fail(FailCommand.on("findAndModify").times(1).writeConcernError(code));
 		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE.waitUpTo(Duration.ofMinutes(2)));
 		assertHeldAndRenewed(handle);
 	}
@@ -137,6 +146,19 @@ class DisturbedRequestsTests {
 	}
 
 	/**
+	 * Without a majority even a refusal is not confirmed; a look at the document tells.
+	 */
+	@Test
+	void waiterWhoseRefusalsAreNotConfirmedIsToldWhoHoldsTheLock() {
+		LockHandle held = this.other.locks().acquire("stock");
+		fail(FailCommand.on("findAndModify").writeConcernError(WRITE_CONCERN_TIMED_OUT));
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> this.disturbed.locks().acquire("stock", LEASE.waitUpTo(Duration.ofMillis(300))))
+			.withMessageContaining("held by other");
+		assertThat(held.release()).isTrue();
+	}
+
+	/**
 	 * How a renewal goes wrong, once.
 	 */
 	enum Trouble {
@@ -145,7 +167,9 @@ class DisturbedRequestsTests {
 
 		CONNECTION_LOST(FailCommand.on("update").times(1).closeConnection()),
 
-		NOT_CONFIRMED(FailCommand.on("update").times(1).writeConcernError(UNSATISFIABLE_WRITE_CONCERN));
+		NOT_CONFIRMED(FailCommand.on("update").times(1).writeConcernError(UNSATISFIABLE_WRITE_CONCERN)),
+
+		NOT_CONFIRMED_IN_TIME(FailCommand.on("update").times(1).writeConcernError(WRITE_CONCERN_TIMED_OUT));
 
 		private final FailCommand failure;
 
@@ -163,6 +187,24 @@ class DisturbedRequestsTests {
 		fail(trouble.failure);
 		Instances.eventually().until(() -> this.disturbed.commands().count("update") >= sent + 2);
 		assertHeldAndRenewed(handle);
+	}
+
+	/**
+	 * The server has the renewals, but never says so: the lease is not believed in, and
+	 * the name is free no later than one lease after the last of them.
+	 */
+	@ParameterizedTest
+	@ValueSource(ints = { UNSATISFIABLE_WRITE_CONCERN, WRITE_CONCERN_TIMED_OUT })
+	void renewalsThatAreNeverConfirmedProveNothing(int code) {
+		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE);
+		Instant granted = this.instances.instant("stock", "updatedAt");
+		fail(FailCommand.on("update").writeConcernError(code));
+		Instances.eventually().until(() -> this.disturbed.losses().of("stock").isPresent());
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(this.disturbed.losses().all()).extracting(Losses.Loss::reason).containsExactly(LossReason.EXPIRED);
+		assertThat(this.instances.instant("stock", "updatedAt")).as("applied all the same").isAfter(granted);
+		LockHandle next = this.other.locks().acquire("stock", LEASE.waitUpTo(Duration.ofSeconds(60)));
+		assertThat(next.token()).isGreaterThan(handle.token());
 	}
 
 	@Test
@@ -197,7 +239,7 @@ class DisturbedRequestsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(ints = { UNSATISFIABLE_WRITE_CONCERN, HOST_UNREACHABLE })
+	@ValueSource(ints = { UNSATISFIABLE_WRITE_CONCERN, HOST_UNREACHABLE, WRITE_CONCERN_TIMED_OUT })
 	void releaseThatWasAppliedButNotConfirmedCountsAsReleased(int code) {
 		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE);
 		long sent = this.disturbed.commands().count("update");
