@@ -1,5 +1,7 @@
 package dev.dblock;
 
+import java.time.Duration;
+
 /**
  * Is told what happens to every lock of this application context. Beans of this type are
  * found and called in their order. What a listener throws is logged and changes nothing.
@@ -18,6 +20,16 @@ public interface LockListener {
 	 * @param refusal who holds the lock
 	 */
 	default void onUnavailable(LockRefusal refusal) {
+	}
+
+	/**
+	 * A lease was renewed when less than a third of it was left: earlier attempts had
+	 * failed, or the process was paused. Called in a thread of dblock's own, like
+	 * {@link #onLost}.
+	 * @param handle the handle that was nearly lost
+	 * @param left what was left of the lease
+	 */
+	default void onRenewedLate(LockHandle handle, Duration left) {
 	}
 
 	/**

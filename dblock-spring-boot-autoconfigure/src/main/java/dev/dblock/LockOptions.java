@@ -18,11 +18,15 @@ import org.jspecify.annotations.Nullable;
  * @param autoRenew whether the lease is renewed by itself while the lock is held
  * @param whenLost what happens to the acquiring thread when the lease is lost
  * @param why what the lock is acquired for; others who find it taken can read it
+ * @param label what the lock is called in metrics: one of few texts, such as
+ * {@code order-*} for {@code order-4711}; for annotated methods the name as it is
+ * declared
  */
 public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo, @Nullable Duration minHold,
-		@Nullable Duration maxHold, @Nullable Boolean autoRenew, @Nullable WhenLost whenLost, @Nullable String why) {
+		@Nullable Duration maxHold, @Nullable Boolean autoRenew, @Nullable WhenLost whenLost, @Nullable String why,
+		@Nullable String label) {
 
-	private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null, null, null);
+	private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null, null, null, null);
 
 	/**
 	 * Check each option by itself.
@@ -73,7 +77,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions withLease(Duration lease) {
 		return new LockOptions(lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
-				this.why);
+				this.why, this.label);
 	}
 
 	/**
@@ -83,7 +87,8 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 * @throws IllegalArgumentException when it is negative
 	 */
 	public LockOptions waitUpTo(Duration wait) {
-		return new LockOptions(this.lease, wait, this.minHold, this.maxHold, this.autoRenew, this.whenLost, this.why);
+		return new LockOptions(this.lease, wait, this.minHold, this.maxHold, this.autoRenew, this.whenLost, this.why,
+				this.label);
 	}
 
 	/**
@@ -95,7 +100,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions minHold(Duration minHold) {
 		return new LockOptions(this.lease, this.waitUpTo, minHold, this.maxHold, this.autoRenew, this.whenLost,
-				this.why);
+				this.why, this.label);
 	}
 
 	/**
@@ -107,7 +112,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions maxHold(Duration maxHold) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, maxHold, this.autoRenew, this.whenLost,
-				this.why);
+				this.why, this.label);
 	}
 
 	/**
@@ -117,7 +122,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions autoRenew(boolean autoRenew) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, autoRenew, this.whenLost,
-				this.why);
+				this.why, this.label);
 	}
 
 	/**
@@ -127,7 +132,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions whenLost(WhenLost whenLost) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, whenLost,
-				this.why);
+				this.why, this.label);
 	}
 
 	/**
@@ -137,7 +142,18 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions why(String why) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
-				why);
+				why, this.label);
+	}
+
+	/**
+	 * Say what the lock is called in metrics, where names that are too many cannot be
+	 * told apart.
+	 * @param label one of few texts
+	 * @return a copy with it
+	 */
+	public LockOptions label(String label) {
+		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
+				this.why, label);
 	}
 
 	/**
@@ -149,7 +165,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 		return new LockOptions(first(this.lease, defaults.lease), first(this.waitUpTo, defaults.waitUpTo),
 				first(this.minHold, defaults.minHold), first(this.maxHold, defaults.maxHold),
 				first(this.autoRenew, defaults.autoRenew), first(this.whenLost, defaults.whenLost),
-				first(this.why, defaults.why));
+				first(this.why, defaults.why), first(this.label, defaults.label));
 	}
 
 	private static <T> @Nullable T first(@Nullable T mine, @Nullable T other) {

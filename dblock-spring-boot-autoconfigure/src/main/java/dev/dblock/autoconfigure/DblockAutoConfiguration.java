@@ -9,6 +9,7 @@ import dev.dblock.LockOperations;
 import dev.dblock.LockTemplate;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineSettings;
+import dev.dblock.core.LockObserver;
 import dev.dblock.core.LockRepository;
 import dev.dblock.core.UnlockedEngine;
 import dev.dblock.mongodb.MongoLockRepository;
@@ -102,20 +103,20 @@ public final class DblockAutoConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean(LockEngine.class)
 	LockEngine lockEngine(DblockProperties properties, ObjectProvider<LockListener> listeners,
-			ConfigurableApplicationContext context) {
+			ObjectProvider<LockObserver> observer, ConfigurableApplicationContext context) {
 		DblockSettings settings = new DblockSettings(properties);
 		// What is wrong shows before locking is switched on again
 		settings.forMongodb();
-		return properties.isEnabled() ? engine(settings.forEngine(), listeners, context)
+		return properties.isEnabled() ? engine(settings.forEngine(), listeners, observer, context)
 				: unlockedEngine(settings.forEngine());
 	}
 
 	private static LockEngine engine(EngineSettings settings, ObjectProvider<LockListener> listeners,
-			ConfigurableApplicationContext context) {
+			ObjectProvider<LockObserver> observer, ConfigurableApplicationContext context) {
 		ConfigurableListableBeanFactory beanFactory = context.getBeanFactory();
 		NamedBeanHolder<LockRepository> repository = beanFactory.resolveNamedBean(LockRepository.class);
 		DefaultLockEngine engine = new DefaultLockEngine(repository.getBeanInstance(), settings,
-				new ProvidedListeners(listeners));
+				new ProvidedListeners(listeners), observer.getIfAvailable(() -> LockObserver.NONE));
 		EngineShutdown.arrange(context, engine, ENGINE, repository.getBeanName());
 		return engine;
 	}

@@ -30,7 +30,7 @@ final class DblockSettings {
 	private static final Duration LONGEST_RETENTION = Duration.ofDays(36_500);
 
 	private static final LockOptions POSSIBLE = new LockOptions(Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO,
-			Duration.ZERO, true, WhenLost.NOTIFY, null);
+			Duration.ZERO, true, WhenLost.NOTIFY, null, null);
 
 	private final DblockProperties properties;
 

@@ -33,6 +33,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	private final LockListeners listeners;
 
+	private final LockObservations observations;
+
 	private final EngineThreads threads = new EngineThreads();
 
 	private final LocalQueues queues;
@@ -51,6 +53,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	private final LockAcquirer acquirer;
 
+	private final EngineState state;
+
 	/**
 	 * An engine over a store.
 	 * @param repository the store
@@ -59,17 +63,32 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	 * @throws IllegalArgumentException when the defaults among the settings cannot be
 	 */
 	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners) {
-		this(repository, settings, listeners, LockClock.SYSTEM, ReleaseSignals.IDLE);
+		this(repository, settings, listeners, LockObserver.NONE);
+	}
+
+	/**
+	 * An engine over a store that somebody follows.
+	 * @param repository the store
+	 * @param settings the settings
+	 * @param listeners who is told what happens
+	 * @param observer who follows what the engine does
+	 * @throws IllegalArgumentException when the defaults among the settings cannot be
+	 */
+	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
+			LockObserver observer) {
+		this(repository, settings, listeners, observer, LockClock.SYSTEM, ReleaseSignals.IDLE);
 	}
 
 	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockClock clock) {
-		this(repository, settings, listeners, clock, ReleaseSignals.IDLE);
+		this(repository, settings, listeners, LockObserver.NONE, clock, ReleaseSignals.IDLE);
 	}
 
-	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
-			LockClock clock, Duration feedIdle) {
+	DefaultLockEngine(LockRepository store, EngineSettings settings, Iterable<LockListener> listeners,
+			LockObserver observer, LockClock clock, Duration feedIdle) {
 		LeaseTerms.of(settings.defaults());
+		this.observations = new LockObservations(observer);
+		LockRepository repository = ObservedRepository.of(store, this.observations);
 		this.repository = repository;
 		this.defaults = settings.defaults();
 		this.names = new LockNames(settings.namePrefix());
@@ -87,6 +106,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.signals = new ReleaseSignals(repository.releases(), this.queues, this.threads.watchdog(), clock, feedIdle);
 		LockRequests requests = new LockRequests(repository, settings.acquirer(), this.releaser, this.keeper, clock);
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
+		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals);
 	}
 
 	private LeaseRenewer newRenewer(LockClock clock) {
@@ -105,14 +125,34 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public LockAttempt acquire(String name, LockOptions options) {
-		LockAttempt attempt = this.acquirer.acquire(fullName(name), LeaseTerms.of(options.orElse(this.defaults)));
+		String fullName = fullName(name);
+		LeaseTerms terms = LeaseTerms.of(options.orElse(this.defaults));
+		Acquisition acquisition = this.observations.acquiring(fullName, options.label());
+		LockAttempt attempt;
+		try {
+			attempt = this.acquirer.acquire(fullName, terms, acquisition);
+		}
+		catch (RuntimeException | Error ex) {
+			acquisition.failed(ex);
+			throw ex;
+		}
 		if (attempt instanceof LockGrant grant) {
+			acquisition.acquired(grant.handle());
 			this.listeners.onAcquired(grant.handle());
 		}
 		else if (attempt instanceof LockRefusal refusal) {
+			acquisition.unavailable();
 			this.listeners.onUnavailable(refusal);
 		}
 		return attempt;
+	}
+
+	/**
+	 * How this engine is.
+	 * @return what can be asked at any time
+	 */
+	public EngineState state() {
+		return this.state;
 	}
 
 	@Override
@@ -138,6 +178,16 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	@Override
 	public boolean forceReleaseNow(String name) {
 		return this.repository.forceReleaseNow(fullName(name));
+	}
+
+	/**
+	 * Ask the store for its time, which shows also whether locks can be read there.
+	 * @param timeout how long that may take
+	 * @return what its clock shows, or empty when the store cannot tell
+	 * @throws org.springframework.dao.DataAccessException when the store cannot be asked
+	 */
+	public Optional<StoreTime> storeTime(Duration timeout) {
+		return this.repository.time(timeout);
 	}
 
 	LocalQueues queues() {

@@ -39,6 +39,8 @@ final class Lease {
 
 	private volatile long nextAttemptNanos;
 
+	private volatile @Nullable ObservedHold observed;
+
 	Lease(Grant grant, LeaseTerms terms, Thread owner, LeaseDeadline deadline, LockClock clock) {
 		this.grant = grant;
 		this.terms = terms;
@@ -141,6 +143,24 @@ final class Lease {
 	LockLostException lost() {
 		LossReason reason = this.end.get();
 		return new LockLostException(key().name(), token(), (reason != null) ? reason : LossReason.EXPIRED);
+	}
+
+	/**
+	 * Have somebody told when this lease has ended, at once if it has.
+	 */
+	void observedBy(ObservedHold observed) {
+		this.observed = observed;
+		LossReason reason = this.end.get();
+		if (reason != null) {
+			observed.end(LockOutcome.LOST, lost());
+		}
+	}
+
+	void observedEnd(LockOutcome outcome, @Nullable Throwable error) {
+		ObservedHold observed = this.observed;
+		if (observed != null) {
+			observed.end(outcome, error);
+		}
 	}
 
 	boolean isRenewing() {

@@ -163,6 +163,7 @@ final class LeaseKeeper {
 		Lease lease = handle.lease();
 		endIfOver(lease);
 		if (handOver(lease)) {
+			lease.observedEnd(LockOutcome.HANDED_OVER, null);
 			this.listeners.onReleased(handle);
 			return true;
 		}
@@ -176,6 +177,7 @@ final class LeaseKeeper {
 		}
 		finally {
 			if (held) {
+				lease.observedEnd(LockOutcome.RELEASED, null);
 				this.listeners.onReleased(handle);
 			}
 			else {
@@ -237,6 +239,7 @@ final class LeaseKeeper {
 					"The lock '{}' (fencing token {}) was never released, and nobody refers to its handle "
 							+ "any more: releasing it now. Close handles in a try block",
 					lease.key().name(), lease.token());
+			lease.observedEnd(LockOutcome.ABANDONED, null);
 			releaser.releaseInBackground(lease);
 		}
 	}

@@ -15,7 +15,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tells of a lost lease whoever can act: the handle, the thread if it asked for it, the
- * listeners and the log. Never blocks, since the watchdog calls it.
+ * listeners and the log; and the listeners of one that was nearly lost. Never blocks,
+ * since the watchdog calls it.
  */
 final class LeaseLosses {
 
@@ -29,10 +30,29 @@ final class LeaseLosses {
 
 	private final Executor notifications;
 
+	private final LeaseStatistics statistics = new LeaseStatistics();
+
 	LeaseLosses(LeaseRegistry registry, LockListener listeners, Executor notifications) {
 		this.registry = registry;
 		this.listeners = listeners;
 		this.notifications = notifications;
+	}
+
+	LeaseStatistics statistics() {
+		return this.statistics;
+	}
+
+	/**
+	 * A lease was renewed that might have been lost.
+	 * @param lease the lease
+	 * @param left what was left of it
+	 */
+	void nearlyLost(Lease lease, Duration left) {
+		this.statistics.countRenewedLate();
+		LeaseHandle handle = lease.handle();
+		if (handle != null) {
+			tell(() -> this.listeners.onRenewedLate(handle, left));
+		}
 	}
 
 	/**
@@ -103,13 +123,15 @@ final class LeaseLosses {
 	}
 
 	private void tell(Lease lease, LossReason reason) {
+		this.statistics.countLost(reason);
 		LeaseHandle handle = lease.handle();
-		if (handle != null) {
-			tell(() -> {
+		tell(() -> {
+			lease.observedEnd(LockOutcome.LOST, lease.lost());
+			if (handle != null) {
 				handle.runLostCallbacks();
 				this.listeners.onLost(handle, reason);
-			});
-		}
+			}
+		});
 	}
 
 	private void tell(Runnable news) {

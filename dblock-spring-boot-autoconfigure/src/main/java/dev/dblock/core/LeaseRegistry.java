@@ -49,6 +49,10 @@ final class LeaseRegistry {
 		return this.byHolder.values();
 	}
 
+	int size() {
+		return this.byHolder.size();
+	}
+
 	boolean isEmpty() {
 		return this.byHolder.isEmpty();
 	}

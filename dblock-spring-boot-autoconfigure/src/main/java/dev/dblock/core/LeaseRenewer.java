@@ -102,6 +102,7 @@ final class LeaseRenewer {
 			return;
 		}
 		retryLater(held);
+		this.losses.statistics().countNotRenewed(held.size());
 		logger.warn(
 				"{} of this process's locks could not be renewed; this is tried again until their leases end, "
 						+ "the first ('{}') in {} ms: {}",
@@ -145,8 +146,16 @@ final class LeaseRenewer {
 				loseSuccessor(lease, now);
 			}
 			else if (lease != null) {
-				lease.prove(sent.withLease(lease.terms().lease()));
+				prove(lease, sent);
 			}
+		}
+	}
+
+	private void prove(Lease lease, LeaseDeadline sent) {
+		long leftNanos = lease.remainingNanos();
+		lease.prove(sent.withLease(lease.terms().lease()));
+		if (lease.isRenewing() && leftNanos < lease.terms().lease().toNanos() / 3) {
+			this.losses.nearlyLost(lease, Duration.ofNanos(Math.max(0, leftNanos)));
 		}
 	}
 

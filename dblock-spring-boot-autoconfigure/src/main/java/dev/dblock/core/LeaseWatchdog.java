@@ -1,5 +1,6 @@
 package dev.dblock.core;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -54,6 +55,8 @@ final class LeaseWatchdog {
 
 	private long tickNumber;
 
+	private volatile boolean ticking;
+
 	LeaseWatchdog(LeaseRegistry registry, LeaseLosses losses, Consumer<Lease> abandoned,
 			Supplier<LeaseRenewer> renewers, ScheduledExecutorService thread, Executor renewals) {
 		this.registry = registry;
@@ -78,6 +81,14 @@ final class LeaseWatchdog {
 		if (this.nextTick == null || this.nextTickNanos - at > 0) {
 			schedule(pause, at);
 		}
+	}
+
+	/**
+	 * By how much a look is overdue, or how long the present one takes already.
+	 */
+	Duration delay() {
+		long delay = (this.nextTick != null || this.ticking) ? System.nanoTime() - this.nextTickNanos : 0;
+		return Duration.ofNanos(Math.max(0, delay));
 	}
 
 	private synchronized void schedule(long pause, long at) {
@@ -110,6 +121,7 @@ final class LeaseWatchdog {
 				return;
 			}
 			this.nextTick = null;
+			this.ticking = true;
 		}
 		long pause = SHORTEST_PAUSE_NANOS;
 		try {
@@ -120,6 +132,7 @@ final class LeaseWatchdog {
 			pause = LONGEST_PAUSE_NANOS / 10;
 		}
 		finally {
+			this.ticking = false;
 			if (!this.registry.isEmpty()) {
 				tickWithin(pause);
 			}

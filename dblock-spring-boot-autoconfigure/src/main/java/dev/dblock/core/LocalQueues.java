@@ -85,6 +85,10 @@ final class LocalQueues {
 		this.byName.values().forEach(LocalQueue::wakeAll);
 	}
 
+	int waiters() {
+		return this.byName.values().stream().mapToInt(LocalQueue::waiters).sum();
+	}
+
 	int size() {
 		return this.byName.size();
 	}

@@ -60,10 +60,11 @@ final class LockAcquirer {
 	 * Get a lock.
 	 * @param name the full name of the lock
 	 * @param terms how to wait for it and hold it
+	 * @param acquisition is told when the thread has to wait
 	 * @return the grant or the refusal
 	 */
-	LockAttempt acquire(String name, LeaseTerms terms) {
-		return terms.waitUpTo().isZero() ? tryOnce(name, terms) : new Wait(name, terms).run();
+	LockAttempt acquire(String name, LeaseTerms terms, Acquisition acquisition) {
+		return terms.waitUpTo().isZero() ? tryOnce(name, terms) : new Wait(name, terms, acquisition).run();
 	}
 
 	private LockAttempt tryOnce(String name, LeaseTerms terms) {
@@ -144,6 +145,8 @@ final class LockAcquirer {
 
 		private final LeaseTerms terms;
 
+		private final Acquisition acquisition;
+
 		private final long startNanos;
 
 		private final long waitNanos;
@@ -154,9 +157,10 @@ final class LockAcquirer {
 
 		private boolean subscribed;
 
-		Wait(String name, LeaseTerms terms) {
+		Wait(String name, LeaseTerms terms, Acquisition acquisition) {
 			this.name = name;
 			this.terms = terms;
+			this.acquisition = acquisition;
 			this.startNanos = LockAcquirer.this.clock.nanoTime();
 			this.waitNanos = terms.waitUpTo().toNanos();
 		}
@@ -242,6 +246,7 @@ final class LockAcquirer {
 			if (pauseNanos < Long.MAX_VALUE && queue.plan() != null) {
 				subscribe();
 			}
+			this.acquisition.waiting();
 			me.park(Math.min(pauseNanos, leftNanos));
 			refuseIfClosing();
 		}

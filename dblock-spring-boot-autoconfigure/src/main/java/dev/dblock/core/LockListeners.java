@@ -1,5 +1,6 @@
 package dev.dblock.core;
 
+import java.time.Duration;
 import java.util.function.Consumer;
 
 import dev.dblock.LockHandle;
@@ -30,6 +31,11 @@ final class LockListeners implements LockListener {
 	@Override
 	public void onUnavailable(LockRefusal refusal) {
 		tell((listener) -> listener.onUnavailable(refusal));
+	}
+
+	@Override
+	public void onRenewedLate(LockHandle handle, Duration left) {
+		tell((listener) -> listener.onRenewedLate(handle, left));
 	}
 
 	@Override

@@ -100,6 +100,16 @@ public interface LockRepository {
 	boolean forceReleaseNow(String name);
 
 	/**
+	 * Read the clock that decides about leases, in a way that also shows whether locks
+	 * can be read.
+	 * @param timeout how long that may take
+	 * @return what it shows, or empty when the store cannot tell
+	 */
+	default Optional<StoreTime> time(Duration timeout) {
+		return Optional.empty();
+	}
+
+	/**
 	 * What tells of releases, if the store can. The same feed at every call.
 	 * @return the feed
 	 */

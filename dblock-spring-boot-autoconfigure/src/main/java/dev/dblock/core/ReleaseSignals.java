@@ -71,6 +71,14 @@ final class ReleaseSignals {
 		return this.listening;
 	}
 
+	synchronized EngineState.ReleaseNews state() {
+		if (this.listening) {
+			return EngineState.ReleaseNews.STREAM;
+		}
+		boolean needed = this.subscription != null || this.waiters > 0;
+		return needed ? EngineState.ReleaseNews.POLL : EngineState.ReleaseNews.IDLE;
+	}
+
 	/**
 	 * Somebody begins to wait for a lock that another process has.
 	 */

@@ -40,6 +40,11 @@ final class EvaluatedLockName implements LockName {
 		return name.toString();
 	}
 
+	@Override
+	public String template() {
+		return this.template;
+	}
+
 	private String evaluate(Expression part, EvaluationContext context) {
 		LockNamePart evaluated = new LockNamePart(context);
 		try {

@@ -14,12 +14,22 @@ interface LockName {
 	String of(@Nullable Object target, @Nullable Object[] arguments);
 
 	/**
+	 * The name as it is declared, with its placeholders resolved: the same for all calls.
+	 */
+	String template();
+
+	/**
 	 * A name that is the same for all calls.
 	 */
 	record Constant(String text) implements LockName {
 
 		@Override
 		public String of(@Nullable Object target, @Nullable Object[] arguments) {
+			return this.text;
+		}
+
+		@Override
+		public String template() {
 			return this.text;
 		}
 

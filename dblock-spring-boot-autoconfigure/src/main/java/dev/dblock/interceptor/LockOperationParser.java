@@ -49,7 +49,7 @@ final class LockOperationParser {
 	LockOperation parse(LockDeclaration declaration) {
 		Findings findings = new Findings(declaration.method());
 		LockName name = findings.collect(() -> name(declaration));
-		LockOptions options = options(declaration, findings);
+		LockOptions options = options(declaration, (name != null) ? name.template() : null, findings);
 		boolean skips = skips(declaration);
 		checkReturnType(declaration.method(), skips, findings);
 		if (name == null || options == null || !findings.isEmpty()) {
@@ -67,7 +67,7 @@ final class LockOperationParser {
 		return name;
 	}
 
-	private @Nullable LockOptions options(LockDeclaration declaration, Findings findings) {
+	private @Nullable LockOptions options(LockDeclaration declaration, @Nullable String label, Findings findings) {
 		DistributedLock lock = declaration.annotation();
 		Duration lease = findings.collect(() -> duration("lease", lock.leaseSeconds(), lock.leaseString()));
 		Duration wait = findings.collect(() -> duration("wait", lock.waitSeconds(), lock.waitString()));
@@ -75,7 +75,7 @@ final class LockOperationParser {
 		Duration maxHold = findings.collect(() -> duration("maxHold", lock.maxHoldSeconds(), lock.maxHoldString()));
 		return findings.collect(() -> {
 			LockOptions options = new LockOptions(lease, wait, minHold, maxHold, lock.autoRenew() ? null : false,
-					(lock.whenLost() != WhenLost.NOTIFY) ? lock.whenLost() : null, declaration.method().path());
+					(lock.whenLost() != WhenLost.NOTIFY) ? lock.whenLost() : null, declaration.method().path(), label);
 			LockEngine engine = this.engine.get();
 			if (engine != null) {
 				engine.check(options);

@@ -1,6 +1,7 @@
 package dev.dblock.mongodb;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,7 @@ import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.core.LockRepository;
 import dev.dblock.core.ReleaseFeed;
+import dev.dblock.core.StoreTime;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.SessionSynchronization;
@@ -101,6 +103,9 @@ import org.springframework.data.mongodb.core.mapping.MongoMappingContext;
  * @see MongoLockSettings
  */
 public final class MongoLockRepository implements LockRepository {
+
+	// Blank, as the name of no lock can be
+	private static final String NO_LOCK = " ";
 
 	private final MongoTemplate template;
 
@@ -223,6 +228,16 @@ public final class MongoLockRepository implements LockRepository {
 	public boolean forceReleaseNow(String name) {
 		return execute("force the release of the lock '" + name + "'", this.settings.timeout(), (statements,
 				store) -> statements.forceReleaseNow(store, name) || refuseForeign(statements, store, name));
+	}
+
+	@Override
+	public Optional<StoreTime> time(Duration timeout) {
+		ServerClock.Reading reading = execute("read the clock", timeout, (statements, store) -> {
+			statements.find(store, NO_LOCK);
+			return this.clock.readAnew(store);
+		});
+		return Optional
+			.of(new StoreTime(Instant.ofEpochMilli(reading.notBefore()), Instant.ofEpochMilli(reading.notAfter())));
 	}
 
 	@Override

@@ -81,12 +81,12 @@ class LeaseTermsTests {
 
 	static Stream<Arguments> incompleteDefaults() {
 		Duration some = Duration.ofSeconds(1);
-		return Stream.of(arguments("lease", new LockOptions(null, some, some, some, true, WhenLost.NOTIFY, "")),
-				arguments("wait", new LockOptions(some, null, some, some, true, WhenLost.NOTIFY, "")),
-				arguments("minimum hold", new LockOptions(some, some, null, some, true, WhenLost.NOTIFY, "")),
-				arguments("maximum hold", new LockOptions(some, some, some, null, true, WhenLost.NOTIFY, "")),
-				arguments("autoRenew", new LockOptions(some, some, some, some, null, WhenLost.NOTIFY, "")),
-				arguments("whenLost", new LockOptions(some, some, some, some, true, null, "")));
+		return Stream.of(arguments("lease", new LockOptions(null, some, some, some, true, WhenLost.NOTIFY, "", null)),
+				arguments("wait", new LockOptions(some, null, some, some, true, WhenLost.NOTIFY, "", null)),
+				arguments("minimum hold", new LockOptions(some, some, null, some, true, WhenLost.NOTIFY, "", null)),
+				arguments("maximum hold", new LockOptions(some, some, some, null, true, WhenLost.NOTIFY, "", null)),
+				arguments("autoRenew", new LockOptions(some, some, some, some, null, WhenLost.NOTIFY, "", null)),
+				arguments("whenLost", new LockOptions(some, some, some, some, true, null, "", null)));
 	}
 
 	@ParameterizedTest

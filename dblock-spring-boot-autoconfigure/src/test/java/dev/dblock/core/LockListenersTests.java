@@ -1,5 +1,6 @@
 package dev.dblock.core;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
@@ -51,6 +52,7 @@ class LockListenersTests {
 		LockHandle handle = ((LockGrant) engine.acquire("a", LockWorld.DEFAULTS)).handle();
 		engine.acquire("a", LockWorld.DEFAULTS);
 		deaf.onLost(handle, LossReason.EXPIRED);
+		deaf.onRenewedLate(handle, Duration.ZERO);
 		handle.close();
 		assertThat(this.world.news()).containsExactly("acquired a", "unavailable a", "released a");
 	}

@@ -22,7 +22,7 @@ public final class LockWorld implements AutoCloseable {
 	static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	static final LockOptions DEFAULTS = new LockOptions(LEASE, Duration.ZERO, Duration.ZERO, Duration.ZERO, true,
-			WhenLost.NOTIFY, null);
+			WhenLost.NOTIFY, null, null);
 
 	private final ManualClock clock = new ManualClock();
 
@@ -50,6 +50,13 @@ public final class LockWorld implements AutoCloseable {
 
 	DefaultLockEngine newEngine(EngineSettings settings, LockListener... listeners) {
 		return newEngine(settings, this.clock, listeners);
+	}
+
+	DefaultLockEngine newEngine(LockObserver observer) {
+		DefaultLockEngine engine = new DefaultLockEngine(this.repository, settings(""), List.of(this.listener),
+				observer, this.clock, ReleaseSignals.IDLE);
+		this.engines.add(engine);
+		return engine;
 	}
 
 	DefaultLockEngine newEngine(EngineSettings settings, LockClock clock, LockListener... listeners) {

@@ -1,5 +1,6 @@
 package dev.dblock.core;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -23,6 +24,11 @@ final class RecordingListener implements LockListener {
 	@Override
 	public void onUnavailable(LockRefusal refusal) {
 		add(refusal.name(), "unavailable " + refusal.name());
+	}
+
+	@Override
+	public void onRenewedLate(LockHandle handle, Duration left) {
+		add(handle.name(), "renewed " + handle.name() + " late, " + left.toSeconds() + " s before its end");
 	}
 
 	@Override

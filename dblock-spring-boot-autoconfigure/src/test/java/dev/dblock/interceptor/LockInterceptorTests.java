@@ -118,17 +118,25 @@ class LockInterceptorTests {
 	@Test
 	void leftOutOptionsAreTheEngines() {
 		this.invoices.packagePrivate();
-		assertThat(this.engine.lastOptions()).isEqualTo(LockOptions.defaults().why(PATH + "packagePrivate"));
+		assertThat(this.engine.lastOptions())
+			.isEqualTo(LockOptions.defaults().why(PATH + "packagePrivate").label(PATH + "packagePrivate"));
+	}
+
+	@Test
+	void nameIsTheLabelAsItIsDeclared() {
+		this.invoices.run("march");
+		assertThat(this.engine.lastOptions().label()).isEqualTo("invoices-#{#month}");
 	}
 
 	@Test
 	void optionsAreThoseOfTheAnnotation() {
 		this.invoices.numbers();
-		assertThat(this.engine.lastOptions()).isEqualTo(new LockOptions(Duration.ofSeconds(30), Duration.ofSeconds(5),
-				Duration.ofSeconds(10), Duration.ofSeconds(600), false, WhenLost.INTERRUPT, PATH + "numbers"));
+		assertThat(this.engine.lastOptions())
+			.isEqualTo(new LockOptions(Duration.ofSeconds(30), Duration.ofSeconds(5), Duration.ofSeconds(10),
+					Duration.ofSeconds(600), false, WhenLost.INTERRUPT, PATH + "numbers", PATH + "numbers"));
 		this.invoices.texts();
 		assertThat(this.engine.lastOptions()).isEqualTo(new LockOptions(Duration.ofSeconds(40), Duration.ofMillis(250),
-				Duration.ofSeconds(3), Duration.ZERO, null, null, PATH + "texts"));
+				Duration.ofSeconds(3), Duration.ZERO, null, null, PATH + "texts", PATH + "texts"));
 	}
 
 	@Test

@@ -25,6 +25,7 @@ import dev.dblock.core.AcquireAnswer.Granted;
 import dev.dblock.core.AcquireAnswer.Refused;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.LeaseKey;
+import dev.dblock.core.StoreTime;
 import dev.dblock.testing.MongoServer;
 import org.awaitility.Awaitility;
 import org.bson.Document;
@@ -149,6 +150,15 @@ abstract class LockRepositoryContract {
 			assertThat(expiresAt).isBetween(Instant.ofEpochMilli(before).plus(promised),
 					Instant.ofEpochMilli(serverTime()).plus(promised).plus(slack()));
 		}
+	}
+
+	@Test
+	void tellsWhatTheClockShowsThatDecides() {
+		StoreTime time = this.locks.time(TIMEOUT).orElseThrow();
+		assertThat(time.notAfter()).isAfterOrEqualTo(time.notBefore());
+		assertThat(granted("stock").acquiredAt()).isBetween(time.notBefore(), time.notAfter().plusSeconds(3600));
+		assertThat(time.notBefore()).isAfter(granted("other").acquiredAt().minusSeconds(3600));
+		assertThat(this.documents.countDocuments()).as("nothing is left of the question").isEqualTo(2);
 	}
 
 	@Test

@@ -43,6 +43,7 @@ class UnreachableServerTests {
 			assertThatExceptionOfType(DataAccessResourceFailureException.class)
 				.isThrownBy(() -> locks.renew(List.of(KEY), LIMIT));
 			assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> locks.find("stock"));
+			assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> locks.time(LIMIT));
 		}
 	}
 

@@ -30,7 +30,7 @@ final class Instance implements AutoCloseable {
 	private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
 	private static final LockOptions DEFAULTS = new LockOptions(Duration.ofSeconds(30), Duration.ZERO, Duration.ZERO,
-			Duration.ZERO, true, WhenLost.NOTIFY, null);
+			Duration.ZERO, true, WhenLost.NOTIFY, null, null);
 
 	private final SentCommands commands = new SentCommands();
 

@@ -50,7 +50,7 @@ final class MillionWorker {
 	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
 	private static final LockOptions DEFAULTS = new LockOptions(Duration.ofSeconds(30), Duration.ofMinutes(10),
-			Duration.ZERO, Duration.ZERO, true, WhenLost.NOTIFY, "one of a million sections");
+			Duration.ZERO, Duration.ZERO, true, WhenLost.NOTIFY, "one of a million sections", null);
 
 	private final int process;
 

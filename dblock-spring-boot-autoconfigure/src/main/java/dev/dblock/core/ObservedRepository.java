@@ -1,0 +1,104 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import dev.dblock.LockInfo;
+import dev.dblock.core.LockObserver.Observed;
+
+/**
+ * A store whose renewals and releases are followed.
+ */
+final class ObservedRepository implements LockRepository {
+
+	private final LockRepository repository;
+
+	private final LockObservations observations;
+
+	private ObservedRepository(LockRepository repository, LockObservations observations) {
+		this.repository = repository;
+		this.observations = observations;
+	}
+
+	static LockRepository of(LockRepository repository, LockObservations observations) {
+		return observations.areWanted() ? new ObservedRepository(repository, observations) : repository;
+	}
+
+	@Override
+	public AcquireAnswer acquire(AcquireRequest request) {
+		return this.repository.acquire(request);
+	}
+
+	@Override
+	public Map<LeaseKey, Optional<LockInfo>> renew(List<LeaseKey> leases, Duration timeout) {
+		return observe(LockActivity.RENEW, LockSubject.locks(leases.size()),
+				() -> this.repository.renew(leases, timeout),
+				(gone) -> gone.isEmpty() ? LockOutcome.RENEWED : LockOutcome.LOST);
+	}
+
+	@Override
+	public boolean extend(LeaseKey lease, Duration atLeast, Duration timeout) {
+		return this.repository.extend(lease, atLeast, timeout);
+	}
+
+	@Override
+	public boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout) {
+		return observe(LockActivity.RELEASE, LockSubject.lock(lease.name(), null, 0),
+				() -> this.repository.release(lease, minHoldLeft, timeout),
+				(held) -> held ? LockOutcome.RELEASED : LockOutcome.LOST);
+	}
+
+	private <T> T observe(LockActivity activity, LockSubject subject, Supplier<T> request,
+			Function<T, LockOutcome> outcome) {
+		Observed observed = this.observations.begin(activity, subject);
+		try {
+			T answer = request.get();
+			this.observations.end(observed, outcome.apply(answer), subject, null);
+			return answer;
+		}
+		catch (RuntimeException | Error ex) {
+			this.observations.end(observed, LockOutcome.FAILED, subject, ex);
+			throw ex;
+		}
+	}
+
+	@Override
+	public Optional<LockInfo> find(String name) {
+		return this.repository.find(name);
+	}
+
+	@Override
+	public Optional<LockInfo> find(String name, Duration timeout) {
+		return this.repository.find(name, timeout);
+	}
+
+	@Override
+	public List<LockInfo> findAll(String prefix) {
+		return this.repository.findAll(prefix);
+	}
+
+	@Override
+	public boolean forceRelease(String name) {
+		return this.repository.forceRelease(name);
+	}
+
+	@Override
+	public boolean forceReleaseNow(String name) {
+		return this.repository.forceReleaseNow(name);
+	}
+
+	@Override
+	public Optional<StoreTime> time(Duration timeout) {
+		return this.repository.time(timeout);
+	}
+
+	@Override
+	public ReleaseFeed releases() {
+		return this.repository.releases();
+	}
+
+}
