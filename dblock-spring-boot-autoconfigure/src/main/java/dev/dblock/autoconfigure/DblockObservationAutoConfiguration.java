@@ -1,0 +1,56 @@
+package dev.dblock.autoconfigure;
+
+import dev.dblock.core.LockObserver;
+import dev.dblock.observation.LockMeters;
+import dev.dblock.observation.LockObservationConvention;
+import dev.dblock.observation.MicrometerLockObserver;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Metrics and traces of locks, where the application has registries for them.
+ */
+@AutoConfiguration(after = DblockAutoConfiguration.class,
+		afterName = { "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
+				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+				"org.springframework.boot.actuate.autoconfigure.observation.ObservationAutoConfiguration",
+				"org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration" })
+public final class DblockObservationAutoConfiguration {
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(ObservationRegistry.class)
+	@ConditionalOnBean(ObservationRegistry.class)
+	static class Observations {
+
+		@Bean
+		@ConditionalOnMissingBean(LockObserver.class)
+		MicrometerLockObserver lockObserver(ObservationRegistry registry,
+				ObjectProvider<LockObservationConvention> convention) {
+			return new MicrometerLockObserver(registry, convention.getIfAvailable());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(MeterRegistry.class)
+	@ConditionalOnBean(MeterRegistry.class)
+	static class Meters {
+
+		@Bean
+		@ConditionalOnMissingBean
+		LockMeters lockMeters(ConfigurableListableBeanFactory beanFactory) {
+			return new LockMeters(new CreatedEngine(beanFactory));
+		}
+
+	}
+
+}
