@@ -27,6 +27,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -124,6 +125,11 @@ public final class DblockAutoConfiguration {
 	private static LockEngine unlockedEngine(EngineSettings settings) {
 		logger.warn("dblock.enabled is false: no locks are taken, and every method runs unlocked");
 		return new UnlockedEngine(settings);
+	}
+
+	@Bean
+	LockEventPublisher lockEventPublisher(ApplicationEventPublisher publisher) {
+		return new LockEventPublisher(publisher);
 	}
 
 	@Bean

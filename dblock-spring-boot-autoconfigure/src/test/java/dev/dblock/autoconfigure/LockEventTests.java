@@ -1,0 +1,154 @@
+package dev.dblock.autoconfigure;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import dev.dblock.LockAcquiredEvent;
+import dev.dblock.LockEvent;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
+import dev.dblock.LockListener;
+import dev.dblock.LockLostEvent;
+import dev.dblock.LockReleasedEvent;
+import dev.dblock.LockRenewedLateEvent;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockUnavailableEvent;
+import dev.dblock.LossReason;
+import dev.dblock.core.AcquireAnswer;
+import dev.dblock.core.LockRepository;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.event.EventListener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.CALLS_REAL_METHODS;
+import static org.mockito.Mockito.mock;
+
+/**
+ * Tests for the application events of locks.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class LockEventTests {
+
+	private final LockRepository repository = mock(LockRepository.class, CALLS_REAL_METHODS);
+
+	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DblockAutoConfiguration.class))
+		.withBean(LockRepository.class, () -> this.repository)
+		.withBean(Heard.class);
+
+	private void grant(boolean held) {
+		given(this.repository.acquire(any())).willReturn(new AcquireAnswer.Granted(7, 7, Instant.EPOCH));
+		given(this.repository.release(any(), any(), any())).willReturn(held);
+	}
+
+	@Test
+	void tellOfAGrantAndItsRelease() {
+		grant(true);
+		this.contextRunner.withPropertyValues("dblock.name-prefix=app-").run((context) -> {
+			context.getBean(LockTemplate.class).acquire("stock").close();
+			assertThat(context.getBean(Heard.class).events()).containsExactly(new LockAcquiredEvent("app-stock", 7),
+					new LockReleasedEvent("app-stock", 7));
+		});
+	}
+
+	@Test
+	void tellOfARefusal() {
+		LockInfo held = new LockInfo("stock", true, "holder", "elsewhere", "main", "test", 1, null, null, null, null,
+				Duration.ofSeconds(30));
+		given(this.repository.acquire(any())).willReturn(new AcquireAnswer.Refused(held));
+		this.contextRunner.run((context) -> {
+			assertThat(context.getBean(LockTemplate.class).tryAcquire("stock")).isEmpty();
+			assertThat(context.getBean(Heard.class).events()).singleElement()
+				.isInstanceOfSatisfying(LockUnavailableEvent.class, (event) -> {
+					assertThat(event.name()).isEqualTo("stock");
+					assertThat(event.refusal().holder()).isSameAs(held);
+				});
+		});
+	}
+
+	@Test
+	void tellOfALoss() {
+		grant(false);
+		this.contextRunner.run((context) -> {
+			assertThat(context.getBean(LockTemplate.class).acquire("stock").release()).isFalse();
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(context.getBean(Heard.class).events())
+					.contains(new LockLostEvent("stock", 7, LossReason.TAKEN_OVER)));
+		});
+	}
+
+	@Test
+	void tellOfALateRenewal() {
+		this.contextRunner.run((context) -> {
+			LockHandle handle = mock(LockHandle.class);
+			given(handle.name()).willReturn("stock");
+			given(handle.token()).willReturn(7L);
+			context.getBean(LockEventPublisher.class).onRenewedLate(handle, Duration.ofSeconds(3));
+			assertThat(context.getBean(Heard.class).events())
+				.containsExactly(new LockRenewedLateEvent("stock", 7, Duration.ofSeconds(3)));
+		});
+	}
+
+	@Test
+	void tellOfALossWhenTheApplicationCloses(CapturedOutput output) {
+		grant(true);
+		this.contextRunner.run((context) -> {
+			Heard heard = context.getBean(Heard.class);
+			LockHandle handle = context.getBean(LockTemplate.class).acquire("stock");
+			context.close();
+			assertThat(heard.events()).contains(new LockLostEvent("stock", 7, LossReason.SHUTDOWN));
+			assertThat(output).doesNotContain("listener");
+			assertThat(handle.isHeld()).isFalse();
+		});
+	}
+
+	@Test
+	void aListenerThatFailsChangesNothing(CapturedOutput output) {
+		grant(true);
+		this.contextRunner.withBean(Failing.class).run((context) -> {
+			assertThat(context.getBean(LockTemplate.class).acquire("stock").release()).isTrue();
+			assertThat(output).contains("the lock is not affected").contains("scripted");
+		});
+	}
+
+	@Test
+	void comeFromOneOfTheListeners() {
+		this.contextRunner.run((context) -> assertThat(context).hasSingleBean(LockListener.class));
+	}
+
+	static class Heard {
+
+		private final List<LockEvent> events = new CopyOnWriteArrayList<>();
+
+		@EventListener
+		void on(LockEvent event) {
+			this.events.add(event);
+		}
+
+		List<LockEvent> events() {
+			return this.events;
+		}
+
+	}
+
+	static class Failing {
+
+		@EventListener
+		void on(LockAcquiredEvent event) {
+			throw new IllegalStateException("scripted");
+		}
+
+	}
+
+}
