@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
  * The locks under which the current thread works: those of {@code execute} and of
  * {@link DistributedLock @DistributedLock}. Handles that were taken by hand are known to
  * those who took them, and are not found here.
+ * <p>
+ * What such a thread logs has the lock among its fields ({@code MDC}):
+ * {@code dblock.name} and {@code dblock.token}.
  */
 public final class LockContext {
 
@@ -65,14 +68,18 @@ public final class LockContext {
 
 		private final @Nullable Scope outer;
 
+		private final LoggedLock logged;
+
 		private Scope(LockEngine engine, LockHandle handle, @Nullable Scope outer) {
 			this.engine = engine;
 			this.handle = handle;
 			this.outer = outer;
+			this.logged = LoggedLock.enter(handle);
 		}
 
 		@Override
 		public void close() {
+			this.logged.leave();
 			if (this.outer != null) {
 				CURRENT.set(this.outer);
 			}
