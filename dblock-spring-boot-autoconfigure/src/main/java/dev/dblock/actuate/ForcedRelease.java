@@ -1,0 +1,47 @@
+package dev.dblock.actuate;
+
+import dev.dblock.LockInfo;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What came of taking a lock away from its holder.
+ *
+ * @param released whether it was taken away from somebody
+ * @param before the lock as it was, or {@code null} when there is no such lock
+ * @param meaning what that means for the holder and for those who wait
+ */
+public record ForcedRelease(boolean released, @Nullable LockInfo before, String meaning) {
+
+	static ForcedRelease ofNothing() {
+		return new ForcedRelease(false, null,
+				"There is no such lock. A name is told in full, as it is listed, and by the parameter 'name' if a path cannot carry it");
+	}
+
+	static ForcedRelease of(LockInfo before, boolean released, boolean atOnce) {
+		if (!released) {
+			return new ForcedRelease(false, before, "Nobody holds this lock, and nothing was changed");
+		}
+		return new ForcedRelease(true, before,
+				holder(before) + (atOnce ? exclusionGivenUp(before) : exclusionKept(before)));
+	}
+
+	private static String holder(LockInfo lock) {
+		return lock.held() ? "It was held by %s (thread %s) since %s, for %s. ".formatted(lock.acquirer(),
+				lock.thread(), lock.acquiredAt(), lock.why()) : "";
+	}
+
+	private static String exclusionKept(LockInfo lock) {
+		return ("The holder goes on until it is told at its next renewal, a third of its lease from the last one; then"
+				+ " it has lost the lock: its handle throws LockLostException, and its thread is interrupted if it"
+				+ " asked for that. The name is free for others at %s, when its lease ends, so nobody overlaps it")
+			.formatted(lock.expiresAt());
+	}
+
+	private static String exclusionGivenUp(LockInfo lock) {
+		return ("EXCLUSION IS GIVEN UP: the name is free for others at once, and the holder, unless it is gone, goes on"
+				+ " beside them until it is told at its next renewal. What it writes meanwhile can be told only by its"
+				+ " fencing token, which is not above %d")
+			.formatted(lock.token());
+	}
+
+}

@@ -1,0 +1,63 @@
+package dev.dblock.actuate;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.EngineState;
+import dev.dblock.core.StoreTime;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How an engine and its store are, in words that no version of Actuator has a part in.
+ *
+ * @param up whether locks can be acquired and are renewed
+ * @param details what is known
+ * @param error what the store answered, if it could not be asked
+ */
+record LockHealth(boolean up, Map<String, Object> details, @Nullable RuntimeException error) {
+
+	/**
+	 * Shorter than the request of a lock may take: whoever asks for the health asks
+	 * often.
+	 */
+	private static final Duration TIMEOUT = Duration.ofSeconds(3);
+
+	/**
+	 * The watchdog looks at the leases at least once a second.
+	 */
+	private static final Duration STUCK = Duration.ofSeconds(10);
+
+	static LockHealth of(DefaultLockEngine engine) {
+		Map<String, Object> details = new LinkedHashMap<>();
+		EngineState state = engine.state();
+		details.put("held", state.held());
+		details.put("waiting", state.waiting());
+		details.put("releases", state.releases().name().toLowerCase(Locale.ROOT));
+		boolean alive = state.watchdogDelay().compareTo(STUCK) < 0;
+		details.put("watchdog", alive ? "alive" : "stuck for " + state.watchdogDelay().toSeconds() + " s");
+		try {
+			engine.storeTime(TIMEOUT).ifPresent((time) -> addClock(details, time));
+			details.put("store", "reachable");
+			return new LockHealth(alive, details, null);
+		}
+		catch (RuntimeException ex) {
+			details.put("store", "unreachable");
+			return new LockHealth(false, details, ex);
+		}
+	}
+
+	/**
+	 * No lock depends on the difference; but whoever reads both logs wants to know it.
+	 */
+	private static void addClock(Map<String, Object> details, StoreTime time) {
+		Duration uncertain = Duration.between(time.notBefore(), time.notAfter()).dividedBy(2);
+		Instant middle = time.notBefore().plus(uncertain);
+		details.put("clockOffsetMillis", Duration.between(Instant.now(), middle).toMillis());
+		details.put("clockUncertaintyMillis", uncertain.toMillis());
+	}
+
+}

@@ -1,0 +1,114 @@
+package dev.dblock.actuate;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+import dev.dblock.LockInfo;
+import dev.dblock.LockOperations;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.then;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
+
+/**
+ * Tests for {@link DblockEndpoint}.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class DblockEndpointTests {
+
+	private static final Instant SINCE = Instant.parse("2026-01-01T02:00:00Z");
+
+	private static final LockInfo HELD = new LockInfo("app-stock", true, "id", "host-1", "main", "Stock#count", 4711,
+			SINCE, SINCE, SINCE.plusSeconds(30), null, Duration.ofSeconds(30));
+
+	private static final LockInfo FREE = new LockInfo("app-stock", false, null, "host-1", "main", "Stock#count", 4711,
+			SINCE, SINCE, null, SINCE.plusSeconds(1), Duration.ZERO);
+
+	private final LockOperations operations = mock(LockOperations.class);
+
+	private final DblockEndpoint endpoint = new DblockEndpoint(this.operations, "app-");
+
+	@Test
+	void allLocksAreListed() {
+		given(this.operations.list()).willReturn(List.of(HELD));
+		assertThat(this.endpoint.locks(null).locks()).containsExactly(HELD);
+	}
+
+	@Test
+	void oneLockIsFoundByTheNameUnderWhichItIsListed() {
+		given(this.operations.inspect("stock")).willReturn(Optional.of(HELD));
+		assertThat(this.endpoint.locks("app-stock").locks()).containsExactly(HELD);
+		assertThat(this.endpoint.lock("app-stock")).isEqualTo(HELD);
+		assertThat(this.endpoint.lock("stock")).as("the name that the application uses").isEqualTo(HELD);
+	}
+
+	@Test
+	void slashesOfANameArePartsOfAPath() {
+		given(this.operations.inspect("a/b/c")).willReturn(Optional.of(HELD));
+		assertThat(this.endpoint.lock("app-a", "b", "c")).isEqualTo(HELD);
+	}
+
+	@Test
+	void thereIsNothingToSayOfANameThatWasNeverLocked() {
+		given(this.operations.inspect(any())).willReturn(Optional.empty());
+		assertThat(this.endpoint.locks("nothing")).isNull();
+		assertThat(this.endpoint.lock("nothing")).isNull();
+		ForcedRelease answer = this.endpoint.release("nothing", null);
+		assertThat(answer.released()).isFalse();
+		assertThat(answer.before()).isNull();
+		assertThat(answer.meaning()).contains("no such lock");
+		then(this.operations).should(never()).forceRelease(any());
+	}
+
+	@Test
+	void aForcedReleaseKeepsExclusionAndSaysWhatItMeans(CapturedOutput output) {
+		given(this.operations.inspect("stock")).willReturn(Optional.of(HELD));
+		given(this.operations.forceRelease("stock")).willReturn(true);
+		ForcedRelease answer = this.endpoint.releaseLock(new String[] { "app-stock" }, null);
+		assertThat(answer.released()).isTrue();
+		assertThat(answer.before()).isEqualTo(HELD);
+		assertThat(answer.meaning()).contains("host-1", "main", "Stock#count", SINCE.toString())
+			.contains("told at its next renewal", "LockLostException", SINCE.plusSeconds(30).toString())
+			.doesNotContain("EXCLUSION IS GIVEN UP");
+		assertThat(output).contains("'app-stock' was taken away by an operator");
+		then(this.operations).should(never()).forceReleaseNow(any());
+	}
+
+	@Test
+	void exclusionIsNotGivenUpSilently(CapturedOutput output) {
+		given(this.operations.inspect("stock")).willReturn(Optional.of(HELD));
+		given(this.operations.forceReleaseNow("stock")).willReturn(true);
+		ForcedRelease answer = this.endpoint.release("app-stock", true);
+		assertThat(answer.released()).isTrue();
+		assertThat(answer.meaning()).contains("EXCLUSION IS GIVEN UP", "host-1", "4711");
+		assertThat(output).contains("EXCLUSION IS GIVEN UP");
+		then(this.operations).should(never()).forceRelease(any());
+	}
+
+	@Test
+	void nothingIsChangedThatNobodyHolds(CapturedOutput output) {
+		given(this.operations.inspect("stock")).willReturn(Optional.of(FREE));
+		ForcedRelease answer = this.endpoint.release("app-stock", false);
+		assertThat(answer.released()).isFalse();
+		assertThat(answer.meaning()).contains("Nobody holds this lock");
+		assertThat(output).doesNotContain("taken away");
+	}
+
+	@Test
+	void aNameThatIsTakenWithoutAHolderIsFreed() {
+		given(this.operations.inspect("stock")).willReturn(Optional.of(FREE));
+		given(this.operations.forceReleaseNow("stock")).willReturn(true);
+		assertThat(this.endpoint.release("app-stock", true).meaning()).startsWith("EXCLUSION IS GIVEN UP");
+	}
+
+}

@@ -1,0 +1,91 @@
+package dev.dblock.actuate;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.EngineState;
+import dev.dblock.core.EngineState.ReleaseNews;
+import dev.dblock.core.StoreTime;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.dao.DataAccessResourceFailureException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+/**
+ * Tests for {@link LockHealthIndicator}.
+ */
+class LockHealthIndicatorTests {
+
+	private final DefaultLockEngine engine = mock(DefaultLockEngine.class);
+
+	private final EngineState state = mock(EngineState.class);
+
+	private final LockHealthIndicator indicator = new LockHealthIndicator(() -> this.engine);
+
+	@BeforeEach
+	void setUp() {
+		given(this.engine.state()).willReturn(this.state);
+		given(this.engine.storeTime(any())).willReturn(Optional.empty());
+		given(this.state.watchdogDelay()).willReturn(Duration.ofMillis(3));
+		given(this.state.releases()).willReturn(ReleaseNews.STREAM);
+		given(this.state.held()).willReturn(2);
+		given(this.state.waiting()).willReturn(1);
+	}
+
+	@Test
+	void isUpWithAReachableStoreAndAWatchdog() {
+		Health health = this.indicator.health();
+		assertThat(health.getStatus()).isEqualTo(Status.UP);
+		assertThat(health.getDetails()).containsEntry("store", "reachable")
+			.containsEntry("watchdog", "alive")
+			.containsEntry("releases", "stream")
+			.containsEntry("held", 2)
+			.containsEntry("waiting", 1)
+			.doesNotContainKey("clockOffsetMillis");
+	}
+
+	@Test
+	void tellsByHowMuchTheClocksDiffer() {
+		given(this.engine.storeTime(any())).willAnswer((call) -> {
+			Instant ahead = Instant.now().plusSeconds(3600);
+			return Optional.of(new StoreTime(ahead.minusMillis(10), ahead.plusMillis(10)));
+		});
+		Health health = this.indicator.health();
+		assertThat(health.getStatus()).isEqualTo(Status.UP);
+		assertThat(health.getDetails()).containsEntry("clockUncertaintyMillis", 10L);
+		assertThat((long) health.getDetails().get("clockOffsetMillis")).isLessThanOrEqualTo(3_600_000L)
+			.isGreaterThan(3_000_000L);
+	}
+
+	@Test
+	void isDownWhenTheStoreCannotBeAsked() {
+		given(this.engine.storeTime(any())).willThrow(new DataAccessResourceFailureException("no server"));
+		Health health = this.indicator.health();
+		assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+		assertThat(health.getDetails()).containsEntry("store", "unreachable")
+			.hasEntrySatisfying("error", (error) -> assertThat(error).asString().contains("no server"));
+	}
+
+	@Test
+	void isDownWhenTheWatchdogIsStuck() {
+		given(this.state.watchdogDelay()).willReturn(Duration.ofSeconds(12));
+		Health health = this.indicator.health();
+		assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+		assertThat(health.getDetails()).containsEntry("watchdog", "stuck for 12 s").containsEntry("store", "reachable");
+	}
+
+	@Test
+	void knowsNothingWithoutAnEngine() {
+		assertThat(new LockHealthIndicator(() -> null).health().getStatus()).isEqualTo(Status.UNKNOWN);
+	}
+
+}

@@ -1,0 +1,101 @@
+package dev.dblock.autoconfigure;
+
+import java.time.Instant;
+
+import dev.dblock.LockOperations;
+import dev.dblock.LockTemplate;
+import dev.dblock.actuate.DblockEndpoint;
+import dev.dblock.actuate.LockHealthIndicator;
+import dev.dblock.core.AcquireAnswer;
+import dev.dblock.core.LockRepository;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.CALLS_REAL_METHODS;
+import static org.mockito.Mockito.mock;
+
+/**
+ * Tests for {@link DblockEndpointAutoConfiguration} and
+ * {@link DblockHealthAutoConfiguration}.
+ */
+class DblockActuateAutoConfigurationTests {
+
+	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DblockAutoConfiguration.class, DblockEndpointAutoConfiguration.class,
+				DblockHealthAutoConfiguration.class))
+		.withBean(LockRepository.class, DblockActuateAutoConfigurationTests::grantingRepository);
+
+	private final ApplicationContextRunner exposed = this.contextRunner
+		.withPropertyValues("management.endpoints.web.exposure.include=dblock");
+
+	private static LockRepository grantingRepository() {
+		LockRepository repository = mock(LockRepository.class, CALLS_REAL_METHODS);
+		given(repository.acquire(any())).willReturn(new AcquireAnswer.Granted(1, 1, Instant.EPOCH));
+		return repository;
+	}
+
+	@Test
+	void endpointIsThereWhereItIsExposed() {
+		this.exposed.run((context) -> assertThat(context).hasSingleBean(DblockEndpoint.class));
+		this.contextRunner.run((context) -> assertThat(context).doesNotHaveBean(DblockEndpoint.class));
+	}
+
+	@Test
+	void endpointCanBeSwitchedOff() {
+		this.exposed.withPropertyValues("management.endpoint.dblock.access=NONE")
+			.run((context) -> assertThat(context).doesNotHaveBean(DblockEndpoint.class));
+	}
+
+	@Test
+	void endpointNeedsToKnowWhichLocksAreMeant() {
+		this.exposed.withBean("one", LockOperations.class, () -> mock(LockOperations.class))
+			.withBean("two", LockOperations.class, () -> mock(LockOperations.class))
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(DblockEndpoint.class));
+	}
+
+	@Test
+	void applicationCanReplaceTheEndpoint() {
+		DblockEndpoint own = new DblockEndpoint(mock(LockOperations.class), "");
+		this.exposed.withBean("own", DblockEndpoint.class, () -> own)
+			.run((context) -> assertThat(context.getBean(DblockEndpoint.class)).isSameAs(own));
+	}
+
+	@Test
+	void endpointIsAbsentWithoutActuator() {
+		this.exposed.withClassLoader(new FilteredClassLoader(Endpoint.class, HealthIndicator.class)).run((context) -> {
+			assertThat(context).hasNotFailed()
+				.doesNotHaveBean("dblockEndpoint")
+				.doesNotHaveBean("dblockHealthIndicator");
+			context.getBean(LockTemplate.class).acquire("stock");
+		});
+	}
+
+	@Test
+	void healthIsTold() {
+		this.contextRunner.run((context) -> assertThat(context.getBean(LockHealthIndicator.class).health().getStatus())
+			.isEqualTo(Status.UP));
+	}
+
+	@Test
+	void healthCanBeSwitchedOff() {
+		this.contextRunner.withPropertyValues("management.health.dblock.enabled=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(LockHealthIndicator.class));
+	}
+
+	@Test
+	void healthIsUnknownWithoutLocks() {
+		this.contextRunner.withPropertyValues("dblock.enabled=false")
+			.run((context) -> assertThat(context.getBean(LockHealthIndicator.class).health().getStatus())
+				.isEqualTo(Status.UNKNOWN));
+	}
+
+}
