@@ -1,14 +1,17 @@
 /*
  * The tokens of one name across the clean-up of its document, which takes the last token
  * along. Here time is counted from the beginning, since tokens are made of it: one tick is
- * as long as the server's millisecond, a block of tokens is small, and so a name that is
- * taken often has tokens that are ahead of the clock.
+ * the server's millisecond, which has fewer tokens than a grant may reserve. So a name that
+ * is taken often has tokens that are ahead of the clock.
  */
 
 #define END 8
 #define GRANTS 5
 #define LEASE 1
-#define BLOCK 2
+#define TOKENS_PER_TICK 2
+
+/* How many tokens a grant reserves. */
+#define BLOCK 3
 
 /* By how much the clock of one member is ahead of the other's. */
 #define DIFFERENCE 1
@@ -38,13 +41,13 @@ byte newest;
 #ifdef COUNTER_ONLY
 #define nextToken (token + BLOCK)
 #else
-#define nextToken max(token + BLOCK, now * BLOCK + BLOCK - 1)
+#define nextToken max(token + BLOCK, now * TOKENS_PER_TICK + BLOCK - 1)
 #endif
 
 #ifdef CLEAN_UP_BY_EXPIRY
 #define lastUse (now + LEASE)
 #else
-#define lastUse max(now + LEASE, token / BLOCK)
+#define lastUse max(now + LEASE, token / TOKENS_PER_TICK)
 #endif
 
 inline grant() {
