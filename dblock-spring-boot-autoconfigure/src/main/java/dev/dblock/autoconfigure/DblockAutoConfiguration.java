@@ -11,6 +11,7 @@ import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineSettings;
 import dev.dblock.core.LockObserver;
 import dev.dblock.core.LockRepository;
+import dev.dblock.core.LockTransactions;
 import dev.dblock.core.UnlockedEngine;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
@@ -21,6 +22,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.NamedBeanHolder;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -32,6 +34,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
@@ -104,20 +107,20 @@ public final class DblockAutoConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean(LockEngine.class)
 	LockEngine lockEngine(DblockProperties properties, ObjectProvider<LockListener> listeners,
-			ObjectProvider<LockObserver> observer, ConfigurableApplicationContext context) {
+			ObjectProvider<LockObserver> observer, LockTransactions transactions, ConfigurableApplicationContext context) {
 		DblockSettings settings = new DblockSettings(properties);
 		// What is wrong shows before locking is switched on again
 		settings.forMongodb();
-		return properties.isEnabled() ? engine(settings.forEngine(), listeners, observer, context)
+		return properties.isEnabled() ? engine(settings.forEngine(), listeners, observer, transactions, context)
 				: unlockedEngine(settings.forEngine());
 	}
 
 	private static LockEngine engine(EngineSettings settings, ObjectProvider<LockListener> listeners,
-			ObjectProvider<LockObserver> observer, ConfigurableApplicationContext context) {
+			ObjectProvider<LockObserver> observer, LockTransactions transactions, ConfigurableApplicationContext context) {
 		ConfigurableListableBeanFactory beanFactory = context.getBeanFactory();
 		NamedBeanHolder<LockRepository> repository = beanFactory.resolveNamedBean(LockRepository.class);
 		DefaultLockEngine engine = new DefaultLockEngine(repository.getBeanInstance(), settings,
-				new ProvidedListeners(listeners), observer.getIfAvailable(() -> LockObserver.NONE));
+				new ProvidedListeners(listeners), observer.getIfAvailable(() -> LockObserver.NONE), transactions);
 		EngineShutdown.arrange(context, engine, ENGINE, repository.getBeanName());
 		return engine;
 	}
@@ -130,6 +133,19 @@ public final class DblockAutoConfiguration {
 	@Bean
 	LockEventPublisher lockEventPublisher(ApplicationEventPublisher publisher) {
 		return new LockEventPublisher(publisher);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LockTransactions lockTransactions() {
+		return new LockTransactions();
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static TransactionListenerRegistrar dblockTransactionListenerRegistrar(
+			ObjectProvider<LockTransactions> transactions) {
+		return new TransactionListenerRegistrar(transactions);
 	}
 
 	@Bean

@@ -261,6 +261,12 @@ public class DblockProperties {
 		 */
 		private boolean dedicatedClient = false;
 
+		/**
+		 * Whether transactions under a lock are committed only while the lock has not
+		 * passed to another; for transactions on the servers that have the locks.
+		 */
+		private boolean fenceTransactions = true;
+
 		public String getCollection() {
 			return this.collection;
 		}
@@ -307,6 +313,14 @@ public class DblockProperties {
 
 		public void setDedicatedClient(boolean dedicatedClient) {
 			this.dedicatedClient = dedicatedClient;
+		}
+
+		public boolean isFenceTransactions() {
+			return this.fenceTransactions;
+		}
+
+		public void setFenceTransactions(boolean fenceTransactions) {
+			this.fenceTransactions = fenceTransactions;
 		}
 
 	}

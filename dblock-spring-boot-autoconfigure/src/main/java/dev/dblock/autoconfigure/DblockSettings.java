@@ -66,7 +66,7 @@ final class DblockSettings {
 		DblockProperties.Mongodb mongodb = this.properties.getMongodb();
 		return new MongoLockSettings(collection(mongodb.getCollection()), clockAllowance(),
 				bounded("dblock.mongodb.retention", mongodb.getRetention(), Duration.ofDays(1), LONGEST_RETENTION),
-				timeout(), mongodb.getStatements(), mongodb.isCreateIndexes());
+				timeout(), mongodb.getStatements(), mongodb.isCreateIndexes(), mongodb.isFenceTransactions());
 	}
 
 	private Duration clockAllowance() {

@@ -15,8 +15,21 @@ public sealed interface AcquireAnswer {
 	 * @param token the fencing token of the grant
 	 * @param lastToken the last token of the block that was reserved with it
 	 * @param acquiredAt when it was granted, by the store's clock
+	 * @param fenceRaised whether the fence was raised against an earlier holder, whose
+	 * transactions cannot be committed any more
 	 */
-	record Granted(long token, long lastToken, Instant acquiredAt) implements AcquireAnswer {
+	record Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised) implements AcquireAnswer {
+
+		/**
+		 * A grant after which there is no fence to be raised.
+		 * @param token the fencing token of the grant
+		 * @param lastToken the last token of the block that was reserved with it
+		 * @param acquiredAt when it was granted, by the store's clock
+		 */
+		public Granted(long token, long lastToken, Instant acquiredAt) {
+			this(token, lastToken, acquiredAt, false);
+		}
+
 	}
 
 	/**

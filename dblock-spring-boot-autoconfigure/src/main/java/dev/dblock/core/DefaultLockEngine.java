@@ -63,29 +63,32 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	 * @throws IllegalArgumentException when the defaults among the settings cannot be
 	 */
 	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners) {
-		this(repository, settings, listeners, LockObserver.NONE);
+		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions());
 	}
 
 	/**
-	 * An engine over a store that somebody follows.
+	 * An engine over a store that somebody follows, for an application that has
+	 * transactions.
 	 * @param repository the store
 	 * @param settings the settings
 	 * @param listeners who is told what happens
 	 * @param observer who follows what the engine does
+	 * @param transactions the application's transactions
 	 * @throws IllegalArgumentException when the defaults among the settings cannot be
 	 */
 	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
-			LockObserver observer) {
-		this(repository, settings, listeners, observer, LockClock.SYSTEM, ReleaseSignals.IDLE);
+			LockObserver observer, LockTransactions transactions) {
+		this(repository, settings, listeners, observer, transactions, LockClock.SYSTEM, ReleaseSignals.IDLE);
 	}
 
 	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockClock clock) {
-		this(repository, settings, listeners, LockObserver.NONE, clock, ReleaseSignals.IDLE);
+		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions(), clock,
+				ReleaseSignals.IDLE);
 	}
 
 	DefaultLockEngine(LockRepository store, EngineSettings settings, Iterable<LockListener> listeners,
-			LockObserver observer, LockClock clock, Duration feedIdle) {
+			LockObserver observer, LockTransactions transactions, LockClock clock, Duration feedIdle) {
 		LeaseTerms.of(settings.defaults());
 		this.observations = new LockObservations(observer);
 		LockRepository repository = ObservedRepository.of(store, this.observations);
@@ -102,7 +105,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 				(lease) -> LeaseKeeper.abandon(lease, this.registry, this.releaser), () -> newRenewer(clock),
 				this.threads.watchdog(), this.threads.renewals());
 		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock),
-				this.releaser, this.losses, this.listeners, clock, settings.timeout());
+				this.releaser, this.losses, this.listeners, transactions, clock, settings.timeout());
+		transactions.follow(repository, this.registry);
 		this.signals = new ReleaseSignals(repository.releases(), this.queues, this.threads.watchdog(), clock, feedIdle);
 		LockRequests requests = new LockRequests(repository, settings.acquirer(), this.releaser, this.keeper, clock);
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);

@@ -12,8 +12,13 @@ import org.jspecify.annotations.Nullable;
  * @param lastToken the last token of the reserved block
  * @param acquiredAt when the store granted it, by its own clock
  * @param why what it is for
+ * @param fenceRaised whether the fence was raised against an earlier holder
  */
-record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why) {
+record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why, boolean fenceRaised) {
+
+	Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why) {
+		this(key, token, lastToken, acquiredAt, why, false);
+	}
 
 	boolean hasNext() {
 		return this.token < this.lastToken;
@@ -21,7 +26,7 @@ record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, Strin
 
 	Grant next(@Nullable String why) {
 		return new Grant(this.key, this.token + 1, this.lastToken, this.acquiredAt,
-				(why != null) ? why : "handed over inside the process");
+				(why != null) ? why : "handed over inside the process", this.fenceRaised);
 	}
 
 }

@@ -4,8 +4,6 @@ import java.util.Optional;
 
 import dev.dblock.LockHandle;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -17,11 +15,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class KeptByTransaction implements TransactionSynchronization {
 
-	private static final Logger logger = LoggerFactory.getLogger(KeptByTransaction.class);
-
 	private final LeaseHandle handle;
-
-	private final LeaseKeeper keeper;
 
 	private final Key key;
 
@@ -31,7 +25,6 @@ final class KeptByTransaction implements TransactionSynchronization {
 
 	private KeptByTransaction(LeaseHandle handle, LeaseKeeper keeper) {
 		this.handle = handle;
-		this.keeper = keeper;
 		this.key = new Key(keeper, handle.name());
 	}
 
@@ -102,13 +95,7 @@ final class KeptByTransaction implements TransactionSynchronization {
 				return;
 			}
 		}
-		try {
-			this.keeper.releaseNow(this.handle);
-		}
-		catch (RuntimeException ex) {
-			logger.warn("The lock '{}' (fencing token {}) could not be given back after the transaction; "
-					+ "it ends with its lease", this.handle.name(), this.handle.token(), ex);
-		}
+		this.handle.releaseAfterTransactions();
 	}
 
 	private record Key(LeaseKeeper keeper, String name) {

@@ -2,7 +2,6 @@ package dev.dblock.core;
 
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicReference;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
@@ -29,7 +28,7 @@ final class Lease {
 
 	private volatile LeaseDeadline deadline;
 
-	private final AtomicReference<@Nullable LossReason> end = new AtomicReference<>();
+	private final LeaseState state = new LeaseState();
 
 	private volatile WeakReference<LeaseHandle> handle = new WeakReference<>(null);
 
@@ -115,20 +114,24 @@ final class Lease {
 		this.deadline = this.deadline.merge(proof);
 	}
 
+	LeaseState state() {
+		return this.state;
+	}
+
 	@Nullable LossReason end() {
-		return this.end.get();
+		return this.state.end();
 	}
 
 	boolean isHeld() {
-		return this.end.get() == null && !isOver() && !isUnproven();
+		return end() == null && !isOver() && !isUnproven();
 	}
 
 	/**
-	 * End the lease, once.
+	 * End the lease, once. It is not released while a transaction under it is open.
 	 * @return whether it was this call that ended it
 	 */
 	boolean endWith(LossReason reason) {
-		return this.end.compareAndSet(null, reason);
+		return this.state.endWith(reason);
 	}
 
 	/**
@@ -137,11 +140,11 @@ final class Lease {
 	 * @return whether it was this call that turned the release into a loss
 	 */
 	boolean endedInVain() {
-		return this.end.compareAndSet(LossReason.RELEASED, LossReason.TAKEN_OVER);
+		return this.state.endedInVain();
 	}
 
 	LockLostException lost() {
-		LossReason reason = this.end.get();
+		LossReason reason = end();
 		return new LockLostException(key().name(), token(), (reason != null) ? reason : LossReason.EXPIRED);
 	}
 
@@ -215,8 +218,18 @@ final class Lease {
 	 * store.
 	 */
 	boolean canBeHandedOver() {
-		return isHeld() && !this.extended && minHoldLeftNanos() == 0 && this.grant.hasNext()
+		return this.state.isClear() && isHeld() && !this.extended && minHoldLeftNanos() == 0 && this.grant.hasNext()
 				&& remainingNanos() >= this.terms.lease().toNanos() / 2;
+	}
+
+	/**
+	 * What the release of this lease tells the next holder about its transactions.
+	 */
+	FenceMark markAtRelease() {
+		if (this.state.isUnsettled()) {
+			return FenceMark.SET;
+		}
+		return this.grant.fenceRaised() ? FenceMark.CLEAR : FenceMark.KEEP;
 	}
 
 	/**

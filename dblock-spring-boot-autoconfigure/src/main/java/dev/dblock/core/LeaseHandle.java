@@ -6,10 +6,13 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * The application's side of a {@link Lease}.
@@ -33,8 +36,24 @@ final class LeaseHandle implements LockHandle {
 		this.keeper = keeper;
 	}
 
+	boolean isClosed() {
+		return this.closed.get();
+	}
+
 	Lease lease() {
 		return this.lease;
+	}
+
+	@Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
+		return this.keeper.fenceFor(manager);
+	}
+
+	/**
+	 * Somebody has found out that another one has the lock.
+	 * @return what to throw
+	 */
+	LockLostException lose(LossReason reason, String detail) {
+		return this.keeper.lose(this.lease, reason, detail);
 	}
 
 	@Nullable KeptByTransaction keptBy() {
@@ -130,6 +149,20 @@ final class LeaseHandle implements LockHandle {
 			return false;
 		}
 		return this.keeper.release(this);
+	}
+
+	/**
+	 * Give the lock back after the last transaction under it, where nobody is left to be
+	 * told what goes wrong.
+	 */
+	void releaseAfterTransactions() {
+		try {
+			this.keeper.releaseNow(this);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("The lock '{}' (fencing token {}) could not be given back after the transaction; "
+					+ "it ends with its lease", name(), token(), ex);
+		}
 	}
 
 	@Override

@@ -3,9 +3,14 @@ package dev.dblock.core;
 import java.time.Duration;
 
 import dev.dblock.LockListener;
+import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Everything that happens to a lease between its grant and its end, on behalf of its
@@ -31,13 +36,15 @@ final class LeaseKeeper {
 
 	private final LockListener listeners;
 
+	private final LockTransactions transactions;
+
 	private final LockClock clock;
 
 	private final Duration timeout;
 
 	LeaseKeeper(LockRepository repository, LeaseWatchdog watchdog, LeaseRegistry registry, LocalQueues queues,
-			LeaseRenewer renewer, LeaseReleaser releaser, LeaseLosses losses, LockListener listeners, LockClock clock,
-			Duration timeout) {
+			LeaseRenewer renewer, LeaseReleaser releaser, LeaseLosses losses, LockListener listeners,
+			LockTransactions transactions, LockClock clock, Duration timeout) {
 		this.repository = repository;
 		this.watchdog = watchdog;
 		this.registry = registry;
@@ -46,6 +53,7 @@ final class LeaseKeeper {
 		this.releaser = releaser;
 		this.losses = losses;
 		this.listeners = listeners;
+		this.transactions = transactions;
 		this.clock = clock;
 		this.timeout = timeout;
 	}
@@ -92,7 +100,19 @@ final class LeaseKeeper {
 	 * Bind a new handle to the transaction of the thread that is to have it.
 	 */
 	void joinTransaction(LeaseHandle handle) {
-		handle.keptBy(KeptByTransaction.join(handle, this));
+		if (TransactionSynchronizationManager.isActualTransactionActive()) {
+			handle.keptBy(KeptByTransaction.join(handle, this));
+			this.transactions.join(handle);
+		}
+	}
+
+	@Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
+		return this.repository.fenceFor(manager);
+	}
+
+	LockLostException lose(Lease lease, LossReason reason, String detail) {
+		this.losses.lose(lease, reason, detail);
+		return lease.lost();
 	}
 
 	void ensureHeld(Lease lease) {
@@ -159,6 +179,10 @@ final class LeaseKeeper {
 		return releaseNow(handle);
 	}
 
+	/**
+	 * Give the lock back, or have the last transaction under it do so when it ends.
+	 * @return whether it was still held
+	 */
 	boolean releaseNow(LeaseHandle handle) {
 		Lease lease = handle.lease();
 		endIfOver(lease);
@@ -167,9 +191,14 @@ final class LeaseKeeper {
 			this.listeners.onReleased(handle);
 			return true;
 		}
-		if (!lease.endWith(LossReason.RELEASED)) {
-			this.releaser.releaseInBackground(lease);
-			return false;
+		while (!lease.endWith(LossReason.RELEASED)) {
+			if (lease.state().releaseAtEnd()) {
+				return lease.end() == null;
+			}
+			if (lease.end() != null) {
+				this.releaser.releaseInBackground(lease);
+				return false;
+			}
 		}
 		boolean held = true;
 		try {

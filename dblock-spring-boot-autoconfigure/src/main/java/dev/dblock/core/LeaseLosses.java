@@ -71,7 +71,7 @@ final class LeaseLosses {
 		if (!lease.endWith(reason)) {
 			return false;
 		}
-		this.registry.remove(lease);
+		this.registry.lose(lease);
 		if (lease.terms().whenLost() == WhenLost.INTERRUPT) {
 			lease.owner().interrupt();
 		}

@@ -19,6 +19,10 @@ final class LeaseOwner {
 		this.thread = thread;
 	}
 
+	boolean isOf(Thread thread) {
+		return this.thread == thread;
+	}
+
 	String threadName() {
 		return nameOf(this.thread);
 	}

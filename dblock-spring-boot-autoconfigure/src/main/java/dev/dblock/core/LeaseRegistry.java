@@ -2,17 +2,22 @@ package dev.dblock.core;
 
 import java.util.Collection;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
+import dev.dblock.LossReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The leases that this process holds.
+ * The leases that this process holds, and those that it has lost while their owners do
+ * not know yet or have not finished.
  */
 final class LeaseRegistry {
 
 	private final Map<String, Lease> byHolder = new ConcurrentHashMap<>();
+
+	private final Set<Lease> lost = ConcurrentHashMap.newKeySet();
 
 	private final Consumer<Lease> ended;
 
@@ -34,6 +39,45 @@ final class LeaseRegistry {
 	void remove(Lease lease) {
 		if (this.byHolder.remove(lease.key().holder(), lease)) {
 			this.ended.accept(lease);
+		}
+	}
+
+	/**
+	 * Remove a lease that was lost, but keep in mind that its owner may still work.
+	 */
+	void lose(Lease lease) {
+		this.lost.removeIf(LeaseRegistry::isFinished);
+		this.lost.add(lease);
+		remove(lease);
+	}
+
+	private static boolean isFinished(Lease lost) {
+		LeaseHandle handle = lost.handle();
+		return handle == null || handle.isClosed();
+	}
+
+	/**
+	 * Do something with each handle under which a thread works, held or lost.
+	 */
+	void forEachOf(Thread thread, Consumer<LeaseHandle> action) {
+		for (Lease lease : this.byHolder.values()) {
+			if (lease.owner().isOf(thread) && lease.end() != LossReason.RELEASED) {
+				offer(lease, action);
+			}
+		}
+		if (!this.lost.isEmpty()) {
+			for (Lease lease : this.lost) {
+				if (lease.owner().isOf(thread) && !isFinished(lease)) {
+					offer(lease, action);
+				}
+			}
+		}
+	}
+
+	private static void offer(Lease lease, Consumer<LeaseHandle> action) {
+		LeaseHandle handle = lease.handle();
+		if (handle != null) {
+			action.accept(handle);
 		}
 	}
 

@@ -63,7 +63,7 @@ final class LeaseReleaser {
 		try {
 			for (int attempt = 1;; attempt++) {
 				try {
-					boolean matched = this.repository.release(lease.key(), minHoldLeft(lease),
+					boolean matched = this.repository.release(lease.key(), minHoldLeft(lease), lease.markAtRelease(),
 							timeoutFor(end, attempt));
 					return matched || proven && attempt > 1;
 				}
@@ -133,7 +133,7 @@ final class LeaseReleaser {
 	void releaseDoubtful(LeaseKey key, LeaseDeadline deadline, Duration limit) {
 		Runnable release = () -> {
 			if (deadline.remainingNanos(this.clock) + limit.toNanos() >= 0) {
-				releaseQuietly(key, Duration.ZERO);
+				releaseQuietly(key, Duration.ZERO, FenceMark.KEEP);
 			}
 		};
 		inBackground(key, release);
@@ -151,7 +151,7 @@ final class LeaseReleaser {
 	 * @param lease the lease
 	 */
 	void releaseInBackground(Lease lease) {
-		inBackground(lease.key(), () -> releaseQuietly(lease.key(), minHoldLeft(lease)));
+		inBackground(lease.key(), () -> releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease()));
 	}
 
 	private void inBackground(LeaseKey key, Runnable release) {
@@ -163,9 +163,9 @@ final class LeaseReleaser {
 		}
 	}
 
-	private void releaseQuietly(LeaseKey key, Duration minHoldLeft) {
+	private void releaseQuietly(LeaseKey key, Duration minHoldLeft, FenceMark mark) {
 		try {
-			this.repository.release(key, minHoldLeft, this.timeout);
+			this.repository.release(key, minHoldLeft, mark, this.timeout);
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The lock '{}' could not be given back; its lease ends by itself", key.name(), ex);

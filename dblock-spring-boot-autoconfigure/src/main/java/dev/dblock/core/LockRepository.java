@@ -6,6 +6,9 @@ import java.util.Map;
 import java.util.Optional;
 
 import dev.dblock.LockInfo;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * Where the locks are kept. Each method is one request (in the rare case two), repeatable
@@ -21,7 +24,9 @@ import dev.dblock.LockInfo;
 public interface LockRepository {
 
 	/**
-	 * Grant the lock to an acquisition, if its name is free.
+	 * Grant the lock to an acquisition, if its name is free. Where a transaction of an
+	 * earlier holder may still be under way, none of those can be committed any more when
+	 * this returns.
 	 * @param request what is asked for
 	 * @return the grant, or the state of the lock that somebody else has
 	 * @throws dev.dblock.ForeignDocumentException when something else is stored under the
@@ -56,7 +61,19 @@ public interface LockRepository {
 	 * @param timeout how long the request may take in all
 	 * @return whether this acquisition was still the holder, expired or not
 	 */
-	boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout);
+	default boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout) {
+		return release(lease, minHoldLeft, FenceMark.KEEP, timeout);
+	}
+
+	/**
+	 * Give a lock back.
+	 * @param lease the lease
+	 * @param minHoldLeft how long the name is to stay taken; zero frees it at once
+	 * @param mark what the next holder is told about transactions of earlier ones
+	 * @param timeout how long the request may take in all
+	 * @return whether this acquisition was still the holder, expired or not
+	 */
+	boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout);
 
 	/**
 	 * Look at one lock.
@@ -108,6 +125,15 @@ public interface LockRepository {
 	default Optional<StoreTime> time(Duration timeout) {
 		return Optional.empty();
 	}
+
+	/**
+	 * What makes the transactions of a manager depend on locks that are kept here. Asks
+	 * nothing of the store.
+	 * @param manager the manager
+	 * @return the fence, or {@code null} where there is none: the manager's transactions
+	 * are those of another store, or this one has none
+	 */
+	@Nullable TransactionFence fenceFor(PlatformTransactionManager manager);
 
 	/**
 	 * What tells of releases, if the store can. The same feed at every call.

@@ -84,7 +84,8 @@ final class LockRequests {
 			return Outcome.refused(refused.lock());
 		}
 		AcquireAnswer.Granted granted = (AcquireAnswer.Granted) answer;
-		Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), why);
+		Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), why,
+				granted.fenceRaised());
 		return granted(queue, waiter, new Lease(grant, terms, Thread.currentThread(), deadline, this.clock), limit);
 	}
 

@@ -9,6 +9,9 @@ import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
 import dev.dblock.core.LockObserver.Observed;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * A store whose renewals and releases are followed.
@@ -46,9 +49,9 @@ final class ObservedRepository implements LockRepository {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout) {
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout) {
 		return observe(LockActivity.RELEASE, LockSubject.lock(lease.name(), null, 0),
-				() -> this.repository.release(lease, minHoldLeft, timeout),
+				() -> this.repository.release(lease, minHoldLeft, mark, timeout),
 				(held) -> held ? LockOutcome.RELEASED : LockOutcome.LOST);
 	}
 
@@ -94,6 +97,11 @@ final class ObservedRepository implements LockRepository {
 	@Override
 	public Optional<StoreTime> time(Duration timeout) {
 		return this.repository.time(timeout);
+	}
+
+	@Override
+	public @Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
+		return this.repository.fenceFor(manager);
 	}
 
 	@Override

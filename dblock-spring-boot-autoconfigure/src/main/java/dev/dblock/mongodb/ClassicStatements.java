@@ -16,6 +16,7 @@ import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.ReturnDocument;
 import dev.dblock.LockInfo;
 import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.mongodb.ServerClock.Reading;
 import org.bson.BsonBoolean;
@@ -44,6 +45,8 @@ final class ClassicStatements implements Statements {
 		.append(LockDocument.UPDATED_AT, BsonBoolean.TRUE);
 
 	private static final BsonDocument UPDATED = doc(LockDocument.UPDATED_AT, BsonBoolean.TRUE);
+
+	private static final BsonDocument FENCE_IS_RAISED = doc(LockDocument.FENCE_PENDING, BsonBoolean.FALSE);
 
 	private static final BsonDocument RELEASED_AT = doc(LockDocument.RELEASED_AT, new BsonString(""));
 
@@ -174,7 +177,8 @@ final class ClassicStatements implements Statements {
 	}
 
 	@Override
-	public Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases) {
+	public Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases,
+			boolean fenceIsRaised) {
 		FoundLocks found = find(store, leases);
 		Reading now = this.clock.read(store);
 		Map<Long, List<LeaseKey>> byLength = new TreeMap<>();
@@ -188,7 +192,9 @@ final class ClassicStatements implements Statements {
 		for (Map.Entry<Long, List<LeaseKey>> entry : byLength.entrySet()) {
 			BsonDocument filter = notExpired(doc(LockDocument.ID, anyOf(entry.getValue(), LeaseKey::name))
 				.append(LockDocument.HOLDER, anyOf(entry.getValue(), LeaseKey::holder)), now);
-			renewed += store.collection().updateMany(filter, prolong(entry.getKey(), now)).getMatchedCount();
+			renewed += store.collection()
+				.updateMany(filter, prolong(entry.getKey(), now, fenceIsRaised))
+				.getMatchedCount();
 		}
 		return (renewed == leases.size()) ? Map.of() : find(store, leases).gone(leases, renewed);
 	}
@@ -208,7 +214,7 @@ final class ClassicStatements implements Statements {
 	public boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis) {
 		Reading now = this.clock.read(store);
 		return store.collection()
-			.updateOne(notExpired(OperatorStatements.heldBy(lease), now), prolong(atLeastMillis, now))
+			.updateOne(notExpired(OperatorStatements.heldBy(lease), now), prolong(atLeastMillis, now, false))
 			.getMatchedCount() > 0;
 	}
 
@@ -217,19 +223,19 @@ final class ClassicStatements implements Statements {
 		return filter.append(LockDocument.EXPIRES_AT, doc("$gt", date(now.notAfter())));
 	}
 
-	private BsonDocument prolong(long promised, Reading now) {
+	private BsonDocument prolong(long promised, Reading now, boolean fenceIsRaised) {
 		long free = now.notAfter() + this.times.untilFree(promised);
-		return doc("$max", doc(LockDocument.EXPIRES_AT, (BsonValue) date(free)).append(LockDocument.CLEAN_UP_AT,
-				date(free + this.times.retention())))
-			.append("$currentDate", UPDATED);
+		BsonDocument update = doc("$max", doc(LockDocument.EXPIRES_AT, (BsonValue) date(free))
+			.append(LockDocument.CLEAN_UP_AT, date(free + this.times.retention()))).append("$currentDate", UPDATED);
+		return fenceIsRaised ? update.append("$set", FENCE_IS_RAISED) : update;
 	}
 
 	@Override
-	public boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis) {
+	public boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark) {
 		if (minHoldMillis == 0) {
-			return OperatorStatements.release(store, lease);
+			return OperatorStatements.release(store, lease, mark);
 		}
-		return OperatorStatements.releaseAt(store, lease, this.clock.read(store).notAfter() + minHoldMillis);
+		return OperatorStatements.releaseAt(store, lease, this.clock.read(store).notAfter() + minHoldMillis, mark);
 	}
 
 	@Override

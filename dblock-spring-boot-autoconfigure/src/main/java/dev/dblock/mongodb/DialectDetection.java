@@ -7,7 +7,6 @@ import java.util.function.Function;
 import com.mongodb.MongoCommandException;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
-import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -101,8 +100,7 @@ final class DialectDetection {
 	}
 
 	private void tellOfRouters(StoreRequest store, BsonDocument hello) {
-		if (hello.getString("msg", new BsonString("")).getValue().equals("isdbgrid")
-				&& this.routersAreKnown.compareAndSet(false, true)) {
+		if (Hello.isRouter(hello) && this.routersAreKnown.compareAndSet(false, true)) {
 			logger.info("Locks in '{}' are decided by the clocks of the mongos routers: keep them closer together "
 					+ "than the clock allowance (dblock.clock-allowance)", store.collectionName());
 		}

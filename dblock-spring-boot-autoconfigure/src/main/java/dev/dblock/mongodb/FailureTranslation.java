@@ -111,7 +111,7 @@ final class FailureTranslation {
 		return "Could not %s in the collection '%s': %s. %s".formatted(action, this.collection, reason, advice);
 	}
 
-	private static @Nullable MongoException mongoCause(RuntimeException thrown) {
+	static @Nullable MongoException mongoCause(Throwable thrown) {
 		Throwable cause = thrown;
 		while (cause != null && !(cause instanceof MongoException)) {
 			cause = cause.getCause();

@@ -3,6 +3,7 @@ package dev.dblock.mongodb;
 import com.mongodb.MongoCommandException;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonString;
 
 /**
  * The command by which a server introduces itself.
@@ -34,6 +35,21 @@ final class Hello {
 			this.command = OLD_NAME;
 			return say(store);
 		}
+	}
+
+	/**
+	 * Ask whether the server can have transactions: only members of a replica set and the
+	 * routers of a sharded cluster can.
+	 * @param store the store
+	 * @return whether it can
+	 */
+	boolean tellsOfTransactions(StoreRequest store) {
+		BsonDocument answer = say(store);
+		return answer.containsKey("setName") || isRouter(answer);
+	}
+
+	static boolean isRouter(BsonDocument answer) {
+		return answer.getString("msg", new BsonString("")).getValue().equals("isdbgrid");
 	}
 
 }

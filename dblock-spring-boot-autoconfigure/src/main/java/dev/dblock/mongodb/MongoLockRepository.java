@@ -13,17 +13,22 @@ import java.util.function.LongSupplier;
 import dev.dblock.LockInfo;
 import dev.dblock.core.AcquireAnswer;
 import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.core.LockRepository;
 import dev.dblock.core.ReleaseFeed;
 import dev.dblock.core.StoreTime;
+import dev.dblock.core.TransactionFence;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.MongoTransactionManager;
 import org.springframework.data.mongodb.SessionSynchronization;
 import org.springframework.data.mongodb.core.MongoTemplate;
 import org.springframework.data.mongodb.core.convert.MappingMongoConverter;
 import org.springframework.data.mongodb.core.convert.NoOpDbRefResolver;
 import org.springframework.data.mongodb.core.mapping.MongoMappingContext;
+import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * Locks as documents in one MongoDB collection, one document per name, kept after the
@@ -121,6 +126,16 @@ public final class MongoLockRepository implements LockRepository {
 
 	private final ReleaseFeed releases;
 
+	private final MongoDatabaseFactory factory;
+
+	private final Hello hello = new Hello();
+
+	private final Fences fences;
+
+	private final FencedTransactions fenced;
+
+	private volatile boolean fencesAreRaised;
+
 	/**
 	 * Keep locks in the database of a factory. Nothing is asked of the server yet.
 	 * @param factory the application's own factory, or a {@link DedicatedDatabaseFactory}
@@ -133,15 +148,18 @@ public final class MongoLockRepository implements LockRepository {
 
 	MongoLockRepository(MongoDatabaseFactory factory, MongoLockSettings settings, LongSupplier nanoTime,
 			LongSupplier wallTime) {
+		this.factory = factory;
 		this.template = template(factory);
 		this.settings = settings;
-		Hello hello = new Hello();
-		this.clock = new ServerClock(nanoTime, wallTime, new Topology(factory), hello::say);
+		this.clock = new ServerClock(nanoTime, wallTime, new Topology(factory), this.hello::say);
 		LeaseTimes times = LeaseTimes.of(settings);
 		this.dialect = new DialectDetection(settings.statements(), new PipelineStatements(times),
-				new ClassicStatements(times, this.clock), hello::say);
+				new ClassicStatements(times, this.clock), this.hello::say);
 		this.indexes = new LockIndexes(settings.createIndexes(), nanoTime);
 		this.failures = new FailureTranslation(settings.collection());
+		this.fences = new Fences(settings);
+		this.fenced = new FencedTransactions(this.fences, factory, this, settings.timeout(), this::createFences,
+				nanoTime);
 		this.releases = new ChangeStreamFeed(
 				() -> new StoreRequest(this.template.getDb(), settings.collection(), ChangeStreamReader.REQUEST_LIMIT)
 					.collection());
@@ -162,14 +180,42 @@ public final class MongoLockRepository implements LockRepository {
 
 	@Override
 	public AcquireAnswer acquire(AcquireRequest request) {
-		return execute("acquire the lock '" + request.key().name() + "'", request.timeout(), (statements, store) -> {
-			this.indexes.lookAfter(store, request.timeout());
-			Statements.Acquired acquired = statements.acquire(store, request);
-			if (acquired.created()) {
-				this.indexes.suspectDrop();
-				this.indexes.lookAfter(store, request.lease().dividedBy(4));
-			}
-			return acquired.answer();
+		long sent = System.nanoTime();
+		Statements.Acquired acquired = execute("acquire the lock '" + request.key().name() + "'", request.timeout(),
+				(statements, store) -> acquire(statements, store, request));
+		if (acquired.fencePending() && this.settings.fenceTransactions()
+				&& acquired.answer() instanceof AcquireAnswer.Granted grant) {
+			return raiseFence(request.key().name(), grant, request.timeout().minusNanos(System.nanoTime() - sent));
+		}
+		return acquired.answer();
+	}
+
+	private Statements.Acquired acquire(Statements statements, StoreRequest store, AcquireRequest request) {
+		this.indexes.lookAfter(store, request.timeout());
+		Statements.Acquired acquired = statements.acquire(store, request);
+		if (acquired.created()) {
+			this.indexes.suspectDrop();
+			this.indexes.lookAfter(store, request.lease().dividedBy(4));
+		}
+		return acquired;
+	}
+
+	private AcquireAnswer raiseFence(String name, AcquireAnswer.Granted grant, Duration timeout) {
+		return execute("raise the fence of the lock '" + name + "', under which an earlier holder's transaction "
+				+ "may still be open,", timeout, (statements, store) -> {
+					if (!this.fencesAreRaised && !this.hello.tellsOfTransactions(store)) {
+						return grant;
+					}
+					this.fences.raise(store, name, grant.token());
+					this.fencesAreRaised = true;
+					return new AcquireAnswer.Granted(grant.token(), grant.lastToken(), grant.acquiredAt(), true);
+				});
+	}
+
+	private void createFences() {
+		execute("make the collection of the fences", this.settings.timeout(), (statements, store) -> {
+			this.fences.create(store);
+			return true;
 		});
 	}
 
@@ -178,10 +224,13 @@ public final class MongoLockRepository implements LockRepository {
 		if (leases.isEmpty()) {
 			return Map.of();
 		}
+		// What is renewed was granted, and so the fence was raised, if that was to be
+		// done
+		boolean raised = this.fencesAreRaised;
 		Map<LeaseKey, Optional<LockInfo>> gone = execute(RenewalBatches.describe(leases), timeout,
 				(statements, store) -> {
 					Map<LeaseKey, Optional<LockInfo>> all = new HashMap<>();
-					RenewalBatches.of(leases).forEach((batch) -> all.putAll(statements.renew(store, batch)));
+					RenewalBatches.of(leases).forEach((batch) -> all.putAll(statements.renew(store, batch, raised)));
 					return all;
 				});
 		if (gone.containsValue(Optional.<LockInfo>empty())) {
@@ -197,9 +246,9 @@ public final class MongoLockRepository implements LockRepository {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout) {
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout) {
 		return execute("release the lock '" + lease.name() + "'", timeout,
-				(statements, store) -> statements.release(store, lease, LeaseTimes.millis(minHoldLeft)));
+				(statements, store) -> statements.release(store, lease, LeaseTimes.millis(minHoldLeft), mark));
 	}
 
 	@Override
@@ -238,6 +287,16 @@ public final class MongoLockRepository implements LockRepository {
 		});
 		return Optional
 			.of(new StoreTime(Instant.ofEpochMilli(reading.notBefore()), Instant.ofEpochMilli(reading.notAfter())));
+	}
+
+	@Override
+	public @Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
+		if (!this.settings.fenceTransactions() || !(manager instanceof MongoTransactionManager mongodb)) {
+			return null;
+		}
+		MongoDatabaseFactory transactions = mongodb.getDatabaseFactory();
+		return (transactions != null && SameServers.areOf(transactions, this.factory))
+				? new MongoTransactionFence(this.fenced, transactions) : null;
 	}
 
 	@Override

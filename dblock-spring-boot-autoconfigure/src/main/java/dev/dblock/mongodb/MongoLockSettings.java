@@ -16,12 +16,29 @@ import org.springframework.util.StringUtils;
  * least a day
  * @param timeout how long a request may take that comes without a limit of its own
  * @param statements in which form requests are written
- * @param createIndexes whether the index that removes old documents is created
+ * @param createIndexes whether the indexes that remove old documents are created
+ * @param fenceTransactions whether transactions on the same servers are fenced by the
+ * locks that they stand under
  */
 public record MongoLockSettings(String collection, Duration clockAllowance, Duration retention, Duration timeout,
-		StatementDialect statements, boolean createIndexes) {
+		StatementDialect statements, boolean createIndexes, boolean fenceTransactions) {
 
 	private static final Duration SHORTEST_RETENTION = Duration.ofDays(1);
+
+	/**
+	 * Settings with which transactions are fenced.
+	 * @param collection the collection that holds the locks and nothing else
+	 * @param clockAllowance by how much the clocks can differ
+	 * @param retention how long the document of a lock that nobody uses any more is kept
+	 * @param timeout how long a request may take that comes without a limit of its own
+	 * @param statements in which form requests are written
+	 * @param createIndexes whether the indexes that remove old documents are created
+	 * @throws IllegalArgumentException as with all settings
+	 */
+	public MongoLockSettings(String collection, Duration clockAllowance, Duration retention, Duration timeout,
+			StatementDialect statements, boolean createIndexes) {
+		this(collection, clockAllowance, retention, timeout, statements, createIndexes, true);
+	}
 
 	/**
 	 * Check each setting by itself.

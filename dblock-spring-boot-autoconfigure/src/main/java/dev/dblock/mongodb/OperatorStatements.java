@@ -2,6 +2,7 @@ package dev.dblock.mongodb;
 
 import java.util.function.Supplier;
 
+import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -34,6 +35,9 @@ final class OperatorStatements {
 
 	private static final BsonDocument FREE = doc("$unset", HOLDER_AND_EXPIRY).append("$currentDate", RELEASED_NOW);
 
+	private static final BsonDocument FREE_AND_FENCED = FREE.clone()
+		.append("$set", doc(LockDocument.FENCE_PENDING, BsonBoolean.FALSE));
+
 	private static final BsonDocument FORCE = doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW)
 		.append("$set", FENCE_PENDING);
 
@@ -46,8 +50,12 @@ final class OperatorStatements {
 		return doc(LockDocument.ID, text(lease.name())).append(LockDocument.HOLDER, text(lease.holder()));
 	}
 
-	static boolean release(StoreRequest store, LeaseKey lease) {
-		return update(store, heldBy(lease), FREE);
+	static boolean release(StoreRequest store, LeaseKey lease, FenceMark mark) {
+		return update(store, heldBy(lease), switch (mark) {
+			case KEEP -> FREE;
+			case CLEAR -> FREE_AND_FENCED;
+			case SET -> FORCE_NOW;
+		});
 	}
 
 	/**
@@ -55,12 +63,24 @@ final class OperatorStatements {
 	 * @param store the store
 	 * @param lease the lease
 	 * @param until milliseconds of the server's clock
+	 * @param mark what the next holder is told
 	 * @return whether the lease was the holder's
 	 */
-	static boolean releaseAt(StoreRequest store, LeaseKey lease, long until) {
-		BsonDocument keep = doc(LockDocument.EXPIRES_AT, BsonParts.date(until));
+	static boolean releaseAt(StoreRequest store, LeaseKey lease, long until, FenceMark mark) {
+		BsonDocument keep = marked(doc(LockDocument.EXPIRES_AT, BsonParts.date(until)), mark);
 		return update(store, heldBy(lease),
 				doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW).append("$set", keep));
+	}
+
+	/**
+	 * Add what a release says about the fence.
+	 * @param fields the fields that are set otherwise
+	 * @param mark what to say
+	 * @return the fields
+	 */
+	static BsonDocument marked(BsonDocument fields, FenceMark mark) {
+		return (mark == FenceMark.KEEP) ? fields
+				: fields.append(LockDocument.FENCE_PENDING, BsonBoolean.valueOf(mark == FenceMark.SET));
 	}
 
 	static boolean forceRelease(StoreRequest store, String name) {

@@ -11,6 +11,7 @@ import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.ReturnDocument;
 import dev.dblock.LockInfo;
 import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
@@ -62,6 +63,9 @@ final class PipelineStatements implements Statements {
 	private static final BsonDocument NEXT_FENCE_PENDING = doc("$cond", hasType(TOKEN, "missing"), ref("$$REMOVE"),
 			doc("$or", hasType(ref("$holder"), "string"), doc("$eq", ref("$fencePending"), BsonBoolean.TRUE)));
 
+	private static final BsonDocument FENCE_IS_RAISED = doc("$set", doc(LockDocument.FENCE_PENDING,
+			doc("$cond", doc("$eq", ref("$fencePending"), BsonBoolean.TRUE), BsonBoolean.FALSE, ref("$fencePending"))));
+
 	private static final BsonDocument NOT_EXPIRED = doc("$expr", doc("$gt", EXPIRES_AT, NOW));
 
 	private static final BsonDocument PROJECTION = projection();
@@ -76,11 +80,14 @@ final class PipelineStatements implements Statements {
 
 	private final List<BsonDocument> renewal;
 
+	private final List<BsonDocument> fencedRenewal;
+
 	PipelineStatements(LeaseTimes times) {
 		this.times = times;
 		BsonString lease = ref("$leaseMillis");
 		this.renewal = List.of(prolong(doc("$add", NOW, lease, number(times.clockAllowance()),
 				doc("$ceil", doc("$divide", lease, number(LeaseTimes.DRIFT))))));
+		this.fencedRenewal = List.of(this.renewal.get(0), FENCE_IS_RAISED);
 	}
 
 	/**
@@ -149,14 +156,17 @@ final class PipelineStatements implements Statements {
 	}
 
 	@Override
-	public Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases) {
+	public Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases,
+			boolean fenceIsRaised) {
 		BsonDocument filter = doc(LockDocument.ID, anyOf(leases, LeaseKey::name))
 			.append(LockDocument.HOLDER, anyOf(leases, LeaseKey::holder))
 			// One document spoilt by hand must not make the renewal of all others fail.
 			.append(LockDocument.LEASE_MILLIS, OperatorStatements.IS_LONG)
 			.append(LockDocument.ACQUIRED_AT, OperatorStatements.IS_DATE)
 			.append("$expr", NOT_EXPIRED.get("$expr"));
-		long renewed = store.collection().updateMany(filter, this.renewal).getMatchedCount();
+		long renewed = store.collection()
+			.updateMany(filter, fenceIsRaised ? this.fencedRenewal : this.renewal)
+			.getMatchedCount();
 		if (renewed == leases.size()) {
 			return Map.of();
 		}
@@ -186,13 +196,14 @@ final class PipelineStatements implements Statements {
 	}
 
 	@Override
-	public boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis) {
+	public boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark) {
 		if (minHoldMillis == 0) {
-			return OperatorStatements.release(store, lease);
+			return OperatorStatements.release(store, lease, mark);
 		}
-		BsonDocument keep = doc("$set", doc(LockDocument.HOLDER, ref("$$REMOVE")).append(LockDocument.RELEASED_AT, NOW)
-			.append(LockDocument.EXPIRES_AT, doc("$add", NOW, number(minHoldMillis))));
-		return store.collection().updateOne(OperatorStatements.heldBy(lease), List.of(keep)).getMatchedCount() > 0;
+		BsonDocument keep = doc(LockDocument.HOLDER, ref("$$REMOVE")).append(LockDocument.RELEASED_AT, NOW)
+			.append(LockDocument.EXPIRES_AT, doc("$add", NOW, number(minHoldMillis)));
+		List<BsonDocument> update = List.of(doc("$set", OperatorStatements.marked(keep, mark)));
+		return store.collection().updateOne(OperatorStatements.heldBy(lease), update).getMatchedCount() > 0;
 	}
 
 	@Override

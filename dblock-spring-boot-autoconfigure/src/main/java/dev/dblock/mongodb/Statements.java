@@ -8,6 +8,7 @@ import java.util.Optional;
 import dev.dblock.LockInfo;
 import dev.dblock.core.AcquireAnswer;
 import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
 
 /**
@@ -19,11 +20,11 @@ interface Statements {
 
 	Acquired acquire(StoreRequest store, AcquireRequest request);
 
-	Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases);
+	Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases, boolean fenceIsRaised);
 
 	boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis);
 
-	boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis);
+	boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark);
 
 	Optional<LockInfo> find(StoreRequest store, String name);
 
@@ -38,16 +39,18 @@ interface Statements {
 	 *
 	 * @param answer the answer
 	 * @param created whether the document is new
+	 * @param fencePending whether a transaction of an earlier holder may be under way
 	 */
-	record Acquired(AcquireAnswer answer, boolean created) {
+	record Acquired(AcquireAnswer answer, boolean created, boolean fencePending) {
 
 		static Acquired granted(LockDocument document, int tokens, boolean created) {
 			long last = document.token();
-			return new Acquired(new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt()), created);
+			return new Acquired(new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt()), created,
+					document.isFencePending());
 		}
 
 		static Acquired refused(LockDocument document, long now) {
-			return new Acquired(new AcquireAnswer.Refused(document.toInfo(now)), false);
+			return new Acquired(new AcquireAnswer.Refused(document.toInfo(now)), false, false);
 		}
 
 	}

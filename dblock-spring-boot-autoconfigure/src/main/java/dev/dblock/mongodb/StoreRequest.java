@@ -20,7 +20,7 @@ import org.bson.codecs.configuration.CodecRegistry;
  */
 final class StoreRequest {
 
-	private static final CodecRegistry CODECS = CodecRegistries.fromProviders(new BsonValueCodecProvider(),
+	static final CodecRegistry CODECS = CodecRegistries.fromProviders(new BsonValueCodecProvider(),
 			new ValueCodecProvider());
 
 	private static final Duration LONGEST = Duration.ofDays(365);
@@ -57,6 +57,21 @@ final class StoreRequest {
 			.withReadConcern(ReadConcern.DEFAULT)
 			.withReadPreference(ReadPreference.primary())
 			.withTimeout(millisLeft(), TimeUnit.MILLISECONDS);
+	}
+
+	/**
+	 * The same request on its way to another collection.
+	 * @param collection the collection
+	 * @return a request with the same end
+	 */
+	StoreRequest on(String collection) {
+		return new StoreRequest(this.database, collection, this.deadline);
+	}
+
+	void createCollection() {
+		this.database.withWriteConcern(WriteConcern.MAJORITY)
+			.withTimeout(millisLeft(), TimeUnit.MILLISECONDS)
+			.createCollection(this.collectionName);
 	}
 
 	BsonDocument command(BsonDocument command) {

@@ -354,7 +354,7 @@ class ChangeStreamWaitingTests {
 		EngineSettings settings = LockWorld.settings("");
 		DefaultLockEngine engine = new DefaultLockEngine(repository(),
 				new EngineSettings("", settings.acquirer(), defaults, Duration.ofSeconds(60), poll, settings.handOff()),
-				List.of(), LockObserver.NONE, LockClock.SYSTEM, IDLE);
+				List.of(), LockObserver.NONE, new LockTransactions(), LockClock.SYSTEM, IDLE);
 		this.resources.add(engine);
 		return engine;
 	}

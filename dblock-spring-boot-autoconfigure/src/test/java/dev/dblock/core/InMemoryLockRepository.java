@@ -13,6 +13,7 @@ import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -21,6 +22,8 @@ import dev.dblock.ForeignDocumentException;
 import dev.dblock.LockInfo;
 import dev.dblock.core.Request.Kind;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * A store that keeps the contract of {@link LockRepository} by a server clock of its own,
@@ -50,6 +53,8 @@ final class InMemoryLockRepository implements LockRepository {
 	private final List<Rule> rules = new CopyOnWriteArrayList<>();
 
 	private volatile ReleaseFeed feed = ReleaseFeed.NONE;
+
+	private volatile Function<PlatformTransactionManager, @Nullable TransactionFence> fences = (manager) -> null;
 
 	InMemoryLockRepository(LongSupplier serverMillis) {
 		this.serverMillis = serverMillis;
@@ -172,7 +177,7 @@ final class InMemoryLockRepository implements LockRepository {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout) {
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout) {
 		return serve(Kind.RELEASE, List.of(lease), timeout, () -> {
 			Document document = this.documents.get(lease.name());
 			if (document == null || !lease.holder().equals(document.holder)) {
@@ -180,6 +185,7 @@ final class InMemoryLockRepository implements LockRepository {
 			}
 			document.holder = null;
 			document.releasedAt = now();
+			document.fenceMark = mark;
 			document.expiresAt = minHoldLeft.isZero() ? null : Long.valueOf(now() + minHoldLeft.toMillis());
 			return true;
 		});
@@ -240,6 +246,27 @@ final class InMemoryLockRepository implements LockRepository {
 			document.releasedAt = now();
 			return true;
 		});
+	}
+
+	@Override
+	public @Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
+		return this.fences.apply(manager);
+	}
+
+	/**
+	 * Fence the transactions of some managers.
+	 */
+	void fence(Function<PlatformTransactionManager, @Nullable TransactionFence> fences) {
+		this.fences = fences;
+	}
+
+	/**
+	 * What the last release of a lock said about the fence.
+	 */
+	@Nullable FenceMark fenceMark(String name) {
+		synchronized (this.documents) {
+			return this.documents.get(name).fenceMark;
+		}
 	}
 
 	@Override
@@ -317,6 +344,8 @@ final class InMemoryLockRepository implements LockRepository {
 		private @Nullable Long releasedAt;
 
 		private long leaseMillis;
+
+		private @Nullable FenceMark fenceMark;
 
 		boolean isTaken(long now) {
 			return this.expiresAt != null && this.expiresAt > now;

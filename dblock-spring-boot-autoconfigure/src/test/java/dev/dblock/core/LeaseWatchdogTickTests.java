@@ -81,7 +81,7 @@ class LeaseWatchdogTickTests {
 				new LeaseRenewer(new InMemoryLockRepository(this.clock::serverMillis), this.registry,
 						new LeaseLosses(this.registry, new LockListeners(List.of()), Runnable::run), this.clock),
 				releaser, new LeaseLosses(this.registry, new LockListeners(List.of()), Runnable::run),
-				new LockListeners(List.of()), this.clock, LockWorld.TIMEOUT);
+				new LockListeners(List.of()), new LockTransactions(), this.clock, LockWorld.TIMEOUT);
 	}
 
 	/**

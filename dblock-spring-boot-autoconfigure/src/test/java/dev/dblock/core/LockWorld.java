@@ -54,7 +54,7 @@ public final class LockWorld implements AutoCloseable {
 
 	DefaultLockEngine newEngine(LockObserver observer) {
 		DefaultLockEngine engine = new DefaultLockEngine(this.repository, settings(""), List.of(this.listener),
-				observer, this.clock, ReleaseSignals.IDLE);
+				observer, new LockTransactions(), this.clock, ReleaseSignals.IDLE);
 		this.engines.add(engine);
 		return engine;
 	}

@@ -8,6 +8,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import dev.dblock.LockInfo;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * One process's connection to a store that tells all processes of releases.
@@ -53,10 +56,15 @@ final class TellingRepository implements LockRepository, ReleaseFeed {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout) {
-		boolean released = this.store.release(lease, minHoldLeft, timeout);
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout) {
+		boolean released = this.store.release(lease, minHoldLeft, mark, timeout);
 		this.everybody.forEach((listener) -> listener.released(lease.name()));
 		return released;
+	}
+
+	@Override
+	public @Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
+		return this.store.fenceFor(manager);
 	}
 
 	@Override

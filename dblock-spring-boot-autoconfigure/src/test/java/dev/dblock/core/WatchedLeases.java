@@ -39,7 +39,8 @@ final class WatchedLeases {
 			this.renewals);
 
 	private final LeaseKeeper keeper = new LeaseKeeper(this.repository, this.watchdog, this.registry, this.queues,
-			newRenewer(), this.releaser, this.losses, this.listener, this.clock, LockWorld.TIMEOUT);
+			newRenewer(), this.releaser, this.losses, this.listener, new LockTransactions(), this.clock,
+			LockWorld.TIMEOUT);
 
 	LeaseRenewer newRenewer() {
 		return new LeaseRenewer(this.repository, this.registry, this.losses, this.clock);

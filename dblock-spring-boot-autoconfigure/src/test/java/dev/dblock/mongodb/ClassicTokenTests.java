@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import com.mongodb.client.MongoDatabase;
 import dev.dblock.core.AcquireAnswer.Granted;
 import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -74,7 +75,7 @@ class ClassicTokenTests {
 		LeaseKey key = LockRepositoryContract.key("stock");
 		AcquireRequest request = LockRepositoryContract.request(key, Duration.ofMinutes(10));
 		Granted granted = (Granted) instance.acquire(store, request).answer();
-		assertThat(instance.release(store, key, 0)).isTrue();
+		assertThat(instance.release(store, key, 0, FenceMark.KEEP)).isTrue();
 		return granted;
 	}
 

@@ -84,7 +84,7 @@ abstract class LockRepositoryContract {
 
 	MongoLockRepository repository(Duration allowance) {
 		return new MongoLockRepository(new SimpleMongoClientDatabaseFactory(this.client, this.database),
-				new MongoLockSettings("locks", allowance, Duration.ofDays(1), TIMEOUT, dialect(), true));
+				new MongoLockSettings("locks", allowance, Duration.ofDays(1), TIMEOUT, dialect(), true, false));
 	}
 
 	static LeaseKey key(String name) {

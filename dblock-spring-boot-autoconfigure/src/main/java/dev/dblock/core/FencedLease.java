@@ -1,0 +1,122 @@
+package dev.dblock.core;
+
+import dev.dblock.LossReason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One lock under one transaction.
+ */
+final class FencedLease {
+
+	private final LeaseHandle handle;
+
+	private final boolean open;
+
+	private final @Nullable TransactionFence fence;
+
+	private final int slot;
+
+	private boolean unsettled;
+
+	private FencedLease(LeaseHandle handle, boolean open, @Nullable TransactionFence fence, int slot) {
+		this.handle = handle;
+		this.open = open;
+		this.fence = fence;
+		this.slot = slot;
+	}
+
+	/**
+	 * Have a transaction stand under a lock.
+	 * @param handle the handle, which is kept alive by the transaction
+	 * @param fence what makes the transaction depend on the lock, if anything does
+	 */
+	static FencedLease begin(LeaseHandle handle, @Nullable TransactionFence fence) {
+		LeaseState state = handle.lease().state();
+		if (!state.open()) {
+			return new FencedLease(handle, false, fence, LeaseState.NO_SLOT);
+		}
+		if (fence == null) {
+			return new FencedLease(handle, true, null, LeaseState.NO_SLOT);
+		}
+		return new FencedLease(handle, true, fence, state.takeSlot());
+	}
+
+	boolean isOf(LeaseHandle handle) {
+		return this.handle == handle;
+	}
+
+	/**
+	 * Check what can be known without the store.
+	 * @throws dev.dblock.LockLostException when the lock is not held any more
+	 * @throws IllegalStateException when too many transactions are open under it
+	 */
+	void check() {
+		this.handle.ensureHeld();
+		if (this.fence != null && this.slot == LeaseState.NO_SLOT) {
+			throw tooMany(this.handle);
+		}
+	}
+
+	static IllegalStateException tooMany(LeaseHandle handle) {
+		return new IllegalStateException(
+				("A transaction under the lock '%s' (fencing token %d) is rolled back: when it began, %d others under the same "
+						+ "lock were open, or had ended in a way that nobody knows, and no more can be fenced at a time. "
+						+ "Let one of them end before another begins")
+					.formatted(handle.name(), handle.token(), TransactionFence.SLOTS));
+	}
+
+	/**
+	 * Write the fence.
+	 * @return {@code false} when the store has ended the whole transaction
+	 */
+	TransactionFence.Written write() {
+		if (this.fence == null) {
+			return TransactionFence.Written.DONE;
+		}
+		this.unsettled = true;
+		Lease lease = this.handle.lease();
+		return this.fence.write(lease.key(), lease.token(), this.slot);
+	}
+
+	RuntimeException lose() {
+		return this.handle.lose(LossReason.TAKEN_OVER, "A transaction under it was about to be committed");
+	}
+
+	/**
+	 * The transaction is over for sure, committed or not.
+	 */
+	void settle() {
+		this.unsettled = false;
+	}
+
+	/**
+	 * The commit failed.
+	 */
+	void settleUnlessOpen(Throwable failure) {
+		if (this.fence != null && this.fence.isEndedBy(failure)) {
+			settle();
+		}
+	}
+
+	/**
+	 * The transaction has ended as far as this process is concerned.
+	 */
+	void end() {
+		if (!this.open) {
+			return;
+		}
+		LeaseState state = this.handle.lease().state();
+		if (this.slot != LeaseState.NO_SLOT) {
+			if (this.unsettled) {
+				state.retireSlot(this.slot);
+			}
+			else {
+				state.freeSlot(this.slot);
+			}
+		}
+		if (state.close()) {
+			this.handle.releaseAfterTransactions();
+		}
+	}
+
+}

@@ -1,0 +1,163 @@
+package dev.dblock.core;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+
+/**
+ * The transactions of an application and the locks that they stand under.
+ * <p>
+ * A transaction stands under every lock that its thread holds when it begins, however the
+ * lock was taken, and under those that are taken inside it. Right before its commit each
+ * of them must still be held; where a lock is kept in the store that the transaction
+ * writes to, the {@link TransactionFence} is written into it. Until it has ended, none of
+ * its locks is given back or handed over.
+ */
+public final class LockTransactions {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockTransactions.class);
+
+	private final List<Engine> engines = new CopyOnWriteArrayList<>();
+
+	private final Map<TransactionExecution, OpenTransaction> open = new ConcurrentHashMap<>();
+
+	private final ThreadLocal<@Nullable OpenTransaction> innermost = new ThreadLocal<>();
+
+	/**
+	 * A listener that follows the transactions of one manager.
+	 * @param manager the manager
+	 * @return the listener
+	 */
+	public TransactionExecutionListener listener(PlatformTransactionManager manager) {
+		return new Listener(manager);
+	}
+
+	void follow(LockRepository repository, LeaseRegistry registry) {
+		this.engines.add(new Engine(repository, registry));
+	}
+
+	/**
+	 * A lock was taken inside the transactions of this thread that go on meanwhile.
+	 */
+	void join(LeaseHandle handle) {
+		for (OpenTransaction transaction = current(); transaction != null; transaction = transaction.outer()) {
+			if (!transaction.isEnded() && !isSuspended(transaction)) {
+				transaction.join(handle);
+			}
+		}
+	}
+
+	/**
+	 * Of the transactions of one manager in one thread, all but the innermost are
+	 * suspended.
+	 */
+	private boolean isSuspended(OpenTransaction transaction) {
+		for (OpenTransaction inner = current(); inner != null && inner != transaction; inner = inner.outer()) {
+			if (!inner.isEnded() && inner.manager() == transaction.manager()) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * The innermost transaction of this thread. One that another thread has ended is
+	 * still in the way.
+	 */
+	private @Nullable OpenTransaction current() {
+		OpenTransaction known = this.innermost.get();
+		OpenTransaction current = known;
+		while (current != null && current.isEnded()) {
+			current = current.outer();
+		}
+		if (current == null && known != null) {
+			this.innermost.remove();
+		}
+		else if (current != known) {
+			this.innermost.set(current);
+		}
+		return current;
+	}
+
+	private record Engine(LockRepository repository, LeaseRegistry registry) {
+	}
+
+	private final class Listener implements TransactionExecutionListener {
+
+		private final PlatformTransactionManager manager;
+
+		Listener(PlatformTransactionManager manager) {
+			this.manager = manager;
+		}
+
+		@Override
+		public void afterBegin(TransactionExecution execution, @Nullable Throwable failure) {
+			// A savepoint inside a transaction is none of its own
+			if (failure == null && execution.isNewTransaction()) {
+				begin(execution);
+			}
+		}
+
+		private void begin(TransactionExecution execution) {
+			OpenTransaction transaction = new OpenTransaction(this.manager, execution.isReadOnly(), current());
+			LockTransactions.this.open.put(execution, transaction);
+			LockTransactions.this.innermost.set(transaction);
+			for (Engine engine : LockTransactions.this.engines) {
+				prepare(engine.repository(), execution);
+				engine.registry().forEachOf(Thread.currentThread(), transaction::join);
+			}
+		}
+
+		/**
+		 * A lock may be taken inside the transaction, which sees the store as it is now.
+		 */
+		private void prepare(LockRepository repository, TransactionExecution execution) {
+			try {
+				TransactionFence fence = execution.isReadOnly() ? null : repository.fenceFor(this.manager);
+				if (fence != null) {
+					fence.prepare();
+				}
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The fence of a transaction could not be prepared", ex);
+			}
+		}
+
+		@Override
+		public void beforeCommit(TransactionExecution execution) {
+			OpenTransaction transaction = LockTransactions.this.open.get(execution);
+			if (transaction != null) {
+				transaction.beforeCommit();
+			}
+		}
+
+		@Override
+		public void afterCommit(TransactionExecution execution, @Nullable Throwable failure) {
+			OpenTransaction transaction = LockTransactions.this.open.remove(execution);
+			if (transaction != null) {
+				transaction.committed(failure);
+				current();
+			}
+		}
+
+		@Override
+		public void afterRollback(TransactionExecution execution, @Nullable Throwable failure) {
+			OpenTransaction transaction = LockTransactions.this.open.remove(execution);
+			if (transaction != null) {
+				transaction.end();
+				current();
+			}
+		}
+
+	}
+
+}

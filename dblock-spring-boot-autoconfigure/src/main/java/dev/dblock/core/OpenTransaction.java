@@ -1,0 +1,124 @@
+package dev.dblock.core;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.dblock.core.TransactionFence.Written;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * A transaction that this process has begun, and the locks that it stands under: those
+ * that its thread held when it began, and those that were taken inside it.
+ */
+final class OpenTransaction {
+
+	private static final Logger logger = LoggerFactory.getLogger(OpenTransaction.class);
+
+	private final PlatformTransactionManager manager;
+
+	private final boolean readOnly;
+
+	private final @Nullable OpenTransaction outer;
+
+	private final List<FencedLease> leases = new ArrayList<>(1);
+
+	private @Nullable RuntimeException failure;
+
+	private volatile boolean ended;
+
+	OpenTransaction(PlatformTransactionManager manager, boolean readOnly, @Nullable OpenTransaction outer) {
+		this.manager = manager;
+		this.readOnly = readOnly;
+		this.outer = outer;
+	}
+
+	PlatformTransactionManager manager() {
+		return this.manager;
+	}
+
+	@Nullable OpenTransaction outer() {
+		return this.outer;
+	}
+
+	boolean isEnded() {
+		return this.ended;
+	}
+
+	/**
+	 * Have this transaction stand under a lock too. What goes wrong is kept for the
+	 * commit, since nothing may be thrown where a transaction has just begun.
+	 */
+	void join(LeaseHandle handle) {
+		try {
+			if (this.leases.stream().noneMatch((lease) -> lease.isOf(handle))) {
+				TransactionFence fence = this.readOnly ? null : handle.fenceFor(this.manager);
+				this.leases.add(FencedLease.begin(handle, fence));
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("A transaction under the lock '{}' will not be committed", handle.name(), ex);
+			this.failure = ex;
+		}
+	}
+
+	/**
+	 * The last moment before the commit. Whatever is thrown makes Spring roll back.
+	 */
+	void beforeCommit() {
+		if (this.failure != null) {
+			throw this.failure;
+		}
+		if (this.readOnly) {
+			return;
+		}
+		this.leases.forEach(FencedLease::check);
+		this.leases.forEach(this::write);
+	}
+
+	private void write(FencedLease lease) {
+		Written written = lease.write();
+		switch (written.outcome()) {
+			case DONE -> {
+				return;
+			}
+			case OVERTAKEN -> {
+				this.leases.forEach(FencedLease::settle);
+				throw lease.lose();
+			}
+			case ENDED -> this.leases.forEach(FencedLease::settle);
+			case UNKNOWN -> logger.debug("The fence of a transaction was sent, and not answered", written.failure());
+		}
+		throw (written.failure() != null) ? written.failure()
+				: new IllegalStateException("The fence was not written, and nobody says why");
+	}
+
+	/**
+	 * The commit was tried.
+	 * @param failure how it failed, if it did
+	 */
+	void committed(@Nullable Throwable failure) {
+		if (failure == null) {
+			this.leases.forEach(FencedLease::settle);
+		}
+		else {
+			this.leases.forEach((lease) -> lease.settleUnlessOpen(failure));
+		}
+		end();
+	}
+
+	/**
+	 * Rolled back, or never committed. Where the fence was written before, nobody tells
+	 * whether the store knows of the roll-back.
+	 */
+	void end() {
+		if (!this.ended) {
+			this.ended = true;
+			this.leases.forEach(FencedLease::end);
+		}
+	}
+
+}

@@ -1,0 +1,146 @@
+package dev.dblock.mongodb;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
+
+import com.mongodb.MongoException;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.ClientSession;
+import dev.dblock.LockInfo;
+import dev.dblock.core.LeaseKey;
+import dev.dblock.core.LockRepository;
+import dev.dblock.core.TransactionFence.Outcome;
+import dev.dblock.core.TransactionFence.Written;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+
+/**
+ * What all fenced transactions of one repository have in common.
+ */
+final class FencedTransactions {
+
+	private static final Logger logger = LoggerFactory.getLogger(FencedTransactions.class);
+
+	/**
+	 * DuplicateKey, WriteConflict, TransactionTooOld, NoSuchTransaction: by these the
+	 * server itself says that the transaction is over.
+	 */
+	private static final Set<Integer> ENDED = Set.of(11000, 112, 225, 251);
+
+	/** DuplicateKey and WriteConflict: somebody else has written the fence. */
+	private static final Set<Integer> CONFLICT = Set.of(11000, 112);
+
+	private final Fences fences;
+
+	private final MongoDatabaseFactory locks;
+
+	private final LockRepository repository;
+
+	private final Duration timeout;
+
+	private static final long PAUSE_AFTER_FAILURE = Duration.ofMinutes(1).toNanos();
+
+	private final LongSupplier nanoTime;
+
+	private volatile boolean prepared;
+
+	private volatile long nextPreparation;
+
+	private final AtomicBoolean warned = new AtomicBoolean();
+
+	private final Runnable creation;
+
+	FencedTransactions(Fences fences, MongoDatabaseFactory locks, LockRepository repository, Duration timeout,
+			Runnable creation, LongSupplier nanoTime) {
+		this.fences = fences;
+		this.locks = locks;
+		this.repository = repository;
+		this.timeout = timeout;
+		this.creation = creation;
+		this.nanoTime = nanoTime;
+		this.nextPreparation = nanoTime.getAsLong();
+	}
+
+	/**
+	 * See to it that the collection of the fences is there: a transaction cannot write to
+	 * one that is younger than itself.
+	 */
+	void prepare() {
+		if (!this.prepared && claimPreparation()) {
+			try {
+				this.creation.run();
+				this.prepared = true;
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The collection of the fences could not be created; the next fence may do it by the way",
+						ex);
+			}
+		}
+	}
+
+	private synchronized boolean claimPreparation() {
+		long now = this.nanoTime.getAsLong();
+		boolean due = !this.prepared && now - this.nextPreparation >= 0;
+		if (due) {
+			this.nextPreparation = now + PAUSE_AFTER_FAILURE;
+		}
+		return due;
+	}
+
+	Written write(MongoDatabaseFactory factory, ClientSession session, LeaseKey lease, long token, int slot) {
+		warnOfWeakness(session);
+		try {
+			String database = this.locks.getMongoDatabase().getName();
+			boolean mine = this.fences.write(factory.getMongoDatabase(database), session, lease.name(), slot, token);
+			return mine ? Written.DONE : new Written(Outcome.OVERTAKEN, null);
+		}
+		catch (MongoException ex) {
+			if (CONFLICT.contains(ex.getCode()) && !isHeld(lease)) {
+				return new Written(Outcome.OVERTAKEN, ex);
+			}
+			return new Written(ENDED.contains(ex.getCode()) ? Outcome.ENDED : Outcome.UNKNOWN, ex);
+		}
+	}
+
+	/**
+	 * Whether the lock is still the caller's, by a read outside of the transaction.
+	 */
+	private boolean isHeld(LeaseKey lease) {
+		try {
+			Optional<LockInfo> lock = this.repository.find(lease.name(), this.timeout);
+			return lock.filter((info) -> info.held() && lease.holder().equals(info.holder())).isPresent();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Nobody says who holds the lock '{}' after a conflict", lease.name(), ex);
+			return true;
+		}
+	}
+
+	private void warnOfWeakness(ClientSession session) {
+		WriteConcern concern = session.getTransactionOptions().getWriteConcern();
+		if (concern != null && isWeak(concern) && this.warned.compareAndSet(false, true)) {
+			logger
+				.warn("A transaction under a lock is committed with the write concern {}: an election can undo it, and what "
+						+ "another holder has read of it, after the lock has passed on. Use \"majority\" in transactions under locks",
+						concern);
+		}
+	}
+
+	// What the server takes for itself when nothing is said is the majority, unless an
+	// operator or an arbiter says otherwise.
+	private static boolean isWeak(WriteConcern concern) {
+		Object w = concern.getWObject();
+		return w != null && !"majority".equals(w);
+	}
+
+	static boolean isEndedBy(Throwable failure) {
+		MongoException cause = FailureTranslation.mongoCause(failure);
+		return cause != null && cause.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
+	}
+
+}

@@ -1,0 +1,179 @@
+package dev.dblock.mongodb;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import com.mongodb.MongoBulkWriteException;
+import com.mongodb.MongoException;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.BulkWriteOptions;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.IndexOptions;
+import com.mongodb.client.model.ReturnDocument;
+import com.mongodb.client.model.UpdateOneModel;
+import com.mongodb.client.model.UpdateOptions;
+import dev.dblock.core.TransactionFence;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import static dev.dblock.mongodb.BsonParts.doc;
+import static dev.dblock.mongodb.BsonParts.number;
+import static dev.dblock.mongodb.BsonParts.text;
+
+/**
+ * The fences, as documents in a collection of their own, so that no renewal of a lock
+ * ever collides with a transaction under it. Four for each name that was fenced or taken
+ * over:
+ *
+ * <pre>{@code
+ * {
+ *   _id:       { name: "stock", slot: 0 },
+ *   token:     NumberLong("1838349630250000"),   // no transaction with a lower one can be committed
+ *   writes:    NumberLong(17),                   // makes each write a change, which the server must order
+ *   updatedAt: ISODate(...)                      // by the server's clock; the TTL index removes it a day later
+ * }
+ * }</pre>
+ *
+ * A document is removed a day after its last write. The server ends every transaction
+ * long before that, so none that the document kept from its commit is left by then.
+ */
+final class Fences {
+
+	private static final Logger logger = LoggerFactory.getLogger(Fences.class);
+
+	private static final String USUAL_LOCKS = "dblock_locks";
+
+	private static final String USUAL_FENCES = "dblock_fences";
+
+	private static final String WRITES = "writes";
+
+	private static final int DUPLICATE_KEY = 11000;
+
+	private static final int NAMESPACE_EXISTS = 48;
+
+	private static final BsonDocument RETURNED = doc(LockDocument.TOKEN, new BsonInt32(1));
+
+	private static final FindOneAndUpdateOptions WRITE = new FindOneAndUpdateOptions().upsert(true)
+		.returnDocument(ReturnDocument.AFTER)
+		.projection(RETURNED);
+
+	private static final UpdateOptions UPSERT = new UpdateOptions().upsert(true);
+
+	private static final BulkWriteOptions ALL = new BulkWriteOptions().ordered(false);
+
+	private final String collection;
+
+	private final boolean createIndexes;
+
+	Fences(MongoLockSettings settings) {
+		this.collection = collectionBeside(settings.collection());
+		this.createIndexes = settings.createIndexes();
+	}
+
+	/**
+	 * Names of locks are known to one collection, and so are their fences.
+	 * @param locks the collection of the locks
+	 * @return the collection of their fences
+	 */
+	static String collectionBeside(String locks) {
+		return USUAL_LOCKS.equals(locks) ? USUAL_FENCES : locks + ".fences";
+	}
+
+	private static BsonDocument slot(String name, int slot) {
+		return doc(LockDocument.ID, doc("name", text(name)).append("slot", new BsonInt32(slot)));
+	}
+
+	// An update that changes nothing is no write: it would neither wait for a transaction
+	// nor keep one from its commit.
+	private static BsonDocument atLeast(long token) {
+		return doc("$max", doc(LockDocument.TOKEN, number(token))).append("$inc", doc(WRITES, number(1)))
+			.append("$currentDate", doc(LockDocument.UPDATED_AT, BsonBoolean.TRUE));
+	}
+
+	/**
+	 * Make the collection before a transaction needs it: inside one, some servers do not.
+	 * @param store the store
+	 */
+	void create(StoreRequest store) {
+		StoreRequest fences = store.on(this.collection);
+		if (this.createIndexes) {
+			try {
+				fences.collection()
+					.createIndex(doc(LockDocument.UPDATED_AT, new BsonInt32(1)),
+							new IndexOptions().expireAfter(1L, TimeUnit.DAYS));
+				return;
+			}
+			catch (MongoException ex) {
+				logger
+					.warn("The index that removes old fences from '{}' could not be created ({}). Transactions are fenced "
+							+ "without it; the fences of names that are no longer used stay. Grant the right to createIndex, "
+							+ "or run db.getCollection('{}').createIndex({updatedAt: 1}, {expireAfterSeconds: 86400}) once, "
+							+ "or set dblock.mongodb.create-indexes=false", this.collection, ex.getMessage(),
+							this.collection);
+			}
+		}
+		try {
+			fences.createCollection();
+		}
+		catch (MongoException ex) {
+			if (ex.getCode() != NAMESPACE_EXISTS) {
+				throw ex;
+			}
+		}
+	}
+
+	/**
+	 * Write the fence as a part of a transaction.
+	 * @param database the database of the locks
+	 * @param session the session of the transaction
+	 * @param name the name of the lock
+	 * @param slot the slot of the transaction
+	 * @param token the token of the holder
+	 * @return {@code false} when a higher token is there
+	 */
+	boolean write(MongoDatabase database, ClientSession session, String name, int slot, long token) {
+		// No time limit of its own: a transaction refuses that.
+		MongoCollection<BsonDocument> fences = database.getCollection(this.collection, BsonDocument.class)
+			.withCodecRegistry(StoreRequest.CODECS)
+			.withWriteConcern(WriteConcern.ACKNOWLEDGED);
+		BsonDocument written = fences.findOneAndUpdate(session, slot(name, slot), atLeast(token), WRITE);
+		return written != null && written.getInt64(LockDocument.TOKEN).getValue() == token;
+	}
+
+	/**
+	 * Have no transaction with a lower token committed from now on, and wait for those
+	 * that came first. One command.
+	 * @param store the store
+	 * @param name the name of the lock
+	 * @param token the token of the new holder
+	 */
+	void raise(StoreRequest store, String name, long token) {
+		List<UpdateOneModel<BsonDocument>> slots = IntStream.range(0, TransactionFence.SLOTS)
+			.mapToObj((slot) -> new UpdateOneModel<BsonDocument>(slot(name, slot), atLeast(token), UPSERT))
+			.toList();
+		StoreRequest fences = store.on(this.collection);
+		try {
+			fences.collection().bulkWrite(slots, ALL);
+		}
+		catch (MongoBulkWriteException ex) {
+			// Another upsert was first: now the documents are there.
+			if (!isDuplicate(ex)) {
+				throw ex;
+			}
+			fences.collection().bulkWrite(slots, ALL);
+		}
+	}
+
+	private static boolean isDuplicate(MongoBulkWriteException ex) {
+		return ex.getWriteConcernError() == null
+				&& ex.getWriteErrors().stream().allMatch((error) -> error.getCode() == DUPLICATE_KEY);
+	}
+
+}

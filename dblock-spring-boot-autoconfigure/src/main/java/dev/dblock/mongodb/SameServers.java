@@ -1,0 +1,73 @@
+package dev.dblock.mongodb;
+
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import com.mongodb.ServerAddress;
+import com.mongodb.client.MongoClient;
+import com.mongodb.connection.ClusterDescription;
+import com.mongodb.connection.ClusterSettings;
+import com.mongodb.connection.ServerDescription;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.core.MongoDatabaseFactorySupport;
+
+/**
+ * Whether two factories lead to the same servers, as far as that shows without asking
+ * them.
+ */
+final class SameServers {
+
+	private SameServers() {
+	}
+
+	static boolean areOf(MongoDatabaseFactory one, MongoDatabaseFactory other) {
+		if (one == other) {
+			return true;
+		}
+		Servers first = Servers.of(one);
+		Servers second = Servers.of(other);
+		return first != null && second != null && first.areThose(second);
+	}
+
+	/**
+	 * What a factory shows of its servers.
+	 *
+	 * @param srvHost the name under which the DNS lists them, if they were found there
+	 * @param addresses those that are known
+	 */
+	private record Servers(@Nullable String srvHost, Set<ServerAddress> addresses) {
+
+		// A client of its own is not made for this: it has settings to go by
+		static @Nullable Servers of(MongoDatabaseFactory factory) {
+			if (factory instanceof DedicatedDatabaseFactory dedicated) {
+				return of(dedicated.settings().getClusterSettings(), List.of());
+			}
+			if (factory instanceof MongoDatabaseFactorySupport<?> support
+					&& support.getMongoCluster() instanceof MongoClient client) {
+				ClusterDescription cluster = client.getClusterDescription();
+				return of(cluster.getClusterSettings(), cluster.getServerDescriptions());
+			}
+			return null;
+		}
+
+		private static Servers of(ClusterSettings settings, List<ServerDescription> found) {
+			Set<ServerAddress> addresses = new HashSet<>();
+			if (settings.getSrvHost() == null) {
+				addresses.addAll(settings.getHosts());
+			}
+			found.stream().map(ServerDescription::getAddress).forEach(addresses::add);
+			return new Servers(settings.getSrvHost(), addresses);
+		}
+
+		boolean areThose(Servers others) {
+			return this.srvHost != null && this.srvHost.equals(others.srvHost)
+					|| !Collections.disjoint(this.addresses, others.addresses);
+		}
+
+	}
+
+}
