@@ -13,6 +13,7 @@ import dev.dblock.core.LockObserver;
 import dev.dblock.core.LockRepository;
 import dev.dblock.core.LockTransactions;
 import dev.dblock.core.UnlockedEngine;
+import dev.dblock.mongodb.LockFence;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,7 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.NamedBeanHolder;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -107,7 +109,8 @@ public final class DblockAutoConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean(LockEngine.class)
 	LockEngine lockEngine(DblockProperties properties, ObjectProvider<LockListener> listeners,
-			ObjectProvider<LockObserver> observer, LockTransactions transactions, ConfigurableApplicationContext context) {
+			ObjectProvider<LockObserver> observer, LockTransactions transactions,
+			ConfigurableApplicationContext context) {
 		DblockSettings settings = new DblockSettings(properties);
 		// What is wrong shows before locking is switched on again
 		settings.forMongodb();
@@ -116,7 +119,8 @@ public final class DblockAutoConfiguration {
 	}
 
 	private static LockEngine engine(EngineSettings settings, ObjectProvider<LockListener> listeners,
-			ObjectProvider<LockObserver> observer, LockTransactions transactions, ConfigurableApplicationContext context) {
+			ObjectProvider<LockObserver> observer, LockTransactions transactions,
+			ConfigurableApplicationContext context) {
 		ConfigurableListableBeanFactory beanFactory = context.getBeanFactory();
 		NamedBeanHolder<LockRepository> repository = beanFactory.resolveNamedBean(LockRepository.class);
 		DefaultLockEngine engine = new DefaultLockEngine(repository.getBeanInstance(), settings,
@@ -133,6 +137,14 @@ public final class DblockAutoConfiguration {
 	@Bean
 	LockEventPublisher lockEventPublisher(ApplicationEventPublisher publisher) {
 		return new LockEventPublisher(publisher);
+	}
+
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean
+	@ConditionalOnBean(MongoLockRepository.class)
+	LockFence lockFence(MongoLockRepository repository, ConfigurableListableBeanFactory beanFactory) {
+		return new LockFence(repository, mongoDatabaseFactory(beanFactory).getBeanInstance());
 	}
 
 	@Bean

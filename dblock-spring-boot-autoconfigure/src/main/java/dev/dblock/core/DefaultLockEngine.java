@@ -83,8 +83,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockClock clock) {
-		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions(), clock,
-				ReleaseSignals.IDLE);
+		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions(), clock, ReleaseSignals.IDLE);
 	}
 
 	DefaultLockEngine(LockRepository store, EngineSettings settings, Iterable<LockListener> listeners,

@@ -32,6 +32,8 @@ final class Lease {
 
 	private volatile WeakReference<LeaseHandle> handle = new WeakReference<>(null);
 
+	private @Nullable SessionSlots sessionSlots;
+
 	private volatile boolean renewing;
 
 	private volatile boolean extended;
@@ -114,6 +116,16 @@ final class Lease {
 		this.deadline = this.deadline.merge(proof);
 	}
 
+	/**
+	 * The slots of sessions that the application manages itself.
+	 */
+	synchronized SessionSlots sessionSlots() {
+		if (this.sessionSlots == null) {
+			this.sessionSlots = new SessionSlots(this.state);
+		}
+		return this.sessionSlots;
+	}
+
 	LeaseState state() {
 		return this.state;
 	}
@@ -153,7 +165,7 @@ final class Lease {
 	 */
 	void observedBy(ObservedHold observed) {
 		this.observed = observed;
-		LossReason reason = this.end.get();
+		LossReason reason = end();
 		if (reason != null) {
 			observed.end(LockOutcome.LOST, lost());
 		}

@@ -31,6 +31,8 @@ final class LeaseState {
 
 	private static final int RETIRED = (FIRST_RETIRED << TransactionFence.SLOTS) - FIRST_RETIRED;
 
+	private static final int ALL_SLOTS = (1 << TransactionFence.SLOTS) - 1;
+
 	private static final int ONE_OPEN = 1 << (4 + 2 * TransactionFence.SLOTS);
 
 	private volatile int word;
@@ -120,6 +122,11 @@ final class LeaseState {
 				return slot;
 			}
 		}
+	}
+
+	boolean hasFreeSlot() {
+		int now = this.word;
+		return ((now | now >> TransactionFence.SLOTS) / FIRST_IN_USE & ALL_SLOTS) != ALL_SLOTS;
 	}
 
 	void freeSlot(int slot) {

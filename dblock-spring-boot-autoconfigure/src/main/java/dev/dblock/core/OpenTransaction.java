@@ -85,10 +85,7 @@ final class OpenTransaction {
 			case DONE -> {
 				return;
 			}
-			case OVERTAKEN -> {
-				this.leases.forEach(FencedLease::settle);
-				throw lease.lose();
-			}
+			case OVERTAKEN -> throw lease.lose();
 			case ENDED -> this.leases.forEach(FencedLease::settle);
 			case UNKNOWN -> logger.debug("The fence of a transaction was sent, and not answered", written.failure());
 		}

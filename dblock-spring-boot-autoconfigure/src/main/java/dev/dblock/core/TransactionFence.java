@@ -1,5 +1,7 @@
 package dev.dblock.core;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +34,16 @@ public interface TransactionFence {
 	 * @return what came of it
 	 */
 	Written write(LeaseKey lease, long token, int slot);
+
+	/**
+	 * Write the fence outside of any transaction, and so wait a moment until none that
+	 * has written it before can be committed any more.
+	 * @param lease the acquisition
+	 * @param token the fencing token of its present owner
+	 * @param slots the slots
+	 * @throws org.springframework.dao.DataAccessException when that cannot be had in time
+	 */
+	void settle(LeaseKey lease, long token, List<Integer> slots);
 
 	/**
 	 * Whether a transaction whose commit failed after the fence was written has surely
@@ -67,7 +79,7 @@ public interface TransactionFence {
 		DONE,
 
 		/**
-		 * Somebody else has the lock; the store has ended the transaction.
+		 * Somebody else has the lock. The transaction must be rolled back.
 		 */
 		OVERTAKEN,
 

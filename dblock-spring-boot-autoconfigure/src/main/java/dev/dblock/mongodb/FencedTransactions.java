@@ -1,6 +1,7 @@
 package dev.dblock.mongodb;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -11,7 +12,6 @@ import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
 import dev.dblock.LockInfo;
 import dev.dblock.core.LeaseKey;
-import dev.dblock.core.LockRepository;
 import dev.dblock.core.TransactionFence.Outcome;
 import dev.dblock.core.TransactionFence.Written;
 import org.slf4j.Logger;
@@ -35,33 +35,27 @@ final class FencedTransactions {
 	/** DuplicateKey and WriteConflict: somebody else has written the fence. */
 	private static final Set<Integer> CONFLICT = Set.of(11000, 112);
 
+	private static final long PAUSE_AFTER_FAILURE = Duration.ofMinutes(1).toNanos();
+
 	private final Fences fences;
 
 	private final MongoDatabaseFactory locks;
 
-	private final LockRepository repository;
-
-	private final Duration timeout;
-
-	private static final long PAUSE_AFTER_FAILURE = Duration.ofMinutes(1).toNanos();
+	private final MongoLockRepository repository;
 
 	private final LongSupplier nanoTime;
+
+	private final AtomicBoolean warned = new AtomicBoolean();
 
 	private volatile boolean prepared;
 
 	private volatile long nextPreparation;
 
-	private final AtomicBoolean warned = new AtomicBoolean();
-
-	private final Runnable creation;
-
-	FencedTransactions(Fences fences, MongoDatabaseFactory locks, LockRepository repository, Duration timeout,
-			Runnable creation, LongSupplier nanoTime) {
+	FencedTransactions(Fences fences, MongoDatabaseFactory locks, MongoLockRepository repository,
+			LongSupplier nanoTime) {
 		this.fences = fences;
 		this.locks = locks;
 		this.repository = repository;
-		this.timeout = timeout;
-		this.creation = creation;
 		this.nanoTime = nanoTime;
 		this.nextPreparation = nanoTime.getAsLong();
 	}
@@ -73,7 +67,7 @@ final class FencedTransactions {
 	void prepare() {
 		if (!this.prepared && claimPreparation()) {
 			try {
-				this.creation.run();
+				this.repository.createFences();
 				this.prepared = true;
 			}
 			catch (RuntimeException ex) {
@@ -107,12 +101,16 @@ final class FencedTransactions {
 		}
 	}
 
+	void settle(LeaseKey lease, long token, List<Integer> slots) {
+		this.repository.settleFence(lease, token, slots);
+	}
+
 	/**
 	 * Whether the lock is still the caller's, by a read outside of the transaction.
 	 */
 	private boolean isHeld(LeaseKey lease) {
 		try {
-			Optional<LockInfo> lock = this.repository.find(lease.name(), this.timeout);
+			Optional<LockInfo> lock = this.repository.find(lease.name());
 			return lock.filter((info) -> info.held() && lease.holder().equals(info.holder())).isPresent();
 		}
 		catch (RuntimeException ex) {

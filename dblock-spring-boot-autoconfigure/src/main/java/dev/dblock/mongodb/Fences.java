@@ -66,7 +66,9 @@ final class Fences {
 
 	private static final UpdateOptions UPSERT = new UpdateOptions().upsert(true);
 
-	private static final BulkWriteOptions ALL = new BulkWriteOptions().ordered(false);
+	private static final BulkWriteOptions UNORDERED = new BulkWriteOptions().ordered(false);
+
+	static final List<Integer> ALL_SLOTS = IntStream.range(0, TransactionFence.SLOTS).boxed().toList();
 
 	private final String collection;
 
@@ -152,22 +154,23 @@ final class Fences {
 	 * that came first. One command.
 	 * @param store the store
 	 * @param name the name of the lock
-	 * @param token the token of the new holder
+	 * @param slots the slots
+	 * @param token the token of the holder
 	 */
-	void raise(StoreRequest store, String name, long token) {
-		List<UpdateOneModel<BsonDocument>> slots = IntStream.range(0, TransactionFence.SLOTS)
-			.mapToObj((slot) -> new UpdateOneModel<BsonDocument>(slot(name, slot), atLeast(token), UPSERT))
+	void raise(StoreRequest store, String name, List<Integer> slots, long token) {
+		List<UpdateOneModel<BsonDocument>> writes = slots.stream()
+			.map((slot) -> new UpdateOneModel<BsonDocument>(slot(name, slot), atLeast(token), UPSERT))
 			.toList();
 		StoreRequest fences = store.on(this.collection);
 		try {
-			fences.collection().bulkWrite(slots, ALL);
+			fences.collection().bulkWrite(writes, UNORDERED);
 		}
 		catch (MongoBulkWriteException ex) {
 			// Another upsert was first: now the documents are there.
 			if (!isDuplicate(ex)) {
 				throw ex;
 			}
-			fences.collection().bulkWrite(slots, ALL);
+			fences.collection().bulkWrite(writes, UNORDERED);
 		}
 	}
 

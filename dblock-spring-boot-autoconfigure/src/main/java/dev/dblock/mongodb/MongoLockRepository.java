@@ -63,8 +63,16 @@ import org.springframework.transaction.PlatformTransactionManager;
  * and comes back with the server's time: the same holder means that the request was
  * repeated and the grant stands; another holder is the refusal; a document that is not
  * ours is refused with its name.</li>
- * <li><b>Taking over</b> from a holder that has not released sets {@code fencePending}. A
- * release keeps it.</li>
+ * <li><b>Taking over</b> from a holder that has not released sets {@code fencePending}:
+ * one of its transactions may still be under way. Whoever is granted such a document
+ * raises the fence before the grant is given out, in one command on all four fence
+ * documents of the name, which waits for transactions that have written theirs. Renewals
+ * and releases that are sent after that remove the mark. A release by somebody who has
+ * not raised the fence keeps it, and one by a holder of whose transactions one may still
+ * be under way sets it. Where there are no transactions, or they are not to be fenced,
+ * nothing is raised and the mark stays.</li>
+ * <li><b>A transaction</b> under the lock writes its token to one of the four documents
+ * right before its commit; see {@link LockFence}.</li>
  * <li><b>Renew</b> is one {@code updateMany} by {@code _id}, holder, and an
  * {@code expiresAt} after the server's present time; {@code expiresAt} only ever grows.
  * If fewer matched than were sent, one {@code find} tells which are gone. Long lists are
@@ -112,6 +120,9 @@ public final class MongoLockRepository implements LockRepository {
 	// Blank, as the name of no lock can be
 	private static final String NO_LOCK = " ";
 
+	/** A transaction of the caller's is open meanwhile. */
+	private static final Duration LONGEST_SETTLEMENT = Duration.ofSeconds(1);
+
 	private final MongoTemplate template;
 
 	private final MongoLockSettings settings;
@@ -158,8 +169,7 @@ public final class MongoLockRepository implements LockRepository {
 		this.indexes = new LockIndexes(settings.createIndexes(), nanoTime);
 		this.failures = new FailureTranslation(settings.collection());
 		this.fences = new Fences(settings);
-		this.fenced = new FencedTransactions(this.fences, factory, this, settings.timeout(), this::createFences,
-				nanoTime);
+		this.fenced = new FencedTransactions(this.fences, factory, this, nanoTime);
 		this.releases = new ChangeStreamFeed(
 				() -> new StoreRequest(this.template.getDb(), settings.collection(), ChangeStreamReader.REQUEST_LIMIT)
 					.collection());
@@ -206,17 +216,38 @@ public final class MongoLockRepository implements LockRepository {
 					if (!this.fencesAreRaised && !this.hello.tellsOfTransactions(store)) {
 						return grant;
 					}
-					this.fences.raise(store, name, grant.token());
+					this.fences.raise(store, name, Fences.ALL_SLOTS, grant.token());
 					this.fencesAreRaised = true;
 					return new AcquireAnswer.Granted(grant.token(), grant.lastToken(), grant.acquiredAt(), true);
 				});
 	}
 
-	private void createFences() {
+	void createFences() {
 		execute("make the collection of the fences", this.settings.timeout(), (statements, store) -> {
 			this.fences.create(store);
 			return true;
 		});
+	}
+
+	void settleFence(LeaseKey lease, long token, List<Integer> slots) {
+		execute("wait for earlier transactions under the lock '" + lease.name() + "'", LONGEST_SETTLEMENT,
+				(statements, store) -> {
+					this.fences.raise(store, lease.name(), slots, token);
+					return true;
+				});
+	}
+
+	/**
+	 * What fences transactions.
+	 * @return the same at each call
+	 * @throws IllegalStateException when they are not to be fenced
+	 */
+	FencedTransactions fencedTransactions() {
+		if (!this.settings.fenceTransactions()) {
+			throw new IllegalStateException(
+					"Transactions are not fenced by locks, because dblock.mongodb.fence-transactions is false");
+		}
+		return this.fenced;
 	}
 
 	@Override

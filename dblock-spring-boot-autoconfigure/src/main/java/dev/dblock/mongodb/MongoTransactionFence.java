@@ -1,5 +1,7 @@
 package dev.dblock.mongodb;
 
+import java.util.List;
+
 import com.mongodb.client.ClientSession;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.core.TransactionFence;
@@ -43,6 +45,11 @@ final class MongoTransactionFence implements TransactionFence {
 	private RuntimeException translated(RuntimeException failure) {
 		RuntimeException translated = this.factory.getExceptionTranslator().translateExceptionIfPossible(failure);
 		return (translated != null) ? translated : failure;
+	}
+
+	@Override
+	public void settle(LeaseKey lease, long token, List<Integer> slots) {
+		this.fenced.settle(lease, token, slots);
 	}
 
 	@Override

@@ -20,7 +20,6 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -38,7 +37,7 @@ class KeptByTransactionTests {
 
 	private final LockTemplate locks = this.world.template();
 
-	private final Transactions transactions = new Transactions();
+	private final ScriptedTransactions transactions = new ScriptedTransactions();
 
 	@AfterEach
 	void close() {
@@ -367,73 +366,6 @@ class KeptByTransactionTests {
 				() -> assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> this.locks.acquire("a")));
 		assertThat(this.transactions.outcomes()).containsExactly("commit");
 		assertThat(isHeld()).isFalse();
-	}
-
-	/**
-	 * Transactions on nothing.
-	 */
-	private static final class Transactions extends AbstractPlatformTransactionManager {
-
-		private static final long serialVersionUID = 1L;
-
-		private static final ThreadLocal<Integer> DEPTH = ThreadLocal.withInitial(() -> 0);
-
-		private final transient List<String> outcomes = new ArrayList<>();
-
-		private transient Runnable commit = () -> {
-		};
-
-		List<String> outcomes() {
-			return this.outcomes;
-		}
-
-		void atCommit(Runnable commit) {
-			this.commit = commit;
-		}
-
-		@Override
-		protected Object doGetTransaction() {
-			return new Object();
-		}
-
-		@Override
-		protected boolean isExistingTransaction(Object transaction) {
-			return DEPTH.get() > 0;
-		}
-
-		@Override
-		protected void doBegin(Object transaction, TransactionDefinition definition) {
-			DEPTH.set(DEPTH.get() + 1);
-		}
-
-		@Override
-		protected Object doSuspend(Object transaction) {
-			int depth = DEPTH.get();
-			DEPTH.remove();
-			return depth;
-		}
-
-		@Override
-		protected void doResume(Object transaction, Object suspendedResources) {
-			DEPTH.set((Integer) suspendedResources);
-		}
-
-		@Override
-		protected void doCommit(DefaultTransactionStatus status) {
-			this.commit.run();
-			this.outcomes.add("commit");
-		}
-
-		@Override
-		protected void doRollback(DefaultTransactionStatus status) {
-			this.outcomes.add("rollback");
-		}
-
-		@Override
-		protected void doCleanupAfterCompletion(Object transaction) {
-			DEPTH.remove();
-		}
-
 	}
 
 }

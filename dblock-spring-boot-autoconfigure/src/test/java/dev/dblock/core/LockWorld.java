@@ -32,6 +32,8 @@ public final class LockWorld implements AutoCloseable {
 
 	private final List<DefaultLockEngine> engines = new ArrayList<>();
 
+	private final LockTransactions transactions = new LockTransactions();
+
 	private final DefaultLockEngine engine = newEngine(settings(""));
 
 	private final LockTemplate template = new LockTemplate(this.engine);
@@ -54,7 +56,7 @@ public final class LockWorld implements AutoCloseable {
 
 	DefaultLockEngine newEngine(LockObserver observer) {
 		DefaultLockEngine engine = new DefaultLockEngine(this.repository, settings(""), List.of(this.listener),
-				observer, new LockTransactions(), this.clock, ReleaseSignals.IDLE);
+				observer, this.transactions, this.clock, ReleaseSignals.IDLE);
 		this.engines.add(engine);
 		return engine;
 	}
@@ -62,7 +64,8 @@ public final class LockWorld implements AutoCloseable {
 	DefaultLockEngine newEngine(EngineSettings settings, LockClock clock, LockListener... listeners) {
 		List<LockListener> all = new ArrayList<>(List.of(listeners));
 		all.add(this.listener);
-		DefaultLockEngine engine = new DefaultLockEngine(this.repository, settings, all, clock);
+		DefaultLockEngine engine = new DefaultLockEngine(this.repository, settings, all, LockObserver.NONE,
+				this.transactions, clock, ReleaseSignals.IDLE);
 		this.engines.add(engine);
 		return engine;
 	}
@@ -73,6 +76,13 @@ public final class LockWorld implements AutoCloseable {
 
 	InMemoryLockRepository repository() {
 		return this.repository;
+	}
+
+	/**
+	 * Have the locks of all processes look at the transactions of a manager.
+	 */
+	void follow(ScriptedTransactions manager) {
+		manager.addListener(this.transactions.listener(manager));
 	}
 
 	List<String> news() {

@@ -3,8 +3,11 @@ package dev.dblock.scenario;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
 
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockTemplate;
+import org.bson.Document;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.mongodb.autoconfigure.MongoClientSettingsBuilderCustomizer;
@@ -14,6 +17,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.MongoTransactionManager;
 import org.springframework.data.mongodb.core.MongoTemplate;
+import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
@@ -58,7 +62,9 @@ final class FencedApplication {
 	static FencedApplication start(Instances instances, String name, String... properties) {
 		FencedApplication application = new FencedApplication(
 				instances.startApplication(name, TransactionConfiguration.class, properties));
-		application.mongo().createCollection("orders");
+		if (!application.mongo().collectionExists("orders")) {
+			application.mongo().createCollection("orders");
+		}
 		return application;
 	}
 
@@ -104,6 +110,44 @@ final class FencedApplication {
 		});
 		transaction.run();
 		return result.get();
+	}
+
+	/**
+	 * A second client with transactions of its own, in the same application.
+	 */
+	static final class Elsewhere implements AutoCloseable {
+
+		private final MongoClient client;
+
+		private final MongoTemplate mongo;
+
+		private final TransactionTemplate transactions;
+
+		Elsewhere(FencedApplication application, String uri) {
+			this.client = MongoClients.create(uri);
+			MongoDatabaseFactory factory = new SimpleMongoClientDatabaseFactory(this.client,
+					application.mongo().getDb().getName() + "-elsewhere");
+			this.mongo = new MongoTemplate(factory);
+			this.mongo.createCollection("orders");
+			MongoTransactionManager manager = new MongoTransactionManager(factory);
+			application.context.getBeanFactory().initializeBean(manager, "elsewhere");
+			this.transactions = new TransactionTemplate(manager);
+		}
+
+		void insertInTransaction() {
+			this.transactions.executeWithoutResult((status) -> this.mongo.insert(new Document(), "orders"));
+		}
+
+		long count() {
+			return this.mongo.getCollection("orders").countDocuments();
+		}
+
+		@Override
+		public void close() {
+			this.mongo.getDb().drop();
+			this.client.close();
+		}
+
 	}
 
 	static class Transactions {

@@ -1,7 +1,13 @@
 package dev.dblock.scenario;
 
+import java.time.Duration;
+import java.util.List;
+
+import com.mongodb.TransactionOptions;
+import com.mongodb.WriteConcern;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.scenario.SentCommands.Sent;
@@ -14,6 +20,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.data.mongodb.MongoTransactionManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -42,7 +50,7 @@ class FencedTransactionTests {
 	void start(MongoServer server) {
 		this.instances = new Instances(server);
 		this.other = this.instances.start("other");
-		this.application = FencedApplication.start(this.instances, "application");
+		this.application = FencedApplication.start(this.instances, "application", "dblock.handoff.max-time=1m");
 		this.locks = this.application.locks();
 	}
 
@@ -205,6 +213,264 @@ class FencedTransactionTests {
 		assertThat(this.instances.collection(FENCES).countDocuments()).isEqualTo(1);
 		assertThat(lock.release()).isTrue();
 		assertThat(this.instances.document("stock").getBoolean("fencePending", false)).isFalse();
+	}
+
+	@Test
+	void transactionOfALockedMethodIsFencedAndAStaleOneIsNotCommitted() {
+		FencedApplication.Stock stock = this.application.bean(FencedApplication.Stock.class);
+		stock.reserveInTransaction(this::order);
+		assertThat(orders()).isEqualTo(1);
+		assertThat(this.instances.isReleased("stock")).isTrue();
+		assertLost(() -> stock.reserveInTransaction(() -> {
+			order();
+			overtake();
+		}));
+		assertThat(orders()).isEqualTo(1);
+	}
+
+	@Test
+	void lockedMethodInsideATransactionFencesIt() {
+		FencedApplication.Stock stock = this.application.bean(FencedApplication.Stock.class);
+		FencedApplication.Transactions transactions = this.application.bean(FencedApplication.Transactions.class);
+		transactions.required(() -> stock.reserve(this::order));
+		assertThat(orders()).isEqualTo(1);
+		assertThat(fence(0)).isNotNull();
+		assertLost(() -> transactions.required(() -> {
+			stock.reserve(this::order);
+			overtake();
+		}));
+		assertThat(orders()).isEqualTo(1);
+	}
+
+	@Test
+	void innerTransactionsAreFencedBesideTheOuterOne() {
+		LockHandle lock = this.locks.acquire("stock");
+		inTransaction(() -> {
+			order();
+			this.application.inNewTransaction(() -> {
+				order();
+				this.application.inNewTransaction(this::order);
+			});
+			this.application.inNewTransaction(this::order);
+		});
+		assertThat(orders()).isEqualTo(4);
+		for (int slot = 0; slot < 3; slot++) {
+			assertThat(fence(slot)).containsEntry("token", lock.token());
+		}
+		assertThat(fence(3)).isNull();
+	}
+
+	@Test
+	void innerTransactionIsCommittedAndTheOuterOneIsNotWhenTheTakeOverComesBetween() {
+		this.locks.acquire("stock");
+		assertLost(() -> inTransaction(() -> {
+			order();
+			this.application.inNewTransaction(this::order);
+			overtake();
+			assertThat(orders()).isEqualTo(1);
+		}));
+		assertThat(orders()).isEqualTo(1);
+	}
+
+	@Test
+	void fifthTransactionAtATimeIsRefused() {
+		this.locks.acquire("stock");
+		inTransaction(() -> this.application
+			.inNewTransaction(() -> this.application.inNewTransaction(() -> this.application.inNewTransaction(() -> {
+				order();
+				assertThatIllegalStateException().isThrownBy(() -> this.application.inNewTransaction(this::order))
+					.withMessageContaining("'stock'")
+					.withMessageContaining("4 others");
+			}))));
+		assertThat(orders()).isEqualTo(1);
+	}
+
+	@Test
+	void readOnlyTransactionCarriesNoFence() {
+		this.locks.acquire("stock");
+		this.application.bean(FencedApplication.Transactions.class)
+			.readOnly(() -> assertThat(this.application.mongo().findAll(Document.class, ORDERS)).isEmpty());
+		assertThat(fencesOfTheApplication()).isEmpty();
+	}
+
+	/**
+	 * The collection is made at the first transaction.
+	 */
+	private List<Sent> fencesOfTheApplication() {
+		return this.application.commands()
+			.to(FENCES)
+			.stream()
+			.filter((sent) -> !sent.command().equals("createIndexes"))
+			.toList();
+	}
+
+	@Test
+	void nothingIsSentForAFenceWhereThereIsNoLockOrNoTransaction() {
+		inTransaction(this::order);
+		this.locks.execute("stock", this::order);
+		assertThat(fencesOfTheApplication()).isEmpty();
+		assertThat(this.application.commands().to(FENCES)).hasSizeLessThanOrEqualTo(1);
+	}
+
+	@Test
+	void fenceIsOneCommandOfTheTransaction() {
+		this.locks.execute("stock", () -> inTransaction(this::order));
+		assertThat(fencesOfTheApplication()).singleElement().satisfies((sent) -> {
+			assertThat(sent.command()).isEqualTo("findAndModify");
+			assertThat(sent.inTransaction()).isTrue();
+			assertThat(this.application.commands().to(ORDERS)).filteredOn(Sent::inTransaction)
+				.extracting(Sent::session)
+				.containsExactly(sent.session());
+		});
+		assertThat(this.application.commands().to(Instance.COLLECTION)).noneMatch(Sent::inTransaction);
+	}
+
+	@Test
+	void secondCommitWithTheSameTokenMakesTheTakeOverWaitToo() throws Exception {
+		this.locks.acquire("stock");
+		inTransaction(this::order);
+		Work<Long> takeOver = this.application.beforeNextCommit(() -> {
+			Work<Long> started = Work.start(() -> {
+				overtake();
+				return orders();
+			});
+			awaitRaise();
+			assertThat(started.isDone()).isFalse();
+			return started;
+		}, () -> inTransaction(this::order));
+		assertThat(takeOver.result()).isEqualTo(2);
+	}
+
+	@Test
+	void parallelTransactionsUnderOneHandleDoNotCollide() throws Exception {
+		LockHandle lock = this.locks.acquire("stock");
+		inTransaction(() -> {
+			order();
+			// The commit of the inner one has come after the snapshot of the outer one
+			this.application.inNewTransaction(this::order);
+			this.application.mongo().findAll(Document.class, ORDERS);
+			this.application.inNewTransaction(this::order);
+		});
+		assertThat(orders()).isEqualTo(3);
+		lock.ensureHeld();
+	}
+
+	@Test
+	void handleClosedDuringATransactionIsReleasedAtItsEnd() {
+		LockHandle lock = this.locks.acquire("stock");
+		inTransaction(() -> {
+			order();
+			assertThat(lock.release()).isTrue();
+			assertThat(this.other.locks().tryAcquire("stock")).isEmpty();
+		});
+		assertThat(orders()).isEqualTo(1);
+		assertThat(this.instances.isReleased("stock")).isTrue();
+	}
+
+	@Test
+	void lockIsHandedOverOnlyAfterTheTransaction() throws Exception {
+		LockHandle lock = this.locks.acquire("stock");
+		Work<LockHandle> next = Work
+			.start(() -> this.locks.acquire("stock", LockOptions.defaults().waitUpTo(Duration.ofSeconds(50))));
+		next.awaitWaiting();
+		inTransaction(() -> {
+			order();
+			lock.close();
+			assertThat(next.isDone()).isFalse();
+		});
+		LockHandle handed = next.result();
+		assertThat(handed.token()).isEqualTo(lock.token() + 1);
+		assertThat(orders()).isEqualTo(1);
+	}
+
+	@Test
+	void lockThatIsLostDuringATransactionIsNotReleasedBeforeItsEnd() {
+		LockHandle lock = this.locks.acquire("stock", LockOptions.lease(Duration.ofSeconds(1)).autoRenew(false));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
+			order();
+			Instances.eventually().until(() -> !lock.isHeld());
+			assertThat(lock.release()).isFalse();
+			assertThat(this.instances.document("stock")).containsKey("holder");
+		}));
+		assertThat(orders()).isZero();
+		Instances.eventually().until(() -> this.instances.isReleased("stock"));
+	}
+
+	@Test
+	void renewalsDisturbNoTransaction() {
+		LockHandle lock = this.locks.acquire("stock");
+		inTransaction(() -> {
+			order();
+			lock.renew();
+			order();
+			lock.renew();
+		});
+		assertThat(orders()).isEqualTo(2);
+	}
+
+	@Test
+	void forcedReleaseHasTheNextHolderRaiseTheFence() {
+		LockHandle robbed = this.locks.acquire("stock");
+		this.other.locks().forceReleaseNow("stock");
+		this.other.locks().acquire("stock");
+		assertThat(robbed.isHeld()).isTrue();
+		assertLost(() -> inTransaction(this::order));
+		assertThat(orders()).isZero();
+	}
+
+	@Test
+	void applicationsOfTheSameKindKeepOneAnotherFromStaleCommits() {
+		FencedApplication second = FencedApplication.start(this.instances, "second");
+		LockHandle stale = this.locks.acquire("stock");
+		this.instances.expire("stock");
+		second.locks()
+			.execute("stock", () -> second.inTransaction(() -> second.mongo().insert(new Document(), ORDERS)));
+		assertLost(() -> inTransaction(this::order));
+		assertLost(() -> inTransaction(this::order));
+		stale.release();
+		assertThat(orders()).isEqualTo(1);
+		assertThat(this.instances.document("stock")).containsEntry("fencePending", false);
+		this.locks.execute("stock", () -> inTransaction(this::order));
+		assertThat(orders()).isEqualTo(2);
+	}
+
+	@Test
+	void withoutTheFenceAStaleTransactionIsCommittedAndTheMarkStays() {
+		FencedApplication second = FencedApplication.start(this.instances, "second",
+				"dblock.mongodb.fence-transactions=false");
+		LockHandle stale = second.locks().acquire("stock");
+		LockHandle successor = overtake();
+		successor.renew();
+		second.inTransaction(() -> second.mongo().insert(new Document(), ORDERS));
+		assertThat(orders()).as("of a stale holder").isEqualTo(1);
+		assertThat(stale.release()).isFalse();
+		this.instances.expire("stock");
+		second.locks().acquire("stock").release();
+		assertThat(this.instances.document("stock")).containsEntry("fencePending", true);
+		assertThat(second.commands().to(FENCES)).isEmpty();
+	}
+
+	@Test
+	void transactionOnAnotherDatabaseOfTheSameServersIsFenced() {
+		FencedApplication.Elsewhere elsewhere = new FencedApplication.Elsewhere(this.application, this.instances.uri());
+		this.locks.acquire("stock");
+		try (elsewhere) {
+			elsewhere.insertInTransaction();
+			assertThat(fence(0)).isNotNull();
+			overtake();
+			assertLost(elsewhere::insertInTransaction);
+			assertThat(elsewhere.count()).isEqualTo(1);
+		}
+	}
+
+	@Test
+	void weakWriteConcernIsCommittedAllTheSame() {
+		this.locks.acquire("stock");
+		this.application.bean(MongoTransactionManager.class)
+			.setOptions(TransactionOptions.builder().writeConcern(WriteConcern.W1).build());
+		inTransaction(this::order);
+		inTransaction(this::order);
+		assertThat(orders()).isEqualTo(2);
 	}
 
 }

@@ -1,0 +1,69 @@
+package dev.dblock.core;
+
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/**
+ * Which sessions of an application have which slots of one lock. A session has one
+ * transaction at a time, so it keeps its slot; nobody tells how its transactions end, so
+ * the slot is retired from the beginning.
+ */
+final class SessionSlots {
+
+	private final LeaseState state;
+
+	private final List<SessionSlot> slots = new ArrayList<>(TransactionFence.SLOTS);
+
+	SessionSlots(LeaseState state) {
+		this.state = state;
+	}
+
+	/**
+	 * The slot of a session.
+	 * @return the slot, or {@link LeaseState#NO_SLOT}
+	 */
+	synchronized int slotOf(Object session) {
+		for (SessionSlot known : this.slots) {
+			if (known.session().get() == session) {
+				return known.slot();
+			}
+		}
+		int slot = this.state.takeSlot();
+		if (slot != LeaseState.NO_SLOT) {
+			this.state.retireSlot(slot);
+			this.slots.add(new SessionSlot(new WeakReference<>(session), slot));
+		}
+		return slot;
+	}
+
+	/**
+	 * When the last slot was taken, set those free whose transactions are over, for
+	 * transactions that begin from now on.
+	 * @param isOpen whether a session is in a transaction
+	 * @param settle waits until no transaction of before can be committed by some slots
+	 */
+	synchronized void makeRoom(Predicate<Object> isOpen, Consumer<List<Integer>> settle) {
+		if (this.state.hasFreeSlot()) {
+			return;
+		}
+		List<SessionSlot> over = this.slots.stream().filter((known) -> !known.isOpen(isOpen)).toList();
+		if (!over.isEmpty()) {
+			settle.accept(over.stream().map(SessionSlot::slot).toList());
+			this.slots.removeAll(over);
+			over.forEach((known) -> this.state.freeSlot(known.slot()));
+		}
+	}
+
+	private record SessionSlot(WeakReference<Object> session, int slot) {
+
+		boolean isOpen(Predicate<Object> test) {
+			Object session = this.session.get();
+			return session != null && test.test(session);
+		}
+
+	}
+
+}

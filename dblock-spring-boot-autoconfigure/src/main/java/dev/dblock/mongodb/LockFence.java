@@ -1,0 +1,108 @@
+package dev.dblock.mongodb;
+
+import java.util.List;
+
+import com.mongodb.client.ClientSession;
+import dev.dblock.LockHandle;
+import dev.dblock.core.FencedSessions;
+import dev.dblock.core.LeaseKey;
+import dev.dblock.core.TransactionFence;
+
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+
+/**
+ * Fences transactions of code that manages its {@link ClientSession} itself, so that they
+ * are committed only while the lock has not passed to another:
+ *
+ * <pre class="code">
+ * session.withTransaction(() -&gt; {
+ *     orders.insertOne(session, order);
+ *     lockFence.fence(session, lock);       // last, right before the commit
+ *     return order;
+ * });
+ * </pre>
+ *
+ * Transactions that Spring manages are fenced without a call.
+ * <p>
+ * Nobody tells dblock how such a transaction ends. So a lock that has fenced one is not
+ * handed over inside the process, and its next holder, wherever it is, begins by waiting
+ * for what may still be under way: one more request, and no longer than the server lets a
+ * transaction live.
+ */
+public final class LockFence {
+
+	private static final FencedSessions SESSIONS = new FencedSessions(
+			(session) -> ((ClientSession) session).hasActiveTransaction());
+
+	private final MongoLockRepository repository;
+
+	private final MongoDatabaseFactory factory;
+
+	/**
+	 * A fence for the locks of a repository.
+	 * @param repository where the locks are kept
+	 * @param factory a factory over the client that the sessions are started with
+	 */
+	public LockFence(MongoLockRepository repository, MongoDatabaseFactory factory) {
+		this.repository = repository;
+		this.factory = factory;
+	}
+
+	/**
+	 * Write the fence into the transaction that a session is in. To be called as its last
+	 * operation, and again whenever the transaction is repeated. Under several locks,
+	 * once for each.
+	 * @param session the session
+	 * @param lock the lock under which the transaction was made
+	 * @throws dev.dblock.LockLostException when the lock is not held any more, or has
+	 * passed to another; the transaction cannot, or must not, be committed
+	 * @throws com.mongodb.MongoException when the fence could not be written; one with
+	 * the label {@code TransientTransactionError} when the transaction may be repeated
+	 * @throws IllegalStateException when the session is in no transaction, when four
+	 * others are under way under the same lock, or when fences are switched off
+	 * ({@code dblock.mongodb.fence-transactions})
+	 * @throws IllegalArgumentException when the session is of another client
+	 */
+	public void fence(ClientSession session, LockHandle lock) {
+		if (!session.hasActiveTransaction()) {
+			throw new IllegalStateException(("The session is in no transaction that the lock '%s' could fence. "
+					+ "Call fence after startTransaction, and before the commit")
+				.formatted(lock.name()));
+		}
+		SESSIONS.fence(session, lock, new SessionFence(this.repository.fencedTransactions(), session));
+	}
+
+	private final class SessionFence implements TransactionFence {
+
+		private final FencedTransactions fenced;
+
+		private final ClientSession session;
+
+		SessionFence(FencedTransactions fenced, ClientSession session) {
+			this.fenced = fenced;
+			this.session = session;
+		}
+
+		@Override
+		public void prepare() {
+			this.fenced.prepare();
+		}
+
+		@Override
+		public Written write(LeaseKey lease, long token, int slot) {
+			return this.fenced.write(LockFence.this.factory, this.session, lease, token, slot);
+		}
+
+		@Override
+		public void settle(LeaseKey lease, long token, List<Integer> slots) {
+			this.fenced.settle(lease, token, slots);
+		}
+
+		@Override
+		public boolean isEndedBy(Throwable failure) {
+			return FencedTransactions.isEndedBy(failure);
+		}
+
+	}
+
+}
