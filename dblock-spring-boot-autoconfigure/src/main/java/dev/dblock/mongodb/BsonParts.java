@@ -52,12 +52,14 @@ final class BsonParts {
 	}
 
 	/**
-	 * A text inside an expression that stands for itself.
+	 * A text inside an expression that stands for itself. Only a dollar at its beginning
+	 * would make it an expression; without one it need not be marked.
 	 * @param text any text
 	 * @return the expression
 	 */
-	static BsonDocument literal(String text) {
-		return new BsonDocument("$literal", new BsonString(text));
+	static BsonValue literal(String text) {
+		BsonString value = new BsonString(text);
+		return text.startsWith("$") ? new BsonDocument("$literal", value) : value;
 	}
 
 	static BsonString text(String text) {

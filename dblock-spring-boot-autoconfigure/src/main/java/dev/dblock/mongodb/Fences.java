@@ -70,12 +70,12 @@ final class Fences {
 
 	static final List<Integer> ALL_SLOTS = IntStream.range(0, TransactionFence.SLOTS).boxed().toList();
 
-	private final String collection;
+	private final LockCollection collection;
 
 	private final boolean createIndexes;
 
 	Fences(MongoLockSettings settings) {
-		this.collection = collectionBeside(settings.collection());
+		this.collection = new LockCollection(collectionBeside(settings.collection()));
 		this.createIndexes = settings.createIndexes();
 	}
 
@@ -117,8 +117,8 @@ final class Fences {
 					.warn("The index that removes old fences from '{}' could not be created ({}). Transactions are fenced "
 							+ "without it; the fences of names that are no longer used stay. Grant the right to createIndex, "
 							+ "or run db.getCollection('{}').createIndex({updatedAt: 1}, {expireAfterSeconds: 86400}) once, "
-							+ "or set dblock.mongodb.create-indexes=false", this.collection, ex.getMessage(),
-							this.collection);
+							+ "or set dblock.mongodb.create-indexes=false", this.collection.name(), ex.getMessage(),
+							this.collection.name());
 			}
 		}
 		try {
@@ -142,8 +142,8 @@ final class Fences {
 	 */
 	boolean write(MongoDatabase database, ClientSession session, String name, int slot, long token) {
 		// No time limit of its own: a transaction refuses that.
-		MongoCollection<BsonDocument> fences = database.getCollection(this.collection, BsonDocument.class)
-			.withCodecRegistry(StoreRequest.CODECS)
+		MongoCollection<BsonDocument> fences = database.getCollection(this.collection.name(), BsonDocument.class)
+			.withCodecRegistry(LockCollection.CODECS)
 			.withWriteConcern(WriteConcern.ACKNOWLEDGED);
 		BsonDocument written = fences.findOneAndUpdate(session, slot(name, slot), atLeast(token), WRITE);
 		return written != null && written.getInt64(LockDocument.TOKEN).getValue() == token;

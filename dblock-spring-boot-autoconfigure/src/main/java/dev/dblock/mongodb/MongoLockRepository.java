@@ -127,6 +127,8 @@ public final class MongoLockRepository implements LockRepository {
 
 	private final MongoLockSettings settings;
 
+	private final LockCollection collection;
+
 	private final ServerClock clock;
 
 	private final DialectDetection dialect;
@@ -162,6 +164,7 @@ public final class MongoLockRepository implements LockRepository {
 		this.factory = factory;
 		this.template = template(factory);
 		this.settings = settings;
+		this.collection = new LockCollection(settings.collection());
 		this.clock = new ServerClock(nanoTime, wallTime, new Topology(factory), this.hello::say);
 		LeaseTimes times = LeaseTimes.of(settings);
 		this.dialect = new DialectDetection(settings.statements(), new PipelineStatements(times),
@@ -171,7 +174,7 @@ public final class MongoLockRepository implements LockRepository {
 		this.fences = new Fences(settings);
 		this.fenced = new FencedTransactions(this.fences, factory, this, nanoTime);
 		this.releases = new ChangeStreamFeed(
-				() -> new StoreRequest(this.template.getDb(), settings.collection(), ChangeStreamReader.REQUEST_LIMIT)
+				() -> new StoreRequest(this.template.getDb(), this.collection, ChangeStreamReader.REQUEST_LIMIT)
 					.collection());
 	}
 
@@ -345,13 +348,14 @@ public final class MongoLockRepository implements LockRepository {
 	private <T> T execute(String action, Duration timeout, BiFunction<Statements, StoreRequest, T> work) {
 		try {
 			T result = this.template.execute((database) -> {
-				StoreRequest store = new StoreRequest(database, this.settings.collection(), timeout);
+				StoreRequest store = new StoreRequest(database, this.collection, timeout);
 				return work.apply(this.dialect.statements(store), store);
 			});
 			return Objects.requireNonNull(result);
 		}
 		catch (RuntimeException ex) {
 			this.clock.forget();
+			this.collection.forget();
 			throw this.failures.translate(action, ex);
 		}
 	}

@@ -45,11 +45,11 @@ final class PipelineStatements implements Statements {
 
 	private static final BsonDocument NOTHING_THERE = doc("$eq", ref("$$ROOT"), doc(LockDocument.ID, ref("$_id")));
 
-	private static final BsonDocument OURS_AND_FREE = doc("$and", hasType(TOKEN, "long"),
+	/** What is missing comes before every date. */
+	private static final BsonDocument OURS_AND_FREE = doc("$and", doc("$lte", EXPIRES_AT, NOW),
+			doc("$in", doc("$type", EXPIRES_AT), array("date", "missing")), hasType(TOKEN, "long"),
 			doc("$lte", TOKEN, number(LockDocument.LARGEST_TOKEN)), hasType(ref("$leaseMillis"), "long"),
-			hasType(ref("$acquiredAt"), "date"), doc("$in", doc("$type", ref("$holder")), array("string", "missing")),
-			doc("$or", hasType(EXPIRES_AT, "missing"),
-					doc("$and", hasType(EXPIRES_AT, "date"), doc("$lte", EXPIRES_AT, NOW))));
+			hasType(ref("$acquiredAt"), "date"), doc("$in", doc("$type", ref("$holder")), array("string", "missing")));
 
 	private static final BsonDocument FREE = doc("$or", NOTHING_THERE, OURS_AND_FREE);
 

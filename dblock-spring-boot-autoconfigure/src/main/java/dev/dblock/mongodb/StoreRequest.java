@@ -3,16 +3,11 @@ package dev.dblock.mongodb;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import org.bson.BsonDocument;
-import org.bson.codecs.BsonValueCodecProvider;
-import org.bson.codecs.ValueCodecProvider;
-import org.bson.codecs.configuration.CodecRegistries;
-import org.bson.codecs.configuration.CodecRegistry;
 
 /**
  * One request of the engine on its way: the collection and the server, each command with
@@ -20,24 +15,21 @@ import org.bson.codecs.configuration.CodecRegistry;
  */
 final class StoreRequest {
 
-	static final CodecRegistry CODECS = CodecRegistries.fromProviders(new BsonValueCodecProvider(),
-			new ValueCodecProvider());
-
 	private static final Duration LONGEST = Duration.ofDays(365);
 
 	private final MongoDatabase database;
 
-	private final String collectionName;
+	private final LockCollection collection;
 
 	private final long deadline;
 
-	StoreRequest(MongoDatabase database, String collectionName, Duration timeout) {
-		this(database, collectionName, System.nanoTime() + nanos(timeout));
+	StoreRequest(MongoDatabase database, LockCollection collection, Duration timeout) {
+		this(database, collection, System.nanoTime() + nanos(timeout));
 	}
 
-	private StoreRequest(MongoDatabase database, String collectionName, long deadline) {
+	private StoreRequest(MongoDatabase database, LockCollection collection, long deadline) {
 		this.database = database;
-		this.collectionName = collectionName;
+		this.collection = collection;
 		this.deadline = deadline;
 	}
 
@@ -47,16 +39,11 @@ final class StoreRequest {
 	}
 
 	String collectionName() {
-		return this.collectionName;
+		return this.collection.name();
 	}
 
 	MongoCollection<BsonDocument> collection() {
-		return this.database.getCollection(this.collectionName, BsonDocument.class)
-			.withCodecRegistry(CODECS)
-			.withWriteConcern(WriteConcern.MAJORITY)
-			.withReadConcern(ReadConcern.DEFAULT)
-			.withReadPreference(ReadPreference.primary())
-			.withTimeout(millisLeft(), TimeUnit.MILLISECONDS);
+		return this.collection.in(this.database).withTimeout(millisLeft(), TimeUnit.MILLISECONDS);
 	}
 
 	/**
@@ -64,18 +51,18 @@ final class StoreRequest {
 	 * @param collection the collection
 	 * @return a request with the same end
 	 */
-	StoreRequest on(String collection) {
+	StoreRequest on(LockCollection collection) {
 		return new StoreRequest(this.database, collection, this.deadline);
 	}
 
 	void createCollection() {
 		this.database.withWriteConcern(WriteConcern.MAJORITY)
 			.withTimeout(millisLeft(), TimeUnit.MILLISECONDS)
-			.createCollection(this.collectionName);
+			.createCollection(collectionName());
 	}
 
 	BsonDocument command(BsonDocument command) {
-		return this.database.withCodecRegistry(CODECS)
+		return this.database.withCodecRegistry(LockCollection.CODECS)
 			.withTimeout(millisLeft(), TimeUnit.MILLISECONDS)
 			.runCommand(command, ReadPreference.primary(), BsonDocument.class);
 	}
@@ -87,7 +74,7 @@ final class StoreRequest {
 	 */
 	StoreRequest part(Duration limit) {
 		long now = System.nanoTime();
-		return new StoreRequest(this.database, this.collectionName,
+		return new StoreRequest(this.database, this.collection,
 				now + Math.min(nanos(limit), Math.max(0, this.deadline - now) / 2));
 	}
 

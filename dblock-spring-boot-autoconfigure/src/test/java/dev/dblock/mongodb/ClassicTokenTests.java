@@ -48,7 +48,7 @@ class ClassicTokenTests {
 	}
 
 	private StoreRequest store(Duration timeout) {
-		return new StoreRequest(this.database, "locks", timeout);
+		return new StoreRequest(this.database, new LockCollection("locks"), timeout);
 	}
 
 	private ServerClock clock(long beforeTheAnswer, long afterTheAnswer) {

@@ -45,7 +45,8 @@ class DialectDetectionTests {
 	}
 
 	private static StoreRequest store(MongoServer server) {
-		return new StoreRequest(server.client().getDatabase(server.freshDatabase()), "locks", Duration.ofSeconds(60));
+		return new StoreRequest(server.client().getDatabase(server.freshDatabase()), new LockCollection("locks"),
+				Duration.ofSeconds(60));
 	}
 
 	@Test

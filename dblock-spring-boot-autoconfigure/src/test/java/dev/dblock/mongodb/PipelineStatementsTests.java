@@ -52,7 +52,8 @@ class PipelineStatementsTests {
 	@BeforeEach
 	void openStore() {
 		Mockito.when(this.database.getCollection("locks", BsonDocument.class)).thenReturn(this.collection);
-		this.store = new StoreRequest(this.database, "locks", Duration.ofSeconds(5));
+		Mockito.when(this.database.getName()).thenReturn("test");
+		this.store = new StoreRequest(this.database, new LockCollection("locks"), Duration.ofSeconds(5));
 	}
 
 	private OngoingStubbing<BsonDocument> answer() {
@@ -94,12 +95,12 @@ class PipelineStatementsTests {
 
 	@Test
 	void aLimitOfYearsIsNoOverflowAndASpentOneIsNotForEver() {
-		new StoreRequest(this.database, "locks", Duration.ofDays(200_000)).collection();
+		new StoreRequest(this.database, new LockCollection("locks"), Duration.ofDays(200_000)).collection();
 		Mockito.verify(this.collection)
 			.withTimeout(longThat(
 					(millis) -> millis > Duration.ofDays(364).toMillis() && millis <= Duration.ofDays(365).toMillis()),
 					eq(TimeUnit.MILLISECONDS));
-		StoreRequest spent = new StoreRequest(this.database, "locks", Duration.ZERO);
+		StoreRequest spent = new StoreRequest(this.database, new LockCollection("locks"), Duration.ZERO);
 		spent.part(Duration.ofSeconds(1)).collection();
 		Mockito.verify(this.collection).withTimeout(1, TimeUnit.MILLISECONDS);
 		Mockito.verify(this.collection, Mockito.never()).withTimeout(eq(0L), any());

@@ -36,7 +36,7 @@ class ServerClockTests {
 
 	@BeforeEach
 	void openStore(MongoServer server) {
-		this.store = new StoreRequest(server.client().getDatabase(server.freshDatabase()), "locks",
+		this.store = new StoreRequest(server.client().getDatabase(server.freshDatabase()), new LockCollection("locks"),
 				Duration.ofSeconds(60));
 	}
 
