@@ -75,7 +75,7 @@ final class LockAcquirer {
 		}
 		LocalQueue queue = this.queues.enter(name);
 		try {
-			Outcome outcome = this.requests.ask(queue, null, terms, shorter(this.settings.timeout(), terms.lease()));
+			Outcome outcome = this.requests.tryOnce(queue, terms, shorter(this.settings.timeout(), terms.lease()));
 			LeaseHandle handle = outcome.handle();
 			return (handle != null) ? accept(handle) : outcome.refusal(name, Duration.ZERO);
 		}

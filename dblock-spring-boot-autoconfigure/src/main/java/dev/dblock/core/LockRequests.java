@@ -42,6 +42,8 @@ final class LockRequests {
 
 	private final HolderIds ids = new HolderIds();
 
+	private final RecentRefusals refusals;
+
 	LockRequests(LockRepository repository, String acquirer, LeaseReleaser releaser, LeaseKeeper keeper,
 			LockClock clock) {
 		this.repository = repository;
@@ -49,6 +51,41 @@ final class LockRequests {
 		this.releaser = releaser;
 		this.keeper = keeper;
 		this.clock = clock;
+		this.refusals = new RecentRefusals(clock);
+	}
+
+	/**
+	 * Ask for a lock that nobody is going to wait for. Where it was refused not long ago,
+	 * a look tells that it still is: that costs the store less than a request which could
+	 * grant it, and nobody has to wait for a majority of the servers.
+	 * @param queue the queue of its name
+	 * @param terms how to hold it
+	 * @param limit how long a request may take
+	 * @return what came of it
+	 */
+	Outcome tryOnce(LocalQueue queue, LeaseTerms terms, Duration limit) {
+		Outcome outcome = this.refusals.isLikelyTaken(queue.name()) ? look(queue.name(), limit) : null;
+		if (outcome == null) {
+			outcome = ask(queue, null, terms, limit);
+		}
+		LockInfo holder = outcome.holder();
+		if (holder != null) {
+			this.refusals.remember(holder);
+		}
+		else {
+			this.refusals.forget(queue.name());
+		}
+		return outcome;
+	}
+
+	private @Nullable Outcome look(String name, Duration limit) {
+		try {
+			LockInfo found = this.repository.find(name, limit).orElse(null);
+			return (found != null && found.remaining().toNanos() > 0) ? Outcome.refused(found) : null;
+		}
+		catch (RepositoryInterruptedException ex) {
+			throw new LockInterruptedException(name, ex);
+		}
 	}
 
 	/**

@@ -124,6 +124,49 @@ class LockAcquirerTests {
 		assertThat(this.world.news()).containsExactly("unavailable a");
 	}
 
+	@Test
+	void withoutAWaitALockThatWasRefusedIsLookedAtUntilItIsLikelyToBeFree() {
+		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
+		refused(acquire("a"));
+		this.world.clock().advance(Duration.ofSeconds(1));
+		assertThat(refused(acquire("a")).holder()).isEqualTo(this.repository.peek("a"));
+		refused(acquire("a"));
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(2);
+		assertThat(this.repository.count(Kind.FIND, "a")).isEqualTo(2);
+		this.repository.release(other, Duration.ofSeconds(3), LockWorld.TIMEOUT);
+		assertThat(refused(acquire("a")).holder()).isEqualTo(this.repository.peek("a"));
+		this.world.clock().advance(Duration.ofSeconds(3));
+		granted(acquire("a")).close();
+		granted(acquire("a")).close();
+		assertThat(this.repository.count(Kind.FIND, "a")).isEqualTo(3);
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(4);
+	}
+
+	@Test
+	void aLockThatIsFreeSoonerThanItWasLikelyIsGranted() {
+		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
+		refused(acquire("a"));
+		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
+		granted(acquire("a")).close();
+		this.world.seize("a", LockWorld.LEASE);
+		refused(acquire("a"));
+		this.repository.delete("a");
+		granted(acquire("a"));
+		assertThat(this.repository.count(Kind.FIND, "a")).isEqualTo(2);
+	}
+
+	@Test
+	void aLookThatFailsIsNoRefusal() {
+		this.world.seize("a", LockWorld.LEASE);
+		refused(acquire("a"));
+		this.repository.next(Kind.FIND, Fault.lost(() -> new DataAccessResourceFailureException("no server")));
+		assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> acquire("a"));
+		this.repository.next(Kind.FIND,
+				Fault.lost(() -> new RepositoryInterruptedException(new InterruptedException("scripted"))));
+		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(() -> acquire("a"));
+		refused(acquire("a"));
+	}
+
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 5_000 })
 	void aWaitIsOverExactlyWhenItsTimeIs(long millis) throws Exception {
