@@ -122,7 +122,7 @@ abstract class LockRepositoryContract {
 	}
 
 	long serverTime() {
-		StoreRequest store = new StoreRequest(this.client.getDatabase(this.database), "locks", TIMEOUT);
+		StoreRequest store = new StoreRequest(this.client.getDatabase(this.database), new LockCollection("locks"), TIMEOUT);
 		return this.hello.say(store).getDateTime("localTime").getValue();
 	}
 
