@@ -92,9 +92,9 @@ public interface LockHandle extends AutoCloseable {
 	void onLost(Runnable callback);
 
 	/**
-	 * Give the lock back. Under a transaction that was open when the lock was acquired,
-	 * the release takes effect when that transaction completes. A second call does
-	 * nothing.
+	 * Give the lock back. While a transaction is open in which the lock was acquired, or
+	 * that was begun by the acquiring thread while it held the lock, the release takes
+	 * effect when the last of them has ended. A second call does nothing.
 	 * @return whether the lock was still held; {@code false} when it had been lost or
 	 * released before
 	 * @throws org.springframework.dao.DataAccessException when the server could not be

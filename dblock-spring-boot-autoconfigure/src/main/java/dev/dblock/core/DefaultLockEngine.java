@@ -45,6 +45,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	private final LeaseReleaser releaser;
 
+	private final LockTransactions transactions;
+
 	private final LeaseKeeper keeper;
 
 	private final ReleaseSignals signals;
@@ -105,6 +107,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 				this.threads.watchdog(), this.threads.renewals());
 		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock),
 				this.releaser, this.losses, this.listeners, transactions, clock, settings.timeout());
+		this.transactions = transactions;
 		transactions.follow(repository, this.registry);
 		this.signals = new ReleaseSignals(repository.releases(), this.queues, this.threads.watchdog(), clock, feedIdle);
 		LockRequests requests = new LockRequests(repository, settings.acquirer(), this.releaser, this.keeper, clock);
@@ -160,7 +163,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public Optional<LockHandle> keptByTransaction(String fullName) {
-		return KeptByTransaction.find(this.keeper, fullName);
+		return KeptByTransaction.find(this.keeper, fullName)
+			.or(() -> this.transactions.kept(this.keeper, fullName));
 	}
 
 	@Override

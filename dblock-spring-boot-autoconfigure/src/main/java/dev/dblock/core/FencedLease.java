@@ -41,6 +41,14 @@ final class FencedLease {
 		return new FencedLease(handle, true, fence, state.takeSlot());
 	}
 
+	LeaseHandle handle() {
+		return this.handle;
+	}
+
+	boolean isKept(LeaseKeeper keeper, String name) {
+		return this.open && this.handle.isClosed() && this.handle.isOf(keeper) && this.handle.name().equals(name);
+	}
+
 	boolean isOf(LeaseHandle handle) {
 		return this.handle == handle;
 	}
@@ -66,8 +74,7 @@ final class FencedLease {
 	}
 
 	/**
-	 * Write the fence.
-	 * @return {@code false} when the store has ended the whole transaction
+	 * Write the fence, where there is one.
 	 */
 	TransactionFence.Written write() {
 		if (this.fence == null) {

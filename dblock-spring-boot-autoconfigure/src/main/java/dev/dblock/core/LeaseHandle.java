@@ -36,6 +36,10 @@ final class LeaseHandle implements LockHandle {
 		this.keeper = keeper;
 	}
 
+	boolean isOf(LeaseKeeper keeper) {
+		return this.keeper == keeper;
+	}
+
 	boolean isClosed() {
 		return this.closed.get();
 	}

@@ -2,9 +2,11 @@ package dev.dblock.core;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import dev.dblock.LockHandle;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,7 +22,8 @@ import org.springframework.transaction.TransactionExecutionListener;
  * lock was taken, and under those that are taken inside it. Right before its commit each
  * of them must still be held; where a lock is kept in the store that the transaction
  * writes to, the {@link TransactionFence} is written into it. Until it has ended, none of
- * its locks is given back or handed over.
+ * its locks is given back or handed over. A lock that was lost stands in the way of all
+ * commits of its thread until its handle is closed: work under it is not over before.
  */
 public final class LockTransactions {
 
@@ -46,27 +49,29 @@ public final class LockTransactions {
 	}
 
 	/**
-	 * A lock was taken inside the transactions of this thread that go on meanwhile.
+	 * A lock was taken inside a transaction of this thread, which keeps it to its end.
 	 */
 	void join(LeaseHandle handle) {
-		for (OpenTransaction transaction = current(); transaction != null; transaction = transaction.outer()) {
-			if (!transaction.isEnded() && !isSuspended(transaction)) {
-				transaction.join(handle);
-			}
+		OpenTransaction transaction = current();
+		if (transaction != null) {
+			transaction.join(handle);
 		}
 	}
 
 	/**
-	 * Of the transactions of one manager in one thread, all but the innermost are
-	 * suspended.
+	 * A lock that a transaction of this thread still keeps although its handle was
+	 * closed.
 	 */
-	private boolean isSuspended(OpenTransaction transaction) {
-		for (OpenTransaction inner = current(); inner != null && inner != transaction; inner = inner.outer()) {
-			if (!inner.isEnded() && inner.manager() == transaction.manager()) {
-				return true;
-			}
+	Optional<LockHandle> kept(LeaseKeeper keeper, String name) {
+		if (this.open.isEmpty()) {
+			return Optional.empty();
 		}
-		return false;
+		LockHandle kept = null;
+		for (OpenTransaction transaction = current(); transaction != null && kept == null; transaction = transaction
+			.outer()) {
+			kept = transaction.kept(keeper, name);
+		}
+		return Optional.ofNullable(kept);
 	}
 
 	/**

@@ -36,16 +36,24 @@ final class OpenTransaction {
 		this.outer = outer;
 	}
 
-	PlatformTransactionManager manager() {
-		return this.manager;
-	}
-
 	@Nullable OpenTransaction outer() {
 		return this.outer;
 	}
 
 	boolean isEnded() {
 		return this.ended;
+	}
+
+	/**
+	 * The handle of a lock that was to be given back, and is kept until the end.
+	 */
+	@Nullable LeaseHandle kept(LeaseKeeper keeper, String name) {
+		for (FencedLease lease : this.leases) {
+			if (lease.isKept(keeper, name)) {
+				return lease.handle();
+			}
+		}
+		return null;
 	}
 
 	/**

@@ -405,14 +405,38 @@ class LockTransactionsTests {
 	}
 
 	@Test
-	void aLockTakenInsideTransactionsOfTwoManagersIsKeptForBoth() {
+	void aLockTakenInsideDoesNotConcernTheTransactionOfAnotherManagerAround() {
 		this.transactions.run(() -> {
 			this.unfenced.run(() -> this.locks.execute("a", () -> {
 			}));
+			assertThat(isHeld()).isFalse();
+			this.unfenced.run(() -> this.locks.execute("a", () -> {
+			}));
+		});
+		assertThat(this.fence.slots()).isEmpty();
+	}
+
+	@Test
+	void aLockThatIsKeptAfterItsHandleWasClosedIsEnteredAgain() {
+		LockHandle lock = this.locks.acquire("a");
+		this.transactions.run(() -> {
+			lock.close();
+			this.transactions.runNew(() -> this.locks.execute("a", () -> {
+			}));
+			this.locks.execute("a", () -> assertThat(isHeld()).isTrue());
+			assertThat(this.world.engine().keptByTransaction("b")).isEmpty();
 			assertThat(isHeld()).isTrue();
 		});
-		assertThat(this.fence.slots()).hasSize(1);
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(1);
 		assertThat(isHeld()).isFalse();
+		this.locks.execute("a", () -> assertThat(isHeld()).isTrue());
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(2);
+	}
+
+	@Test
+	void aLockWhoseHandleIsOpenIsNotEnteredThroughItsTransaction() {
+		this.locks.acquire("a");
+		this.transactions.run(() -> assertThat(this.world.engine().keptByTransaction("a")).isEmpty());
 	}
 
 	@Test
