@@ -200,9 +200,10 @@ final class ClassicStatements implements Statements {
 	}
 
 	private FoundLocks find(StoreRequest store, Collection<LeaseKey> leases) {
+		// A batch that is full would have to be followed by another, empty one.
 		List<BsonDocument> stored = store.collection()
 			.find(doc(LockDocument.ID, anyOf(leases, LeaseKey::name)))
-			.batchSize(leases.size())
+			.batchSize(leases.size() + 1)
 			.into(new ArrayList<>());
 		long now = this.clock.read(store).notAfter();
 		FoundLocks found = new FoundLocks();

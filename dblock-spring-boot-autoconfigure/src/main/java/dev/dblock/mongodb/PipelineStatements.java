@@ -171,10 +171,11 @@ final class PipelineStatements implements Statements {
 			return Map.of();
 		}
 		FoundLocks found = new FoundLocks();
+		// A batch that is full would have to be followed by another, empty one.
 		for (BsonDocument document : store.collection()
 			.find(doc(LockDocument.ID, anyOf(leases, LeaseKey::name)))
 			.projection(PROJECTION)
-			.batchSize(leases.size())) {
+			.batchSize(leases.size() + 1)) {
 			found.add(document, now(document));
 		}
 		return found.gone(leases, renewed);
