@@ -39,7 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DblockActuatorTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(3);
+	private static final Duration LEASE = Duration.ofSeconds(9);
 
 	private final HttpClient http = HttpClient.newHttpClient();
 
@@ -153,7 +153,7 @@ class DblockActuatorTests {
 		if (handle.isHeld()) {
 			assertThat(this.locks.tryAcquire("taken")).as("nobody overlaps a holder that was not told").isEmpty();
 		}
-		Awaitility.await().until(() -> !handle.isHeld());
+		Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> !handle.isHeld());
 		assertThat(handle.release()).isFalse();
 	}
 

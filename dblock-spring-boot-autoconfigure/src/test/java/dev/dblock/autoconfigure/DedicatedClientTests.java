@@ -1,5 +1,6 @@
 package dev.dblock.autoconfigure;
 
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -42,7 +43,7 @@ class DedicatedClientTests {
 
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DblockAutoConfiguration.class))
-		.withPropertyValues("dblock.lease=1s");
+		.withPropertyValues("dblock.lease=30s");
 
 	private final ApplicationContextRunner onMongo = this.contextRunner
 		.withConfiguration(AutoConfigurations.of(MongoAutoConfiguration.class, DataMongoAutoConfiguration.class));
@@ -58,7 +59,9 @@ class DedicatedClientTests {
 				assertThat(applications(server)).contains("shop", "shop-dblock");
 				assertThat(handle.isHeld()).isTrue();
 			});
-		Awaitility.await().untilAsserted(() -> assertThat(applications(server)).doesNotContain("shop", "shop-dblock"));
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(60))
+			.untilAsserted(() -> assertThat(applications(server)).doesNotContain("shop", "shop-dblock"));
 	}
 
 	@Test

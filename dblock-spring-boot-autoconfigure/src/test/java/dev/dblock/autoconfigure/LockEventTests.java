@@ -83,6 +83,7 @@ class LockEventTests {
 		this.contextRunner.run((context) -> {
 			assertThat(context.getBean(LockTemplate.class).acquire("stock").release()).isFalse();
 			Awaitility.await()
+				.atMost(Duration.ofSeconds(60))
 				.untilAsserted(() -> assertThat(context.getBean(Heard.class).events())
 					.contains(new LockLostEvent("stock", 7, LossReason.TAKEN_OVER)));
 		});

@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link EngineState}.
  */
-@Timeout(30)
+@Timeout(300)
 class EngineStateTests {
 
 	private static final LockOptions PATIENTLY = LockOptions.defaults().waitUpTo(Duration.ofMinutes(1));

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * What an observer is told.
  */
-@Timeout(30)
+@Timeout(300)
 class LockObservationsTests {
 
 	private static final LockOptions PATIENTLY = LockOptions.defaults().waitUpTo(Duration.ofMinutes(1));

@@ -42,6 +42,9 @@ final class WatchedLeases {
 			newRenewer(), this.releaser, this.losses, this.listener, new LockTransactions(), this.clock,
 			LockWorld.TIMEOUT);
 
+	/** Whose locks are not taken for forgotten. */
+	private final List<LeaseHandle> held = new ArrayList<>();
+
 	LeaseRenewer newRenewer() {
 		return new LeaseRenewer(this.repository, this.registry, this.losses, this.clock);
 	}
@@ -61,7 +64,9 @@ final class WatchedLeases {
 	}
 
 	LeaseHandle hold(String name, Duration lease) {
-		return this.keeper.keep(grant(name, LockOptions.lease(lease)));
+		LeaseHandle handle = this.keeper.keep(grant(name, LockOptions.lease(lease)));
+		this.held.add(handle);
+		return handle;
 	}
 
 	/**

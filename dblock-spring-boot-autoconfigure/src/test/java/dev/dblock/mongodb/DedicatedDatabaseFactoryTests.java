@@ -126,9 +126,11 @@ class DedicatedDatabaseFactoryTests {
 			Topology topology = new Topology(factory);
 			factory.getMongoDatabase().listCollectionNames().first();
 			Object before = topology.get();
-			this.server.stepDown(5);
+			this.server.stepDown(60);
 			this.server.awaitPrimary();
-			Awaitility.await().untilAsserted(() -> assertThat(topology.get()).isNotEqualTo(before));
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(60))
+				.untilAsserted(() -> assertThat(topology.get()).isNotEqualTo(before));
 		}
 	}
 
@@ -168,7 +170,7 @@ class DedicatedDatabaseFactoryTests {
 
 	private static MongoLockRepository repository(MongoDatabaseFactory factory) {
 		return new MongoLockRepository(factory, new MongoLockSettings("locks", Duration.ofMillis(500),
-				Duration.ofDays(1), Duration.ofSeconds(10), StatementDialect.AUTO, true));
+				Duration.ofDays(1), Duration.ofSeconds(60), StatementDialect.AUTO, true));
 	}
 
 }

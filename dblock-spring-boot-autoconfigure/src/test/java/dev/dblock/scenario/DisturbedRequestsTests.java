@@ -153,7 +153,7 @@ class DisturbedRequestsTests {
 		LockHandle held = this.other.locks().acquire("stock");
 		fail(FailCommand.on("findAndModify").writeConcernError(WRITE_CONCERN_TIMED_OUT));
 		assertThatExceptionOfType(LockUnavailableException.class)
-			.isThrownBy(() -> this.disturbed.locks().acquire("stock", LEASE.waitUpTo(Duration.ofMillis(300))))
+			.isThrownBy(() -> this.disturbed.locks().acquire("stock", LEASE.waitUpTo(Duration.ofSeconds(3))))
 			.withMessageContaining("held by other");
 		assertThat(held.release()).isTrue();
 	}
@@ -203,7 +203,7 @@ class DisturbedRequestsTests {
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(this.disturbed.losses().all()).extracting(Losses.Loss::reason).containsExactly(LossReason.EXPIRED);
 		assertThat(this.instances.instant("stock", "updatedAt")).as("applied all the same").isAfter(granted);
-		LockHandle next = this.other.locks().acquire("stock", LEASE.waitUpTo(Duration.ofSeconds(60)));
+		LockHandle next = this.other.locks().acquire("stock", LEASE.waitUpTo(Duration.ofMinutes(2)));
 		assertThat(next.token()).isGreaterThan(handle.token());
 	}
 

@@ -24,20 +24,20 @@ class ElectionTests {
 
 	private static final Logger logger = LoggerFactory.getLogger(ElectionTests.class);
 
-	private static final Duration LEASE = Duration.ofSeconds(10);
+	private static final Duration LEASE = Duration.ofSeconds(30);
 
 	/**
-	 * No lease of ten seconds is lost at an election that is shorter.
+	 * No lease of thirty seconds is lost at an election that is shorter.
 	 */
-	private static final Duration LONG_ELECTION = Duration.ofSeconds(5);
+	private static final Duration LONG_ELECTION = Duration.ofSeconds(15);
 
 	/**
 	 * Two seconds are promised, on a machine that has time for its tests.
 	 */
 	private static final Duration AFTER_THE_ELECTION = Duration
-		.ofMillis(Long.getLong("dblock.test.after-election-millis", 10_000));
+		.ofMillis(Long.getLong("dblock.test.after-election-millis", 60_000));
 
-	private static final LockOptions PATIENT = LockOptions.lease(LEASE).waitUpTo(Duration.ofSeconds(60));
+	private static final LockOptions PATIENT = LockOptions.lease(LEASE).waitUpTo(Duration.ofMinutes(2));
 
 	@Test
 	void renewalsAndAcquisitionsGoOnAfterTheElection(MongoReplicaSet server) throws Exception {

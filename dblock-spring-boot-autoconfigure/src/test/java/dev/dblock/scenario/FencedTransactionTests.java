@@ -50,7 +50,8 @@ class FencedTransactionTests {
 	void start(MongoServer server) {
 		this.instances = new Instances(server);
 		this.other = this.instances.start("other");
-		this.application = FencedApplication.start(this.instances, "application", "dblock.handoff.max-time=1m");
+		this.application = FencedApplication.start(this.instances, "application", "dblock.lease=10m",
+				"dblock.handoff.max-time=1m");
 		this.locks = this.application.locks();
 	}
 
@@ -158,7 +159,7 @@ class FencedTransactionTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void takeOverWaitsForTheRollbackThatCameFirst(boolean earlier) throws Exception {
-		this.locks.acquire("stock");
+		LockHandle stale = this.locks.acquire("stock");
 		withEarlierFence(earlier);
 		long before = orders();
 		Work<?>[] takeOver = new Work<?>[1];
@@ -170,6 +171,7 @@ class FencedTransactionTests {
 		}, () -> inTransaction(this::order)));
 		takeOver[0].result();
 		assertThat(orders()).isEqualTo(before);
+		assertThat(stale.release()).isFalse();
 	}
 
 	private void awaitRaise() {
@@ -178,13 +180,14 @@ class FencedTransactionTests {
 
 	@Test
 	void takeOverRaisesAllSlotsInOneCommandBeforeItIsGranted() {
-		this.locks.acquire("stock");
+		LockHandle stale = this.locks.acquire("stock");
 		LockHandle successor = overtake();
 		assertThat(this.other.commands().to(FENCES)).extracting(Sent::command).containsExactly("update");
 		for (int slot = 0; slot < 4; slot++) {
 			assertThat(fence(slot)).containsEntry("token", successor.token()).containsKey("updatedAt");
 		}
 		assertThat(this.instances.document("stock")).containsEntry("fencePending", true);
+		assertThat(stale.release()).isFalse();
 		successor.renew();
 		assertThat(this.instances.document("stock")).containsEntry("fencePending", false);
 		successor.release();
@@ -194,8 +197,10 @@ class FencedTransactionTests {
 
 	@Test
 	void releaseAfterARaisedFenceClearsTheMark() {
-		this.locks.acquire("stock");
-		overtake().release();
+		LockHandle stale = this.locks.acquire("stock");
+		LockHandle successor = overtake();
+		assertThat(stale.release()).isFalse();
+		successor.release();
 		assertThat(this.instances.document("stock")).containsEntry("fencePending", false);
 		this.other.locks().acquire("stock").release();
 		assertThat(this.other.commands().to(FENCES)).hasSize(1);

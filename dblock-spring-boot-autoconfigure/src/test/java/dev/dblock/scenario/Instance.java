@@ -27,7 +27,7 @@ final class Instance implements AutoCloseable {
 
 	static final String COLLECTION = "dblock_locks";
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(30);
+	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
 	private static final LockOptions DEFAULTS = new LockOptions(Duration.ofSeconds(30), Duration.ZERO, Duration.ZERO,
 			Duration.ZERO, true, WhenLost.NOTIFY, null, null);

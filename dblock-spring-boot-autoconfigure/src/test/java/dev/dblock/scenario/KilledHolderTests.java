@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class KilledHolderTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(3);
+	private static final Duration LEASE = Duration.ofSeconds(9);
 
 	@Test
 	void lockIsTakenOverAtTheEndOfItsLeaseAndNotBefore(MongoServer server) throws Exception {
@@ -37,7 +37,7 @@ class KilledHolderTests {
 				Instant granted = instances.instant("stock", "acquiredAt");
 				Instances.eventually().until(() -> instances.instant("stock", "updatedAt").isAfter(granted));
 				Work<LockHandle> waiter = Work.start(
-						() -> other.locks().acquire("stock", LockOptions.defaults().waitUpTo(Duration.ofMinutes(1))));
+						() -> other.locks().acquire("stock", LockOptions.defaults().waitUpTo(Duration.ofMinutes(2))));
 				waiter.awaitWaiting();
 				holder.destroyForcibly().onExit().join();
 				Document left = instances.document("stock");

@@ -29,9 +29,9 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3, fresh = true)
 class LostMajorityTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(4);
+	private static final Duration LEASE = Duration.ofSeconds(6);
 
-	private static final Duration CLOCK_ALLOWANCE = Duration.ofSeconds(2);
+	private static final Duration CLOCK_ALLOWANCE = Duration.ofSeconds(10);
 
 	private static final LockOptions PATIENT = LockOptions.defaults().waitUpTo(Duration.ofSeconds(120));
 
@@ -152,7 +152,7 @@ class LostMajorityTests {
 
 	@Test
 	void leaseThatIsLongerThanTheTroubleOutlivesIt() {
-		LockHandle handle = this.one.locks().acquire("stock", LockOptions.lease(Duration.ofSeconds(40)));
+		LockHandle handle = this.one.locks().acquire("stock", LockOptions.lease(Duration.ofSeconds(60)));
 		Instant granted = this.instances.instant("stock", "updatedAt");
 		loseMajority();
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(handle::renew).withMessageContaining("'stock'");

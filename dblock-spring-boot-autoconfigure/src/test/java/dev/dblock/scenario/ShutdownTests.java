@@ -50,11 +50,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
 class ShutdownTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(3);
+	private static final Duration LEASE = Duration.ofSeconds(6);
 
 	private static final String SHORT_PHASES = "spring.lifecycle.timeout-per-shutdown-phase=100ms";
 
-	private static final LockOptions PATIENT = LockOptions.defaults().waitUpTo(Duration.ofSeconds(60));
+	private static final LockOptions PATIENT = LockOptions.defaults().waitUpTo(Duration.ofMinutes(2));
 
 	private static final LockOptions UNENDING = LockOptions.lease(Duration.ofMinutes(5));
 
@@ -104,18 +104,18 @@ class ShutdownTests {
 				"spring.task.execution.shutdown.await-termination=true",
 				"spring.task.execution.shutdown.await-termination-period=60s");
 		Job job = application.getBean(Job.class);
-		LockHandle handle = job.handle.get(30, TimeUnit.SECONDS);
+		LockHandle handle = job.handle.get(60, TimeUnit.SECONDS);
 		CountDownLatch closing = new CountDownLatch(1);
 		application.addApplicationListener((ContextClosedEvent event) -> closing.countDown());
 		Work<Boolean> shutdown = Work.start(application::close);
-		assertThat(closing.await(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(closing.await(60, TimeUnit.SECONDS)).isTrue();
 		awaitRenewals(4);
 		assertThat(shutdown.isDone()).isFalse();
 		assertThat(handle.isHeld()).isTrue();
 		assertThat(this.other.locks().tryAcquire("job")).isEmpty();
 		job.end.countDown();
 		shutdown.result();
-		assertThat(job.outcome.get(30, TimeUnit.SECONDS)).isEqualTo("held to the end");
+		assertThat(job.outcome.get(60, TimeUnit.SECONDS)).isEqualTo("held to the end");
 		assertThat(this.instances.isReleased("job")).isTrue();
 		assertThat(job.losses.all()).isEmpty();
 	}
@@ -125,19 +125,19 @@ class ShutdownTests {
 	void taskThatOutlivesEveryGraceIsToldAndItsLeaseEndsTheLock(Class<?> configuration) throws Exception {
 		ConfigurableApplicationContext application = startApplication(configuration, SHORT_PHASES);
 		Job job = application.getBean(Job.class);
-		LockHandle handle = job.handle.get(30, TimeUnit.SECONDS);
+		LockHandle handle = job.handle.get(60, TimeUnit.SECONDS);
 		application.close();
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(job.losses.of("job"))
 			.hasValueSatisfying((loss) -> assertThat(loss.reason()).isEqualTo(LossReason.SHUTDOWN));
 		Document left = this.instances.document("job");
 		assertThat(left).containsKey("holder").doesNotContainKey("releasedAt");
-		LockHandle next = this.other.locks().acquire("job", UNENDING.autoRenew(false).waitUpTo(Duration.ofMinutes(1)));
+		LockHandle next = this.other.locks().acquire("job", UNENDING.autoRenew(false).waitUpTo(Duration.ofMinutes(2)));
 		Document taken = this.instances.document("job");
 		assertThat(taken.getDate("acquiredAt")).as("nothing renewed it, and nobody released it")
 			.isAfterOrEqualTo(left.getDate("expiresAt"));
 		job.end.countDown();
-		assertThat(job.outcome.get(30, TimeUnit.SECONDS)).isEqualTo("lost at the end: SHUTDOWN");
+		assertThat(job.outcome.get(60, TimeUnit.SECONDS)).isEqualTo("lost at the end: SHUTDOWN");
 		assertThat(this.instances.document("job")).isEqualTo(taken);
 		assertThat(next.release()).isTrue();
 	}
@@ -149,9 +149,9 @@ class ShutdownTests {
 		Work<Boolean> work = Work
 			.start(() -> locks(application).execute("job", LockOptions.defaults().whenLost(WhenLost.INTERRUPT), () -> {
 				started.countDown();
-				return new CountDownLatch(1).await(60, TimeUnit.SECONDS);
+				return new CountDownLatch(1).await(5, TimeUnit.MINUTES);
 			}));
-		assertThat(started.await(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(started.await(60, TimeUnit.SECONDS)).isTrue();
 		application.close();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> {
 			throw work.failure();
@@ -245,10 +245,10 @@ class ShutdownTests {
 		ConfigurableApplicationContext child = this.instances.startChild(parent, ExecutedConfiguration.class);
 		assertThat(locks(child)).isSameAs(locks(parent));
 		Job job = child.getBean(Job.class);
-		LockHandle handle = job.handle.get(30, TimeUnit.SECONDS);
+		LockHandle handle = job.handle.get(60, TimeUnit.SECONDS);
 		job.end.countDown();
 		child.close();
-		assertThat(job.outcome.get(30, TimeUnit.SECONDS)).isEqualTo("held to the end");
+		assertThat(job.outcome.get(60, TimeUnit.SECONDS)).isEqualTo("held to the end");
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(locks(parent).acquire("job").release()).isTrue();
 	}

@@ -43,11 +43,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
 class StarvedPoolTests {
 
-	private static final Duration STARVED = Duration.ofSeconds(Long.getLong("dblock.test.starved-seconds", 9));
+	private static final Duration STARVED = Duration.ofSeconds(Long.getLong("dblock.test.starved-seconds", 13));
 
 	private static final Duration FOR_EVER = STARVED.plusMinutes(10);
 
-	private static final Duration LEASE = Duration.ofSeconds(4);
+	private static final Duration LEASE = Duration.ofSeconds(6);
 
 	private static final int CONNECTIONS = 2;
 
@@ -75,7 +75,7 @@ class StarvedPoolTests {
 
 	private ConfigurableApplicationContext startApplication(boolean dedicatedClient) {
 		ConfigurableApplicationContext application = this.instances.startApplication("starved",
-				SmallPoolConfiguration.class, "dblock.clock-allowance=2s",
+				SmallPoolConfiguration.class, "dblock.clock-allowance=10s",
 				"dblock.mongodb.dedicated-client=" + dedicatedClient);
 		locks(application).acquire("first of starved").release();
 		return application;
@@ -125,12 +125,12 @@ class StarvedPoolTests {
 
 		assertThat(locks(application).acquire("more").release()).isTrue();
 		Work<LockHandle> waiter = Work
-			.start(() -> locks(application).acquire("wanted", LockOptions.defaults().waitUpTo(Duration.ofSeconds(60))));
+			.start(() -> locks(application).acquire("wanted", LockOptions.defaults().waitUpTo(Duration.ofMinutes(2))));
 		waiter.awaitWaiting();
 		assertThat(wanted.release()).isTrue();
 		assertThat(waiter.result().release()).isTrue();
 
-		Instances.eventually().atMost(STARVED.plusSeconds(60)).until(() -> {
+		Instances.eventually().atMost(STARVED.plusMinutes(2)).until(() -> {
 			assertThat(handle.isHeld()).isTrue();
 			assertThat(this.other.locks().tryAcquire("stock")).isEmpty();
 			return this.instances.instant("stock", "updatedAt").isAfter(starved.plus(STARVED));
@@ -149,13 +149,13 @@ class StarvedPoolTests {
 				() -> locks(application).execute("stock", LockOptions.lease(LEASE).whenLost(WhenLost.INTERRUPT), () -> {
 					started.complete(LockContext.current().orElseThrow());
 					try {
-						return new CountDownLatch(1).await(60, TimeUnit.SECONDS);
+						return new CountDownLatch(1).await(5, TimeUnit.MINUTES);
 					}
 					finally {
 						interrupted.complete(System.nanoTime());
 					}
 				}));
-		LockHandle handle = started.get(30, TimeUnit.SECONDS);
+		LockHandle handle = started.get(60, TimeUnit.SECONDS);
 		List<Work<Boolean>> queries = starve(application);
 		Instant free = this.instances.instant("stock", "expiresAt");
 
@@ -173,7 +173,7 @@ class StarvedPoolTests {
 
 		endQueries();
 		assertThat(
-				locks(application).acquire("stock", LockOptions.lease(LEASE).waitUpTo(Duration.ofSeconds(60))).token())
+				locks(application).acquire("stock", LockOptions.lease(LEASE).waitUpTo(Duration.ofMinutes(2))).token())
 			.isGreaterThan(handle.token());
 	}
 

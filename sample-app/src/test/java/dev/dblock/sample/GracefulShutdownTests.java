@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class GracefulShutdownTests {
 
-	private static final Duration LONG_ENOUGH = Duration.ofSeconds(60);
+	private static final Duration LONG_ENOUGH = Duration.ofMinutes(2);
 
 	private Instance ending;
 
@@ -41,7 +41,7 @@ class GracefulShutdownTests {
 	}
 
 	private static Instance start(String name, String uri) {
-		return Instance.start(name, uri, "--dblock.lease=3s", "--sample.stock.work=9s",
+		return Instance.start(name, uri, "--dblock.lease=6s", "--sample.stock.work=20s",
 				"--spring.lifecycle.timeout-per-shutdown-phase=60s",
 				"--spring.task.scheduling.shutdown.await-termination=false");
 	}
@@ -61,11 +61,11 @@ class GracefulShutdownTests {
 		Awaitility.await().atMost(LONG_ENOUGH).until(() -> {
 			assertThat(held()).as("longer than its first lease")
 				.hasValueSatisfying((now) -> assertThat(now.holder()).isEqualTo(before.holder()));
-			return held().orElseThrow().updatedAt().isAfter(before.updatedAt().plusSeconds(4));
+			return held().orElseThrow().updatedAt().isAfter(before.updatedAt().plusSeconds(7));
 		});
 		assertThat(closed).isNotDone();
-		assertThat(counting.get(60, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
-		closed.get(60, TimeUnit.SECONDS);
+		assertThat(counting.get(120, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+		closed.get(120, TimeUnit.SECONDS);
 		assertThat(this.locks.inspect("stock-bolts")).hasValueSatisfying((lock) -> {
 			assertThat(lock.held()).isFalse();
 			assertThat(lock.releasedAt()).isNotNull();
