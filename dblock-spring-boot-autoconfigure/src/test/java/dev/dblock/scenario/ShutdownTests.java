@@ -100,9 +100,9 @@ class ShutdownTests {
 	void taskThatAnExecutorOutlivesAllPhasesForKeepsItsLockToItsEnd(Class<?> configuration) throws Exception {
 		ConfigurableApplicationContext application = startApplication(configuration, SHORT_PHASES,
 				"spring.task.scheduling.shutdown.await-termination=true",
-				"spring.task.scheduling.shutdown.await-termination-period=60s",
+				"spring.task.scheduling.shutdown.await-termination-period=300s",
 				"spring.task.execution.shutdown.await-termination=true",
-				"spring.task.execution.shutdown.await-termination-period=60s");
+				"spring.task.execution.shutdown.await-termination-period=300s");
 		Job job = application.getBean(Job.class);
 		LockHandle handle = job.handle.get(60, TimeUnit.SECONDS);
 		CountDownLatch closing = new CountDownLatch(1);
@@ -211,7 +211,9 @@ class ShutdownTests {
 		application.close();
 		Document left = this.instances.document("job");
 		long sent = commands.to(Instance.COLLECTION).size();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::renew);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::renew)
+			.extracting(LockLostException::reason)
+			.isEqualTo(LossReason.SHUTDOWN);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> handle.extend(LEASE));
 		assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> locks.acquire("more"));
 		assertThat(handle.release()).isFalse();
@@ -230,7 +232,7 @@ class ShutdownTests {
 		Work<LockHandle> waiter = Work.start(() -> locks(parent).acquire("wanted", PATIENT));
 		waiter.awaitWaiting();
 		child.close();
-		awaitRenewals(2);
+		awaitRenewals(1);
 		assertThat(waiter.isDone()).isFalse();
 		taken.release();
 		assertThat(waiter.result().release()).isTrue();
@@ -260,14 +262,14 @@ class ShutdownTests {
 		for (int round = 0; round < 2; round++) {
 			application.stop();
 			assertThat(application.isRunning()).isFalse();
-			awaitRenewals(2);
+			awaitRenewals(1);
 			assertThat(locks(application).acquire("while it is stopped").release()).isTrue();
 			application.start();
-			awaitRenewals(2);
+			awaitRenewals(1);
 			assertThat(locks(application).acquire("stock").release()).isTrue();
 		}
 		application.pause();
-		awaitRenewals(2);
+		awaitRenewals(1);
 		application.restart();
 		awaitRenewals(1);
 		assertThat(handle.release()).isTrue();
