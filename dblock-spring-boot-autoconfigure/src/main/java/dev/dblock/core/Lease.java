@@ -130,6 +130,13 @@ final class Lease {
 		return this.state;
 	}
 
+	/**
+	 * To be called often enough to see every step of the wall clock.
+	 */
+	synchronized void observeClocks() {
+		this.deadline = this.deadline.observe(this.clock);
+	}
+
 	@Nullable LossReason end() {
 		return this.state.end();
 	}

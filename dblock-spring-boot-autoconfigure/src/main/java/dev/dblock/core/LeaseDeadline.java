@@ -8,10 +8,12 @@ import java.util.concurrent.TimeUnit;
  * proved it was sent.
  *
  * @param sentNanos the monotonic clock before the request was first sent
- * @param sentWallMillis the wall clock at the same moment
+ * @param sentWallMillis the wall clock at the same moment, moved along with every step of
+ * it that was observed since
  * @param leaseNanos the length of the lease
+ * @param lostNanos how much time only the wall clock was observed to have seen since
  */
-record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
+record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long lostNanos) {
 
 	/**
 	 * The monotonic clock stands still while a machine is suspended, and so the wall
@@ -22,13 +24,20 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
 
 	private static final long DRIFT = 1000;
 
+	/** Readings differ by what a clock rounds. */
+	private static final long NOISE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+	LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
+		this(sentNanos, sentWallMillis, leaseNanos, 0);
+	}
+
 	static LeaseDeadline from(LockClock clock, Duration lease) {
 		long nanos = clock.nanoTime();
 		return new LeaseDeadline(nanos, clock.wallMillis(), lease.toNanos());
 	}
 
 	LeaseDeadline withLease(Duration lease) {
-		return new LeaseDeadline(this.sentNanos, this.sentWallMillis, lease.toNanos());
+		return new LeaseDeadline(this.sentNanos, this.sentWallMillis, lease.toNanos(), this.lostNanos);
 	}
 
 	boolean passed(LockClock clock) {
@@ -49,9 +58,46 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
 	 * between two readings is no machine that was suspended.
 	 */
 	boolean suspect(LockClock clock) {
-		long wall = TimeUnit.MILLISECONDS.toNanos(clock.wallMillis() - this.sentWallMillis);
+		return this.lostNanos > 0 || isLeap(aheadAtLeast(clock), clock);
+	}
+
+	private boolean isLeap(long aheadNanos, LockClock clock) {
+		return aheadNanos > SUSPICION_NANOS + elapsedNanos(clock) / DRIFT;
+	}
+
+	private long aheadAtLeast(LockClock clock) {
+		long wall = wallNanos(clock);
+		return wall - elapsedNanos(clock);
+	}
+
+	private long aheadAtMost(LockClock clock) {
 		long elapsed = elapsedNanos(clock);
-		return wall - elapsed > SUSPICION_NANOS + elapsed / DRIFT;
+		return wallNanos(clock) - elapsed;
+	}
+
+	private long wallNanos(LockClock clock) {
+		return TimeUnit.MILLISECONDS.toNanos(clock.wallMillis() - this.sentWallMillis);
+	}
+
+	/**
+	 * Note what the wall clock has done against the monotonic one. Whoever sets it back
+	 * must not hide that the machine was suspended, be it before or afterwards; so both
+	 * have to be seen as they happen.
+	 * @param clock the clocks now
+	 * @return the same deadline, if there was nothing to note
+	 */
+	LeaseDeadline observe(LockClock clock) {
+		long ahead = aheadAtLeast(clock);
+		if (isLeap(ahead, clock)) {
+			return stepped(ahead, this.lostNanos + ahead);
+		}
+		long behind = aheadAtMost(clock);
+		return (behind < -NOISE_NANOS) ? stepped(behind, this.lostNanos) : this;
+	}
+
+	private LeaseDeadline stepped(long byNanos, long lostNanos) {
+		long wall = this.sentWallMillis + TimeUnit.NANOSECONDS.toMillis(byNanos);
+		return new LeaseDeadline(this.sentNanos, wall, this.leaseNanos, lostNanos);
 	}
 
 	/**
@@ -69,10 +115,11 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
 	}
 
 	private LeaseDeadline withReachOf(LeaseDeadline older) {
+		long elapsed = this.sentNanos - older.sentNanos;
 		long wall = TimeUnit.MILLISECONDS.toNanos(this.sentWallMillis - older.sentWallMillis);
-		long between = Math.max(this.sentNanos - older.sentNanos, wall);
+		long between = Math.max(elapsed, wall) + older.lostNanos;
 		long left = Math.max(this.leaseNanos, older.leaseNanos - between);
-		return new LeaseDeadline(this.sentNanos, this.sentWallMillis, left);
+		return new LeaseDeadline(this.sentNanos, this.sentWallMillis, left, this.lostNanos);
 	}
 
 }

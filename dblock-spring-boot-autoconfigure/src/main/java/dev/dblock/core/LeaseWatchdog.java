@@ -146,6 +146,7 @@ final class LeaseWatchdog {
 	long tick() {
 		long pause = LONGEST_PAUSE_NANOS;
 		for (Lease lease : this.registry.all()) {
+			lease.observeClocks();
 			if (lease.isOver()) {
 				this.losses.expire(lease);
 			}

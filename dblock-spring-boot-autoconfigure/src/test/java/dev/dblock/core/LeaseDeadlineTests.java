@@ -97,6 +97,23 @@ class LeaseDeadlineTests {
 	}
 
 	@Test
+	void aRenewalTakesOffTheTimeThatWasLostThoughTheWallClockWasSetBackSince() {
+		LeaseDeadline extension = LeaseDeadline.from(this.clock, Duration.ofHours(1));
+		this.clock.suspend(Duration.ofMinutes(10));
+		LeaseDeadline seen = extension.observe(this.clock);
+		this.clock.advanceWall(Duration.ofMinutes(-10));
+		LeaseDeadline renewal = LeaseDeadline.from(this.clock, LEASE);
+		assertThat(seen.merge(renewal).remainingNanos(this.clock)).isEqualTo(Duration.ofMinutes(50).toNanos());
+	}
+
+	@Test
+	void clocksThatGoTogetherLeaveNothingToNote() {
+		LeaseDeadline deadline = LeaseDeadline.from(this.clock, LEASE);
+		this.clock.advance(Duration.ofSeconds(10));
+		assertThat(deadline.observe(this.clock)).isSameAs(deadline);
+	}
+
+	@Test
 	void aWallClockThatWasSetBackLengthensNothing() {
 		LeaseDeadline extension = LeaseDeadline.from(this.clock, Duration.ofHours(1));
 		this.clock.advance(Duration.ofMinutes(1));

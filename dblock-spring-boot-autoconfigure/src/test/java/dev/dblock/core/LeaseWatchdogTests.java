@@ -332,6 +332,30 @@ class LeaseWatchdogTests {
 	}
 
 	@Test
+	void aWallClockThatWasSetBackBeforeHidesNoSuspension() {
+		LockHandle handle = this.leases.hold("a", LEASE);
+		this.leases.clock().advanceWall(Duration.ofSeconds(-20));
+		this.leases.watchdog().tick();
+		assertThat(handle.isHeld()).isTrue();
+		this.leases.clock().suspend(Duration.ofSeconds(20));
+		assertThat(handle.isHeld()).isFalse();
+		this.leases.watchdog().tick();
+		this.leases.line().serveAll();
+		assertThat(handle.isHeld()).isTrue();
+	}
+
+	@Test
+	void aWallClockThatIsSetBackAfterwardsProvesNothing() {
+		LockHandle handle = this.leases.hold("a", LEASE);
+		this.leases.clock().suspend(Duration.ofSeconds(20));
+		this.leases.watchdog().tick();
+		this.leases.clock().advanceWall(Duration.ofSeconds(-20));
+		assertThat(handle.isHeld()).isFalse();
+		this.leases.line().serveAll();
+		assertThat(handle.isHeld()).isTrue();
+	}
+
+	@Test
 	void anUnprovenLeaseIsTriedAgainWithPausesAndStaysUnproven() {
 		LockHandle handle = this.leases.hold("a", LEASE);
 		this.leases.clock().suspend(SECOND);
