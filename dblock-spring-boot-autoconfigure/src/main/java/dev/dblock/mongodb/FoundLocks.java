@@ -78,20 +78,26 @@ final class FoundLocks {
 	 * @param renewed how many of them were renewed
 	 * @return those whose document names another holder, has ended, or is missing
 	 * @throws TransientDataAccessResourceException when fewer are gone than were not
-	 * renewed: then it is not known which, and no lease may be believed in
+	 * renewed, or one is there that was not renewed: then it is not known which, and no
+	 * lease may be believed in
 	 */
 	Map<LeaseKey, Optional<LockInfo>> gone(Collection<LeaseKey> leases, long renewed) {
 		Map<LeaseKey, Optional<LockInfo>> gone = new HashMap<>();
+		int kept = 0;
 		for (LeaseKey lease : leases) {
 			Found found = this.byName.get(lease.name());
 			if (found == null || !found.isRenewable(lease)) {
 				gone.put(lease, Optional.ofNullable(found).map(Found::info));
 			}
+			else if (found.isProlonged()) {
+				kept++;
+			}
 		}
-		if (gone.size() < leases.size() - renewed) {
+		if (gone.size() < leases.size() - renewed || kept < leases.size() - gone.size()) {
 			throw new TransientDataAccessResourceException(
-					"Of %d leases %d were renewed, but only %d are gone: the locks were changed in between. Renew again"
-						.formatted(leases.size(), renewed, gone.size()));
+					("Of %d leases %d were renewed, but %d are gone and %d go on for long: the locks were changed in "
+							+ "between. Renew again")
+						.formatted(leases.size(), renewed, gone.size(), kept));
 		}
 		return gone;
 	}
@@ -100,6 +106,15 @@ final class FoundLocks {
 
 		private boolean isRenewable(LeaseKey lease) {
 			return this.info.held() && this.document.isHeldBy(lease.holder());
+		}
+
+		/**
+		 * Whether nearly a whole lease is left. A renewal takes no longer than a sixth of
+		 * one; and a lease can be there that was not renewed, where another server's
+		 * clock is behind that of the one which found it over.
+		 */
+		private boolean isProlonged() {
+			return this.info.remaining().toMillis() >= this.document.leaseMillis() / 6 * 5;
 		}
 
 	}

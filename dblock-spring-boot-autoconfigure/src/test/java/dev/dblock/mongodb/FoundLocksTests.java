@@ -57,4 +57,20 @@ class FoundLocksTests {
 			.withMessageContaining("Renew again");
 	}
 
+	@Test
+	void aLeaseThatIsStillThereButWasNotProlongedIsNotProven() {
+		this.found.add(stored("a", "other", NOW + 30_000), NOW);
+		this.found.add(stored("b", "me", NOW + 200).append("leaseMillis", new BsonInt64(30_000)), NOW);
+		assertThatExceptionOfType(TransientDataAccessResourceException.class)
+			.isThrownBy(() -> this.found.gone(List.of(A, B), 1))
+			.withMessageContaining("1 are gone and 0 go on");
+	}
+
+	@Test
+	void aLeaseThatWasProlongedIsProvenThoughAnotherIsGone() {
+		this.found.add(stored("a", "other", NOW + 30_000), NOW);
+		this.found.add(stored("b", "me", NOW + 25_001).append("leaseMillis", new BsonInt64(30_000)), NOW);
+		assertThat(this.found.gone(List.of(A, B), 1)).containsOnlyKeys(A);
+	}
+
 }
