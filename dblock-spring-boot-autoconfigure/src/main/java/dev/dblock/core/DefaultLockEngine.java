@@ -163,8 +163,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public Optional<LockHandle> keptByTransaction(String fullName) {
-		return KeptByTransaction.find(this.keeper, fullName)
-			.or(() -> this.transactions.kept(this.keeper, fullName));
+		return KeptByTransaction.find(this.keeper, fullName).or(() -> this.transactions.kept(this.keeper, fullName));
 	}
 
 	@Override

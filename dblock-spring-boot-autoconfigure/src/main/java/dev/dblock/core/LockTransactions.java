@@ -67,8 +67,8 @@ public final class LockTransactions {
 			return Optional.empty();
 		}
 		LockHandle kept = null;
-		for (OpenTransaction transaction = current(); transaction != null && kept == null; transaction = transaction
-			.outer()) {
+		for (OpenTransaction transaction = current(); transaction != null
+				&& kept == null; transaction = transaction.outer()) {
 			kept = transaction.kept(keeper, name);
 		}
 		return Optional.ofNullable(kept);

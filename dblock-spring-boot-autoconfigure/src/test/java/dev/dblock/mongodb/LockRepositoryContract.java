@@ -122,7 +122,8 @@ abstract class LockRepositoryContract {
 	}
 
 	long serverTime() {
-		StoreRequest store = new StoreRequest(this.client.getDatabase(this.database), new LockCollection("locks"), TIMEOUT);
+		StoreRequest store = new StoreRequest(this.client.getDatabase(this.database), new LockCollection("locks"),
+				TIMEOUT);
 		return this.hello.say(store).getDateTime("localTime").getValue();
 	}
 
