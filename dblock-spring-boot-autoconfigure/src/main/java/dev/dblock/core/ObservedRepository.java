@@ -49,6 +49,11 @@ final class ObservedRepository implements LockRepository {
 	}
 
 	@Override
+	public boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout) {
+		return release(lease, minHoldLeft, FenceMark.KEEP, timeout);
+	}
+
+	@Override
 	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout) {
 		return observe(LockActivity.RELEASE, LockSubject.lock(lease.name(), null, 0),
 				() -> this.repository.release(lease, minHoldLeft, mark, timeout),
