@@ -32,7 +32,7 @@ class InvalidLockDeclarationFailureAnalyzerTests {
 			.contains("Locked methods cannot work as they are declared:")
 			.contains("    - bean 'orders', " + Orders.class.getName()
 					+ "#settle(String): the name 'order-#{#order.}' has" + " an expression that cannot be parsed: ")
-			.contains("    - bean 'orders', " + Orders.class.getName() + "#close(): is final, so that no proxy can lock"
+			.contains("    - bean 'orders', " + Orders.class.getName() + "#cancel(): is final, so that no proxy can lock"
 					+ " it; make it neither private nor final")
 			.contains("Change each @DistributedLock")
 			.doesNotContain("\tat ");
@@ -45,7 +45,7 @@ class InvalidLockDeclarationFailureAnalyzerTests {
 		}
 
 		@DistributedLock
-		public final void close() {
+		public final void cancel() {
 		}
 
 	}
