@@ -51,7 +51,7 @@ record Line(String id, String what, @Nullable Quantity value, @Nullable String a
 	/**
 	 * The same line with a better word for what it is compared with.
 	 */
-	Line against(String against) {
+	Line comparedWith(String against) {
 		return new Line(this.id, this.what, this.value, against, this.reference, this.ratio, this.bound, this.verdict,
 				this.note);
 	}

@@ -1,8 +1,9 @@
 package dev.dblock.benchmarks;
 
-import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 import dev.dblock.testing.MongoServerKind;
@@ -17,7 +18,7 @@ final class Main {
 	private Main() {
 	}
 
-	public static void main(String[] arguments) throws IOException {
+	public static void main(String[] arguments) {
 		Logging.configure();
 		Arguments parsed;
 		try {
@@ -31,7 +32,7 @@ final class Main {
 		System.exit(run(parsed, System.out, System.err) ? 0 : 1);
 	}
 
-	static boolean run(Arguments arguments, PrintStream out, PrintStream progress) throws IOException {
+	static boolean run(Arguments arguments, PrintStream out, PrintStream progress) {
 		Optional<RedisServer> redis = RedisServer.start();
 		if (redis.isEmpty()) {
 			progress.println(RedisServer.MISSING);
@@ -47,14 +48,13 @@ final class Main {
 		}
 	}
 
-	static boolean run(Arguments arguments, Addresses addresses, PrintStream out, PrintStream progress)
-			throws IOException {
+	static boolean run(Arguments arguments, Addresses addresses, PrintStream out, PrintStream progress) {
 		try (Bench bench = new Bench(addresses, arguments.quick())) {
-			Environment environment = Environment.before(addresses);
-			Report report = new Report(environment.describe(arguments),
-					new Suite(arguments.cases(), progress).run(bench));
+			Map<String, String> environment = Environment.before(addresses).describe(arguments);
 			Path folder = arguments.output();
-			report.writeTo(folder);
+			List<Line> lines = new Suite(arguments.cases(), progress).run(bench,
+					(soFar) -> new Report(environment, soFar).writeTo(folder));
+			Report report = new Report(environment, lines);
 			out.println();
 			out.println(report.toMarkdown());
 			progress.println("Written to " + folder.resolve("results.md") + " and " + folder.resolve("results.json"));

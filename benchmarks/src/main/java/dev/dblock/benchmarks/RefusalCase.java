@@ -43,7 +43,7 @@ final class RefusalCase implements BenchmarkCase {
 			held.forEach(Locks.Section::leave);
 			return List.of(
 					scores.line(id(), title(), Unit.NANOS, Subject.RAW, Bound.atMost(1.3))
-						.against("raw no-op findAndModify"),
+						.comparedWith("raw no-op findAndModify"),
 					scores.line(id(), title(), Unit.NANOS, Subject.REDISSON), heldHere(bench));
 		}
 	}

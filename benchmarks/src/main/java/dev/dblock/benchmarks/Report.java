@@ -1,6 +1,7 @@
 package dev.dblock.benchmarks;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -70,10 +71,15 @@ record Report(Map<String, String> environment, List<Line> lines) {
 	/**
 	 * Write {@code results.md} and {@code results.json}.
 	 */
-	void writeTo(Path folder) throws IOException {
-		Files.createDirectories(folder);
-		Files.writeString(folder.resolve("results.md"), toMarkdown());
-		Files.writeString(folder.resolve("results.json"), toJson() + "\n");
+	void writeTo(Path folder) {
+		try {
+			Files.createDirectories(folder);
+			Files.writeString(folder.resolve("results.md"), toMarkdown());
+			Files.writeString(folder.resolve("results.json"), toJson() + "\n");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("The results could not be written to " + folder, ex);
+		}
 	}
 
 }

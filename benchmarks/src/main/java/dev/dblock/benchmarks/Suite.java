@@ -4,6 +4,7 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Runs cases one after another. One that breaks is a line that was missed, and the others
@@ -24,7 +25,14 @@ final class Suite {
 		this.progress = progress;
 	}
 
-	List<Line> run(Bench bench) {
+	/**
+	 * Run all cases.
+	 * @param bench what they share
+	 * @param afterEach is given all lines so far, so that a run that is broken off has
+	 * not been in vain
+	 * @return all lines
+	 */
+	List<Line> run(Bench bench, Consumer<List<Line>> afterEach) {
 		List<Line> lines = new ArrayList<>();
 		for (BenchmarkCase each : this.cases) {
 			this.progress.println(each.id() + " " + each.title());
@@ -32,6 +40,7 @@ final class Suite {
 			List<Line> results = run(each, bench);
 			this.progress.printf("%s took %d s%n", each.id(), Duration.ofNanos(System.nanoTime() - start).toSeconds());
 			lines.addAll(results);
+			afterEach.accept(List.copyOf(lines));
 		}
 		return lines;
 	}
