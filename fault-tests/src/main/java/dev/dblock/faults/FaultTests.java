@@ -20,6 +20,9 @@ public final class FaultTests {
 	public static void main(String[] args) throws Exception {
 		String command = (args.length > 0) ? args[0] : "";
 		Options options = Options.parse(args, Math.min(1, args.length));
+		if (command.equals("judge")) {
+			end(new Report(new HistoryFolder(Path.of(options.text("folder", "."))).read(), System.out).print());
+		}
 		Path mongod = mongod();
 		Path folder = Path.of(options.text("folder", "target/faults")).toAbsolutePath();
 		Files.createDirectories(folder);
@@ -27,17 +30,41 @@ public final class FaultTests {
 		System.err.println("logs and records: " + folder);
 		boolean passed = switch (command) {
 			case "million" -> MillionSections.run(mongod, folder, options);
+			case "run" -> new FaultRun(mongod, toxiproxy(), folder, options, (int) options.number("workers", 3)).run();
+			case "apart" -> runApart(mongod, folder, options);
 			default -> throw new IllegalArgumentException(
-					"Nothing known to run in " + Arrays.toString(args) + "; there is: million");
+					"Nothing known to run in " + Arrays.toString(args) + "; there are: million, run, judge, apart");
 		};
+		end(passed);
+	}
+
+	private static void end(boolean passed) {
 		System.out.println(passed ? "PASSED" : "FAILED");
 		System.exit(passed ? 0 : 1);
 	}
 
+	private static boolean runApart(Path mongod, Path folder, Options options) throws Exception {
+		for (Fault fault : OperatorFaults.all(FakeTime.find(folder).isPresent())) {
+			if (fault.kind().contains(options.text("only", ""))) {
+				Path records = Files.createDirectories(folder.resolve(fault.kind().replaceAll("[^a-z]+", "-")));
+				new FaultRun(mongod, toxiproxy(), records, options, (int) options.number("workers", 3)).runApart(fault);
+			}
+		}
+		return true;
+	}
+
 	private static Path mongod() {
-		String binary = System.getenv("DBLOCK_TEST_MONGOD");
+		return binary("DBLOCK_TEST_MONGOD");
+	}
+
+	private static Path toxiproxy() {
+		return binary("DBLOCK_TEST_TOXIPROXY");
+	}
+
+	private static Path binary(String variable) {
+		String binary = System.getenv(variable);
 		if (binary == null || !Files.isExecutable(Path.of(binary))) {
-			throw new IllegalStateException("DBLOCK_TEST_MONGOD names no mongod binary; scripts/faults sets it");
+			throw new IllegalStateException(variable + " names no binary; scripts/faults sets it");
 		}
 		return Path.of(binary);
 	}

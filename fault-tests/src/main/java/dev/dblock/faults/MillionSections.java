@@ -49,8 +49,8 @@ final class MillionSections {
 			counter.create();
 			MillionRegister register = new MillionRegister(folder.resolve("register"));
 			long start = System.nanoTime();
-			List<ChildJvm> workers = IntStream.rangeClosed(1, processes)
-				.mapToObj((process) -> ChildJvm.start("worker-" + process, folder, JVM, Map.of(), MillionWorker.class,
+			List<Child> workers = IntStream.rangeClosed(1, processes)
+				.mapToObj((process) -> Child.startJvm("worker-" + process, folder, JVM, Map.of(), MillionWorker.class,
 						List.of(folder.toString(), cluster.uri(), Integer.toString(process), Integer.toString(threads),
 								Long.toString(sections))))
 				.toList();
@@ -58,7 +58,7 @@ final class MillionSections {
 				await(workers, start, register);
 			}
 			finally {
-				workers.forEach(ChildJvm::kill);
+				workers.forEach(Child::kill);
 			}
 			long seconds = Math.max(1, Duration.ofNanos(System.nanoTime() - start).toSeconds());
 			List<Properties> results = results(folder, processes);
@@ -68,9 +68,8 @@ final class MillionSections {
 		}
 	}
 
-	private static void await(List<ChildJvm> workers, long start, MillionRegister register)
-			throws InterruptedException {
-		for (ChildJvm worker : workers) {
+	private static void await(List<Child> workers, long start, MillionRegister register) throws InterruptedException {
+		for (Child worker : workers) {
 			while (!worker.await(10)) {
 				long elapsed = Duration.ofNanos(System.nanoTime() - start).toSeconds();
 				System.err.printf("%4d s: %,d sections%n", elapsed, register.count());

@@ -11,9 +11,11 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import com.mongodb.MongoTimeoutException;
 import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.FileSystemUtils;
 
@@ -23,10 +25,7 @@ import org.springframework.util.FileSystemUtils;
 @NullMarked
 public final class Cluster implements AutoCloseable {
 
-	/**
-	 * The name of the replica set.
-	 */
-	public static final String SET_NAME = "dblock";
+	private static final String SET_NAME = "dblock";
 
 	private static final int MEMBERS = 3;
 
@@ -38,11 +37,21 @@ public final class Cluster implements AutoCloseable {
 
 	private final Path folder;
 
+	private final List<MongodProcess> processes;
+
 	private final List<MongoNode> nodes;
 
-	private Cluster(Path folder, List<MongoNode> nodes) {
+	private final List<Integer> announcedPorts;
+
+	private final @Nullable MemberLinks links;
+
+	private Cluster(Path folder, List<MongodProcess> processes, List<Integer> announcedPorts,
+			@Nullable MemberLinks links) {
 		this.folder = folder;
-		this.nodes = nodes;
+		this.processes = processes;
+		this.nodes = processes.stream().map(MongoNode::new).toList();
+		this.announcedPorts = announcedPorts;
+		this.links = links;
 	}
 
 	/**
@@ -52,12 +61,37 @@ public final class Cluster implements AutoCloseable {
 	 */
 	public static Cluster start(Path binary) {
 		Path folder = temporaryFolder();
+		List<MongodProcess> processes = processes(List.of(binary, binary, binary), folder, Ports.free(MEMBERS));
+		return started(new Cluster(folder, processes, processes.stream().map(MongodProcess::port).toList(), null));
+	}
+
+	/**
+	 * Start the servers with links between them that can be stalled, each way for itself:
+	 * the address by which the members, and through them the clients, know each other is
+	 * that of a link.
+	 * @param binaries the server's binary for each member
+	 * @return the replica set
+	 */
+	public static Cluster startWithLinks(List<Path> binaries) {
+		Path folder = temporaryFolder();
+		List<Integer> ports = Ports.free(2 * MEMBERS);
+		List<MongodProcess> processes = processes(binaries, folder, ports.subList(0, MEMBERS));
+		List<Integer> announced = ports.subList(MEMBERS, 2 * MEMBERS);
+		return started(new Cluster(folder, processes, announced, new MemberLinks(processes, announced)));
+	}
+
+	private static List<MongodProcess> processes(List<Path> binaries, Path folder, List<Integer> ports) {
 		List<MongodProcess> processes = new ArrayList<>();
-		Ports.free(MEMBERS).forEach((port) -> processes.add(new MongodProcess(binary, folder, port, ARGUMENTS)));
-		Cluster cluster = new Cluster(folder, processes.stream().map(MongoNode::new).toList());
+		for (int i = 0; i < MEMBERS; i++) {
+			processes.add(new MongodProcess(binaries.get(i), folder, ports.get(i), ARGUMENTS));
+		}
+		return processes;
+	}
+
+	private static Cluster started(Cluster cluster) {
 		try {
-			processes.forEach(MongodProcess::start);
-			processes.forEach(MongodProcess::awaitListening);
+			cluster.processes.forEach(MongodProcess::start);
+			cluster.processes.forEach(MongodProcess::awaitListening);
 			cluster.initiate();
 			return cluster;
 		}
@@ -78,13 +112,23 @@ public final class Cluster implements AutoCloseable {
 
 	private void initiate() {
 		List<Document> members = IntStream.range(0, MEMBERS)
-			.mapToObj((index) -> new Document("_id", index).append("host", this.nodes.get(index).address()))
+			.mapToObj((index) -> new Document("_id", index).append("host", announced(index)))
 			.toList();
 		Document settings = new Document("electionTimeoutMillis", 2000).append("heartbeatIntervalMillis", 500);
+		// The first connection of a new JVM on a busy machine may take longer than a
+		// request's limit
+		Awaitility.await("a server that answers")
+			.atMost(SETTLE_LIMIT)
+			.ignoreException(MongoTimeoutException.class)
+			.until(() -> this.nodes.get(0).command(new Document("ping", 1)).containsKey("ok"));
 		this.nodes.get(0)
 			.command(new Document("replSetInitiate",
 					new Document("_id", SET_NAME).append("members", members).append("settings", settings)));
 		awaitSettled();
+	}
+
+	private String announced(int member) {
+		return "127.0.0.1:" + this.announcedPorts.get(member);
 	}
 
 	/**
@@ -103,11 +147,130 @@ public final class Cluster implements AutoCloseable {
 	}
 
 	/**
-	 * The members.
-	 * @return all of them, running or not
+	 * The member that is primary now.
+	 * @return its number, or less than zero when there is none
 	 */
-	public List<MongoNode> nodes() {
-		return this.nodes;
+	public int primary() {
+		for (int i = 0; i < MEMBERS; i++) {
+			if (this.nodes.get(i).isPrimary()) {
+				return i;
+			}
+		}
+		return -1;
+	}
+
+	/**
+	 * Wait until one member is primary.
+	 * @return its number
+	 */
+	public int awaitPrimary() {
+		return awaitPrimaryOtherThan(-1);
+	}
+
+	/**
+	 * Wait until another member is primary.
+	 * @param former the number of the member that does not count
+	 * @return the number of the new primary
+	 */
+	public int awaitPrimaryOtherThan(int former) {
+		return Awaitility.await("a primary")
+			.atMost(SETTLE_LIMIT)
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(20))
+			.until(() -> IntStream.range(0, MEMBERS)
+				.filter((member) -> member != former && this.nodes.get(member).isPrimary())
+				.findFirst()
+				.orElse(-1), (member) -> member >= 0);
+	}
+
+	/**
+	 * A member.
+	 * @param member its number
+	 * @return the member, running or not
+	 */
+	public MongoNode node(int member) {
+		return this.nodes.get(member);
+	}
+
+	/**
+	 * How many members there are.
+	 * @return their number
+	 */
+	public int size() {
+		return MEMBERS;
+	}
+
+	/**
+	 * The port on which a member really listens.
+	 * @param member its number
+	 * @return the port
+	 */
+	public int port(int member) {
+		return this.processes.get(member).port();
+	}
+
+	/**
+	 * The port by which the members and the clients know a member.
+	 * @param member its number
+	 * @return the port
+	 */
+	public int announcedPort(int member) {
+		return this.announcedPorts.get(member);
+	}
+
+	/**
+	 * Have a primary hand over to a member that has caught up.
+	 * @param member its number
+	 * @param seconds how long it may not be elected again
+	 */
+	public void stepDown(int member, int seconds) {
+		this.nodes.get(member).stepDown(seconds);
+	}
+
+	/**
+	 * Make commands fail on a member.
+	 * @param member its number
+	 * @param failCommand which commands, and how
+	 */
+	public void failCommand(int member, FailCommand failCommand) {
+		this.nodes.get(member).failCommand(failCommand);
+	}
+
+	/**
+	 * Hold up what one member sends to another, until {@link #heal()}.
+	 * @param from the number of the sender
+	 * @param to the number of the receiver
+	 */
+	public void stall(int from, int to) {
+		if (this.links == null) {
+			throw new IllegalStateException("the members of this replica set have no links between them");
+		}
+		this.links.stall(from, to);
+	}
+
+	/**
+	 * Let everything through between the members.
+	 */
+	public void healLinks() {
+		if (this.links != null) {
+			this.links.heal();
+		}
+	}
+
+	/**
+	 * End all failures of commands.
+	 */
+	public void clearFailPoints() {
+		this.nodes.forEach(MongoNode::clearFailPoints);
+	}
+
+	/**
+	 * Undo everything that was done to the members and their links.
+	 */
+	public void heal() {
+		healLinks();
+		this.nodes.forEach(MongoNode::mend);
+		awaitSettled();
 	}
 
 	/**
@@ -115,13 +278,16 @@ public final class Cluster implements AutoCloseable {
 	 * @return the connection string
 	 */
 	public String uri() {
-		String hosts = this.nodes.stream().map(MongoNode::address).collect(Collectors.joining(","));
+		String hosts = IntStream.range(0, MEMBERS).mapToObj(this::announced).collect(Collectors.joining(","));
 		return "mongodb://" + hosts + "/?replicaSet=" + SET_NAME;
 	}
 
 	@Override
 	public void close() {
 		this.nodes.forEach(MongoNode::stop);
+		if (this.links != null) {
+			this.links.close();
+		}
 		FileSystemUtils.deleteRecursively(this.folder.toFile());
 	}
 

@@ -12,14 +12,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A JVM of the same classes as this one. It is killed when this one goes, however it
- * went, even while it is stopped.
+ * A process that is killed when this one goes, however it went, even while it is stopped.
  */
-final class ChildJvm {
+final class Child {
 
 	/**
-	 * Becomes the JVM, and leaves a shell behind that reads the pipe to this process. The
-	 * pipe ends without a word when this process is gone.
+	 * Becomes the program, and leaves a shell behind that reads the pipe to this process.
+	 * The pipe ends without a word when this process is gone.
 	 */
 	private static final String BOUND_TO_THIS_JVM = """
 			exec 3<&0
@@ -33,10 +32,10 @@ final class ChildJvm {
 
 	private final Process process;
 
-	private ChildJvm(String name, Process process) {
+	private Child(String name, Process process) {
 		this.name = name;
 		this.process = process;
-		CompletableFuture<Void> unused = process.onExit().thenAccept(ChildJvm::letGo);
+		CompletableFuture<Void> unused = process.onExit().thenAccept(Child::letGo);
 	}
 
 	/**
@@ -48,21 +47,34 @@ final class ChildJvm {
 	 * @param main the main class
 	 * @param arguments the arguments of the main class
 	 */
-	static ChildJvm start(String name, Path folder, List<String> options, Map<String, String> environment,
+	static Child startJvm(String name, Path folder, List<String> options, Map<String, String> environment,
 			Class<?> main, List<String> arguments) {
-		List<String> command = new ArrayList<>(List.of("sh", "-c", BOUND_TO_THIS_JVM, "child",
-				Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+		List<String> command = new ArrayList<>();
+		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
 		command.addAll(options);
 		command.add(main.getName());
 		command.addAll(arguments);
-		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
+		return start(name, folder, environment, command);
+	}
+
+	/**
+	 * Start a process.
+	 * @param name what it is called
+	 * @param folder where its output goes
+	 * @param environment what is added to its environment
+	 * @param command the program and its arguments
+	 */
+	static Child start(String name, Path folder, Map<String, String> environment, List<String> command) {
+		List<String> bound = new ArrayList<>(List.of("sh", "-c", BOUND_TO_THIS_JVM, "child"));
+		bound.addAll(command);
+		ProcessBuilder builder = new ProcessBuilder(bound).redirectErrorStream(true)
 			.redirectOutput(ProcessBuilder.Redirect.appendTo(folder.resolve(name + ".log").toFile()));
 		builder.environment().putAll(environment);
 		try {
-			return new ChildJvm(name, builder.start());
+			return new Child(name, builder.start());
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException("a JVM could not be started", ex);
+			throw new UncheckedIOException("a process could not be started", ex);
 		}
 	}
 
@@ -118,6 +130,13 @@ final class ChildJvm {
 	 */
 	boolean await(long seconds) throws InterruptedException {
 		return this.process.waitFor(seconds, TimeUnit.SECONDS);
+	}
+
+	/**
+	 * Have a JVM print what its threads do.
+	 */
+	void dumpThreads() {
+		signal("QUIT");
 	}
 
 	int exitValue() {

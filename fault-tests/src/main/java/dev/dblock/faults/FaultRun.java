@@ -1,0 +1,193 @@
+package dev.dblock.faults;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoDatabase;
+import dev.dblock.testing.Cluster;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run: starts everything, lets faults happen, ends everything and has the history
+ * judged.
+ */
+final class FaultRun {
+
+	private static final String DATABASE = "faults";
+
+	private static final Duration START_LIMIT = Duration.ofMinutes(5);
+
+	private static final int SHORT_SECONDS = 130;
+
+	private static final int STOP_SECONDS = 40;
+
+	private final Path mongod;
+
+	private final Path toxiproxy;
+
+	private final Path folder;
+
+	private final Options options;
+
+	private final long seed;
+
+	private final int workers;
+
+	private final Random random;
+
+	FaultRun(Path mongod, Path toxiproxy, Path folder, Options options, int workers) {
+		this.mongod = mongod;
+		this.toxiproxy = toxiproxy;
+		this.folder = folder;
+		this.options = options;
+		this.seed = options.number("seed", System.nanoTime() & 0xFFFF_FFFFL);
+		this.workers = workers;
+		this.random = new Random(this.seed);
+	}
+
+	/**
+	 * Run what is within the promise.
+	 * @return whether no rule was broken
+	 */
+	boolean run() throws Exception {
+		FakeTime clocks = clocks();
+		Schedule schedule = new Schedule(this.random,
+				Duration.ofSeconds(this.options.number("duration", SHORT_SECONDS)), Faults.all(clocks != null),
+				this.options.text("only", ""));
+		return new Report(record(clocks, schedule::run, System.getProperty("java.class.path"), List.of()), System.out)
+			.print();
+	}
+
+	/**
+	 * Run one of the faults that are outside of the promise.
+	 * @param fault the fault
+	 */
+	void runApart(Fault fault) throws Exception {
+		System.out.println();
+		System.out.println("OUTSIDE of what is promised: " + fault.kind());
+		new Report(record(clocks(), fault::happen, System.getProperty("java.class.path"),
+				List.of("--faults.mix.longer=20")), System.out)
+			.print();
+	}
+
+	private @Nullable FakeTime clocks() throws IOException {
+		System.out.println("seed " + this.seed);
+		FakeTime clocks = FakeTime.find(this.folder).orElse(null);
+		if (clocks == null) {
+			System.out.println("LEFT OUT: all faults of clocks, because libfaketime is not installed"
+					+ " (on Debian: apt-get install libfaketime)");
+		}
+		return clocks;
+	}
+
+	/**
+	 * Run without judging.
+	 * @param clocks the clocks, if they can be set
+	 * @param course what goes wrong
+	 * @param classPath the classes of the workers
+	 * @param properties further properties of the workers
+	 */
+	History record(@Nullable FakeTime clocks, Course course, String classPath, List<String> properties)
+			throws Exception {
+		Stamps stamps = new Stamps(this.folder);
+		try (Cluster cluster = Cluster.startWithLinks(binaries(clocks));
+				Network network = Network.start(this.toxiproxy, this.folder, cluster, this.workers);
+				MongoClient client = MongoClients.create(cluster.uri());
+				Fleet fleet = new Fleet(this.folder, uri(cluster), this.seed, clocks, classPath, properties)) {
+			MongoDatabase database = client.getDatabase(DATABASE);
+			SectionData.create(database);
+			World world = new World(cluster, database, fleet, network, clocks, this.random, new FaultLog());
+			try (ServerWatch watch = new ServerWatch(cluster.uri(), DATABASE)) {
+				IntStream.rangeClosed(1, this.workers).forEach(fleet::start);
+				awaitSections(fleet);
+				course.run(world);
+				cluster.heal();
+				List<String> stuck = stop(stamps, fleet);
+				awaitFree(watch);
+				HistoryFolder history = new HistoryFolder(this.folder);
+				history.write(world.log().windows(), watch.stretches(), fleet.lives(), stuck);
+				return history.read();
+			}
+		}
+	}
+
+	/**
+	 * Two of the three servers have clocks that are off, by less together than the clock
+	 * allowance.
+	 */
+	private List<Path> binaries(@Nullable FakeTime clocks) {
+		if (clocks == null) {
+			return List.of(this.mongod, this.mongod, this.mongod);
+		}
+		clocks.set("mongod-0", Duration.ZERO);
+		clocks.set("mongod-1", Duration.ofMillis(200));
+		clocks.set("mongod-2", Duration.ofMillis(-200));
+		return Stream.of("mongod-0", "mongod-1", "mongod-2").map((name) -> clocks.wrap(name, this.mongod)).toList();
+	}
+
+	private static String uri(Cluster cluster) {
+		return cluster.uri().replace("/?", "/" + DATABASE + "?");
+	}
+
+	/**
+	 * The schedule begins when every worker works.
+	 */
+	private void awaitSections(Fleet fleet) throws IOException, InterruptedException {
+		long end = System.nanoTime() + START_LIMIT.toNanos();
+		for (int worker : fleet.numbers()) {
+			while (Records.read(this.folder, LockName.names())
+				.stream()
+				.noneMatch((attempt) -> attempt.worker() == worker && attempt.outcome() == Outcome.RELEASED)) {
+				if (!fleet.worker(worker).isAlive() || System.nanoTime() > end) {
+					fleet.worker(worker).dumpThreads();
+					fleet.worker(worker).await(2);
+					throw new IllegalStateException("worker " + worker + " does not work; its log says why");
+				}
+				Thread.sleep(200);
+			}
+		}
+	}
+
+	private static List<String> stop(Stamps stamps, Fleet fleet) throws InterruptedException {
+		stamps.stop();
+		List<String> stuck = new ArrayList<>();
+		for (int worker : fleet.numbers()) {
+			Child child = fleet.worker(worker);
+			if (!child.await(STOP_SECONDS)) {
+				child.dumpThreads();
+				child.await(2);
+				stuck.add(child.name());
+			}
+		}
+		return stuck;
+	}
+
+	/**
+	 * What nobody has any more must be free after a lease.
+	 */
+	private static void awaitFree(ServerWatch watch) throws InterruptedException {
+		long end = System.nanoTime() + Duration.ofSeconds(15).toNanos();
+		while (System.nanoTime() < end && LockName.names().stream().anyMatch((name) -> watch.holder(name) != null)) {
+			Thread.sleep(50);
+		}
+	}
+
+	/**
+	 * What goes wrong in a run.
+	 */
+	interface Course {
+
+		void run(World world) throws Exception;
+
+	}
+
+}

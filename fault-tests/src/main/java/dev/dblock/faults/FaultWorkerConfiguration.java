@@ -1,0 +1,49 @@
+package dev.dblock.faults;
+
+import java.net.InetAddress;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import com.mongodb.WriteConcern;
+
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.mongodb.autoconfigure.MongoClientSettingsBuilderCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.MongoTransactionManager;
+
+/**
+ * The application that each worker is.
+ */
+@Configuration(proxyBeanMethods = false)
+@EnableAutoConfiguration
+@EnableConfigurationProperties(Mix.class)
+class FaultWorkerConfiguration {
+
+	/**
+	 * The replica set tells all clients the same addresses. Each worker reaches them at
+	 * an address of the loopback network that is its own, where its own proxies are.
+	 */
+	@Bean
+	MongoClientSettingsBuilderCustomizer routeThroughOwnProxies(@Value("${faults.route}") String route) {
+		return (settings) -> settings.inetAddressResolver((host) -> List.of(InetAddress.getByName(route)))
+			.writeConcern(WriteConcern.MAJORITY)
+			.applyToClusterSettings((cluster) -> cluster.serverSelectionTimeout(5, TimeUnit.SECONDS))
+			.applyToSocketSettings(
+					(socket) -> socket.connectTimeout(2, TimeUnit.SECONDS).readTimeout(8, TimeUnit.SECONDS));
+	}
+
+	@Bean
+	MongoTransactionManager transactionManager(MongoDatabaseFactory factory) {
+		return new MongoTransactionManager(factory);
+	}
+
+	@Bean
+	AnnotatedSections annotatedSections() {
+		return new AnnotatedSections();
+	}
+
+}

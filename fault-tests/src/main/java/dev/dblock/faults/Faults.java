@@ -1,0 +1,284 @@
+package dev.dblock.faults;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import dev.dblock.faults.Network.Disturbance;
+import dev.dblock.testing.Cluster;
+import dev.dblock.testing.FailCommand;
+import org.bson.Document;
+
+/**
+ * What can go wrong within what is promised.
+ */
+final class Faults {
+
+	private static final int SHORT_LEASE_MILLIS = 3500;
+
+	private static final String[] WRITES = { "findAndModify", "update" };
+
+	private Faults() {
+	}
+
+	static List<Fault> all(boolean clocks) {
+		List<Fault> faults = new ArrayList<>(List.of(worker("worker killed", Faults::killWorker),
+				worker("worker stopped past lease", Faults::stopWorkerForLong),
+				worker("worker pauses", Faults::pauseWorker), servers("primary killed", Faults::killPrimary),
+				servers("primary stepped down", Faults::stepDown), servers("primary frozen", Faults::freezePrimary),
+				servers("primary frozen shortly", Faults::freezePrimaryShortly),
+				servers("primary cut off", (world, kind) -> cutOff(world, kind, true, true)),
+				servers("primary unheard", (world, kind) -> cutOff(world, kind, true, false)),
+				servers("primary deaf", (world, kind) -> cutOff(world, kind, false, true)),
+				servers("no majority", Faults::freezeSecondaries),
+				servers("replication stopped", Faults::stopReplication),
+				link("latency and jitter", Disturbance.latency(200, 150)),
+				link("latency near renewal limit", Disturbance.latency(900, 400)),
+				link("bandwidth cut", Disturbance.bandwidth(4)), link("connections reset", Disturbance.reset(100)),
+				link("requests swallowed", Disturbance.swallowRequests()),
+				link("answers swallowed", Disturbance.swallowAnswers()),
+				commands("commands interrupted", FailCommand.on(WRITES).errorCode(11602), 40),
+				commands("commands out of time", FailCommand.on(WRITES).errorCode(50), 20),
+				commands("connections closed", FailCommand.on(WRITES).closeConnection(), 20),
+				commands("commands blocked", FailCommand.on(WRITES).blockFor(Duration.ofMillis(1500)), 20),
+				commands("stream's reads fail", FailCommand.on("getMore").errorCode(11602), 20),
+				commands("stream's reads cut", FailCommand.on("getMore").closeConnection(), 20),
+				commands("write concern unmet", FailCommand.on(WRITES).writeConcernError(64), 20)));
+		if (clocks) {
+			faults.add(worker("worker an hour ahead", (world, kind) -> moveClock(world, kind, 1)));
+			faults.add(worker("worker an hour behind", (world, kind) -> moveClock(world, kind, -1)));
+		}
+		return faults;
+	}
+
+	private static Fault worker(String kind, Fault.Action action) {
+		return new Fault(kind, false, action);
+	}
+
+	private static Fault servers(String kind, Fault.Action action) {
+		return new Fault(kind, true, action);
+	}
+
+	/**
+	 * The window of a worker that is gone ends when another life of it goes on.
+	 */
+	private static void killWorker(World world, String kind) throws InterruptedException {
+		int worker = world.anyWorker();
+		long begin = System.nanoTime();
+		world.fleet().kill(worker);
+		world.sleep(world.between(0, 2000));
+		world.fleet().start(worker);
+		world.sleep(SHORT_LEASE_MILLIS);
+		world.log().add(kind, worker, begin);
+	}
+
+	private static void stopWorkerForLong(World world, String kind) throws InterruptedException {
+		stopWorker(world, kind, world.anyWorker(), world.between(SHORT_LEASE_MILLIS + 500, SHORT_LEASE_MILLIS + 3000));
+	}
+
+	static void stopWorker(World world, String kind, int worker, long millis) throws InterruptedException {
+		long begin = System.nanoTime();
+		world.fleet().worker(worker).pause();
+		try {
+			world.sleep(millis);
+		}
+		finally {
+			world.fleet().worker(worker).resume();
+		}
+		world.log().add(kind, worker, begin);
+	}
+
+	/**
+	 * As a collector of garbage does on a bad day.
+	 */
+	private static void pauseWorker(World world, String kind) throws InterruptedException {
+		for (int i = 0; i < 5; i++) {
+			stopWorker(world, kind, world.anyWorker(), world.between(100, 900));
+			world.sleep(world.between(50, 400));
+		}
+	}
+
+	private static void killPrimary(World world, String kind) throws InterruptedException {
+		Cluster cluster = world.cluster();
+		int primary = cluster.awaitPrimary();
+		long begin = System.nanoTime();
+		cluster.node(primary).kill();
+		awaitOther(world, kind, primary, begin);
+		world.sleep(world.between(500, 2500));
+		restart(world, primary);
+	}
+
+	private static void restart(World world, int member) {
+		world.cluster().node(member).restart();
+		world.cluster().awaitSettled();
+	}
+
+	/**
+	 * The fault is over when another member is primary.
+	 */
+	private static void awaitOther(World world, String kind, int primary, long begin) {
+		world.cluster().awaitPrimaryOtherThan(primary);
+		world.log().add(kind, 0, begin);
+	}
+
+	private static void stepDown(World world, String kind) throws InterruptedException {
+		int primary = world.cluster().awaitPrimary();
+		long begin = System.nanoTime();
+		world.cluster().stepDown(primary, 10);
+		awaitOther(world, kind, primary, begin);
+		world.sleep(1000);
+	}
+
+	private static void freezePrimary(World world, String kind) throws InterruptedException {
+		Cluster cluster = world.cluster();
+		int primary = cluster.awaitPrimary();
+		long begin = System.nanoTime();
+		cluster.node(primary).pause();
+		try {
+			cluster.awaitPrimaryOtherThan(primary);
+			world.log().addElection(kind, begin);
+			world.sleep(world.between(500, 4000));
+		}
+		finally {
+			cluster.node(primary).resume();
+		}
+		world.log().add(kind, 0, begin);
+		cluster.awaitSettled();
+	}
+
+	private static void freezePrimaryShortly(World world, String kind) throws InterruptedException {
+		Cluster cluster = world.cluster();
+		int primary = cluster.awaitPrimary();
+		long begin = System.nanoTime();
+		cluster.node(primary).pause();
+		try {
+			world.sleep(world.between(500, 1300));
+		}
+		finally {
+			cluster.node(primary).resume();
+		}
+		cluster.awaitPrimary();
+		world.log().add(kind, 0, begin);
+		cluster.awaitSettled();
+	}
+
+	/**
+	 * Between a primary and all others, members and workers, nothing goes one way, the
+	 * other, or both.
+	 */
+	private static void cutOff(World world, String kind, boolean out, boolean in) throws InterruptedException {
+		Cluster cluster = world.cluster();
+		int primary = cluster.awaitPrimary();
+		long begin = System.nanoTime();
+		if (out) {
+			others(cluster, primary).forEach((other) -> cluster.stall(primary, other));
+			world.network().disturbMember(primary, Disturbance.swallowAnswers());
+		}
+		if (in) {
+			others(cluster, primary).forEach((other) -> cluster.stall(other, primary));
+			world.network().disturbMember(primary, Disturbance.swallowRequests());
+		}
+		try {
+			cluster.awaitPrimaryOtherThan(primary);
+			world.log().addElection(kind, begin);
+			world.sleep(world.between(500, 3000));
+		}
+		finally {
+			cluster.healLinks();
+			world.network().healMember(primary);
+		}
+		world.log().add(kind, 0, begin);
+		cluster.awaitSettled();
+	}
+
+	private static List<Integer> others(Cluster cluster, int member) {
+		return IntStream.range(0, cluster.size()).filter((other) -> other != member).boxed().toList();
+	}
+
+	private static void freezeSecondaries(World world, String kind) throws InterruptedException {
+		Cluster cluster = world.cluster();
+		int primary = cluster.awaitPrimary();
+		long begin = System.nanoTime();
+		others(cluster, primary).forEach((other) -> cluster.node(other).pause());
+		try {
+			world.sleep(world.between(1000, 4000));
+		}
+		finally {
+			others(cluster, primary).forEach((other) -> cluster.node(other).resume());
+		}
+		cluster.awaitSettled();
+		world.log().add(kind, 0, begin);
+	}
+
+	private static Fault link(String kind, Disturbance disturbance) {
+		return worker(kind, (world, name) -> {
+			int worker = world.anyWorker();
+			long begin = System.nanoTime();
+			world.network().disturbWorker(worker, disturbance);
+			try {
+				world.sleep(world.between(2000, 6000));
+			}
+			finally {
+				world.network().healWorker(worker);
+			}
+			world.log().add(name, worker, begin);
+		});
+	}
+
+	/**
+	 * Some commands of the workers fail on the primary; its clients are told by their
+	 * names, so that the members' own commands and the control's do not.
+	 */
+	private static Fault commands(String kind, FailCommand failCommand, int times) {
+		return worker(kind, (world, name) -> {
+			int worker = world.anyWorker();
+			int primary = world.cluster().awaitPrimary();
+			long begin = System.nanoTime();
+			world.cluster().failCommand(primary, failCommand.times(times).forApplication("worker-" + worker));
+			try {
+				world.sleep(world.between(1500, 4000));
+			}
+			finally {
+				world.cluster().clearFailPoints();
+			}
+			world.log().add(name, worker, begin);
+		});
+	}
+
+	/**
+	 * The primary goes on, and nothing that it writes gets a majority.
+	 */
+	private static void stopReplication(World world, String kind) throws InterruptedException {
+		Cluster cluster = world.cluster();
+		List<Integer> secondaries = others(cluster, cluster.awaitPrimary());
+		Document failPoint = new Document("configureFailPoint", "stopReplProducer");
+		long begin = System.nanoTime();
+		secondaries
+			.forEach((member) -> cluster.node(member).command(new Document(failPoint).append("mode", "alwaysOn")));
+		try {
+			world.sleep(world.between(1000, 3000));
+		}
+		finally {
+			secondaries
+				.forEach((member) -> cluster.node(member).command(new Document(failPoint).append("mode", "off")));
+		}
+		cluster.awaitSettled();
+		world.log().add(kind, 0, begin);
+	}
+
+	/**
+	 * The clock of a worker jumps while it holds locks, and jumps back.
+	 */
+	private static void moveClock(World world, String kind, int hours) throws InterruptedException {
+		FakeTime clocks = world.requiredClocks();
+		int worker = Fleet.WITH_CLOCK;
+		long begin = System.nanoTime();
+		clocks.set("worker-" + worker, Duration.ofHours(hours));
+		world.sleep(world.between(3000, 5000));
+		clocks.set("worker-" + worker, Duration.ZERO);
+		world.sleep(1100);
+		world.log().add(kind, worker, begin);
+	}
+
+}

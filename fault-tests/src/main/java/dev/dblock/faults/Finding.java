@@ -1,0 +1,33 @@
+package dev.dblock.faults;
+
+import java.util.List;
+
+/**
+ * One thing that the judge looked at.
+ *
+ * @param what what it was
+ * @param count how often the rule was broken
+ * @param rule whether breaking it fails the run; else the count is only told
+ * @param examples some of the cases
+ */
+record Finding(String what, long count, boolean rule, List<String> examples) {
+
+	private static final int EXAMPLES = 3;
+
+	static Finding rule(String what, List<String> cases) {
+		return new Finding(what, cases.size(), true, first(cases));
+	}
+
+	static Finding figure(String what, List<String> cases) {
+		return new Finding(what, cases.size(), false, first(cases));
+	}
+
+	private static List<String> first(List<String> cases) {
+		return List.copyOf(cases.subList(0, Math.min(EXAMPLES, cases.size())));
+	}
+
+	boolean passed() {
+		return !this.rule || this.count == 0;
+	}
+
+}

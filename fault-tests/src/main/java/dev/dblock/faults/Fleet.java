@@ -1,0 +1,111 @@
+package dev.dblock.faults;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The workers of a run, by their numbers, which begin with 1.
+ */
+final class Fleet implements AutoCloseable {
+
+	private static final List<String> JVM = List.of("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+			"-Xshare:auto");
+
+	/**
+	 * The worker whose clock can be set, if any can. Reading such a clock is expensive.
+	 */
+	static final int WITH_CLOCK = 1;
+
+	private final Path folder;
+
+	private final List<String> properties;
+
+	private final long seed;
+
+	private final @Nullable FakeTime clocks;
+
+	private final String classPath;
+
+	private final Map<Integer, Child> workers = new HashMap<>();
+
+	private final List<Life> lives = new ArrayList<>();
+
+	Fleet(Path folder, String uri, long seed, @Nullable FakeTime clocks, String classPath, List<String> properties) {
+		this.folder = folder;
+		this.seed = seed;
+		this.clocks = clocks;
+		this.classPath = classPath;
+		this.properties = new ArrayList<>(properties);
+		this.properties.addAll(List.of("--spring.main.banner-mode=off",
+				"--dblock.clock-allowance=" + LockName.CLOCK_ALLOWANCE.toMillis() + "ms", "--faults.uri=" + uri));
+	}
+
+	/**
+	 * The address at which a worker reaches the servers.
+	 */
+	static String route(int worker) {
+		return "127.0." + worker + ".1";
+	}
+
+	synchronized void start(int worker) {
+		int life = (int) this.lives.stream().filter((other) -> other.worker == worker).count() + 1;
+		String name = "worker-" + worker;
+		List<String> options = new ArrayList<>(JVM);
+		options.addAll(List.of("-cp", this.classPath));
+		List<String> arguments = new ArrayList<>(List.of(this.folder.toString(), Integer.toString(worker),
+				Integer.toString(life), Long.toString(this.seed)));
+		arguments.addAll(this.properties);
+		arguments.addAll(List.of("--dblock.acquirer=" + name + "-" + life, "--faults.route=" + route(worker),
+				"--spring.mongodb.uri=${faults.uri}&appName=" + name));
+		Map<String, String> environment = (this.clocks != null && worker == WITH_CLOCK) ? this.clocks.environment(name)
+				: Map.of();
+		this.workers.put(worker, Child.startJvm(name, this.folder, options, environment, FaultWorker.class, arguments));
+		this.lives.add(new Life(worker, life, 0));
+	}
+
+	Child worker(int worker) {
+		Child child = this.workers.get(worker);
+		if (child == null) {
+			throw new IllegalStateException("worker " + worker + " was never started");
+		}
+		return child;
+	}
+
+	/**
+	 * Kill a worker.
+	 */
+	synchronized void kill(int worker) {
+		worker(worker).kill();
+		this.lives.replaceAll((life) -> (life.worker == worker && life.endNanos == 0)
+				? new Life(worker, life.life, System.nanoTime()) : life);
+	}
+
+	synchronized List<Life> lives() {
+		return List.copyOf(this.lives);
+	}
+
+	List<Integer> numbers() {
+		return this.workers.keySet().stream().sorted().toList();
+	}
+
+	@Override
+	public void close() {
+		this.workers.values().forEach(Child::kill);
+	}
+
+	/**
+	 * A process of a worker.
+	 *
+	 * @param worker the number of the worker
+	 * @param life which of its processes it was
+	 * @param endNanos when it was killed; zero if it was not
+	 */
+	record Life(int worker, int life, long endNanos) {
+	}
+
+}

@@ -1,0 +1,14 @@
+package dev.dblock.faults;
+
+import java.util.List;
+
+/**
+ * All that is known of a run.
+ *
+ * @param attempts what the workers recorded
+ * @param windows when there were faults
+ * @param stretches in what state the servers had the locks
+ * @param stuck workers that did not end when they were told to
+ */
+record History(List<Attempt> attempts, List<Window> windows, List<Stretch> stretches, List<String> stuck) {
+}

@@ -1,0 +1,208 @@
+package dev.dblock.faults;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * Judges a history. Knows nothing of how it came about.
+ */
+final class Judge {
+
+	/**
+	 * How long a free lock may be left untaken outside of faults while somebody waits.
+	 */
+	static final Duration UNTAKEN_LIMIT = Duration.ofSeconds(2);
+
+	/**
+	 * What is recorded lags behind what happens: a handle is asked now and then.
+	 */
+	private static final Duration LAG = Duration.ofSeconds(2);
+
+	private static final int TOKEN_BLOCK = 1024;
+
+	private final History history;
+
+	private final FreeLocks freeLocks;
+
+	Judge(History history) {
+		this.history = history;
+		this.freeLocks = new FreeLocks(history);
+	}
+
+	List<Finding> findings() {
+		return List.of(Finding.rule("overlaps of two handles that claimed the lock", overlaps()),
+				Finding.rule("tokens that were not higher than all before", fallingTokens()),
+				Finding.rule("tokens granted twice", repeatedTokens()),
+				Finding.rule("handles that held the lock again after they had lost it", heldAfterLoss()),
+				Finding.rule("lost updates, refused by token", lostUpdates(Writing.TOKEN)),
+				Finding.rule("lost updates, in transactions", lostUpdates(Writing.TRANSACTION)),
+				Finding.figure("lost updates, unfenced (not promised)", lostUpdates(Writing.UNFENCED)),
+				Finding.rule("free locks left for more than " + UNTAKEN_LIMIT.toSeconds() + " s while somebody waited",
+						this.freeLocks.leftLongerThan(UNTAKEN_LIMIT)),
+				Finding.rule("locks that nobody had for more than a lease", orphans()),
+				Finding.rule("leases that had ended and were renewed", revived()),
+				Finding.rule("leases of 10 s lost while nothing happened but elections of less than 5 s",
+						lostAtElection()),
+				Finding.rule("attempts that never came to an end", unfinished()),
+				Finding.rule("workers that did not stop", this.history.stuck()));
+	}
+
+	private Map<String, List<Attempt>> claimedByName() {
+		return this.history.attempts()
+			.stream()
+			.filter(Attempt::isClaimed)
+			.sorted(Comparator.comparingLong(Attempt::enterStamp))
+			.collect(Collectors.groupingBy(Attempt::name));
+	}
+
+	private List<String> overlaps() {
+		List<String> cases = new ArrayList<>();
+		for (List<Attempt> sections : claimedByName().values()) {
+			Attempt last = sections.get(0);
+			for (Attempt section : sections.subList(1, sections.size())) {
+				if (section.enterStamp() < last.heldStamp()) {
+					cases.add(describe(last) + " still held the lock when it was entered by " + describe(section));
+				}
+				last = (section.heldStamp() > last.heldStamp()) ? section : last;
+			}
+		}
+		return cases;
+	}
+
+	private List<String> fallingTokens() {
+		List<String> cases = new ArrayList<>();
+		for (List<Attempt> sections : claimedByName().values()) {
+			Attempt highest = sections.get(0);
+			for (Attempt section : sections.subList(1, sections.size())) {
+				if (section.token() <= highest.token()) {
+					cases.add(describe(section) + " came after " + describe(highest));
+				}
+				else {
+					highest = section;
+				}
+			}
+		}
+		return cases;
+	}
+
+	private List<String> repeatedTokens() {
+		List<String> cases = new ArrayList<>();
+		Set<String> seen = new HashSet<>();
+		for (Attempt attempt : this.history.attempts()) {
+			if (attempt.isGranted() && !seen.add(attempt.name() + attempt.token())) {
+				cases.add(describe(attempt));
+			}
+		}
+		return cases;
+	}
+
+	private List<String> heldAfterLoss() {
+		return cases(Attempt::heldAfterLoss);
+	}
+
+	private List<String> cases(Predicate<Attempt> wrong) {
+		return this.history.attempts().stream().filter(wrong).map(Judge::describe).toList();
+	}
+
+	private List<String> lostUpdates(Writing writing) {
+		List<String> cases = new ArrayList<>();
+		Map<String, Attempt> writers = new HashMap<>();
+		for (Attempt attempt : this.history.attempts()) {
+			if (attempt.writing() == writing && attempt.written() == Written.CONFIRMED) {
+				Attempt other = writers.putIfAbsent(attempt.name() + " " + attempt.value(), attempt);
+				if (other != null) {
+					cases.add("both " + describe(other) + " and " + describe(attempt) + " wrote " + attempt.value());
+				}
+			}
+		}
+		return cases;
+	}
+
+	/**
+	 * A lease may outlast its holder by its own length and the allowance: after a crash,
+	 * or when the answer to a grant was lost.
+	 */
+	private List<String> orphans() {
+		Map<String, Long> lastClaims = new HashMap<>();
+		for (Attempt attempt : this.history.attempts()) {
+			if (attempt.isGranted()) {
+				lastClaims.merge(attempt.name() + attempt.token() / TOKEN_BLOCK, claimEnd(attempt), Math::max);
+			}
+		}
+		List<String> cases = new ArrayList<>();
+		for (Stretch stretch : this.history.stretches()) {
+			if (!stretch.isFree()) {
+				long claimed = lastClaims.getOrDefault(stretch.name() + stretch.token() / TOKEN_BLOCK,
+						stretch.firstNanos());
+				long over = stretch.lastNanos() - claimed;
+				if (over > LockName.untilFree(stretch.name()).plus(LAG).toNanos()) {
+					cases.add("'%s' (token block of %d) was held for another %,d ms".formatted(stretch.name(),
+							stretch.token(), over / 1_000_000));
+				}
+			}
+		}
+		return cases;
+	}
+
+	private static long claimEnd(Attempt attempt) {
+		return switch (attempt.outcome()) {
+			case RELEASED -> Math.max(attempt.endNanos(), attempt.heldNanos());
+			case LOST, OPEN, UNAVAILABLE, FAILED, STOPPED -> Math.max(attempt.enterNanos(), attempt.heldUntilNanos());
+		};
+	}
+
+	/**
+	 * The servers had a lock as free, and then as somebody's without another grant. At a
+	 * change of the primary another clock says what is over.
+	 */
+	private List<String> revived() {
+		List<String> cases = new ArrayList<>();
+		Map<String, Stretch> before = new HashMap<>();
+		for (Stretch stretch : this.history.stretches()) {
+			Stretch last = before.put(stretch.name(), stretch);
+			if (last != null && last.isFree() && !stretch.isFree() && last.token() == stretch.token()
+					&& this.history.windows()
+						.stream()
+						.noneMatch((window) -> window.isForAll()
+								&& window.overlaps(last.lastNanos() - LAG.toNanos(), stretch.firstNanos()))) {
+				cases.add("'%s' (token block of %d)".formatted(stretch.name(), stretch.token()));
+			}
+		}
+		return cases;
+	}
+
+	private List<String> lostAtElection() {
+		Duration lease = Duration.ofSeconds(10);
+		return cases((attempt) -> {
+			if (attempt.lostNanos() == 0 || !LockName.leaseOf(attempt.name()).equals(lease)) {
+				return false;
+			}
+			List<Window> meanwhile = this.history.windows()
+				.stream()
+				.filter((window) -> (window.isForAll() || window.worker() == attempt.worker())
+						&& window.overlaps(attempt.lostNanos() - lease.toNanos(), attempt.lostNanos()))
+				.toList();
+			return meanwhile.stream()
+				.allMatch((window) -> window.isForAll() && window.kind().startsWith("primary ")
+						&& window.endNanos() - window.beginNanos() < Duration.ofSeconds(5).toNanos());
+		});
+	}
+
+	private List<String> unfinished() {
+		return cases((attempt) -> attempt.outcome() == Outcome.OPEN && attempt.endNanos() == 0);
+	}
+
+	static String describe(Attempt attempt) {
+		return "worker %d (life %d) with token %d of '%s' (%s, %s)".formatted(attempt.worker(), attempt.life(),
+				attempt.token(), attempt.name(), attempt.kind(), attempt.outcome());
+	}
+
+}

@@ -1,0 +1,37 @@
+package dev.dblock.faults;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * The locks of a run.
+ *
+ * @param name what it is called
+ * @param lease its lease
+ */
+record LockName(String name, Duration lease) {
+
+	static final List<LockName> ALL = List.of(new LockName("red", Duration.ofSeconds(3)),
+			new LockName("green", Duration.ofSeconds(3)), new LockName("blue", Duration.ofSeconds(3)),
+			new LockName("slow", Duration.ofSeconds(10)));
+
+	static final Duration CLOCK_ALLOWANCE = Duration.ofMillis(500);
+
+	static List<String> names() {
+		return ALL.stream().map(LockName::name).toList();
+	}
+
+	static Duration leaseOf(String name) {
+		return ALL.stream().filter((lock) -> lock.name.equals(name)).findFirst().orElseThrow().lease();
+	}
+
+	/**
+	 * How long after a lease the server keeps the name for its holder.
+	 * @param name the lock
+	 * @return the lease and the allowance
+	 */
+	static Duration untilFree(String name) {
+		return leaseOf(name).plus(CLOCK_ALLOWANCE).plus(leaseOf(name).dividedBy(1000));
+	}
+
+}

@@ -1,0 +1,20 @@
+package dev.dblock.faults;
+
+import java.util.List;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Of how many sections in a hundred are what.
+ *
+ * @param extended those whose lease is extended
+ * @param writing those that write data
+ * @param longer those that take about as long as a lease
+ * @param writings how data is written, each as often as the others
+ */
+@ConfigurationProperties("faults.mix")
+record Mix(@DefaultValue("0.1") double extended, @DefaultValue("10") double writing,
+		@DefaultValue("0.05") double longer, @DefaultValue( {
+				"UNFENCED", "TOKEN", "TRANSACTION" }) List<Writing> writings){
+}

@@ -1,0 +1,183 @@
+package dev.dblock.faults;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import dev.dblock.testing.Cluster;
+import eu.rekawek.toxiproxy.Proxy;
+import eu.rekawek.toxiproxy.ToxiproxyClient;
+import eu.rekawek.toxiproxy.model.Toxic;
+import eu.rekawek.toxiproxy.model.ToxicDirection;
+import eu.rekawek.toxiproxy.model.ToxicList;
+import org.awaitility.Awaitility;
+
+/**
+ * The network between the workers and the servers: a Toxiproxy between each worker and
+ * each member. A worker resolves the members' address to one of its own, where its
+ * proxies listen on the members' ports.
+ */
+final class Network implements AutoCloseable {
+
+	private final Child server;
+
+	private final List<Link> links;
+
+	private Network(Child server, List<Link> links) {
+		this.server = server;
+		this.links = links;
+	}
+
+	static Network start(Path binary, Path folder, Cluster cluster, int workers) throws IOException {
+		int port = freePort();
+		Child server = Child.start("toxiproxy", folder, Map.of(),
+				List.of(binary.toString(), "-host", "127.0.0.1", "-port", Integer.toString(port)));
+		ToxiproxyClient client = new ToxiproxyClient("127.0.0.1", port);
+		Awaitility.await("Toxiproxy listens")
+			.atMost(Duration.ofSeconds(30))
+			.ignoreExceptions()
+			.until(() -> !client.version().isEmpty());
+		List<Link> links = new ArrayList<>();
+		for (int worker = 1; worker <= workers; worker++) {
+			for (int member = 0; member < cluster.size(); member++) {
+				links.add(new Link(worker, member,
+						client.createProxy(worker + "-" + member,
+								Fleet.route(worker) + ":" + cluster.announcedPort(member),
+								"127.0.0.1:" + cluster.port(member))));
+			}
+		}
+		return new Network(server, links);
+	}
+
+	private static int freePort() throws IOException {
+		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+			return socket.getLocalPort();
+		}
+	}
+
+	/**
+	 * Disturb all links of a worker.
+	 */
+	void disturbWorker(int worker, Disturbance disturbance) {
+		disturb(this.links.stream().filter((link) -> link.worker == worker).toList(), disturbance);
+	}
+
+	/**
+	 * Disturb the links of all workers to a member.
+	 */
+	void disturbMember(int member, Disturbance disturbance) {
+		disturb(this.links.stream().filter((link) -> link.member == member).toList(), disturbance);
+	}
+
+	private static void disturb(List<Link> links, Disturbance disturbance) {
+		try {
+			for (Link link : links) {
+				disturbance.apply(link.proxy.toxics());
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Close all connections of a worker; it can make others at once.
+	 */
+	void cutWorker(int worker) {
+		try {
+			for (Link link : this.links) {
+				if (link.worker == worker) {
+					link.proxy.disable();
+					link.proxy.enable();
+				}
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	void healWorker(int worker) {
+		heal(this.links.stream().filter((link) -> link.worker == worker).toList());
+	}
+
+	void healMember(int member) {
+		heal(this.links.stream().filter((link) -> link.member == member).toList());
+	}
+
+	private static void heal(List<Link> links) {
+		try {
+			for (Link link : links) {
+				for (Toxic toxic : link.proxy.toxics().getAll()) {
+					toxic.remove();
+				}
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.server.kill();
+	}
+
+	/**
+	 * Something that Toxiproxy does to a link.
+	 */
+	interface Disturbance {
+
+		void apply(ToxicList toxics) throws IOException;
+
+		static Disturbance latency(long millis, long jitter) {
+			return (toxics) -> {
+				toxics.latency("latency-up", ToxicDirection.UPSTREAM, millis / 2).setJitter(jitter / 2);
+				toxics.latency("latency-down", ToxicDirection.DOWNSTREAM, millis / 2).setJitter(jitter / 2);
+			};
+		}
+
+		/**
+		 * Requests arrive late, and their answers at once.
+		 */
+		static Disturbance late(Duration delay) {
+			return (toxics) -> toxics.latency("late", ToxicDirection.UPSTREAM, delay.toMillis());
+		}
+
+		static Disturbance bandwidth(long kilobytes) {
+			return (toxics) -> {
+				toxics.bandwidth("bandwidth-up", ToxicDirection.UPSTREAM, kilobytes);
+				toxics.bandwidth("bandwidth-down", ToxicDirection.DOWNSTREAM, kilobytes);
+			};
+		}
+
+		static Disturbance reset(long afterMillis) {
+			return (toxics) -> toxics.resetPeer("reset", ToxicDirection.DOWNSTREAM, afterMillis);
+		}
+
+		/**
+		 * Requests vanish.
+		 */
+		static Disturbance swallowRequests() {
+			return (toxics) -> toxics.timeout("swallow-up", ToxicDirection.UPSTREAM, 0);
+		}
+
+		/**
+		 * Requests arrive, and their answers vanish.
+		 */
+		static Disturbance swallowAnswers() {
+			return (toxics) -> toxics.timeout("swallow-down", ToxicDirection.DOWNSTREAM, 0);
+		}
+
+	}
+
+	private record Link(int worker, int member, Proxy proxy) {
+	}
+
+}

@@ -1,0 +1,147 @@
+package dev.dblock.faults;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The history of one process: files of records of one size, mapped into memory, so that
+ * whatever was recorded stays when the process is killed, and a stopped one leaves no
+ * half of a line behind.
+ */
+final class Records {
+
+	static final int SIZE = 160;
+
+	static final int REQUEST_NANOS = 0;
+
+	static final int ENTER_STAMP = 8;
+
+	static final int ENTER_NANOS = 16;
+
+	static final int TOKEN = 24;
+
+	static final int HELD_STAMP = 32;
+
+	static final int HELD_NANOS = 40;
+
+	static final int HELD_UNTIL_NANOS = 48;
+
+	static final int LOST_NANOS = 56;
+
+	static final int HELD_AFTER_LOSS = 64;
+
+	static final int END_NANOS = 72;
+
+	static final int OUTCOME = 80;
+
+	static final int NAME = 88;
+
+	static final int KIND = 96;
+
+	static final int WRITING = 104;
+
+	static final int WRITTEN = 112;
+
+	static final int VALUE = 120;
+
+	private static final int RECORDS_PER_FILE = 100_000;
+
+	private final Path folder;
+
+	private final String prefix;
+
+	private @Nullable MappedByteBuffer buffer;
+
+	private int files;
+
+	private int used;
+
+	/**
+	 * A new history.
+	 * @param folder where its files go
+	 * @param worker the number of the worker
+	 * @param life which process of the worker it is
+	 */
+	Records(Path folder, int worker, int life) {
+		this.folder = folder;
+		this.prefix = "history-%d-%d-".formatted(worker, life);
+	}
+
+	/**
+	 * Find a place for a record.
+	 * @return the record, all zero
+	 */
+	synchronized MappedByteBuffer add() {
+		if (this.buffer == null || this.used == RECORDS_PER_FILE) {
+			this.buffer = map(this.folder.resolve(this.prefix + this.files++));
+			this.used = 0;
+		}
+		MappedByteBuffer slice = this.buffer.slice(this.used * SIZE, SIZE);
+		this.used++;
+		return slice;
+	}
+
+	private static MappedByteBuffer map(Path file) {
+		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
+				StandardOpenOption.WRITE)) {
+			return channel.map(FileChannel.MapMode.READ_WRITE, 0, (long) RECORDS_PER_FILE * SIZE);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Read what all processes have recorded.
+	 * @param folder where their files are
+	 * @param names the names of the locks, in the order of their numbers
+	 * @return the attempts, those of a process in the order in which they began
+	 */
+	static List<Attempt> read(Path folder, List<String> names) throws IOException {
+		List<Attempt> attempts = new ArrayList<>();
+		try (Stream<Path> files = Files.list(folder)) {
+			for (Path file : files.filter((file) -> file.getFileName().toString().startsWith("history-"))
+				.sorted(Comparator.comparing(Path::toString))
+				.toList()) {
+				read(file, names, attempts);
+			}
+		}
+		return attempts;
+	}
+
+	private static void read(Path file, List<String> names, List<Attempt> attempts) throws IOException {
+		String[] parts = file.getFileName().toString().split("-");
+		int worker = Integer.parseInt(parts[1]);
+		int life = Integer.parseInt(parts[2]);
+		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+			MappedByteBuffer all = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
+			for (int start = 0; start + SIZE <= all.limit(); start += SIZE) {
+				// A place that was taken by a process which was killed then is empty
+				if (all.getLong(start + REQUEST_NANOS) != 0) {
+					attempts.add(attempt(all.slice(start, SIZE), worker, life, names));
+				}
+			}
+		}
+	}
+
+	private static Attempt attempt(MappedByteBuffer data, int worker, int life, List<String> names) {
+		return new Attempt(worker, life, names.get((int) data.getLong(NAME)), Kind.values()[(int) data.getLong(KIND)],
+				data.getLong(REQUEST_NANOS), data.getLong(ENTER_STAMP), data.getLong(ENTER_NANOS), data.getLong(TOKEN),
+				data.getLong(HELD_STAMP), data.getLong(HELD_NANOS), data.getLong(HELD_UNTIL_NANOS),
+				data.getLong(LOST_NANOS), data.getLong(HELD_AFTER_LOSS) != 0, data.getLong(END_NANOS),
+				Outcome.values()[(int) data.getLong(OUTCOME)], Writing.values()[(int) data.getLong(WRITING)],
+				Written.values()[(int) data.getLong(WRITTEN)], data.getLong(VALUE));
+	}
+
+}

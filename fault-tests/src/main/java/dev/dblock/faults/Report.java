@@ -1,0 +1,95 @@
+package dev.dblock.faults;
+
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * Prints what the judge found.
+ */
+final class Report {
+
+	private final History history;
+
+	private final PrintStream out;
+
+	Report(History history, PrintStream out) {
+		this.history = history;
+		this.out = out;
+	}
+
+	/**
+	 * Print all.
+	 * @return whether no rule was broken
+	 */
+	boolean print() {
+		List<Finding> findings = new Judge(this.history).findings();
+		faults();
+		attempts();
+		for (Finding finding : findings) {
+			String verdict = !finding.rule() ? "figure" : finding.passed() ? "ok    " : "FAILED";
+			this.out.printf("%s  %s: %,d%n", verdict, finding.what(), finding.count());
+			if (finding.count() > 0) {
+				finding.examples().forEach((example) -> this.out.println("          " + example));
+			}
+		}
+		this.out.printf("longest time a free lock was left while somebody waited: %,d ms%n",
+				new FreeLocks(this.history).longestNanos() / 1_000_000);
+		return findings.stream().allMatch(Finding::passed);
+	}
+
+	private void attempts() {
+		long granted = this.history.attempts().stream().filter(Attempt::isGranted).count();
+		Map<Outcome, Long> outcomes = this.history.attempts()
+			.stream()
+			.collect(Collectors.groupingBy(Attempt::outcome, TreeMap::new, Collectors.counting()));
+		this.out.printf("%,d attempts, %,d sections; outcomes %s%n", this.history.attempts().size(), granted, outcomes);
+		for (Writing writing : Writing.values()) {
+			Map<Written, Long> written = this.history.attempts()
+				.stream()
+				.filter((attempt) -> writing != Writing.NONE && attempt.writing() == writing)
+				.collect(Collectors.groupingBy(Attempt::written, TreeMap::new, Collectors.counting()));
+			if (!written.isEmpty()) {
+				this.out.printf("writes %s: %s%n", writing, written);
+			}
+		}
+	}
+
+	private void faults() {
+		FreeLocks freeLocks = new FreeLocks(this.history);
+		long[] entries = this.history.attempts()
+			.stream()
+			.filter(Attempt::isClaimed)
+			.mapToLong(Attempt::enterNanos)
+			.sorted()
+			.toArray();
+		Map<String, List<Window>> kinds = this.history.windows()
+			.stream()
+			.sorted(Comparator.comparing(Window::kind))
+			.collect(Collectors.groupingBy(Window::kind, TreeMap::new, Collectors.toList()));
+		this.out.printf("%-28s %5s %12s %16s %18s%n", "fault", "times", "longest, ms", "next section, ms",
+				"free and left, ms");
+		kinds.forEach((kind, windows) -> this.out.printf("%-28s %5d %,12d %,16d %,18d%n", kind, windows.size(),
+				longest(windows), windows.stream().mapToLong((window) -> next(entries, window)).max().orElse(0),
+				windows.stream().mapToLong(freeLocks::longestAfter).max().orElse(0) / 1_000_000));
+	}
+
+	private static long longest(List<Window> windows) {
+		return windows.stream()
+			.mapToLong((window) -> Duration.ofNanos(window.endNanos() - window.beginNanos()).toMillis())
+			.max()
+			.orElse(0);
+	}
+
+	private static long next(long[] entries, Window window) {
+		int index = Arrays.binarySearch(entries, window.endNanos());
+		int next = (index >= 0) ? index : -index - 1;
+		return (next < entries.length) ? (entries[next] - window.endNanos()) / 1_000_000 : 0;
+	}
+
+}

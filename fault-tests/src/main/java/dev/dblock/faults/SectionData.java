@@ -1,0 +1,109 @@
+package dev.dblock.faults;
+
+import java.util.concurrent.TimeUnit;
+
+import com.mongodb.ReadConcern;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import dev.dblock.LockLostException;
+import org.bson.Document;
+
+import org.springframework.data.mongodb.core.MongoTemplate;
+import org.springframework.data.mongodb.core.query.Criteria;
+import org.springframework.data.mongodb.core.query.Query;
+import org.springframework.data.mongodb.core.query.Update;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * The data that sections change: for each lock and each way of writing a document with a
+ * number, read at the beginning of a section and overwritten with the next one at its
+ * end. When two sections are confirmed to have written the same number, one of the two
+ * updates is lost.
+ */
+final class SectionData {
+
+	static final String COLLECTION = "data";
+
+	private static final String ID = "_id";
+
+	private static final String VALUE = "value";
+
+	private static final String TOKEN = "token";
+
+	private static final long TIMEOUT_SECONDS = 5;
+
+	private final MongoTemplate template;
+
+	private final TransactionTemplate transactions;
+
+	SectionData(MongoTemplate template, TransactionTemplate transactions) {
+		this.template = template;
+		this.transactions = transactions;
+	}
+
+	static void create(MongoDatabase database) {
+		MongoCollection<Document> collection = database.getCollection(COLLECTION);
+		for (LockName lock : LockName.ALL) {
+			for (Writing writing : Writing.values()) {
+				collection.insertOne(new Document(ID, id(writing, lock.name())).append(VALUE, 0L).append(TOKEN, 0L));
+			}
+		}
+	}
+
+	private static String id(Writing writing, String lock) {
+		return writing + " " + lock;
+	}
+
+	private MongoCollection<Document> collection() {
+		return this.template.getCollection(COLLECTION).withTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+	}
+
+	/**
+	 * Read the number. By token, the read itself raises the data's token, so that a
+	 * holder who was overtaken cannot write any more; else it is read so that a primary
+	 * which was overtaken cannot answer.
+	 * @return the number, or less than zero when the data has seen a higher token
+	 */
+	long read(Writing writing, String lock, long token) {
+		Document document = (writing == Writing.TOKEN)
+				? collection().findOneAndUpdate(
+						new Document(ID, id(writing, lock)).append(TOKEN, new Document("$lte", token)),
+						new Document("$set", new Document(TOKEN, token)))
+				: collection().withReadConcern(ReadConcern.LINEARIZABLE)
+					.find(new Document(ID, id(writing, lock)))
+					.first();
+		return (document != null) ? document.getLong(VALUE) : -1;
+	}
+
+	/**
+	 * Write the number.
+	 * @return whether it was confirmed or refused
+	 */
+	Written write(Writing writing, String lock, long token, long value) {
+		return switch (writing) {
+			case NONE -> Written.NOTHING;
+			case UNFENCED -> update(new Document(ID, id(writing, lock)), value);
+			case TOKEN -> update(new Document(ID, id(writing, lock)).append(TOKEN, token), value);
+			case TRANSACTION -> writeInTransaction(lock, value);
+		};
+	}
+
+	private Written update(Document filter, long value) {
+		long matched = collection().updateOne(filter, new Document("$set", new Document(VALUE, value)))
+			.getMatchedCount();
+		return (matched == 1) ? Written.CONFIRMED : Written.REFUSED;
+	}
+
+	private Written writeInTransaction(String lock, long value) {
+		Query query = Query.query(Criteria.where(ID).is(id(Writing.TRANSACTION, lock)));
+		try {
+			this.transactions.executeWithoutResult(
+					(status) -> this.template.updateFirst(query, Update.update(VALUE, value), COLLECTION));
+			return Written.CONFIRMED;
+		}
+		catch (LockLostException ex) {
+			return Written.REFUSED;
+		}
+	}
+
+}

@@ -1,0 +1,226 @@
+package dev.dblock.faults;
+
+import java.time.Duration;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+import com.mongodb.MongoException;
+import dev.dblock.LockContext;
+import dev.dblock.LockException;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInterruptedException;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockShutdownException;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockUnavailableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.context.ApplicationContext;
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.mongodb.core.MongoTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * What the threads of a worker do.
+ */
+final class Sections {
+
+	private static final Logger logger = LoggerFactory.getLogger(Sections.class);
+
+	private static final Duration WAIT = Duration.ofSeconds(20);
+
+	private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+	private static final long PAUSE_AFTER_FAILURE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+	private final LockTemplate locks;
+
+	private final AnnotatedSections annotated;
+
+	private final SectionData data;
+
+	private final Stamps stamps;
+
+	private final Records records;
+
+	private final Set<OpenAttempt> open = ConcurrentHashMap.newKeySet();
+
+	private final Mix mix;
+
+	private final AtomicInteger running = new AtomicInteger();
+
+	Sections(ApplicationContext application, Stamps stamps, Records records) {
+		this.locks = application.getBean(LockTemplate.class);
+		this.annotated = application.getBean(AnnotatedSections.class);
+		this.data = new SectionData(application.getBean(MongoTemplate.class),
+				new TransactionTemplate(application.getBean(PlatformTransactionManager.class)));
+		this.mix = application.getBean(Mix.class);
+		this.stamps = stamps;
+		this.records = records;
+	}
+
+	void observeAll() {
+		this.open.forEach(OpenAttempt::observe);
+	}
+
+	boolean areRunning() {
+		return this.running.get() > 0;
+	}
+
+	/**
+	 * Run sections until all are told to stop.
+	 * @param random what decides
+	 * @param slow whether they are those with the long lease
+	 */
+	void run(Random random, boolean slow) {
+		while (!this.stamps.isStopped()) {
+			LockName lock = LockName.ALL.get(slow ? LockName.ALL.size() - 1 : random.nextInt(LockName.ALL.size() - 1));
+			Kind kind = (!slow && chance(random, this.mix.extended())) ? Kind.EXTENDED
+					: Kind.values()[random.nextInt(Kind.values().length - 1)];
+			OpenAttempt attempt = new OpenAttempt(this.records.add(), this.stamps, LockName.ALL.indexOf(lock), kind);
+			this.open.add(attempt);
+			Outcome outcome = attempt(attempt, lock, kind, random, slow);
+			attempt.end(outcome);
+			this.open.remove(attempt);
+			if (outcome == Outcome.FAILED) {
+				LockSupport.parkNanos(PAUSE_AFTER_FAILURE_NANOS);
+			}
+			else if (kind == Kind.TRY) {
+				LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(random.nextInt(20)));
+			}
+		}
+	}
+
+	private Outcome attempt(OpenAttempt attempt, LockName lock, Kind kind, Random random, boolean slow) {
+		AnnotatedSections.Body body = (handle) -> section(attempt, handle, lock, kind, random, slow);
+		LockOptions options = LockOptions.lease(lock.lease()).waitUpTo(kind.isWaiting() ? WAIT : Duration.ZERO);
+		try {
+			switch (kind) {
+				case ACQUIRE, EXTENDED -> {
+					try (LockHandle handle = this.locks.acquire(lock.name(), options)) {
+						body.run(handle);
+					}
+				}
+				case TRY -> {
+					LockHandle handle = this.locks.tryAcquire(lock.name(), options).orElse(null);
+					if (handle == null) {
+						return Outcome.UNAVAILABLE;
+					}
+					try (handle) {
+						body.run(handle);
+					}
+				}
+				case EXECUTE ->
+					this.locks.execute(lock.name(), options, () -> body.run(LockContext.current().orElseThrow()));
+				case ANNOTATED -> {
+					if (slow) {
+						this.annotated.withLongLease(lock.name(), body);
+					}
+					else {
+						this.annotated.withShortLease(lock.name(), body);
+					}
+				}
+			}
+			return Outcome.RELEASED;
+		}
+		catch (LockUnavailableException ex) {
+			return Outcome.UNAVAILABLE;
+		}
+		catch (LockLostException ex) {
+			return Outcome.LOST;
+		}
+		catch (LockShutdownException | LockInterruptedException ex) {
+			return Outcome.STOPPED;
+		}
+		catch (DataAccessException | LockException ex) {
+			logger.debug("An attempt to get the lock '{}' failed", lock.name(), ex);
+			return Outcome.FAILED;
+		}
+	}
+
+	private void section(OpenAttempt attempt, LockHandle handle, LockName lock, Kind kind, Random random,
+			boolean slow) {
+		this.running.incrementAndGet();
+		try {
+			attempt.enter(handle);
+			Writing writing = chance(random, this.mix.writing())
+					? this.mix.writings().get(random.nextInt(this.mix.writings().size())) : Writing.NONE;
+			long value = read(writing, lock.name(), handle.token());
+			if (kind == Kind.EXTENDED) {
+				handle.extend(lock.lease().multipliedBy(5).dividedBy(2));
+				// Renewals must leave it as long as it is
+				handle.renew();
+			}
+			hold(attempt, handle, writing, holdNanos(random, kind, slow, lock.lease()));
+			if (value >= 0) {
+				attempt.write(writing, value + 1, Written.UNKNOWN);
+				attempt.write(writing, value + 1, write(writing, lock.name(), handle.token(), value + 1));
+			}
+		}
+		finally {
+			attempt.leave();
+			this.running.decrementAndGet();
+		}
+	}
+
+	private long read(Writing writing, String lock, long token) {
+		try {
+			return (writing != Writing.NONE) ? this.data.read(writing, lock, token) : -1;
+		}
+		catch (MongoException | DataAccessException ex) {
+			logger.debug("Data could not be read", ex);
+			return -1;
+		}
+	}
+
+	private Written write(Writing writing, String lock, long token, long value) {
+		try {
+			return this.data.write(writing, lock, token, value);
+		}
+		catch (MongoException | DataAccessException | TransactionException ex) {
+			logger.debug("Data could not be written", ex);
+			return Written.UNKNOWN;
+		}
+	}
+
+	private static boolean chance(Random random, double percent) {
+		return random.nextDouble() * 100 < percent;
+	}
+
+	private long holdNanos(Random random, Kind kind, boolean slow, Duration lease) {
+		if (kind == Kind.EXTENDED) {
+			return TimeUnit.MILLISECONDS.toNanos(random.nextInt(1000));
+		}
+		if (slow) {
+			int percent = random.nextInt(100);
+			return TimeUnit.MILLISECONDS.toNanos((percent < 50) ? random.nextInt(100)
+					: (percent < 80) ? 1000 + random.nextInt(2000) : 5000 + random.nextInt(6000));
+		}
+		if (chance(random, this.mix.longer())) {
+			return lease.toNanos() / 2 + random.nextLong(lease.toNanos());
+		}
+		return TimeUnit.MICROSECONDS.toNanos(random.nextInt(chance(random, 10) ? 10_000 : 500));
+	}
+
+	/**
+	 * Work on while the lock is held. Those who write in the end trust that it is.
+	 */
+	private void hold(OpenAttempt attempt, LockHandle handle, Writing writing, long nanos) {
+		long end = System.nanoTime() + nanos;
+		for (long left = nanos; left > 0 && !this.stamps.isStopped(); left = end - System.nanoTime()) {
+			LockSupport.parkNanos(Math.min(left, LOOK_NANOS));
+			if (!attempt.observe() && writing == Writing.NONE) {
+				handle.ensureHeld();
+			}
+		}
+	}
+
+}

@@ -1,0 +1,203 @@
+package dev.dblock.testing;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.NullMarked;
+
+/**
+ * The network between the members of a replica set, which can hold up what one of them
+ * sends to another: nothing is lost, as when packets are sent again until they get
+ * through. Toxiproxy cannot stand here, because it does not know who connects; this asks
+ * Linux whose socket it is.
+ */
+@NullMarked
+final class MemberLinks implements AutoCloseable {
+
+	private static final int NOBODY = -1;
+
+	private final List<MongodProcess> members;
+
+	private final List<ServerSocket> listeners = new ArrayList<>();
+
+	private final boolean[][] stalled;
+
+	private volatile boolean closed;
+
+	MemberLinks(List<MongodProcess> members, List<Integer> ports) {
+		this.members = members;
+		this.stalled = new boolean[members.size()][members.size()];
+		for (int member = 0; member < members.size(); member++) {
+			listen(member, ports.get(member));
+		}
+	}
+
+	private void listen(int member, int port) {
+		try {
+			ServerSocket listener = new ServerSocket();
+			listener.bind(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), port));
+			this.listeners.add(listener);
+			start("accept-" + member, () -> accept(listener, member));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static void start(String name, Runnable work) {
+		Thread thread = new Thread(work, "link-" + name);
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	private void accept(ServerSocket listener, int to) {
+		while (!this.closed) {
+			try {
+				Socket client = listener.accept();
+				start("connect-" + to, () -> connect(client, to, listener.getLocalPort()));
+			}
+			catch (IOException ex) {
+				// Closed, or a connection that is gone already
+				Thread.onSpinWait();
+			}
+		}
+	}
+
+	private void connect(Socket client, int to, int announced) {
+		Socket server = new Socket();
+		try {
+			int from = owner(client.getPort(), announced);
+			client.setTcpNoDelay(true);
+			server.setTcpNoDelay(true);
+			awaitFlow(from, to);
+			server.connect(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), this.members.get(to).port()));
+			start(from + "-" + to, () -> pump(client, server, from, to));
+			start(to + "-" + from, () -> pump(server, client, to, from));
+		}
+		catch (IOException ex) {
+			close(client);
+			close(server);
+		}
+	}
+
+	private void pump(Socket source, Socket target, int from, int to) {
+		byte[] buffer = new byte[16 * 1024];
+		try (InputStream in = source.getInputStream(); OutputStream out = target.getOutputStream()) {
+			for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+				awaitFlow(from, to);
+				out.write(buffer, 0, count);
+			}
+		}
+		catch (IOException ex) {
+			// One side has closed the connection; the other is told below
+			Thread.onSpinWait();
+		}
+		finally {
+			close(source);
+			close(target);
+		}
+	}
+
+	private static void close(Socket socket) {
+		try {
+			socket.close();
+		}
+		catch (IOException ex) {
+			// Gone as well
+			Thread.onSpinWait();
+		}
+	}
+
+	private synchronized void awaitFlow(int from, int to) {
+		while (from != NOBODY && to != NOBODY && this.stalled[from][to] && !this.closed) {
+			try {
+				wait();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				return;
+			}
+		}
+	}
+
+	synchronized void stall(int from, int to) {
+		this.stalled[from][to] = true;
+	}
+
+	synchronized void heal() {
+		for (boolean[] from : this.stalled) {
+			Arrays.fill(from, false);
+		}
+		notifyAll();
+	}
+
+	/**
+	 * The member that has a connection's other end.
+	 */
+	private int owner(int port, int announced) throws IOException {
+		String link = "socket:[" + inode(port, announced) + "]";
+		for (int member = 0; member < this.members.size(); member++) {
+			if (this.members.get(member).isAlive() && hasOpen(this.members.get(member).pid(), link)) {
+				return member;
+			}
+		}
+		return NOBODY;
+	}
+
+	private static String inode(int port, int announced) throws IOException {
+		String local = "0100007F:%04X".formatted(port);
+		String remote = "0100007F:%04X".formatted(announced);
+		try (Stream<String> lines = Files.lines(Path.of("/proc/net/tcp"))) {
+			return lines.map((line) -> line.trim().split("\\s+"))
+				.filter((fields) -> fields[1].equals(local) && fields[2].equals(remote))
+				.map((fields) -> fields[9])
+				.findFirst()
+				.orElse("none");
+		}
+	}
+
+	private static boolean hasOpen(long pid, String link) {
+		try (Stream<Path> files = Files.list(Path.of("/proc", Long.toString(pid), "fd"))) {
+			return files.anyMatch((file) -> leadsTo(file, link));
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	private static boolean leadsTo(Path file, String link) {
+		try {
+			return Files.readSymbolicLink(file).toString().equals(link);
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		heal();
+		for (ServerSocket listener : this.listeners) {
+			try {
+				listener.close();
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+	}
+
+}

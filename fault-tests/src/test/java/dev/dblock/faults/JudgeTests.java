@@ -1,0 +1,309 @@
+package dev.dblock.faults;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The judge before histories that were made by hand. Stamps and milliseconds run alike.
+ */
+class JudgeTests {
+
+	private static final String OVERLAP = "overlaps";
+
+	private static final String FALLING = "tokens that were not higher";
+
+	private static final String REPEATED = "tokens granted twice";
+
+	private static final String AGAIN = "handles that held the lock again";
+
+	private static final String BY_TOKEN = "lost updates, refused by token";
+
+	private static final String IN_TRANSACTION = "lost updates, in transactions";
+
+	private static final String UNFENCED = "lost updates, unfenced";
+
+	private static final String LEFT_FREE = "free locks left";
+
+	private static final String ORPHANS = "locks that nobody had";
+
+	private static final String REVIVED = "leases that had ended";
+
+	private static final String ELECTION = "leases of 10 s";
+
+	private static final String UNFINISHED = "attempts that never came to an end";
+
+	private static final String STUCK = "workers that did not stop";
+
+	private final List<Attempt> attempts = new ArrayList<>();
+
+	private final List<Window> windows = new ArrayList<>();
+
+	private final List<Stretch> stretches = new ArrayList<>();
+
+	private final List<String> stuck = new ArrayList<>();
+
+	private List<String> broken() {
+		History history = new History(this.attempts, this.windows, this.stretches, this.stuck);
+		return new Judge(history).findings()
+			.stream()
+			.filter((finding) -> finding.count() > 0)
+			.map(Finding::what)
+			.toList();
+	}
+
+	private void assertBroken(String... rules) {
+		List<String> broken = broken();
+		assertThat(broken).hasSameSizeAs(rules);
+		for (String rule : rules) {
+			assertThat(broken).anyMatch((what) -> what.startsWith(rule));
+		}
+	}
+
+	private static long nanos(long millis) {
+		return TimeUnit.MILLISECONDS.toNanos(millis);
+	}
+
+	private static Attempt section(int worker, long token, long enter, long held, Outcome outcome) {
+		return section(worker, "red", token, enter, held, outcome);
+	}
+
+	private static Attempt section(int worker, String name, long token, long enter, long held, Outcome outcome) {
+		return new Attempt(worker, 1, name, Kind.ACQUIRE, nanos(enter - 1), enter, nanos(enter), token, held,
+				nanos(held), nanos(held + 2000), 0, false, nanos(held + 1), outcome, Writing.NONE, Written.NOTHING, 0);
+	}
+
+	private static Attempt writing(Attempt attempt, Writing writing, Written written, long value) {
+		return new Attempt(attempt.worker(), attempt.life(), attempt.name(), attempt.kind(), attempt.requestNanos(),
+				attempt.enterStamp(), attempt.enterNanos(), attempt.token(), attempt.heldStamp(), attempt.heldNanos(),
+				attempt.heldUntilNanos(), attempt.lostNanos(), attempt.heldAfterLoss(), attempt.endNanos(),
+				attempt.outcome(), writing, written, value);
+	}
+
+	private static Attempt lost(Attempt attempt, long millis, boolean heldAfterLoss) {
+		return new Attempt(attempt.worker(), attempt.life(), attempt.name(), attempt.kind(), attempt.requestNanos(),
+				attempt.enterStamp(), attempt.enterNanos(), attempt.token(), attempt.heldStamp(), attempt.heldNanos(),
+				attempt.heldUntilNanos(), nanos(millis), heldAfterLoss, attempt.endNanos(), attempt.outcome(),
+				attempt.writing(), attempt.written(), attempt.value());
+	}
+
+	private static Attempt waiting(int worker, long from, long to) {
+		return new Attempt(worker, 1, "red", Kind.ACQUIRE, nanos(from), 0, 0, 0, 0, 0, 0, 0, false, nanos(to),
+				Outcome.UNAVAILABLE, Writing.NONE, Written.NOTHING, 0);
+	}
+
+	private static Stretch free(long from, long to) {
+		return new Stretch("red", null, 1024, nanos(from), nanos(to));
+	}
+
+	private static Stretch held(long token, long from, long to) {
+		return new Stretch("red", "somebody", token, nanos(from), nanos(to));
+	}
+
+	@Test
+	void sectionsOneAfterTheOtherAreRight() {
+		this.attempts.add(section(1, 1024, 10, 20, Outcome.RELEASED));
+		this.attempts.add(section(2, 2048, 21, 30, Outcome.RELEASED));
+		this.attempts.add(section(1, 2049, 31, 40, Outcome.RELEASED));
+		assertBroken();
+	}
+
+	@Test
+	void holderThatClaimsTheLockAfterAnotherHasEnteredOverlaps() {
+		this.attempts.add(section(1, 1024, 10, 5000, Outcome.RELEASED));
+		this.attempts.add(section(2, 2048, 4000, 4100, Outcome.RELEASED));
+		assertBroken(OVERLAP);
+	}
+
+	@Test
+	void longSectionOverlapsAlsoTheOneAfterTheNext() {
+		this.attempts.add(section(1, 1024, 10, 100, Outcome.RELEASED));
+		this.attempts.add(section(2, 2048, 20, 30, Outcome.RELEASED));
+		this.attempts.add(section(3, 3072, 40, 50, Outcome.RELEASED));
+		List<Finding> findings = new Judge(new History(this.attempts, List.of(), List.of(), List.of())).findings();
+		assertThat(findings.get(0).count()).isEqualTo(2);
+	}
+
+	@Test
+	void holderThatWasOvertakenWhileItWasStoppedAndSaysSoIsRight() {
+		this.attempts.add(section(1, 1024, 10, 900, Outcome.LOST));
+		this.attempts.add(section(2, 2048, 4000, 4100, Outcome.RELEASED));
+		assertBroken();
+	}
+
+	@Test
+	void grantThatWasNeverBelievedInIsNoClaim() {
+		this.attempts.add(section(2, 2048, 4000, 4100, Outcome.RELEASED));
+		Attempt late = section(1, 1024, 4050, 0, Outcome.LOST);
+		this.attempts.add(late);
+		assertThat(late.isClaimed()).isFalse();
+		assertBroken();
+	}
+
+	@Test
+	void sectionsOfDifferentLocksDoNotOverlap() {
+		this.attempts.add(section(1, "red", 1024, 10, 30, Outcome.RELEASED));
+		this.attempts.add(section(2, "green", 1024 * 1024, 20, 40, Outcome.RELEASED));
+		assertBroken();
+	}
+
+	@Test
+	void tokenLowerThanOneBeforeIsFalling() {
+		this.attempts.add(section(1, 2048, 10, 20, Outcome.RELEASED));
+		this.attempts.add(section(2, 1024, 30, 40, Outcome.RELEASED));
+		assertBroken(FALLING);
+	}
+
+	@Test
+	void sameTokenIsFallingAndRepeated() {
+		this.attempts.add(section(1, 1024, 10, 20, Outcome.RELEASED));
+		this.attempts.add(section(2, 1024, 30, 40, Outcome.RELEASED));
+		assertBroken(FALLING, REPEATED);
+	}
+
+	@Test
+	void handleThatHoldsAfterItsLossIsFound() {
+		this.attempts.add(lost(section(1, 1024, 10, 20, Outcome.LOST), 15, true));
+		assertBroken(AGAIN);
+	}
+
+	@Test
+	void twoConfirmedWritesOfTheSameNumberAreALostUpdate() {
+		for (Writing writing : List.of(Writing.TOKEN, Writing.TRANSACTION, Writing.UNFENCED)) {
+			long start = 1000L * writing.ordinal();
+			this.attempts
+				.add(writing(section(1, start, start, start + 1, Outcome.RELEASED), writing, Written.CONFIRMED, 7));
+			this.attempts.add(writing(section(2, start + 5, start + 5, start + 6, Outcome.RELEASED), writing,
+					Written.CONFIRMED, 7));
+		}
+		assertBroken(BY_TOKEN, IN_TRANSACTION, UNFENCED);
+	}
+
+	@Test
+	void writesThatWereRefusedOrNeverConfirmedLoseNothing() {
+		this.attempts.add(writing(section(1, 1, 10, 20, Outcome.RELEASED), Writing.TOKEN, Written.CONFIRMED, 7));
+		this.attempts.add(writing(section(2, 2, 30, 40, Outcome.RELEASED), Writing.TOKEN, Written.REFUSED, 7));
+		this.attempts.add(writing(section(3, 3, 50, 60, Outcome.RELEASED), Writing.TOKEN, Written.UNKNOWN, 7));
+		this.attempts.add(writing(section(3, 4, 70, 80, Outcome.RELEASED), Writing.TRANSACTION, Written.CONFIRMED, 7));
+		assertBroken();
+	}
+
+	@Test
+	void lostUnfencedUpdatesAreToldAndBreakNoRule() {
+		this.attempts.add(writing(section(1, 1, 10, 20, Outcome.RELEASED), Writing.UNFENCED, Written.CONFIRMED, 7));
+		this.attempts.add(writing(section(2, 2, 30, 40, Outcome.RELEASED), Writing.UNFENCED, Written.CONFIRMED, 7));
+		assertThat(new Judge(new History(this.attempts, List.of(), List.of(), List.of())).findings())
+			.allMatch(Finding::passed);
+		assertBroken(UNFENCED);
+	}
+
+	@Test
+	void freeLockIsLeftOnlyWhileSomebodyWaits() {
+		this.stretches.add(free(0, 10_000));
+		this.attempts.add(waiting(1, 0, 1500));
+		this.attempts.add(waiting(1, 3000, 4500));
+		assertBroken();
+		this.attempts.add(waiting(2, 1400, 2500));
+		assertBroken(LEFT_FREE);
+	}
+
+	@Test
+	void freeLockMayBeLeftWhileTheServersAreDisturbedAndTwoSecondsMore() {
+		this.stretches.add(free(0, 10_000));
+		this.attempts.add(waiting(1, 0, 6000));
+		this.windows.add(new Window("primary killed", 0, 0, nanos(4100)));
+		assertBroken();
+		this.windows.set(0, new Window("primary killed", 0, 0, nanos(3900)));
+		assertBroken(LEFT_FREE);
+	}
+
+	@Test
+	void disturbedWorkerNeedNotTakeAFreeLockAndAnotherMust() {
+		this.stretches.add(free(0, 10_000));
+		this.windows.add(new Window("worker stopped", 1, 0, nanos(10_000)));
+		this.attempts.add(waiting(1, 0, 10_000));
+		assertBroken();
+		this.attempts.add(waiting(2, 5000, 10_000));
+		assertBroken(LEFT_FREE);
+	}
+
+	@Test
+	void leaseOfACrashedHolderMayLastUntilItsEnd() {
+		this.attempts.add(section(1, 1024, 10, 20, Outcome.OPEN));
+		this.stretches.add(held(2047, 10, 5000));
+		assertBroken();
+	}
+
+	@Test
+	void leaseThatIsKeptAliveForNobodyIsAnOrphan() {
+		this.attempts.add(section(1, 1024, 10, 20, Outcome.LOST));
+		this.stretches.add(held(2047, 10, 2020 + 3503 + 2001));
+		assertBroken(ORPHANS);
+	}
+
+	@Test
+	void leaseThatNobodyWasEverToldOfIsAnOrphanAfterItsLength() {
+		this.stretches.add(held(2047, 10, 5000));
+		assertBroken();
+		this.stretches.add(held(3071, 6000, 6000 + 3503 + 2001));
+		assertBroken(ORPHANS);
+	}
+
+	@Test
+	void leaseThatIsThereAgainWithoutAnotherGrantWasRevived() {
+		this.stretches.add(held(2047, 10, 3000));
+		this.stretches.add(new Stretch("red", null, 2047, nanos(3100), nanos(3200)));
+		this.stretches.add(held(3071, 3300, 4000));
+		assertBroken();
+		this.stretches.set(2, held(2047, 3300, 4000));
+		assertBroken(REVIVED);
+		this.windows.add(new Window("primary killed", 0, nanos(2000), nanos(3250)));
+		assertBroken();
+	}
+
+	@Test
+	void lastHandleOfALeaseThatWasHandedOverCounts() {
+		this.attempts.add(section(1, 1024, 10, 20, Outcome.RELEASED));
+		this.attempts.add(section(1, 1025, 21, 9000, Outcome.RELEASED));
+		this.stretches.add(held(2047, 10, 9000 + 3503 + 2000));
+		assertBroken();
+	}
+
+	@Test
+	void longLeaseMayNotBeLostAtAShortElectionAlone() {
+		this.attempts.add(lost(section(1, "slow", 1024, 10, 20, Outcome.LOST), 9000, false));
+		this.windows.add(new Window("primary killed", 0, nanos(1000), nanos(4000)));
+		assertBroken(ELECTION);
+		this.windows.add(new Window("worker stopped past lease", 2, nanos(1000), nanos(8000)));
+		assertBroken(ELECTION);
+		this.windows.add(new Window("worker stopped past lease", 1, nanos(1000), nanos(8000)));
+		assertBroken();
+	}
+
+	@Test
+	void longLeaseMayBeLostAtALongElection() {
+		this.attempts.add(lost(section(1, "slow", 1024, 10, 20, Outcome.LOST), 9000, false));
+		this.windows.add(new Window("primary killed", 0, nanos(1000), nanos(6001)));
+		assertBroken();
+	}
+
+	@Test
+	void attemptOfAProcessThatWasNotKilledMustEnd() {
+		Attempt open = section(1, 1024, 10, 20, Outcome.OPEN);
+		this.attempts.add(open.endedAt(nanos(30)));
+		assertBroken();
+		this.attempts.set(0, open.endedAt(0));
+		assertBroken(UNFINISHED);
+	}
+
+	@Test
+	void workerThatDoesNotStopIsStuck() {
+		this.stuck.add("worker-1");
+		assertBroken(STUCK);
+	}
+
+}
