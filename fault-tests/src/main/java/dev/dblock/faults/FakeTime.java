@@ -20,6 +20,10 @@ final class FakeTime {
 
 	private static final Path LIBRARIES = Path.of("/usr/lib");
 
+	/** For messages. */
+	static final String NOT_FOUND = "libfaketime was not found below " + LIBRARIES
+			+ " (on Debian: apt-get install libfaketime)";
+
 	private final Path library;
 
 	private final Path folder;

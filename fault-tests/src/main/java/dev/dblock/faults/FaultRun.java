@@ -83,8 +83,7 @@ final class FaultRun {
 		System.out.println("seed " + this.seed);
 		FakeTime clocks = FakeTime.find(this.folder).orElse(null);
 		if (clocks == null) {
-			System.out.println("LEFT OUT: all faults of clocks, because libfaketime is not installed"
-					+ " (on Debian: apt-get install libfaketime)");
+			System.out.println("LEFT OUT: all faults of clocks, because " + FakeTime.NOT_FOUND);
 		}
 		return clocks;
 	}

@@ -32,8 +32,9 @@ public final class FaultTests {
 			case "million" -> MillionSections.run(mongod, folder, options);
 			case "run" -> new FaultRun(mongod, toxiproxy(), folder, options, (int) options.number("workers", 3)).run();
 			case "apart" -> runApart(mongod, folder, options);
-			default -> throw new IllegalArgumentException(
-					"Nothing known to run in " + Arrays.toString(args) + "; there are: million, run, judge, apart");
+			case "mutants" -> new Mutants(mongod, toxiproxy(), folder, options).run();
+			default -> throw new IllegalArgumentException("Nothing known to run in " + Arrays.toString(args)
+					+ "; there are: million, run, judge, apart, mutants");
 		};
 		end(passed);
 	}

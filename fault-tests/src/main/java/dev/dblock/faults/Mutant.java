@@ -1,0 +1,119 @@
+package dev.dblock.faults;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import javax.tools.ToolProvider;
+
+/**
+ * dblock, broken on purpose: a rule of its own is taken out of a source file, and the
+ * workers run with the class that comes of it.
+ *
+ * @param name what is broken
+ * @param source the source file
+ * @param changes what is replaced in it
+ * @param expected the beginning of the rule that the judge must find broken
+ * @param trial what must go wrong for it to show
+ */
+record Mutant(String name, String source, List<Change> changes, String expected, Trial trial) {
+
+	/** From the root of the project, which is where {@code scripts/faults} runs. */
+	static final Path SOURCES = Path.of("dblock-spring-boot-autoconfigure/src/main/java/dev/dblock");
+
+	private static final String OVERLAPS = "overlaps";
+
+	private static final String STATEMENTS = "mongodb/PipelineStatements.java";
+
+	static List<Mutant> all() {
+		return List.of(
+				new Mutant("skip the owner check", STATEMENTS,
+						List.of(new Change("document.isHeldBy(request.key().holder())", "true")), OVERLAPS, Trial.CALM),
+				new Mutant("believe past the deadline", "core/LeaseDeadline.java",
+						List.of(new Change("return remainingNanos(clock) <= 0;", "return false;")), OVERLAPS,
+						Trial.STOPS),
+				new Mutant("a client's clock for expiry", STATEMENTS,
+						List.of(new Change(
+								"List.of(doc(\"$replaceWith\", doc(\"$cond\", FREE, grant(request), ref(\"$$ROOT\"))))",
+								"""
+										List.of(BsonDocument.parse(doc("$replaceWith",
+												doc("$cond", FREE, grant(request), ref("$$ROOT")))
+											.toJson(org.bson.json.JsonWriterSettings.builder()
+												.outputMode(org.bson.json.JsonMode.EXTENDED).build())
+											.replace("\\"$$NOW\\"", "{\\"$date\\": {\\"$numberLong\\": \\""
+												+ System.currentTimeMillis() + "\\"}}")))""")),
+						OVERLAPS, Trial.CLOCK),
+				new Mutant("release by name", "mongodb/OperatorStatements.java",
+						List.of(new Change("update(store, heldBy(lease), switch (mark)",
+								"update(store, lock(lease.name()), switch (mark)")),
+						OVERLAPS, Trial.STOPS),
+				new Mutant("no fence", "core/OpenTransaction.java",
+						List.of(new Change("void beforeCommit() {",
+								"void beforeCommit() {\n\t\tif (!this.leases.isEmpty()) {\n\t\t\treturn;\n\t\t}")),
+						"lost updates, in transactions", Trial.WRITES),
+				new Mutant("a late renewal that shortens", STATEMENTS,
+						List.of(new Change("doc(\"$max\", EXPIRES_AT, until)", "until")), OVERLAPS, Trial.EXTENSIONS),
+				new Mutant("a stored answer taken for a grant", "core/LockRequests.java", List.of(
+						new Change("if (lease.isOver() || lease.isUnproven()) {", "if (false) {"),
+						new Change("Thread.currentThread(), deadline, this.clock)",
+								"Thread.currentThread(), LeaseDeadline.from(this.clock, terms.lease()), this.clock)")),
+						OVERLAPS, Trial.STORED_ANSWERS),
+				new Mutant("an expired lease revived", STATEMENTS,
+						List.of(new Change(
+								".append(LockDocument.ACQUIRED_AT, OperatorStatements.IS_DATE)\n"
+										+ "\t\t\t.append(\"$expr\", NOT_EXPIRED.get(\"$expr\"))",
+								".append(LockDocument.ACQUIRED_AT, OperatorStatements.IS_DATE)")),
+						"leases that had ended", Trial.LATE_RENEWALS));
+	}
+
+	/**
+	 * Put the broken class before all others.
+	 * @param sources where the sources are
+	 * @param folder where it goes
+	 * @return the class path
+	 */
+	String classPath(Path sources, Path folder) throws IOException {
+		String classPath = System.getProperty("java.class.path");
+		Path broken = folder.resolve("broken").resolve(Path.of(this.source).getFileName());
+		Files.createDirectories(broken.getParent());
+		Files.writeString(broken, brokenSource(sources));
+		List<String> arguments = new ArrayList<>(List.of("-parameters", "-nowarn", "-proc:none", "-cp", classPath, "-d",
+				folder.resolve("classes").toString(), broken.toString()));
+		int errors = ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments.toArray(String[]::new));
+		if (errors != 0) {
+			throw new IllegalStateException("the mutant '" + this.name + "' cannot be compiled");
+		}
+		return folder.resolve("classes") + System.getProperty("path.separator") + classPath;
+	}
+
+	/**
+	 * The source with the changes.
+	 * @param sources where the sources are
+	 * @return the changed text
+	 * @throws IllegalStateException when what is to be replaced is not there exactly once
+	 */
+	String brokenSource(Path sources) throws IOException {
+		String text = Files.readString(sources.resolve(this.source));
+		for (Change change : this.changes) {
+			int first = text.indexOf(change.original());
+			if (first < 0 || text.indexOf(change.original(), first + 1) >= 0) {
+				throw new IllegalStateException("the mutant '%s' does not fit %s any more: '%s' is not there once"
+					.formatted(this.name, this.source, change.original()));
+			}
+			text = text.replace(change.original(), change.replacement());
+		}
+		return text;
+	}
+
+	/**
+	 * A change of a source file.
+	 *
+	 * @param original what is there, exactly once
+	 * @param replacement what is there then
+	 */
+	record Change(String original, String replacement) {
+	}
+
+}

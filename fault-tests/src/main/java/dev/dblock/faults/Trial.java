@@ -1,0 +1,115 @@
+package dev.dblock.faults;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * What goes wrong while the judge is tried out, and what the workers do more of then.
+ */
+enum Trial {
+
+	/**
+	 * Nothing.
+	 */
+	CALM(3, List.of(), (world) -> world.sleep(5000)),
+	/**
+	 * Holders are stopped for longer than their leases.
+	 */
+	STOPS(3, List.of("--faults.mix.longer=10"), Trial::stopEach),
+	/**
+	 * The same, with much that is written by those who are overtaken.
+	 */
+	WRITES(3, List.of("--faults.mix.longer=30", "--faults.mix.writing=100", "--faults.mix.writings=TRANSACTION"),
+			(world) -> stopEach(world, 6000)),
+	/**
+	 * Holders are stopped for longer than their leases, but not than the extensions that
+	 * they were given.
+	 */
+	EXTENSIONS(3, List.of("--faults.mix.extended=20"), Trial::stopEach),
+	/**
+	 * The clock of one worker goes ahead.
+	 */
+	CLOCK(3, List.of(), Trial::moveClockAhead),
+	/**
+	 * Grants are made whose answers are lost, and found again by the driver when it asks
+	 * on another connection, half a lease later; then nothing arrives any more.
+	 */
+	STORED_ANSWERS(3, List.of("--dblock.handoff.max-count=0"), Trial::findAnswersAgain),
+	/**
+	 * Renewals arrive when the leases are over.
+	 */
+	LATE_RENEWALS(1, List.of("--faults.mix.longer=50"), Trial::delayRenewals);
+
+	private final int workers;
+
+	private final List<String> properties;
+
+	private final FaultRun.Course course;
+
+	Trial(int workers, List<String> properties, FaultRun.Course course) {
+		this.workers = workers;
+		this.properties = properties;
+		this.course = course;
+	}
+
+	int workers() {
+		return this.workers;
+	}
+
+	List<String> properties() {
+		return this.properties;
+	}
+
+	void run(World world) throws Exception {
+		this.course.run(world);
+	}
+
+	private static void stopEach(World world) throws InterruptedException {
+		stopEach(world, 5000);
+	}
+
+	private static void stopEach(World world, long millis) throws InterruptedException {
+		for (int worker : Stream.of(1, 2, 3, 1, 2, 3).toList()) {
+			Faults.stopWorker(world, "worker stopped past lease", worker, millis);
+			world.sleep(1000);
+		}
+	}
+
+	private static void moveClockAhead(World world) throws Exception {
+		Fault fault = Faults.all(true)
+			.stream()
+			.filter((other) -> other.kind().equals("worker an hour ahead"))
+			.findFirst()
+			.orElseThrow();
+		fault.happen(world);
+	}
+
+	private static void findAnswersAgain(World world) throws Exception {
+		for (int worker : Stream.of(1, 2, 3, 1, 2, 3).toList()) {
+			long begin = System.nanoTime();
+			world.network().disturbWorker(worker, Network.Disturbance.swallowAnswers());
+			world.sleep(1500);
+			world.network().cutWorker(worker);
+			world.network().healWorker(worker);
+			world.sleep(800);
+			world.network().disturbWorker(worker, Network.Disturbance.swallowRequests());
+			world.sleep(3500);
+			world.network().healWorker(worker);
+			world.log().add("answers found again", worker, begin);
+			world.sleep(1500);
+		}
+	}
+
+	private static void delayRenewals(World world) throws Exception {
+		for (int i = 0; i < 2; i++) {
+			long begin = System.nanoTime();
+			world.network().disturbWorker(1, Network.Disturbance.late(Duration.ofMillis(4500)));
+			world.sleep(9000);
+			world.network().healWorker(1);
+			world.log().add("requests late", 1, begin);
+			world.sleep(2000);
+		}
+	}
+
+}
