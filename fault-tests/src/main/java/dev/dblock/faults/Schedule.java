@@ -12,8 +12,9 @@ import com.mongodb.MongoException;
 
 /**
  * Which faults happen, in an order that the seed decides. In each round each of them
- * happens once, with a rest in between: in the first round one after the other, later
- * also something that happens to a worker beside something that happens to the servers.
+ * happens once, with a rest in between: in the first round, which is always ended, one
+ * after the other, later also something that happens to a worker beside something that
+ * happens to the servers.
  */
 final class Schedule {
 
@@ -36,7 +37,7 @@ final class Schedule {
 	void run(World world) throws Exception {
 		long end = System.nanoTime() + this.duration.toNanos();
 		List<Fault> round = new ArrayList<>();
-		for (int rounds = 0; System.nanoTime() < end;) {
+		for (int rounds = 0; System.nanoTime() < end || (rounds == 1 && !round.isEmpty());) {
 			if (round.isEmpty()) {
 				rounds++;
 				round.addAll(this.faults);
