@@ -32,8 +32,8 @@ class InvalidLockDeclarationFailureAnalyzerTests {
 			.contains("Locked methods cannot work as they are declared:")
 			.contains("    - bean 'orders', " + Orders.class.getName()
 					+ "#settle(String): the name 'order-#{#order.}' has" + " an expression that cannot be parsed: ")
-			.contains("    - bean 'orders', " + Orders.class.getName() + "#cancel(): is final, so that no proxy can lock"
-					+ " it; make it neither private nor final")
+			.contains("    - bean 'orders', " + Orders.class.getName()
+					+ "#cancel(): is final, so that no proxy can lock" + " it; make it neither private nor final")
 			.contains("Change each @DistributedLock")
 			.doesNotContain("\tat ");
 	}

@@ -7,12 +7,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.bson.Document;
 import org.springframework.util.FileSystemUtils;
 
@@ -25,6 +25,9 @@ final class MongodDeployment extends Deployment {
 	private static final String SET_NAME = "dblock";
 
 	private static final Duration SETTLE_LIMIT = Duration.ofSeconds(180);
+
+	/** Several heartbeats. */
+	private static final Duration SETTLED = Duration.ofMillis(1500);
 
 	private static final int PORT_ATTEMPTS = 5;
 
@@ -104,22 +107,27 @@ final class MongodDeployment extends Deployment {
 		this.nodes.get(0)
 			.command(new Document("replSetInitiate",
 					new Document("_id", SET_NAME).append("members", members).append("settings", settings)));
-		awaitSettled();
+		settling("first election").until(this::isSettled);
 	}
 
 	/**
-	 * Waits until one member is primary and all others are secondaries.
+	 * Waits until one member is primary and all others are secondaries, and stay so: one
+	 * that was overtaken is secondary for a moment before it takes back what nobody else
+	 * has of it.
 	 */
 	void awaitSettled() {
-		await("one primary, all others secondary",
-				() -> count(MongoNode::isPrimary) == 1 && count(MongoNode::isSecondary) == this.nodes.size() - 1);
+		settling("one primary, all others secondary").during(SETTLED).until(this::isSettled);
+	}
+
+	private boolean isSettled() {
+		return count(MongoNode::isPrimary) == 1 && count(MongoNode::isSecondary) == this.nodes.size() - 1;
 	}
 
 	/**
 	 * Waits until one of the members that can answer is primary, and no other says so.
 	 */
 	MongoNode awaitPrimary() {
-		await("one primary", () -> count(MongoNode::isPrimary) == 1);
+		settling("one primary").until(() -> count(MongoNode::isPrimary) == 1);
 		return primary();
 	}
 
@@ -137,12 +145,8 @@ final class MongodDeployment extends Deployment {
 		return this.nodes.stream().filter(role).count();
 	}
 
-	private static void await(String what, BooleanSupplier condition) {
-		Awaitility.await(what)
-			.atMost(SETTLE_LIMIT)
-			.pollDelay(Duration.ZERO)
-			.pollInterval(Duration.ofMillis(50))
-			.until(condition::getAsBoolean);
+	private static ConditionFactory settling(String what) {
+		return Awaitility.await(what).atMost(SETTLE_LIMIT).pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(50));
 	}
 
 	@Override
