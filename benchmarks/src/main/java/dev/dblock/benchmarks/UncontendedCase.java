@@ -1,6 +1,7 @@
 package dev.dblock.benchmarks;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,12 +27,15 @@ final class UncontendedCase implements BenchmarkCase {
 	@Override
 	public List<Line> run(Bench bench) throws Exception {
 		Map<String, Turns.Operation> operations = new LinkedHashMap<>();
+		List<Locks> all = new ArrayList<>();
 		for (Subject subject : SUBJECTS) {
 			if (bench.has(subject)) {
 				Locks locks = bench.lab().locks(subject);
+				all.add(locks);
 				operations.put(subject.name(), () -> locks.enter("alone").leave());
 			}
 		}
+		WarmUp.run(all, bench.pick(1000, 20));
 		Scores scores = new Rounds(bench.pick(10, 2), bench.pick(60, 5), Duration.ofMillis(500))
 			.run(new Turns(operations));
 		return List.of(scores.line(id(), title(), Unit.NANOS, Subject.RAW, Bound.atMost(1.10)),
