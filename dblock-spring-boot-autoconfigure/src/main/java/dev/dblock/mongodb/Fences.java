@@ -174,7 +174,7 @@ final class Fences {
 		}
 	}
 
-	private static boolean isDuplicate(MongoBulkWriteException ex) {
+	static boolean isDuplicate(MongoBulkWriteException ex) {
 		return ex.getWriteConcernError() == null
 				&& ex.getWriteErrors().stream().allMatch((error) -> error.getCode() == DUPLICATE_KEY);
 	}

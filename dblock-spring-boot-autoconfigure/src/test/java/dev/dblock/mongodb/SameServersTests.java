@@ -4,6 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoDriverInformation;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import org.junit.jupiter.api.AfterEach;
@@ -64,6 +67,19 @@ class SameServersTests {
 		assertThat(SameServers.areOf(closed, closed)).isTrue();
 		assertThat(SameServers.areOf(closed, factory(client("localhost:1"), "one"))).isFalse();
 		assertThat(SameServers.areOf(factory(client("localhost:1"), "one"), closed)).isFalse();
+	}
+
+	@Test
+	void clientThatServesLocksAloneLeadsToTheServersOfTheApplication() {
+		MongoDatabaseFactory application = factory(client("localhost:1"), "one");
+		MongoClientSettings settings = MongoClientSettings.builder()
+			.applyConnectionString(new ConnectionString("mongodb://localhost:1"))
+			.build();
+		try (DedicatedDatabaseFactory locks = new DedicatedDatabaseFactory(application, settings,
+				MongoDriverInformation.builder().build())) {
+			assertThat(SameServers.areOf(application, locks)).isTrue();
+			assertThat(SameServers.areOf(factory(client("localhost:2"), "one"), locks)).isFalse();
+		}
 	}
 
 	@Test

@@ -174,6 +174,22 @@ class FencedTransactionTests {
 		assertThat(stale.release()).isFalse();
 	}
 
+	@Test
+	void locksOnAClientOfTheirOwnFenceTheTransactionsOfTheApplication() {
+		FencedApplication application = FencedApplication.start(this.instances, "dedicated", "dblock.lease=10m",
+				"dblock.mongodb.dedicated-client=true");
+		LockHandle stale = application.locks().acquire("stock");
+		application.inTransaction(() -> application.mongo().insert(new Document(), ORDERS));
+		assertThat(fence(0)).containsEntry("token", stale.token());
+		long before = orders();
+		assertLost(() -> application.inTransaction(() -> {
+			application.mongo().insert(new Document(), ORDERS);
+			overtake();
+		}));
+		assertThat(orders()).isEqualTo(before);
+		assertThat(stale.isHeld()).isFalse();
+	}
+
 	private void awaitRaise() {
 		Instances.eventually().until(() -> !this.other.commands().to(FENCES).isEmpty());
 	}
