@@ -250,14 +250,15 @@ public class DblockProperties {
 		private StatementDialect statements = StatementDialect.AUTO;
 
 		/**
-		 * Whether the index that lets the server remove old locks is created.
+		 * Whether the indexes that let the server remove old locks and fences are
+		 * created.
 		 */
 		private boolean createIndexes = true;
 
 		/**
 		 * Whether locks have a small client of their own, so that they do without the
 		 * connections of the application's; for applications whose queries can use up
-		 * their pool for longer than a third of a lease.
+		 * their pool for longer than two thirds of a lease.
 		 */
 		private boolean dedicatedClient = false;
 
