@@ -239,7 +239,7 @@ class LockAcquirerTests {
 		waiter.awaitWaiting();
 		this.world.clock().advance(Duration.ofMillis(22));
 		granted(waiter.result()).close();
-		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(3);
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isGreaterThanOrEqualTo(3);
 	}
 
 	@Test

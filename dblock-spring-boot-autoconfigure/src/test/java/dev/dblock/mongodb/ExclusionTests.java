@@ -119,9 +119,6 @@ class ExclusionTests {
 			if (before.releaseSent() != null) {
 				assertThat(after.grantedAt() - before.releaseSent()).isPositive();
 			}
-			if (before.acquiredAt() != null && after.acquiredAt() != null) {
-				assertThat(after.acquiredAt()).isAfterOrEqualTo(before.acquiredAt());
-			}
 			if (before.expiresAt() != null && after.acquiredAt() != null) {
 				overtaken++;
 				assertThat(after.acquiredAt()).isAfterOrEqualTo(before.expiresAt());

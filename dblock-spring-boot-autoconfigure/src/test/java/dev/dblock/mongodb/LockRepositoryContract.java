@@ -372,7 +372,7 @@ abstract class LockRepositoryContract {
 		assertThat(stored("stock")).containsEntry("token", granted.lastToken());
 		assertThat(this.locks.acquire(request)).isEqualTo(granted);
 		this.locks.release(key, Duration.ZERO, TIMEOUT);
-		assertThat(granted("stock").token()).isEqualTo(granted.lastToken() + 1);
+		assertThat(granted("stock").token()).isGreaterThan(granted.lastToken());
 	}
 
 	private void awaitClockBeyond(long millis) {
