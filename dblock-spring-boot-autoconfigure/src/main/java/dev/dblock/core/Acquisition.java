@@ -11,7 +11,7 @@ interface Acquisition {
 	};
 
 	/**
-	 * The thread has to wait. Only the first call matters.
+	 * The thread has to wait. Called once.
 	 */
 	default void waiting() {
 	}

@@ -157,6 +157,8 @@ final class LockAcquirer {
 
 		private boolean subscribed;
 
+		private boolean waiting;
+
 		Wait(String name, LeaseTerms terms, Acquisition acquisition) {
 			this.name = name;
 			this.terms = terms;
@@ -235,20 +237,31 @@ final class LockAcquirer {
 						return giveUp(queue, known);
 					}
 				}
-				else {
-					park(queue, me, pauseNanos, leftNanos);
+				else if (!beginWaiting(queue, pauseNanos)) {
+					refuseIfClosing();
+					me.park(Math.min(pauseNanos, leftNanos));
+					refuseIfClosing();
 				}
 			}
 		}
 
-		private void park(LocalQueue queue, Waiter me, long pauseNanos, long leftNanos) {
-			refuseIfClosing();
-			if (pauseNanos < Long.MAX_VALUE && queue.plan() != null) {
+		/**
+		 * What comes before the first pause. It may be the work of others, which parks
+		 * the thread and so takes a wake-up that was meant for the pause; so the queue
+		 * has to be looked at again after it.
+		 * @return whether there was something to do
+		 */
+		private boolean beginWaiting(LocalQueue queue, long pauseNanos) {
+			boolean first = !this.waiting;
+			boolean asks = !this.subscribed && pauseNanos < Long.MAX_VALUE && queue.plan() != null;
+			if (asks) {
 				subscribe();
 			}
-			this.acquisition.waiting();
-			me.park(Math.min(pauseNanos, leftNanos));
-			refuseIfClosing();
+			if (first) {
+				this.waiting = true;
+				this.acquisition.waiting();
+			}
+			return first || asks;
 		}
 
 		private long elapsedNanos() {

@@ -81,7 +81,7 @@ final class LockRequests {
 	private @Nullable Outcome look(String name, Duration limit) {
 		try {
 			LockInfo found = this.repository.find(name, limit).orElse(null);
-			return (found != null && found.remaining().toNanos() > 0) ? Outcome.refused(found) : null;
+			return (found != null && !found.remaining().isZero()) ? Outcome.refused(found) : null;
 		}
 		catch (RepositoryInterruptedException ex) {
 			throw new LockInterruptedException(name, ex);

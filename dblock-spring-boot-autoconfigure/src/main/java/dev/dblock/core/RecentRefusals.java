@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockInfo;
 
@@ -28,7 +29,7 @@ final class RecentRefusals {
 			this.untilNanos.values().removeIf((until) -> until - now <= 0);
 		}
 		if (this.untilNanos.size() < MOST) {
-			this.untilNanos.put(lock.name(), now + lock.remaining().toNanos());
+			this.untilNanos.put(lock.name(), now + TimeUnit.MILLISECONDS.toNanos(lock.remaining().toMillis()));
 		}
 	}
 

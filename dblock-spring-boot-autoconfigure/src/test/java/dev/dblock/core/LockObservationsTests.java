@@ -3,6 +3,9 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 import dev.dblock.LockHandle;
@@ -53,6 +56,39 @@ class LockObservationsTests {
 		handle.close();
 		this.diary.isExactly("begin ACQUIRE stock", "end ACQUIRE stock ACQUIRED", "begin HOLD stock",
 				"begin RELEASE stock", "end RELEASE stock RELEASED", "end HOLD stock RELEASED");
+	}
+
+	@Test
+	void hearsOfAWaitWithoutTakingTheWakeUpThatEndsIt() throws Exception {
+		AtomicInteger waits = new AtomicInteger();
+		CountDownLatch handedOver = new CountDownLatch(1);
+		LockTemplate locks = new LockTemplate(this.world.newEngine((activity, subject) -> {
+			if (activity == LockActivity.WAIT && waits.incrementAndGet() == 2) {
+				await(handedOver);
+				// Takes what is left of any wake-up
+				LockSupport.parkNanos(1_000_000);
+			}
+			return null;
+		}));
+		LockOptions patiently = PATIENTLY.waitUpTo(Duration.ofHours(1));
+		LockHandle first = locks.acquire("stock");
+		Worker<LockHandle> second = Worker.start(() -> locks.acquire("stock", patiently));
+		LockWorld.eventually().until(() -> waits.get() == 1);
+		Worker<LockHandle> third = Worker.start(() -> locks.acquire("stock", patiently));
+		LockWorld.eventually().until(() -> waits.get() == 2);
+		first.close();
+		second.result().close();
+		handedOver.countDown();
+		third.result().close();
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	@Test

@@ -38,6 +38,13 @@ class RecentRefusalsTests {
 	}
 
 	@Test
+	void aNameThatWasSetAsideForEverIsLikelyToBeTaken() {
+		this.refusals.remember(lock("a", Duration.ofDays(3_000_000)));
+		this.clock.advance(Duration.ofDays(1000));
+		assertThat(this.refusals.isLikelyTaken("a")).isTrue();
+	}
+
+	@Test
 	void theNumberOfNamesIsLimitedAndThoseThatAreOverMakeRoom() {
 		this.refusals.remember(lock("brief", Duration.ofSeconds(1)));
 		for (int i = 0; i < 2 * RecentRefusals.MOST; i++) {
