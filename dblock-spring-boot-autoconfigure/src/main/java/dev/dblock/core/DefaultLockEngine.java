@@ -221,7 +221,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	 * not released: its holder is told, and its lease ends it. What nobody uses any more
 	 * is given back: locks whose handles were forgotten, and those that are being granted
 	 * or released while this is called. A store that does not answer holds this up for
-	 * ten seconds at most.
+	 * thirteen seconds at most.
 	 */
 	@Override
 	public void close() {

@@ -95,7 +95,7 @@ final class LeaseReleaser {
 	 * nothing left to free, so they need not take longer than it.
 	 */
 	private Duration limitOf(Lease lease) {
-		return shorter(Duration.ofNanos(Math.max(0, lease.remainingNanos())), this.timeout);
+		return Durations.shorter(Duration.ofNanos(Math.max(0, lease.remainingNanos())), this.timeout);
 	}
 
 	/**
@@ -105,11 +105,7 @@ final class LeaseReleaser {
 	private Duration timeoutFor(LeaseDeadline end, int attempt) {
 		Duration left = Duration.ofNanos(Math.max(0, end.remainingNanos(this.clock)));
 		Duration most = (attempt < ATTEMPTS) ? left.dividedBy(2) : left;
-		return (most.compareTo(SHORTEST_TIMEOUT) > 0) ? most : shorter(SHORTEST_TIMEOUT, this.timeout);
-	}
-
-	private static Duration shorter(Duration one, Duration other) {
-		return (one.compareTo(other) <= 0) ? one : other;
+		return (most.compareTo(SHORTEST_TIMEOUT) > 0) ? most : Durations.shorter(SHORTEST_TIMEOUT, this.timeout);
 	}
 
 	private void pause(Duration pause) {

@@ -123,7 +123,7 @@ final class LeaseRenewer {
 		for (Lease lease : batch) {
 			if (this.registry.find(lease.key()) != null) {
 				keys.add(lease.key());
-				timeout = shorter(timeout, lease.terms().renewalTimeout());
+				timeout = Durations.shorter(timeout, lease.terms().renewalTimeout());
 			}
 		}
 		if (!keys.isEmpty()) {
@@ -169,10 +169,6 @@ final class LeaseRenewer {
 		}
 	}
 
-	private static Duration shorter(Duration one, Duration other) {
-		return (one.compareTo(other) <= 0) ? one : other;
-	}
-
 	private void lose(Lease lease, Optional<LockInfo> now) {
 		if (now.isEmpty()) {
 			this.losses.lose(lease, LossReason.TAKEN_OVER, "Its document is gone");
@@ -196,7 +192,7 @@ final class LeaseRenewer {
 
 	private void retryLater(List<Lease> leases) {
 		for (Lease lease : leases) {
-			lease.retryIn(shorter(LONGEST_RETRY, lease.terms().lease().dividedBy(12)).toNanos());
+			lease.retryIn(Durations.shorter(LONGEST_RETRY, lease.terms().lease().dividedBy(12)).toNanos());
 		}
 	}
 

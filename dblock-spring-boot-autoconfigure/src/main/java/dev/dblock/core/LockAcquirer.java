@@ -75,7 +75,8 @@ final class LockAcquirer {
 		}
 		LocalQueue queue = this.queues.enter(name);
 		try {
-			Outcome outcome = this.requests.tryOnce(queue, terms, shorter(this.settings.timeout(), terms.lease()));
+			Outcome outcome = this.requests.tryOnce(queue, terms,
+					Durations.shorter(this.settings.timeout(), terms.lease()));
 			LeaseHandle handle = outcome.handle();
 			return (handle != null) ? accept(handle) : outcome.refusal(name, Duration.ZERO);
 		}
@@ -113,10 +114,6 @@ final class LockAcquirer {
 		if (Thread.currentThread().isInterrupted()) {
 			throw new LockInterruptedException(name, new InterruptedException());
 		}
-	}
-
-	private static Duration shorter(Duration one, Duration other) {
-		return (one.compareTo(other) <= 0) ? one : other;
 	}
 
 	/**
@@ -288,7 +285,7 @@ final class LockAcquirer {
 
 		private Duration limit(long leftNanos) {
 			Duration left = Duration.ofNanos(Math.max(leftNanos, SHORTEST_REQUEST.toNanos()));
-			return shorter(left, shorter(LockAcquirer.this.settings.timeout(), this.terms.lease()));
+			return Durations.shorter(left, Durations.shorter(LockAcquirer.this.settings.timeout(), this.terms.lease()));
 		}
 
 		private void subscribe() {

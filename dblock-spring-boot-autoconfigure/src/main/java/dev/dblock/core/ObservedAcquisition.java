@@ -17,8 +17,6 @@ final class ObservedAcquisition implements Acquisition {
 
 	private @Nullable Observed wait;
 
-	private boolean waiting;
-
 	ObservedAcquisition(LockObservations observations, String name, @Nullable String label) {
 		this.observations = observations;
 		this.subject = LockSubject.lock(name, label, 0);
@@ -27,10 +25,7 @@ final class ObservedAcquisition implements Acquisition {
 
 	@Override
 	public void waiting() {
-		if (!this.waiting) {
-			this.waiting = true;
-			this.wait = this.observations.begin(LockActivity.WAIT, this.subject);
-		}
+		this.wait = this.observations.begin(LockActivity.WAIT, this.subject);
 	}
 
 	@Override

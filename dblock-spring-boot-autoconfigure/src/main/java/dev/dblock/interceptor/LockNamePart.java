@@ -25,6 +25,8 @@ final class LockNamePart {
 
 	private static final TypeDescriptor STRING = TypeDescriptor.valueOf(String.class);
 
+	private static final SpelParserConfiguration CONFIGURATION = new SpelParserConfiguration();
+
 	private final EvaluationContext context;
 
 	LockNamePart(EvaluationContext context) {
@@ -36,8 +38,7 @@ final class LockNamePart {
 	 * @throws MissingException when it joins text with nothing
 	 */
 	@Nullable Object value(SpelExpression expression) {
-		ExpressionState state = new ExpressionState(this.context, this.context.getRootObject(),
-				new SpelParserConfiguration());
+		ExpressionState state = new ExpressionState(this.context, this.context.getRootObject(), CONFIGURATION);
 		return value(expression.getAST(), state).getValue();
 	}
 

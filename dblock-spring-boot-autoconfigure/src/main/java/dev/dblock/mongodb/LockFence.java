@@ -1,12 +1,9 @@
 package dev.dblock.mongodb;
 
-import java.util.List;
-
 import com.mongodb.client.ClientSession;
 import dev.dblock.LockHandle;
 import dev.dblock.core.FencedSessions;
 import dev.dblock.core.LeaseKey;
-import dev.dblock.core.TransactionFence;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
@@ -72,35 +69,18 @@ public final class LockFence {
 		SESSIONS.fence(session, lock, new SessionFence(this.repository.fencedTransactions(), session));
 	}
 
-	private final class SessionFence implements TransactionFence {
-
-		private final FencedTransactions fenced;
+	private final class SessionFence extends MongoFence {
 
 		private final ClientSession session;
 
 		SessionFence(FencedTransactions fenced, ClientSession session) {
-			this.fenced = fenced;
+			super(fenced);
 			this.session = session;
 		}
 
 		@Override
-		public void prepare() {
-			this.fenced.prepare();
-		}
-
-		@Override
 		public Written write(LeaseKey lease, long token, int slot) {
-			return this.fenced.write(LockFence.this.factory, this.session, lease, token, slot);
-		}
-
-		@Override
-		public void settle(LeaseKey lease, long token, List<Integer> slots) {
-			this.fenced.settle(lease, token, slots);
-		}
-
-		@Override
-		public boolean isEndedBy(Throwable failure) {
-			return FencedTransactions.isEndedBy(failure);
+			return fenced().write(LockFence.this.factory, this.session, lease, token, slot);
 		}
 
 	}

@@ -1,30 +1,20 @@
 package dev.dblock.mongodb;
 
-import java.util.List;
-
 import com.mongodb.client.ClientSession;
 import dev.dblock.core.LeaseKey;
-import dev.dblock.core.TransactionFence;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
  * Fences the transactions that Spring begins on one database factory.
  */
-final class MongoTransactionFence implements TransactionFence {
-
-	private final FencedTransactions fenced;
+final class MongoTransactionFence extends MongoFence {
 
 	private final MongoDatabaseFactory factory;
 
 	MongoTransactionFence(FencedTransactions fenced, MongoDatabaseFactory factory) {
-		this.fenced = fenced;
+		super(fenced);
 		this.factory = factory;
-	}
-
-	@Override
-	public void prepare() {
-		this.fenced.prepare();
 	}
 
 	@Override
@@ -33,7 +23,7 @@ final class MongoTransactionFence implements TransactionFence {
 		if (session == null || !session.hasActiveTransaction()) {
 			return Written.DONE;
 		}
-		Written written = this.fenced.write(this.factory, session, lease, token, slot);
+		Written written = fenced().write(this.factory, session, lease, token, slot);
 		RuntimeException failure = written.failure();
 		return (failure != null) ? new Written(written.outcome(), translated(failure)) : written;
 	}
@@ -45,16 +35,6 @@ final class MongoTransactionFence implements TransactionFence {
 	private RuntimeException translated(RuntimeException failure) {
 		RuntimeException translated = this.factory.getExceptionTranslator().translateExceptionIfPossible(failure);
 		return (translated != null) ? translated : failure;
-	}
-
-	@Override
-	public void settle(LeaseKey lease, long token, List<Integer> slots) {
-		this.fenced.settle(lease, token, slots);
-	}
-
-	@Override
-	public boolean isEndedBy(Throwable failure) {
-		return FencedTransactions.isEndedBy(failure);
 	}
 
 }

@@ -2,7 +2,6 @@ package dev.dblock.scenario;
 
 import java.util.List;
 
-import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
@@ -16,17 +15,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.mongodb.autoconfigure.MongoClientSettingsBuilderCustomizer;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.data.mongodb.MongoDatabaseFactory;
-import org.springframework.data.mongodb.MongoTransactionManager;
 import org.springframework.data.mongodb.core.MongoTemplate;
-import org.springframework.transaction.annotation.EnableTransactionManagement;
-import org.springframework.transaction.annotation.Propagation;
-import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -44,9 +34,9 @@ class TransactionTests {
 
 	private Instance other;
 
-	private Transactions transactions;
+	private FencedApplication.Transactions transactions;
 
-	private Stock stock;
+	private FencedApplication.Stock stock;
 
 	private LockTemplate locks;
 
@@ -59,9 +49,9 @@ class TransactionTests {
 		this.instances = new Instances(server);
 		this.other = this.instances.start("other");
 		ConfigurableApplicationContext application = this.instances.startApplication("application",
-				OrderConfiguration.class);
-		this.transactions = application.getBean(Transactions.class);
-		this.stock = application.getBean(Stock.class);
+				FencedApplication.TransactionConfiguration.class);
+		this.transactions = application.getBean(FencedApplication.Transactions.class);
+		this.stock = application.getBean(FencedApplication.Stock.class);
 		this.locks = application.getBean(LockTemplate.class);
 		this.mongo = application.getBean(MongoTemplate.class);
 		this.commands = application.getBean(SentCommands.class);
@@ -206,61 +196,6 @@ class TransactionTests {
 				.isThrownBy(() -> this.locks.execute("stock", () -> LockContext.current().orElseThrow().renew()));
 		}));
 		assertThat(orders()).isZero();
-	}
-
-	static class Transactions {
-
-		@Transactional
-		public void required(Runnable work) {
-			work.run();
-		}
-
-		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public void requiresNew(Runnable work) {
-			work.run();
-		}
-
-	}
-
-	static class Stock {
-
-		@DistributedLock(name = "stock", leaseSeconds = 60)
-		public void reserve(Runnable work) {
-			work.run();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@EnableTransactionManagement
-	static class OrderConfiguration {
-
-		@Bean
-		MongoTransactionManager transactionManager(MongoDatabaseFactory factory) {
-			return new MongoTransactionManager(factory);
-		}
-
-		@Bean
-		SentCommands sentCommands() {
-			return new SentCommands();
-		}
-
-		@Bean
-		MongoClientSettingsBuilderCustomizer commandListener(SentCommands commands) {
-			return (settings) -> settings.addCommandListener(commands);
-		}
-
-		@Bean
-		Transactions transactions() {
-			return new Transactions();
-		}
-
-		@Bean
-		Stock stock() {
-			return new Stock();
-		}
-
 	}
 
 }

@@ -1,0 +1,38 @@
+package dev.dblock.mongodb;
+
+import java.util.List;
+
+import dev.dblock.core.LeaseKey;
+import dev.dblock.core.TransactionFence;
+
+/**
+ * What the fences of all transactions on MongoDB have in common, whoever manages them.
+ */
+abstract class MongoFence implements TransactionFence {
+
+	private final FencedTransactions fenced;
+
+	MongoFence(FencedTransactions fenced) {
+		this.fenced = fenced;
+	}
+
+	FencedTransactions fenced() {
+		return this.fenced;
+	}
+
+	@Override
+	public final void prepare() {
+		this.fenced.prepare();
+	}
+
+	@Override
+	public final void settle(LeaseKey lease, long token, List<Integer> slots) {
+		this.fenced.settle(lease, token, slots);
+	}
+
+	@Override
+	public final boolean isEndedBy(Throwable failure) {
+		return FencedTransactions.isEndedBy(failure);
+	}
+
+}
