@@ -1,5 +1,6 @@
 package dev.dblock;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -26,7 +27,8 @@ public interface LockEngine {
 	void check(LockOptions options);
 
 	/**
-	 * Ask for a lock, and wait for it as long as the options say.
+	 * Ask for a lock, and wait for it as long as the options say, or what is set for its
+	 * name ({@code dblock.locks}), which comes before them.
 	 * @param name the name as the application says it
 	 * @param options the options, completed by the engine's own defaults
 	 * @return the grant or the refusal
@@ -37,6 +39,50 @@ public interface LockEngine {
 	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
 	 */
 	LockAttempt acquire(String name, LockOptions options);
+
+	/**
+	 * Check a name as far as that can be done outside of any call.
+	 * @param name the name as the application says it
+	 * @throws IllegalArgumentException when the name cannot be one, with the reason
+	 */
+	default void checkName(String name) {
+		fullName(name);
+	}
+
+	/**
+	 * Check options for a name without asking for its lock: what is set for the name
+	 * ({@code dblock.locks}) comes before what the options say.
+	 * @param name the name as the application says it
+	 * @param options the options, completed by the engine's own defaults
+	 * @throws IllegalArgumentException when the lock could not be acquired with them,
+	 * with the reason
+	 */
+	default void check(String name, LockOptions options) {
+		check(options);
+	}
+
+	/**
+	 * What is set for methods that find a lock unavailable, in the place of what they say
+	 * themselves.
+	 * @param name the name as the application says it
+	 * @return what they do, or empty when that is left to them
+	 */
+	default Optional<WhenUnavailable> whenUnavailable(String name) {
+		return Optional.empty();
+	}
+
+	/**
+	 * Ask for a lock with a wait that nothing that is set changes, since it is a part of
+	 * what the caller has promised.
+	 * @param name the name as the application says it
+	 * @param options the options, completed by the engine's own defaults
+	 * @param wait how long to wait while somebody else holds the lock; zero asks once
+	 * @return the grant or the refusal
+	 * @see #acquire(String, LockOptions)
+	 */
+	default LockAttempt acquire(String name, LockOptions options, Duration wait) {
+		return acquire(name, options.waitUpTo(wait));
+	}
 
 	/**
 	 * A lock that a transaction of the current thread still keeps after its handle was

@@ -102,8 +102,8 @@ public final class LockTemplate implements LockOperations {
 
 	@Override
 	public Optional<LockHandle> tryAcquire(String name, LockOptions options) {
-		LockOptions bounded = (options.waitUpTo() != null) ? options : options.waitUpTo(Duration.ZERO);
-		LockAttempt attempt = this.engine.acquire(name, bounded);
+		LockAttempt attempt = (options.waitUpTo() != null) ? this.engine.acquire(name, options)
+				: this.engine.acquire(name, options, Duration.ZERO);
 		return (attempt instanceof LockGrant grant) ? Optional.of(grant.handle()) : Optional.empty();
 	}
 

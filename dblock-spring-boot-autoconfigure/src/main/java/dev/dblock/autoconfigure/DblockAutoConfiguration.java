@@ -11,6 +11,7 @@ import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineSettings;
 import dev.dblock.core.LockObserver;
 import dev.dblock.core.LockRepository;
+import dev.dblock.core.LockSettings;
 import dev.dblock.core.LockTransactions;
 import dev.dblock.core.UnlockedEngine;
 import dev.dblock.mongodb.LockFence;
@@ -37,6 +38,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
@@ -104,18 +106,30 @@ public final class DblockAutoConfiguration {
 		return (names != null) ? List.copyOf(names) : List.of();
 	}
 
+	@Bean
+	static LockSettingNames dblockLockSettingNames(Environment environment) {
+		return new LockSettingNames(environment);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	LockSettings lockSettings(DblockProperties properties) {
+		return new DblockSettings(properties).forLocks();
+	}
+
 	// Lazy too, because LockOperations of the application's own may not stand on it
 	@Bean(ENGINE)
 	@Lazy
 	@ConditionalOnMissingBean(LockEngine.class)
-	LockEngine lockEngine(DblockProperties properties, ObjectProvider<LockListener> listeners,
+	LockEngine lockEngine(DblockProperties properties, LockSettings locks, ObjectProvider<LockListener> listeners,
 			ObjectProvider<LockObserver> observer, LockTransactions transactions,
 			ConfigurableApplicationContext context) {
 		DblockSettings settings = new DblockSettings(properties);
 		// What is wrong shows before locking is switched on again
 		settings.forMongodb();
-		return properties.isEnabled() ? engine(settings.forEngine(), listeners, observer, transactions, context)
-				: unlockedEngine(settings.forEngine());
+		EngineSettings engineSettings = settings.forEngine(locks);
+		return properties.isEnabled() ? engine(engineSettings, listeners, observer, transactions, context)
+				: unlockedEngine(engineSettings);
 	}
 
 	private static LockEngine engine(EngineSettings settings, ObjectProvider<LockListener> listeners,

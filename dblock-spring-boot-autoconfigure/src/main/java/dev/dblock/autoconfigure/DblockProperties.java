@@ -1,7 +1,11 @@
 package dev.dblock.autoconfigure;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
+import dev.dblock.WhenLost;
+import dev.dblock.WhenUnavailable;
 import dev.dblock.mongodb.StatementDialect;
 import org.jspecify.annotations.Nullable;
 
@@ -63,6 +67,12 @@ public class DblockProperties {
 	 * inside it as long as theirs is higher.
 	 */
 	private int advisorOrder = 2147483547;
+
+	/**
+	 * What is set for single locks, by their names or by patterns such as order-*; comes
+	 * before what annotations and code say.
+	 */
+	private final Map<String, Lock> locks = new LinkedHashMap<>();
 
 	private final Poll poll = new Poll();
 
@@ -142,6 +152,10 @@ public class DblockProperties {
 		this.advisorOrder = advisorOrder;
 	}
 
+	public Map<String, Lock> getLocks() {
+		return this.locks;
+	}
+
 	public Poll getPoll() {
 		return this.poll;
 	}
@@ -152,6 +166,119 @@ public class DblockProperties {
 
 	public Mongodb getMongodb() {
 		return this.mongodb;
+	}
+
+	/**
+	 * What is set for the locks of one name or pattern; what is left out stays as the
+	 * code has it.
+	 */
+	public static class Lock {
+
+		/**
+		 * How long such a lock is kept for a holder that the server hears nothing from.
+		 */
+		private @Nullable Duration lease;
+
+		/**
+		 * How long to wait while somebody else holds such a lock; zero asks once.
+		 */
+		private @Nullable Duration wait;
+
+		/**
+		 * How long after the grant the name stays taken even if the work was done sooner;
+		 * not longer than the lease.
+		 */
+		private @Nullable Duration minHold;
+
+		/**
+		 * How long after the grant the lease is renewed at most; zero means without end.
+		 */
+		private @Nullable Duration maxHold;
+
+		/**
+		 * Whether the lease is renewed by itself while the lock is held.
+		 */
+		private @Nullable Boolean autoRenew;
+
+		/**
+		 * What a locked method does when the lock is not available within the wait.
+		 */
+		private @Nullable WhenUnavailable whenUnavailable;
+
+		/**
+		 * What happens to the thread that acquired the lock when the lease is lost.
+		 */
+		private @Nullable WhenLost whenLost;
+
+		/**
+		 * What the lock is called in metrics, where it has no name that is declared.
+		 */
+		private @Nullable String label;
+
+		public @Nullable Duration getLease() {
+			return this.lease;
+		}
+
+		public void setLease(@Nullable Duration lease) {
+			this.lease = lease;
+		}
+
+		public @Nullable Duration getWait() {
+			return this.wait;
+		}
+
+		public void setWait(@Nullable Duration wait) {
+			this.wait = wait;
+		}
+
+		public @Nullable Duration getMinHold() {
+			return this.minHold;
+		}
+
+		public void setMinHold(@Nullable Duration minHold) {
+			this.minHold = minHold;
+		}
+
+		public @Nullable Duration getMaxHold() {
+			return this.maxHold;
+		}
+
+		public void setMaxHold(@Nullable Duration maxHold) {
+			this.maxHold = maxHold;
+		}
+
+		public @Nullable Boolean getAutoRenew() {
+			return this.autoRenew;
+		}
+
+		public void setAutoRenew(@Nullable Boolean autoRenew) {
+			this.autoRenew = autoRenew;
+		}
+
+		public @Nullable WhenUnavailable getWhenUnavailable() {
+			return this.whenUnavailable;
+		}
+
+		public void setWhenUnavailable(@Nullable WhenUnavailable whenUnavailable) {
+			this.whenUnavailable = whenUnavailable;
+		}
+
+		public @Nullable WhenLost getWhenLost() {
+			return this.whenLost;
+		}
+
+		public void setWhenLost(@Nullable WhenLost whenLost) {
+			this.whenLost = whenLost;
+		}
+
+		public @Nullable String getLabel() {
+			return this.label;
+		}
+
+		public void setLabel(@Nullable String label) {
+			this.label = label;
+		}
+
 	}
 
 	/**

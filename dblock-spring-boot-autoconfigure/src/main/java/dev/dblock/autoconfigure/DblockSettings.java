@@ -8,6 +8,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.core.EngineSettings;
 import dev.dblock.core.HandOffSettings;
+import dev.dblock.core.LockSettings;
 import dev.dblock.core.PollSettings;
 import dev.dblock.core.UnlockedEngine;
 import dev.dblock.mongodb.MongoLockSettings;
@@ -39,11 +40,19 @@ final class DblockSettings {
 	}
 
 	EngineSettings forEngine() {
+		return forEngine(forLocks());
+	}
+
+	EngineSettings forEngine(LockSettings locks) {
 		String prefix = this.properties.getNamePrefix();
 		EngineSettings settings = new EngineSettings(prefix, acquirer(), POSSIBLE, timeout(), poll(), handoff());
 		LockEngine judge = refuseAs("dblock.name-prefix", prefix, () -> new UnlockedEngine(settings));
 		return new EngineSettings(prefix, settings.acquirer(), defaults(judge), settings.timeout(), settings.poll(),
-				settings.handOff());
+				settings.handOff(), locks);
+	}
+
+	LockSettings forLocks() {
+		return new PropertiesOfLocks(this.properties.getLocks()).toSettings();
 	}
 
 	private HandOffSettings handoff() {
@@ -143,7 +152,7 @@ final class DblockSettings {
 		return value;
 	}
 
-	private static <T> T refuseAs(String property, Object value, Supplier<T> attempt) {
+	static <T> T refuseAs(String property, Object value, Supplier<T> attempt) {
 		try {
 			return attempt.get();
 		}

@@ -14,6 +14,7 @@ import dev.dblock.LockInfo;
 import dev.dblock.LockListener;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
+import dev.dblock.WhenUnavailable;
 
 /**
  * The engine over a {@link LockRepository}. Starts no thread before the first lock is
@@ -27,7 +28,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	private final LockRepository repository;
 
-	private final LockOptions defaults;
+	private final EngineSettings settings;
 
 	private final LockNames names;
 
@@ -94,7 +95,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.observations = new LockObservations(observer);
 		LockRepository repository = ObservedRepository.of(store, this.observations);
 		this.repository = repository;
-		this.defaults = settings.defaults();
+		this.settings = settings;
 		this.names = new LockNames(settings.namePrefix());
 		this.listeners = new LockListeners(listeners);
 		this.queues = new LocalQueues(settings.handOff());
@@ -126,13 +127,32 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public void check(LockOptions options) {
-		LeaseTerms.of(options.orElse(this.defaults));
+		LeaseTerms.of(options.orElse(this.settings.defaults()));
+	}
+
+	@Override
+	public void check(String name, LockOptions options) {
+		this.settings.terms(name, this.settings.locks().before(name, options));
+	}
+
+	@Override
+	public Optional<WhenUnavailable> whenUnavailable(String name) {
+		return Optional.ofNullable(this.settings.locks().of(name).whenUnavailable());
 	}
 
 	@Override
 	public LockAttempt acquire(String name, LockOptions options) {
+		return acquireAs(name, this.settings.locks().before(name, options));
+	}
+
+	@Override
+	public LockAttempt acquire(String name, LockOptions options, Duration wait) {
+		return acquireAs(name, this.settings.locks().before(name, options).waitUpTo(wait));
+	}
+
+	private LockAttempt acquireAs(String name, LockOptions options) {
 		String fullName = fullName(name);
-		LeaseTerms terms = LeaseTerms.of(options.orElse(this.defaults));
+		LeaseTerms terms = this.settings.terms(name, options);
 		Acquisition acquisition = this.observations.acquiring(fullName, options.label());
 		LockAttempt attempt;
 		try {

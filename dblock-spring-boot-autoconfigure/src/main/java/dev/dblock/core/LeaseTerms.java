@@ -40,10 +40,15 @@ record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Duration 
 					+ "Make the lease at least as long")
 				.formatted(minHold, lease));
 		}
+		Duration maxHold = required(options.maxHold(), "maximum hold");
+		if (!maxHold.isZero() && minHold.compareTo(maxHold) > 0) {
+			throw new IllegalArgumentException(("The minimum hold (%s) is longer than the maximum hold (%s), so that a "
+					+ "lease would end while the name has to stay taken. Make one of them fit the other")
+				.formatted(minHold, maxHold));
+		}
 		Duration wait = required(options.waitUpTo(), "wait");
-		return new LeaseTerms(lease, (wait.compareTo(LONGEST_WAIT) > 0) ? LONGEST_WAIT : wait, minHold,
-				capped(required(options.maxHold(), "maximum hold")), required(options.autoRenew(), "autoRenew"),
-				required(options.whenLost(), "whenLost"), options.why());
+		return new LeaseTerms(lease, (wait.compareTo(LONGEST_WAIT) > 0) ? LONGEST_WAIT : wait, minHold, capped(maxHold),
+				required(options.autoRenew(), "autoRenew"), required(options.whenLost(), "whenLost"), options.why());
 	}
 
 	private static void checkLease(Duration lease) {

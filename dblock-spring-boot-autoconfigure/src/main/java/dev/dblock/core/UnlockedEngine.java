@@ -10,6 +10,7 @@ import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
 import dev.dblock.LockOptions;
+import dev.dblock.WhenUnavailable;
 
 /**
  * The engine of an application that has switched locking off: every lock is granted at
@@ -20,7 +21,7 @@ public final class UnlockedEngine implements LockEngine {
 
 	private final LockNames names;
 
-	private final LockOptions defaults;
+	private final EngineSettings settings;
 
 	/**
 	 * Tokens must rise from run to run, or a store that has seen one would refuse the
@@ -36,7 +37,7 @@ public final class UnlockedEngine implements LockEngine {
 	public UnlockedEngine(EngineSettings settings) {
 		LeaseTerms.of(settings.defaults());
 		this.names = new LockNames(settings.namePrefix());
-		this.defaults = settings.defaults();
+		this.settings = settings;
 	}
 
 	@Override
@@ -46,12 +47,22 @@ public final class UnlockedEngine implements LockEngine {
 
 	@Override
 	public void check(LockOptions options) {
-		LeaseTerms.of(options.orElse(this.defaults));
+		LeaseTerms.of(options.orElse(this.settings.defaults()));
+	}
+
+	@Override
+	public void check(String name, LockOptions options) {
+		this.settings.terms(name, this.settings.locks().before(name, options));
+	}
+
+	@Override
+	public Optional<WhenUnavailable> whenUnavailable(String name) {
+		return Optional.ofNullable(this.settings.locks().of(name).whenUnavailable());
 	}
 
 	@Override
 	public LockAttempt acquire(String name, LockOptions options) {
-		LeaseTerms terms = LeaseTerms.of(options.orElse(this.defaults));
+		LeaseTerms terms = this.settings.terms(name, this.settings.locks().before(name, options));
 		return new LockGrant(new UnlockedHandle(fullName(name), this.token.incrementAndGet(), terms.lease()));
 	}
 

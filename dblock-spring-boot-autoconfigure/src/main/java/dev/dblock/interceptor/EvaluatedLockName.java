@@ -1,7 +1,9 @@
 package dev.dblock.interceptor;
 
 import java.util.List;
+import java.util.stream.Collectors;
 
+import dev.dblock.core.LockSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.EvaluationContext;
@@ -43,6 +45,14 @@ final class EvaluatedLockName implements LockName {
 	@Override
 	public String template() {
 		return this.template;
+	}
+
+	@Override
+	public String shape() {
+		return this.parts.stream()
+			.map((part) -> (part instanceof LiteralExpression) ? part.getExpressionString()
+					: String.valueOf(LockSettings.ANYTHING))
+			.collect(Collectors.joining());
 	}
 
 	private String evaluate(Expression part, EvaluationContext context) {

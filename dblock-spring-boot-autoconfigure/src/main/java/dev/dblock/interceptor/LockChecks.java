@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockEngine;
+import dev.dblock.core.LockSettings;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +40,8 @@ final class LockChecks {
 
 	private final Set<Class<?>> sound = ConcurrentHashMap.newKeySet();
 
+	private final Set<String> names = ConcurrentHashMap.newKeySet();
+
 	private volatile boolean started;
 
 	LockChecks(LockOperationSource source, ProxyRules proxies, ObjectProvider<LockEngine> engine) {
@@ -52,6 +55,14 @@ final class LockChecks {
 	 */
 	void started() {
 		this.started = true;
+	}
+
+	/**
+	 * The names of what was checked so far, with {@link LockSettings#ANYTHING} for each
+	 * part that only a call can tell.
+	 */
+	Set<String> names() {
+		return this.names;
 	}
 
 	/**
@@ -99,7 +110,7 @@ final class LockChecks {
 				checkReach(bean, declaration.method(), findings);
 			}
 			try {
-				this.source.check(declaration);
+				this.names.add(this.source.check(declaration).name().shape());
 			}
 			catch (InvalidLockDeclarationException ex) {
 				findings.addAll(ex.findings());

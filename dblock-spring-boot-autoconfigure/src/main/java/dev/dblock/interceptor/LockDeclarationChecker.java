@@ -4,6 +4,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
+import dev.dblock.core.LockSettings;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
@@ -14,9 +19,13 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  */
 public final class LockDeclarationChecker implements SmartInitializingSingleton {
 
+	private static final Logger logger = LoggerFactory.getLogger(LockDeclarationChecker.class);
+
 	private final BeanInspector beans;
 
 	private final LockChecks checks;
+
+	private final ObjectProvider<LockSettings> settings;
 
 	/**
 	 * Create the checker.
@@ -26,6 +35,7 @@ public final class LockDeclarationChecker implements SmartInitializingSingleton 
 	public LockDeclarationChecker(ConfigurableListableBeanFactory beanFactory, DistributedLockAdvisor advisor) {
 		this.beans = new BeanInspector(beanFactory);
 		this.checks = advisor.checks();
+		this.settings = beanFactory.getBeanProvider(LockSettings.class);
 	}
 
 	/**
@@ -43,6 +53,18 @@ public final class LockDeclarationChecker implements SmartInitializingSingleton 
 			throw new InvalidLockDeclarationException(List.copyOf(findings));
 		}
 		this.checks.started();
+		warnOfUnused();
+	}
+
+	private void warnOfUnused() {
+		LockSettings settings = this.settings.getIfAvailable(() -> LockSettings.NONE);
+		List<String> unused = settings.unusedBy(this.checks.names());
+		if (!unused.isEmpty()) {
+			logger
+				.warn("dblock.locks has settings that apply to none of the methods with @DistributedLock: {}. Names that"
+						+ " only a LockTemplate uses are not known here; if these are none of them, correct them. They are"
+						+ " compared without any prefix, and '*' stands for any text", String.join(", ", unused));
+		}
 	}
 
 }

@@ -49,11 +49,11 @@ final class LockInterceptor implements MethodInterceptor {
 		return this.template.get()
 			.<@Nullable Object, Throwable>execute(name, operation.options(),
 					() -> this.results.ended(operation.method(), invocation.proceed()),
-					(refusal) -> unavailable(operation, refusal));
+					(refusal) -> unavailable(operation, name, refusal));
 	}
 
-	private static @Nullable Object unavailable(LockOperation operation, LockRefusal refusal) {
-		if (!operation.skips()) {
+	private @Nullable Object unavailable(LockOperation operation, String name, LockRefusal refusal) {
+		if (!operation.skips(this.template.get().engine().whenUnavailable(name))) {
 			throw refusal.toException();
 		}
 		if (logger.isInfoEnabled()) {

@@ -1,5 +1,6 @@
 package dev.dblock.interceptor;
 
+import dev.dblock.core.LockSettings;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,19 @@ interface LockName {
 	String template();
 
 	/**
+	 * The name as it is declared, with {@link LockSettings#ANYTHING} for each part that
+	 * only a call can tell.
+	 */
+	String shape();
+
+	/**
+	 * A name that a call could give, as far as that is known.
+	 */
+	default String sample() {
+		return shape().replace(LockSettings.ANYTHING, '…');
+	}
+
+	/**
 	 * A name that is the same for all calls.
 	 */
 	record Constant(String text) implements LockName {
@@ -30,6 +44,11 @@ interface LockName {
 
 		@Override
 		public String template() {
+			return this.text;
+		}
+
+		@Override
+		public String shape() {
 			return this.text;
 		}
 

@@ -1,6 +1,9 @@
 package dev.dblock.interceptor;
 
+import java.util.Optional;
+
 import dev.dblock.LockOptions;
+import dev.dblock.WhenUnavailable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,4 +16,18 @@ import org.jspecify.annotations.Nullable;
  * @param skipped what a skipped method returns
  */
 record LockOperation(LockedMethod method, LockName name, LockOptions options, boolean skips, @Nullable Object skipped) {
+
+	/**
+	 * Whether the method is skipped in a call. One that returns a primitive never is, as
+	 * nobody could tell that it was.
+	 * @param set what is set for the name of that call, if anything
+	 */
+	boolean skips(Optional<WhenUnavailable> set) {
+		Class<?> returned = this.method.method().getReturnType();
+		return set
+			.map((wanted) -> LockOperationParser.skips(wanted, this.method)
+					&& (!returned.isPrimitive() || returned == void.class))
+			.orElse(this.skips);
+	}
+
 }

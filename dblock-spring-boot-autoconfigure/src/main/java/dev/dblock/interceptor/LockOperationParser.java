@@ -49,9 +49,16 @@ final class LockOperationParser {
 	LockOperation parse(LockDeclaration declaration) {
 		Findings findings = new Findings(declaration.method());
 		LockName name = findings.collect(() -> name(declaration));
-		LockOptions options = options(declaration, (name != null) ? name.template() : null, findings);
-		boolean skips = skips(declaration);
-		checkReturnType(declaration.method(), skips, findings);
+		LockOptions options = options(declaration, name, findings);
+		boolean skips = skips(declaration.annotation().whenUnavailable(), declaration.method());
+		WhenUnavailable set = (name != null) ? whenUnavailable(name) : null;
+		if (set != null && skips(set, declaration.method())) {
+			refusePrimitive(declaration.method(), "have dblock.locks say when-unavailable: throw", findings);
+		}
+		else if (set == null && skips) {
+			refusePrimitive(declaration.method(), "set whenUnavailable = THROW", findings);
+		}
+		refuseLasting(declaration.method(), findings);
 		if (name == null || options == null || !findings.isEmpty()) {
 			throw findings.toException();
 		}
@@ -62,12 +69,12 @@ final class LockOperationParser {
 		LockName name = this.names.parse(declaration.method(), declaration.annotation().name());
 		LockEngine engine = this.engine.get();
 		if (engine != null && name instanceof LockName.Constant constant) {
-			engine.fullName(constant.text());
+			engine.checkName(constant.text());
 		}
 		return name;
 	}
 
-	private @Nullable LockOptions options(LockDeclaration declaration, @Nullable String label, Findings findings) {
+	private @Nullable LockOptions options(LockDeclaration declaration, @Nullable LockName name, Findings findings) {
 		DistributedLock lock = declaration.annotation();
 		Duration lease = findings.collect(() -> duration("lease", lock.leaseSeconds(), lock.leaseString()));
 		Duration wait = findings.collect(() -> duration("wait", lock.waitSeconds(), lock.waitString()));
@@ -75,36 +82,55 @@ final class LockOperationParser {
 		Duration maxHold = findings.collect(() -> duration("maxHold", lock.maxHoldSeconds(), lock.maxHoldString()));
 		return findings.collect(() -> {
 			LockOptions options = new LockOptions(lease, wait, minHold, maxHold, lock.autoRenew() ? null : false,
-					(lock.whenLost() != WhenLost.NOTIFY) ? lock.whenLost() : null, declaration.method().path(), label);
+					(lock.whenLost() != WhenLost.NOTIFY) ? lock.whenLost() : null, declaration.method().path(),
+					(name != null) ? name.template() : null);
 			LockEngine engine = this.engine.get();
 			if (engine != null) {
-				engine.check(options);
+				check(engine, name, options);
 			}
 			return options;
 		});
+	}
+
+	private static void check(LockEngine engine, @Nullable LockName name, LockOptions options) {
+		if (name != null) {
+			engine.check(name.sample(), options);
+		}
+		else {
+			engine.check(options);
+		}
 	}
 
 	private @Nullable Duration duration(String attribute, long seconds, String text) {
 		return this.durations.resolve(attribute, seconds, text);
 	}
 
-	private void checkReturnType(LockedMethod method, boolean skips, Findings findings) {
+	private static void refusePrimitive(LockedMethod method, String remedy, Findings findings) {
 		Class<?> returned = method.method().getReturnType();
-		if (skips && returned.isPrimitive() && returned != void.class) {
+		if (returned.isPrimitive() && returned != void.class) {
 			findings.add(("a skipped call could not be told from one that returned a result, since it returns the"
-					+ " primitive %s; return an object, or set whenUnavailable = THROW")
-				.formatted(returned.getName()));
+					+ " primitive %s; return an object, or %s")
+				.formatted(returned.getName(), remedy));
 		}
+	}
+
+	private void refuseLasting(LockedMethod method, Findings findings) {
 		this.lasting.find(method)
 			.ifPresent((what) -> findings.add(("with %s its work goes on after it returned, when the lock would be"
 					+ " given back already; finish the work in the method, or lock where it is done")
 				.formatted(what)));
 	}
 
-	private static boolean skips(LockDeclaration declaration) {
-		WhenUnavailable wanted = declaration.annotation().whenUnavailable();
-		return (wanted != WhenUnavailable.DEFAULT) ? wanted == WhenUnavailable.SKIP
-				: isScheduled(declaration.method().method());
+	private @Nullable WhenUnavailable whenUnavailable(LockName name) {
+		LockEngine engine = this.engine.get();
+		return (engine != null) ? engine.whenUnavailable(name.sample()).orElse(null) : null;
+	}
+
+	/**
+	 * Whether a method is to be skipped while its lock is not available.
+	 */
+	static boolean skips(WhenUnavailable wanted, LockedMethod method) {
+		return (wanted != WhenUnavailable.DEFAULT) ? wanted == WhenUnavailable.SKIP : isScheduled(method.method());
 	}
 
 	private static boolean isScheduled(Method method) {

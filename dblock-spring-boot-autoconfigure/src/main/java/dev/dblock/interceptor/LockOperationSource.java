@@ -78,8 +78,8 @@ final class LockOperationSource {
 	 * Look into a declaration.
 	 * @throws InvalidLockDeclarationException when it cannot work
 	 */
-	void check(LockDeclaration declaration) {
-		this.parser.parse(declaration);
+	LockOperation check(LockDeclaration declaration) {
+		return this.parser.parse(declaration);
 	}
 
 	private static @Nullable LockDeclaration find(Method called, @Nullable Class<?> targetClass) {

@@ -1,0 +1,165 @@
+package dev.dblock.core;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import dev.dblock.LockOptions;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.PatternMatchUtils;
+
+/**
+ * What is set for locks by their names, from outside of the code and before it. A key is
+ * the name of a lock as the application says it, without any prefix, or a pattern in
+ * which {@code *} stands for any text.
+ * <p>
+ * Where several keys match, each option comes from the most specific one that says
+ * something about it: the name itself; then the pattern with the longest text before its
+ * first {@code *}; then the one with more text in all; then the first by alphabet.
+ * <p>
+ * Nothing is remembered of the names that are looked up: their number has no bound.
+ */
+public final class LockSettings {
+
+	/**
+	 * Nothing is set for any name.
+	 */
+	public static final LockSettings NONE = new LockSettings(Map.of());
+
+	/**
+	 * Stands for text that only a call can tell, where a name is described to
+	 * {@link #unusedBy}. No name has it.
+	 */
+	public static final char ANYTHING = '\0';
+
+	private static final char WILDCARD = '*';
+
+	private final Map<String, LockSetting> byName = new LinkedHashMap<>();
+
+	private final List<Pattern> patterns = new ArrayList<>();
+
+	/**
+	 * Settings by name.
+	 * @param settings what is set for each name or pattern
+	 */
+	public LockSettings(Map<String, LockSetting> settings) {
+		settings.forEach((key, setting) -> {
+			if (key.indexOf(WILDCARD) < 0) {
+				this.byName.put(key, setting);
+			}
+			else {
+				this.patterns.add(new Pattern(key, setting));
+			}
+		});
+		this.patterns.sort(Pattern.MOST_SPECIFIC_FIRST);
+	}
+
+	/**
+	 * What is set for a name.
+	 * @param name the name as the application says it
+	 * @return what is set, which may be nothing
+	 */
+	public LockSetting of(String name) {
+		LockSetting setting = find(name);
+		return (setting != null) ? setting : LockSetting.NOTHING;
+	}
+
+	private @Nullable LockSetting find(String name) {
+		LockSetting setting = this.byName.get(name);
+		for (Pattern pattern : this.patterns) {
+			if (pattern.matches(name)) {
+				setting = (setting != null) ? setting.orElse(pattern.setting()) : pattern.setting();
+			}
+		}
+		return setting;
+	}
+
+	/**
+	 * Put what is set for a name before what the code says.
+	 */
+	LockOptions before(String name, LockOptions options) {
+		LockSetting setting = find(name);
+		return (setting != null) ? setting.options().orElse(options) : options;
+	}
+
+	/**
+	 * Say where options came from that cannot be.
+	 */
+	IllegalArgumentException explained(String name, IllegalArgumentException ex) {
+		List<String> keys = new ArrayList<>();
+		if (this.byName.containsKey(name)) {
+			keys.add(name);
+		}
+		this.patterns.stream().filter((pattern) -> pattern.matches(name)).map(Pattern::text).forEach(keys::add);
+		return keys.isEmpty() ? ex
+				: new IllegalArgumentException(
+						"%s. What is set for '%s' (dblock.locks) comes before what the code says: change one of them"
+							.formatted(ex.getMessage(), String.join("', '", keys)),
+						ex);
+	}
+
+	/**
+	 * Find the keys under which none of some names can come.
+	 * @param names the names, with {@link #ANYTHING} for each part that only a call can
+	 * tell
+	 * @return the keys, in no particular order
+	 */
+	public List<String> unusedBy(Collection<String> names) {
+		List<String> unused = new ArrayList<>(this.byName.keySet());
+		this.patterns.forEach((pattern) -> unused.add(pattern.text()));
+		unused.removeIf((key) -> names.stream().anyMatch((name) -> haveTextInCommon(key, name)));
+		return unused;
+	}
+
+	/**
+	 * Whether there is a text that a key and a name can both stand for: by the rest of
+	 * each, from the shortest to the longest.
+	 */
+	private static boolean haveTextInCommon(String key, String name) {
+		boolean[][] common = new boolean[key.length() + 1][name.length() + 1];
+		for (int k = key.length(); k >= 0; k--) {
+			for (int n = name.length(); n >= 0; n--) {
+				boolean keyIsOpen = k < key.length() && key.charAt(k) == WILDCARD;
+				boolean nameIsOpen = n < name.length() && name.charAt(n) == ANYTHING;
+				if (k == key.length() && n == name.length()) {
+					common[k][n] = true;
+				}
+				else if (keyIsOpen || nameIsOpen) {
+					common[k][n] = (keyIsOpen && common[k + 1][n]) || (nameIsOpen && common[k][n + 1])
+							|| (keyIsOpen && n < name.length() && common[k][n + 1])
+							|| (nameIsOpen && k < key.length() && common[k + 1][n]);
+				}
+				else if (k < key.length() && n < name.length()) {
+					common[k][n] = key.charAt(k) == name.charAt(n) && common[k + 1][n + 1];
+				}
+			}
+		}
+		return common[0][0];
+	}
+
+	private record Pattern(String text, LockSetting setting) {
+
+		static final Comparator<Pattern> MOST_SPECIFIC_FIRST = Comparator.comparing(Pattern::prefixLength)
+			.thenComparing(Pattern::literalLength)
+			.reversed()
+			.thenComparing(Pattern::text);
+
+		boolean matches(String name) {
+			return PatternMatchUtils.simpleMatch(this.text, name);
+		}
+
+		private int prefixLength() {
+			return this.text.indexOf(WILDCARD);
+		}
+
+		private long literalLength() {
+			return this.text.chars().filter((c) -> c != WILDCARD).count();
+		}
+
+	}
+
+}
