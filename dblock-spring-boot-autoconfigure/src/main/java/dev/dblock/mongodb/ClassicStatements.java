@@ -168,12 +168,19 @@ final class ClassicStatements implements Statements {
 			.append(LockDocument.EXPIRES_AT, date(free))
 			.append(LockDocument.LEASE_MILLIS, number(lease))
 			.append(LockDocument.CLEAN_UP_AT,
-					date(Math.max(free, lastToken / LockDocument.TOKENS_PER_MILLI) + this.times.retention()));
+					date(cleanUpAt(found, Math.max(free, lastToken / LockDocument.TOKENS_PER_MILLI))));
 		if (found != null) {
 			set.append(LockDocument.FENCE_PENDING,
 					BsonBoolean.valueOf(found.holder() != null || found.isFencePending()));
 		}
 		return doc("$set", set).append("$unset", RELEASED_AT).append("$currentDate", STAMPS);
+	}
+
+	private long cleanUpAt(@Nullable LockDocument found, long unused) {
+		long earliest = unused + this.times.retention();
+		long latest = earliest + this.times.retentionSlack();
+		Long stored = (found != null) ? found.cleanUpAt() : null;
+		return (stored != null && stored >= earliest && stored <= latest) ? stored : latest;
 	}
 
 	@Override

@@ -18,6 +18,15 @@ record LeaseTimes(long clockAllowance, long retention) {
 	}
 
 	/**
+	 * By how much later than it has to be a document may be cleaned up, so that its entry
+	 * in the index needs not be changed by each grant and each renewal.
+	 * @return a small part of the retention
+	 */
+	long retentionSlack() {
+		return this.retention / 24;
+	}
+
+	/**
 	 * How long the name stays taken when a holder is promised some time.
 	 * @param promised what the holder is promised
 	 * @return the time until the name is free for others

@@ -132,6 +132,10 @@ final class LockDocument {
 		return date(EXPIRES_AT);
 	}
 
+	@Nullable Long cleanUpAt() {
+		return date(CLEAN_UP_AT);
+	}
+
 	long leaseMillis() {
 		return this.fields.getInt64(LEASE_MILLIS).getValue();
 	}

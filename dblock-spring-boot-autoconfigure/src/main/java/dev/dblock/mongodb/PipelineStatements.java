@@ -43,6 +43,8 @@ final class PipelineStatements implements Statements {
 
 	private static final BsonString TOKEN = ref("$token");
 
+	private static final BsonString CLEAN_UP_AT = ref("$cleanUpAt");
+
 	private static final BsonDocument NOTHING_THERE = doc("$eq", ref("$$ROOT"), doc(LockDocument.ID, ref("$_id")));
 
 	/** What is missing comes before every date. */
@@ -51,7 +53,9 @@ final class PipelineStatements implements Statements {
 			doc("$lte", TOKEN, number(LockDocument.LARGEST_TOKEN)), hasType(ref("$leaseMillis"), "long"),
 			hasType(ref("$acquiredAt"), "date"), doc("$in", doc("$type", ref("$holder")), array("string", "missing")));
 
-	private static final BsonDocument FREE = doc("$or", NOTHING_THERE, OURS_AND_FREE);
+	// In the order of how often it is so: to look at the whole document costs the server
+	// most.
+	private static final BsonDocument FREE = doc("$or", OURS_AND_FREE, NOTHING_THERE);
 
 	private static final BsonDocument FIRST_TOKEN_OF_NOW = doc("$multiply", doc("$toLong", NOW),
 			number(LockDocument.TOKENS_PER_MILLI));
@@ -146,8 +150,19 @@ final class PipelineStatements implements Statements {
 			.append(LockDocument.EXPIRES_AT, free)
 			.append(LockDocument.LEASE_MILLIS, number(lease))
 			.append(LockDocument.FENCE_PENDING, NEXT_FENCE_PENDING)
-			.append(LockDocument.CLEAN_UP_AT,
-					doc("$add", doc("$max", free, DATE_OF_TOKEN), number(this.times.retention())));
+			.append(LockDocument.CLEAN_UP_AT, cleanUpAt(doc("$max", free, DATE_OF_TOKEN)));
+	}
+
+	/**
+	 * What is stored stays as long as it is late enough: then the index does not change.
+	 * What somebody has put there by hand does not.
+	 */
+	private BsonDocument cleanUpAt(BsonValue unused) {
+		BsonString earliest = ref("$$earliest");
+		BsonDocument latest = doc("$add", earliest, number(this.times.retentionSlack()));
+		BsonDocument keep = doc("$and", doc("$gte", CLEAN_UP_AT, earliest), doc("$lte", CLEAN_UP_AT, latest));
+		return doc("$let", doc("vars", doc("earliest", doc("$add", unused, number(this.times.retention()))))
+			.append("in", doc("$cond", keep, CLEAN_UP_AT, latest)));
 	}
 
 	// The last token of the next block; an absent one counts as none.
@@ -192,8 +207,7 @@ final class PipelineStatements implements Statements {
 	private BsonDocument prolong(BsonDocument until) {
 		return doc("$set",
 				doc(LockDocument.EXPIRES_AT, doc("$max", EXPIRES_AT, until)).append(LockDocument.UPDATED_AT, NOW)
-					.append(LockDocument.CLEAN_UP_AT,
-							doc("$max", ref("$cleanUpAt"), doc("$add", until, number(this.times.retention())))));
+					.append(LockDocument.CLEAN_UP_AT, doc("$max", CLEAN_UP_AT, cleanUpAt(until))));
 	}
 
 	@Override

@@ -50,6 +50,11 @@ abstract class LockRepositoryContract {
 
 	static final Duration ALLOWANCE = Duration.ofMillis(500);
 
+	static final Duration RETENTION = Duration.ofDays(1);
+
+	/** By how much longer a document may be kept, for the sake of its index. */
+	static final Duration RETENTION_SLACK = Duration.ofHours(1);
+
 	static final Duration TIMEOUT = Duration.ofSeconds(60);
 
 	/** The clock allowance, and a thousandth of the lease. */
@@ -84,7 +89,7 @@ abstract class LockRepositoryContract {
 
 	MongoLockRepository repository(Duration allowance) {
 		return new MongoLockRepository(new SimpleMongoClientDatabaseFactory(this.client, this.database),
-				new MongoLockSettings("locks", allowance, Duration.ofDays(1), TIMEOUT, dialect(), true, false));
+				new MongoLockSettings("locks", allowance, RETENTION, TIMEOUT, dialect(), true, false));
 	}
 
 	static LeaseKey key(String name) {
@@ -186,8 +191,9 @@ abstract class LockRepositoryContract {
 		assertThat(granted.acquiredAt()).isEqualTo(acquiredAt);
 		assertThat(acquiredAt).isBetween(Instant.ofEpochMilli(before), Instant.ofEpochMilli(after));
 		assertLasts(stored, "acquiredAt", before, LEASE.plus(MARGIN));
-		assertThat(stored.getDate("cleanUpAt").toInstant())
-			.isEqualTo(stored.getDate("expiresAt").toInstant().plus(Duration.ofDays(1)));
+		assertThat(stored.getDate("cleanUpAt").toInstant()).isBetween(
+				stored.getDate("expiresAt").toInstant().plus(RETENTION),
+				stored.getDate("expiresAt").toInstant().plus(RETENTION).plus(RETENTION_SLACK));
 	}
 
 	@Test
@@ -392,8 +398,32 @@ abstract class LockRepositoryContract {
 		Granted granted = granted("stock");
 		assertThat(granted.token()).isEqualTo(future + 1);
 		assertThat(granted.lastToken()).isEqualTo(future + 1024);
-		assertThat(stored("stock").getDate("cleanUpAt").getTime())
-			.isEqualTo(future / 1024 + Duration.ofDays(1).toMillis());
+		assertThat(stored("stock").getDate("cleanUpAt").getTime()).isBetween(future / 1024 + RETENTION.toMillis(),
+				future / 1024 + RETENTION.plus(RETENTION_SLACK).toMillis());
+	}
+
+	@Test
+	void aGrantAndARenewalLeaveTheDateOfCleaningUpAloneWhileItIsLateEnough() {
+		LeaseKey first = acquired("stock");
+		Date lateEnough = new Date(stored("stock").getDate("expiresAt").getTime()
+				+ RETENTION.plus(RETENTION_SLACK.dividedBy(2)).toMillis());
+		set("stock", "cleanUpAt", lateEnough);
+		this.locks.release(first, Duration.ZERO, TIMEOUT);
+		LeaseKey second = acquired("stock");
+		assertThat(stored("stock").getDate("cleanUpAt")).isEqualTo(lateEnough);
+		assertThat(this.locks.renew(List.of(second), TIMEOUT)).isEmpty();
+		assertThat(stored("stock").getDate("cleanUpAt")).isEqualTo(lateEnough);
+	}
+
+	@Test
+	void aGrantCorrectsADateOfCleaningUpThatIsFarTooLate() {
+		LeaseKey first = acquired("stock");
+		set("stock", "cleanUpAt", new Date(serverTime() + RETENTION.multipliedBy(3).toMillis()));
+		this.locks.release(first, Duration.ZERO, TIMEOUT);
+		acquired("stock");
+		Document stored = stored("stock");
+		assertThat(stored.getDate("cleanUpAt").toInstant())
+			.isBeforeOrEqualTo(stored.getDate("expiresAt").toInstant().plus(RETENTION).plus(RETENTION_SLACK));
 	}
 
 	@Test
@@ -434,8 +464,9 @@ abstract class LockRepositoryContract {
 		Document stored = stored("stock");
 		assertLasts(stored, "updatedAt", before, LEASE.plus(MARGIN));
 		assertThat(stored.getDate("updatedAt")).isAfterOrEqualTo(new Date(before));
-		assertThat(stored.getDate("cleanUpAt").toInstant())
-			.isEqualTo(stored.getDate("expiresAt").toInstant().plus(Duration.ofDays(1)));
+		assertThat(stored.getDate("cleanUpAt").toInstant()).isBetween(
+				stored.getDate("expiresAt").toInstant().plus(RETENTION),
+				stored.getDate("expiresAt").toInstant().plus(RETENTION).plus(RETENTION_SLACK));
 		assertThat(stored.keySet()).contains("acquiredAt", "holder", "leaseMillis").doesNotContain("releasedAt");
 	}
 
