@@ -41,7 +41,9 @@ final class HandOverCase implements BenchmarkCase {
 
 	@Override
 	public List<Line> run(Bench bench) throws Exception {
-		Pair pair = new Pair(bench.workers(2));
+		List<Worker> workers = bench.workers(2);
+		warmUp(workers, bench.pick(1000, 20));
+		Pair pair = new Pair(workers);
 		List<Subject> subjects = List.of(Subject.DBLOCK, Subject.REDISSON, Subject.SHEDLOCK)
 			.stream()
 			.filter(bench::has)
@@ -49,7 +51,7 @@ final class HandOverCase implements BenchmarkCase {
 		for (Subject subject : subjects) {
 			pair.begin(subject);
 		}
-		pair.warmUp(subjects, bench.pick(40, 5));
+		pair.warmUp(subjects, bench.pick(200, 5));
 		Scores scores = new Scores();
 		List<Double> all = new ArrayList<>();
 		for (int round = 0; round < bench.pick(30, 3); round++) {
@@ -68,6 +70,15 @@ final class HandOverCase implements BenchmarkCase {
 				p99.withNote("of %,d hand-overs".formatted(all.size())),
 				scores.line(id(), title(), Unit.NANOS, Subject.REDISSON),
 				scores.line(id(), title(), Unit.NANOS, Subject.SHEDLOCK));
+	}
+
+	// ShedLock only polls here: the pause is most of what it takes
+	private static void warmUp(List<Worker> workers, int times) throws IOException {
+		for (Worker worker : workers) {
+			worker.call(Job.WARM_UP.order()
+				.append("subjects", List.of(Subject.RAW.name(), Subject.DBLOCK.name()))
+				.append("times", times));
+		}
 	}
 
 	/**

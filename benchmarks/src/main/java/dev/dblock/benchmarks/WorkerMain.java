@@ -6,7 +6,9 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 
 import org.bson.Document;
@@ -59,6 +61,7 @@ final class WorkerMain {
 
 	private Document carryOut(Document order) throws Exception {
 		return switch (Job.valueOf(order.getString("job"))) {
+			case WARM_UP -> warmUp(order);
 			case ENTER -> enter(Subject.valueOf(order.getString("subject")), order.getString("name"));
 			case LEAVE -> leave(Subject.valueOf(order.getString("subject")));
 			case RAW_WRITES -> rawWrites();
@@ -71,6 +74,15 @@ final class WorkerMain {
 			case USE_NAMES -> UsedNames.measure(this.addresses, order.getInteger("count"));
 			case DISCONNECT -> disconnect();
 		};
+	}
+
+	private Document warmUp(Document order) throws Exception {
+		List<Locks> subjects = new ArrayList<>();
+		for (String subject : order.getList("subjects", String.class)) {
+			subjects.add(lab().locks(Subject.valueOf(subject)));
+		}
+		WarmUp.run(subjects, order.getInteger("times"));
+		return new Document();
 	}
 
 	private Document enter(Subject subject, String name) throws InterruptedException {
@@ -142,6 +154,11 @@ final class WorkerMain {
 	 * What a worker can be told to do.
 	 */
 	enum Job {
+
+		/**
+		 * Enter many sections, so that all they go through is compiled.
+		 */
+		WARM_UP,
 
 		/**
 		 * Enter a section, and say when.
