@@ -26,7 +26,7 @@ public final class LockContext {
 	 */
 	public static Optional<LockHandle> current() {
 		Scope scope = CURRENT.get();
-		return (scope != null) ? Optional.of(scope.handle) : Optional.empty();
+		return (scope != null) ? Optional.of(scope.hold.handle()) : Optional.empty();
 	}
 
 	/**
@@ -35,24 +35,25 @@ public final class LockContext {
 	 * @return its handle, or empty when this thread does not work under it
 	 */
 	public static Optional<LockHandle> current(String name) {
-		return find((scope) -> scope.handle.name().equals(name));
+		Hold hold = find((candidate) -> candidate.handle().name().equals(name));
+		return (hold != null) ? Optional.of(hold.handle()) : Optional.empty();
 	}
 
-	static Optional<LockHandle> current(LockEngine engine, String name) {
-		return find((scope) -> scope.engine == engine && scope.handle.name().equals(name));
+	static @Nullable Hold find(LockEngine engine, String name) {
+		return find((hold) -> hold.engine() == engine && hold.handle().name().equals(name));
 	}
 
-	private static Optional<LockHandle> find(Predicate<Scope> wanted) {
+	private static @Nullable Hold find(Predicate<Hold> wanted) {
 		for (Scope scope = CURRENT.get(); scope != null; scope = scope.outer) {
-			if (wanted.test(scope)) {
-				return Optional.of(scope.handle);
+			if (wanted.test(scope.hold)) {
+				return scope.hold;
 			}
 		}
-		return Optional.empty();
+		return null;
 	}
 
-	static Scope enter(LockEngine engine, LockHandle handle) {
-		Scope scope = new Scope(engine, handle, CURRENT.get());
+	static Scope enter(Hold hold) {
+		Scope scope = new Scope(hold, CURRENT.get());
 		CURRENT.set(scope);
 		return scope;
 	}
@@ -62,19 +63,16 @@ public final class LockContext {
 	 */
 	static final class Scope implements AutoCloseable {
 
-		private final LockEngine engine;
-
-		private final LockHandle handle;
+		private final Hold hold;
 
 		private final @Nullable Scope outer;
 
 		private final LoggedLock logged;
 
-		private Scope(LockEngine engine, LockHandle handle, @Nullable Scope outer) {
-			this.engine = engine;
-			this.handle = handle;
+		private Scope(Hold hold, @Nullable Scope outer) {
+			this.hold = hold;
 			this.outer = outer;
-			this.logged = LoggedLock.enter(handle);
+			this.logged = LoggedLock.enter(hold.handle());
 		}
 
 		@Override

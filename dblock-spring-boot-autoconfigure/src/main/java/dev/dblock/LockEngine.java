@@ -93,6 +93,23 @@ public interface LockEngine {
 	Optional<LockHandle> keptByTransaction(String fullName);
 
 	/**
+	 * The current thread begins to work under a lock that may have been acquired by
+	 * another: until {@link #detach} its transactions stand under the lock as well, and
+	 * it is interrupted at a loss where that was asked for.
+	 * @param handle a handle of this engine
+	 */
+	default void attach(LockHandle handle) {
+	}
+
+	/**
+	 * The current thread goes on to other work while the lock is held on: what it does
+	 * from now on has nothing to do with the lock.
+	 * @param handle a handle of this engine
+	 */
+	default void detach(LockHandle handle) {
+	}
+
+	/**
 	 * Look at one lock.
 	 * @param name the name as the application says it
 	 * @return its state, or empty when it was never acquired or has been cleaned up

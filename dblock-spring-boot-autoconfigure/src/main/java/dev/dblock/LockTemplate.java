@@ -2,9 +2,14 @@ package dev.dblock;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
 
 /**
  * The bean for code that decides by hand what to lock:
@@ -40,63 +45,150 @@ public final class LockTemplate implements LockOperations {
 	public <T extends @Nullable Object, E extends Throwable> T execute(String name, LockOptions options,
 			LockedAction<T, E> action, LockedFallback<T, E> fallback) throws E {
 		String fullName = this.engine.fullName(name);
-		Optional<LockHandle> entered = LockContext.current(this.engine, fullName);
-		if (entered.isEmpty()) {
-			entered = this.engine.keptByTransaction(fullName);
-		}
-		if (entered.isPresent()) {
-			entered.get().ensureHeld();
-			return within(entered.get(), action);
+		Hold entered = entered(fullName);
+		if (entered != null) {
+			return within(entered, action);
 		}
 		LockAttempt attempt = this.engine.acquire(name, options);
 		if (attempt instanceof LockRefusal refusal) {
 			return fallback.unavailable(refusal);
 		}
-		return executeAndClose(((LockGrant) attempt).handle(), action);
+		return executeAndLeave(Hold.owned(this.engine, ((LockGrant) attempt).handle()), action);
 	}
 
-	private <T extends @Nullable Object, E extends Throwable> T within(LockHandle handle, LockedAction<T, E> action)
+	/**
+	 * The lock of that name under which this thread works already.
+	 * @throws LockLostException when it is not held any more
+	 */
+	private @Nullable Hold entered(String fullName) {
+		Hold entered = LockContext.find(this.engine, fullName);
+		if (entered == null) {
+			entered = this.engine.keptByTransaction(fullName)
+				.map((kept) -> Hold.borrowed(this.engine, kept))
+				.orElse(null);
+		}
+		if (entered != null) {
+			entered.handle().ensureHeld();
+		}
+		return entered;
+	}
+
+	private static <T extends @Nullable Object, E extends Throwable> T within(Hold hold, LockedAction<T, E> action)
 			throws E {
-		try (LockContext.Scope scope = LockContext.enter(this.engine, handle)) {
+		try (LockContext.Scope scope = LockContext.enter(hold)) {
 			return action.run();
 		}
 	}
 
 	@SuppressWarnings("unchecked")
-	private <T extends @Nullable Object, E extends Throwable> T executeAndClose(LockHandle handle,
+	private static <T extends @Nullable Object, E extends Throwable> T executeAndLeave(Hold hold,
 			LockedAction<T, E> action) throws E {
 		T result;
 		try {
-			result = within(handle, action);
+			result = acquired(hold, action);
 		}
 		catch (Throwable ex) {
-			throw (E) closeAfter(handle, ex);
+			throw (E) hold.leaveAfter(ex);
 		}
-		handle.close();
+		hold.leave();
 		return result;
 	}
 
-	/**
-	 * A lost lease outranks what the work threw, since only it says that somebody else
-	 * may have been at the same work; neither an {@link Error} nor an exception that
-	 * tells of the loss already is hidden by it.
-	 */
-	private static Throwable closeAfter(LockHandle handle, Throwable thrown) {
+	private static <T extends @Nullable Object, E extends Throwable> T acquired(Hold hold, LockedAction<T, E> action)
+			throws E {
 		try {
-			handle.close();
-			return thrown;
+			return within(hold, action);
 		}
-		catch (LockLostException lost) {
-			if (thrown instanceof Error || thrown instanceof LockLostException) {
-				thrown.addSuppressed(lost);
-				return thrown;
+		finally {
+			hold.leaveThread();
+		}
+	}
+
+	/**
+	 * Do something under a lock that goes on after it was begun here: the lock is held
+	 * until the stage that the action returns has completed. What the action itself does
+	 * is done in this thread, which waits for the lock as configured. Called under the
+	 * same lock already, it shares that hold, which then ends with the last of the two.
+	 * <p>
+	 * The stage that is returned completes after the lock was given back, and as the
+	 * action's own. It completes with a {@link LockLostException} at the moment when the
+	 * lease is lost, whether or not the work goes on. To cancel it ends the work only
+	 * where the action's stage is a future that knows how to (not a plain
+	 * {@link CompletableFuture}, whose cancellation stops nothing); until the work has
+	 * ended the lock is held.
+	 * @param name the name of the lock
+	 * @param options how to acquire and hold it; with {@link WhenLost#INTERRUPT} a loss
+	 * also cancels the action's stage
+	 * @param action begins the work
+	 * @param fallback what to do when the lock is not available
+	 * @param <T> the type of the result
+	 * @param <E> what both may throw before there is a stage
+	 * @return the result of the one that was done; an error in acquiring the lock is in
+	 * it as well
+	 * @throws IllegalArgumentException when the name or the options cannot be
+	 * @throws E what the action or the fallback throws before there is a stage
+	 */
+	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletionStage<T> executeAsync(String name,
+			LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>, E> action,
+			LockedFallback<? extends @Nullable CompletionStage<T>, E> fallback) throws E {
+		String fullName = this.engine.fullName(name);
+		this.engine.check(options);
+		boolean cancelWhenLost = options.whenLost() == WhenLost.INTERRUPT;
+		Hold entered;
+		LockAttempt attempt = null;
+		try {
+			entered = entered(fullName);
+			if (entered == null) {
+				attempt = this.engine.acquire(name, options);
 			}
-			lost.addSuppressed(thrown);
-			return lost;
 		}
-		catch (RuntimeException | Error ex) {
-			thrown.addSuppressed(ex);
-			return thrown;
+		catch (LockException | DataAccessException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+		if (attempt instanceof LockRefusal refusal) {
+			return fallback.unavailable(refusal);
+		}
+		if (attempt instanceof LockGrant grant) {
+			Hold hold = Hold.owned(this.engine, grant.handle());
+			try {
+				return LastingWork.until(hold, cancelWhenLost, () -> within(hold, action));
+			}
+			finally {
+				this.engine.detach(grant.handle());
+			}
+		}
+		Hold hold = Objects.requireNonNull(entered);
+		return hold.join() ? LastingWork.until(hold, cancelWhenLost, () -> within(hold, action))
+				: LastingWork.awaited(within(hold, action));
+	}
+
+	/**
+	 * Do something in this thread as work under a lock that was acquired by hand, here or
+	 * in another thread: it is what {@link LockContext#current()} finds and what
+	 * {@link #execute} re-enters, and transactions that begin meanwhile stand under it.
+	 * The lock is neither acquired nor given back.
+	 * @param handle a handle of this template's engine
+	 * @param action the work
+	 * @param <T> the type of its result
+	 * @param <E> what it may throw
+	 * @return the result of the work
+	 * @throws LockLostException when the lock is not held any more as the work is to
+	 * begin
+	 * @throws E what the work throws
+	 */
+	public <T extends @Nullable Object, E extends Throwable> T within(LockHandle handle, LockedAction<T, E> action)
+			throws E {
+		handle.ensureHeld();
+		return attached(Hold.borrowed(this.engine, handle), action);
+	}
+
+	static <T extends @Nullable Object, E extends Throwable> T attached(Hold hold, LockedAction<T, E> action) throws E {
+		hold.engine().attach(hold.handle());
+		try {
+			return within(hold, action);
+		}
+		finally {
+			hold.engine().detach(hold.handle());
 		}
 	}
 

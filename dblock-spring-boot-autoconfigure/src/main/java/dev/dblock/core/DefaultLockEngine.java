@@ -187,6 +187,20 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
+	public void attach(LockHandle handle) {
+		if (handle instanceof LeaseHandle mine) {
+			mine.lease().owner().attach();
+		}
+	}
+
+	@Override
+	public void detach(LockHandle handle) {
+		if (handle instanceof LeaseHandle mine) {
+			mine.lease().owner().detach();
+		}
+	}
+
+	@Override
 	public Optional<LockInfo> inspect(String name) {
 		return this.repository.find(fullName(name));
 	}

@@ -1,26 +1,38 @@
 package dev.dblock.core;
 
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
 /**
- * The thread that acquired a lock, as long as it works under it. It is interrupted at
- * most once, and never after it has given the lock back. An interrupt that somebody else
- * had sent before ours stays theirs.
+ * The thread that acquired a lock, as long as it works under it, and others that do so
+ * for a time. Each is interrupted at most once, and never after its work. An interrupt
+ * that somebody else had sent before ours stays theirs.
  */
 final class LeaseOwner {
 
 	private final Thread thread;
 
+	private final Set<Thread> interrupted = new HashSet<>(1);
+
+	private volatile List<Thread> others = List.of();
+
+	private volatile boolean left;
+
 	private boolean working = true;
 
 	private boolean told;
-
-	private boolean interrupted;
 
 	LeaseOwner(Thread thread) {
 		this.thread = thread;
 	}
 
+	/**
+	 * Whether what a thread begins now is work under this lock.
+	 */
 	boolean isOf(Thread thread) {
-		return this.thread == thread;
+		return this.thread == thread && !this.left || this.others.contains(thread);
 	}
 
 	String threadName() {
@@ -36,23 +48,65 @@ final class LeaseOwner {
 	}
 
 	synchronized void interrupt() {
-		if (this.working && !this.told) {
-			this.told = true;
-			this.interrupted = !this.thread.isInterrupted();
-			this.thread.interrupt();
+		if (this.told) {
+			return;
+		}
+		this.told = true;
+		if (this.working) {
+			interrupt(this.thread);
+		}
+		this.others.forEach(this::interrupt);
+	}
+
+	private void interrupt(Thread thread) {
+		if (!thread.isInterrupted()) {
+			this.interrupted.add(thread);
+		}
+		thread.interrupt();
+	}
+
+	/**
+	 * The work is over.
+	 */
+	synchronized void finish() {
+		if (this.working) {
+			this.working = false;
+			takeBack(this.thread);
 		}
 	}
 
 	/**
-	 * The work is over. An interrupt of ours that it did not see must not reach what the
-	 * thread does next.
+	 * The current thread begins to work under the lock.
 	 */
-	synchronized void finish() {
-		if (!this.working) {
-			return;
+	synchronized void attach() {
+		List<Thread> others = new ArrayList<>(this.others);
+		others.add(Thread.currentThread());
+		this.others = List.copyOf(others);
+	}
+
+	/**
+	 * The current thread does not work under the lock any more.
+	 */
+	synchronized void detach() {
+		Thread current = Thread.currentThread();
+		List<Thread> others = new ArrayList<>(this.others);
+		if (others.remove(current)) {
+			this.others = List.copyOf(others);
 		}
-		this.working = false;
-		if (this.interrupted && Thread.currentThread() == this.thread) {
+		else if (current == this.thread) {
+			this.left = true;
+			this.working = false;
+		}
+		if (!isOf(current)) {
+			takeBack(current);
+		}
+	}
+
+	/**
+	 * An interrupt of ours that the thread did not see must not reach what it does next.
+	 */
+	private void takeBack(Thread thread) {
+		if (Thread.currentThread() == thread && this.interrupted.remove(thread)) {
 			Thread.interrupted();
 		}
 	}

@@ -1,0 +1,128 @@
+package dev.dblock;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One acquisition and those who work under it. Work that goes on elsewhere after a method
+ * has returned may outlive the work that it was begun in, so the last one to end gives
+ * the lock back.
+ */
+final class Hold {
+
+	private static final Logger logger = LoggerFactory.getLogger(Hold.class);
+
+	private final LockEngine engine;
+
+	private final LockHandle handle;
+
+	private final boolean owned;
+
+	private int users = 1;
+
+	private Hold(LockEngine engine, LockHandle handle, boolean owned) {
+		this.engine = engine;
+		this.handle = handle;
+		this.owned = owned;
+	}
+
+	/**
+	 * The hold of whoever acquired the lock, and has to give it back.
+	 */
+	static Hold owned(LockEngine engine, LockHandle handle) {
+		return new Hold(engine, handle, true);
+	}
+
+	/**
+	 * A hold that ends when somebody else says so.
+	 */
+	static Hold borrowed(LockEngine engine, LockHandle handle) {
+		return new Hold(engine, handle, false);
+	}
+
+	LockEngine engine() {
+		return this.engine;
+	}
+
+	LockHandle handle() {
+		return this.handle;
+	}
+
+	/**
+	 * Have the lock held for one more piece of work.
+	 * @return {@code false} when it was given back before, or when that is not in the
+	 * hands of those who hold it
+	 */
+	synchronized boolean join() {
+		boolean open = this.owned && this.users > 0;
+		if (open) {
+			this.users++;
+		}
+		return open;
+	}
+
+	/**
+	 * The acquiring thread has done its part. What it does next is not done under the
+	 * lock, even if the lock is held on.
+	 */
+	void leaveThread() {
+		if (isShared()) {
+			this.engine.detach(this.handle);
+		}
+	}
+
+	private synchronized boolean isShared() {
+		return this.users > 1;
+	}
+
+	private synchronized boolean isLast() {
+		return --this.users == 0 && this.owned;
+	}
+
+	/**
+	 * One piece of work has ended.
+	 * @throws LockLostException when the lease was lost while it went on
+	 */
+	void leave() {
+		if (isLast()) {
+			this.handle.close();
+			return;
+		}
+		try {
+			this.handle.ensureHeld();
+		}
+		catch (LockLostException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Nobody says whether the lock '{}' is still held; whoever ends last will hear",
+					this.handle.name(), ex);
+		}
+	}
+
+	/**
+	 * One piece of work has failed. A lost lease outranks what the work threw, since only
+	 * it says that somebody else may have been at the same work; neither an {@link Error}
+	 * nor an exception that tells of the loss already is hidden by it.
+	 * @return what to throw
+	 */
+	Throwable leaveAfter(Throwable thrown) {
+		try {
+			leave();
+			return thrown;
+		}
+		catch (LockLostException lost) {
+			if (thrown instanceof Error || thrown instanceof LockLostException) {
+				thrown.addSuppressed(lost);
+				return thrown;
+			}
+			lost.addSuppressed(thrown);
+			return lost;
+		}
+		catch (RuntimeException | Error ex) {
+			thrown.addSuppressed(ex);
+			return thrown;
+		}
+	}
+
+}

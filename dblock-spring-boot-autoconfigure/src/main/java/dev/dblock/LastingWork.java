@@ -1,0 +1,161 @@
+package dev.dblock;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.util.ClassUtils;
+
+/**
+ * What the caller gets for work that goes on under a lock: completes when the work has
+ * ended and the lock was given back, or when the lock was lost.
+ *
+ * @param <T> the type of the result
+ */
+final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T> {
+
+	private static final Logger logger = LoggerFactory.getLogger(LastingWork.class);
+
+	private final CompletionStage<T> work;
+
+	private final Hold hold;
+
+	private final boolean cancelWhenLost;
+
+	private volatile @Nullable Thread beginner = Thread.currentThread();
+
+	private LastingWork(CompletionStage<T> work, Hold hold, boolean cancelWhenLost) {
+		this.work = work;
+		this.hold = hold;
+		this.cancelWhenLost = cancelWhenLost;
+	}
+
+	/**
+	 * Begin work, and hold the lock until its stage has completed.
+	 * @return {@code null} when there is no stage
+	 */
+	@SuppressWarnings("unchecked")
+	static <T extends @Nullable Object, E extends Throwable> @Nullable CompletionStage<T> until(Hold hold,
+			boolean cancelWhenLost, LockedAction<? extends @Nullable CompletionStage<T>, E> action) throws E {
+		CompletionStage<T> work;
+		try {
+			work = action.run();
+		}
+		catch (Throwable ex) {
+			throw (E) hold.leaveAfter(ex);
+		}
+		if (work == null) {
+			hold.leave();
+			return null;
+		}
+		LastingWork<T> lasting = new LastingWork<>(work, hold, cancelWhenLost);
+		lasting.begin();
+		return lasting;
+	}
+
+	/**
+	 * Wait until a stage has completed, where the lock cannot be held for longer than the
+	 * caller's own work.
+	 */
+	static <T extends @Nullable Object> @Nullable CompletionStage<T> awaited(@Nullable CompletionStage<T> work) {
+		if (work != null) {
+			work.handle((result, failure) -> true).toCompletableFuture().join();
+		}
+		return work;
+	}
+
+	@Override
+	public <U> CompletableFuture<U> newIncompleteFuture() {
+		return new CompletableFuture<>();
+	}
+
+	private void begin() {
+		try {
+			this.work.whenComplete(this::ended);
+		}
+		catch (RuntimeException | Error ex) {
+			end(null, ex);
+			return;
+		}
+		this.beginner = null;
+		if (!isDone()) {
+			this.hold.handle().onLost(() -> LockThreads.execute(this::lost));
+		}
+	}
+
+	/**
+	 * To give the lock back takes a request, for which the thread that happens to
+	 * complete the work, perhaps one that must not block, is not made to wait.
+	 */
+	private void ended(@Nullable T result, @Nullable Throwable failure) {
+		if (Thread.currentThread() == this.beginner) {
+			end(result, failure);
+		}
+		else {
+			LockThreads.execute(() -> end(result, failure));
+		}
+	}
+
+	// NullAway takes a type variable for one that is never null
+	@SuppressWarnings("NullAway")
+	private void end(@Nullable T result, @Nullable Throwable failure) {
+		if (failure != null) {
+			completeExceptionally(this.hold.leaveAfter(failure));
+			return;
+		}
+		try {
+			this.hold.leave();
+		}
+		catch (RuntimeException | Error ex) {
+			completeExceptionally(ex);
+			return;
+		}
+		complete(result);
+	}
+
+	private void lost() {
+		try {
+			this.hold.handle().ensureHeld();
+		}
+		catch (LockLostException ex) {
+			completeExceptionally(ex);
+			if (this.cancelWhenLost) {
+				cancelWork();
+			}
+		}
+	}
+
+	@Override
+	public boolean cancel(boolean mayInterruptIfRunning) {
+		boolean cancelled = super.cancel(mayInterruptIfRunning);
+		if (cancelled && stopsWhenCancelled(this.work.getClass())) {
+			cancelWork();
+		}
+		return cancelled;
+	}
+
+	private void cancelWork() {
+		try {
+			if (this.work instanceof Future<?> future) {
+				future.cancel(true);
+			}
+		}
+		catch (UnsupportedOperationException ex) {
+			logger.trace("The work under the lock '{}' cannot be cancelled", this.hold.handle().name(), ex);
+		}
+	}
+
+	/**
+	 * The cancellation of a plain {@link CompletableFuture} only completes it, while the
+	 * code behind it goes on, for which the lock is needed still.
+	 */
+	private static boolean stopsWhenCancelled(Class<?> type) {
+		return Future.class.isAssignableFrom(type) && !CompletableFuture.class
+			.equals(ClassUtils.getMethod(type, "cancel", boolean.class).getDeclaringClass());
+	}
+
+}

@@ -1,0 +1,332 @@
+package dev.dblock;
+
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
+
+import dev.dblock.core.LockWorld;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Work that goes on after the call that began it.
+ */
+@Timeout(300)
+class LastingWorkTests {
+
+	private final LockWorld world = new LockWorld();
+
+	private final LockTemplate template = this.world.template();
+
+	private final CompletableFuture<String> work = new CompletableFuture<>();
+
+	@AfterEach
+	void close() {
+		assertThat(LockContext.current()).isEmpty();
+		assertThat(Thread.interrupted()).isFalse();
+		this.world.close();
+	}
+
+	private boolean isHeld() {
+		return this.template.inspect("a").filter(LockInfo::held).isPresent();
+	}
+
+	private CompletableFuture<String> begin(LockOptions options, CompletionStage<String> stage) {
+		return this.template
+			.<String, RuntimeException>executeAsync("a", options, () -> stage, (refusal) -> refused(refusal))
+			.toCompletableFuture();
+	}
+
+	private CompletableFuture<String> begin(CompletionStage<String> stage) {
+		return begin(LockOptions.defaults(), stage);
+	}
+
+	private static CompletionStage<String> refused(LockRefusal refusal) {
+		return CompletableFuture.failedFuture(refusal.toException());
+	}
+
+	private static Throwable failure(CompletableFuture<?> future) throws Exception {
+		try {
+			throw new AssertionError("completed with " + future.get(60, TimeUnit.SECONDS));
+		}
+		catch (ExecutionException ex) {
+			return ex.getCause();
+		}
+	}
+
+	private void lose() {
+		this.world.clock().advance(Duration.ofSeconds(30));
+	}
+
+	@Test
+	void lockIsHeldUntilTheWorkHasEndedAndGivenBackBeforeTheCallerIsTold() throws Exception {
+		AtomicBoolean heldWhenTold = new AtomicBoolean(true);
+		CompletableFuture<String> result = begin(this.work);
+		CompletableFuture<Void> told = result.thenAccept((value) -> heldWhenTold.set(isHeld()));
+		assertThat(isHeld()).isTrue();
+		assertThat(result).isNotDone();
+		this.work.complete("done");
+		assertThat(result.get(60, TimeUnit.SECONDS)).isEqualTo("done");
+		told.get(60, TimeUnit.SECONDS);
+		assertThat(heldWhenTold).isFalse();
+		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	void workIsBegunInTheCallingThreadUnderTheLock() {
+		AtomicReference<String> name = new AtomicReference<>();
+		CompletionStage<String> result = this.template.<String, RuntimeException>executeAsync("a",
+				LockOptions.defaults(), () -> {
+					name.set(LockContext.current().orElseThrow().name());
+					return CompletableFuture.completedStage("done");
+				}, LastingWorkTests::refused);
+		assertThat(name).hasValue("a");
+		assertThat(result.toCompletableFuture()).isCompletedWithValue("done");
+		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	void failureOfTheWorkIsTheCallers() throws Exception {
+		CompletableFuture<String> result = begin(this.work);
+		IllegalStateException scripted = new IllegalStateException("scripted");
+		this.work.completeExceptionally(scripted);
+		assertThat(failure(result)).isSameAs(scripted);
+		assertThat(isHeld()).isFalse();
+		assertThat(failure(begin(CompletableFuture.failedFuture(scripted)))).isSameAs(scripted);
+		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	void whatIsThrownBeforeThereIsAFutureIsThrown() {
+		assertThatIllegalStateException()
+			.isThrownBy(() -> this.template.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> {
+				throw new IllegalStateException("scripted");
+			}, LastingWorkTests::refused))
+			.withMessage("scripted");
+		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	void noFutureAtAllEndsTheWork() {
+		assertThat(this.template.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> null,
+				LastingWorkTests::refused))
+			.isNull();
+		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	void stageThatCannotBeFollowedFails() throws Exception {
+		CompletableFuture<String> broken = new CompletableFuture<>() {
+
+			@Override
+			public CompletableFuture<String> whenComplete(BiConsumer<? super String, ? super Throwable> action) {
+				throw new IllegalStateException("scripted");
+			}
+
+		};
+		assertThat(failure(begin(broken))).hasMessage("scripted");
+		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	void nameAndOptionsThatCannotBeAreThrown() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.template.<String, RuntimeException>executeAsync(" ",
+				LockOptions.defaults(), () -> this.work, (refusal) -> null));
+		assertThatIllegalArgumentException().isThrownBy(() -> begin(LockOptions.lease(Duration.ofMillis(1)), this.work))
+			.withMessageContaining("too short");
+	}
+
+	@Test
+	void workIsNotBegunWhileTheLockIsTaken() throws Exception {
+		this.world.seize("a", Duration.ofSeconds(30));
+		assertThat(failure(begin(this.work))).isInstanceOf(LockUnavailableException.class);
+	}
+
+	@Test
+	void errorOfTheStoreIsInTheFuture() throws Exception {
+		this.template.acquire("b").close();
+		this.world.close();
+		assertThat(failure(begin(this.work))).isInstanceOf(LockShutdownException.class);
+	}
+
+	@Test
+	void lossIsToldAtOnce() throws Exception {
+		CompletableFuture<String> result = begin(this.work);
+		lose();
+		assertThat(failure(result)).isInstanceOf(LockLostException.class);
+		assertThat(this.work).isNotDone();
+		this.work.complete("too late");
+		assertThat(failure(result)).isInstanceOf(LockLostException.class);
+	}
+
+	@Test
+	void maximumHoldEndsWhatNeverCompletes() throws Exception {
+		CompletableFuture<String> result = begin(LockOptions.defaults().maxHold(Duration.ofSeconds(40)), this.work);
+		LockWorld.eventually().until(() -> {
+			this.world.clock().advance(Duration.ofSeconds(1));
+			return result.isDone();
+		});
+		assertThat(failure(result)).isInstanceOfSatisfying(LockLostException.class,
+				(lost) -> assertThat(lost.reason()).isEqualTo(LossReason.MAX_HOLD));
+		assertThat(this.world.anotherProcess().tryAcquire("a")).isPresent();
+	}
+
+	@Test
+	void lossCancelsTheWorkWhereThatWasAskedFor() throws Exception {
+		CompletableFuture<String> result = begin(LockOptions.defaults().whenLost(WhenLost.INTERRUPT), this.work);
+		lose();
+		assertThat(failure(result)).isInstanceOf(LockLostException.class);
+		await().atMost(Duration.ofSeconds(60)).until(this.work::isCancelled);
+		CompletableFuture<String> other = begin(LockOptions.defaults().whenLost(WhenLost.INTERRUPT),
+				new CompletableFuture<String>().minimalCompletionStage());
+		lose();
+		assertThat(failure(other)).isInstanceOf(LockLostException.class);
+	}
+
+	@Test
+	void lossThatIsFoundAtTheEndOutranksTheResult() throws Exception {
+		CompletableFuture<String> result = begin(LockOptions.defaults().autoRenew(false), this.work);
+		this.template.forceReleaseNow("a");
+		this.world.seize("a", Duration.ofSeconds(30));
+		this.work.completeExceptionally(new IllegalStateException("scripted"));
+		assertThat(failure(result)).isInstanceOf(LockLostException.class)
+			.satisfies((lost) -> assertThat(lost.getSuppressed()).singleElement()
+				.extracting("message")
+				.isEqualTo("scripted"));
+	}
+
+	@Test
+	void cancelledByItsCallerTheLockIsHeldUntilTheWorkHasEnded() throws Exception {
+		CompletableFuture<String> result = begin(this.work);
+		assertThat(result.cancel(true)).isTrue();
+		assertThat(result.cancel(true)).isTrue();
+		assertThatExceptionOfType(CancellationException.class).isThrownBy(result::get);
+		assertThat(this.work).isNotDone();
+		assertThat(isHeld()).isTrue();
+		this.work.complete("done");
+		LockWorld.eventually().until(() -> !isHeld());
+	}
+
+	@Test
+	void cancellationReachesWorkThatKnowsHowToStop() {
+		AtomicBoolean stopped = new AtomicBoolean();
+		CompletableFuture<String> stoppable = new CompletableFuture<>() {
+
+			@Override
+			public boolean cancel(boolean mayInterruptIfRunning) {
+				stopped.set(mayInterruptIfRunning);
+				return super.cancel(mayInterruptIfRunning);
+			}
+
+		};
+		begin(stoppable).cancel(false);
+		assertThat(stopped).isTrue();
+		LockWorld.eventually().until(() -> !isHeld());
+	}
+
+	@Test
+	void stageThatOnlyShowsItsEndIsNotCancelled() {
+		CompletableFuture<String> result = begin(this.work.minimalCompletionStage());
+		assertThat(result.cancel(true)).isTrue();
+		assertThat(isHeld()).isTrue();
+		this.work.complete("done");
+		LockWorld.eventually().until(() -> !isHeld());
+	}
+
+	@Test
+	void workThatIsCancelledIsOver() {
+		CompletableFuture<String> result = begin(this.work);
+		this.work.cancel(true);
+		LockWorld.eventually().until(result::isCancelled);
+		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	void whatDependsOnTheResultIsAnOrdinaryFuture() {
+		assertThat(begin(this.work).thenApply(String::length).getClass()).isEqualTo(CompletableFuture.class);
+		this.work.complete("done");
+	}
+
+	@Test
+	void workThatIsBegunUnderTheSameLockOutlivesTheOuter() throws Exception {
+		CompletableFuture<String> result = this.template.execute("a", () -> begin(this.work));
+		assertThat(isHeld()).isTrue();
+		assertThat(this.world.anotherProcess().tryAcquire("a")).isEmpty();
+		this.work.complete("done");
+		assertThat(result.get(60, TimeUnit.SECONDS)).isEqualTo("done");
+		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	void workThatIsBegunUnderTheSameLockMayEndFirst() throws Exception {
+		this.template.<RuntimeException>execute("a", () -> {
+			CompletableFuture<String> result = begin(this.work);
+			this.work.complete("done");
+			assertThat(result.join()).isEqualTo("done");
+			assertThat(isHeld()).isTrue();
+		});
+		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	void lossIsToldToAllThatWorkUnderTheLock() throws Exception {
+		AtomicReference<CompletableFuture<String>> inner = new AtomicReference<>();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute("a", () -> {
+			inner.set(begin(this.work));
+			lose();
+		}));
+		assertThat(failure(inner.get())).isInstanceOf(LockLostException.class);
+	}
+
+	@Test
+	void workUnderALockThatOthersGiveBackIsWaitedFor() throws Exception {
+		LockHandle handle = this.template.acquire("a");
+		CountDownLatch begun = new CountDownLatch(1);
+		CompletableFuture<String> call = CompletableFuture.supplyAsync(() -> this.template.within(handle, () -> {
+			begun.countDown();
+			return begin(this.work).join();
+		}));
+		begun.await();
+		assertThat(call).isNotDone();
+		this.work.complete("done");
+		assertThat(call.get(60, TimeUnit.SECONDS)).isEqualTo("done");
+		assertThat(handle.release()).isTrue();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.within(handle, () -> "work"));
+	}
+
+	@Test
+	void workElsewhereIsFoundInItsOwnThread() throws Exception {
+		LockHandle handle = this.template.acquire("a");
+		assertThat(LockContext.current()).isEmpty();
+		LockHandle found = CompletableFuture
+			.supplyAsync(() -> this.template.within(handle, () -> LockContext.current("a").orElseThrow()))
+			.get(60, TimeUnit.SECONDS);
+		assertThat(found).isSameAs(handle);
+		String result = this.template.within(handle, () -> this.template.execute("a", () -> "re-entered"));
+		assertThat(result).isEqualTo("re-entered");
+		assertThat(handle.release()).isTrue();
+	}
+
+	@Test
+	void threadThatBeganTheWorkHasNothingMoreToDoWithTheLock() throws Exception {
+		CompletableFuture<String> result = begin(LockOptions.defaults().whenLost(WhenLost.INTERRUPT), this.work);
+		lose();
+		assertThat(failure(result)).isInstanceOf(LockLostException.class);
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+}
