@@ -1,0 +1,298 @@
+package dev.dblock;
+
+import dev.dblock.ReactiveLockTemplate.LockRequest;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Schedulers;
+import reactor.util.context.Context;
+
+/**
+ * One subscription to a sequence under a lock: acquires it, subscribes to the sequence,
+ * and gives the lock back at its end, whoever brings that about. Nothing here blocks the
+ * thread of whoever subscribes, signals or cancels.
+ *
+ * @param <T> the type of the elements
+ */
+final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockedSubscription.class);
+
+	private final LockRequest request;
+
+	private final CoreSubscriber<? super T> actual;
+
+	private final boolean single;
+
+	private final LockedAction<? extends Publisher<T>, ?> work;
+
+	private final LockedFallback<? extends Publisher<T>, ?> fallback;
+
+	private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
+
+	private @Nullable T result;
+
+	private volatile @Nullable Hold hold;
+
+	private boolean givenBack;
+
+	/** The thread that acquires the lock and begins the work. */
+	private @Nullable Thread beginner;
+
+	/** Whether that thread is at the work already, and not to be disturbed. */
+	private boolean working;
+
+	/** What is to happen when the beginner has done its part. */
+	private @Nullable Runnable afterBeginning;
+
+	private boolean ended;
+
+	LockedSubscription(LockRequest request, CoreSubscriber<? super T> actual, boolean single,
+			LockedAction<? extends Publisher<T>, ?> work, LockedFallback<? extends Publisher<T>, ?> fallback) {
+		this.request = request;
+		this.actual = Operators.serialize(actual);
+		this.single = single;
+		this.work = work;
+		this.fallback = fallback;
+	}
+
+	void begin() {
+		Hold joined;
+		try {
+			joined = this.request.joined(this.actual.currentContext());
+		}
+		catch (RuntimeException ex) {
+			Operators.error(this.actual, ex);
+			return;
+		}
+		this.hold = joined;
+		this.actual.onSubscribe(this);
+		LockThreads.execute(Schedulers.onSchedule(this::acquire));
+	}
+
+	private void acquire() {
+		synchronized (this) {
+			if (this.ended) {
+				return;
+			}
+			this.beginner = Thread.currentThread();
+		}
+		try {
+			beginWork();
+		}
+		catch (Throwable ex) {
+			failed(ex);
+		}
+		Runnable next;
+		synchronized (this) {
+			this.beginner = null;
+			this.working = false;
+			next = this.afterBeginning;
+		}
+		if (next != null) {
+			next.run();
+		}
+	}
+
+	private void beginWork() throws Throwable {
+		Hold joined = this.hold;
+		if (joined != null) {
+			joined.handle().ensureHeld();
+			beginUnder(joined);
+			return;
+		}
+		LockAttempt attempt = this.request.engine().acquire(this.request.name(), this.request.options());
+		if (attempt instanceof LockGrant grant) {
+			Hold granted = Hold.owned(this.request.engine(), grant.handle());
+			this.request.engine().detach(grant.handle());
+			beginUnder(granted);
+		}
+		else if (startWorking(null)) {
+			this.fallback.unavailable((LockRefusal) attempt).subscribe(this);
+		}
+	}
+
+	private void beginUnder(Hold granted) throws Throwable {
+		if (!startWorking(granted)) {
+			giveBackUnseen();
+			return;
+		}
+		if (this.request.options().whenLost() == WhenLost.INTERRUPT) {
+			granted.handle().onLost(() -> LockThreads.execute(this::lost));
+		}
+		LockTemplate.attached(granted, () -> {
+			this.work.run().subscribe(this);
+			return this;
+		});
+	}
+
+	/**
+	 * The wait is over.
+	 * @return {@code false} when nobody wants the result any more
+	 */
+	private synchronized boolean startWorking(@Nullable Hold granted) {
+		this.hold = granted;
+		this.working = !this.ended;
+		return this.working;
+	}
+
+	/**
+	 * The work did not come as far as a sequence, or there was no lock for it.
+	 */
+	private void failed(Throwable ex) {
+		if (end()) {
+			this.upstream.cancel();
+			finishLater(() -> finish(ex));
+		}
+		else {
+			logger.debug("A sequence under the lock '{}' was cancelled as it began", this.request.name(), ex);
+		}
+	}
+
+	@Override
+	public Context currentContext() {
+		Context context = this.actual.currentContext();
+		Hold current = this.hold;
+		return (current != null) ? ReactiveScope.enter(context, current) : context;
+	}
+
+	@Override
+	public void onSubscribe(Subscription subscription) {
+		this.upstream.set(subscription);
+	}
+
+	@Override
+	public void onNext(T element) {
+		if (!this.single) {
+			this.actual.onNext(element);
+		}
+		else {
+			this.result = element;
+		}
+	}
+
+	@Override
+	public void onError(Throwable ex) {
+		if (end()) {
+			finishLater(() -> finish(ex));
+		}
+		else {
+			Operators.onErrorDropped(ex, this.actual.currentContext());
+		}
+	}
+
+	@Override
+	public void onComplete() {
+		if (end()) {
+			finishLater(() -> finish(null));
+		}
+	}
+
+	@Override
+	public void request(long n) {
+		if (Operators.validate(n)) {
+			this.upstream.request(this.single ? Long.MAX_VALUE : n);
+		}
+	}
+
+	/**
+	 * There is only one end.
+	 */
+	private synchronized boolean end() {
+		boolean first = !this.ended;
+		this.ended = true;
+		return first;
+	}
+
+	@Override
+	public void cancel() {
+		if (!end()) {
+			return;
+		}
+		synchronized (this) {
+			if (this.beginner != null && !this.working) {
+				this.beginner.interrupt();
+			}
+		}
+		this.upstream.cancel();
+		finishLater(this::giveBackUnseen);
+	}
+
+	private void giveBackUnseen() {
+		Hold held = leaving();
+		try {
+			if (held != null) {
+				held.leave();
+			}
+		}
+		catch (LockLostException ex) {
+			logger.debug("The lock of a cancelled sequence had been lost before", ex);
+		}
+	}
+
+	/**
+	 * The hold for whoever is the first to give it back.
+	 */
+	private synchronized @Nullable Hold leaving() {
+		Hold held = this.givenBack ? null : this.hold;
+		this.givenBack |= held != null;
+		return held;
+	}
+
+	private void lost() {
+		if (end()) {
+			this.upstream.cancel();
+			finishLater(() -> finish(null));
+		}
+	}
+
+	/**
+	 * To give the lock back takes a request, for which a thread that must not block is
+	 * not made to wait; and it is not given back while the thread that began the work may
+	 * still be at it.
+	 */
+	private void finishLater(Runnable finish) {
+		synchronized (this) {
+			if (this.beginner != null) {
+				this.afterBeginning = finish;
+				return;
+			}
+		}
+		LockThreads.execute(Schedulers.onSchedule(finish));
+	}
+
+	private void finish(@Nullable Throwable failure) {
+		Throwable outcome = leave(failure);
+		T last = this.result;
+		if (outcome != null) {
+			this.actual.onError(outcome);
+			return;
+		}
+		if (last != null) {
+			this.actual.onNext(last);
+		}
+		this.actual.onComplete();
+	}
+
+	private @Nullable Throwable leave(@Nullable Throwable failure) {
+		Hold held = leaving();
+		if (held == null) {
+			return failure;
+		}
+		if (failure != null) {
+			return held.leaveAfter(failure);
+		}
+		try {
+			held.leave();
+			return null;
+		}
+		catch (RuntimeException | Error ex) {
+			return ex;
+		}
+	}
+
+}

@@ -1,0 +1,32 @@
+package dev.dblock;
+
+import org.jspecify.annotations.Nullable;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+/**
+ * The stretch of a sequence that one lock covers, as its context has it.
+ *
+ * @param hold the lock
+ * @param outer the lock around it
+ */
+record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
+
+	static @Nullable ReactiveScope of(ContextView context) {
+		return context.getOrDefault(ReactiveScope.class, null);
+	}
+
+	static Context enter(Context context, Hold hold) {
+		return context.put(ReactiveScope.class, new ReactiveScope(hold, of(context)));
+	}
+
+	@Nullable Hold find(LockEngine engine, String fullName) {
+		for (ReactiveScope scope = this; scope != null; scope = scope.outer) {
+			if (scope.hold.engine() == engine && scope.hold.handle().name().equals(fullName)) {
+				return scope.hold;
+			}
+		}
+		return null;
+	}
+
+}
