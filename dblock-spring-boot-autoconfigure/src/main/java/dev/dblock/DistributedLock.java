@@ -111,9 +111,28 @@ public @interface DistributedLock {
 	boolean autoRenew() default true;
 
 	/**
+	 * Whether to lock at all: an expression on the same things as those in
+	 * {@link #name()}, without {@code #{…}} around it, such as
+	 * {@code "#order.total > 100"}. Where it is false the method runs without the lock;
+	 * where it gives neither true nor false, or cannot be evaluated, the method does not
+	 * run. Left out, always.
+	 */
+	String condition() default "";
+
+	/**
 	 * What the method does when the lock is not available within the wait.
 	 */
 	WhenUnavailable whenUnavailable() default WhenUnavailable.DEFAULT;
+
+	/**
+	 * The name of a method of the same class that is called in place of this one when the
+	 * lock is not available within the wait. It takes the same arguments, or in addition
+	 * the {@link LockUnavailableException} as the last, and returns what this method
+	 * returns. It is called on the bean itself, without a lock and without what other
+	 * annotations would put around it; it may be private. Left out,
+	 * {@link #whenUnavailable()} says what happens; only one of the two may be given.
+	 */
+	String fallback() default "";
 
 	/**
 	 * What happens to the thread when the lease is lost while the method runs.

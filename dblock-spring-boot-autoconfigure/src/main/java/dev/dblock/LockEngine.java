@@ -72,6 +72,17 @@ public interface LockEngine {
 	}
 
 	/**
+	 * What happens to the work under a lock when its lease is lost.
+	 * @param name the name as the application says it
+	 * @param options the options, completed by the engine's own defaults
+	 * @return what happens
+	 */
+	default WhenLost whenLost(String name, LockOptions options) {
+		WhenLost said = options.whenLost();
+		return (said != null) ? said : WhenLost.NOTIFY;
+	}
+
+	/**
 	 * Ask for a lock with a wait that nothing that is set changes, since it is a part of
 	 * what the caller has promised.
 	 * @param name the name as the application says it

@@ -132,8 +132,7 @@ public final class LockTemplate implements LockOperations {
 			LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>, E> action,
 			LockedFallback<? extends @Nullable CompletionStage<T>, E> fallback) throws E {
 		String fullName = this.engine.fullName(name);
-		this.engine.check(options);
-		boolean cancelWhenLost = options.whenLost() == WhenLost.INTERRUPT;
+		boolean cancelWhenLost = this.engine.whenLost(name, options) == WhenLost.INTERRUPT;
 		Hold entered;
 		LockAttempt attempt = null;
 		try {

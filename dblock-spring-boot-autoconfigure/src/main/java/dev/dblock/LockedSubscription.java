@@ -121,7 +121,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			giveBackUnseen();
 			return;
 		}
-		if (this.request.options().whenLost() == WhenLost.INTERRUPT) {
+		if (this.request.whenLost() == WhenLost.INTERRUPT) {
 			granted.handle().onLost(() -> LockThreads.execute(this::lost));
 		}
 		LockTemplate.attached(granted, () -> {

@@ -140,6 +140,10 @@ public final class ReactiveLockTemplate {
 			return (hold != null && hold.join()) ? hold : null;
 		}
 
+		WhenLost whenLost() {
+			return this.engine.whenLost(this.name, this.options);
+		}
+
 	}
 
 }

@@ -14,6 +14,7 @@ import dev.dblock.LockInfo;
 import dev.dblock.LockListener;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
+import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
 
 /**
@@ -133,6 +134,11 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	@Override
 	public void check(String name, LockOptions options) {
 		this.settings.terms(name, this.settings.locks().before(name, options));
+	}
+
+	@Override
+	public WhenLost whenLost(String name, LockOptions options) {
+		return this.settings.terms(name, this.settings.locks().before(name, options)).whenLost();
 	}
 
 	@Override

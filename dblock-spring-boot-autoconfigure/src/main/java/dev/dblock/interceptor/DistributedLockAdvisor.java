@@ -48,15 +48,15 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	public DistributedLockAdvisor(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockEngine> engine,
 			int order) {
 		StringValueResolver placeholders = beanFactory::resolveEmbeddedValue;
-		LastingTypes lasting = new LastingTypes(beanFactory.getBeanClassLoader());
 		Supplier<LockTemplate> template = SingletonSupplier.of(() -> new LockTemplate(engine.getObject()));
+		LockSpans spans = new LockSpans(template, new LastingTypes(beanFactory.getBeanClassLoader()));
 		LockOperationParser parser = new LockOperationParser(
 				new LockNameParser(placeholders, new LockNameContexts(beanFactory)), new LockDurations(placeholders),
-				lasting, engine::getIfAvailable);
+				spans, engine::getIfAvailable);
 		LockOperationSource source = new LockOperationSource(parser);
 		this.checks = new LockChecks(source, new ProxyRules(beanFactory), engine);
 		this.pointcut = new LockedMethods(source, this.checks);
-		this.advice = new LockInterceptor(source, new LastingResults(lasting), template);
+		this.advice = new LockInterceptor(source);
 		this.order = order;
 	}
 

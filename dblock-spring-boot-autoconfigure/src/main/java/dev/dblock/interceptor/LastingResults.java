@@ -7,24 +7,33 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.BaseStream;
 
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.DataAccessException;
 
 /**
  * Watches methods that do not say in their declaration that their work goes on after they
  * return, such as one that returns {@code Object} and in fact a future.
  * <p>
  * The lock must not be given back while the work goes on. So a {@link Future} or
- * {@link CompletionStage} is waited for, under the lock and whether or not the thread is
- * interrupted; where the work has not begun (a publisher, a callable, a stream) or cannot
- * be waited for, the caller gets an exception in place of the result.
+ * {@link CompletionStage} is waited for, under the lock, for as long as it is held, and
+ * whether or not the thread is interrupted; where the work has not begun (a publisher, a
+ * callable, a stream) or cannot be waited for, the caller gets an exception in place of
+ * the result.
  */
 final class LastingResults {
 
 	private static final Logger logger = LoggerFactory.getLogger(LastingResults.class);
+
+	private static final long LOOK_AGAIN_SECONDS = 1;
 
 	private final Set<LockedMethod> warned = ConcurrentHashMap.newKeySet();
 
@@ -69,7 +78,7 @@ final class LastingResults {
 		stage.whenComplete((value, ex) -> completed.countDown());
 		if (completed.getCount() > 0) {
 			warn(method, stage);
-			uninterruptibly(completed::await);
+			uninterruptibly(() -> completed.await(LOOK_AGAIN_SECONDS, TimeUnit.SECONDS));
 		}
 	}
 
@@ -80,13 +89,17 @@ final class LastingResults {
 		}
 	}
 
-	private static void awaitDone(Future<?> future) throws InterruptedException {
+	private static boolean awaitDone(Future<?> future) throws InterruptedException {
 		try {
-			future.get();
+			future.get(LOOK_AGAIN_SECONDS, TimeUnit.SECONDS);
+		}
+		catch (TimeoutException ex) {
+			return future.isDone();
 		}
 		catch (ExecutionException | CancellationException ex) {
 			logger.trace("The awaited work failed, as its caller will see", ex);
 		}
+		return true;
 	}
 
 	private void warn(LockedMethod method, Object result) {
@@ -99,13 +112,16 @@ final class LastingResults {
 	private static void uninterruptibly(Waiting waiting) {
 		boolean interrupted = false;
 		try {
-			while (true) {
+			boolean ended = false;
+			while (!ended) {
 				try {
-					waiting.await();
-					return;
+					ended = waiting.await();
 				}
 				catch (InterruptedException ex) {
 					interrupted = true;
+				}
+				if (!ended) {
+					LockContext.current().ifPresent(LastingResults::ensureNotLost);
 				}
 			}
 		}
@@ -116,9 +132,21 @@ final class LastingResults {
 		}
 	}
 
+	/**
+	 * Under a lock that was lost there is nothing left to wait for.
+	 */
+	private static void ensureNotLost(LockHandle handle) {
+		try {
+			handle.ensureHeld();
+		}
+		catch (DataAccessException ex) {
+			logger.debug("Nobody says whether the lock '{}' is still held", handle.name(), ex);
+		}
+	}
+
 	private interface Waiting {
 
-		void await() throws InterruptedException;
+		boolean await() throws InterruptedException;
 
 	}
 

@@ -2,8 +2,11 @@ package dev.dblock.interceptor;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Enumeration;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Spliterator;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
@@ -12,6 +15,7 @@ import java.util.stream.BaseStream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
@@ -27,7 +31,11 @@ final class LastingTypes {
 			"org.springframework.web.context.request.async.DeferredResult",
 			"org.springframework.web.context.request.async.WebAsyncTask",
 			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
-			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
+			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
+			"com.mongodb.client.MongoIterable", "com.google.common.util.concurrent.ListenableFuture",
+			"kotlin.sequences.Sequence", "kotlinx.coroutines.flow.Flow", "kotlinx.coroutines.Job");
+
+	private static final String REACTOR = "reactor.core.publisher.Flux";
 
 	private static final String RESPONSE = "org.springframework.http.HttpEntity";
 
@@ -37,12 +45,14 @@ final class LastingTypes {
 	// themselves
 	private static final int DEPTH = 4;
 
-	private final List<Class<?>> types = new ArrayList<>(
-			List.of(Future.class, CompletionStage.class, Callable.class, BaseStream.class, Flow.Publisher.class));
+	private final List<Class<?>> types = new ArrayList<>(List.of(Future.class, CompletionStage.class, Callable.class,
+			BaseStream.class, Iterator.class, Spliterator.class, Enumeration.class, Flow.Publisher.class));
 
 	private final @Nullable Method body;
 
 	private final ReactiveAdapterRegistry reactive = ReactiveAdapterRegistry.getSharedInstance();
+
+	private final boolean reactorPresent;
 
 	private final ClassValue<Boolean> lasting = new ClassValue<>() {
 
@@ -56,6 +66,7 @@ final class LastingTypes {
 	LastingTypes(@Nullable ClassLoader classLoader) {
 		this.body = ClassUtils.isPresent(RESPONSE, classLoader)
 				? ClassUtils.getMethod(ClassUtils.resolveClassName(RESPONSE, classLoader), "getBody") : null;
+		this.reactorPresent = ClassUtils.isPresent(REACTOR, classLoader);
 		for (String name : OPTIONAL) {
 			if (ClassUtils.isPresent(name, classLoader)) {
 				this.types.add(ClassUtils.resolveClassName(name, classLoader));
@@ -92,15 +103,28 @@ final class LastingTypes {
 	}
 
 	/**
+	 * Whether a method is a {@code suspend} function of Kotlin.
+	 */
+	static boolean isSuspending(Method method) {
+		Class<?>[] parameters = method.getParameterTypes();
+		return parameters.length > 0 && CONTINUATION.equals(parameters[parameters.length - 1].getName());
+	}
+
+	/**
+	 * How to stand between a sequence and its subscribers, where the type is exactly one
+	 * that can be made anew and Reactor is there to do it.
+	 */
+	@Nullable ReactiveAdapter spannable(Class<?> type) {
+		ReactiveAdapter adapter = this.reactorPresent ? this.reactive.getAdapter(type) : null;
+		boolean exact = adapter != null && adapter.getDescriptor().isDeferred() && adapter.getReactiveType() == type;
+		return exact ? adapter : null;
+	}
+
+	/**
 	 * Find in what a method declares to return, type arguments included, such a type.
 	 */
-	Optional<String> find(LockedMethod method) {
-		Class<?>[] parameters = method.method().getParameterTypes();
-		if (parameters.length > 0 && CONTINUATION.equals(parameters[parameters.length - 1].getName())) {
-			return Optional.of("a Kotlin suspend function");
-		}
-		return find(ResolvableType.forMethodReturnType(method.method(), method.userClass()), DEPTH)
-			.map((type) -> "the return type " + type.getName());
+	Optional<Class<?>> find(ResolvableType type) {
+		return find(type, DEPTH);
 	}
 
 	private Optional<Class<?>> find(ResolvableType type, int depth) {

@@ -18,6 +18,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -28,6 +30,8 @@ import org.springframework.util.ClassUtils;
 final class LockChecks {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockChecks.class);
+
+	private static final TransactionAttributeSource TRANSACTIONS = new AnnotationTransactionAttributeSource(false);
 
 	private static final String CALLBACK = "called by Spring without the proxy that locks it; lock what it calls, or"
 			+ " use an ApplicationRunner";
@@ -110,13 +114,25 @@ final class LockChecks {
 				checkReach(bean, declaration.method(), findings);
 			}
 			try {
-				this.names.add(this.source.check(declaration).name().shape());
+				LockOperation operation = this.source.check(declaration);
+				this.names.add(operation.name().shape());
+				warnOfUncoveredTransaction(operation);
 			}
 			catch (InvalidLockDeclarationException ex) {
 				findings.addAll(ex.findings());
 			}
 		}
 		return findings;
+	}
+
+	private static void warnOfUncoveredTransaction(LockOperation operation) {
+		LockedMethod locked = operation.method();
+		if (!operation.span().coversTransactions()
+				&& TRANSACTIONS.getTransactionAttribute(locked.method(), locked.userClass()) != null) {
+			logger.warn("{} has a transaction under its lock that the lock cannot fence, since it is a reactive one: a"
+					+ " commit after the lock was lost is not refused. Hand the lock's token to what is written, or use"
+					+ " a blocking transaction where that matters", locked.describe());
+		}
 	}
 
 	private Collection<LockDeclaration> declarations(Class<?> type) {

@@ -25,6 +25,8 @@ final class LockNameParser {
 
 	private static final ParserContext TEMPLATE = new TemplateParserContext();
 
+	private static final String CONDITION = "condition";
+
 	private final ExpressionParser parser = new SpelExpressionParser();
 
 	private final StringValueResolver placeholders;
@@ -44,8 +46,8 @@ final class LockNameParser {
 		if (text.isEmpty()) {
 			return new LockName.Constant(method.path());
 		}
-		String resolved = resolve(text);
-		Expression expression = expression(text, resolved);
+		String resolved = resolve("name", text);
+		Expression expression = expression("name", text, resolved, TEMPLATE);
 		if (expression instanceof LiteralExpression) {
 			return new LockName.Constant(resolved);
 		}
@@ -55,57 +57,85 @@ final class LockNameParser {
 		return new EvaluatedLockName(method, resolved, parts, this.contexts);
 	}
 
-	private String resolve(String text) {
-		String resolved = resolvePlaceholders(text);
+	/**
+	 * Parse a condition.
+	 * @return {@code null} when it is left out
+	 * @throws IllegalArgumentException when it cannot be evaluated, with the reason
+	 */
+	@Nullable LockCondition parseCondition(LockedMethod method, String text) {
+		if (text.isEmpty()) {
+			return null;
+		}
+		String resolved = resolve(CONDITION, text).trim();
+		if (resolved.startsWith("#{") && resolved.endsWith("}")) {
+			resolved = resolved.substring(2, resolved.length() - 1);
+		}
+		SpelExpression expression = (SpelExpression) expression(CONDITION, text, resolved, null);
+		LockNameReferences references = references(method);
+		references.visitCondition(expression);
+		refuse(CONDITION, text, references);
+		return new LockCondition(method, expression, this.contexts);
+	}
+
+	private String resolve(String attribute, String text) {
+		String resolved = resolvePlaceholders(attribute, text);
 		if (!StringUtils.hasText(resolved)) {
 			throw new IllegalArgumentException(
-					"the name '%s' is blank once its placeholders are resolved; give a name, or leave it out"
-						.formatted(text));
+					"the %1$s '%2$s' is blank once its placeholders are resolved; give a %1$s, or leave it out"
+						.formatted(attribute, text));
 		}
 		// Without a configurer of placeholders Spring leaves those that it does not know
 		// as they are
 		if (resolved.contains("${")) {
-			throw new IllegalArgumentException(unresolved(text, "'" + resolved + "'"));
+			throw new IllegalArgumentException(unresolved(attribute, text, "'" + resolved + "'"));
 		}
 		return resolved;
 	}
 
-	private @Nullable String resolvePlaceholders(String text) {
+	private @Nullable String resolvePlaceholders(String attribute, String text) {
 		try {
 			return this.placeholders.resolveStringValue(text);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new IllegalArgumentException(unresolved(text, String.valueOf(ex.getMessage())), ex);
+			throw new IllegalArgumentException(unresolved(attribute, text, String.valueOf(ex.getMessage())), ex);
 		}
 	}
 
-	private static String unresolved(String text, String reason) {
-		return ("the name '%s' has a placeholder that cannot be resolved: %s; set the property, or give it a default"
+	private static String unresolved(String attribute, String text, String reason) {
+		return ("the %s '%s' has a placeholder that cannot be resolved: %s; set the property, or give it a default"
 				+ " as in ${key:default}")
-			.formatted(text, reason);
+			.formatted(attribute, text, reason);
 	}
 
-	private Expression expression(String text, String resolved) {
+	private Expression expression(String attribute, String text, String resolved, @Nullable ParserContext context) {
 		try {
-			return this.parser.parseExpression(resolved, TEMPLATE);
+			return (context != null) ? this.parser.parseExpression(resolved, context)
+					: this.parser.parseExpression(resolved);
 		}
 		catch (ParseException | IllegalStateException ex) {
-			throw new IllegalArgumentException(
-					"the name '%s' has an expression that cannot be parsed: %s".formatted(text, ex.getMessage()), ex);
+			throw new IllegalArgumentException("the %s '%s' has an expression that cannot be parsed: %s"
+				.formatted(attribute, text, ex.getMessage()), ex);
 		}
 	}
 
 	private void check(LockedMethod method, String text, List<Expression> parts) {
-		LockNameReferences references = new LockNameReferences(method.method().getParameterCount(),
-				this.contexts.parameterNames(method));
+		LockNameReferences references = references(method);
 		for (Expression part : parts) {
 			if (part instanceof SpelExpression expression) {
 				references.visit(expression);
 			}
 		}
+		refuse("name", text, references);
+	}
+
+	private LockNameReferences references(LockedMethod method) {
+		return new LockNameReferences(method.method().getParameterCount(), this.contexts.parameterNames(method));
+	}
+
+	private static void refuse(String attribute, String text, LockNameReferences references) {
 		if (!references.problems().isEmpty()) {
-			throw new IllegalArgumentException(
-					"the name '%s' cannot be evaluated: %s".formatted(text, String.join("; ", references.problems())));
+			throw new IllegalArgumentException("the %s '%s' cannot be evaluated: %s".formatted(attribute, text,
+					String.join("; ", references.problems())));
 		}
 	}
 

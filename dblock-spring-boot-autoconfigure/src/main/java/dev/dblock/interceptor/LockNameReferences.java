@@ -62,6 +62,13 @@ final class LockNameReferences {
 	}
 
 	/**
+	 * Visit an expression that gives no text.
+	 */
+	void visitCondition(SpelExpression expression) {
+		visit(expression.getAST(), true);
+	}
+
+	/**
 	 * Find each {@code +} that SpEL evaluates alone, which takes {@code null} for the
 	 * text "null".
 	 * @param watched whether the operands are looked at in each call

@@ -4,10 +4,6 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 import dev.dblock.DistributedLock;
@@ -30,15 +26,15 @@ final class LockOperationParser {
 
 	private final LockDurations durations;
 
-	private final LastingTypes lasting;
+	private final LockSpans spans;
 
 	private final Supplier<@Nullable LockEngine> engine;
 
-	LockOperationParser(LockNameParser names, LockDurations durations, LastingTypes lasting,
+	LockOperationParser(LockNameParser names, LockDurations durations, LockSpans spans,
 			Supplier<@Nullable LockEngine> engine) {
 		this.names = names;
 		this.durations = durations;
-		this.lasting = lasting;
+		this.spans = spans;
 		this.engine = engine;
 	}
 
@@ -49,20 +45,16 @@ final class LockOperationParser {
 	LockOperation parse(LockDeclaration declaration) {
 		Findings findings = new Findings(declaration.method());
 		LockName name = findings.collect(() -> name(declaration));
+		LockCondition condition = findings
+			.collect(() -> this.names.parseCondition(declaration.method(), declaration.annotation().condition()));
 		LockOptions options = options(declaration, name, findings);
-		boolean skips = skips(declaration.annotation().whenUnavailable(), declaration.method());
+		LockSpan span = findings.collect(() -> this.spans.of(declaration.method()));
 		WhenUnavailable set = (name != null) ? whenUnavailable(name) : null;
-		if (set != null && skips(set, declaration.method())) {
-			refusePrimitive(declaration.method(), "have dblock.locks say when-unavailable: throw", findings);
-		}
-		else if (set == null && skips) {
-			refusePrimitive(declaration.method(), "set whenUnavailable = THROW", findings);
-		}
-		refuseLasting(declaration.method(), findings);
-		if (name == null || options == null || !findings.isEmpty()) {
+		WhenRefused unavailable = (span != null) ? findings.collect(() -> unavailable(declaration, span, set)) : null;
+		if (name == null || options == null || span == null || unavailable == null || !findings.isEmpty()) {
 			throw findings.toException();
 		}
-		return new LockOperation(declaration.method(), name, options, skips, skipped(declaration.method().method()));
+		return new LockOperation(declaration.method(), name, condition, options, span, unavailable);
 	}
 
 	private LockName name(LockDeclaration declaration) {
@@ -105,20 +97,38 @@ final class LockOperationParser {
 		return this.durations.resolve(attribute, seconds, text);
 	}
 
-	private static void refusePrimitive(LockedMethod method, String remedy, Findings findings) {
-		Class<?> returned = method.method().getReturnType();
-		if (returned.isPrimitive() && returned != void.class) {
-			findings.add(("a skipped call could not be told from one that returned a result, since it returns the"
-					+ " primitive %s; return an object, or %s")
-				.formatted(returned.getName(), remedy));
+	private static WhenRefused unavailable(LockDeclaration declaration, LockSpan span, @Nullable WhenUnavailable set) {
+		LockedMethod method = declaration.method();
+		WhenRefused declared = declared(declaration, span);
+		if (set != null && skips(set, method)) {
+			refuseSkip(span, "have dblock.locks say when-unavailable: throw");
 		}
+		else if (set == null && declared instanceof WhenRefused.Skip) {
+			refuseSkip(span, "set whenUnavailable = THROW");
+		}
+		return declared;
 	}
 
-	private void refuseLasting(LockedMethod method, Findings findings) {
-		this.lasting.find(method)
-			.ifPresent((what) -> findings.add(("with %s its work goes on after it returned, when the lock would be"
-					+ " given back already; finish the work in the method, or lock where it is done")
-				.formatted(what)));
+	private static WhenRefused declared(LockDeclaration declaration, LockSpan span) {
+		WhenUnavailable wanted = declaration.annotation().whenUnavailable();
+		String fallback = declaration.annotation().fallback();
+		if (fallback.isEmpty()) {
+			return skips(wanted, declaration.method()) ? new WhenRefused.Skip(declaration.method(), span)
+					: WhenRefused.THROW;
+		}
+		if (wanted != WhenUnavailable.DEFAULT) {
+			throw new IllegalArgumentException(
+					"both fallback = \"%s\" and whenUnavailable = %s are given; leave one of them out"
+						.formatted(fallback, wanted));
+		}
+		return FallbackMethod.of(declaration.method(), fallback);
+	}
+
+	private static void refuseSkip(LockSpan span, String remedy) {
+		String obstacle = span.obstacleToSkip();
+		if (obstacle != null) {
+			throw new IllegalArgumentException(obstacle + ", or " + remedy);
+		}
 	}
 
 	private @Nullable WhenUnavailable whenUnavailable(LockName name) {
@@ -135,20 +145,6 @@ final class LockOperationParser {
 
 	private static boolean isScheduled(Method method) {
 		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(Scheduled.class);
-	}
-
-	private static @Nullable Object skipped(Method method) {
-		Class<?> returned = method.getReturnType();
-		if (returned == Optional.class) {
-			return Optional.empty();
-		}
-		if (returned == OptionalInt.class) {
-			return OptionalInt.empty();
-		}
-		if (returned == OptionalLong.class) {
-			return OptionalLong.empty();
-		}
-		return (returned == OptionalDouble.class) ? OptionalDouble.empty() : null;
 	}
 
 	/**

@@ -159,7 +159,7 @@ class LastingResultsTests {
 	}
 
 	private static void awaitParked(Thread thread) {
-		await().atMost(Duration.ofSeconds(60)).until(() -> thread.getState() == Thread.State.WAITING);
+		await().atMost(Duration.ofSeconds(60)).until(() -> thread.getState() == Thread.State.TIMED_WAITING);
 	}
 
 }

@@ -6,7 +6,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledFuture;
+import java.util.stream.Stream;
 import java.util.function.Consumer;
 
 import dev.dblock.DistributedLock;
@@ -314,11 +317,12 @@ class LockDeclarationCheckerTests {
 	@Test
 	void workThatGoesOn() {
 		String reason = " its work goes on after it returned, when the lock would be given back already; finish the"
-				+ " work in the method, or lock where it is done";
+				+ " work in the method, return a CompletableFuture or a Mono, or lock where it is done";
 		assertThat(findings(LockingConfiguration.class, GoingOn.class)).containsExactlyInAnyOrder(
-				"bean 'bean', " + HERE + "GoingOn#future(): with the return type java.util.concurrent.CompletableFuture"
+				"bean 'bean', " + HERE + "GoingOn#future(): with the return type java.util.concurrent.ScheduledFuture"
 						+ reason,
-				"bean 'bean', " + HERE + "GoingOn#mono(): with the return type reactor.core.publisher.Mono" + reason);
+				"bean 'bean', " + HERE + "GoingOn#stream(): with the return type java.util.stream.Stream" + reason,
+				"bean 'bean', " + HERE + "GoingOn#mono(): with the return type java.util.concurrent.Callable" + reason);
 	}
 
 	@Test
@@ -866,12 +870,17 @@ class LockDeclarationCheckerTests {
 
 		@Async
 		@DistributedLock
-		public CompletableFuture<String> future() {
+		public ScheduledFuture<String> future() {
+			return null;
+		}
+
+		@DistributedLock
+		public CompletableFuture<Stream<String>> stream() {
 			return new CompletableFuture<>();
 		}
 
 		@DistributedLock
-		public Mono<String> mono() {
+		public Mono<Callable<String>> mono() {
 			return Mono.empty();
 		}
 

@@ -25,8 +25,11 @@ class LockOperationSourceTests {
 	private static LockOperationSource source() {
 		LockNameParser names = new LockNameParser((text) -> text,
 				new LockNameContexts(new DefaultListableBeanFactory()));
+		LockSpans spans = new LockSpans(() -> {
+			throw new IllegalStateException("nothing is locked here");
+		}, new LastingTypes(null));
 		return new LockOperationSource(
-				new LockOperationParser(names, new LockDurations((text) -> text), new LastingTypes(null), () -> null));
+				new LockOperationParser(names, new LockDurations((text) -> text), spans, () -> null));
 	}
 
 	@Test

@@ -3,6 +3,7 @@ package dev.dblock.interceptor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,8 +14,10 @@ import dev.dblock.LockEngine;
 import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
+import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
+import dev.dblock.LossReason;
 
 /**
  * An engine in memory that writes down what it is asked for.
@@ -27,7 +30,9 @@ public class RecordingEngine implements LockEngine {
 
 	private final Set<String> heldElsewhere = ConcurrentHashMap.newKeySet();
 
-	private final Set<String> held = ConcurrentHashMap.newKeySet();
+	private final Map<String, Thread> threads = new ConcurrentHashMap<>();
+
+	private final Map<String, Handle> held = new ConcurrentHashMap<>();
 
 	/**
 	 * What happened, such as "lock a" and "unlock a", and what tests add.
@@ -48,8 +53,26 @@ public class RecordingEngine implements LockEngine {
 		this.heldElsewhere.add(name);
 	}
 
+	public void freeElsewhere(String name) {
+		this.heldElsewhere.remove(name);
+	}
+
+	/**
+	 * The thread that asked for a lock last.
+	 */
+	public Thread thread(String name) {
+		return this.threads.get(name);
+	}
+
 	public boolean isHeld(String name) {
-		return this.held.contains(name);
+		return this.held.containsKey(name);
+	}
+
+	/**
+	 * Have a lock that is held be lost, as if its lease had ended.
+	 */
+	public void lose(String name) {
+		this.held.get(name).lose();
 	}
 
 	LockOptions lastOptions() {
@@ -81,13 +104,15 @@ public class RecordingEngine implements LockEngine {
 		String fullName = fullName(name);
 		check(options);
 		this.options.add(options);
+		this.threads.put(fullName, Thread.currentThread());
 		if (this.heldElsewhere.contains(fullName)) {
 			this.events.add("refuse " + fullName);
 			return new LockRefusal(fullName, null, Duration.ZERO);
 		}
 		this.events.add("lock " + fullName);
-		this.held.add(fullName);
-		return new LockGrant(new Handle(fullName));
+		Handle handle = new Handle(fullName);
+		this.held.put(fullName, handle);
+		return new LockGrant(handle);
 	}
 
 	@Override
@@ -119,6 +144,10 @@ public class RecordingEngine implements LockEngine {
 
 		private final String name;
 
+		private final List<Runnable> callbacks = new CopyOnWriteArrayList<>();
+
+		private volatile boolean lost;
+
 		Handle(String name) {
 			this.name = name;
 		}
@@ -135,7 +164,7 @@ public class RecordingEngine implements LockEngine {
 
 		@Override
 		public boolean isHeld() {
-			return RecordingEngine.this.held.contains(this.name);
+			return RecordingEngine.this.held.containsKey(this.name);
 		}
 
 		@Override
@@ -145,6 +174,9 @@ public class RecordingEngine implements LockEngine {
 
 		@Override
 		public void ensureHeld() {
+			if (this.lost) {
+				throw new LockLostException(this.name, 1, LossReason.EXPIRED);
+			}
 		}
 
 		@Override
@@ -169,7 +201,12 @@ public class RecordingEngine implements LockEngine {
 
 		@Override
 		public void onLost(Runnable callback) {
-			throw new UnsupportedOperationException();
+			this.callbacks.add(callback);
+		}
+
+		void lose() {
+			this.lost = true;
+			this.callbacks.forEach(Runnable::run);
 		}
 
 		@Override
@@ -180,8 +217,9 @@ public class RecordingEngine implements LockEngine {
 
 		@Override
 		public void close() {
-			RecordingEngine.this.held.remove(this.name);
+			RecordingEngine.this.held.remove(this.name, this);
 			RecordingEngine.this.events.add("unlock " + this.name);
+			ensureHeld();
 		}
 
 	}

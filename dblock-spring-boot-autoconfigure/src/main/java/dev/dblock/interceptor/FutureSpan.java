@@ -1,0 +1,101 @@
+package dev.dblock.interceptor;
+
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+
+import dev.dblock.LockTemplate;
+import dev.dblock.LockUnavailableException;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lock lives until the future that the method returns has completed.
+ */
+final class FutureSpan implements LockSpan {
+
+	private final Supplier<LockTemplate> template;
+
+	private final LastingResults results;
+
+	private final @Nullable Object skipped;
+
+	FutureSpan(Supplier<LockTemplate> template, LastingResults results, Class<?> result) {
+		this.template = template;
+		this.results = results;
+		this.skipped = ReturnSpan.empty(result);
+	}
+
+	// NullAway takes a type variable for one that is never null
+	@Override
+	@SuppressWarnings("NullAway")
+	public @Nullable Object invoke(LockOperation operation, MethodInvocation invocation) throws Throwable {
+		if (!operation.isWanted(invocation)) {
+			return invocation.proceed();
+		}
+		LockTemplate locks = this.template.get();
+		String name = operation.nameOf(invocation);
+		return locks.<@Nullable Object, Throwable>executeAsync(name, operation.options(),
+				() -> stage(operation.method(), invocation.proceed()), (refusal) -> stage(operation.method(), () -> operation
+					.answer(locks.engine(), name, refusal, invocation)));
+	}
+
+	private @Nullable CompletionStage<@Nullable Object> stage(LockedMethod method, Answer answer) throws Throwable {
+		try {
+			return stage(method, answer.get());
+		}
+		catch (LockUnavailableException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	/**
+	 * A future that does not tell when it has completed is waited for here.
+	 */
+	@SuppressWarnings("unchecked")
+	private @Nullable CompletionStage<@Nullable Object> stage(LockedMethod method, @Nullable Object result) {
+		if (result instanceof CompletionStage<?> stage) {
+			return (CompletionStage<@Nullable Object>) stage;
+		}
+		if (result == null) {
+			return null;
+		}
+		this.results.ended(method, result);
+		return outcome((Future<?>) result);
+	}
+
+	private static CompletionStage<@Nullable Object> outcome(Future<?> done) {
+		CompletableFuture<@Nullable Object> outcome = new CompletableFuture<>();
+		try {
+			outcome.complete(done.get());
+		}
+		catch (CancellationException ex) {
+			outcome.cancel(true);
+		}
+		catch (ExecutionException ex) {
+			Throwable cause = ex.getCause();
+			outcome.completeExceptionally((cause != null) ? cause : ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			outcome.completeExceptionally(ex);
+		}
+		return outcome;
+	}
+
+	@Override
+	@SuppressWarnings("FutureReturnValueIgnored")
+	public @Nullable Object skipped() {
+		return CompletableFuture.completedFuture(this.skipped);
+	}
+
+	private interface Answer {
+
+		@Nullable Object get() throws Throwable;
+
+	}
+
+}

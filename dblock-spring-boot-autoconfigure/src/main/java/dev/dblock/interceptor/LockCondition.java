@@ -1,0 +1,48 @@
+package dev.dblock.interceptor;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.Expression;
+
+/**
+ * Whether a call is to be locked at all.
+ */
+final class LockCondition {
+
+	private final LockedMethod method;
+
+	private final Expression expression;
+
+	private final LockNameContexts contexts;
+
+	LockCondition(LockedMethod method, Expression expression, LockNameContexts contexts) {
+		this.method = method;
+		this.expression = expression;
+		this.contexts = contexts;
+	}
+
+	/**
+	 * Whether a call is to be locked.
+	 * @throws IllegalArgumentException when that cannot be told
+	 */
+	boolean isMet(@Nullable Object target, @Nullable Object[] arguments) {
+		Object value;
+		try {
+			value = this.expression.getValue(this.contexts.create(this.method, target, arguments));
+		}
+		catch (EvaluationException ex) {
+			throw new IllegalArgumentException(message("cannot be evaluated: " + ex.getMessage()), ex);
+		}
+		if (value instanceof Boolean met) {
+			return met;
+		}
+		throw new IllegalArgumentException(message("is neither true nor false, but " + value));
+	}
+
+	private String message(String reason) {
+		return "Nobody can tell whether to lock %s, and the method was not called: the condition '%s' %s"
+			.formatted(this.method.describe(), this.expression.getExpressionString(), reason);
+	}
+
+}

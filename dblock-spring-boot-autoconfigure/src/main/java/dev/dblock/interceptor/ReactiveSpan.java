@@ -1,0 +1,97 @@
+package dev.dblock.interceptor;
+
+import java.util.function.Supplier;
+
+import dev.dblock.LockEngine;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockedAction;
+import dev.dblock.LockedFallback;
+import dev.dblock.ReactiveLockTemplate;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
+import org.springframework.core.ReactiveAdapter;
+
+/**
+ * The lock lives from each subscription to what the method returns until its end. The
+ * method is called once for each, under the lock.
+ */
+final class ReactiveSpan implements LockSpan {
+
+	private final Supplier<LockTemplate> template;
+
+	private final ReactiveAdapter adapter;
+
+	ReactiveSpan(Supplier<LockTemplate> template, ReactiveAdapter adapter) {
+		this.template = template;
+		this.adapter = adapter;
+	}
+
+	@Override
+	public Object invoke(LockOperation operation, MethodInvocation invocation) {
+		return this.adapter
+			.fromPublisher(this.adapter.isMultiValue() ? Flux.defer(() -> subscribed(operation, invocation))
+					: Mono.defer(() -> Mono.fromDirect(subscribed(operation, invocation))));
+	}
+
+	private Publisher<Object> subscribed(LockOperation operation, MethodInvocation invocation) {
+		if (!operation.isWanted(invocation)) {
+			return unlocked(invocation);
+		}
+		LockEngine engine = this.template.get().engine();
+		ReactiveLockTemplate locks = new ReactiveLockTemplate(engine);
+		String name = operation.nameOf(invocation);
+		LockedAction<Publisher<Object>, Throwable> work = () -> proceed(invocation);
+		LockedFallback<Publisher<Object>, Throwable> fallback = (refusal) -> publisher(
+				operation.answer(engine, name, refusal, invocation));
+		return this.adapter.isMultiValue() ? locks.executeMany(name, operation.options(), work, fallback)
+				: locks.execute(name, operation.options(), work, fallback);
+	}
+
+	private Publisher<Object> unlocked(MethodInvocation invocation) {
+		try {
+			return proceed(invocation);
+		}
+		catch (Throwable ex) {
+			return Mono.error(ex);
+		}
+	}
+
+	/**
+	 * Call the method for one subscription. The interceptors that stand inside of this
+	 * one remember how far a call has come, so each has a call of its own; it is made
+	 * known to advice that asks the thread for it.
+	 */
+	private Publisher<Object> proceed(MethodInvocation invocation) throws Throwable {
+		MethodInvocation call = (invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone()
+				: invocation;
+		return publisher(ExposeInvocationInterceptor.INSTANCE.invoke(call));
+	}
+
+	private Publisher<Object> publisher(@Nullable Object result) {
+		return this.adapter.toPublisher(result);
+	}
+
+	@Override
+	public Object skipped() {
+		return this.adapter.fromPublisher(Flux.empty());
+	}
+
+	@Override
+	public @Nullable String obstacleToSkip() {
+		return this.adapter.supportsEmpty() ? null
+				: "a skipped call has nothing to return, since a %s always has a result; return a type that may be empty"
+					.formatted(this.adapter.getReactiveType().getName());
+	}
+
+	@Override
+	public boolean coversTransactions() {
+		return false;
+	}
+
+}

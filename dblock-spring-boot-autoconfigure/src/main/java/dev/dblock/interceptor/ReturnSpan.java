@@ -1,0 +1,70 @@
+package dev.dblock.interceptor;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.function.Supplier;
+
+import dev.dblock.LockTemplate;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lock lives until the method returns.
+ */
+final class ReturnSpan implements LockSpan {
+
+	private static final Map<Class<?>, Object> EMPTY = Map.of(Optional.class, Optional.empty(), OptionalInt.class,
+			OptionalInt.empty(), OptionalLong.class, OptionalLong.empty(), OptionalDouble.class,
+			OptionalDouble.empty());
+
+	private final Supplier<LockTemplate> template;
+
+	private final LastingResults results;
+
+	private final Class<?> returned;
+
+	ReturnSpan(Supplier<LockTemplate> template, LastingResults results, Class<?> returned) {
+		this.template = template;
+		this.results = results;
+		this.returned = returned;
+	}
+
+	/**
+	 * What stands for nothing in a type, which is {@code null} in most.
+	 */
+	static @Nullable Object empty(Class<?> type) {
+		return EMPTY.get(type);
+	}
+
+	// NullAway takes a type variable for one that is never null
+	@Override
+	@SuppressWarnings("NullAway")
+	public @Nullable Object invoke(LockOperation operation, MethodInvocation invocation) throws Throwable {
+		if (!operation.isWanted(invocation)) {
+			return invocation.proceed();
+		}
+		LockTemplate locks = this.template.get();
+		String name = operation.nameOf(invocation);
+		return locks.<@Nullable Object, Throwable>execute(name, operation.options(),
+				() -> this.results.ended(operation.method(), invocation.proceed()),
+				(refusal) -> operation.answer(locks.engine(), name, refusal, invocation));
+	}
+
+	@Override
+	public @Nullable Object skipped() {
+		return empty(this.returned);
+	}
+
+	@Override
+	public @Nullable String obstacleToSkip() {
+		return (this.returned.isPrimitive() && this.returned != void.class)
+				? ("a skipped call could not be told from one that returned a result, since it returns the primitive %s;"
+						+ " return an object")
+					.formatted(this.returned.getName())
+				: null;
+	}
+
+}

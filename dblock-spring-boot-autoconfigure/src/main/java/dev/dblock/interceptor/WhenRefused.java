@@ -1,0 +1,46 @@
+package dev.dblock.interceptor;
+
+import dev.dblock.LockRefusal;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a method answers while its lock is not available.
+ */
+interface WhenRefused {
+
+	/**
+	 * The answer in place of the method's own.
+	 */
+	@Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) throws Throwable;
+
+	/**
+	 * Throws.
+	 */
+	WhenRefused THROW = (refusal, invocation) -> {
+		throw refusal.toException();
+	};
+
+	/**
+	 * Skips the method.
+	 *
+	 * @param method the method
+	 * @param span knows what it returns
+	 */
+	record Skip(LockedMethod method, LockSpan span) implements WhenRefused {
+
+		private static final Logger logger = LoggerFactory.getLogger(LockInterceptor.class);
+
+		@Override
+		public @Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) {
+			if (logger.isInfoEnabled()) {
+				logger.info("Skipped {}: {}", this.method.path(), refusal.describe());
+			}
+			return this.span.skipped();
+		}
+
+	}
+
+}

@@ -1,0 +1,158 @@
+package dev.dblock.interceptor;
+
+import java.lang.reflect.Method;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import dev.dblock.LockTemplate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.ConnectableFlux;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ReactiveTypeDescriptor;
+import org.springframework.http.ResponseEntity;
+import org.springframework.util.ReflectionUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class LockSpansTests {
+
+	private static final Supplier<LockTemplate> NONE = () -> {
+		throw new IllegalStateException("nothing is locked here");
+	};
+
+	private final LockSpans spans = new LockSpans(NONE, new LastingTypes(getClass().getClassLoader()));
+
+	private LockSpan span(String method) {
+		return this.spans.of(method(method));
+	}
+
+	private static LockedMethod method(String name) {
+		Method method = ReflectionUtils.findMethod(Kinds.class, name);
+		return new LockedMethod(method, Kinds.class);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "nothing, ReturnSpan", "number, ReturnSpan", "text, ReturnSpan", "object, ReturnSpan",
+			"future, FutureSpan", "stage, FutureSpan", "completable, FutureSpan", "raw, FutureSpan",
+			"inVariable, ReturnSpan", "mono, ReactiveSpan", "flux, ReactiveSpan", "publisher, ReactiveSpan",
+			"flow, ReactiveSpan", "sure, ReactiveSpan" })
+	void spanFollowsFromTheReturnType(String method, String span) {
+		register();
+		assertThat(span(method).getClass().getSimpleName()).isEqualTo(span);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "task, java.util.concurrent.FutureTask", "futureOfStream, java.util.stream.Stream",
+			"monoOfCallable, java.util.concurrent.Callable", "fluxOfFutures, java.util.concurrent.Future",
+			"entityOfMono, reactor.core.publisher.Mono", "connectable, reactor.core.publisher.ConnectableFlux",
+			"callable, java.util.concurrent.Callable", "iterator, java.util.Iterator" })
+	void whatCannotBeSeenToItsEndIsRefused(String method, String type) {
+		assertThatIllegalArgumentException().isThrownBy(() -> span(method))
+			.withMessage("with the return type " + type + " its work goes on after it returned, when the lock would be"
+					+ " given back already; finish the work in the method, return a CompletableFuture or a Mono, or"
+					+ " lock where it is done");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "mono", "flux", "publisher" })
+	void sequencesAreRefusedWhereThereIsNoReactor(String method) {
+		LockSpans without = new LockSpans(NONE, new LastingTypes(new FilteredClassLoader("reactor.")));
+		assertThatIllegalArgumentException().isThrownBy(() -> without.of(method(method)))
+			.withMessageStartingWith("with the return type ");
+	}
+
+	@Test
+	void sequenceThatAlwaysHasAResultCannotBeSkipped() {
+		register();
+		assertThat(span("sure").obstacleToSkip()).isEqualTo("a skipped call has nothing to return, since a "
+				+ Sure.class.getName() + " always has a result; return a type that may be empty");
+		assertThat(span("number").obstacleToSkip()).contains("primitive int");
+		for (String method : List.of("mono", "future", "text", "nothing")) {
+			assertThat(span(method).obstacleToSkip()).isNull();
+		}
+	}
+
+	@Test
+	void onlySequencesHaveTransactionsThatTheirLockDoesNotCover() {
+		assertThat(span("mono").coversTransactions()).isFalse();
+		assertThat(span("future").coversTransactions()).isTrue();
+		assertThat(span("text").coversTransactions()).isTrue();
+	}
+
+	private static void register() {
+		ReactiveAdapterRegistry.getSharedInstance()
+			.registerReactiveType(ReactiveTypeDescriptor.singleRequiredValue(Sure.class),
+					(sure) -> Mono.just(sure.toString()), (publisher) -> new Sure());
+	}
+
+	static class Sure {
+
+	}
+
+	interface Kinds {
+
+		void nothing();
+
+		int number();
+
+		String text();
+
+		Object object();
+
+		Future<String> future();
+
+		CompletionStage<Void> stage();
+
+		CompletableFuture<String> completable();
+
+		@SuppressWarnings("rawtypes")
+		Future raw();
+
+		<T extends Comparable<T>> T inVariable();
+
+		Mono<Void> mono();
+
+		Flux<String> flux();
+
+		Publisher<String> publisher();
+
+		Flow.Publisher<String> flow();
+
+		Sure sure();
+
+		FutureTask<String> task();
+
+		CompletableFuture<Stream<String>> futureOfStream();
+
+		Mono<Callable<String>> monoOfCallable();
+
+		Flux<Future<String>> fluxOfFutures();
+
+		ResponseEntity<Mono<String>> entityOfMono();
+
+		ConnectableFlux<String> connectable();
+
+		Callable<String> callable();
+
+		Iterator<String> iterator();
+
+	}
+
+}
