@@ -1,5 +1,7 @@
 package dev.dblock;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
@@ -54,6 +56,19 @@ public final class ReactiveLockTemplate {
 	public static Optional<LockHandle> current(ContextView context) {
 		ReactiveScope scope = ReactiveScope.of(context);
 		return (scope != null) ? Optional.of(scope.hold().handle()) : Optional.empty();
+	}
+
+	/**
+	 * All locks under which a sequence works.
+	 * @param context the context of the sequence
+	 * @return their handles, the innermost first
+	 */
+	public static List<LockHandle> all(ContextView context) {
+		List<LockHandle> handles = new ArrayList<>();
+		for (ReactiveScope scope = ReactiveScope.of(context); scope != null; scope = scope.outer()) {
+			handles.add(scope.hold().handle());
+		}
+		return handles;
 	}
 
 	/**

@@ -2,19 +2,24 @@ package dev.dblock.autoconfigure;
 
 import dev.dblock.LockEngine;
 import dev.dblock.ReactiveLockTemplate;
+import dev.dblock.interceptor.ReactiveTransactionAdvisor;
 import reactor.core.publisher.Mono;
 
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
 
 /**
- * The template for reactive code, where there is Reactor.
+ * What reactive code needs, where there is Reactor.
  */
-@AutoConfiguration(after = DblockAutoConfiguration.class)
+@AutoConfiguration(after = DblockAutoConfiguration.class,
+		afterName = { "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration",
+				"org.springframework.boot.autoconfigure.transaction.TransactionAutoConfiguration" })
 @ConditionalOnClass(Mono.class)
 @ConditionalOnBean(LockEngine.class)
 public final class DblockReactiveAutoConfiguration {
@@ -25,6 +30,13 @@ public final class DblockReactiveAutoConfiguration {
 	@ConditionalOnMissingBean
 	ReactiveLockTemplate reactiveLockTemplate(LockEngine engine) {
 		return new ReactiveLockTemplate(engine);
+	}
+
+	// After the advisor of transactions, which has the same order
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static ReactiveTransactionAdvisor dblockReactiveTransactionAdvisor() {
+		return new ReactiveTransactionAdvisor();
 	}
 
 }

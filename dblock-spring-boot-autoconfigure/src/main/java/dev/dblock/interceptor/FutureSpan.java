@@ -39,8 +39,8 @@ final class FutureSpan implements LockSpan {
 		LockTemplate locks = this.template.get();
 		String name = operation.nameOf(invocation);
 		return locks.<@Nullable Object, Throwable>executeAsync(name, operation.options(),
-				() -> stage(operation.method(), invocation.proceed()), (refusal) -> stage(operation.method(), () -> operation
-					.answer(locks.engine(), name, refusal, invocation)));
+				() -> stage(operation.method(), invocation.proceed()), (refusal) -> stage(operation.method(),
+						() -> operation.answer(locks.engine(), name, refusal, invocation)));
 	}
 
 	private @Nullable CompletionStage<@Nullable Object> stage(LockedMethod method, Answer answer) throws Throwable {

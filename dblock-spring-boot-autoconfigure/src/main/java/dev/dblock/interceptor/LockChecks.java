@@ -116,7 +116,7 @@ final class LockChecks {
 			try {
 				LockOperation operation = this.source.check(declaration);
 				this.names.add(operation.name().shape());
-				warnOfUncoveredTransaction(operation);
+				warnOfUnfencedTransaction(operation);
 			}
 			catch (InvalidLockDeclarationException ex) {
 				findings.addAll(ex.findings());
@@ -125,13 +125,15 @@ final class LockChecks {
 		return findings;
 	}
 
-	private static void warnOfUncoveredTransaction(LockOperation operation) {
+	private static void warnOfUnfencedTransaction(LockOperation operation) {
 		LockedMethod locked = operation.method();
-		if (!operation.span().coversTransactions()
+		if (!operation.span().fencesTransactions()
 				&& TRANSACTIONS.getTransactionAttribute(locked.method(), locked.userClass()) != null) {
-			logger.warn("{} has a transaction under its lock that the lock cannot fence, since it is a reactive one: a"
-					+ " commit after the lock was lost is not refused. Hand the lock's token to what is written, or use"
-					+ " a blocking transaction where that matters", locked.describe());
+			logger
+				.warn("{} has a transaction under its lock that the lock cannot fence, since it is a reactive one. It is"
+						+ " not committed once this process knows that the lock was lost, but a commit in the moment before"
+						+ " is not refused. Hand the lock's token to what is written, or use a blocking transaction, where"
+						+ " that matters", locked.describe());
 		}
 	}
 

@@ -38,8 +38,7 @@ record LockOperation(LockedMethod method, LockName name, @Nullable LockCondition
 	/**
 	 * What is answered to a call whose lock is not available.
 	 */
-	@Nullable Object answer(LockEngine engine, String name, LockRefusal refusal, MethodInvocation invocation)
-			throws Throwable {
+	@Nullable Object answer(LockEngine engine, String name, LockRefusal refusal, MethodInvocation invocation) throws Throwable {
 		return unavailable(engine.whenUnavailable(name)).answer(refusal, invocation);
 	}
 

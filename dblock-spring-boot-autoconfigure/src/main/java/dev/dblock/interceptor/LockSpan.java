@@ -28,10 +28,10 @@ interface LockSpan {
 	}
 
 	/**
-	 * Whether a transaction of the method stands under its lock, so that it cannot be
-	 * committed once the lock was lost.
+	 * Whether a stale holder's commit of a transaction of the method is refused by the
+	 * store.
 	 */
-	default boolean coversTransactions() {
+	default boolean fencesTransactions() {
 		return true;
 	}
 

@@ -90,7 +90,7 @@ final class ReactiveSpan implements LockSpan {
 	}
 
 	@Override
-	public boolean coversTransactions() {
+	public boolean fencesTransactions() {
 		return false;
 	}
 

@@ -90,10 +90,10 @@ class LockSpansTests {
 	}
 
 	@Test
-	void onlySequencesHaveTransactionsThatTheirLockDoesNotCover() {
-		assertThat(span("mono").coversTransactions()).isFalse();
-		assertThat(span("future").coversTransactions()).isTrue();
-		assertThat(span("text").coversTransactions()).isTrue();
+	void onlySequencesHaveTransactionsThatAreNotFenced() {
+		assertThat(span("mono").fencesTransactions()).isFalse();
+		assertThat(span("future").fencesTransactions()).isTrue();
+		assertThat(span("text").fencesTransactions()).isTrue();
 	}
 
 	private static void register() {

@@ -12,8 +12,6 @@ import dev.dblock.LockUnavailableException;
 import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
-import org.aspectj.lang.annotation.Aspect;
-import org.aspectj.lang.annotation.Before;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,10 +21,17 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
+import org.springframework.aop.MethodBeforeAdvice;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.NameMatchMethodPointcut;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
 import org.springframework.transaction.ReactiveTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
@@ -50,7 +55,7 @@ class ReactiveSpanTests {
 	private static final Duration LONG = Duration.ofSeconds(60);
 
 	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext(
-			LockingConfiguration.class, TransactionConfiguration.class, Before7.class, Orders.class);
+			LockingConfiguration.class, TransactionConfiguration.class, AskingConfiguration.class, Orders.class);
 
 	private final RecordingEngine engine = this.context.getBean(RecordingEngine.class);
 
@@ -285,18 +290,20 @@ class ReactiveSpanTests {
 
 	}
 
-	@Aspect
-	static class Before7 {
+	/**
+	 * Asks the thread for the call, as the advice of an aspect does.
+	 */
+	static class AskingConfiguration {
 
-		private final RecordingEngine engine;
-
-		Before7(RecordingEngine engine) {
-			this.engine = engine;
-		}
-
-		@Before("execution(* *..Orders.advised(..)) && args(id)")
-		public void before(String id) {
-			this.engine.event("before advised(" + id + ")");
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static DefaultPointcutAdvisor asking(ObjectProvider<RecordingEngine> engine) {
+			NameMatchMethodPointcut advised = new NameMatchMethodPointcut();
+			advised.addMethodName("advised");
+			MethodBeforeAdvice advice = (method, arguments, target) -> engine.getObject()
+				.event("before advised(%s)"
+					.formatted(ExposeInvocationInterceptor.currentInvocation().getArguments()[0]));
+			return new DefaultPointcutAdvisor(advised, advice);
 		}
 
 	}
