@@ -38,7 +38,7 @@ import org.springframework.core.annotation.AliasFor;
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
 @Documented
-@Reflective
+@Reflective(DistributedLockReflectiveProcessor.class)
 public @interface DistributedLock {
 
 	/**

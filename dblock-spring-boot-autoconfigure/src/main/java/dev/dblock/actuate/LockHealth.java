@@ -14,11 +14,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * How an engine and its store are, in words that no version of Actuator has a part in.
  *
- * @param up whether locks can be acquired and are renewed
+ * @param status {@code UP} when locks can be acquired and are renewed, {@code DOWN} when
+ * not, {@code UNKNOWN} when none was needed yet
  * @param details what is known
  * @param error what the store answered, if it could not be asked
  */
-record LockHealth(boolean up, Map<String, Object> details, @Nullable RuntimeException error) {
+record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeException error) {
 
 	/**
 	 * Shorter than the request of a lock may take: whoever asks for the health asks
@@ -31,7 +32,12 @@ record LockHealth(boolean up, Map<String, Object> details, @Nullable RuntimeExce
 	 */
 	private static final Duration STUCK = Duration.ofSeconds(10);
 
-	static LockHealth of(DefaultLockEngine engine) {
+	static LockHealth of(@Nullable DefaultLockEngine engine) {
+		return (engine != null) ? ofUsed(engine) : new LockHealth("UNKNOWN",
+				Map.of("reason", "no lock was needed yet, or locking is switched off"), null);
+	}
+
+	private static LockHealth ofUsed(DefaultLockEngine engine) {
 		Map<String, Object> details = new LinkedHashMap<>();
 		EngineState state = engine.state();
 		details.put("held", state.held());
@@ -42,11 +48,11 @@ record LockHealth(boolean up, Map<String, Object> details, @Nullable RuntimeExce
 		try {
 			engine.storeTime(TIMEOUT).ifPresent((time) -> addClock(details, time));
 			details.put("store", "reachable");
-			return new LockHealth(alive, details, null);
+			return new LockHealth(alive ? "UP" : "DOWN", details, null);
 		}
 		catch (RuntimeException ex) {
 			details.put("store", "unreachable");
-			return new LockHealth(false, details, ex);
+			return new LockHealth("DOWN", details, ex);
 		}
 	}
 

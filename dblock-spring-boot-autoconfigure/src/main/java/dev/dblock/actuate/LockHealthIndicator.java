@@ -9,8 +9,8 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * The health of the locks, as Spring Boot 4 wants it told: the one class here whose super
- * class has another package in Spring Boot 3.
+ * The health of the locks, as Spring Boot 4 wants it told. Its types have other packages
+ * in Spring Boot 3, for which there is {@link Boot3LockHealthIndicator}.
  */
 public final class LockHealthIndicator extends AbstractHealthIndicator {
 
@@ -27,13 +27,8 @@ public final class LockHealthIndicator extends AbstractHealthIndicator {
 
 	@Override
 	protected void doHealthCheck(Health.Builder builder) {
-		DefaultLockEngine engine = this.engine.get();
-		if (engine == null) {
-			builder.unknown().withDetail("reason", "no lock was needed yet, or locking is switched off");
-			return;
-		}
-		LockHealth health = LockHealth.of(engine);
-		builder.status(health.up() ? "UP" : "DOWN").withDetails(health.details());
+		LockHealth health = LockHealth.of(this.engine.get());
+		builder.status(health.status()).withDetails(health.details());
 		if (health.error() != null) {
 			builder.withException(health.error());
 		}

@@ -17,7 +17,6 @@ import dev.dblock.core.UnlockedEngine;
 import dev.dblock.mongodb.LockFence;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -70,17 +69,12 @@ public final class DblockAutoConfiguration {
 		NamedBeanHolder<MongoDatabaseFactory> factory = mongoDatabaseFactory(beanFactory);
 		beanFactory.registerDependentBean(factory.getBeanName(), REPOSITORY);
 		MongoDatabaseFactory application = factory.getBeanInstance();
-		return new MongoLockRepository(
-				properties.getMongodb().isDedicatedClient()
-						? dedicated(dedicatedClient.getIfAvailable(), application, beanFactory) : application,
-				settings);
+		return new MongoLockRepository(properties.getMongodb().isDedicatedClient()
+				? dedicated(dedicatedClient.getObject(), application, beanFactory) : application, settings);
 	}
 
-	private static MongoDatabaseFactory dedicated(@Nullable DedicatedClient client, MongoDatabaseFactory application,
+	private static MongoDatabaseFactory dedicated(DedicatedClient client, MongoDatabaseFactory application,
 			ConfigurableListableBeanFactory beanFactory) {
-		if (client == null) {
-			throw DedicatedClient.refusal("that is not on the classpath", null);
-		}
 		beanFactory.registerDependentBean(DedicatedClientConfiguration.CLIENT, REPOSITORY);
 		return client.beside(application);
 	}

@@ -1,6 +1,7 @@
 package dev.dblock.autoconfigure;
 
 import dev.dblock.LockEngine;
+import dev.dblock.actuate.Boot3LockHealthIndicator;
 import dev.dblock.actuate.LockHealthIndicator;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -11,20 +12,61 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
- * The health of the locks, in applications on Spring Boot 4 that tell their health.
+ * The health of the locks, in applications that tell their health.
  */
 @AutoConfiguration(after = DblockAutoConfiguration.class)
-@ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
 @ConditionalOnBean(LockEngine.class)
-@ConditionalOnEnabledHealthIndicator("dblock")
 public final class DblockHealthAutoConfiguration {
 
-	@Bean
-	@ConditionalOnMissingBean(name = "dblockHealthIndicator")
-	LockHealthIndicator dblockHealthIndicator(ConfigurableListableBeanFactory beanFactory) {
-		return new LockHealthIndicator(new CreatedEngine(beanFactory));
+	private static final String NAME = "dblockHealthIndicator";
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
+	@ConditionalOnEnabledHealthIndicator("dblock")
+	static class Boot4 {
+
+		@Bean(NAME)
+		@ConditionalOnMissingBean(name = NAME)
+		LockHealthIndicator dblockHealthIndicator(ConfigurableListableBeanFactory beanFactory) {
+			return new LockHealthIndicator(new CreatedEngine(beanFactory));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = { Boot3LockHealthIndicator.TYPE,
+			"org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator" })
+	@Conditional(EnabledInBoot3.class)
+	static class Boot3 {
+
+		@Bean(NAME)
+		@ConditionalOnMissingBean(name = NAME)
+		Boot3LockHealthIndicator dblockHealthIndicator(ConfigurableListableBeanFactory beanFactory) {
+			return new Boot3LockHealthIndicator(new CreatedEngine(beanFactory), beanFactory.getBeanClassLoader());
+		}
+
+	}
+
+	/**
+	 * What Spring Boot's own condition says, whose annotation cannot be named here.
+	 */
+	static final class EnabledInBoot3 implements Condition {
+
+		@Override
+		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			Environment environment = context.getEnvironment();
+			boolean others = environment.getProperty("management.health.defaults.enabled", Boolean.class, true);
+			return environment.getProperty("management.health.dblock.enabled", Boolean.class, others);
+		}
+
 	}
 
 }

@@ -157,7 +157,8 @@ final class DblockSettings {
 			return attempt.get();
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidConfigurationPropertyValueException(property, value, String.valueOf(ex.getMessage()), ex);
+			// Before Spring Boot 4.1 an exception with a cause cannot be made from here
+			throw new InvalidConfigurationPropertyValueException(property, value, String.valueOf(ex.getMessage()));
 		}
 	}
 

@@ -38,18 +38,18 @@ final class DedicatedClient implements DisposableBean {
 			return made;
 		}
 		catch (IllegalArgumentException ex) {
-			throw refusal(ex.getMessage(), ex);
+			throw refusal(ex.getMessage());
 		}
 	}
 
-	static InvalidConfigurationPropertyValueException refusal(@Nullable String reason, @Nullable Throwable cause) {
+	// Before Spring Boot 4.1 an exception with a cause cannot be made from here
+	private static InvalidConfigurationPropertyValueException refusal(@Nullable String reason) {
 		return new InvalidConfigurationPropertyValueException(PROPERTY, true,
 				("A client for the locks alone is made from the settings of Spring Boot's MongoDB auto-configuration, but %s. "
-						+ "Leave the making of the client to Spring Boot (with spring.mongodb.*, a MongoClientSettings bean "
-						+ "or MongoClientSettingsBuilderCustomizer beans), define a LockRepository bean over a client of "
+						+ "Leave the making of the client to Spring Boot (with the properties of its client, a MongoClientSettings "
+						+ "bean or MongoClientSettingsBuilderCustomizer beans), define a LockRepository bean over a client of "
 						+ "your own, or set the property to false")
-					.formatted(reason),
-				cause);
+					.formatted(reason));
 	}
 
 	@Override

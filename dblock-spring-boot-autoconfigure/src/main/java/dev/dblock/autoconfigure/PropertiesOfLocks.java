@@ -85,11 +85,11 @@ final class PropertiesOfLocks {
 			this.judge.check(together);
 		}
 		catch (IllegalArgumentException ex) {
+			// Before Spring Boot 4.1 an exception with a cause cannot be made from here
 			throw new InvalidConfigurationPropertyValueException(name(key), setting.options(),
 					"It contradicts what patterns of dblock.locks that match the same names say, and that applies where"
 							+ " this leaves something out: " + ex.getMessage()
-							+ ". Set both here, or change the others",
-					ex);
+							+ ". Set both here, or change the others");
 		}
 	}
 

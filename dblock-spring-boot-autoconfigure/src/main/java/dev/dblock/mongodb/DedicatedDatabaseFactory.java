@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.support.PersistenceExceptionTranslator;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
-import org.springframework.data.mongodb.core.MongoDatabaseFactorySupport;
 import org.springframework.data.mongodb.core.MongoExceptionTranslator;
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
@@ -72,8 +71,8 @@ public final class DedicatedDatabaseFactory implements MongoDatabaseFactory, Aut
 	}
 
 	private static void checkSameServers(MongoDatabaseFactory application, ClusterSettings mine) {
-		if (!(application instanceof MongoDatabaseFactorySupport<?> support)
-				|| !(support.getMongoCluster() instanceof MongoClient client)) {
+		MongoClient client = FactoryClient.of(application);
+		if (client == null) {
 			throw new IllegalArgumentException("the application's %s does not show which client it uses"
 				.formatted(application.getClass().getName()));
 		}

@@ -13,7 +13,6 @@ import com.mongodb.connection.ServerDescription;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
-import org.springframework.data.mongodb.core.MongoDatabaseFactorySupport;
 
 /**
  * Whether two factories lead to the same servers, as far as that shows without asking
@@ -46,8 +45,8 @@ final class SameServers {
 			if (factory instanceof DedicatedDatabaseFactory dedicated) {
 				return of(dedicated.settings().getClusterSettings(), List.of());
 			}
-			if (factory instanceof MongoDatabaseFactorySupport<?> support
-					&& support.getMongoCluster() instanceof MongoClient client) {
+			MongoClient client = FactoryClient.of(factory);
+			if (client != null) {
 				ClusterDescription cluster = client.getClusterDescription();
 				return of(cluster.getClusterSettings(), cluster.getServerDescriptions());
 			}

@@ -9,7 +9,6 @@ import com.mongodb.connection.ClusterDescription;
 import com.mongodb.connection.ServerDescription;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
-import org.springframework.data.mongodb.core.MongoDatabaseFactorySupport;
 
 /**
  * Which servers and which election the client sees. A listener can only be given to a
@@ -31,8 +30,8 @@ final class Topology implements Supplier<Object> {
 	public Object get() {
 		MongoDatabaseFactory factory = (this.factory instanceof DedicatedDatabaseFactory dedicated) ? dedicated.open()
 				: this.factory;
-		if (factory instanceof MongoDatabaseFactorySupport<?> support
-				&& support.getMongoCluster() instanceof MongoClient client) {
+		MongoClient client = FactoryClient.of(factory);
+		if (client != null) {
 			ClusterDescription cluster = client.getClusterDescription();
 			return cluster.getServerDescriptions().stream().map(Topology::state).toList();
 		}

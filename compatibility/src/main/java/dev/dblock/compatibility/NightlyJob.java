@@ -1,0 +1,34 @@
+package dev.dblock.compatibility;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.LockContext;
+
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * A night has a fifth of a second.
+ */
+@Component
+public class NightlyJob {
+
+	private final AtomicInteger lockedRuns = new AtomicInteger();
+
+	@Scheduled(fixedDelay = 200)
+	@DistributedLock(name = "nightly")
+	void run() {
+		if (LockContext.current().isPresent()) {
+			this.lockedRuns.incrementAndGet();
+		}
+	}
+
+	/**
+	 * How often it ran under its lock.
+	 */
+	public int lockedRuns() {
+		return this.lockedRuns.get();
+	}
+
+}

@@ -1,0 +1,27 @@
+package dev.dblock.actuate;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What {@link Boot3LockHealthIndicator} finds by name, where it is.
+ */
+final class Boot3HealthRuntimeHints implements RuntimeHintsRegistrar {
+
+	@Override
+	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+		if (ClassUtils.isPresent(Boot3LockHealthIndicator.TYPE, classLoader)) {
+			hints.proxies().registerJdkProxy(TypeReference.of(Boot3LockHealthIndicator.TYPE));
+			hints.reflection()
+				.registerType(TypeReference.of(Boot3LockHealthIndicator.TYPE), MemberCategory.INVOKE_PUBLIC_METHODS)
+				.registerType(TypeReference.of(Boot3LockHealthIndicator.BUILDER),
+						MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS, MemberCategory.INVOKE_PUBLIC_METHODS);
+		}
+	}
+
+}

@@ -1,0 +1,89 @@
+package dev.dblock.actuate;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Map;
+import java.util.function.Supplier;
+
+import dev.dblock.core.DefaultLockEngine;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.BeanUtils;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * The health of the locks, as Spring Boot 3 wants it told. Its types have other packages
+ * than those of Spring Boot 4, which this is compiled against: so they are found by their
+ * names, and the indicator is a proxy of one.
+ */
+public final class Boot3LockHealthIndicator implements FactoryBean<Object> {
+
+	/**
+	 * The type of an indicator in Spring Boot 3.
+	 */
+	public static final String TYPE = "org.springframework.boot.actuate.health.HealthIndicator";
+
+	/**
+	 * What makes the health that an indicator tells.
+	 */
+	public static final String BUILDER = "org.springframework.boot.actuate.health.Health$Builder";
+
+	private final Supplier<@Nullable DefaultLockEngine> engine;
+
+	private final Class<?> type;
+
+	private final Class<?> builder;
+
+	/**
+	 * An indicator.
+	 * @param engine the engine, or {@code null} while there is none
+	 * @param classLoader where the types of Spring Boot 3 are
+	 */
+	public Boot3LockHealthIndicator(Supplier<@Nullable DefaultLockEngine> engine, @Nullable ClassLoader classLoader) {
+		this.engine = engine;
+		this.type = ClassUtils.resolveClassName(TYPE, classLoader);
+		this.builder = ClassUtils.resolveClassName(BUILDER, classLoader);
+	}
+
+	@Override
+	public Class<?> getObjectType() {
+		return this.type;
+	}
+
+	@Override
+	public Object getObject() {
+		return Proxy.newProxyInstance(this.type.getClassLoader(), new Class<?>[] { this.type }, this::answer);
+	}
+
+	private @Nullable Object answer(Object proxy, Method method, @Nullable Object @Nullable [] arguments)
+			throws Throwable {
+		if (method.isDefault()) {
+			return InvocationHandler.invokeDefault(proxy, method, arguments);
+		}
+		return switch (method.getName()) {
+			case "health" -> health();
+			case "equals" -> arguments != null && proxy == arguments[0];
+			case "hashCode" -> System.identityHashCode(proxy);
+			default -> toString();
+		};
+	}
+
+	private @Nullable Object health() {
+		LockHealth health = LockHealth.of(this.engine.get());
+		Object told = ReflectionUtils.invokeMethod(method("status", String.class),
+				BeanUtils.instantiateClass(this.builder), health.status());
+		told = ReflectionUtils.invokeMethod(method("withDetails", Map.class), told, health.details());
+		if (health.error() != null) {
+			told = ReflectionUtils.invokeMethod(method("withException", Throwable.class), told, health.error());
+		}
+		return ReflectionUtils.invokeMethod(method("build"), told);
+	}
+
+	private Method method(String name, Class<?>... parameters) {
+		return ClassUtils.getMethod(this.builder, name, parameters);
+	}
+
+}

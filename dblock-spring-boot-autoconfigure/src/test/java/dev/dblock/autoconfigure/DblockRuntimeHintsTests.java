@@ -1,0 +1,152 @@
+package dev.dblock.autoconfigure;
+
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.util.List;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.LockInfo;
+import dev.dblock.actuate.DblockEndpoint;
+import dev.dblock.actuate.ForcedRelease;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
+import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
+import org.springframework.aot.hint.predicate.ReflectionHintsPredicates;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.boot.mongodb.autoconfigure.MongoClientSettingsBuilderCustomizer;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for what a native image is told to keep.
+ */
+class DblockRuntimeHintsTests {
+
+	private final RuntimeHints hints = new RuntimeHints();
+
+	private final ReflectionHintsPredicates reflection = RuntimeHintsPredicates.reflection();
+
+	@Test
+	void whatIsFoundByNameIsKept() {
+		registered();
+		assertThat(this.reflection.onType(TypeReference.of("dev.dblock.interceptor.LockNameRoot"))
+			.withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS)).accepts(this.hints);
+		assertThat(this.reflection.onType(MongoClientSettingsBuilderCustomizer.class)
+			.withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS)).accepts(this.hints);
+	}
+
+	@Test
+	void whatIsOfAnotherSpringBootIsPassedBy() {
+		registered();
+		assertThat(this.hints.reflection().typeHints().map((hint) -> hint.getType().getName()))
+			.noneMatch((name) -> name.startsWith("org.springframework.boot.actuate"))
+			.noneMatch((name) -> name.startsWith("org.springframework.boot.autoconfigure"));
+		assertThat(this.hints.proxies().jdkProxyHints()).isEmpty();
+	}
+
+	private void registered() {
+		SpringFactoriesLoader.forResourceLocation("META-INF/spring/aot.factories")
+			.load(RuntimeHintsRegistrar.class)
+			.stream()
+			.filter((registrar) -> registrar.getClass().getName().startsWith("dev.dblock."))
+			.forEach((registrar) -> registrar.registerHints(this.hints, getClass().getClassLoader()));
+	}
+
+	@Test
+	void lockedMethodAndWhatItsNameReadsAreKept() throws NoSuchMethodException {
+		declared(Named.class);
+		assertThat(this.reflection.onMethodInvocation(Named.class.getDeclaredMethod("settle", Order.class)))
+			.accepts(this.hints);
+		assertThat(this.reflection.onMethodInvocation(Order.class.getDeclaredMethod("customer"))).accepts(this.hints);
+		assertThat(this.reflection.onMethodInvocation(Customer.class.getDeclaredMethod("getId"))).accepts(this.hints);
+	}
+
+	@Test
+	void argumentsThatNoExpressionReadsAreNotKept() throws NoSuchMethodException {
+		declared(Constant.class);
+		assertThat(this.reflection.onMethodInvocation(Constant.class.getDeclaredMethod("settle", Order.class)))
+			.accepts(this.hints);
+		assertThat(this.reflection.onType(Order.class)).rejects(this.hints);
+	}
+
+	@Test
+	void methodsOfALockedClassAreKept() throws NoSuchMethodException {
+		declared(LockedClass.class);
+		assertThat(this.reflection.onMethodInvocation(LockedClass.class.getDeclaredMethod("settle", Order.class)))
+			.accepts(this.hints);
+		assertThat(this.reflection.onMethodInvocation(Order.class.getDeclaredMethod("customer"))).accepts(this.hints);
+	}
+
+	@Test
+	void annotationOfTheApplicationsOwnCountsAsWell() throws NoSuchMethodException {
+		declared(OwnAnnotation.class);
+		assertThat(this.reflection.onMethodInvocation(Order.class.getDeclaredMethod("customer"))).accepts(this.hints);
+	}
+
+	@Test
+	void whatTheEndpointAnswersIsKept() {
+		declared(DblockEndpoint.class);
+		for (Class<?> type : List.of(DblockEndpoint.Locks.class, LockInfo.class, ForcedRelease.class)) {
+			assertThat(this.reflection.onType(type)).as(type.getName()).accepts(this.hints);
+		}
+	}
+
+	private void declared(Class<?> type) {
+		new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(this.hints, type);
+	}
+
+	record Order(Customer customer) {
+	}
+
+	static class Customer {
+
+		public String getId() {
+			return "4711";
+		}
+
+	}
+
+	static class Named {
+
+		@DistributedLock("order-#{#order.customer.id}")
+		public void settle(Order order) {
+		}
+
+	}
+
+	static class Constant {
+
+		@DistributedLock("orders")
+		public void settle(Order order) {
+		}
+
+	}
+
+	@DistributedLock("${the.name}")
+	static class LockedClass {
+
+		public void settle(Order order) {
+		}
+
+	}
+
+	static class OwnAnnotation {
+
+		@Settlement
+		public void settle(Order order) {
+		}
+
+	}
+
+	@DistributedLock("order-#{#a0.customer.id}")
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Settlement {
+
+	}
+
+}
