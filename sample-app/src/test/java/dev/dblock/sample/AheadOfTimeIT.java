@@ -1,0 +1,72 @@
+package dev.dblock.sample;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The sample's jar, processed ahead of time when it was built, and started as such.
+ */
+class AheadOfTimeIT {
+
+	private static final Duration LONG_ENOUGH = Duration.ofMinutes(2);
+
+	@TempDir
+	Path folder;
+
+	private Path log;
+
+	private Process sample;
+
+	@BeforeEach
+	void start() throws IOException {
+		this.log = this.folder.resolve("log");
+		this.sample = new ProcessBuilder(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+				"-Dspring.aot.enabled=true", "-jar", System.getProperty("sample.jar"), "--server.port=0",
+				"--sample.embedded-mongodb.port=" + freePort(), "--spring.main.log-startup-info=true"))
+			.redirectErrorStream(true)
+			.redirectOutput(this.log.toFile())
+			.start();
+	}
+
+	private static int freePort() throws IOException {
+		try (ServerSocket socket = new ServerSocket(0)) {
+			return socket.getLocalPort();
+		}
+	}
+
+	@AfterEach
+	void stop() throws InterruptedException {
+		this.sample.destroy();
+		if (!this.sample.waitFor(60, TimeUnit.SECONDS)) {
+			this.sample.destroyForcibly();
+		}
+	}
+
+	@Test
+	void jobRunsUnderItsLock() {
+		awaitLogged("Starting AOT-processed SampleApplication");
+		awaitLogged("HOLDS +(\\S+) \\(token \\d+\\)(?s:.*)RELEASES +\\1");
+	}
+
+	private void awaitLogged(String pattern) {
+		Awaitility.await().atMost(LONG_ENOUGH).untilAsserted(() -> {
+			String logged = Files.readString(this.log);
+			assertThat(this.sample.isAlive()).as(logged).isTrue();
+			assertThat(logged).containsPattern(pattern);
+		});
+	}
+
+}
