@@ -1,0 +1,33 @@
+package dev.dblock.benchmarks.startup;
+
+import dev.dblock.DistributedLock;
+
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * An application with one method that has a lock.
+ */
+@SpringBootConfiguration(proxyBeanMethods = false)
+@EnableAutoConfiguration
+public class LockedApplication {
+
+	public static void main(String[] args) {
+		BareApplication.start(LockedApplication.class, args);
+	}
+
+	@Bean
+	Job job() {
+		return new Job();
+	}
+
+	static class Job {
+
+		@DistributedLock("job-#{#number}")
+		public void run(int number) {
+		}
+
+	}
+
+}
