@@ -1,5 +1,9 @@
 package dev.dblock;
 
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,7 +22,13 @@ final class Hold {
 
 	private final boolean owned;
 
+	private final Set<Runnable> toBeTold = new LinkedHashSet<>(2);
+
 	private int users = 1;
+
+	private boolean followed;
+
+	private boolean lost;
 
 	private Hold(LockEngine engine, LockHandle handle, boolean owned) {
 		this.engine = engine;
@@ -77,6 +87,44 @@ final class Hold {
 
 	private synchronized boolean isLast() {
 		return --this.users == 0 && this.owned;
+	}
+
+	/**
+	 * Have a piece of work told of a loss, at once if the lock is lost already. However
+	 * many share a hold, its handle knows of one of them.
+	 * @param news what to do, once or twice, without blocking
+	 */
+	void onLost(Runnable news) {
+		boolean first;
+		boolean late;
+		synchronized (this) {
+			this.toBeTold.add(news);
+			first = !this.followed;
+			late = this.lost;
+			this.followed = true;
+		}
+		if (first) {
+			this.handle.onLost(this::tellOfLoss);
+		}
+		else if (late) {
+			news.run();
+		}
+	}
+
+	private void tellOfLoss() {
+		List<Runnable> all;
+		synchronized (this) {
+			this.lost = true;
+			all = List.copyOf(this.toBeTold);
+		}
+		all.forEach(Runnable::run);
+	}
+
+	/**
+	 * A piece of work has ended and needs no news any more.
+	 */
+	synchronized void forget(Runnable news) {
+		this.toBeTold.remove(news);
 	}
 
 	/**

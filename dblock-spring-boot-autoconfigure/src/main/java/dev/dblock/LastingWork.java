@@ -26,6 +26,8 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 
 	private final boolean cancelWhenLost;
 
+	private final Runnable news = () -> LockThreads.execute(this::lost);
+
 	private volatile @Nullable Thread beginner = Thread.currentThread();
 
 	private LastingWork(CompletionStage<T> work, Hold hold, boolean cancelWhenLost) {
@@ -83,7 +85,10 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 		}
 		this.beginner = null;
 		if (!isDone()) {
-			this.hold.handle().onLost(() -> LockThreads.execute(this::lost));
+			this.hold.onLost(this.news);
+			if (isDone()) {
+				this.hold.forget(this.news);
+			}
 		}
 	}
 
@@ -100,21 +105,33 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 		}
 	}
 
-	// NullAway takes a type variable for one that is never null
-	@SuppressWarnings("NullAway")
 	private void end(@Nullable T result, @Nullable Throwable failure) {
+		complete(result, leave(failure));
+		this.hold.forget(this.news);
+	}
+
+	private @Nullable Throwable leave(@Nullable Throwable failure) {
 		if (failure != null) {
-			completeExceptionally(this.hold.leaveAfter(failure));
-			return;
+			return this.hold.leaveAfter(failure);
 		}
 		try {
 			this.hold.leave();
+			return null;
 		}
 		catch (RuntimeException | Error ex) {
-			completeExceptionally(ex);
-			return;
+			return ex;
 		}
-		complete(result);
+	}
+
+	// NullAway takes a type variable for one that is never null
+	@SuppressWarnings("NullAway")
+	private void complete(@Nullable T result, @Nullable Throwable failure) {
+		if (failure != null) {
+			completeExceptionally(failure);
+		}
+		else {
+			complete(result);
+		}
 	}
 
 	private void lost() {

@@ -32,6 +32,8 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	private final LockedFallback<? extends Publisher<T>, ?> fallback;
 
+	private final Runnable news = () -> LockThreads.execute(this::lost);
+
 	private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
 
 	private @Nullable T result;
@@ -122,7 +124,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			return;
 		}
 		if (this.request.whenLost() == WhenLost.INTERRUPT) {
-			granted.handle().onLost(() -> LockThreads.execute(this::lost));
+			granted.onLost(this.news);
 		}
 		LockTemplate.attached(granted, () -> {
 			this.work.run().subscribe(this);
@@ -239,7 +241,10 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	 */
 	private synchronized @Nullable Hold leaving() {
 		Hold held = this.givenBack ? null : this.hold;
-		this.givenBack |= held != null;
+		if (held != null) {
+			this.givenBack = true;
+			held.forget(this.news);
+		}
 		return held;
 	}
 

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 
 import dev.dblock.core.LockWorld;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -290,6 +291,29 @@ class LastingWorkTests {
 			lose();
 		}));
 		assertThat(failure(inner.get())).isInstanceOf(LockLostException.class);
+	}
+
+	@Test
+	void workThatHasEndedIsNotKeptForANewsOfALoss() throws Exception {
+		AtomicReference<Hold> hold = new AtomicReference<>();
+		AtomicReference<CompletableFuture<String>> last = new AtomicReference<>();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute("a", () -> {
+			hold.set(LockContext.find(this.template.engine(), "a"));
+			for (int i = 0; i < 10; i++) {
+				CompletableFuture<String> ending = new CompletableFuture<>();
+				CompletableFuture<String> result = begin(ending);
+				ending.complete("done");
+				assertThat(result.get(60, TimeUnit.SECONDS)).isEqualTo("done");
+			}
+			LockWorld.eventually()
+				.untilAsserted(() -> assertThat(hold.get()).extracting("toBeTold")
+					.asInstanceOf(InstanceOfAssertFactories.COLLECTION)
+					.isEmpty());
+			last.set(begin(this.work));
+			lose();
+			assertThat(failure(last.get())).isInstanceOf(LockLostException.class);
+			return "too late";
+		}));
 	}
 
 	@Test
