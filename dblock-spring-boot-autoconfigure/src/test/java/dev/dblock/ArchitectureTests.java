@@ -31,11 +31,13 @@ class ArchitectureTests {
 
 	private static final String MONGODB = "dev.dblock.mongodb..";
 
+	private static final String LOCAL = "dev.dblock.local..";
+
 	private static final String OBSERVATION = "dev.dblock.observation..";
 
 	private static final String ACTUATE = "dev.dblock.actuate..";
 
-	private static final String[] MIDDLE = { INTERCEPTOR, MONGODB, OBSERVATION, ACTUATE };
+	private static final String[] MIDDLE = { INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE };
 
 	private static final String AUTOCONFIGURE = "dev.dblock.autoconfigure..";
 
@@ -44,14 +46,14 @@ class ArchitectureTests {
 		.resideInAPackage(API)
 		.should()
 		.dependOnClassesThat()
-		.resideInAnyPackage(CORE, INTERCEPTOR, MONGODB, OBSERVATION, ACTUATE, AUTOCONFIGURE);
+		.resideInAnyPackage(CORE, INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, AUTOCONFIGURE);
 
 	@ArchTest
 	static final ArchRule theEngineUsesOnlyWhatUsersImport = noClasses().that()
 		.resideInAPackage(CORE)
 		.should()
 		.dependOnClassesThat()
-		.resideInAnyPackage(INTERCEPTOR, MONGODB, OBSERVATION, ACTUATE, AUTOCONFIGURE);
+		.resideInAnyPackage(INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, AUTOCONFIGURE);
 
 	@ArchTest
 	static void theRoomsInTheMiddleDoNotKnowEachOther(JavaClasses classes) {

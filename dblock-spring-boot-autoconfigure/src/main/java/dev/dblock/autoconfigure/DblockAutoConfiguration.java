@@ -14,6 +14,8 @@ import dev.dblock.core.LockRepository;
 import dev.dblock.core.LockSettings;
 import dev.dblock.core.LockTransactions;
 import dev.dblock.core.UnlockedEngine;
+import dev.dblock.local.LocalLockRepository;
+import dev.dblock.local.LocalLockStore;
 import dev.dblock.mongodb.LockFence;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
@@ -41,7 +43,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
- * Locks on the application's MongoDB. Applications can bring a {@link LockRepository}, a
+ * Locks on the application's MongoDB, or where {@code dblock.mode} says otherwise, which
+ * is read when the application runs. Applications can bring a {@link LockRepository}, a
  * {@link LockEngine} or {@link LockOperations} of their own.
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.mongodb.autoconfigure.MongoAutoConfiguration",
@@ -122,24 +125,36 @@ public final class DblockAutoConfiguration {
 		// What is wrong shows before locking is switched on again
 		settings.forMongodb();
 		EngineSettings engineSettings = settings.forEngine(locks);
-		return properties.isEnabled() ? engine(engineSettings, listeners, observer, transactions, context)
-				: unlockedEngine(engineSettings);
-	}
-
-	private static LockEngine engine(EngineSettings settings, ObjectProvider<LockListener> listeners,
-			ObjectProvider<LockObserver> observer, LockTransactions transactions,
-			ConfigurableApplicationContext context) {
-		ConfigurableListableBeanFactory beanFactory = context.getBeanFactory();
-		NamedBeanHolder<LockRepository> repository = beanFactory.resolveNamedBean(LockRepository.class);
-		DefaultLockEngine engine = new DefaultLockEngine(repository.getBeanInstance(), settings,
+		if (settings.mode() == LockMode.NONE) {
+			logger.warn("{}: no locks are taken, and every method runs unlocked",
+					properties.isEnabled() ? "dblock.mode is none" : "dblock.enabled is false");
+			return new UnlockedEngine(engineSettings);
+		}
+		NamedBeanHolder<? extends LockRepository> repository = repository(settings.mode(), context.getBeanFactory());
+		DefaultLockEngine engine = new DefaultLockEngine(repository.getBeanInstance(), engineSettings,
 				new ProvidedListeners(listeners), observer.getIfAvailable(() -> LockObserver.NONE), transactions);
 		EngineShutdown.arrange(context, engine, ENGINE, repository.getBeanName());
 		return engine;
 	}
 
-	private static LockEngine unlockedEngine(EngineSettings settings) {
-		logger.warn("dblock.enabled is false: no locks are taken, and every method runs unlocked");
-		return new UnlockedEngine(settings);
+	private static NamedBeanHolder<? extends LockRepository> repository(LockMode mode,
+			ConfigurableListableBeanFactory beanFactory) {
+		if (mode != LockMode.LOCAL) {
+			return beanFactory.resolveNamedBean(LockRepository.class);
+		}
+		logger.warn("dblock.mode is local: locks are kept in memory and hold inside this application only. "
+				+ "Other instances of it, and other processes, take no notice of them");
+		NamedBeanHolder<LocalLockStore> store = beanFactory.resolveNamedBean(LocalLockStore.class);
+		return new NamedBeanHolder<>(store.getBeanName(), new LocalLockRepository(store.getBeanInstance()));
+	}
+
+	// What the application has beside its MongoDB: no repository, so that nobody takes it
+	// for the one that is in use
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean
+	LocalLockStore localLockStore() {
+		return new LocalLockStore();
 	}
 
 	@Bean
@@ -151,8 +166,11 @@ public final class DblockAutoConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(MongoLockRepository.class)
-	LockFence lockFence(MongoLockRepository repository, ConfigurableListableBeanFactory beanFactory) {
-		return new LockFence(repository, mongoDatabaseFactory(beanFactory).getBeanInstance());
+	LockFence lockFence(DblockProperties properties, ObjectProvider<MongoLockRepository> repository,
+			ConfigurableListableBeanFactory beanFactory) {
+		return (new DblockSettings(properties).mode() == LockMode.MONGODB)
+				? new LockFence(repository.getObject(), mongoDatabaseFactory(beanFactory).getBeanInstance())
+				: LockFence.ofLocksElsewhere();
 	}
 
 	@Bean

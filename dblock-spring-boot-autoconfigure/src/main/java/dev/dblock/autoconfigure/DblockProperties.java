@@ -23,6 +23,12 @@ public class DblockProperties {
 	private boolean enabled = true;
 
 	/**
+	 * Where locks are kept: in MongoDB, in the memory of this application alone, or
+	 * nowhere, so that every method runs unlocked.
+	 */
+	private LockMode mode = LockMode.MONGODB;
+
+	/**
 	 * How long a lock is kept for a holder that the server hears nothing from.
 	 */
 	private Duration lease = Duration.ofSeconds(30);
@@ -86,6 +92,14 @@ public class DblockProperties {
 
 	public void setEnabled(boolean enabled) {
 		this.enabled = enabled;
+	}
+
+	public LockMode getMode() {
+		return this.mode;
+	}
+
+	public void setMode(LockMode mode) {
+		this.mode = mode;
 	}
 
 	public Duration getLease() {

@@ -55,6 +55,13 @@ final class DblockSettings {
 		return new PropertiesOfLocks(this.properties.getLocks()).toSettings();
 	}
 
+	/**
+	 * Where the locks are kept when the application runs; without locks, nowhere.
+	 */
+	LockMode mode() {
+		return this.properties.isEnabled() ? this.properties.getMode() : LockMode.NONE;
+	}
+
 	private HandOffSettings handoff() {
 		DblockProperties.Handoff handoff = this.properties.getHandoff();
 		Duration maxTime = bounded("dblock.handoff.max-time", handoff.getMaxTime(), Duration.ZERO, LONGEST);

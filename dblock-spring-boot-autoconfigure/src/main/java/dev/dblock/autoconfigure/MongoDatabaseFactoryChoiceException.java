@@ -35,8 +35,9 @@ final class MongoDatabaseFactoryChoiceException extends RuntimeException {
 	private static String advise(List<String> candidates) {
 		return candidates.isEmpty()
 				? "Set spring.mongodb.uri (with Spring Boot 3 spring.data.mongodb.uri) and leave Spring Boot's MongoDB "
-						+ "auto-configuration on, define a "
-						+ "MongoDatabaseFactory or a LockRepository bean, or set dblock.enabled=false to run without locks"
+						+ "auto-configuration on, define a MongoDatabaseFactory or a LockRepository bean, or set "
+						+ "dblock.mode=local for locks that hold inside this process only, or dblock.enabled=false to "
+						+ "run without locks"
 				: "Mark the one whose database is to have the locks as @Primary, or define a LockRepository bean: "
 						+ "new MongoLockRepository(factory, settings)";
 	}

@@ -1,9 +1,13 @@
 package dev.dblock.mongodb;
 
+import java.util.function.Function;
+
 import com.mongodb.client.ClientSession;
 import dev.dblock.LockHandle;
 import dev.dblock.core.FencedSessions;
 import dev.dblock.core.LeaseKey;
+import dev.dblock.core.TransactionFence;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
@@ -31,9 +35,7 @@ public final class LockFence {
 	private static final FencedSessions SESSIONS = new FencedSessions(
 			(session) -> ((ClientSession) session).hasActiveTransaction());
 
-	private final MongoLockRepository repository;
-
-	private final MongoDatabaseFactory factory;
+	private final @Nullable Function<ClientSession, TransactionFence> fences;
 
 	/**
 	 * A fence for the locks of a repository.
@@ -41,8 +43,20 @@ public final class LockFence {
 	 * @param factory a factory over the client that the sessions are started with
 	 */
 	public LockFence(MongoLockRepository repository, MongoDatabaseFactory factory) {
-		this.repository = repository;
-		this.factory = factory;
+		this((session) -> new SessionFence(repository.fencedTransactions(), factory, session));
+	}
+
+	private LockFence(@Nullable Function<ClientSession, TransactionFence> fences) {
+		this.fences = fences;
+	}
+
+	/**
+	 * What stands in for a fence where the locks are not kept in MongoDB: it only makes
+	 * sure that the lock is still held.
+	 * @return a fence that writes nothing
+	 */
+	public static LockFence ofLocksElsewhere() {
+		return new LockFence(null);
 	}
 
 	/**
@@ -66,21 +80,29 @@ public final class LockFence {
 					+ "Call fence after startTransaction, and before the commit")
 				.formatted(lock.name()));
 		}
-		SESSIONS.fence(session, lock, new SessionFence(this.repository.fencedTransactions(), session));
+		if (this.fences != null) {
+			SESSIONS.fence(session, lock, this.fences.apply(session));
+		}
+		else {
+			lock.ensureHeld();
+		}
 	}
 
-	private final class SessionFence extends MongoFence {
+	private static final class SessionFence extends MongoFence {
+
+		private final MongoDatabaseFactory factory;
 
 		private final ClientSession session;
 
-		SessionFence(FencedTransactions fenced, ClientSession session) {
+		SessionFence(FencedTransactions fenced, MongoDatabaseFactory factory, ClientSession session) {
 			super(fenced);
+			this.factory = factory;
 			this.session = session;
 		}
 
 		@Override
 		public Written write(LeaseKey lease, long token, int slot) {
-			return fenced().write(LockFence.this.factory, this.session, lease, token, slot);
+			return fenced().write(this.factory, this.session, lease, token, slot);
 		}
 
 	}

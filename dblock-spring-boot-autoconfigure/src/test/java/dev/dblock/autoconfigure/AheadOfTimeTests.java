@@ -50,17 +50,18 @@ class AheadOfTimeTests {
 	Path folder;
 
 	@ParameterizedTest
-	@CsvSource({ "true,false,UnlockedEngine", "false,true,DefaultLockEngine" })
-	void whetherLocksAreTakenIsReadWhenTheApplicationRuns(boolean processed, boolean run, String engine)
-			throws Exception {
+	@CsvSource({ "dblock.enabled=true, dblock.enabled=false, UnlockedEngine without MongoDB",
+			"dblock.mode=none, dblock.mode=mongodb, DefaultLockEngine on MongoDB",
+			"dblock.mode=mongodb, dblock.mode=local, DefaultLockEngine without MongoDB" })
+	void whereLocksAreKeptIsReadWhenTheApplicationRuns(String processed, String run, String engine) throws Exception {
 		String initializer = process(processed);
 		compile();
 		assertThat(run(initializer, run)).isEqualTo(engine + ", locked: true");
 	}
 
-	private String process(boolean enabled) {
+	private String process(String setting) {
 		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
-			properties(enabled).applyTo(context);
+			properties(setting).applyTo(context);
 			context.register(Application.class);
 			DefaultGenerationContext generation = new DefaultGenerationContext(
 					new ClassNameGenerator(ClassName.get(Application.class)),
@@ -85,7 +86,7 @@ class AheadOfTimeTests {
 		return Files.createDirectories(this.folder.resolve("compiled"));
 	}
 
-	private Object run(String initializer, boolean enabled) throws Exception {
+	private Object run(String initializer, String setting) throws Exception {
 		List<URL> urls = new ArrayList<>();
 		urls.add(compiled().toUri().toURL());
 		urls.add(Files.createDirectories(this.folder.resolve("classes")).toUri().toURL());
@@ -99,8 +100,8 @@ class AheadOfTimeTests {
 			ClassLoader before = ClassUtils.overrideThreadContextClassLoader(loader);
 			try {
 				return ClassUtils
-					.getMethod(loader.loadClass(Processed.class.getName()), "run", String.class, boolean.class)
-					.invoke(null, initializer, enabled);
+					.getMethod(loader.loadClass(Processed.class.getName()), "run", String.class, String.class)
+					.invoke(null, initializer, setting);
 			}
 			finally {
 				Thread.currentThread().setContextClassLoader(before);
@@ -108,8 +109,8 @@ class AheadOfTimeTests {
 		}
 	}
 
-	private static TestPropertyValues properties(boolean enabled) {
-		return TestPropertyValues.of("dblock.enabled=" + enabled,
+	private static TestPropertyValues properties(String setting) {
+		return TestPropertyValues.of(setting,
 				"spring.mongodb.uri=mongodb://127.0.0.1:1/test?serverSelectionTimeoutMS=100");
 	}
 
@@ -121,15 +122,17 @@ class AheadOfTimeTests {
 		private Processed() {
 		}
 
-		public static String run(String initializer, boolean enabled) throws Exception {
+		public static String run(String initializer, String setting) throws Exception {
 			try (GenericApplicationContext context = new GenericApplicationContext()) {
-				properties(enabled).applyTo(context);
+				properties(setting).applyTo(context);
 				Class<?> type = ClassUtils.forName(initializer, null);
 				Object instance = type.getDeclaredConstructor().newInstance();
 				ReflectionUtils.invokeMethod(ClassUtils.getMethod(type, "initialize", GenericApplicationContext.class),
 						instance, context);
 				context.refresh();
-				return "%s, locked: %s".formatted(context.getBean(LockEngine.class).getClass().getSimpleName(),
+				return "%s %s MongoDB, locked: %s".formatted(
+						context.getBean(LockEngine.class).getClass().getSimpleName(),
+						context.getBeanFactory().containsSingleton("lockRepository") ? "on" : "without",
 						AopUtils.isAopProxy(context.getBean("job")));
 			}
 		}

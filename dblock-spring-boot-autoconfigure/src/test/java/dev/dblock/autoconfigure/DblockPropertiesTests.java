@@ -107,6 +107,16 @@ class DblockPropertiesTests {
 				.hasMessageContaining("StatementDialect"));
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "MONGODB,true,MONGODB", "LOCAL,true,LOCAL", "NONE,true,NONE", "LOCAL,false,NONE",
+			"MONGODB,false,NONE" })
+	void withoutLocksTheModeDoesNotMatter(LockMode mode, boolean enabled, LockMode expected) {
+		DblockProperties properties = new DblockProperties();
+		properties.setMode(mode);
+		properties.setEnabled(enabled);
+		assertThat(new DblockSettings(properties).mode()).isEqualTo(expected);
+	}
+
 	@Test
 	void everyPropertyArrives() {
 		this.contextRunner

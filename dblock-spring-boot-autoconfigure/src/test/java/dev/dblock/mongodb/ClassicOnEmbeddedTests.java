@@ -4,7 +4,7 @@ import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 
 @MongoServerTest(kind = MongoServerKind.EMBEDDED)
-class ClassicOnEmbeddedTests extends LockRepositoryContract {
+class ClassicOnEmbeddedTests extends MongoLockRepositoryContract {
 
 	@Override
 	StatementDialect dialect() {

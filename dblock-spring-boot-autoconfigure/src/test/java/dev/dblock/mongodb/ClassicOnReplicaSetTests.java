@@ -4,7 +4,7 @@ import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
-class ClassicOnReplicaSetTests extends LockRepositoryContract {
+class ClassicOnReplicaSetTests extends MongoLockRepositoryContract {
 
 	@Override
 	StatementDialect dialect() {

@@ -4,7 +4,7 @@ import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 
 @MongoServerTest(kind = MongoServerKind.STANDALONE)
-class ClassicOnStandaloneTests extends LockRepositoryContract {
+class ClassicOnStandaloneTests extends MongoLockRepositoryContract {
 
 	@Override
 	StatementDialect dialect() {

@@ -17,6 +17,7 @@ import dev.dblock.ForeignDocumentException;
 import dev.dblock.core.AcquireAnswer;
 import dev.dblock.core.AcquireAnswer.Refused;
 import dev.dblock.core.LeaseKey;
+import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;

@@ -9,6 +9,7 @@ import dev.dblock.core.AcquireAnswer.Granted;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
+import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;

@@ -8,6 +8,7 @@ import com.mongodb.client.MongoCollection;
 import dev.dblock.core.AcquireAnswer.Granted;
 import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
+import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;

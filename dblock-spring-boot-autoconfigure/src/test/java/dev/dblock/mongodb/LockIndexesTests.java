@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import dev.dblock.core.AcquireAnswer.Granted;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.LeaseKey;
+import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.core.RepositoryInterruptedException;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;

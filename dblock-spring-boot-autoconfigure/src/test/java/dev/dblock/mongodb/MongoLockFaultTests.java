@@ -23,6 +23,7 @@ import dev.dblock.core.AcquireAnswer;
 import dev.dblock.core.AcquireAnswer.Granted;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.LeaseKey;
+import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.core.RepositoryInterruptedException;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoNode;
