@@ -39,6 +39,16 @@ public final class LockContext {
 		return (hold != null) ? Optional.of(hold.handle()) : Optional.empty();
 	}
 
+	/**
+	 * The lock under which this thread works and that has this name, with or without the
+	 * prefix of its engine.
+	 */
+	static Optional<LockHandle> named(String name) {
+		Hold hold = find((candidate) -> candidate.handle().name().equals(name)
+				|| candidate.handle().name().equals(candidate.engine().fullName(name)));
+		return (hold != null) ? Optional.of(hold.handle()) : Optional.empty();
+	}
+
 	static @Nullable Hold find(LockEngine engine, String name) {
 		return find((hold) -> hold.engine() == engine && hold.handle().name().equals(name));
 	}

@@ -104,6 +104,10 @@ public final class LockWorld implements AutoCloseable {
 		return anotherProcess(LockOptions.defaults());
 	}
 
+	public LockTemplate anotherProcess(String prefix) {
+		return new LockTemplate(newEngine(settings(prefix)));
+	}
+
 	public LockTemplate anotherProcess(LockOptions defaults) {
 		return new LockTemplate(newEngine(settings(defaults.orElse(DEFAULTS), TIMEOUT, POLL)));
 	}
