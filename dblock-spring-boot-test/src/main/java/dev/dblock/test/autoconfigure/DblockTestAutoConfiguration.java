@@ -1,0 +1,39 @@
+package dev.dblock.test.autoconfigure;
+
+import dev.dblock.LockEngine;
+import dev.dblock.autoconfigure.DblockAutoConfiguration;
+import dev.dblock.autoconfigure.DblockProperties;
+import dev.dblock.autoconfigure.LockMode;
+import dev.dblock.local.LocalLockStore;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
+/**
+ * What {@link AutoConfigureDblock @AutoConfigureDblock} adds to an application's locks.
+ */
+@AutoConfiguration(after = DblockAutoConfiguration.class)
+public final class DblockTestAutoConfiguration {
+
+	// The last one to be told, so that what it has heard of has been told to all others
+	@Bean
+	@Order(Ordered.LOWEST_PRECEDENCE)
+	LockRecorder dblockTestLockRecorder() {
+		return new LockRecorder();
+	}
+
+	@Bean
+	@Lazy
+	TestLocks testLocks(LockEngine engine, LocalLockStore store, LockRecorder recorder, DblockProperties properties) {
+		if (properties.getMode() != LockMode.LOCAL || !properties.isEnabled()) {
+			throw new IllegalStateException(("TestLocks works on locks in memory, but dblock.mode is %s and "
+					+ "dblock.enabled is %s. Leave both to @AutoConfigureDblock, or do without TestLocks")
+				.formatted(properties.getMode(), properties.isEnabled()));
+		}
+		return new TestLocks(engine, store, recorder);
+	}
+
+}

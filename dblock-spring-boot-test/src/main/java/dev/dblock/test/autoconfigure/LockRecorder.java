@@ -1,0 +1,98 @@
+package dev.dblock.test.autoconfigure;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockListener;
+import dev.dblock.LockRefusal;
+import dev.dblock.LossReason;
+
+/**
+ * What happened to the application's locks since the test began, and which it holds.
+ */
+final class LockRecorder implements LockListener {
+
+	private final List<Event> events = new CopyOnWriteArrayList<>();
+
+	private final Map<String, Held> held = new ConcurrentHashMap<>();
+
+	@Override
+	public void onAcquired(LockHandle handle) {
+		this.held.put(handle.name(), new Held(handle, new CountDownLatch(1)));
+		this.events.add(new Event(Kind.ACQUIRED, handle.name()));
+	}
+
+	@Override
+	public void onUnavailable(LockRefusal refusal) {
+		this.events.add(new Event(Kind.REFUSED, refusal.name()));
+	}
+
+	@Override
+	public void onLost(LockHandle handle, LossReason reason) {
+		this.events.add(new Event(Kind.LOST, handle.name()));
+		ended(handle);
+	}
+
+	@Override
+	public void onReleased(LockHandle handle) {
+		this.events.add(new Event(Kind.RELEASED, handle.name()));
+		ended(handle);
+	}
+
+	// After a hand-over the next holder may have been told before
+	private void ended(LockHandle handle) {
+		Held known = this.held.get(handle.name());
+		if (known != null && known.handle() == handle) {
+			this.held.remove(handle.name(), known);
+			known.ended().countDown();
+		}
+	}
+
+	/**
+	 * The lock as the application holds it, until it was told of the end.
+	 */
+	Optional<Held> held(String name) {
+		return Optional.ofNullable(this.held.get(name));
+	}
+
+	long count(Kind kind, String name) {
+		Event wanted = new Event(kind, name);
+		return this.events.stream().filter(wanted::equals).count();
+	}
+
+	List<Event> events() {
+		return List.copyOf(this.events);
+	}
+
+	void clear() {
+		this.events.clear();
+	}
+
+	enum Kind {
+
+		ACQUIRED, REFUSED, LOST, RELEASED
+
+	}
+
+	/**
+	 * A lock, and what opens when the recorder was told that it is held no more.
+	 */
+	record Held(LockHandle handle, CountDownLatch ended) {
+	}
+
+	record Event(Kind kind, String name) {
+
+		@Override
+		public String toString() {
+			return "'%s' %s".formatted(this.name, this.kind.name().toLowerCase(Locale.ROOT));
+		}
+
+	}
+
+}

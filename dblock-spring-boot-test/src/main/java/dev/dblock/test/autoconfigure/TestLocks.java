@@ -1,0 +1,230 @@
+package dev.dblock.test.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+import dev.dblock.LockEngine;
+import dev.dblock.LockInfo;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockedTask;
+import dev.dblock.WhenLost;
+import dev.dblock.core.AcquireAnswer;
+import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.EngineSettings;
+import dev.dblock.core.HandOffSettings;
+import dev.dblock.core.LeaseKey;
+import dev.dblock.core.PollSettings;
+import dev.dblock.core.UnlockedEngine;
+import dev.dblock.local.LocalLockRepository;
+import dev.dblock.local.LocalLockStore;
+import org.assertj.core.api.AssertProvider;
+
+/**
+ * The locks of the application under test, and another instance of it that competes for
+ * them when it is told to:
+ *
+ * <pre class="code">
+ * &#64;SpringBootTest
+ * &#64;AutoConfigureDblock
+ * class InvoicesTests {
+ *
+ *     &#64;Autowired
+ *     TestLocks locks;
+ *
+ *     &#64;Test
+ *     void areSkippedWhileAnotherInstanceWritesThem() {
+ *         locks.holdElsewhere("nightly-invoices");
+ *         ...
+ * }
+ * </pre>
+ *
+ * Names are those of the application, without the configured prefix. After each test
+ * method, what the other instance holds is given back, and what was recorded is
+ * forgotten; what the application itself holds stays.
+ */
+public final class TestLocks implements AssertProvider<TestLocksAssert> {
+
+	private static final Duration LEASE_ELSEWHERE = Duration.ofDays(1);
+
+	private static final Duration LOSS_IS_TOLD = Duration.ofMinutes(1);
+
+	private final LockEngine engine;
+
+	private final LocalLockStore store;
+
+	private final LocalLockRepository elsewhere;
+
+	private final LockRecorder recorder;
+
+	private final List<HeldElsewhere> held = new CopyOnWriteArrayList<>();
+
+	TestLocks(LockEngine engine, LocalLockStore store, LockRecorder recorder) {
+		this.engine = engine;
+		this.store = store;
+		this.elsewhere = new LocalLockRepository(store);
+		this.recorder = recorder;
+	}
+
+	/**
+	 * Have another instance hold a lock until it releases it, or to the end of the test.
+	 * @param name the name of the lock
+	 * @return the lock as that instance holds it
+	 * @throws IllegalStateException when the application, or the other instance, holds it
+	 * already
+	 */
+	public HeldElsewhere holdElsewhere(String name) {
+		return holdElsewhere(name, LEASE_ELSEWHERE);
+	}
+
+	/**
+	 * Have another instance take a lock, and do nothing more: its lease ends by itself.
+	 * @param name the name of the lock
+	 * @param lease how long the lease is
+	 * @return the lock as that instance holds it
+	 * @throws IllegalStateException when the application, or the other instance, holds it
+	 * already
+	 */
+	public HeldElsewhere holdElsewhere(String name, Duration lease) {
+		AcquireRequest request = request(name, lease);
+		if (this.elsewhere.acquire(request) instanceof AcquireAnswer.Refused refused) {
+			throw new IllegalStateException(
+					"Another instance cannot hold the lock '%s': %s has it already, for %s. Have it released before, or take it away with lose"
+						.formatted(refused.lock().name(), refused.lock().acquirer(), refused.lock().why()));
+		}
+		return remember(request.key());
+	}
+
+	/**
+	 * Have another instance take a lock over from the application, as one may when the
+	 * lease ends in a long pause. When this returns, the lock is lost: its handle says
+	 * so, the thread was interrupted if it had asked for that, the listeners were told,
+	 * and no transaction under it can be committed any more.
+	 * @param name the name of the lock
+	 * @return the lock as the other instance holds it now
+	 * @throws IllegalStateException when the application does not hold it
+	 */
+	public HeldElsewhere lose(String name) {
+		String fullName = this.engine.fullName(name);
+		LockRecorder.Held lost = this.recorder.held(fullName)
+			.orElseThrow(() -> new IllegalStateException(
+					"The lock '%s' cannot be lost, because the application does not hold it. It holds %s".formatted(
+							fullName,
+							this.engine.list().stream().filter(LockInfo::held).map(LockInfo::name).toList())));
+		AcquireRequest request = request(name, LEASE_ELSEWHERE);
+		this.store.takeOver(request);
+		HeldElsewhere taken = remember(request.key());
+		notice(lost);
+		return taken;
+	}
+
+	private static void notice(LockRecorder.Held lost) {
+		try {
+			lost.handle().renew();
+		}
+		catch (LockLostException ex) {
+			awaitTold(lost, ex);
+		}
+	}
+
+	private static void awaitTold(LockRecorder.Held lost, LockLostException loss) {
+		// The loss interrupts the thread that works under the lock, which may be this one
+		boolean interrupted = Thread.interrupted();
+		try {
+			if (lost.ended().await(LOSS_IS_TOLD.toNanos(), TimeUnit.NANOSECONDS)) {
+				return;
+			}
+		}
+		catch (InterruptedException ex) {
+			interrupted = true;
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+		throw new IllegalStateException(
+				"The lock '%s' was lost, but its listeners were not told while this thread waited for that"
+					.formatted(lost.handle().name()),
+				loss);
+	}
+
+	/**
+	 * End whatever keeps a name taken that nobody holds any more, such as a minimum hold,
+	 * as if its time were over.
+	 * @param name the name of the lock
+	 * @return whether it was taken
+	 */
+	public boolean expire(String name) {
+		return this.store.expire(this.engine.fullName(name));
+	}
+
+	/**
+	 * Whether the application holds a lock.
+	 * @param name the name of the lock
+	 * @return {@code true} while it does, for all it knows itself
+	 */
+	public boolean holds(String name) {
+		return this.recorder.held(this.engine.fullName(name)).filter((held) -> held.handle().isHeld()).isPresent();
+	}
+
+	/**
+	 * Have the other instance release all that it holds, and forget what was recorded.
+	 * Done after each test method.
+	 */
+	public void reset() {
+		this.held.forEach(HeldElsewhere::release);
+		this.held.clear();
+		this.recorder.clear();
+	}
+
+	/**
+	 * Do something as if it were done under a lock, where there is no application context
+	 * and nothing is locked: for unit tests of code that calls
+	 * {@link dev.dblock.LockAssert} or {@link dev.dblock.LockContext}.
+	 * @param name the full name of the lock
+	 * @param task what to do
+	 * @param <E> what it may throw
+	 * @throws E what the task throws
+	 */
+	public static <E extends Throwable> void pretendLocked(String name, LockedTask<E> task) throws E {
+		LockOptions defaults = new LockOptions(LEASE_ELSEWHERE, Duration.ZERO, Duration.ZERO, Duration.ZERO, false,
+				WhenLost.NOTIFY, null, null);
+		EngineSettings settings = new EngineSettings("", "test", defaults, LOSS_IS_TOLD,
+				new PollSettings(LOSS_IS_TOLD, LOSS_IS_TOLD), new HandOffSettings(0, Duration.ZERO));
+		new LockTemplate(new UnlockedEngine(settings)).execute(name, task);
+	}
+
+	/**
+	 * Assertions for {@link org.assertj.core.api.Assertions#assertThat(AssertProvider)}.
+	 * @return the assertions
+	 */
+	@Override
+	public TestLocksAssert assertThat() {
+		return new TestLocksAssert(this);
+	}
+
+	long count(LockRecorder.Kind kind, String name) {
+		return this.recorder.count(kind, this.engine.fullName(name));
+	}
+
+	List<LockRecorder.Event> events() {
+		return this.recorder.events();
+	}
+
+	private AcquireRequest request(String name, Duration lease) {
+		LeaseKey key = new LeaseKey(this.engine.fullName(name), UUID.randomUUID().toString());
+		return new AcquireRequest(key, lease, "another instance", "a thread of it", "a test", LOSS_IS_TOLD);
+	}
+
+	private HeldElsewhere remember(LeaseKey key) {
+		HeldElsewhere taken = new HeldElsewhere(this.store, this.elsewhere, key);
+		this.held.add(taken);
+		return taken;
+	}
+
+}

@@ -1,0 +1,37 @@
+package com.acme;
+
+import dev.dblock.LockUnavailableException;
+import dev.dblock.test.autoconfigure.AutoConfigureDblock;
+import dev.dblock.test.autoconfigure.TestLocks;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.autoconfigure.json.JsonTest;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Import;
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@JsonTest
+@AutoConfigureDblock
+@Import({ Invoices.class, Ledger.class })
+class InvoicesSliceTests {
+
+	@Autowired
+	private Invoices invoices;
+
+	@Autowired
+	private TestLocks locks;
+
+	@Test
+	void areLockedInASliceWithoutMongodb(@Autowired ApplicationContext context) {
+		assertThat(context.getBeanNamesForType(MongoDatabaseFactory.class)).isEmpty();
+		this.invoices.write();
+		assertThat(this.locks).hasAcquired("nightly-invoices", 1);
+		this.locks.holdElsewhere("nightly-invoices");
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(this.invoices::write);
+	}
+
+}

@@ -1,0 +1,11 @@
+package com.acme;
+
+import org.springframework.stereotype.Component;
+
+@Component
+class Ledger {
+
+	void close() {
+	}
+
+}

@@ -1,0 +1,201 @@
+package dev.dblock.test.autoconfigure;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.dblock.LockAssert;
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockListener;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
+import dev.dblock.LossReason;
+import dev.dblock.autoconfigure.DblockAutoConfiguration;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Tests for {@link TestLocks}.
+ */
+class TestLocksTests {
+
+	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DblockAutoConfiguration.class, DblockTestAutoConfiguration.class))
+		.withPropertyValues("dblock.mode=local", "dblock.name-prefix=shop-");
+
+	@Test
+	void whatIsHeldElsewhereIsRefusedUntilItIsReleased() {
+		this.contextRunner.run((context) -> {
+			TestLocks locks = context.getBean(TestLocks.class);
+			LockTemplate template = context.getBean(LockTemplate.class);
+			HeldElsewhere other = locks.holdElsewhere("stock");
+			assertThat(other.name()).isEqualTo("shop-stock");
+			assertThat(template.tryAcquire("stock")).isEmpty();
+			assertThat(template.inspect("stock").orElseThrow().acquirer()).isEqualTo("another instance");
+			assertThat(template.tryAcquire("other")).isPresent();
+			other.close();
+			assertThat(template.tryAcquire("stock")).isPresent();
+			other.close();
+			other.expire();
+			assertThat(template.tryAcquire("stock")).as("held by the application").isEmpty();
+		});
+	}
+
+	@Test
+	void aLeaseElsewhereEndsByItself() {
+		this.contextRunner.run((context) -> {
+			context.getBean(TestLocks.class).holdElsewhere("stock", Duration.ofMillis(50));
+			LockOptions patient = LockOptions.defaults().waitUpTo(Duration.ofMinutes(1));
+			assertThat(context.getBean(LockTemplate.class).tryAcquire("stock", patient)).isPresent();
+		});
+	}
+
+	@Test
+	void anExpiredLeaseElsewhereIsTakenOver() {
+		this.contextRunner.run((context) -> {
+			HeldElsewhere other = context.getBean(TestLocks.class).holdElsewhere("stock");
+			other.expire();
+			assertThat(context.getBean(LockTemplate.class).inspect("stock").orElseThrow().holder()).isNotNull();
+			assertThat(context.getBean(LockTemplate.class).tryAcquire("stock")).isPresent();
+		});
+	}
+
+	@Test
+	void whatTheApplicationHoldsCannotBeHeldElsewhere() {
+		this.contextRunner.run((context) -> {
+			TestLocks locks = context.getBean(TestLocks.class);
+			LockOptions why = LockOptions.defaults().why("counting");
+			try (LockHandle held = context.getBean(LockTemplate.class).acquire("stock", why)) {
+				assertThatIllegalStateException().isThrownBy(() -> locks.holdElsewhere("stock"))
+					.withMessageContaining("'shop-stock'")
+					.withMessageContaining("counting")
+					.withMessageContaining("lose");
+				assertThat(held.isHeld()).isTrue();
+			}
+		});
+	}
+
+	@Test
+	void whatIsLostIsLostWhenLoseReturns() {
+		Told told = new Told();
+		this.contextRunner.withBean(LockListener.class, () -> told).run((context) -> {
+			TestLocks locks = context.getBean(TestLocks.class);
+			LockTemplate template = context.getBean(LockTemplate.class);
+			LockHandle held = template.acquire("stock");
+			HeldElsewhere other = locks.lose("stock");
+			assertThat(held.isHeld()).isFalse();
+			assertThat(told.losses).containsExactly("shop-stock " + LossReason.TAKEN_OVER);
+			assertThat(locks).hasLost("stock").doesNotHold("stock");
+			assertThat(template.tryAcquire("stock")).isEmpty();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
+			other.release();
+			assertThat(template.tryAcquire("stock")).isPresent();
+		});
+	}
+
+	@Test
+	void whatIsNotHeldCannotBeLost() {
+		this.contextRunner.run((context) -> {
+			TestLocks locks = context.getBean(TestLocks.class);
+			context.getBean(LockTemplate.class).acquire("orders");
+			assertThatIllegalStateException().isThrownBy(() -> locks.lose("stock"))
+				.withMessageContaining("'shop-stock'")
+				.withMessageContaining("[shop-orders]");
+		});
+	}
+
+	@Test
+	void aMinimumHoldCanBeEnded() {
+		this.contextRunner.run((context) -> {
+			TestLocks locks = context.getBean(TestLocks.class);
+			LockTemplate template = context.getBean(LockTemplate.class);
+			LockOptions minHold = LockOptions.lease(Duration.ofHours(1)).minHold(Duration.ofHours(1));
+			template.acquire("stock", minHold).release();
+			assertThat(template.tryAcquire("stock")).isEmpty();
+			assertThat(locks.expire("stock")).isTrue();
+			assertThat(template.tryAcquire("stock")).isPresent();
+			assertThat(locks.expire("nothing")).isFalse();
+		});
+	}
+
+	@Test
+	void theRecordBeginsAnewAndWhatIsHeldElsewhereIsFree() {
+		this.contextRunner.run((context) -> {
+			TestLocks locks = context.getBean(TestLocks.class);
+			LockTemplate template = context.getBean(LockTemplate.class);
+			locks.holdElsewhere("stock");
+			LockHandle held = template.acquire("orders");
+			locks.reset();
+			assertThat(locks).hasNotAcquired("orders").holds("orders");
+			assertThat(template.tryAcquire("stock")).isPresent();
+			held.release();
+		});
+	}
+
+	@Test
+	void whatIsNotAsExpectedIsToldWithAllThatHappened() {
+		this.contextRunner.run((context) -> {
+			TestLocks locks = context.getBean(TestLocks.class);
+			LockTemplate template = context.getBean(LockTemplate.class);
+			assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThat(locks).hasAcquired("stock"))
+				.withMessage("Expected the application to have acquired 'stock'. "
+						+ "What happened to its locks in this test: nothing");
+			template.acquire("stock").release();
+			locks.holdElsewhere("stock");
+			template.tryAcquire("stock");
+			List<Runnable> wrong = List.of(() -> assertThat(locks).hasAcquired("stock", 2),
+					() -> assertThat(locks).hasNotAcquired("stock"), () -> assertThat(locks).hasAcquired("orders"),
+					() -> assertThat(locks).wasRefused("orders"), () -> assertThat(locks).hasLost("stock"),
+					() -> assertThat(locks).holds("stock"));
+			for (Runnable assertion : wrong) {
+				assertThatExceptionOfType(AssertionError.class).isThrownBy(assertion::run)
+					.withMessageEndingWith("'shop-stock' acquired, 'shop-stock' released, 'shop-stock' refused");
+			}
+			LockHandle held = template.acquire("orders");
+			assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThat(locks).doesNotHold("orders"));
+			held.release();
+		});
+	}
+
+	@Test
+	void testLocksNeedLocksInMemory() {
+		for (String setting : List.of("dblock.mode=none", "dblock.enabled=false")) {
+			this.contextRunner.withPropertyValues(setting)
+				.run((context) -> assertThatExceptionOfType(RuntimeException.class)
+					.isThrownBy(() -> context.getBean(TestLocks.class))
+					.havingRootCause()
+					.withMessageContaining("@AutoConfigureDblock"));
+		}
+	}
+
+	@Test
+	void codeThatMustBeLockedCanBeCalledWithoutAContext() {
+		List<String> names = new ArrayList<>();
+		TestLocks.pretendLocked("stock", () -> {
+			LockAssert.assertLocked("stock");
+			names.add(LockContext.current().orElseThrow().name());
+		});
+		assertThat(names).containsExactly("stock");
+		assertThat(LockContext.current()).isEmpty();
+	}
+
+	private static final class Told implements LockListener {
+
+		private final List<String> losses = new ArrayList<>();
+
+		@Override
+		public void onLost(LockHandle handle, LossReason reason) {
+			this.losses.add(handle.name() + " " + reason);
+		}
+
+	}
+
+}
