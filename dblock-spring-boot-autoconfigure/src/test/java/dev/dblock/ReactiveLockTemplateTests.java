@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -143,10 +144,10 @@ class ReactiveLockTemplateTests {
 
 	@Test
 	void elementsPassAsTheyAreAskedFor() {
-		List<Integer> received = new ArrayList<>();
+		List<Integer> received = new CopyOnWriteArrayList<>();
 		AtomicReference<Subscription> subscription = new AtomicReference<>();
 		CountDownLatch completed = new CountDownLatch(1);
-		List<Long> requested = new ArrayList<>();
+		List<Long> requested = new CopyOnWriteArrayList<>();
 		Sinks.Many<Integer> sink = Sinks.many().unicast().onBackpressureBuffer();
 		CountDownLatch begun = new CountDownLatch(1);
 		flux(LockOptions.defaults(), sink.asFlux().doOnRequest((n) -> {
@@ -175,9 +176,10 @@ class ReactiveLockTemplateTests {
 		sink.tryEmitNext(1);
 		sink.tryEmitNext(2);
 		sink.tryEmitNext(3);
+		LockWorld.eventually().until(() -> !received.isEmpty());
 		assertThat(received).containsExactly(1);
 		subscription.get().request(2);
-		assertThat(received).containsExactly(1, 2, 3);
+		LockWorld.eventually().untilAsserted(() -> assertThat(received).containsExactly(1, 2, 3));
 		assertThat(isHeld()).isTrue();
 		sink.tryEmitComplete();
 		await(completed);
