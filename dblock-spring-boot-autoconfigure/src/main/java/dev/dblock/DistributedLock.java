@@ -63,6 +63,13 @@ public @interface DistributedLock {
 	String name() default "";
 
 	/**
+	 * The database that has the lock, in an application with several: the name of a
+	 * {@code MongoDatabaseFactory} bean. Takes {@code ${placeholders}}. Left out, the one
+	 * that {@code dblock.mongodb.database-factory} names, or the primary or only one.
+	 */
+	String databaseFactory() default "";
+
+	/**
 	 * How long, in seconds of the server's clock, the lock is kept for a holder that the
 	 * server hears nothing from.
 	 */

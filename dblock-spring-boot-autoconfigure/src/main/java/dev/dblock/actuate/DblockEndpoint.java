@@ -1,9 +1,12 @@
 package dev.dblock.actuate;
 
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockOperations;
+import dev.dblock.core.LocksByFullName;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,58 +28,76 @@ public final class DblockEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(DblockEndpoint.class);
 
-	private final LockOperations operations;
+	private final Function<@Nullable String, @Nullable LocksByFullName> databases;
 
 	private final String prefix;
 
 	/**
-	 * An endpoint.
+	 * An endpoint over operations that put a prefix before every name.
 	 * @param operations what knows the locks
 	 * @param prefix what it puts before every name
 	 */
 	public DblockEndpoint(LockOperations operations, String prefix) {
-		this.operations = operations;
+		this((database) -> (database == null) ? new PrefixedLocks(operations, prefix) : null, prefix);
+	}
+
+	/**
+	 * An endpoint.
+	 * @param databases the locks of a database by the name of its factory, or
+	 * {@code null} when there is none of that name; {@code null} asks for the usual one
+	 * @param prefix what is put before every name; may be left out by who asks
+	 */
+	public DblockEndpoint(Function<@Nullable String, @Nullable LocksByFullName> databases, String prefix) {
+		this.databases = databases;
 		this.prefix = prefix;
 	}
 
 	/**
 	 * All locks, those that are free included; or one of them.
 	 * @param name the one; {@code null} for all
-	 * @return the locks, by name, or {@code null} when there is no such lock
+	 * @param database the name of the database's factory; {@code null} for the usual one
+	 * @return the locks, by name, or {@code null} when there is no such lock or database
 	 */
 	@ReadOperation
-	public @Nullable Locks locks(@Nullable String name) {
-		if (name == null) {
-			return new Locks(this.operations.list());
+	public @Nullable Locks locks(@Nullable String name, @Nullable String database) {
+		LocksByFullName locks = this.databases.apply(database);
+		if (locks == null) {
+			return null;
 		}
-		return this.operations.inspect(ofApplication(name)).map((lock) -> new Locks(List.of(lock))).orElse(null);
+		if (name == null) {
+			return new Locks(locks.list());
+		}
+		return find(locks, name).map((lock) -> new Locks(List.of(lock))).orElse(null);
 	}
 
 	/**
 	 * One lock.
 	 * @param path its name
-	 * @return the lock, or {@code null} when there is no such lock
+	 * @param database the name of the database's factory; {@code null} for the usual one
+	 * @return the lock, or {@code null} when there is no such lock or database
 	 */
 	@ReadOperation
-	public @Nullable LockInfo lock(@Selector(match = Match.ALL_REMAINING) String... path) {
-		return this.operations.inspect(ofApplication(String.join("/", path))).orElse(null);
+	public @Nullable LockInfo lock(@Selector(match = Match.ALL_REMAINING) String[] path, @Nullable String database) {
+		LocksByFullName locks = this.databases.apply(database);
+		return (locks != null) ? find(locks, String.join("/", path)).orElse(null) : null;
 	}
 
 	/**
 	 * Take a lock away from its holder.
 	 * @param name its name
 	 * @param now whether the name is to be free at once, which gives up exclusion
+	 * @param database the name of the database's factory; {@code null} for the usual one
 	 * @return what that means
 	 */
 	@DeleteOperation
-	public ForcedRelease release(String name, @Nullable Boolean now) {
-		String own = ofApplication(name);
-		LockInfo before = this.operations.inspect(own).orElse(null);
-		if (before == null) {
+	public ForcedRelease release(String name, @Nullable Boolean now, @Nullable String database) {
+		LocksByFullName locks = this.databases.apply(database);
+		LockInfo before = (locks != null) ? find(locks, name).orElse(null) : null;
+		if (locks == null || before == null) {
 			return ForcedRelease.ofNothing();
 		}
 		boolean atOnce = Boolean.TRUE.equals(now);
-		boolean released = atOnce ? this.operations.forceReleaseNow(own) : this.operations.forceRelease(own);
+		boolean released = atOnce ? locks.forceReleaseNow(before.name()) : locks.forceRelease(before.name());
 		ForcedRelease answer = ForcedRelease.of(before, released, atOnce);
 		if (released) {
 			logger.warn("The lock '{}' was taken away by an operator. {}", before.name(), answer.meaning());
@@ -88,15 +109,17 @@ public final class DblockEndpoint {
 	 * Take a lock away from its holder.
 	 * @param path its name
 	 * @param now whether the name is to be free at once, which gives up exclusion
+	 * @param database the name of the database's factory; {@code null} for the usual one
 	 * @return what that means
 	 */
 	@DeleteOperation
-	public ForcedRelease releaseLock(@Selector(match = Match.ALL_REMAINING) String[] path, @Nullable Boolean now) {
-		return release(String.join("/", path), now);
+	public ForcedRelease releaseLock(@Selector(match = Match.ALL_REMAINING) String[] path, @Nullable Boolean now,
+			@Nullable String database) {
+		return release(String.join("/", path), now, database);
 	}
 
-	private String ofApplication(String name) {
-		return name.startsWith(this.prefix) ? name.substring(this.prefix.length()) : name;
+	private Optional<LockInfo> find(LocksByFullName locks, String name) {
+		return name.startsWith(this.prefix) ? locks.find(name) : locks.find(this.prefix + name);
 	}
 
 	/**

@@ -1,14 +1,16 @@
 package dev.dblock.autoconfigure;
 
-import java.util.Collection;
-import java.util.List;
+import java.util.function.Supplier;
 
 import dev.dblock.LockEngine;
 import dev.dblock.LockListener;
+import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOperations;
 import dev.dblock.LockTemplate;
+import dev.dblock.LockTemplates;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineSettings;
+import dev.dblock.core.EngineSettingsCustomizer;
 import dev.dblock.core.LockObserver;
 import dev.dblock.core.LockRepository;
 import dev.dblock.core.LockSettings;
@@ -19,11 +21,10 @@ import dev.dblock.local.LocalLockStore;
 import dev.dblock.mongodb.LockFence;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
+import dev.dblock.mongodb.MongoLockSettingsCustomizer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.beans.factory.NoSuchBeanDefinitionException;
-import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -41,6 +42,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Locks on the application's MongoDB, or where {@code dblock.mode} says otherwise, which
@@ -60,16 +62,17 @@ public final class DblockAutoConfiguration {
 
 	private static final String ENGINE = "lockEngine";
 
-	private static final String REPOSITORY = "lockRepository";
+	static final String REPOSITORY = "lockRepository";
 
 	// Lazy, because without locks no MongoDB is needed, which only running can tell
 	@Bean(REPOSITORY)
 	@Lazy
 	@ConditionalOnMissingBean(LockRepository.class)
 	MongoLockRepository lockRepository(DblockProperties properties, ObjectProvider<DedicatedClient> dedicatedClient,
-			ConfigurableListableBeanFactory beanFactory) {
-		MongoLockSettings settings = new DblockSettings(properties).forMongodb();
-		NamedBeanHolder<MongoDatabaseFactory> factory = mongoDatabaseFactory(beanFactory);
+			ObjectProvider<MongoLockSettingsCustomizer> customizers, ConfigurableListableBeanFactory beanFactory) {
+		NamedBeanHolder<MongoDatabaseFactory> factory = mongoDatabaseFactory(properties, beanFactory);
+		MongoLockSettings settings = MongoEngines.customized(new DblockSettings(properties).forMongodb(),
+				factory.getBeanName(), customizers.orderedStream().toList());
 		beanFactory.registerDependentBean(factory.getBeanName(), REPOSITORY);
 		MongoDatabaseFactory application = factory.getBeanInstance();
 		return new MongoLockRepository(properties.getMongodb().isDedicatedClient()
@@ -82,25 +85,9 @@ public final class DblockAutoConfiguration {
 		return client.beside(application);
 	}
 
-	private static NamedBeanHolder<MongoDatabaseFactory> mongoDatabaseFactory(
+	private static NamedBeanHolder<MongoDatabaseFactory> mongoDatabaseFactory(DblockProperties properties,
 			ConfigurableListableBeanFactory beanFactory) {
-		try {
-			return beanFactory.resolveNamedBean(MongoDatabaseFactory.class);
-		}
-		catch (NoUniqueBeanDefinitionException ex) {
-			throw new MongoDatabaseFactoryChoiceException(candidates(ex), ex);
-		}
-		catch (NoSuchBeanDefinitionException ex) {
-			if (beanFactory.getBeanNamesForType(MongoDatabaseFactory.class).length > 0) {
-				throw ex;
-			}
-			throw new MongoDatabaseFactoryChoiceException(List.of(), ex);
-		}
-	}
-
-	private static List<String> candidates(NoUniqueBeanDefinitionException ex) {
-		Collection<String> names = ex.getBeanNamesFound();
-		return (names != null) ? List.copyOf(names) : List.of();
+		return new MongoDatabases(beanFactory).usual(properties.getMongodb().getDatabaseFactory());
 	}
 
 	@Bean
@@ -114,24 +101,35 @@ public final class DblockAutoConfiguration {
 		return new DblockSettings(properties).forLocks();
 	}
 
+	@Bean
+	@Lazy
+	EngineSettings lockEngineSettings(DblockProperties properties, LockSettings locks,
+			ObjectProvider<LockNamePrefix> prefixes, ObjectProvider<EngineSettingsCustomizer> customizers) {
+		EngineSettings settings = new DblockSettings(properties).forEngine(locks, new ProvidedPrefix(prefixes));
+		for (EngineSettingsCustomizer customizer : customizers.orderedStream().toList()) {
+			settings = customizer.customize(settings);
+		}
+		return settings;
+	}
+
 	// Lazy too, because LockOperations of the application's own may not stand on it
 	@Bean(ENGINE)
 	@Lazy
 	@ConditionalOnMissingBean(LockEngine.class)
-	LockEngine lockEngine(DblockProperties properties, LockSettings locks, ObjectProvider<LockListener> listeners,
+	LockEngine lockEngine(DblockProperties properties, EngineSettings settings, ObjectProvider<LockListener> listeners,
 			ObjectProvider<LockObserver> observer, LockTransactions transactions,
 			ConfigurableApplicationContext context) {
-		DblockSettings settings = new DblockSettings(properties);
 		// What is wrong shows before locking is switched on again
-		settings.forMongodb();
-		EngineSettings engineSettings = settings.forEngine(locks);
-		if (settings.mode() == LockMode.NONE) {
+		DblockSettings all = new DblockSettings(properties);
+		all.forMongodb();
+		LockMode mode = all.mode();
+		if (mode == LockMode.NONE) {
 			logger.warn("{}: no locks are taken, and every method runs unlocked",
 					properties.isEnabled() ? "dblock.mode is none" : "dblock.enabled is false");
-			return new UnlockedEngine(engineSettings);
+			return new UnlockedEngine(settings);
 		}
-		NamedBeanHolder<? extends LockRepository> repository = repository(settings.mode(), context.getBeanFactory());
-		DefaultLockEngine engine = new DefaultLockEngine(repository.getBeanInstance(), engineSettings,
+		NamedBeanHolder<? extends LockRepository> repository = repository(mode, context.getBeanFactory());
+		DefaultLockEngine engine = new DefaultLockEngine(repository.getBeanInstance(), settings,
 				new ProvidedListeners(listeners), observer.getIfAvailable(() -> LockObserver.NONE), transactions);
 		EngineShutdown.arrange(context, engine, ENGINE, repository.getBeanName());
 		return engine;
@@ -169,7 +167,7 @@ public final class DblockAutoConfiguration {
 	LockFence lockFence(DblockProperties properties, ObjectProvider<MongoLockRepository> repository,
 			ConfigurableListableBeanFactory beanFactory) {
 		return (new DblockSettings(properties).mode() == LockMode.MONGODB)
-				? new LockFence(repository.getObject(), mongoDatabaseFactory(beanFactory).getBeanInstance())
+				? new LockFence(repository.getObject(), mongoDatabaseFactory(properties, beanFactory).getBeanInstance())
 				: LockFence.ofLocksElsewhere();
 	}
 
@@ -190,6 +188,28 @@ public final class DblockAutoConfiguration {
 	@ConditionalOnMissingBean(LockOperations.class)
 	LockTemplate lockTemplate(LockEngine engine) {
 		return new LockTemplate(engine);
+	}
+
+	@Bean(DatabaseLockTemplates.BEAN)
+	@Lazy
+	@ConditionalOnMissingBean
+	LockTemplates lockTemplates(DblockProperties properties, ObjectProvider<LockEngine> engine,
+			ObjectProvider<MongoEngines> engines, ConfigurableListableBeanFactory beanFactory) {
+		Supplier<LockTemplate> usual = SingletonSupplier.of(() -> new LockTemplate(engine.getObject()));
+		return (new DblockSettings(properties).mode() == LockMode.MONGODB)
+				? new DatabaseLockTemplates(usual, new MongoDatabases(beanFactory), engines::getObject)
+				: (databaseFactory) -> usual.get();
+	}
+
+	@Bean
+	@Lazy
+	MongoEngines dblockMongoEngines(DblockProperties properties, EngineSettings settings,
+			ObjectProvider<MongoLockSettingsCustomizer> customizers, ObjectProvider<LockListener> listeners,
+			ObjectProvider<LockObserver> observer, LockTransactions transactions,
+			ConfigurableApplicationContext context) {
+		return new MongoEngines(new DblockSettings(properties).forMongodb(), customizers.orderedStream().toList(),
+				settings, new ProvidedListeners(listeners), observer.getIfAvailable(() -> LockObserver.NONE),
+				transactions, context);
 	}
 
 }

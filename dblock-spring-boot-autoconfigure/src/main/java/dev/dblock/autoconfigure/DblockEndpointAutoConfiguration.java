@@ -1,8 +1,14 @@
 package dev.dblock.autoconfigure;
 
 import dev.dblock.LockOperations;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockTemplates;
 import dev.dblock.actuate.DblockEndpoint;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.LocksByFullName;
+import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -22,8 +28,30 @@ public final class DblockEndpointAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	DblockEndpoint dblockEndpoint(LockOperations operations, DblockProperties properties) {
-		return new DblockEndpoint(operations, properties.getNamePrefix());
+	DblockEndpoint dblockEndpoint(LockOperations operations, DblockProperties properties,
+			ObjectProvider<LockTemplates> templates) {
+		DefaultLockEngine usual = engine(operations);
+		if (usual == null) {
+			return new DblockEndpoint(operations, properties.getNamePrefix());
+		}
+		return new DblockEndpoint(
+				(database) -> (database == null) ? usual.byFullName() : find(database, templates.getObject()),
+				properties.getNamePrefix());
+	}
+
+	private static @Nullable LocksByFullName find(String database, LockTemplates templates) {
+		try {
+			DefaultLockEngine engine = engine(templates.on(database));
+			return (engine != null) ? engine.byFullName() : null;
+		}
+		catch (IllegalArgumentException ex) {
+			return null;
+		}
+	}
+
+	private static @Nullable DefaultLockEngine engine(LockOperations operations) {
+		return (operations instanceof LockTemplate template && template.engine() instanceof DefaultLockEngine engine)
+				? engine : null;
 	}
 
 }

@@ -48,7 +48,8 @@ public final class DblockObservationAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		LockMeters lockMeters(ConfigurableListableBeanFactory beanFactory) {
-			return new LockMeters(new CreatedEngine(beanFactory));
+			return new LockMeters(new CreatedEngine(beanFactory),
+					() -> DatabaseLockTemplates.createdEngines(beanFactory).values());
 		}
 
 	}

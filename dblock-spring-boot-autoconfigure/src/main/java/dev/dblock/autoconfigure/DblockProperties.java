@@ -369,6 +369,12 @@ public class DblockProperties {
 	public static class Mongodb {
 
 		/**
+		 * Name of the MongoDatabaseFactory bean whose database has the locks; unless set,
+		 * the primary or only one.
+		 */
+		private @Nullable String databaseFactory;
+
+		/**
 		 * Name of the collection that has the locks.
 		 */
 		private String collection = "dblock_locks";
@@ -408,6 +414,14 @@ public class DblockProperties {
 		 * passed to another; for transactions on the servers that have the locks.
 		 */
 		private boolean fenceTransactions = true;
+
+		public @Nullable String getDatabaseFactory() {
+			return this.databaseFactory;
+		}
+
+		public void setDatabaseFactory(@Nullable String databaseFactory) {
+			this.databaseFactory = databaseFactory;
+		}
 
 		public String getCollection() {
 			return this.collection;

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 import dev.dblock.LockEngine;
+import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.core.EngineSettings;
@@ -40,15 +41,15 @@ final class DblockSettings {
 	}
 
 	EngineSettings forEngine() {
-		return forEngine(forLocks());
+		return forEngine(forLocks(), (name) -> "");
 	}
 
-	EngineSettings forEngine(LockSettings locks) {
+	EngineSettings forEngine(LockSettings locks, LockNamePrefix callPrefix) {
 		String prefix = this.properties.getNamePrefix();
 		EngineSettings settings = new EngineSettings(prefix, acquirer(), POSSIBLE, timeout(), poll(), handoff());
 		LockEngine judge = refuseAs("dblock.name-prefix", prefix, () -> new UnlockedEngine(settings));
 		return new EngineSettings(prefix, settings.acquirer(), defaults(judge), settings.timeout(), settings.poll(),
-				settings.handOff(), locks);
+				settings.handOff(), locks, callPrefix);
 	}
 
 	LockSettings forLocks() {

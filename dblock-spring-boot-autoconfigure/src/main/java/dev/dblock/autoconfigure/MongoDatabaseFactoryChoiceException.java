@@ -2,27 +2,49 @@ package dev.dblock.autoconfigure;
 
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * It cannot be told which database has the locks: there is no
- * {@code MongoDatabaseFactory} bean, or there are several and none of them is primary.
+ * {@code MongoDatabaseFactory} bean, or there are several and none of them is primary, or
+ * none has the name that was given.
  */
-final class MongoDatabaseFactoryChoiceException extends RuntimeException {
+final class MongoDatabaseFactoryChoiceException extends IllegalArgumentException {
 
 	private static final long serialVersionUID = 1L;
 
-	private final transient List<String> candidates;
+	private final String description;
+
+	private final String action;
 
 	MongoDatabaseFactoryChoiceException(List<String> candidates, Throwable cause) {
-		super(describe(candidates) + ". " + advise(candidates), cause);
-		this.candidates = List.copyOf(candidates);
+		this(describe(candidates), advise(candidates), cause);
+	}
+
+	private MongoDatabaseFactoryChoiceException(String description, String action, @Nullable Throwable cause) {
+		super(description + ". " + action, cause);
+		this.description = description;
+		this.action = action;
+	}
+
+	/**
+	 * A name that no factory has.
+	 * @param source where it was said
+	 * @param known the names that there are
+	 */
+	static MongoDatabaseFactoryChoiceException ofUnknown(String source, List<String> known) {
+		return new MongoDatabaseFactoryChoiceException(
+				source + " is the name of no MongoDatabaseFactory bean; "
+						+ (known.isEmpty() ? "there are none" : "there are: " + String.join(", ", known)),
+				"Give the name of one of them, or leave it out to have the locks where all others are", null);
 	}
 
 	String description() {
-		return describe(this.candidates);
+		return this.description;
 	}
 
 	String action() {
-		return advise(this.candidates);
+		return this.action;
 	}
 
 	private static String describe(List<String> candidates) {
@@ -38,7 +60,8 @@ final class MongoDatabaseFactoryChoiceException extends RuntimeException {
 						+ "auto-configuration on, define a MongoDatabaseFactory or a LockRepository bean, or set "
 						+ "dblock.mode=local for locks that hold inside this process only, or dblock.enabled=false to "
 						+ "run without locks"
-				: "Mark the one whose database is to have the locks as @Primary, or define a LockRepository bean: "
+				: "Name the one whose database is to have the locks (dblock.mongodb.database-factory), or mark it as "
+						+ "@Primary, or define a LockRepository bean: "
 						+ "new MongoLockRepository(factory, settings)";
 	}
 

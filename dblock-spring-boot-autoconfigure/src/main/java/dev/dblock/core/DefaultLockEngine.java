@@ -97,7 +97,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		LockRepository repository = ObservedRepository.of(store, this.observations);
 		this.repository = repository;
 		this.settings = settings;
-		this.names = new LockNames(settings.namePrefix());
+		this.names = settings.names();
 		this.listeners = new LockListeners(listeners);
 		this.queues = new LocalQueues(settings.handOff());
 		this.registry = new LeaseRegistry(this.queues::ended);
@@ -124,6 +124,11 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	@Override
 	public String fullName(String name) {
 		return this.names.full(name);
+	}
+
+	@Override
+	public void checkName(String name) {
+		this.names.check(name);
 	}
 
 	@Override
@@ -213,7 +218,15 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public List<LockInfo> list() {
-		return this.repository.findAll(this.names.prefix());
+		return byFullName().list();
+	}
+
+	/**
+	 * The locks of this engine's store by their full names.
+	 * @return the locks
+	 */
+	public LocksByFullName byFullName() {
+		return new LocksOfRepository(this.repository, this.names.prefix());
 	}
 
 	@Override

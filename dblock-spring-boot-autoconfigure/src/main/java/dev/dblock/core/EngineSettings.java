@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
+import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
 
 /**
@@ -14,9 +15,11 @@ import dev.dblock.LockOptions;
  * @param poll how a waiter asks again where nothing wakes it
  * @param handOff how far a lock is handed on inside the process
  * @param locks what is set for single locks
+ * @param callPrefix what is put between the prefix and a name, as far as that depends on
+ * the call
  */
 public record EngineSettings(String namePrefix, String acquirer, LockOptions defaults, Duration timeout,
-		PollSettings poll, HandOffSettings handOff, LockSettings locks) {
+		PollSettings poll, HandOffSettings handOff, LockSettings locks, LockNamePrefix callPrefix) {
 
 	/**
 	 * Settings that are the same for all locks.
@@ -29,7 +32,32 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 	 */
 	public EngineSettings(String namePrefix, String acquirer, LockOptions defaults, Duration timeout, PollSettings poll,
 			HandOffSettings handOff) {
-		this(namePrefix, acquirer, defaults, timeout, poll, handOff, LockSettings.NONE);
+		this(namePrefix, acquirer, defaults, timeout, poll, handOff, LockSettings.NONE, (name) -> "");
+	}
+
+	/**
+	 * Set how this instance is called.
+	 * @param acquirer how it is called in the documents of the locks it takes
+	 * @return a copy with it
+	 */
+	public EngineSettings withAcquirer(String acquirer) {
+		return new EngineSettings(this.namePrefix, acquirer, this.defaults, this.timeout, this.poll, this.handOff,
+				this.locks, this.callPrefix);
+	}
+
+	/**
+	 * Set the defaults.
+	 * @param defaults the options for whatever a caller leaves out; completed by those
+	 * that these settings have
+	 * @return a copy with them
+	 */
+	public EngineSettings withDefaults(LockOptions defaults) {
+		return new EngineSettings(this.namePrefix, this.acquirer, defaults.orElse(this.defaults), this.timeout,
+				this.poll, this.handOff, this.locks, this.callPrefix);
+	}
+
+	LockNames names() {
+		return new LockNames(this.namePrefix, this.callPrefix);
 	}
 
 	/**

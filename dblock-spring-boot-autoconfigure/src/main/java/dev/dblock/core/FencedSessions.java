@@ -6,6 +6,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LossReason;
 import dev.dblock.core.TransactionFence.Outcome;
 import dev.dblock.core.TransactionFence.Written;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,6 +65,15 @@ public final class FencedSessions {
 			throw failure;
 		}
 		makeRoom(slots, lease, fence);
+	}
+
+	/**
+	 * The store that has a lock.
+	 * @param handle the lock
+	 * @return the store, or {@code null} when the handle is none of an engine with one
+	 */
+	public static @Nullable LockRepository storeOf(LockHandle handle) {
+		return (handle instanceof LeaseHandle held) ? held.store() : null;
 	}
 
 	private void makeRoom(SessionSlots slots, Lease lease, TransactionFence fence) {

@@ -52,6 +52,10 @@ final class LeaseHandle implements LockHandle {
 		return this.keeper.fenceFor(manager);
 	}
 
+	LockRepository store() {
+		return this.keeper.store();
+	}
+
 	/**
 	 * Somebody has found out that another one has the lock.
 	 * @return what to throw

@@ -106,6 +106,10 @@ final class LeaseKeeper {
 		}
 	}
 
+	LockRepository store() {
+		return ObservedRepository.unwrapped(this.repository);
+	}
+
 	@Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
 		return this.repository.fenceFor(manager);
 	}

@@ -4,6 +4,8 @@ import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
+import dev.dblock.LockNamePrefix;
+
 /**
  * What can be the name of a lock.
  */
@@ -17,15 +19,23 @@ final class LockNames {
 
 	private final String prefix;
 
+	private final LockNamePrefix callPrefix;
+
+	LockNames(String prefix) {
+		this(prefix, (name) -> "");
+	}
+
 	/**
 	 * Names with a prefix.
 	 * @param prefix what is put before every name
-	 * @throws IllegalArgumentException when no name could begin with it
+	 * @param callPrefix what is put between the two in each call
+	 * @throws IllegalArgumentException when no name could begin with the prefix
 	 */
-	LockNames(String prefix) {
+	LockNames(String prefix, LockNamePrefix callPrefix) {
 		this.prefix = prefix;
+		this.callPrefix = callPrefix;
 		try {
-			full("n");
+			check("n");
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IllegalArgumentException("No lock could have the name prefix that is set: " + ex.getMessage(),
@@ -38,12 +48,24 @@ final class LockNames {
 	}
 
 	String full(String name) {
+		refuseBlank(name);
+		String full = this.prefix + this.callPrefix.prefixOf(name) + name;
+		checkCharacters(full);
+		return full;
+	}
+
+	/**
+	 * Check a name outside of any call, when what depends on the call cannot be told.
+	 */
+	void check(String name) {
+		refuseBlank(name);
+		checkCharacters(this.prefix + name);
+	}
+
+	private static void refuseBlank(String name) {
 		if (name.isBlank()) {
 			throw new IllegalArgumentException("The name of a lock must not be empty or blank");
 		}
-		String full = this.prefix + name;
-		checkCharacters(full);
-		return full;
 	}
 
 	private static void checkCharacters(String name) {

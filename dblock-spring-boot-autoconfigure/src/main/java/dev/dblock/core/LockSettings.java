@@ -69,6 +69,9 @@ public final class LockSettings {
 	}
 
 	private @Nullable LockSetting find(String name) {
+		if (this.byName.isEmpty() && this.patterns.isEmpty()) {
+			return null;
+		}
 		LockSetting setting = this.byName.get(name);
 		for (Pattern pattern : this.patterns) {
 			if (pattern.matches(name)) {

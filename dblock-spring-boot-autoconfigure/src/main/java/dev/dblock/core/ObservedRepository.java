@@ -31,6 +31,10 @@ final class ObservedRepository implements LockRepository {
 		return observations.areWanted() ? new ObservedRepository(repository, observations) : repository;
 	}
 
+	static LockRepository unwrapped(LockRepository repository) {
+		return (repository instanceof ObservedRepository observed) ? observed.repository : repository;
+	}
+
 	@Override
 	public AcquireAnswer acquire(AcquireRequest request) {
 		return this.repository.acquire(request);

@@ -36,13 +36,18 @@ public final class UnlockedEngine implements LockEngine {
 	 */
 	public UnlockedEngine(EngineSettings settings) {
 		LeaseTerms.of(settings.defaults());
-		this.names = new LockNames(settings.namePrefix());
+		this.names = settings.names();
 		this.settings = settings;
 	}
 
 	@Override
 	public String fullName(String name) {
 		return this.names.full(name);
+	}
+
+	@Override
+	public void checkName(String name) {
+		this.names.check(name);
 	}
 
 	@Override

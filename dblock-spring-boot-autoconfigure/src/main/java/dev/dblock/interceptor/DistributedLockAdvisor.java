@@ -1,11 +1,10 @@
 package dev.dblock.interceptor;
 
 import java.lang.reflect.Method;
-import java.util.function.Supplier;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockEngine;
-import dev.dblock.LockTemplate;
+import dev.dblock.LockTemplates;
 import org.aopalliance.aop.Advice;
 
 import org.springframework.aop.Pointcut;
@@ -15,7 +14,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
 import org.springframework.util.StringValueResolver;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Puts the lock around every method that has {@link DistributedLock @DistributedLock}. It
@@ -48,11 +46,12 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	public DistributedLockAdvisor(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockEngine> engine,
 			int order) {
 		StringValueResolver placeholders = beanFactory::resolveEmbeddedValue;
-		Supplier<LockTemplate> template = SingletonSupplier.of(() -> new LockTemplate(engine.getObject()));
-		LockSpans spans = new LockSpans(template, new LastingTypes(beanFactory.getBeanClassLoader()));
+		LockDatabases databases = new LockDatabases(engine, beanFactory.getBeanProvider(LockTemplates.class),
+				placeholders);
+		LockSpans spans = new LockSpans(new LastingTypes(beanFactory.getBeanClassLoader()));
 		LockOperationParser parser = new LockOperationParser(
 				new LockNameParser(placeholders, new LockNameContexts(beanFactory)), new LockDurations(placeholders),
-				spans, engine::getIfAvailable);
+				spans, databases::named);
 		LockOperationSource source = new LockOperationSource(parser);
 		this.checks = new LockChecks(source, new ProxyRules(beanFactory), engine);
 		this.pointcut = new LockedMethods(source, this.checks);

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import dev.dblock.DistributedLock;
@@ -11,6 +12,7 @@ import dev.dblock.LockEngine;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.interceptor.LockDatabases.LockDatabase;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.MergedAnnotations;
@@ -28,14 +30,14 @@ final class LockOperationParser {
 
 	private final LockSpans spans;
 
-	private final Supplier<@Nullable LockEngine> engine;
+	private final Function<String, LockDatabase> databases;
 
 	LockOperationParser(LockNameParser names, LockDurations durations, LockSpans spans,
-			Supplier<@Nullable LockEngine> engine) {
+			Function<String, LockDatabase> databases) {
 		this.names = names;
 		this.durations = durations;
 		this.spans = spans;
-		this.engine = engine;
+		this.databases = databases;
 	}
 
 	/**
@@ -44,12 +46,17 @@ final class LockOperationParser {
 	 */
 	LockOperation parse(LockDeclaration declaration) {
 		Findings findings = new Findings(declaration.method());
-		LockName name = findings.collect(() -> name(declaration));
+		LockDatabase database = findings
+			.collect(() -> this.databases.apply(declaration.annotation().databaseFactory()));
+		LockEngine engine = (database != null) ? database.engine().get() : null;
+		LockName name = findings.collect(() -> name(declaration, engine));
 		LockCondition condition = findings
 			.collect(() -> this.names.parseCondition(declaration.method(), declaration.annotation().condition()));
-		LockOptions options = options(declaration, name, findings);
-		LockSpan span = findings.collect(() -> this.spans.of(declaration.method()));
-		WhenUnavailable set = (name != null) ? whenUnavailable(name) : null;
+		LockOptions options = options(declaration, name, engine, findings);
+		LockSpan span = (database != null)
+				? findings.collect(() -> this.spans.of(declaration.method(), database.template())) : null;
+		WhenUnavailable set = (engine != null && name != null) ? engine.whenUnavailable(name.sample()).orElse(null)
+				: null;
 		WhenRefused unavailable = (span != null) ? findings.collect(() -> unavailable(declaration, span, set)) : null;
 		if (name == null || options == null || span == null || unavailable == null || !findings.isEmpty()) {
 			throw findings.toException();
@@ -57,16 +64,16 @@ final class LockOperationParser {
 		return new LockOperation(declaration.method(), name, condition, options, span, unavailable);
 	}
 
-	private LockName name(LockDeclaration declaration) {
+	private LockName name(LockDeclaration declaration, @Nullable LockEngine engine) {
 		LockName name = this.names.parse(declaration.method(), declaration.annotation().name());
-		LockEngine engine = this.engine.get();
 		if (engine != null && name instanceof LockName.Constant constant) {
 			engine.checkName(constant.text());
 		}
 		return name;
 	}
 
-	private @Nullable LockOptions options(LockDeclaration declaration, @Nullable LockName name, Findings findings) {
+	private @Nullable LockOptions options(LockDeclaration declaration, @Nullable LockName name,
+			@Nullable LockEngine engine, Findings findings) {
 		DistributedLock lock = declaration.annotation();
 		Duration lease = findings.collect(() -> duration("lease", lock.leaseSeconds(), lock.leaseString()));
 		Duration wait = findings.collect(() -> duration("wait", lock.waitSeconds(), lock.waitString()));
@@ -76,7 +83,6 @@ final class LockOperationParser {
 			LockOptions options = new LockOptions(lease, wait, minHold, maxHold, lock.autoRenew() ? null : false,
 					(lock.whenLost() != WhenLost.NOTIFY) ? lock.whenLost() : null, declaration.method().path(),
 					(name != null) ? name.template() : null);
-			LockEngine engine = this.engine.get();
 			if (engine != null) {
 				check(engine, name, options);
 			}
@@ -129,11 +135,6 @@ final class LockOperationParser {
 		if (obstacle != null) {
 			throw new IllegalArgumentException(obstacle + ", or " + remedy);
 		}
-	}
-
-	private @Nullable WhenUnavailable whenUnavailable(LockName name) {
-		LockEngine engine = this.engine.get();
-		return (engine != null) ? engine.whenUnavailable(name.sample()).orElse(null) : null;
 	}
 
 	/**

@@ -24,23 +24,21 @@ final class LockSpans {
 	 */
 	private static final Set<Class<?>> FUTURES = Set.of(Future.class, CompletionStage.class, CompletableFuture.class);
 
-	private final Supplier<LockTemplate> template;
-
 	private final LastingTypes lasting;
 
 	private final LastingResults results;
 
-	LockSpans(Supplier<LockTemplate> template, LastingTypes lasting) {
-		this.template = template;
+	LockSpans(LastingTypes lasting) {
 		this.lasting = lasting;
 		this.results = new LastingResults(lasting);
 	}
 
 	/**
 	 * Choose the span of a method.
+	 * @param template what takes its locks
 	 * @throws IllegalArgumentException when its end could not be seen, with the reason
 	 */
-	LockSpan of(LockedMethod method) {
+	LockSpan of(LockedMethod method, Supplier<LockTemplate> template) {
 		refuse(LastingTypes.isSuspending(method.method()) ? Optional.of("a Kotlin suspend function")
 				: Optional.empty());
 		ResolvableType type = ResolvableType.forMethodReturnType(method.method(), method.userClass());
@@ -48,15 +46,15 @@ final class LockSpans {
 		if (FUTURES.contains(returned)) {
 			ResolvableType result = type.as(returned).getGeneric();
 			refuse(find(result));
-			return new FutureSpan(this.template, this.results, result.resolve(Object.class));
+			return new FutureSpan(template, this.results, result.resolve(Object.class));
 		}
 		ReactiveAdapter adapter = this.lasting.spannable(returned);
 		if (adapter != null) {
 			refuse(find(type.as(returned).getGeneric()));
-			return new ReactiveSpan(this.template, adapter);
+			return new ReactiveSpan(template, adapter);
 		}
 		refuse(find(type));
-		return new ReturnSpan(this.template, this.results, method.method().getReturnType());
+		return new ReturnSpan(template, this.results, method.method().getReturnType());
 	}
 
 	private Optional<String> find(ResolvableType type) {

@@ -1,6 +1,6 @@
 package dev.dblock.mongodb;
 
-import java.util.function.Function;
+import java.util.function.BiFunction;
 
 import com.mongodb.client.ClientSession;
 import dev.dblock.LockHandle;
@@ -23,7 +23,8 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
  * });
  * </pre>
  *
- * Transactions that Spring manages are fenced without a call.
+ * Transactions that Spring manages are fenced without a call. Locks of other databases
+ * than the usual one are fenced in those.
  * <p>
  * Nobody tells dblock how such a transaction ends. So a lock that has fenced one is not
  * handed over inside the process, and its next holder, wherever it is, begins by waiting
@@ -35,7 +36,7 @@ public final class LockFence {
 	private static final FencedSessions SESSIONS = new FencedSessions(
 			(session) -> ((ClientSession) session).hasActiveTransaction());
 
-	private final @Nullable Function<ClientSession, TransactionFence> fences;
+	private final @Nullable BiFunction<ClientSession, LockHandle, TransactionFence> fences;
 
 	/**
 	 * A fence for the locks of a repository.
@@ -43,10 +44,10 @@ public final class LockFence {
 	 * @param factory a factory over the client that the sessions are started with
 	 */
 	public LockFence(MongoLockRepository repository, MongoDatabaseFactory factory) {
-		this((session) -> new SessionFence(repository.fencedTransactions(), factory, session));
+		this((session, lock) -> fenceFor(repository, factory, session, lock));
 	}
 
-	private LockFence(@Nullable Function<ClientSession, TransactionFence> fences) {
+	private LockFence(@Nullable BiFunction<ClientSession, LockHandle, TransactionFence> fences) {
 		this.fences = fences;
 	}
 
@@ -81,11 +82,21 @@ public final class LockFence {
 				.formatted(lock.name()));
 		}
 		if (this.fences != null) {
-			SESSIONS.fence(session, lock, this.fences.apply(session));
+			SESSIONS.fence(session, lock, this.fences.apply(session, lock));
 		}
 		else {
 			lock.ensureHeld();
 		}
+	}
+
+	/**
+	 * A lock in another database is fenced there.
+	 */
+	private static SessionFence fenceFor(MongoLockRepository usual, MongoDatabaseFactory factory,
+			ClientSession session, LockHandle lock) {
+		return (FencedSessions.storeOf(lock) instanceof MongoLockRepository other && other != usual)
+				? new SessionFence(other.fencedTransactions(), other.factory(), session)
+				: new SessionFence(usual.fencedTransactions(), factory, session);
 	}
 
 	private static final class SessionFence extends MongoFence {

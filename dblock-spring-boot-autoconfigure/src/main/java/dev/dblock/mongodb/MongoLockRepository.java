@@ -191,6 +191,10 @@ public final class MongoLockRepository implements LockRepository {
 		return template;
 	}
 
+	MongoDatabaseFactory factory() {
+		return this.factory;
+	}
+
 	@Override
 	public AcquireAnswer acquire(AcquireRequest request) {
 		long sent = System.nanoTime();

@@ -41,6 +41,26 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 	}
 
 	/**
+	 * Set the collection.
+	 * @param collection the collection that holds the locks and nothing else
+	 * @return a copy with it
+	 */
+	public MongoLockSettings withCollection(String collection) {
+		return new MongoLockSettings(collection, this.clockAllowance, this.retention, this.timeout, this.statements,
+				this.createIndexes, this.fenceTransactions);
+	}
+
+	/**
+	 * Set the form of the requests.
+	 * @param statements in which form requests are written
+	 * @return a copy with it
+	 */
+	public MongoLockSettings withStatements(StatementDialect statements) {
+		return new MongoLockSettings(this.collection, this.clockAllowance, this.retention, this.timeout, statements,
+				this.createIndexes, this.fenceTransactions);
+	}
+
+	/**
 	 * Check each setting by itself.
 	 * @throws IllegalArgumentException when the collection has no name, the clock
 	 * allowance is negative, the retention is shorter than a day, or the timeout is not

@@ -1,6 +1,8 @@
 package dev.dblock.observation;
 
+import java.util.Collection;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
@@ -22,12 +24,25 @@ public final class LockMeters implements MeterBinder {
 
 	private final Supplier<@Nullable DefaultLockEngine> engine;
 
+	private final Supplier<? extends Collection<DefaultLockEngine>> others;
+
 	/**
 	 * Meters of an engine.
 	 * @param engine the engine, or {@code null} while there is none
 	 */
 	public LockMeters(Supplier<@Nullable DefaultLockEngine> engine) {
+		this(engine, List::of);
+	}
+
+	/**
+	 * Meters of all engines of an application together.
+	 * @param engine the usual engine, or {@code null} while there is none
+	 * @param others those that there are beside it
+	 */
+	public LockMeters(Supplier<@Nullable DefaultLockEngine> engine,
+			Supplier<? extends Collection<DefaultLockEngine>> others) {
 		this.engine = engine;
+		this.others = others;
 	}
 
 	@Override
@@ -62,7 +77,11 @@ public final class LockMeters implements MeterBinder {
 
 	private double read(ToLongFunction<EngineState> value) {
 		DefaultLockEngine engine = this.engine.get();
-		return (engine != null) ? value.applyAsLong(engine.state()) : 0;
+		long sum = (engine != null) ? value.applyAsLong(engine.state()) : 0;
+		for (DefaultLockEngine other : this.others.get()) {
+			sum += value.applyAsLong(other.state());
+		}
+		return sum;
 	}
 
 }

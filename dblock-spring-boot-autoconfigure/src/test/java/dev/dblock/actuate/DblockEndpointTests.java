@@ -7,6 +7,7 @@ import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockOperations;
+import dev.dblock.core.LocksByFullName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -41,29 +42,30 @@ class DblockEndpointTests {
 	@Test
 	void allLocksAreListed() {
 		given(this.operations.list()).willReturn(List.of(HELD));
-		assertThat(this.endpoint.locks(null).locks()).containsExactly(HELD);
+		assertThat(this.endpoint.locks(null, null).locks()).containsExactly(HELD);
 	}
 
 	@Test
 	void oneLockIsFoundByTheNameUnderWhichItIsListed() {
 		given(this.operations.inspect("stock")).willReturn(Optional.of(HELD));
-		assertThat(this.endpoint.locks("app-stock").locks()).containsExactly(HELD);
-		assertThat(this.endpoint.lock("app-stock")).isEqualTo(HELD);
-		assertThat(this.endpoint.lock("stock")).as("the name that the application uses").isEqualTo(HELD);
+		assertThat(this.endpoint.locks("app-stock", null).locks()).containsExactly(HELD);
+		assertThat(this.endpoint.lock(new String[] { "app-stock" }, null)).isEqualTo(HELD);
+		assertThat(this.endpoint.lock(new String[] { "stock" }, null)).as("the name that the application uses")
+			.isEqualTo(HELD);
 	}
 
 	@Test
 	void slashesOfANameArePartsOfAPath() {
 		given(this.operations.inspect("a/b/c")).willReturn(Optional.of(HELD));
-		assertThat(this.endpoint.lock("app-a", "b", "c")).isEqualTo(HELD);
+		assertThat(this.endpoint.lock(new String[] { "app-a", "b", "c" }, null)).isEqualTo(HELD);
 	}
 
 	@Test
 	void thereIsNothingToSayOfANameThatWasNeverLocked() {
 		given(this.operations.inspect(any())).willReturn(Optional.empty());
-		assertThat(this.endpoint.locks("nothing")).isNull();
-		assertThat(this.endpoint.lock("nothing")).isNull();
-		ForcedRelease answer = this.endpoint.release("nothing", null);
+		assertThat(this.endpoint.locks("nothing", null)).isNull();
+		assertThat(this.endpoint.lock(new String[] { "nothing" }, null)).isNull();
+		ForcedRelease answer = this.endpoint.release("nothing", null, null);
 		assertThat(answer.released()).isFalse();
 		assertThat(answer.before()).isNull();
 		assertThat(answer.meaning()).contains("no such lock");
@@ -74,7 +76,7 @@ class DblockEndpointTests {
 	void aForcedReleaseKeepsExclusionAndSaysWhatItMeans(CapturedOutput output) {
 		given(this.operations.inspect("stock")).willReturn(Optional.of(HELD));
 		given(this.operations.forceRelease("stock")).willReturn(true);
-		ForcedRelease answer = this.endpoint.releaseLock(new String[] { "app-stock" }, null);
+		ForcedRelease answer = this.endpoint.releaseLock(new String[] { "app-stock" }, null, null);
 		assertThat(answer.released()).isTrue();
 		assertThat(answer.before()).isEqualTo(HELD);
 		assertThat(answer.meaning()).contains("host-1", "main", "Stock#count", SINCE.toString())
@@ -88,7 +90,7 @@ class DblockEndpointTests {
 	void exclusionIsNotGivenUpSilently(CapturedOutput output) {
 		given(this.operations.inspect("stock")).willReturn(Optional.of(HELD));
 		given(this.operations.forceReleaseNow("stock")).willReturn(true);
-		ForcedRelease answer = this.endpoint.release("app-stock", true);
+		ForcedRelease answer = this.endpoint.release("app-stock", true, null);
 		assertThat(answer.released()).isTrue();
 		assertThat(answer.meaning()).contains("EXCLUSION IS GIVEN UP", "host-1", "4711");
 		assertThat(output).contains("EXCLUSION IS GIVEN UP");
@@ -98,7 +100,7 @@ class DblockEndpointTests {
 	@Test
 	void nothingIsChangedThatNobodyHolds(CapturedOutput output) {
 		given(this.operations.inspect("stock")).willReturn(Optional.of(FREE));
-		ForcedRelease answer = this.endpoint.release("app-stock", false);
+		ForcedRelease answer = this.endpoint.release("app-stock", false, null);
 		assertThat(answer.released()).isFalse();
 		assertThat(answer.meaning()).contains("Nobody holds this lock");
 		assertThat(output).doesNotContain("taken away");
@@ -108,7 +110,22 @@ class DblockEndpointTests {
 	void aNameThatIsTakenWithoutAHolderIsFreed() {
 		given(this.operations.inspect("stock")).willReturn(Optional.of(FREE));
 		given(this.operations.forceReleaseNow("stock")).willReturn(true);
-		assertThat(this.endpoint.release("app-stock", true).meaning()).startsWith("EXCLUSION IS GIVEN UP");
+		assertThat(this.endpoint.release("app-stock", true, null).meaning()).startsWith("EXCLUSION IS GIVEN UP");
+	}
+
+	@Test
+	void locksOfAnotherDatabaseAreFoundByTheirFullNames() {
+		LocksByFullName orders = mock(LocksByFullName.class);
+		DblockEndpoint several = new DblockEndpoint((database) -> "orders".equals(database) ? orders : null, "app-");
+		given(orders.list()).willReturn(List.of(HELD));
+		given(orders.find("app-stock")).willReturn(Optional.of(HELD));
+		given(orders.forceRelease("app-stock")).willReturn(true);
+		assertThat(several.locks(null, "orders").locks()).containsExactly(HELD);
+		assertThat(several.lock(new String[] { "stock" }, "orders")).isEqualTo(HELD);
+		assertThat(several.releaseLock(new String[] { "stock" }, null, "orders").released()).isTrue();
+		assertThat(several.locks(null, "oders")).isNull();
+		assertThat(several.lock(new String[] { "stock" }, "oders")).isNull();
+		assertThat(several.release("stock", null, "oders").released()).isFalse();
 	}
 
 }

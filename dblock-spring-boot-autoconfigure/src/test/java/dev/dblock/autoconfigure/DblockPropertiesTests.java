@@ -3,7 +3,6 @@ package dev.dblock.autoconfigure;
 import java.time.Duration;
 
 import dev.dblock.core.LockRepository;
-import dev.dblock.core.LockSettings;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.StatementDialect;
 import org.junit.jupiter.api.Test;
@@ -131,7 +130,7 @@ class DblockPropertiesTests {
 				DblockSettings settings = new DblockSettings(properties);
 				assertThat(settings.forMongodb()).isEqualTo(new MongoLockSettings("locks", Duration.ofSeconds(1),
 						Duration.ofDays(2), Duration.ofSeconds(3), StatementDialect.CLASSIC, false));
-				assertThat(settings.forEngine(LockSettings.NONE)).asString()
+				assertThat(settings.forEngine()).asString()
 					.startsWith("EngineSettings[namePrefix=shop-, acquirer=pod-7, "
 							+ "defaults=LockOptions[lease=PT20S, waitUpTo=PT5S, minHold=PT1S, maxHold=PT1H, "
 							+ "autoRenew=true, whenLost=NOTIFY, why=null, label=null], timeout=PT3S, "

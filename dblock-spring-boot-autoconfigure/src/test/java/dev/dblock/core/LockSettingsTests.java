@@ -56,7 +56,7 @@ class LockSettingsTests {
 	private DefaultLockEngine engine(Map<String, LockSetting> settings) {
 		EngineSettings base = LockWorld.settings("shop-");
 		return this.world.newEngine(new EngineSettings(base.namePrefix(), base.acquirer(), base.defaults(),
-				base.timeout(), base.poll(), base.handOff(), new LockSettings(settings)));
+				base.timeout(), base.poll(), base.handOff(), new LockSettings(settings), (name) -> ""));
 	}
 
 	@ParameterizedTest
@@ -174,7 +174,7 @@ class LockSettingsTests {
 		assertThat(engine(settings).whenUnavailable("shop-stock")).isEmpty();
 		EngineSettings base = LockWorld.settings("");
 		UnlockedEngine unlocked = new UnlockedEngine(new EngineSettings("", base.acquirer(), base.defaults(),
-				base.timeout(), base.poll(), base.handOff(), new LockSettings(settings)));
+				base.timeout(), base.poll(), base.handOff(), new LockSettings(settings), (name) -> ""));
 		assertThat(unlocked.whenUnavailable("stock")).contains(WhenUnavailable.SKIP);
 		assertThat(unlocked.whenUnavailable("other")).isEqualTo(Optional.empty());
 	}

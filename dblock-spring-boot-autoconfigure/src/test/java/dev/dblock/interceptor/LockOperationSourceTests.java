@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.Optional;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.interceptor.LockDatabases.LockDatabase;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
@@ -25,11 +26,11 @@ class LockOperationSourceTests {
 	private static LockOperationSource source() {
 		LockNameParser names = new LockNameParser((text) -> text,
 				new LockNameContexts(new DefaultListableBeanFactory()));
-		LockSpans spans = new LockSpans(() -> {
+		LockDatabase nothing = new LockDatabase(() -> null, () -> {
 			throw new IllegalStateException("nothing is locked here");
-		}, new LastingTypes(null));
-		return new LockOperationSource(
-				new LockOperationParser(names, new LockDurations((text) -> text), spans, () -> null));
+		});
+		return new LockOperationSource(new LockOperationParser(names, new LockDurations((text) -> text),
+				new LockSpans(new LastingTypes(null)), (database) -> nothing));
 	}
 
 	@Test

@@ -37,10 +37,10 @@ class LockSpansTests {
 		throw new IllegalStateException("nothing is locked here");
 	};
 
-	private final LockSpans spans = new LockSpans(NONE, new LastingTypes(getClass().getClassLoader()));
+	private final LockSpans spans = new LockSpans(new LastingTypes(getClass().getClassLoader()));
 
 	private LockSpan span(String method) {
-		return this.spans.of(method(method));
+		return this.spans.of(method(method), NONE);
 	}
 
 	private static LockedMethod method(String name) {
@@ -73,8 +73,8 @@ class LockSpansTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "mono", "flux", "publisher" })
 	void sequencesAreRefusedWhereThereIsNoReactor(String method) {
-		LockSpans without = new LockSpans(NONE, new LastingTypes(new FilteredClassLoader("reactor.")));
-		assertThatIllegalArgumentException().isThrownBy(() -> without.of(method(method)))
+		LockSpans without = new LockSpans(new LastingTypes(new FilteredClassLoader("reactor.")));
+		assertThatIllegalArgumentException().isThrownBy(() -> without.of(method(method), NONE))
 			.withMessageStartingWith("with the return type ");
 	}
 

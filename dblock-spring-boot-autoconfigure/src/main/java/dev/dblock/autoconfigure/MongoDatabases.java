@@ -1,0 +1,80 @@
+package dev.dblock.autoconfigure;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.NamedBeanHolder;
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.util.StringUtils;
+
+/**
+ * The databases of an application, by the names of their factories.
+ */
+final class MongoDatabases {
+
+	static final String PROPERTY = "dblock.mongodb.database-factory";
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	MongoDatabases(ConfigurableListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+	}
+
+	/**
+	 * The one that has the locks unless somebody says otherwise.
+	 * @param configured its name, if it is configured
+	 * @throws MongoDatabaseFactoryChoiceException when it cannot be told which one it is
+	 */
+	NamedBeanHolder<MongoDatabaseFactory> usual(@Nullable String configured) {
+		if (StringUtils.hasText(configured)) {
+			return named(configured, "%s=%s".formatted(PROPERTY, configured));
+		}
+		try {
+			return this.beanFactory.resolveNamedBean(MongoDatabaseFactory.class);
+		}
+		catch (NoUniqueBeanDefinitionException ex) {
+			throw new MongoDatabaseFactoryChoiceException(candidates(ex), ex);
+		}
+		catch (NoSuchBeanDefinitionException ex) {
+			throw new MongoDatabaseFactoryChoiceException(names(), ex);
+		}
+	}
+
+	private static List<String> candidates(NoUniqueBeanDefinitionException ex) {
+		Collection<String> names = ex.getBeanNamesFound();
+		return (names != null) ? List.copyOf(names) : List.of();
+	}
+
+	/**
+	 * One by its name.
+	 * @param source where the name was said
+	 * @throws MongoDatabaseFactoryChoiceException when there is none of that name
+	 */
+	NamedBeanHolder<MongoDatabaseFactory> named(String name, String source) {
+		if (!this.beanFactory.containsBean(name) || !this.beanFactory.isTypeMatch(name, MongoDatabaseFactory.class)) {
+			throw MongoDatabaseFactoryChoiceException.ofUnknown(source, names());
+		}
+		return new NamedBeanHolder<>(name, this.beanFactory.getBean(name, MongoDatabaseFactory.class));
+	}
+
+	/**
+	 * Whether the repository that is used where no database is named stands on this one.
+	 */
+	boolean isUsual(String name) {
+		return Arrays.asList(this.beanFactory.getDependenciesForBean(DblockAutoConfiguration.REPOSITORY))
+			.contains(name);
+	}
+
+	private List<String> names() {
+		return Arrays
+			.asList(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, MongoDatabaseFactory.class));
+	}
+
+}

@@ -1,0 +1,57 @@
+package dev.dblock.autoconfigure;
+
+import java.util.List;
+
+import dev.dblock.LockListener;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.EngineSettings;
+import dev.dblock.core.LockObserver;
+import dev.dblock.core.LockTransactions;
+import dev.dblock.mongodb.MongoLockRepository;
+import dev.dblock.mongodb.MongoLockSettings;
+import dev.dblock.mongodb.MongoLockSettingsCustomizer;
+
+import org.springframework.beans.factory.config.NamedBeanHolder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+
+/**
+ * Makes the engines of databases that are used beside the usual one. Each has the same
+ * settings, listeners and transactions as that has, and a store of its own.
+ *
+ * @param settings how locks are kept
+ * @param customizers who changes that for single databases
+ * @param engineSettings what all engines are set to
+ * @param listeners who is told what happens
+ * @param observer who follows what the engines do
+ * @param transactions the application's transactions
+ * @param context what the engines end with
+ */
+record MongoEngines(MongoLockSettings settings, List<MongoLockSettingsCustomizer> customizers,
+		EngineSettings engineSettings, Iterable<LockListener> listeners, LockObserver observer,
+		LockTransactions transactions, ConfigurableApplicationContext context) {
+
+	/**
+	 * Make the engine of a database.
+	 * @param factory the factory, and its name
+	 * @param owner the bean that closes the engine
+	 */
+	DefaultLockEngine make(NamedBeanHolder<MongoDatabaseFactory> factory, String owner) {
+		MongoLockRepository repository = new MongoLockRepository(factory.getBeanInstance(),
+				customized(this.settings, factory.getBeanName(), this.customizers));
+		DefaultLockEngine engine = new DefaultLockEngine(repository, this.engineSettings, this.listeners, this.observer,
+				this.transactions);
+		EngineShutdown.arrange(this.context, engine, owner, factory.getBeanName());
+		return engine;
+	}
+
+	static MongoLockSettings customized(MongoLockSettings settings, String databaseFactory,
+			Iterable<MongoLockSettingsCustomizer> customizers) {
+		MongoLockSettings customized = settings;
+		for (MongoLockSettingsCustomizer customizer : customizers) {
+			customized = customizer.customize(databaseFactory, customized);
+		}
+		return customized;
+	}
+
+}

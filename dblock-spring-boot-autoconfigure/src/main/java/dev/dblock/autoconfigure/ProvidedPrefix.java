@@ -1,0 +1,57 @@
+package dev.dblock.autoconfigure;
+
+import java.util.List;
+
+import dev.dblock.LockNamePrefix;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ObjectProvider;
+
+/**
+ * The prefixes of an application, one after the other, asked for when a lock is, since
+ * they may need what takes the locks.
+ */
+final class ProvidedPrefix implements LockNamePrefix {
+
+	private final ObjectProvider<LockNamePrefix> provider;
+
+	// Not computed under a lock, as with the listeners
+	private volatile @Nullable List<LockNamePrefix> prefixes;
+
+	ProvidedPrefix(ObjectProvider<LockNamePrefix> provider) {
+		this.provider = provider;
+	}
+
+	@Override
+	public String prefixOf(String name) {
+		List<LockNamePrefix> known = this.prefixes;
+		if (known == null) {
+			known = this.provider.orderedStream().toList();
+			this.prefixes = known;
+		}
+		return known.isEmpty() ? "" : joined(known, name);
+	}
+
+	private static String joined(List<LockNamePrefix> prefixes, String name) {
+		StringBuilder joined = new StringBuilder();
+		for (LockNamePrefix prefix : prefixes) {
+			joined.append(text(prefix, name));
+		}
+		return joined.toString();
+	}
+
+	// NullAway takes the application's word for it
+	@SuppressWarnings({ "ConstantValue", "NullAway" })
+	private static String text(LockNamePrefix prefix, String name) {
+		String text = prefix.prefixOf(name);
+		if (text == null) {
+			throw new IllegalArgumentException(
+					("%s gives null as the prefix of the lock '%s', and the lock was not asked"
+							+ " for: calls that have nothing in common would share it. Give a text, or an empty one where none is"
+							+ " meant")
+						.formatted(prefix.getClass().getName(), name));
+		}
+		return text;
+	}
+
+}

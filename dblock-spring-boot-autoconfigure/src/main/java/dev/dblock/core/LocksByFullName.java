@@ -1,0 +1,43 @@
+package dev.dblock.core;
+
+import java.util.List;
+import java.util.Optional;
+
+import dev.dblock.LockInfo;
+
+/**
+ * The locks of one store for operators, who say names in full, as they are listed: what
+ * is put before a name may depend on a caller that they are not.
+ */
+public interface LocksByFullName {
+
+	/**
+	 * All locks of the application.
+	 * @return their states, by name
+	 */
+	List<LockInfo> list();
+
+	/**
+	 * Look at one lock.
+	 * @param fullName its full name
+	 * @return its state, or empty when there is no such lock
+	 */
+	Optional<LockInfo> find(String fullName);
+
+	/**
+	 * Take a lock away from its holder, see
+	 * {@link dev.dblock.LockOperations#forceRelease(String)}.
+	 * @param fullName its full name
+	 * @return whether it had a holder
+	 */
+	boolean forceRelease(String fullName);
+
+	/**
+	 * Take a lock away and free its name at once, see
+	 * {@link dev.dblock.LockOperations#forceReleaseNow(String)}.
+	 * @param fullName its full name
+	 * @return whether it had a holder
+	 */
+	boolean forceReleaseNow(String fullName);
+
+}
