@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.BeanWrapper;
 import org.springframework.beans.BeanWrapperImpl;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,7 +28,8 @@ class DblockMetadataTests {
 	private static final List<String> PROPERTIES = List.of("dblock.acquirer", "dblock.advisor-order",
 			"dblock.clock-allowance", "dblock.enabled", "dblock.handoff.max-count", "dblock.handoff.max-time",
 			"dblock.lease", "dblock.locks", "dblock.max-hold", "dblock.min-hold", "dblock.mode",
-			"dblock.mongodb.collection", "dblock.mongodb.create-indexes", "dblock.mongodb.dedicated-client",
+			"dblock.mongodb.collection", "dblock.mongodb.create-indexes", "dblock.mongodb.database-factory",
+			"dblock.mongodb.dedicated-client",
 			"dblock.mongodb.fence-transactions", "dblock.mongodb.retention", "dblock.mongodb.statements",
 			"dblock.mongodb.timeout", "dblock.name-prefix", "dblock.poll.max-interval", "dblock.poll.min-interval",
 			"dblock.wait");
@@ -54,6 +57,42 @@ class DblockMetadataTests {
 		BeanWrapper defaults = new BeanWrapperImpl(new DblockProperties());
 		assertThat(this.metadata).allSatisfy((name, property) -> assertThat(property.get("defaultValue"))
 			.isEqualTo(asMetadata(defaults.getPropertyValue(path(name)), property.get("defaultValue"))));
+	}
+
+	@Test
+	void everyHintIsOfAKnownPropertyAndNamesAKnownType() {
+		List<Document> hints = ConfigurationDocumentTests.read("hints");
+		assertThat(hints).isNotEmpty().allSatisfy((hint) -> {
+			assertThat(this.metadata).containsKey(hint.getString("name").replace(".keys", ""));
+			for (Document provider : hint.getList("providers", Document.class, List.of())) {
+				if (provider.getString("name").equals("spring-bean-reference")) {
+					String target = provider.get("parameters", Document.class).getString("target");
+					assertThat(ClassUtils.isPresent(target, getClass().getClassLoader())).as(target).isTrue();
+				}
+			}
+			assertThat(hint.getList("values", Document.class, List.of()))
+				.allSatisfy((value) -> assertThat(value.getString("description")).isNotBlank());
+		});
+	}
+
+	@Test
+	void everyValueOfAnEnumIsHintedAt() {
+		BeanWrapper defaults = new BeanWrapperImpl(new DblockProperties());
+		Map<String, List<String>> hinted = ConfigurationDocumentTests.read("hints")
+			.stream()
+			.collect(Collectors.toMap((hint) -> hint.getString("name"),
+					(hint) -> hint.getList("values", Document.class, List.of())
+						.stream()
+						.map((value) -> Objects.toString(value.get("value")))
+						.toList()));
+		assertThat(this.metadata.keySet())
+			.filteredOn((name) -> !name.equals("dblock.locks") && defaults.getPropertyType(path(name)).isEnum())
+			.isNotEmpty()
+			.allSatisfy((name) -> assertThat(hinted.get(name)).as(name)
+				.containsExactlyInAnyOrderElementsOf(
+						Arrays.stream(defaults.getPropertyType(path(name)).getEnumConstants())
+							.map((constant) -> ((Enum<?>) constant).name().toLowerCase())
+							.toList()));
 	}
 
 	private static String path(String name) {

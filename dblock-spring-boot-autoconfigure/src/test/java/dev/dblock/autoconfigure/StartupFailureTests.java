@@ -1,0 +1,272 @@
+package dev.dblock.autoconfigure;
+
+import java.util.stream.Stream;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.LockEngine;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockTemplates;
+import dev.dblock.WhenUnavailable;
+import dev.dblock.core.LockRepository;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.Banner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+import static org.mockito.Mockito.CALLS_REAL_METHODS;
+import static org.mockito.Mockito.mock;
+
+/**
+ * Whatever a user can do wrong before the start ends it with a text that says what is
+ * wrong, where, and what to do, and without a stack trace.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class StartupFailureTests {
+
+	private static final String WITHOUT_BOOTS_MONGODB = "spring.autoconfigure.exclude="
+			+ "org.springframework.boot.mongodb.autoconfigure.MongoAutoConfiguration,"
+			+ "org.springframework.boot.data.mongodb.autoconfigure.DataMongoAutoConfiguration";
+
+	static Stream<Arguments> values() {
+		return Stream.of(arguments("dblock.enabled=maybe", "dblock.enabled", "maybe", "to boolean"),
+				arguments("dblock.lease=soon", "dblock.lease", "soon", "java.time.Duration"),
+				arguments("dblock.lease=-5s", "dblock.lease", "PT-5S", "must be positive"),
+				arguments("dblock.lease=1ms", "dblock.lease", "too short", "PT0.5S"),
+				arguments("dblock.min-hold=1h", "dblock.min-hold", "longer than the lease", "at least as long"),
+				arguments("dblock.clock-allowance=1ms", "dblock.clock-allowance", "at least", "PT0.25S"),
+				arguments("dblock.advisor-order=first", "dblock.advisor-order", "first", "java.lang.Integer"),
+				arguments("dblock.name-prefix=a\nb", "dblock.name-prefix", "control characters", "U+000A"),
+				arguments("dblock.handoff.max-count=-1", "dblock.handoff.max-count", "-1", "negative"),
+				arguments("dblock.poll.max-interval=1ms", "dblock.poll.max-interval", "PT0.001S", "PT0.05S"),
+				arguments("dblock.mongodb.statements=sql", "dblock.mongodb.statements", "sql", "PIPELINE"),
+				arguments("dblock.mongodb.collection=a$b", "dblock.mongodb.collection", "a$b", "'$'"),
+				arguments("dblock.mongodb.retention=1h", "dblock.mongodb.retention", "1h", "at least PT24H"),
+				arguments("dblock.mongodb.timeout=0s", "dblock.mongodb.timeout", "0s", "at least"),
+				arguments("dblock.mongodb.database-factory=orders", "dblock.mongodb.database-factory=orders",
+						"there are: mongoDatabaseFactory", "Give the name of one of them"),
+				arguments("dblock.locks.job.lease=-5s", "dblock.locks.job.lease", "PT-5S", "must be positive"),
+				arguments("dblock.locks.job.lease=soon", "dblock.locks.job.lease", "soon", "java.time.Duration"),
+				arguments("dblock.locks.job.when-lost=cry", "dblock.locks.job.when-lost", "cry", "INTERRUPT"),
+				arguments("dblock.locks.job.leese=5s", "dblock.locks.job.leese", "5s", "unbound"),
+				arguments("dblock.locks.order-*.lease=5s", "dblock.locks.order-*.lease", "5s",
+						"dblock.locks[order-*].lease"),
+				arguments("dblock.locks[order-*].min-hold=20s,dblock.locks[order-*].max-hold=10s",
+						"dblock.locks[order-*].max-hold", "PT10S", "PT20S"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("values")
+	void impossibleValue(String properties, String property, String one, String other, CapturedOutput output) {
+		start(Empty.class, properties.split(","));
+		assertAnalyzed(output, property, one, other, "Action:");
+	}
+
+	@Test
+	void dedicatedClientThatCannotBeMade(CapturedOutput output) {
+		start(OwnFactory.class, "dblock.mongodb.dedicated-client=true");
+		assertAnalyzed(output, "dblock.mongodb.dedicated-client", "no MongoClientSettings bean",
+				"set the property to false");
+	}
+
+	@Test
+	void noDatabase(CapturedOutput output) {
+		start(Empty.class, WITHOUT_BOOTS_MONGODB);
+		assertAnalyzed(output, "no MongoDatabaseFactory bean", "Set spring.mongodb.uri");
+	}
+
+	@Test
+	void severalDatabases(CapturedOutput output) {
+		start(SeveralFactories.class, WITHOUT_BOOTS_MONGODB);
+		assertAnalyzed(output, "several MongoDatabaseFactory beans", "orders, stock", "dblock.mongodb.database-factory",
+				"@Primary");
+	}
+
+	@Test
+	void unknownDatabaseOfAMethod(CapturedOutput output) {
+		start(UnknownDatabase.class);
+		assertAnalyzed(output,
+				"bean 'job', " + Job.class.getName() + "#run(): The database factory 'oders' is the name"
+						+ " of no MongoDatabaseFactory bean; there are: mongoDatabaseFactory",
+				"Change each @DistributedLock");
+	}
+
+	@Test
+	void unknownDatabaseOfATemplate(CapturedOutput output) {
+		start(UnknownDatabaseOfTemplate.class);
+		assertAnalyzed(output, "The database factory 'oders' is the name of no MongoDatabaseFactory bean",
+				"Give the name of one of them");
+	}
+
+	@Test
+	void skippingAPrimitive(CapturedOutput output) {
+		start(SkippedPrimitive.class);
+		assertAnalyzed(output, "#count()", "primitive int", "whenUnavailable = THROW");
+	}
+
+	@Test
+	void severalRepositories(CapturedOutput output) {
+		start(SeveralRepositories.class);
+		assertAnalyzed(output, "required a single bean, but 2 were found", "- one", "- other", "@Primary");
+	}
+
+	@Test
+	void severalEngines(CapturedOutput output) {
+		start(SeveralEngines.class);
+		assertAnalyzed(output, "required a single bean, but 2 were found", "- one", "- other", "@Primary");
+	}
+
+	private static void assertAnalyzed(CapturedOutput output, String... texts) {
+		assertThat(output).contains("APPLICATION FAILED TO START").contains(texts).doesNotContain("\tat ");
+	}
+
+	private static void start(Class<?> application, String... properties) {
+		SpringApplicationBuilder builder = new SpringApplicationBuilder(application).web(WebApplicationType.NONE)
+			.bannerMode(Banner.Mode.OFF)
+			.logStartupInfo(false)
+			.properties("spring.mongodb.uri=mongodb://127.0.0.1:1/test?serverSelectionTimeoutMS=100")
+			.properties(properties);
+		try (ConfigurableApplicationContext context = builder.run()) {
+			throw new AssertionError(context + " started with " + String.join(", ", properties));
+		}
+		catch (RuntimeException ex) {
+			// Told by the log, which is what a user sees
+			assertThat(ex).isNotNull();
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Empty {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class OwnFactory {
+
+		@Bean
+		MongoDatabaseFactory own() {
+			return new SimpleMongoClientDatabaseFactory("mongodb://127.0.0.1:1/test");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class SeveralFactories {
+
+		@Bean
+		MongoDatabaseFactory orders() {
+			return new SimpleMongoClientDatabaseFactory("mongodb://127.0.0.1:1/orders");
+		}
+
+		@Bean
+		MongoDatabaseFactory stock() {
+			return new SimpleMongoClientDatabaseFactory("mongodb://127.0.0.1:1/stock");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class UnknownDatabase {
+
+		@Bean
+		Job job() {
+			return new Job();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class UnknownDatabaseOfTemplate {
+
+		@Bean
+		Object orders(LockTemplates templates) {
+			return templates.on("oders");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class SkippedPrimitive {
+
+		@Bean
+		Counter counter() {
+			return new Counter();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class SeveralRepositories {
+
+		@Bean
+		LockRepository one() {
+			return mock(LockRepository.class, CALLS_REAL_METHODS);
+		}
+
+		@Bean
+		LockRepository other() {
+			return mock(LockRepository.class, CALLS_REAL_METHODS);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class SeveralEngines {
+
+		@Bean
+		LockEngine one() {
+			return mock(LockEngine.class);
+		}
+
+		@Bean
+		LockEngine other() {
+			return mock(LockEngine.class);
+		}
+
+		@Bean
+		Object user(LockTemplate template) {
+			return template;
+		}
+
+	}
+
+	static class Job {
+
+		@DistributedLock(name = "job", databaseFactory = "oders")
+		public void run() {
+		}
+
+	}
+
+	static class Counter {
+
+		@DistributedLock(name = "count", whenUnavailable = WhenUnavailable.SKIP)
+		public int count() {
+			return 1;
+		}
+
+	}
+
+}
