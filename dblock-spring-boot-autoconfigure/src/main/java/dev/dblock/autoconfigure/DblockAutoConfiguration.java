@@ -6,6 +6,7 @@ import dev.dblock.LockEngine;
 import dev.dblock.LockListener;
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOperations;
+import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
 import dev.dblock.core.DefaultLockEngine;
@@ -107,9 +108,20 @@ public final class DblockAutoConfiguration {
 			ObjectProvider<LockNamePrefix> prefixes, ObjectProvider<EngineSettingsCustomizer> customizers) {
 		EngineSettings settings = new DblockSettings(properties).forEngine(locks, new ProvidedPrefix(prefixes));
 		for (EngineSettingsCustomizer customizer : customizers.orderedStream().toList()) {
-			settings = customizer.customize(settings);
+			settings = customized(settings, customizer);
 		}
 		return settings;
+	}
+
+	private static EngineSettings customized(EngineSettings settings, EngineSettingsCustomizer customizer) {
+		try {
+			EngineSettings customized = customizer.customize(settings);
+			new UnlockedEngine(customized).check(LockOptions.defaults());
+			return customized;
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidCustomizationException(customizer, ex);
+		}
 	}
 
 	// Lazy too, because LockOperations of the application's own may not stand on it

@@ -49,7 +49,12 @@ record MongoEngines(MongoLockSettings settings, List<MongoLockSettingsCustomizer
 			Iterable<MongoLockSettingsCustomizer> customizers) {
 		MongoLockSettings customized = settings;
 		for (MongoLockSettingsCustomizer customizer : customizers) {
-			customized = customizer.customize(databaseFactory, customized);
+			try {
+				customized = customizer.customize(databaseFactory, customized);
+			}
+			catch (IllegalArgumentException ex) {
+				throw new InvalidCustomizationException(customizer, ex);
+			}
 		}
 		return customized;
 	}

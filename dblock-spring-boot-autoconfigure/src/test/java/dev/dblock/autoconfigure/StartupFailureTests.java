@@ -1,13 +1,17 @@
 package dev.dblock.autoconfigure;
 
+import java.time.Duration;
 import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockEngine;
+import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.core.EngineSettingsCustomizer;
 import dev.dblock.core.LockRepository;
+import dev.dblock.mongodb.MongoLockSettingsCustomizer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,6 +123,16 @@ class StartupFailureTests {
 	}
 
 	@Test
+	void customizersThatLeaveImpossibleSettings(CapturedOutput output) {
+		start(ImpossibleEngine.class);
+		assertAnalyzed(output, "The customizer " + ImpossibleEngine.class.getName(), "longer than the lease",
+				"Change that bean");
+		start(ImpossibleStore.class);
+		assertAnalyzed(output, "The customizer " + ImpossibleStore.class.getName(),
+				"The collection of the locks must have a name", "Change that bean");
+	}
+
+	@Test
 	void severalRepositories(CapturedOutput output) {
 		start(SeveralRepositories.class);
 		assertAnalyzed(output, "required a single bean, but 2 were found", "- one", "- other", "@Primary");
@@ -211,6 +225,28 @@ class StartupFailureTests {
 		@Bean
 		Counter counter() {
 			return new Counter();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class ImpossibleEngine {
+
+		@Bean
+		EngineSettingsCustomizer impossible() {
+			return (settings) -> settings.withDefaults(LockOptions.defaults().minHold(Duration.ofHours(1)));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class ImpossibleStore {
+
+		@Bean
+		MongoLockSettingsCustomizer impossible() {
+			return (databaseFactory, settings) -> settings.withCollection(" ");
 		}
 
 	}
