@@ -33,17 +33,22 @@ public final class Boot3LockHealthIndicator implements FactoryBean<Object> {
 
 	private final Supplier<@Nullable DefaultLockEngine> engine;
 
+	private final Supplier<Map<String, DefaultLockEngine>> others;
+
 	private final Class<?> type;
 
 	private final Class<?> builder;
 
 	/**
 	 * An indicator.
-	 * @param engine the engine, or {@code null} while there is none
+	 * @param engine the usual engine, or {@code null} while there is none
+	 * @param others those beside it, by the names of their databases
 	 * @param classLoader where the types of Spring Boot 3 are
 	 */
-	public Boot3LockHealthIndicator(Supplier<@Nullable DefaultLockEngine> engine, @Nullable ClassLoader classLoader) {
+	public Boot3LockHealthIndicator(Supplier<@Nullable DefaultLockEngine> engine,
+			Supplier<Map<String, DefaultLockEngine>> others, @Nullable ClassLoader classLoader) {
 		this.engine = engine;
+		this.others = others;
 		this.type = ClassUtils.resolveClassName(TYPE, classLoader);
 		this.builder = ClassUtils.resolveClassName(BUILDER, classLoader);
 	}
@@ -72,7 +77,7 @@ public final class Boot3LockHealthIndicator implements FactoryBean<Object> {
 	}
 
 	private @Nullable Object health() {
-		LockHealth health = LockHealth.of(this.engine.get());
+		LockHealth health = LockHealth.of(this.engine.get(), this.others.get());
 		Object told = ReflectionUtils.invokeMethod(method("status", String.class),
 				BeanUtils.instantiateClass(this.builder), health.status());
 		told = ReflectionUtils.invokeMethod(method("withDetails", Map.class), told, health.details());

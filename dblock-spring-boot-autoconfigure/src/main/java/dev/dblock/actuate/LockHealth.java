@@ -37,6 +37,30 @@ record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeE
 				Map.of("reason", "no lock was needed yet, or locking is switched off"), null);
 	}
 
+	/**
+	 * The health of the usual engine, and under their names that of those beside it. All
+	 * are well or none is.
+	 */
+	static LockHealth of(@Nullable DefaultLockEngine usual, Map<String, DefaultLockEngine> others) {
+		LockHealth health = of(usual);
+		if (others.isEmpty()) {
+			return health;
+		}
+		Map<String, Object> databases = new LinkedHashMap<>();
+		LockHealth worst = health;
+		for (Map.Entry<String, DefaultLockEngine> other : others.entrySet()) {
+			LockHealth of = ofUsed(other.getValue());
+			Map<String, Object> details = new LinkedHashMap<>();
+			details.put("status", of.status());
+			details.putAll(of.details());
+			databases.put(other.getKey(), details);
+			worst = worst.status().equals("DOWN") ? worst : of;
+		}
+		Map<String, Object> details = new LinkedHashMap<>(health.details());
+		details.put("databases", databases);
+		return new LockHealth(worst.status(), details, worst.error());
+	}
+
 	private static LockHealth ofUsed(DefaultLockEngine engine) {
 		Map<String, Object> details = new LinkedHashMap<>();
 		EngineState state = engine.state();

@@ -1,5 +1,6 @@
 package dev.dblock.actuate;
 
+import java.util.Map;
 import java.util.function.Supplier;
 
 import dev.dblock.core.DefaultLockEngine;
@@ -16,18 +17,23 @@ public final class LockHealthIndicator extends AbstractHealthIndicator {
 
 	private final Supplier<@Nullable DefaultLockEngine> engine;
 
+	private final Supplier<Map<String, DefaultLockEngine>> others;
+
 	/**
 	 * An indicator.
-	 * @param engine the engine, or {@code null} while there is none
+	 * @param engine the usual engine, or {@code null} while there is none
+	 * @param others those beside it, by the names of their databases
 	 */
-	public LockHealthIndicator(Supplier<@Nullable DefaultLockEngine> engine) {
+	public LockHealthIndicator(Supplier<@Nullable DefaultLockEngine> engine,
+			Supplier<Map<String, DefaultLockEngine>> others) {
 		super("The locks' health could not be found out");
 		this.engine = engine;
+		this.others = others;
 	}
 
 	@Override
 	protected void doHealthCheck(Health.Builder builder) {
-		LockHealth health = LockHealth.of(this.engine.get());
+		LockHealth health = LockHealth.of(this.engine.get(), this.others.get());
 		builder.status(health.status()).withDetails(health.details());
 		if (health.error() != null) {
 			builder.withException(health.error());

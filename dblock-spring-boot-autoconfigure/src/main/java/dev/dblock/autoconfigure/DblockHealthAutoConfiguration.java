@@ -36,7 +36,8 @@ public final class DblockHealthAutoConfiguration {
 		@Bean(NAME)
 		@ConditionalOnMissingBean(name = NAME)
 		LockHealthIndicator dblockHealthIndicator(ConfigurableListableBeanFactory beanFactory) {
-			return new LockHealthIndicator(new CreatedEngine(beanFactory));
+			return new LockHealthIndicator(new CreatedEngine(beanFactory),
+					() -> DatabaseLockTemplates.createdEngines(beanFactory));
 		}
 
 	}
@@ -50,7 +51,8 @@ public final class DblockHealthAutoConfiguration {
 		@Bean(NAME)
 		@ConditionalOnMissingBean(name = NAME)
 		Boot3LockHealthIndicator dblockHealthIndicator(ConfigurableListableBeanFactory beanFactory) {
-			return new Boot3LockHealthIndicator(new CreatedEngine(beanFactory), beanFactory.getBeanClassLoader());
+			return new Boot3LockHealthIndicator(new CreatedEngine(beanFactory),
+					() -> DatabaseLockTemplates.createdEngines(beanFactory), beanFactory.getBeanClassLoader());
 		}
 
 	}

@@ -2,6 +2,7 @@ package dev.dblock.actuate;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 
 import dev.dblock.core.DefaultLockEngine;
@@ -29,7 +30,7 @@ class LockHealthIndicatorTests {
 
 	private final EngineState state = mock(EngineState.class);
 
-	private final LockHealthIndicator indicator = new LockHealthIndicator(() -> this.engine);
+	private final LockHealthIndicator indicator = new LockHealthIndicator(() -> this.engine, Map::of);
 
 	@BeforeEach
 	void setUp() {
@@ -85,7 +86,30 @@ class LockHealthIndicatorTests {
 
 	@Test
 	void knowsNothingWithoutAnEngine() {
-		assertThat(new LockHealthIndicator(() -> null).health().getStatus()).isEqualTo(Status.UNKNOWN);
+		assertThat(new LockHealthIndicator(() -> null, Map::of).health().getStatus()).isEqualTo(Status.UNKNOWN);
+	}
+
+	@Test
+	void isDownWhenTheStoreOfAnotherDatabaseIs() {
+		DefaultLockEngine orders = mock(DefaultLockEngine.class);
+		given(orders.state()).willReturn(this.state);
+		given(orders.storeTime(any())).willReturn(Optional.empty());
+		LockHealthIndicator several = new LockHealthIndicator(() -> this.engine, () -> Map.of("orders", orders));
+		Health health = several.health();
+		assertThat(health.getStatus()).isEqualTo(Status.UP);
+		assertThat(health.getDetails()).containsEntry("store", "reachable")
+			.hasEntrySatisfying("databases",
+					(databases) -> assertThat(databases).asString().contains("orders={status=UP", "store=reachable"));
+		given(orders.storeTime(any())).willThrow(new DataAccessResourceFailureException("no server"));
+		health = several.health();
+		assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+		assertThat(health.getDetails()).containsEntry("store", "reachable")
+			.hasEntrySatisfying("error", (error) -> assertThat(error).asString().contains("no server"))
+			.hasEntrySatisfying("databases",
+					(databases) -> assertThat(databases).asString().contains("orders={status=DOWN"));
+		given(this.engine.storeTime(any())).willThrow(new DataAccessResourceFailureException("none at all"));
+		assertThat(several.health().getDetails()).hasEntrySatisfying("error",
+				(error) -> assertThat(error).asString().contains("none at all"));
 	}
 
 }
