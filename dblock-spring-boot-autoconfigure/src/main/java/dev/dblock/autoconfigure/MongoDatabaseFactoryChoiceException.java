@@ -61,8 +61,7 @@ final class MongoDatabaseFactoryChoiceException extends IllegalArgumentException
 						+ "dblock.mode=local for locks that hold inside this process only, or dblock.enabled=false to "
 						+ "run without locks"
 				: "Name the one whose database is to have the locks (dblock.mongodb.database-factory), or mark it as "
-						+ "@Primary, or define a LockRepository bean: "
-						+ "new MongoLockRepository(factory, settings)";
+						+ "@Primary, or define a LockRepository bean: " + "new MongoLockRepository(factory, settings)";
 	}
 
 }

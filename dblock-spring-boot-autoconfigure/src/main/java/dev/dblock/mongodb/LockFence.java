@@ -92,8 +92,8 @@ public final class LockFence {
 	/**
 	 * A lock in another database is fenced there.
 	 */
-	private static SessionFence fenceFor(MongoLockRepository usual, MongoDatabaseFactory factory,
-			ClientSession session, LockHandle lock) {
+	private static SessionFence fenceFor(MongoLockRepository usual, MongoDatabaseFactory factory, ClientSession session,
+			LockHandle lock) {
 		return (FencedSessions.storeOf(lock) instanceof MongoLockRepository other && other != usual)
 				? new SessionFence(other.fencedTransactions(), other.factory(), session)
 				: new SessionFence(usual.fencedTransactions(), factory, session);

@@ -29,10 +29,9 @@ class DblockMetadataTests {
 			"dblock.clock-allowance", "dblock.enabled", "dblock.handoff.max-count", "dblock.handoff.max-time",
 			"dblock.lease", "dblock.locks", "dblock.max-hold", "dblock.min-hold", "dblock.mode",
 			"dblock.mongodb.collection", "dblock.mongodb.create-indexes", "dblock.mongodb.database-factory",
-			"dblock.mongodb.dedicated-client",
-			"dblock.mongodb.fence-transactions", "dblock.mongodb.retention", "dblock.mongodb.statements",
-			"dblock.mongodb.timeout", "dblock.name-prefix", "dblock.poll.max-interval", "dblock.poll.min-interval",
-			"dblock.wait");
+			"dblock.mongodb.dedicated-client", "dblock.mongodb.fence-transactions", "dblock.mongodb.retention",
+			"dblock.mongodb.statements", "dblock.mongodb.timeout", "dblock.name-prefix", "dblock.poll.max-interval",
+			"dblock.poll.min-interval", "dblock.wait");
 
 	private final Map<String, Document> metadata = read();
 
