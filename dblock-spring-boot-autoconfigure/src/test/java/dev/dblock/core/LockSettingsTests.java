@@ -16,6 +16,7 @@ import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -121,6 +122,7 @@ class LockSettingsTests {
 	}
 
 	@Test
+	@Timeout(300)
 	void whatIsSetAppliesToTriesExceptForTheWaitThatTheyHaveNot() {
 		LockSetting setting = new LockSetting(LockOptions.lease(LEASE).waitUpTo(Duration.ofHours(1)), null);
 		LockTemplate template = template(Map.of("stock", setting));
@@ -133,6 +135,7 @@ class LockSettingsTests {
 	}
 
 	@Test
+	@Timeout(300)
 	void waitThatIsSetComesBeforeThatOfTheCode() {
 		LockTemplate template = template(
 				Map.of("stock", new LockSetting(LockOptions.defaults().waitUpTo(Duration.ZERO), null)));
