@@ -4,6 +4,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,6 +70,27 @@ final class Hold {
 			this.users++;
 		}
 		return open;
+	}
+
+	/**
+	 * The hold for one more piece of work that may outlive what it was begun in.
+	 * @return {@code null} when it was given back before; where that is in the hands of
+	 * somebody else, the work goes on under the lock for as long as they hold it
+	 */
+	@Nullable Hold shared() {
+		if (!this.owned) {
+			return borrowed(this.engine, this.handle);
+		}
+		return join() ? this : null;
+	}
+
+	/**
+	 * A piece of work has ended, which another thread is going to say.
+	 */
+	void aboutToLeave() {
+		if (this.owned && !isShared()) {
+			this.engine.aboutToRelease(this.handle);
+		}
 	}
 
 	/**

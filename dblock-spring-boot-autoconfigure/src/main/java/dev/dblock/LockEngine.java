@@ -121,6 +121,14 @@ public interface LockEngine {
 	}
 
 	/**
+	 * The work under a lock has ended, and another thread is about to give it back: not a
+	 * lock that is still in use, should the engine be closed before that.
+	 * @param handle a handle of this engine
+	 */
+	default void aboutToRelease(LockHandle handle) {
+	}
+
+	/**
 	 * Look at one lock.
 	 * @param name the name as the application says it
 	 * @return its state, or empty when it was never acquired or has been cleaned up

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 import dev.dblock.LockAttempt;
 import dev.dblock.LockEngine;
@@ -212,6 +213,13 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
+	public void aboutToRelease(LockHandle handle) {
+		if (handle instanceof LeaseHandle mine) {
+			mine.lease().aboutToEnd();
+		}
+	}
+
+	@Override
 	public Optional<LockInfo> inspect(String name) {
 		return this.repository.find(fullName(name));
 	}
@@ -279,6 +287,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	@Override
 	public void close() {
 		this.acquirer.close();
+		long end = System.nanoTime() + LONGEST_REQUEST.toNanos();
+		awaitNone(this::isAnyAboutToBeReleased, end);
 		List<Lease> used = new ArrayList<>();
 		for (Lease lease : this.registry.all()) {
 			if (lease.handle() == null) {
@@ -289,18 +299,19 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 			}
 		}
 		this.losses.loseAtShutdown(used);
-		awaitRequests();
+		// Threads of the application may be asking the store for a lock, or giving one
+		// back: whoever closes the engine closes what they ask with next
+		awaitNone(() -> this.queues.size() > 0, end);
 		this.signals.close();
 		this.threads.close();
 	}
 
-	/**
-	 * Wait for the threads of the application that are asking the store for a lock, or
-	 * giving one back. Whoever closes the engine closes what they ask with next.
-	 */
-	private void awaitRequests() {
-		long end = System.nanoTime() + LONGEST_REQUEST.toNanos();
-		while (this.queues.size() > 0 && end - System.nanoTime() > 0 && !Thread.currentThread().isInterrupted()) {
+	private boolean isAnyAboutToBeReleased() {
+		return this.registry.all().stream().anyMatch(Lease::isAboutToEnd);
+	}
+
+	private void awaitNone(BooleanSupplier any, long end) {
+		while (any.getAsBoolean() && end - System.nanoTime() > 0 && !Thread.currentThread().isInterrupted()) {
 			LockSupport.parkNanos(this, LOOK_AGAIN.toNanos());
 		}
 	}

@@ -38,6 +38,8 @@ final class Lease {
 
 	private volatile boolean extended;
 
+	private volatile boolean aboutToEnd;
+
 	private volatile long nextAttemptNanos;
 
 	private volatile @Nullable ObservedHold observed;
@@ -83,6 +85,17 @@ final class Lease {
 
 	@Nullable LeaseHandle handle() {
 		return this.handle.get();
+	}
+
+	/**
+	 * The work under it is over, and somebody is about to give it back.
+	 */
+	void aboutToEnd() {
+		this.aboutToEnd = true;
+	}
+
+	boolean isAboutToEnd() {
+		return this.aboutToEnd && end() == null;
 	}
 
 	long heldNanos() {

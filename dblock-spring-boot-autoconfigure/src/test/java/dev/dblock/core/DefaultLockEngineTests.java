@@ -4,6 +4,7 @@ import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Collectors;
@@ -63,6 +64,31 @@ class DefaultLockEngineTests {
 		Set<Thread> threads = threads();
 		threads.removeAll(this.threadsBefore);
 		return threads;
+	}
+
+	@Test
+	void lockThatIsAboutToBeGivenBackIsNotOneInUseAtTheEnd() {
+		DefaultLockEngine engine = this.world.engine();
+		LockHandle handle = acquire("a");
+		LockHandle used = acquire("b");
+		engine.aboutToRelease(handle);
+		CompletableFuture<Void> closing = CompletableFuture.runAsync(engine::close);
+		LockWorld.eventually().until(() -> refusesAll(engine));
+		assertThat(handle.release()).isTrue();
+		assertThat(closing).succeedsWithin(Duration.ofSeconds(60));
+		assertThat(this.world.anotherProcess().tryAcquire("a")).isPresent();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(used::ensureHeld)
+			.satisfies((lost) -> assertThat(lost.reason()).isEqualTo(LossReason.SHUTDOWN));
+	}
+
+	private static boolean refusesAll(DefaultLockEngine engine) {
+		try {
+			engine.acquire("other", LockOptions.defaults());
+			return false;
+		}
+		catch (LockShutdownException ex) {
+			return true;
+		}
 	}
 
 	private LockHandle acquire(String name) {
