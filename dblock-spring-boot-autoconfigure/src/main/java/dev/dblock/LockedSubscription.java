@@ -34,7 +34,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	private final Runnable news = () -> LockThreads.execute(this::lost);
 
-	private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
+	private final LaterSubscription upstream = new LaterSubscription();
 
 	private @Nullable T result;
 
@@ -51,7 +51,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	/** What is to happen when the beginner has done its part. */
 	private @Nullable Runnable afterBeginning;
 
-	private boolean ended;
+	private volatile boolean ended;
 
 	LockedSubscription(LockRequest request, CoreSubscriber<? super T> actual, boolean single,
 			LockedAction<? extends Publisher<T>, ?> work, LockedFallback<? extends Publisher<T>, ?> fallback) {
@@ -89,6 +89,12 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		catch (Throwable ex) {
 			failed(ex);
 		}
+		finally {
+			begun();
+		}
+	}
+
+	private void begun() {
 		Runnable next;
 		synchronized (this) {
 			this.beginner = null;
@@ -118,6 +124,11 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		}
 	}
 
+	/**
+	 * What is emitted as the sequence is subscribed to is already the business of those
+	 * who get it, so only what the method itself does is work of this thread under the
+	 * lock.
+	 */
 	private void beginUnder(Hold granted) throws Throwable {
 		if (!startWorking(granted)) {
 			giveBackUnseen();
@@ -126,10 +137,8 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		if (this.request.whenLost() == WhenLost.INTERRUPT) {
 			granted.onLost(this.news);
 		}
-		LockTemplate.attached(granted, () -> {
-			this.work.run().subscribe(this);
-			return this;
-		});
+		Publisher<T> made = LockTemplate.attached(granted, this.work::run);
+		made.subscribe(this);
 	}
 
 	/**
@@ -147,7 +156,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	 */
 	private void failed(Throwable ex) {
 		if (end()) {
-			this.upstream.cancel();
+			cancelSource();
 			finishLater(() -> finish(ex));
 		}
 		else {
@@ -169,7 +178,10 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	@Override
 	public void onNext(T element) {
-		if (!this.single) {
+		if (this.ended) {
+			Operators.onDiscard(element, this.actual.currentContext());
+		}
+		else if (!this.single) {
 			this.actual.onNext(element);
 		}
 		else {
@@ -220,8 +232,21 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 				this.beginner.interrupt();
 			}
 		}
-		this.upstream.cancel();
+		cancelSource();
 		finishLater(this::giveBackUnseen);
+	}
+
+	/**
+	 * A source that cannot be cancelled does not keep the lock.
+	 */
+	private void cancelSource() {
+		try {
+			this.upstream.cancel();
+		}
+		catch (RuntimeException | Error ex) {
+			logger.warn("A sequence under the lock '{}' could not be cancelled, so its work may go on; the lock is"
+					+ " given back nevertheless", this.request.name(), ex);
+		}
 	}
 
 	private void giveBackUnseen() {
@@ -248,10 +273,29 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		return held;
 	}
 
+	/**
+	 * The subscriber is told at once, even while the thread that began the work is still
+	 * at it.
+	 */
 	private void lost() {
-		if (end()) {
-			this.upstream.cancel();
-			finishLater(() -> finish(null));
+		LockLostException loss = loss();
+		if (loss != null && end()) {
+			cancelSource();
+			finishLater(this::giveBackUnseen);
+			this.actual.onError(loss);
+		}
+	}
+
+	private @Nullable LockLostException loss() {
+		Hold held = this.hold;
+		try {
+			if (held != null) {
+				held.handle().ensureHeld();
+			}
+			return null;
+		}
+		catch (LockLostException ex) {
+			return ex;
 		}
 	}
 
@@ -266,6 +310,10 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 				this.afterBeginning = finish;
 				return;
 			}
+		}
+		Hold held = this.hold;
+		if (held != null) {
+			held.aboutToLeave();
 		}
 		LockThreads.execute(Schedulers.onSchedule(finish));
 	}

@@ -24,7 +24,9 @@ import reactor.util.context.ContextView;
  * sequence has terminated, and the subscriber is told after that, or when it cancels.
  * Cancelled while it waits, it leaves nothing behind. The sequence finds its lock in its
  * context ({@link #current()}); under the same lock already, be it by its context or by
- * the subscribing thread, it shares that hold, which then ends with the last of the two.
+ * the subscribing thread, it shares that hold, which then ends with the last of the two;
+ * a lock that was taken by hand ({@link LockTemplate#within}), or that a transaction of
+ * the subscribing thread keeps, ends with its owner.
  * <p>
  * A lost lease shows as a {@link LockLostException} in place of the end of the sequence.
  * With {@link WhenLost#INTERRUPT} the sequence is cancelled, and its subscriber told, at
@@ -143,16 +145,23 @@ public final class ReactiveLockTemplate {
 	record LockRequest(LockEngine engine, String name, LockOptions options) {
 
 		/**
-		 * The hold under which a sequence is subscribed to already, kept for it.
+		 * The hold under which a sequence is subscribed to already, kept for it where
+		 * that can be.
 		 */
 		@Nullable Hold joined(ContextView context) {
 			String fullName = this.engine.fullName(this.name);
+			Hold found = find(context, fullName);
+			Hold joined = (found != null) ? found.shared() : null;
+			return (joined != null) ? joined
+					: this.engine.keptByTransaction(fullName)
+						.map((kept) -> Hold.borrowed(this.engine, kept))
+						.orElse(null);
+		}
+
+		private @Nullable Hold find(ContextView context, String fullName) {
 			ReactiveScope scope = ReactiveScope.of(context);
-			Hold hold = (scope != null) ? scope.find(this.engine, fullName) : null;
-			if (hold == null) {
-				hold = LockContext.find(this.engine, fullName);
-			}
-			return (hold != null && hold.join()) ? hold : null;
+			Hold found = (scope != null) ? scope.find(this.engine, fullName) : null;
+			return (found != null) ? found : LockContext.find(this.engine, fullName);
 		}
 
 		WhenLost whenLost() {

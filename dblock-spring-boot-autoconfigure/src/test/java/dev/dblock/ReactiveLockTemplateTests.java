@@ -23,6 +23,10 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionSynchronizationUtils;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -246,6 +250,74 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
+	void sourceThatEmitsForEverAsItIsSubscribedToCanBeCancelled() {
+		assertThat(this.locks.executeMany("a", () -> Flux.<Integer>generate((sink) -> sink.next(1))).next().block(LONG))
+			.isOne();
+		LockWorld.eventually().until(() -> !isHeld());
+	}
+
+	@Test
+	void lossReachesASourceThatEmitsForEverAsItIsSubscribedTo() {
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch cancelled = new CountDownLatch(1);
+		CompletableFuture<Void> result = flux(INTERRUPT,
+				Flux.<Integer>generate((sink) -> sink.next(1))
+					.doOnNext((element) -> begun.countDown())
+					.doOnCancel(cancelled::countDown))
+			.then()
+			.toFuture();
+		await(begun);
+		lose();
+		assertThat(result).failsWithin(LONG).withThrowableThat().withCauseInstanceOf(LockLostException.class);
+		await(cancelled);
+	}
+
+	@Test
+	void lossIsToldWhileTheMethodItselfIsStillAtWork() {
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch goOn = new CountDownLatch(1);
+		CompletableFuture<String> result = this.locks.<String>execute("a", INTERRUPT, () -> Mono.fromSupplier(() -> {
+			begun.countDown();
+			await(goOn);
+			return "too late";
+		}), (refusal) -> Mono.error(refusal.toException())).toFuture();
+		await(begun);
+		lose();
+		assertThat(result).failsWithin(LONG).withThrowableThat().withCauseInstanceOf(LockLostException.class);
+		goOn.countDown();
+	}
+
+	@Test
+	void sourceThatCannotBeCancelledDoesNotKeepTheLock() {
+		CountDownLatch begun = new CountDownLatch(1);
+		Disposable subscription = flux(LockOptions.defaults(), uncancellable(begun)).subscribe();
+		await(begun);
+		subscription.dispose();
+		LockWorld.eventually().until(() -> !isHeld());
+	}
+
+	@Test
+	void lossOfASourceThatCannotBeCancelledIsTold() {
+		CountDownLatch begun = new CountDownLatch(1);
+		CompletableFuture<Void> result = flux(INTERRUPT, uncancellable(begun)).then().toFuture();
+		await(begun);
+		lose();
+		assertThat(result).failsWithin(LONG).withThrowableThat().withCauseInstanceOf(LockLostException.class);
+	}
+
+	@Test
+	void lockIsNotInTheThreadOfWhoeverGetsElements() {
+		List<Boolean> found = new CopyOnWriteArrayList<>();
+		List<Long> tokens = this.locks.executeMany("a", () -> Flux.just(1, 2, 3))
+			.doOnNext((element) -> found.add(LockContext.current().isPresent()))
+			.flatMap((element) -> mono(PATIENT, ReactiveLockTemplate.current().map(LockHandle::token)))
+			.collectList()
+			.block(LONG);
+		assertThat(found).containsExactly(false, false, false);
+		assertThat(tokens).hasSize(3).doesNotHaveDuplicates();
+	}
+
+	@Test
 	void cancelledWhileItWaitsItLeavesNothingBehind() throws Exception {
 		LockHandle taken = this.template.acquire("a");
 		AtomicBoolean run = new AtomicBoolean();
@@ -358,6 +430,44 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
+	void threadUnderALockThatWasTakenByHandReenters() {
+		LockHandle handle = this.template.acquire("a");
+		String result = this.template.within(handle,
+				() -> this.locks.execute("a", () -> this.locks.execute("a", () -> Mono.just("re-entered")))
+					.block(LONG));
+		assertThat(result).isEqualTo("re-entered");
+		assertThat(handle.release()).isTrue();
+	}
+
+	@Test
+	void sequenceUnderALockThatWasTakenByHandEndsWithIt() {
+		Sinks.One<String> sink = Sinks.one();
+		LockHandle handle = this.template.acquire("a");
+		CompletableFuture<String> result = this.template.within(handle,
+				() -> mono(LockOptions.defaults(), sink.asMono()).toFuture());
+		assertThat(handle.release()).isTrue();
+		sink.tryEmitValue("too late");
+		assertThat(result).failsWithin(LONG).withThrowableThat().withCauseInstanceOf(LockLostException.class);
+	}
+
+	@Test
+	void threadWhoseTransactionKeepsTheLockReenters() {
+		TransactionSynchronizationManager.initSynchronization();
+		TransactionSynchronizationManager.setActualTransactionActive(true);
+		try {
+			this.template.acquire("a").close();
+			assertThat(isHeld()).isTrue();
+			assertThat(this.locks.execute("a", () -> Mono.just("re-entered")).block(LONG)).isEqualTo("re-entered");
+			assertThat(isHeld()).isTrue();
+			TransactionSynchronizationUtils.triggerAfterCompletion(TransactionSynchronization.STATUS_COMMITTED);
+			assertThat(isHeld()).isFalse();
+		}
+		finally {
+			TransactionSynchronizationManager.clear();
+		}
+	}
+
+	@Test
 	void sequenceThatWasBegunUnderTheSameLockOutlivesTheOuter() {
 		Sinks.One<String> sink = Sinks.one();
 		CompletableFuture<String> inner = this.template.execute("a",
@@ -386,6 +496,22 @@ class ReactiveLockTemplateTests {
 			assertThat(isHeld()).isTrue();
 		});
 		LockWorld.eventually().until(() -> !isHeld());
+	}
+
+	private static Flux<String> uncancellable(CountDownLatch begun) {
+		return Flux.from((subscriber) -> subscriber.onSubscribe(new Subscription() {
+
+			@Override
+			public void request(long n) {
+				begun.countDown();
+			}
+
+			@Override
+			public void cancel() {
+				throw new IllegalStateException("scripted");
+			}
+
+		}));
 	}
 
 	private static void await(CountDownLatch latch) {

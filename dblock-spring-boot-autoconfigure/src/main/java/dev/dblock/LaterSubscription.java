@@ -1,0 +1,62 @@
+package dev.dblock;
+
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.Operators;
+
+/**
+ * Stands for a subscription that is not there yet. A source may emit for ever while it is
+ * asked for its first elements, so a cancellation reaches it even then.
+ */
+final class LaterSubscription implements Subscription {
+
+	private @Nullable Subscription source;
+
+	private long requested;
+
+	private boolean cancelled;
+
+	void set(Subscription subscription) {
+		long first;
+		synchronized (this) {
+			boolean wanted = !this.cancelled && this.source == null;
+			first = wanted ? this.requested : -1;
+			if (wanted) {
+				this.source = subscription;
+			}
+		}
+		if (first < 0) {
+			subscription.cancel();
+		}
+		else if (first > 0) {
+			subscription.request(first);
+		}
+	}
+
+	@Override
+	public void request(long n) {
+		Subscription known;
+		synchronized (this) {
+			known = this.source;
+			if (known == null) {
+				this.requested = Operators.addCap(this.requested, n);
+			}
+		}
+		if (known != null) {
+			known.request(n);
+		}
+	}
+
+	@Override
+	public void cancel() {
+		Subscription known;
+		synchronized (this) {
+			known = this.cancelled ? null : this.source;
+			this.cancelled = true;
+		}
+		if (known != null) {
+			known.cancel();
+		}
+	}
+
+}
