@@ -28,6 +28,9 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 
 	private final Runnable news = () -> LockThreads.execute(this::lost);
 
+	/** Completes with the work, which may be later than the caller is told of an end. */
+	private final CompletableFuture<Boolean> over = new CompletableFuture<>();
+
 	private volatile @Nullable Thread beginner = Thread.currentThread();
 
 	private LastingWork(CompletionStage<T> work, Hold hold, boolean cancelWhenLost) {
@@ -60,8 +63,8 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	}
 
 	/**
-	 * Wait until a stage has completed, where the lock cannot be held for longer than the
-	 * caller's own work.
+	 * Wait until work has ended or its lock was lost, where the lock cannot be held for
+	 * longer than the caller's own work.
 	 */
 	static <T extends @Nullable Object> @Nullable CompletionStage<T> awaited(@Nullable CompletionStage<T> work) {
 		if (work != null) {
@@ -77,7 +80,7 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 
 	private void begin() {
 		try {
-			this.work.whenComplete(this::ended);
+			follow();
 		}
 		catch (RuntimeException | Error ex) {
 			end(null, ex);
@@ -93,6 +96,24 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	}
 
 	/**
+	 * Work that is under another lock as well tells its caller of an end that is not yet
+	 * that of the work: of that loss our caller is told, too, but the lock is held on.
+	 */
+	private void follow() {
+		if (!(this.work instanceof LastingWork<T> inner)) {
+			this.work.whenComplete(this::ended);
+			return;
+		}
+		CompletionStage<Boolean> over = inner.over;
+		over.whenComplete((ended, none) -> this.work.whenComplete(this::ended));
+		this.work.whenComplete((result, failure) -> {
+			if (failure instanceof LockLostException && !inner.over.isDone()) {
+				completeExceptionally(failure);
+			}
+		});
+	}
+
+	/**
 	 * To give the lock back takes a request, for which the thread that happens to
 	 * complete the work, perhaps one that must not block, is not made to wait.
 	 */
@@ -101,12 +122,15 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 			end(result, failure);
 		}
 		else {
+			this.hold.aboutToLeave();
 			LockThreads.execute(() -> end(result, failure));
 		}
 	}
 
 	private void end(@Nullable T result, @Nullable Throwable failure) {
-		complete(result, leave(failure));
+		Throwable outcome = leave(failure);
+		this.over.complete(true);
+		complete(result, outcome);
 		this.hold.forget(this.news);
 	}
 

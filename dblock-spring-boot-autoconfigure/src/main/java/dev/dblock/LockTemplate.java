@@ -115,7 +115,9 @@ public final class LockTemplate implements LockOperations {
 	 * lease is lost, whether or not the work goes on. To cancel it ends the work only
 	 * where the action's stage is a future that knows how to (not a plain
 	 * {@link CompletableFuture}, whose cancellation stops nothing); until the work has
-	 * ended the lock is held.
+	 * ended the lock is held. Where the action's stage is itself one that this method
+	 * returned, for another lock, its work is followed to its end, and not only to a loss
+	 * of the other lock; a stage that is derived from such a one is seen only as itself.
 	 * @param name the name of the lock
 	 * @param options how to acquire and hold it; with {@link WhenLost#INTERRUPT} a loss
 	 * also cancels the action's stage
@@ -158,7 +160,7 @@ public final class LockTemplate implements LockOperations {
 		}
 		Hold hold = Objects.requireNonNull(entered);
 		return hold.join() ? LastingWork.until(hold, cancelWhenLost, () -> within(hold, action))
-				: LastingWork.awaited(within(hold, action));
+				: LastingWork.awaited(LastingWork.until(hold, cancelWhenLost, () -> within(hold, action)));
 	}
 
 	/**
@@ -172,13 +174,23 @@ public final class LockTemplate implements LockOperations {
 	 * @param <E> what it may throw
 	 * @return the result of the work
 	 * @throws LockLostException when the lock is not held any more as the work is to
-	 * begin
+	 * begin, or has ended; what the work threw is suppressed in it
 	 * @throws E what the work throws
 	 */
+	@SuppressWarnings("unchecked")
 	public <T extends @Nullable Object, E extends Throwable> T within(LockHandle handle, LockedAction<T, E> action)
 			throws E {
 		handle.ensureHeld();
-		return attached(Hold.borrowed(this.engine, handle), action);
+		Hold hold = Hold.borrowed(this.engine, handle);
+		T result;
+		try {
+			result = attached(hold, action);
+		}
+		catch (Throwable ex) {
+			throw (E) hold.leaveAfter(ex);
+		}
+		hold.leave();
+		return result;
 	}
 
 	static <T extends @Nullable Object, E extends Throwable> T attached(Hold hold, LockedAction<T, E> action) throws E {

@@ -333,6 +333,65 @@ class LastingWorkTests {
 	}
 
 	@Test
+	void waitForWorkUnderALockThatOthersGiveBackEndsWithTheLock() throws Exception {
+		LockHandle handle = this.template.acquire("a");
+		CountDownLatch begun = new CountDownLatch(1);
+		CompletableFuture<String> call = CompletableFuture.supplyAsync(() -> this.template.within(handle,
+				() -> this.template.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> {
+					begun.countDown();
+					return this.work;
+				}, LastingWorkTests::refused).toCompletableFuture().join()));
+		begun.await();
+		lose();
+		assertThat(failure(call)).isInstanceOf(LockLostException.class);
+		assertThat(this.work).isNotDone();
+	}
+
+	@Test
+	void lossOfTheLockOfInnerWorkDoesNotEndTheOuterLock() throws Exception {
+		CompletableFuture<String> outer = this.template
+			.<String, RuntimeException>executeAsync("outer", LockOptions.defaults(), () -> begin(this.work),
+					LastingWorkTests::refused)
+			.toCompletableFuture();
+		this.world.rob("a");
+		this.world.advance(Duration.ofSeconds(11));
+		assertThat(failure(outer)).isInstanceOf(LockLostException.class).hasMessageContaining("'a'");
+		assertThat(this.template.inspect("outer")).hasValueSatisfying((info) -> assertThat(info.held()).isTrue());
+		this.work.complete("done");
+		LockWorld.eventually().until(() -> this.template.inspect("outer").filter(LockInfo::held).isEmpty());
+	}
+
+	@Test
+	void outcomeOfInnerWorkIsThatOfTheOuter() throws Exception {
+		CompletableFuture<String> outer = this.template
+			.<String, RuntimeException>executeAsync("outer", LockOptions.defaults(), () -> begin(this.work),
+					LastingWorkTests::refused)
+			.toCompletableFuture();
+		this.work.complete("done");
+		assertThat(outer.get(60, TimeUnit.SECONDS)).isEqualTo("done");
+		assertThat(this.template.inspect("outer").filter(LockInfo::held)).isEmpty();
+		CompletableFuture<String> over = this.template
+			.<String, RuntimeException>executeAsync("outer", LockOptions.defaults(), () -> begin(this.work),
+					LastingWorkTests::refused)
+			.toCompletableFuture();
+		assertThat(over).isCompletedWithValue("done");
+	}
+
+	@Test
+	void workElsewhereIsToldOfALossAtItsEnd() {
+		LockHandle handle = this.template.acquire("a");
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.within(handle, () -> {
+			lose();
+			return "too late";
+		}));
+		LockHandle other = this.template.acquire("b");
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.within(other, () -> {
+			lose();
+			throw new IllegalStateException("scripted");
+		})).satisfies((lost) -> assertThat(lost.getSuppressed()).hasSize(1));
+	}
+
+	@Test
 	void workElsewhereIsFoundInItsOwnThread() throws Exception {
 		LockHandle handle = this.template.acquire("a");
 		assertThat(LockContext.current()).isEmpty();

@@ -76,12 +76,18 @@ final class LeaseOwner {
 	}
 
 	/**
-	 * The current thread begins to work under the lock.
+	 * The current thread begins to work under the lock. One that comes after the others
+	 * were told is told as well.
 	 */
 	synchronized void attach() {
+		Thread current = Thread.currentThread();
+		boolean late = this.told && !isOf(current);
 		List<Thread> others = new ArrayList<>(this.others);
-		others.add(Thread.currentThread());
+		others.add(current);
 		this.others = List.copyOf(others);
+		if (late) {
+			interrupt(current);
+		}
 	}
 
 	/**

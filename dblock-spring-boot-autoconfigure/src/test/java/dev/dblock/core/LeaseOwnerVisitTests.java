@@ -46,6 +46,21 @@ class LeaseOwnerVisitTests {
 	}
 
 	@Test
+	void visitorThatComesAfterTheLossIsInterruptedOnce() {
+		this.owner.interrupt();
+		this.owner.attach();
+		assertThat(Thread.interrupted()).isTrue();
+		this.owner.attach();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+		this.owner.detach();
+		this.owner.detach();
+		this.owner.attach();
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
+		this.owner.detach();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
 	void visitorIsNotInterruptedAfterwards() {
 		this.owner.attach();
 		this.owner.detach();
