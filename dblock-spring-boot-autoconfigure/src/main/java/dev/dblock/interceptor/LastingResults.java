@@ -55,6 +55,19 @@ final class LastingResults {
 		return result;
 	}
 
+	/**
+	 * Look at what a sequence delivers, in a thread that must not wait.
+	 * @throws IllegalStateException when it stands for work that goes on, or has not
+	 * begun
+	 */
+	void delivered(LockedMethod method, Object element) {
+		Object content = this.types.content(element);
+		boolean over = content instanceof Future<?> future && future.isDone();
+		if (content != null && !over && this.types.isLasting(content.getClass())) {
+			drop(method, content);
+		}
+	}
+
 	private void end(LockedMethod method, Object result) {
 		if (result instanceof CompletionStage<?> stage) {
 			awaitStage(method, stage);
@@ -64,6 +77,10 @@ final class LastingResults {
 			awaitFuture(method, future);
 			return;
 		}
+		drop(method, result);
+	}
+
+	private static void drop(LockedMethod method, Object result) {
 		if (result instanceof BaseStream<?, ?> stream) {
 			stream.close();
 		}

@@ -51,7 +51,7 @@ final class LockSpans {
 		ReactiveAdapter adapter = this.lasting.spannable(returned);
 		if (adapter != null) {
 			refuse(find(type.as(returned).getGeneric()));
-			return new ReactiveSpan(template, adapter);
+			return new ReactiveSpan(template, this.results, adapter);
 		}
 		refuse(find(type));
 		return new ReturnSpan(template, this.results, method.method().getReturnType());

@@ -25,10 +25,13 @@ final class ReactiveSpan implements LockSpan {
 
 	private final Supplier<LockTemplate> template;
 
+	private final LastingResults results;
+
 	private final ReactiveAdapter adapter;
 
-	ReactiveSpan(Supplier<LockTemplate> template, ReactiveAdapter adapter) {
+	ReactiveSpan(Supplier<LockTemplate> template, LastingResults results, ReactiveAdapter adapter) {
 		this.template = template;
+		this.results = results;
 		this.adapter = adapter;
 	}
 
@@ -46,7 +49,8 @@ final class ReactiveSpan implements LockSpan {
 		LockEngine engine = this.template.get().engine();
 		ReactiveLockTemplate locks = new ReactiveLockTemplate(engine);
 		String name = operation.nameOf(invocation);
-		LockedAction<Publisher<Object>, Throwable> work = () -> proceed(invocation);
+		LockedAction<Publisher<Object>, Throwable> work = () -> Flux.from(proceed(invocation))
+			.doOnNext((element) -> this.results.delivered(operation.method(), element));
 		LockedFallback<Publisher<Object>, Throwable> fallback = (refusal) -> publisher(
 				operation.answer(engine, name, refusal, invocation));
 		return this.adapter.isMultiValue() ? locks.executeMany(name, operation.options(), work, fallback)

@@ -2,8 +2,10 @@ package dev.dblock.interceptor;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
@@ -32,6 +34,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
+import org.springframework.http.ResponseEntity;
 import org.springframework.transaction.ReactiveTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
@@ -156,6 +159,19 @@ class ReactiveSpanTests {
 	}
 
 	@Test
+	void elementThatStandsForWorkOfItsOwnIsDropped() {
+		assertThatIllegalStateException()
+			.isThrownBy(() -> this.orders.objects(ResponseEntity.ok(Stream.of("x"))).blockLast(LONG))
+			.withMessageContaining("#objects(Object) returned a java.util.stream.");
+		assertThatIllegalStateException()
+			.isThrownBy(() -> this.orders.objects(new CompletableFuture<>()).blockLast(LONG))
+			.withMessageContaining("whose work would go on without the lock; the result was dropped");
+		CompletableFuture<String> done = CompletableFuture.completedFuture("done");
+		assertThat(this.orders.objects(done).blockLast(LONG)).isSameAs(done);
+		assertThat(this.engine.isHeld("objects")).isFalse();
+	}
+
+	@Test
 	void conditionIsThatOfTheSubscription() {
 		AtomicInteger count = new AtomicInteger();
 		Mono<Optional<String>> conditional = this.orders.conditional(count);
@@ -210,6 +226,11 @@ class ReactiveSpanTests {
 		public Flux<Integer> numbers() {
 			this.engine.event("run");
 			return Flux.just(1, 2, 3);
+		}
+
+		@DistributedLock("objects")
+		public Flux<Object> objects(Object element) {
+			return Flux.just(element);
 		}
 
 		@DistributedLock("publisher")
