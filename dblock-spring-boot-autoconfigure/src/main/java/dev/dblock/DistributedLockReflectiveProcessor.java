@@ -4,20 +4,24 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
+import java.util.stream.Stream;
 
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
+import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.aot.hint.annotation.SimpleReflectiveProcessor;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * Says what a native image has to keep of locked methods: the methods themselves, which
- * are looked for by reflection, and what expressions can read of their arguments. The
- * latter are looked into as deep as their properties go; a method of the JDK's that an
- * expression calls is the application's to register.
+ * are looked for by reflection, those that stand in for them, and what expressions can
+ * read of their arguments. The latter are looked into as deep as their properties go; a
+ * method of the JDK's that an expression calls is the application's to register.
  */
 final class DistributedLockReflectiveProcessor extends SimpleReflectiveProcessor {
 
@@ -40,6 +44,12 @@ final class DistributedLockReflectiveProcessor extends SimpleReflectiveProcessor
 		if (hasExpressions(method)) {
 			registerArguments(hints, method);
 		}
+		String fallback = annotation(method).getValue("fallback", String.class).orElse("");
+		for (Method candidate : ReflectionUtils.getUniqueDeclaredMethods(method.getDeclaringClass())) {
+			if (candidate.getName().equals(fallback)) {
+				hints.registerMethod(candidate, ExecutableMode.INVOKE);
+			}
+		}
 	}
 
 	private void registerArguments(ReflectionHints hints, Method method) {
@@ -48,12 +58,13 @@ final class DistributedLockReflectiveProcessor extends SimpleReflectiveProcessor
 
 	// A placeholder may stand for text with an expression in it
 	private static boolean hasExpressions(AnnotatedElement element) {
-		MergedAnnotation<DistributedLock> annotation = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY)
-			.get(DistributedLock.class);
-		return annotation.isPresent() && annotation.asMap()
-			.values()
-			.stream()
-			.anyMatch((value) -> value instanceof String text && (text.contains("#") || text.contains("${")));
+		MergedAnnotation<DistributedLock> annotation = annotation(element);
+		return annotation.isPresent() && (StringUtils.hasText(annotation.getString("condition"))
+				|| Stream.of("#{", "${").anyMatch(annotation.getString("name")::contains));
+	}
+
+	private static MergedAnnotation<DistributedLock> annotation(AnnotatedElement element) {
+		return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).get(DistributedLock.class);
 	}
 
 }

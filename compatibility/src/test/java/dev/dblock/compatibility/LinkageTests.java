@@ -2,17 +2,14 @@ package dev.dblock.compatibility;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.lang.reflect.Constructor;
-import java.lang.reflect.Executable;
-import java.lang.reflect.Field;
-import java.lang.reflect.Member;
-import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
 import org.jspecify.annotations.Nullable;
@@ -24,8 +21,10 @@ import org.springframework.aot.hint.TypeReference;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.asm.ClassReader;
 import org.springframework.asm.ClassVisitor;
+import org.springframework.asm.FieldVisitor;
 import org.springframework.asm.Handle;
 import org.springframework.asm.MethodVisitor;
+import org.springframework.asm.Opcodes;
 import org.springframework.asm.SpringAsmInfo;
 import org.springframework.asm.Type;
 import org.springframework.core.io.Resource;
@@ -52,8 +51,8 @@ class LinkageTests {
 	 * What each application with the starter has. All else is optional, and used only
 	 * where it exists.
 	 */
-	private static final List<String> ALWAYS_THERE = List.of("java.", "dev.dblock.", "com.mongodb.", "org.bson.",
-			"org.slf4j.", "org.springframework.aop.", "org.springframework.aot.", "org.springframework.beans.",
+	private static final List<String> ALWAYS_THERE = List.of("dev.dblock.", "com.mongodb.", "org.bson.", "org.slf4j.",
+			"org.springframework.aop.", "org.springframework.aot.", "org.springframework.beans.",
 			"org.springframework.boot.", "org.springframework.context.", "org.springframework.core.",
 			"org.springframework.dao.", "org.springframework.data.", "org.springframework.expression.",
 			"org.springframework.scheduling.", "org.springframework.transaction.", "org.springframework.util.");
@@ -69,6 +68,8 @@ class LinkageTests {
 	private final ClassLoader classLoader = getClass().getClassLoader();
 
 	private final Set<String> missing = new LinkedHashSet<>();
+
+	private final Map<String, @Nullable Members> known = new HashMap<>();
 
 	private int checked;
 
@@ -95,7 +96,7 @@ class LinkageTests {
 			.stream()
 			.filter((registrar) -> registrar.getClass().getName().startsWith("dev.dblock."))
 			.forEach((registrar) -> registrar.registerHints(hints, this.classLoader));
-		List<String> present = FOUND_BY_NAME.stream().filter((name) -> load(name) != null).toList();
+		List<String> present = FOUND_BY_NAME.stream().filter(this::isPresent).toList();
 		assertThat(present).isNotEmpty()
 			.allSatisfy((name) -> assertThat(RuntimeHintsPredicates.reflection().onType(TypeReference.of(name)))
 				.accepts(hints));
@@ -103,74 +104,116 @@ class LinkageTests {
 
 	private void check(String caller, String owner, String name, String descriptor) {
 		this.checked++;
-		Type type = Type.getObjectType(owner);
-		if (SEAMS.contains(caller) || type.getSort() == Type.ARRAY
-				|| type.getClassName().equals("java.lang.invoke.MethodHandle")) {
+		String type = Type.getObjectType(owner).getClassName();
+		// The JDK's own are what the compiler was told to compile for
+		if (SEAMS.contains(caller) || type.startsWith("java.") || type.endsWith("[]")) {
 			return;
 		}
-		Class<?> found = load(type.getClassName());
-		if (found == null) {
-			if (ALWAYS_THERE.stream().anyMatch(type.getClassName()::startsWith)) {
-				this.missing.add("%s refers to %s".formatted(caller, type.getClassName()));
+		Members members = members(owner);
+		if (members == null) {
+			if (ALWAYS_THERE.stream().anyMatch(type::startsWith)) {
+				this.missing.add("%s refers to %s".formatted(caller, type));
 			}
 		}
-		else if (hierarchy(found).noneMatch((candidate) -> has(candidate, found, name, descriptor))) {
-			this.missing.add("%s refers to %s.%s%s".formatted(caller, type.getClassName(), name, descriptor));
+		else if (!has(members, name + descriptor, name.equals("<init>"))) {
+			this.missing.add("%s refers to %s.%s%s".formatted(caller, type, name, descriptor));
 		}
 	}
 
-	private @Nullable Class<?> load(String name) {
-		try {
-			return Class.forName(name, false, this.classLoader);
+	private boolean has(Members members, String member, boolean constructor) {
+		if (members.visible().contains(member) || constructor) {
+			return members.visible().contains(member);
 		}
-		catch (ClassNotFoundException | NoClassDefFoundError ex) {
-			return null;
-		}
-	}
-
-	private static Stream<Class<?>> hierarchy(@Nullable Class<?> type) {
-		if (type == null) {
-			return Stream.empty();
-		}
-		Stream<Class<?>> inherited = Stream.concat(Stream.of(type.getInterfaces()).flatMap(LinkageTests::hierarchy),
-				hierarchy(type.isInterface() ? Object.class : type.getSuperclass()));
-		return Stream.concat(Stream.of(type), inherited);
-	}
-
-	private static boolean has(Class<?> candidate, Class<?> owner, String name, String descriptor) {
-		List<Executable> executables = new ArrayList<>(List.of(candidate.getDeclaredConstructors()));
-		executables.addAll(List.of(candidate.getDeclaredMethods()));
-		if (name.equals("<init>") && candidate != owner) {
-			return false;
-		}
-		return executables.stream()
-			.anyMatch((executable) -> descriptor.equals(descriptor(executable)) && isNamed(executable, name)
-					&& isVisible(executable))
-				|| Stream.of(candidate.getDeclaredFields())
-					.anyMatch((field) -> descriptor.equals(descriptor(field)) && field.getName().equals(name)
-							&& isVisible(field));
-	}
-
-	private static boolean isNamed(Executable executable, String name) {
-		return (executable instanceof Constructor) ? name.equals("<init>") : name.equals(executable.getName());
-	}
-
-	private static String descriptor(Executable executable) {
-		return (executable instanceof Method method) ? Type.getMethodDescriptor(method)
-				: Type.getConstructorDescriptor((Constructor<?>) executable);
-	}
-
-	private static String descriptor(Field field) {
-		return Type.getDescriptor(field.getType());
+		return members.parents()
+			.stream()
+			.map(this::members)
+			.anyMatch((parent) -> parent != null && has(parent, member, false));
 	}
 
 	/**
-	 * Our own classes may see each other's; whether a protected member is used by a
-	 * subclass alone, the compiler has looked after.
+	 * What a class declares, read and not loaded: much of it is about libraries that are
+	 * optional.
 	 */
-	private static boolean isVisible(Member member) {
-		return Modifier.isPublic(member.getModifiers()) || Modifier.isProtected(member.getModifiers())
-				|| member.getDeclaringClass().getName().startsWith("dev.dblock.");
+	private @Nullable Members members(String type) {
+		if (!this.known.containsKey(type)) {
+			this.known.put(type, read(type));
+		}
+		return this.known.get(type);
+	}
+
+	private @Nullable Members read(String type) {
+		try (InputStream stream = this.classLoader.getResourceAsStream(type + ".class")) {
+			if (stream == null) {
+				return null;
+			}
+			Declarations declarations = new Declarations(type.startsWith("dev/dblock/"));
+			new ClassReader(stream).accept(declarations, ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG);
+			return new Members(declarations.visible, declarations.parents);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private boolean isPresent(String type) {
+		return this.classLoader.getResource(type.replace('.', '/') + ".class") != null;
+	}
+
+	/**
+	 * What others can use of a class, and what it inherits from.
+	 */
+	private record Members(Set<String> visible, List<String> parents) {
+	}
+
+	/**
+	 * Reads what a class declares.
+	 */
+	private static final class Declarations extends ClassVisitor {
+
+		private final Set<String> visible = new HashSet<>();
+
+		private final List<String> parents = new ArrayList<>();
+
+		private final int modifiers;
+
+		/**
+		 * Our own classes may see each other's; whether a protected member is used by a
+		 * subclass alone, the compiler has looked after.
+		 */
+		Declarations(boolean own) {
+			super(SpringAsmInfo.ASM_VERSION);
+			this.modifiers = own ? -1 : Opcodes.ACC_PUBLIC | Opcodes.ACC_PROTECTED;
+		}
+
+		@Override
+		public void visit(int version, int access, String name, String signature, String superName,
+				String[] interfaces) {
+			if (superName != null) {
+				this.parents.add(superName);
+			}
+			this.parents.addAll(List.of(interfaces));
+		}
+
+		@Override
+		public @Nullable FieldVisitor visitField(int access, String name, String descriptor, String signature,
+				Object value) {
+			add(access, name + descriptor);
+			return null;
+		}
+
+		@Override
+		public @Nullable MethodVisitor visitMethod(int access, String name, String descriptor, String signature,
+				String[] exceptions) {
+			add(access, name + descriptor);
+			return null;
+		}
+
+		private void add(int access, String member) {
+			if (this.modifiers == -1 || (access & this.modifiers) != 0) {
+				this.visible.add(member);
+			}
+		}
+
 	}
 
 	/**

@@ -27,7 +27,7 @@ import org.springframework.util.ReflectionUtils;
  */
 final class LastingTypes {
 
-	private static final List<String> OPTIONAL = List.of("org.reactivestreams.Publisher",
+	static final List<String> OPTIONAL = List.of("org.reactivestreams.Publisher",
 			"org.springframework.web.context.request.async.DeferredResult",
 			"org.springframework.web.context.request.async.WebAsyncTask",
 			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
@@ -35,9 +35,9 @@ final class LastingTypes {
 			"com.mongodb.client.MongoIterable", "com.google.common.util.concurrent.ListenableFuture",
 			"kotlin.sequences.Sequence", "kotlinx.coroutines.flow.Flow", "kotlinx.coroutines.Job");
 
-	private static final String REACTOR = "reactor.core.publisher.Flux";
+	static final String REACTOR = "reactor.core.publisher.Flux";
 
-	private static final String RESPONSE = "org.springframework.http.HttpEntity";
+	static final String RESPONSE = "org.springframework.http.HttpEntity";
 
 	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 

@@ -17,7 +17,6 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.util.ClassUtils;
@@ -35,6 +34,8 @@ final class LockChecks {
 
 	private static final String CALLBACK = "called by Spring without the proxy that locks it; lock what it calls, or"
 			+ " use an ApplicationRunner";
+
+	private final LockMentions mentions = new LockMentions();
 
 	private final LockOperationSource source;
 
@@ -75,7 +76,7 @@ final class LockChecks {
 	 * @throws InvalidLockDeclarationException when it is refused
 	 */
 	boolean admits(Class<?> type) {
-		if (!AnnotationUtils.isCandidateClass(type, DistributedLock.class)) {
+		if (!this.mentions.in(type)) {
 			return false;
 		}
 		if (!this.started) {
@@ -138,7 +139,7 @@ final class LockChecks {
 	}
 
 	private Collection<LockDeclaration> declarations(Class<?> type) {
-		if (!AnnotationUtils.isCandidateClass(type, DistributedLock.class)) {
+		if (!this.mentions.in(type)) {
 			return List.of();
 		}
 		try {

@@ -9,6 +9,7 @@ import dev.dblock.LockInfo;
 import dev.dblock.actuate.DblockEndpoint;
 import dev.dblock.actuate.ForcedRelease;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
 
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -19,6 +20,8 @@ import org.springframework.aot.hint.predicate.ReflectionHintsPredicates;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.boot.mongodb.autoconfigure.MongoClientSettingsBuilderCustomizer;
 import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.http.HttpEntity;
+import org.springframework.web.context.request.async.DeferredResult;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,6 +41,29 @@ class DblockRuntimeHintsTests {
 			.withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS)).accepts(this.hints);
 		assertThat(this.reflection.onType(MongoClientSettingsBuilderCustomizer.class)
 			.withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS)).accepts(this.hints);
+	}
+
+	@Test
+	void typesOfResultsWhoseWorkGoesOnAreKept() {
+		registered();
+		assertThat(this.reflection.onType(Flux.class)).accepts(this.hints);
+		assertThat(this.reflection.onType(DeferredResult.class)).accepts(this.hints);
+		assertThat(this.reflection.onType(HttpEntity.class).withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS))
+			.accepts(this.hints);
+	}
+
+	@Test
+	void methodThatStandsInIsKept() throws NoSuchMethodException {
+		declared(WithFallback.class);
+		assertThat(this.reflection.onMethodInvocation(WithFallback.class.getDeclaredMethod("later", Order.class)))
+			.accepts(this.hints);
+		assertThat(this.reflection.onType(Order.class)).rejects(this.hints);
+	}
+
+	@Test
+	void argumentsThatAConditionReadsAreKept() throws NoSuchMethodException {
+		declared(WithCondition.class);
+		assertThat(this.reflection.onMethodInvocation(Order.class.getDeclaredMethod("customer"))).accepts(this.hints);
 	}
 
 	@Test
@@ -130,6 +156,25 @@ class DblockRuntimeHintsTests {
 	@DistributedLock("${the.name}")
 	static class LockedClass {
 
+		public void settle(Order order) {
+		}
+
+	}
+
+	static class WithFallback {
+
+		@DistributedLock(name = "orders", fallback = "later")
+		public void settle(Order order) {
+		}
+
+		void later(Order order) {
+		}
+
+	}
+
+	static class WithCondition {
+
+		@DistributedLock(name = "orders", condition = "#order.customer != null")
 		public void settle(Order order) {
 		}
 
