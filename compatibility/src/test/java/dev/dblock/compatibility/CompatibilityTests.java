@@ -204,8 +204,13 @@ class CompatibilityTests {
 		assertThat(shown).containsEntry("held", true).containsEntry("why", "to be shown");
 		assertThat(shown.getString("expiresAt")).startsWith("20").endsWith("Z");
 		assertThat(Duration.parse(shown.getString("remaining"))).isPositive();
+		assertThat(Document.parse(send("GET", "dblock?name=shown")).getList("locks", Document.class)).hasSize(1);
+		assertThat(Document.parse(send("GET", "dblock")).getList("locks", Document.class))
+			.extracting((lock) -> lock.getString("name"))
+			.contains("shown");
 		assertThat(Document.parse(send("DELETE", "dblock/shown?now=true"))).containsEntry("released", true);
 		assertThat(handle.release()).isFalse();
+		assertThat(Document.parse(send("DELETE", "dblock/shown"))).containsEntry("released", false);
 	}
 
 	@Test

@@ -23,6 +23,9 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
  * full names, as they are listed. One in the path may have slashes in it; as a parameter
  * it may have anything in it, what proxies and firewalls refuse in a path included.
  */
+// Spring Boot 3 does not know JSpecify, and refuses a request that lacks a parameter
+// without Spring's own annotation
+@SuppressWarnings("deprecation")
 @Endpoint(id = "dblock", defaultAccess = Access.READ_ONLY)
 public final class DblockEndpoint {
 
@@ -59,7 +62,8 @@ public final class DblockEndpoint {
 	 * @return the locks, by name, or {@code null} when there is no such lock or database
 	 */
 	@ReadOperation
-	public @Nullable Locks locks(@Nullable String name, @Nullable String database) {
+	public @Nullable Locks locks(@org.springframework.lang.Nullable @Nullable String name,
+			@org.springframework.lang.Nullable @Nullable String database) {
 		LocksByFullName locks = this.databases.apply(database);
 		if (locks == null) {
 			return null;
@@ -77,7 +81,8 @@ public final class DblockEndpoint {
 	 * @return the lock, or {@code null} when there is no such lock or database
 	 */
 	@ReadOperation
-	public @Nullable LockInfo lock(@Selector(match = Match.ALL_REMAINING) String[] path, @Nullable String database) {
+	public @Nullable LockInfo lock(@Selector(match = Match.ALL_REMAINING) String[] path,
+			@org.springframework.lang.Nullable @Nullable String database) {
 		LocksByFullName locks = this.databases.apply(database);
 		return (locks != null) ? find(locks, String.join("/", path)).orElse(null) : null;
 	}
@@ -90,7 +95,8 @@ public final class DblockEndpoint {
 	 * @return what that means
 	 */
 	@DeleteOperation
-	public ForcedRelease release(String name, @Nullable Boolean now, @Nullable String database) {
+	public ForcedRelease release(String name, @org.springframework.lang.Nullable @Nullable Boolean now,
+			@org.springframework.lang.Nullable @Nullable String database) {
 		LocksByFullName locks = this.databases.apply(database);
 		LockInfo before = (locks != null) ? find(locks, name).orElse(null) : null;
 		if (locks == null || before == null) {
@@ -113,8 +119,9 @@ public final class DblockEndpoint {
 	 * @return what that means
 	 */
 	@DeleteOperation
-	public ForcedRelease releaseLock(@Selector(match = Match.ALL_REMAINING) String[] path, @Nullable Boolean now,
-			@Nullable String database) {
+	public ForcedRelease releaseLock(@Selector(match = Match.ALL_REMAINING) String[] path,
+			@org.springframework.lang.Nullable @Nullable Boolean now,
+			@org.springframework.lang.Nullable @Nullable String database) {
 		return release(String.join("/", path), now, database);
 	}
 
