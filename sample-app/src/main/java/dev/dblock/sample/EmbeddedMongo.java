@@ -26,6 +26,9 @@ final class EmbeddedMongo implements AutoCloseable {
 
 	private static final long PAUSE_MILLIS = 200;
 
+	/** A connection that the host accepted while it went away may stay open for ever. */
+	private static final int LONGEST_READ_MILLIS = 5_000;
+
 	private final int port;
 
 	private final CountDownLatch closed = new CountDownLatch(1);
@@ -96,11 +99,12 @@ final class EmbeddedMongo implements AutoCloseable {
 	private void awaitEndOfHost() {
 		try (Socket socket = new Socket(InetAddress.getByName(ADDRESS), this.port)) {
 			if (remember(socket)) {
+				socket.setSoTimeout(LONGEST_READ_MILLIS);
 				socket.getInputStream().read();
 			}
 		}
 		catch (IOException ex) {
-			logger.debug("The host of the embedded MongoDB is gone", ex);
+			logger.debug("The host of the embedded MongoDB may be gone", ex);
 		}
 	}
 

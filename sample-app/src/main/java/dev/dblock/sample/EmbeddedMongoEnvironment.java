@@ -19,7 +19,8 @@ class EmbeddedMongoEnvironment implements EnvironmentPostProcessor, Ordered {
 
 	@Override
 	public void postProcessEnvironment(ConfigurableEnvironment environment, SpringApplication application) {
-		if (environment.containsProperty("spring.mongodb.uri") || environment.containsProperty("spring.mongodb.host")) {
+		if (environment.containsProperty("spring.mongodb.uri") || environment.containsProperty("spring.mongodb.host")
+				|| environment.getProperty("spring.docker.compose.enabled", Boolean.class, false)) {
 			return;
 		}
 		String port = environment.getRequiredProperty("sample.embedded-mongodb.port");

@@ -10,8 +10,8 @@ import org.springframework.context.event.EventListener;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
 /**
- * Start it twice, the second time with another {@code --server.port}, and watch which
- * instance holds what.
+ * Start it twice, the second time with another {@code --server.port}, and watch on
+ * {@code http://localhost:8080/} which instance holds what.
  */
 @SpringBootApplication
 @EnableScheduling

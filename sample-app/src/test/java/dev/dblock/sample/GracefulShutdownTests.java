@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockTemplate;
+import dev.dblock.sample.billing.Reports;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -41,7 +42,7 @@ class GracefulShutdownTests {
 	}
 
 	private static Instance start(String name, String uri) {
-		return Instance.start(name, uri, "--dblock.lease=6s", "--sample.stock.work=20s",
+		return Instance.start(name, uri, "--dblock.lease=6s", "--sample.report.work=20s",
 				"--spring.lifecycle.timeout-per-shutdown-phase=60s",
 				"--spring.task.scheduling.shutdown.await-termination=false");
 	}
@@ -54,7 +55,7 @@ class GracefulShutdownTests {
 
 	@Test
 	void requestThatIsUnderWayKeepsItsLockToItsEnd() throws Exception {
-		CompletableFuture<HttpResponse<String>> counting = this.ending.posting("/stock/bolts/count");
+		CompletableFuture<HttpResponse<String>> making = this.ending.posting("/report");
 		Awaitility.await().atMost(LONG_ENOUGH).until(() -> held().isPresent());
 		LockInfo before = held().orElseThrow();
 		CompletableFuture<Void> closed = CompletableFuture.runAsync(this.ending::close);
@@ -64,9 +65,9 @@ class GracefulShutdownTests {
 			return held().orElseThrow().updatedAt().isAfter(before.updatedAt().plusSeconds(7));
 		});
 		assertThat(closed).isNotDone();
-		assertThat(counting.get(120, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+		assertThat(making.get(120, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
 		closed.get(120, TimeUnit.SECONDS);
-		assertThat(this.locks.inspect("stock-bolts")).hasValueSatisfying((lock) -> {
+		assertThat(this.locks.inspect(Reports.LOCK)).hasValueSatisfying((lock) -> {
 			assertThat(lock.held()).isFalse();
 			assertThat(lock.releasedAt()).isNotNull();
 			assertThat(lock.acquiredAt()).isEqualTo(before.acquiredAt());
@@ -74,7 +75,7 @@ class GracefulShutdownTests {
 	}
 
 	private Optional<LockInfo> held() {
-		return this.locks.inspect("stock-bolts").filter(LockInfo::held);
+		return this.locks.inspect(Reports.LOCK).filter(LockInfo::held);
 	}
 
 }

@@ -46,6 +46,12 @@ final class Instance implements AutoCloseable {
 				BodyHandlers.ofString());
 	}
 
+	HttpResponse<String> post(String path, String json) throws IOException, InterruptedException {
+		return this.client.send(request(path).header("Content-Type", "application/json")
+			.POST(HttpRequest.BodyPublishers.ofString(json))
+			.build(), BodyHandlers.ofString());
+	}
+
 	CompletableFuture<HttpResponse<String>> posting(String path) {
 		return this.client.sendAsync(request(path).POST(HttpRequest.BodyPublishers.noBody()).build(),
 				BodyHandlers.ofString());

@@ -9,8 +9,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-import dev.dblock.LockInfo;
+import dev.dblock.LockHandle;
+import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
+import dev.dblock.sample.billing.BillingFigures;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -35,9 +37,9 @@ class SampleApplicationTests {
 
 	private static final Duration LONG_ENOUGH = Duration.ofMinutes(4);
 
-	private static final String BRIEFLY = "--sample.report.wait=200ms";
+	private static final String BRIEFLY = "--sample.invoice-run.wait=200ms";
 
-	private static final Pattern REPORT = Pattern.compile("WORKS +on the stock report of (\\S+)");
+	private static final Pattern RUN = Pattern.compile("WORKS +on the invoice run of (\\S+)");
 
 	abstract static class TwoInstances {
 
@@ -46,19 +48,19 @@ class SampleApplicationTests {
 		private Instance two;
 
 		/**
-		 * Reports are further apart than they are due, so that an instance that is late,
-		 * on a busy machine, cannot write one again. Only the first instance takes its
-		 * time for orders and counts.
+		 * Runs are further apart than they are due, so that an instance that is late, on
+		 * a busy machine, cannot repeat one.
 		 */
-		void start(String server, String reportWait) {
-			this.one = start("one", server, reportWait, "--sample.order.work=3s", "--sample.stock.work=8s");
-			this.two = start("two", server, reportWait, "--sample.order.work=1ms", "--sample.stock.work=1ms");
+		void start(String server, String runWait) {
+			this.one = start("one", server, runWait);
+			this.two = start("two", server, runWait);
 		}
 
 		private static Instance start(String name, String... arguments) {
 			List<String> all = new ArrayList<>(List.of(arguments));
-			all.addAll(List.of("--sample.report.every-seconds=2", "--sample.report.work=1900ms",
-					"--sample.report.min-hold=3s", "--sample.order.wait=60s", "--dblock.lease=60s"));
+			all.addAll(List.of("--sample.invoice-run.every-seconds=2", "--sample.invoice-run.min-hold=3s",
+					"--sample.account.work=1ms", "--sample.report.work=1ms", "--sample.account.wait=60s",
+					"--sample.customers.enabled=false", "--dblock.lease=60s"));
 			return Instance.start(name, all.toArray(new String[0]));
 		}
 
@@ -84,44 +86,77 @@ class SampleApplicationTests {
 	abstract static class OnAnyServer extends TwoInstances {
 
 		@Test
-		void eachReportIsWrittenByOneInstanceAndSkippedByTheOther(CapturedOutput output) {
+		void eachRunIsMadeByOneInstanceAndSkippedByTheOther(CapturedOutput output) {
 			Awaitility.await().atMost(LONG_ENOUGH).untilAsserted(() -> {
-				assertThat(reports(output)).hasSizeGreaterThanOrEqualTo(3);
-				assertThat(output).containsPattern("HOLDS +stock-report \\(token \\d+\\)")
-					.containsPattern("SKIPS +stock-report: (one|two) holds it since \\S+, for another \\d+ ms")
-					.containsPattern("RELEASES +stock-report");
+				assertThat(runs(output)).hasSizeGreaterThanOrEqualTo(3);
+				assertThat(output).containsPattern("HOLDS +invoice-run \\(token \\d+\\)")
+					.containsPattern(
+							"SKIPS +invoice-run: (one|two) (holds it since \\S+, for another \\d+ ms|has done it)")
+					.containsPattern("RELEASES +invoice-run");
 			});
-			assertThat(reports(output)).doesNotHaveDuplicates();
+			assertThat(runs(output)).doesNotHaveDuplicates();
 		}
 
-		private static List<String> reports(CapturedOutput output) {
-			return REPORT.matcher(output).results().map((MatchResult match) -> match.group(1)).toList();
-		}
-
-		@Test
-		void countIsRefusedWithWhoIsAtIt() throws Exception {
-			CompletableFuture<HttpResponse<String>> counting = one().posting("/stock/bolts/count");
-			awaitHolder("stock-bolts");
-			HttpResponse<String> refused = two().post("/stock/bolts/count");
-			assertThat(refused.statusCode()).isEqualTo(409);
-			assertThat(refused.body()).contains("'stock-bolts'", "held by one", "for stock-taking");
-			assertThat(two().get("/locks").body()).contains("stock-bolts");
-			assertThat(counting.get(60, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
-			assertThat(two().post("/stock/bolts/count").statusCode()).isEqualTo(200);
+		private static List<String> runs(CapturedOutput output) {
+			return RUN.matcher(output).results().map((MatchResult match) -> match.group(1)).toList();
 		}
 
 		@Test
-		void orderWaitsForItsOwnSettlementOnly() throws Exception {
-			CompletableFuture<HttpResponse<String>> first = one().posting("/orders/7/settlement");
-			awaitHolder("order-7");
-			assertThat(two().post("/orders/8/settlement").statusCode()).isEqualTo(200);
-			assertThat(two().post("/orders/7/settlement").statusCode()).isEqualTo(200);
-			assertThat(first.get(60, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+		void eachOrderIsBilledOnce() throws Exception {
+			for (int order = 0; order < 30; order++) {
+				String json = "{\"customer\":\"customer-%d\",\"cents\":%d}".formatted(order % 3, 100);
+				Instance instance = (order % 2 == 0) ? one() : two();
+				assertThat(instance.post("/orders", json).statusCode()).isEqualTo(201);
+				assertThat(two().post("/accounts/customer-0/settlement").statusCode()).isEqualTo(200);
+			}
+			BillingFigures figures = two().context().getBean(BillingFigures.class);
+			Awaitility.await()
+				.atMost(LONG_ENOUGH)
+				.untilAsserted(() -> assertThat(figures.count().billedOrders()).isEqualTo(30));
+			assertThat(figures.count().openOrders()).isZero();
+			assertThat(figures.count().billedTwice()).isZero();
+			assertThat(two().post("/report").body()).contains("\"cents\":3000", "\"accounts\":3");
 		}
 
-		private void awaitHolder(String name) {
-			LockTemplate locks = two().context().getBean(LockTemplate.class);
-			Awaitility.await().atMost(LONG_ENOUGH).until(() -> locks.inspect(name).filter(LockInfo::held).isPresent());
+		@Test
+		void reportIsRefusedWithWhoIsAtIt() throws Exception {
+			try (LockHandle held = hold("report")) {
+				HttpResponse<String> refused = two().post("/report");
+				assertThat(refused.statusCode()).isEqualTo(409);
+				assertThat(refused.body()).contains("'report'", "held by one", "for a test");
+				assertThat(two().get("/locks").body()).contains("\"report\"");
+				held.ensureHeld();
+			}
+			assertThat(two().post("/report?wait=60s").statusCode()).isEqualTo(200);
+		}
+
+		@Test
+		void customersAreBilledSideBySideButEachByOne() throws Exception {
+			CompletableFuture<HttpResponse<String>> seven;
+			try (LockHandle noRun = hold("invoice-run"); LockHandle account = hold("account-seven")) {
+				order("seven");
+				order("eight");
+				seven = two().posting("/accounts/seven/settlement");
+				assertThat(two().post("/accounts/eight/settlement").body()).contains("\"orders\":1");
+				assertThat(seven).isNotDone();
+				account.ensureHeld();
+				noRun.ensureHeld();
+				account.release();
+				assertThat(seven.get(60, TimeUnit.SECONDS).body()).contains("\"orders\":1");
+			}
+			assertThat(two().post("/accounts/seven/settlement").body()).contains("\"orders\":0");
+		}
+
+		/**
+		 * Have the first instance hold a lock, which the other has to respect.
+		 */
+		private LockHandle hold(String name) {
+			LockTemplate locks = one().context().getBean(LockTemplate.class);
+			return locks.acquire(name, LockOptions.defaults().waitUpTo(LONG_ENOUGH).why("a test"));
+		}
+
+		private void order(String customer) throws Exception {
+			two().post("/orders", "{\"customer\":\"%s\",\"cents\":100}".formatted(customer));
 		}
 
 	}
@@ -133,6 +168,12 @@ class SampleApplicationTests {
 		@BeforeEach
 		void start(MongoServer server) {
 			start("--spring.mongodb.uri=" + server.uri(server.freshDatabase()), BRIEFLY);
+		}
+
+		@Test
+		void hasTransactions(CapturedOutput output) {
+			assertThat(one().context().getBean(SampleServer.class).hasTransactions()).isTrue();
+			assertThat(output).containsPattern("WRITES +invoices in transactions that are fenced: .*replica set");
 		}
 
 		@Test
@@ -150,6 +191,12 @@ class SampleApplicationTests {
 			start("--sample.embedded-mongodb.port=" + Ports.free(1).get(0), BRIEFLY);
 		}
 
+		@Test
+		void saysThatTransactionsAreOff(CapturedOutput output) {
+			assertThat(one().context().getBean(SampleServer.class).hasTransactions()).isFalse();
+			assertThat(output).containsPattern("WRITES +invoices without transactions, so without a fence");
+		}
+
 	}
 
 	@Nested
@@ -157,7 +204,7 @@ class SampleApplicationTests {
 
 		@BeforeEach
 		void start() {
-			start("--sample.embedded-mongodb.port=" + Ports.free(1).get(0), "--sample.report.wait=60s");
+			start("--sample.embedded-mongodb.port=" + Ports.free(1).get(0), "--sample.invoice-run.wait=60s");
 		}
 
 		@Test
@@ -168,7 +215,7 @@ class SampleApplicationTests {
 			Awaitility.await()
 				.atMost(LONG_ENOUGH)
 				.untilAsserted(() -> assertThat(output)
-					.containsPattern("(?s)HOSTS +the embedded MongoDB.*all locks began anew.*HOLDS +stock-report"));
+					.containsPattern("(?s)HOSTS +the embedded MongoDB.*all locks began anew.*HOLDS +invoice-run"));
 			assertThat(output).doesNotContain("\tat com.mongodb", "\tat de.bwaldvogel");
 		}
 

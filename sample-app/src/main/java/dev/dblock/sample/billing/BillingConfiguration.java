@@ -1,0 +1,19 @@
+package dev.dblock.sample.billing;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.MongoTransactionManager;
+
+/**
+ * What Spring Boot leaves to the application: transactions on MongoDB.
+ */
+@Configuration(proxyBeanMethods = false)
+class BillingConfiguration {
+
+	@Bean
+	MongoTransactionManager transactionManager(MongoDatabaseFactory factory) {
+		return new MongoTransactionManager(factory);
+	}
+
+}

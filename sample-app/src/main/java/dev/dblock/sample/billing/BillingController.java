@@ -1,0 +1,89 @@
+package dev.dblock.sample.billing;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import dev.dblock.LockInfo;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOperations;
+import dev.dblock.LockUnavailableException;
+
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.annotation.DurationFormat.Style;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * {@code POST /orders} places an order, {@code POST /accounts/alder/settlement} bills a
+ * customer now and {@code POST /report} makes the report; both say who is at it already.
+ * {@code GET /locks} shows all locks.
+ */
+@RestController
+class BillingController {
+
+	private final BillingStore store;
+
+	private final Accounts accounts;
+
+	private final Reports reports;
+
+	private final LockOperations locks;
+
+	BillingController(BillingStore store, Accounts accounts, Reports reports, LockOperations locks) {
+		this.store = store;
+		this.accounts = accounts;
+		this.reports = reports;
+		this.locks = locks;
+	}
+
+	@PostMapping("/orders")
+	@ResponseStatus(HttpStatus.CREATED)
+	void place(@RequestBody NewOrder order) {
+		this.store.place(Order.of(order.customer(), order.cents()));
+	}
+
+	@PostMapping("/accounts/{customer}/settlement")
+	Map<String, Integer> settle(@PathVariable String customer) throws InterruptedException {
+		return Map.of("orders", this.accounts.settle(customer).map((invoice) -> invoice.orders().size()).orElse(0));
+	}
+
+	@PostMapping("/report")
+	Report report(@RequestParam(defaultValue = "0s") @DurationFormat(style = Style.SIMPLE) Duration wait)
+			throws InterruptedException {
+		return this.reports.make(wait);
+	}
+
+	@GetMapping("/locks")
+	List<LockInfo> locks() {
+		return this.locks.list();
+	}
+
+	@ExceptionHandler
+	ProblemDetail taken(LockUnavailableException ex) {
+		return ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, ex.getMessage());
+	}
+
+	@ExceptionHandler
+	ProblemDetail lost(LockLostException ex) {
+		return ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, ex.getMessage());
+	}
+
+	/**
+	 * An order as it comes in.
+	 *
+	 * @param customer who
+	 * @param cents for how much
+	 */
+	record NewOrder(String customer, long cents) {
+	}
+
+}

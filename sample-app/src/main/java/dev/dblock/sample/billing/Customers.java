@@ -1,0 +1,54 @@
+package dev.dblock.sample.billing;
+
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.core.env.Environment;
+import org.springframework.http.MediaType;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+import org.springframework.web.client.RestClient;
+import org.springframework.web.client.RestClientException;
+
+/**
+ * People who buy something now and then, each instance from its own: over HTTP, as if
+ * they were somewhere else.
+ */
+@Component
+@ConditionalOnBooleanProperty("sample.customers.enabled")
+class Customers {
+
+	private static final Logger logger = LoggerFactory.getLogger(Customers.class);
+
+	private static final List<String> NAMES = List.of("alder", "birch", "cedar", "elm", "hazel");
+
+	private final RestClient client = RestClient.create();
+
+	private final Environment environment;
+
+	Customers(Environment environment) {
+		this.environment = environment;
+	}
+
+	@Scheduled(initialDelayString = "1s", fixedDelayString = "${sample.customers.every}")
+	void buy() {
+		ThreadLocalRandom random = ThreadLocalRandom.current();
+		String customer = NAMES.get(random.nextInt(NAMES.size()));
+		try {
+			this.client.post()
+				.uri("http://127.0.0.1:{port}/orders", this.environment.getRequiredProperty("local.server.port"))
+				.contentType(MediaType.APPLICATION_JSON)
+				.body(new BillingController.NewOrder(customer, random.nextLong(100, 100_000)))
+				.retrieve()
+				.toBodilessEntity();
+		}
+		catch (RestClientException ex) {
+			logger.debug("The order of {} was not taken: the application stops, or its server is away", customer, ex);
+		}
+	}
+
+}

@@ -1,0 +1,31 @@
+package dev.dblock.sample.billing;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+
+import org.springframework.data.annotation.Id;
+import org.springframework.data.mongodb.core.mapping.Document;
+
+/**
+ * What a customer has to pay for some orders.
+ *
+ * @param id its number: the customer and the token, so one for each grant of the account
+ * @param customer who
+ * @param orders the numbers of the orders
+ * @param cents how much
+ * @param token the fencing token of the account's lock
+ * @param writtenBy the instance
+ * @param writtenAt when
+ */
+@Document("invoices")
+record Invoice(@Id String id, String customer, List<String> orders, long cents, long token, String writtenBy,
+		Instant writtenAt) {
+
+	static Invoice of(String customer, List<Order> orders, long token, String writtenBy) {
+		List<String> numbers = orders.stream().map((order) -> Objects.requireNonNull(order.id())).toList();
+		long cents = orders.stream().mapToLong(Order::cents).sum();
+		return new Invoice(customer + "-" + token, customer, numbers, cents, token, writtenBy, Instant.now());
+	}
+
+}

@@ -1,0 +1,75 @@
+package dev.dblock.sample.billing;
+
+import java.time.Duration;
+import java.time.Instant;
+
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockOperations;
+import dev.dblock.LockOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.stereotype.Service;
+
+/**
+ * A long job whose lock is taken by hand.
+ */
+@Service
+public class Reports {
+
+	/** The name of its lock. */
+	public static final String LOCK = "report";
+
+	private static final Logger logger = LoggerFactory.getLogger(Reports.class);
+
+	private static final long STEP_MILLIS = 100;
+
+	private final LockOperations locks;
+
+	private final BillingStore store;
+
+	private final FencedWrites writes;
+
+	private final Duration work;
+
+	private final String instance;
+
+	Reports(LockOperations locks, BillingStore store, FencedWrites writes,
+			@Value("${sample.report.work}") Duration work, @Value("${dblock.acquirer}") String instance) {
+		this.locks = locks;
+		this.store = store;
+		this.writes = writes;
+		this.work = work;
+		this.instance = instance;
+	}
+
+	/**
+	 * Make the report.
+	 * @param wait how long to wait while somebody else makes it; zero asks once
+	 * @return the report
+	 * @throws dev.dblock.LockUnavailableException when somebody else makes it
+	 * @throws dev.dblock.LockLostException when the lock was lost before it was written
+	 * @throws InterruptedException when the thread is interrupted at its work
+	 */
+	public Report make(Duration wait) throws InterruptedException {
+		LockOptions options = LockOptions.defaults().waitUpTo(wait).why("the report of all accounts");
+		return this.locks.execute(LOCK, options, this::makeLocked);
+	}
+
+	private Report makeLocked() throws InterruptedException {
+		logger.info("WORKS     on the report");
+		LockHandle lock = LockContext.current().orElseThrow();
+		Instant end = Instant.now().plus(this.work);
+		// One that has lost the lock could give up here; it tries to write, to show that
+		// it cannot
+		while (lock.isHeld() && Instant.now().isBefore(end)) {
+			Thread.sleep(STEP_MILLIS);
+		}
+		Report report = this.store.report(lock.token(), this.instance);
+		this.writes.write("the report", () -> this.store.write(report));
+		return report;
+	}
+
+}

@@ -1,0 +1,8 @@
+/**
+ * An invoice run that must not happen twice: orders, the run, the accounts and the
+ * report.
+ */
+@NullMarked
+package dev.dblock.sample.billing;
+
+import org.jspecify.annotations.NullMarked;
