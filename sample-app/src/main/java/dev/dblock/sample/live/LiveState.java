@@ -1,0 +1,116 @@
+package dev.dblock.sample.live;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+import dev.dblock.LockInfo;
+import dev.dblock.sample.billing.BillingFigures.Figures;
+import dev.dblock.sample.live.Presence.State;
+import dev.dblock.sample.live.Presence.Waiting;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the page is told, all of it but the events each time. Times are milliseconds.
+ *
+ * @param self the instance that tells it
+ * @param now its clock
+ * @param server which MongoDB it is
+ * @param transactions whether writes are fenced
+ * @param pauseMillis how long a pause lasts
+ * @param instances all instances
+ * @param locks all locks
+ * @param figures what has been billed
+ * @param events what has happened since it was last told
+ */
+record LiveState(String self, long now, String server, boolean transactions, long pauseMillis,
+		List<InstanceView> instances, List<LockView> locks, Figures figures, List<EventView> events) {
+
+	/**
+	 * An instance.
+	 *
+	 * @param id its name
+	 * @param port where it listens
+	 * @param pid its process
+	 * @param state what it said last
+	 * @param silentMillis how long ago that was, by the server's clock
+	 * @param hostsServer whether the embedded server is in it
+	 * @param canBePaused whether it can be paused
+	 * @param waiting what it waits for
+	 */
+	record InstanceView(String id, int port, long pid, State state, long silentMillis, boolean hostsServer,
+			boolean canBePaused, List<WaitingView> waiting) {
+
+		static InstanceView of(Presence presence, @Nullable Instant serverNow) {
+			Instant seenAt = presence.seenAt();
+			long silent = (seenAt != null && serverNow != null) ? Duration.between(seenAt, serverNow).toMillis() : 0;
+			List<Waiting> waiting = (presence.waiting() != null) ? presence.waiting() : List.of();
+			return new InstanceView(presence.id(), presence.port(), presence.pid(), presence.state(),
+					Math.max(0, silent), presence.hostsServer(), presence.canBePaused(),
+					waiting.stream().map((one) -> new WaitingView(one.name(), one.since().toEpochMilli())).toList());
+		}
+
+	}
+
+	/**
+	 * A wait.
+	 *
+	 * @param name for which lock
+	 * @param since since when
+	 */
+	record WaitingView(String name, long since) {
+	}
+
+	/**
+	 * A lock.
+	 *
+	 * @param name its name
+	 * @param held whether somebody holds it
+	 * @param acquirer who
+	 * @param why what for
+	 * @param token the last token that was reserved
+	 * @param leftMillis for how long it is taken unless it is renewed
+	 * @param fullMillis how much that was at the last renewal
+	 * @param updatedAt when that was, by the server's clock
+	 * @param releasedAt when it was released
+	 */
+	record LockView(String name, boolean held, @Nullable String acquirer, @Nullable String why, long token,
+			long leftMillis, long fullMillis, long updatedAt, long releasedAt) {
+
+		static LockView of(LockInfo lock) {
+			Instant updatedAt = lock.updatedAt();
+			Instant expiresAt = lock.expiresAt();
+			long full = (updatedAt != null && expiresAt != null) ? Duration.between(updatedAt, expiresAt).toMillis()
+					: 0;
+			return new LockView(lock.name(), lock.held(), lock.acquirer(), lock.why(), lock.token(),
+					lock.remaining().toMillis(), full, millis(updatedAt), millis(lock.releasedAt()));
+		}
+
+		private static long millis(@Nullable Instant instant) {
+			return (instant != null) ? instant.toEpochMilli() : 0;
+		}
+
+	}
+
+	/**
+	 * Something that has happened.
+	 *
+	 * @param id its id
+	 * @param instance where
+	 * @param kind what
+	 * @param at when
+	 * @param name the lock
+	 * @param token the token
+	 * @param text what else there is to say
+	 */
+	record EventView(String id, String instance, LiveEvent.Kind kind, long at, @Nullable String name,
+			@Nullable Long token, @Nullable String text) {
+
+		static EventView of(LiveEvent event) {
+			return new EventView(event.id(), event.instance(), event.kind(), event.at().toEpochMilli(), event.name(),
+					event.token(), event.text());
+		}
+
+	}
+
+}

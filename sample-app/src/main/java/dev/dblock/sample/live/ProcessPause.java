@@ -1,0 +1,60 @@
+package dev.dblock.sample.live;
+
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * Stops this process for a while, for real: with {@code SIGSTOP}, as a debugger or a
+ * virtual machine that is moved does. Another process has to wake it, so a shell stays
+ * beside it.
+ */
+final class ProcessPause {
+
+	private static final Path SHELL = Path.of("/bin/sh");
+
+	/** A terminal's Ctrl-C reaches the shell, but not a process that is stopped. */
+	private static final String STOP_AND_CONTINUE = """
+			trap 'kill -CONT "$1"; exit' INT TERM HUP
+			kill -STOP "$1"
+			left=$2
+			while [ "$left" -gt 0 ] && kill -0 "$1" 2>/dev/null; do
+				sleep 1
+				left=$((left - 1))
+			done
+			kill -CONT "$1" 2>/dev/null
+			""";
+
+	private ProcessPause() {
+	}
+
+	/**
+	 * Whether this system has signals and a shell to send them.
+	 */
+	static boolean isPossible() {
+		return Files.isExecutable(SHELL);
+	}
+
+	/**
+	 * Stop this process.
+	 * @param pause for how long, in whole seconds
+	 */
+	static void pause(Duration pause) throws InterruptedException {
+		String pid = Long.toString(ProcessHandle.current().pid());
+		try {
+			int unused = new ProcessBuilder(SHELL.toString(), "-c", STOP_AND_CONTINUE, "pause", pid,
+					Long.toString(pause.toSeconds()))
+				.redirectInput(Redirect.from(Path.of("/dev/null").toFile()))
+				.redirectOutput(Redirect.DISCARD)
+				.redirectError(Redirect.DISCARD)
+				.start()
+				.waitFor();
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException("No shell could be started to stop this process", ex);
+		}
+	}
+
+}
