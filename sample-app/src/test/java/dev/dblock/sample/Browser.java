@@ -1,0 +1,166 @@
+package dev.dblock.sample;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.logging.Level;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.awaitility.core.ConditionTimeoutException;
+import org.awaitility.core.ThrowingRunnable;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.openqa.selenium.By;
+import org.openqa.selenium.Dimension;
+import org.openqa.selenium.NotFoundException;
+import org.openqa.selenium.StaleElementReferenceException;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogEntry;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+
+/**
+ * Chromium without a window, driven by the {@code chromedriver} that came with it: none
+ * is ever fetched.
+ */
+final class Browser implements AutoCloseable {
+
+	/** scripts/test-summary knows the reason by these words. */
+	static final String MISSING = "needs a browser: on Debian, apt-get install chromium chromium-driver";
+
+	private static final Duration LONG_ENOUGH = Duration.ofMinutes(4);
+
+	private final ChromeDriver driver;
+
+	Browser() {
+		LoggingPreferences logs = new LoggingPreferences();
+		logs.enable(LogType.BROWSER, Level.ALL);
+		logs.enable(LogType.PERFORMANCE, Level.ALL);
+		ChromeOptions options = new ChromeOptions();
+		options.setBinary(binary().orElseThrow().toFile());
+		options.addArguments("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
+				"--disable-background-networking", "--no-first-run", "--hide-scrollbars");
+		options.setCapability("goog:loggingPrefs", logs);
+		this.driver = new ChromeDriver(
+				new ChromeDriverService.Builder().usingDriverExecutable(driverBinary().orElseThrow().toFile())
+					.usingAnyFreePort()
+					.build(),
+				options);
+	}
+
+	private static Optional<Path> binary() {
+		return onPath("chromium", "chromium-browser", "google-chrome");
+	}
+
+	private static Optional<Path> driverBinary() {
+		return onPath("chromedriver");
+	}
+
+	private static Optional<Path> onPath(String... names) {
+		return Stream.of(names)
+			.flatMap((name) -> Stream.of(System.getenv("PATH").split(File.pathSeparator))
+				.map((folder) -> Path.of(folder, name)))
+			.filter(Files::isExecutable)
+			.findFirst();
+	}
+
+	void open(String url) {
+		this.driver.get(url);
+	}
+
+	void resize(int width, int height) {
+		this.driver.manage().window().setSize(new Dimension(width, height));
+	}
+
+	void emulate(String feature, String value) {
+		this.driver.executeCdpCommand("Emulation.setEmulatedMedia",
+				Map.of("features", List.of(Map.of("name", feature, "value", value))));
+	}
+
+	ChromeDriver driver() {
+		return this.driver;
+	}
+
+	WebElement find(String css) {
+		return this.driver.findElement(By.cssSelector(css));
+	}
+
+	String text(String css) {
+		return find(css).getText();
+	}
+
+	Object run(String script) {
+		return this.driver.executeScript(script);
+	}
+
+	/**
+	 * What is on the page changes several times a second.
+	 */
+	void await(ThrowingRunnable assertion) {
+		ConditionFactory waiting = Awaitility.await()
+			.atMost(LONG_ENOUGH)
+			.pollInterval(Duration.ofMillis(200))
+			.ignoreExceptionsMatching(
+					(ex) -> ex instanceof NotFoundException || ex instanceof StaleElementReferenceException);
+		try {
+			waiting.untilAsserted(assertion);
+		}
+		catch (ConditionTimeoutException ex) {
+			throw new AssertionError("The page complains of %s and shows: %s".formatted(errors(), text("body")), ex);
+		}
+	}
+
+	/**
+	 * What the page has complained of since it was last asked.
+	 */
+	List<String> errors() {
+		return entries(LogType.BROWSER).filter((entry) -> entry.getLevel().intValue() >= Level.WARNING.intValue())
+			.map(LogEntry::getMessage)
+			.toList();
+	}
+
+	/**
+	 * Whom the page has asked for something since it was last asked.
+	 */
+	List<String> requests() {
+		return entries(LogType.PERFORMANCE).map(LogEntry::getMessage)
+			.filter((message) -> message.contains("\"Network.requestWillBeSent\""))
+			.map((message) -> message.replaceFirst("(?s).*\"request\":\\{.*?\"url\":\"([^\"]*)\".*", "$1"))
+			.toList();
+	}
+
+	private Stream<LogEntry> entries(String type) {
+		return StreamSupport.stream(this.driver.manage().logs().get(type).spliterator(), false);
+	}
+
+	@Override
+	public void close() {
+		this.driver.quit();
+	}
+
+	/**
+	 * Skips, for all to see, what finds no browser.
+	 */
+	static final class Condition implements ExecutionCondition {
+
+		@Override
+		public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+			return (binary().isPresent() && driverBinary().isPresent())
+					? ConditionEvaluationResult.enabled("there is a browser")
+					: ConditionEvaluationResult.disabled(MISSING);
+		}
+
+	}
+
+}

@@ -1,0 +1,221 @@
+package dev.dblock.sample;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import dev.dblock.testing.MongoServer;
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ThrowingRunnable;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.WebElement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The live page in a real browser, with two instances in processes of their own.
+ * <p>
+ * The report of the first instance never ends by itself. A pause is twice as long as a
+ * lease with its allowance, so a lease that was renewed right before it is over at its
+ * end, however slow the machine is.
+ */
+@ExtendWith(Browser.Condition.class)
+@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
+class LivePageTests {
+
+	private InstanceProcess one;
+
+	private InstanceProcess two;
+
+	private Browser browser;
+
+	private MongoClient client;
+
+	private MongoCollection<Document> reports;
+
+	@BeforeEach
+	void start(MongoServer server) throws Exception {
+		String database = server.freshDatabase();
+		String uri = "--spring.mongodb.uri=" + server.uri(database);
+		this.client = MongoClients.create(server.uri(database));
+		this.reports = this.client.getDatabase(database).getCollection("reports");
+		this.one = InstanceProcess.start("one", uri, "--dblock.lease=5s", "--sample.live.pause=11s",
+				"--sample.live.longest-wait=1h", "--sample.report.work=1h");
+		this.two = InstanceProcess.start("two", uri, "--dblock.lease=5s", "--sample.live.pause=11s",
+				"--sample.live.longest-wait=1h", "--sample.report.work=1ms");
+		this.browser = new Browser();
+	}
+
+	@AfterEach
+	void stop() throws Exception {
+		this.browser.close();
+		this.client.close();
+		this.two.close();
+		this.one.close();
+	}
+
+	@Test
+	void pausedHolderLosesItsLockAndItsCommitIsRefused() throws Exception {
+		open(this.two);
+		makeReportOnOneAndAskOnTwo();
+		String token = token();
+		awaitRenewal();
+		press("one", "PAUSE");
+		await(() -> assertThat(logged("PAUSED")).anyMatch((line) -> line.contains("one is stopped by SIGSTOP")));
+		await(() -> assertThat(logged("EXPIRED")).anyMatch((line) -> line.contains("one's lease on report is over")));
+		await(() -> assertThat(logged("ACQUIRED")).anyMatch((line) -> line.contains("two takes report over")));
+		await(() -> assertThat(logged("RESUMED")).anyMatch((line) -> line.contains("one goes on")));
+		await(() -> assertThat(logged("LOST")).anyMatch((line) -> line.contains("one is told that it lost report")));
+		await(() -> assertThat(logged("WRITE_REFUSED"))
+			.anyMatch((line) -> line.contains("one could not write the report: its commit was refused")));
+		assertThat(this.reports.find()).singleElement()
+			.satisfies((report) -> assertThat(report).containsEntry("writtenBy", "two"));
+		assertThat(Long.parseLong(token())).isGreaterThan(Long.parseLong(token));
+		await(() -> assertThat(this.browser.text("[data-instance=one] .state")).contains("running"));
+		assertNothingTwice();
+		assertThat(this.browser.find("#time rect[data-lock=report][data-token='" + token + "']").isDisplayed())
+			.isTrue();
+		assertThat(this.browser.errors()).isEmpty();
+		assertThat(this.browser.requests()).isNotEmpty().allMatch((url) -> url.startsWith(this.two.url()));
+	}
+
+	@Test
+	void jobOfAKilledInstanceMoves() throws Exception {
+		open(this.two);
+		makeReportOnOneAndAskOnTwo();
+		press("one", "KILL");
+		assertThat(this.one.process().waitFor(60, TimeUnit.SECONDS)).isTrue();
+		await(() -> assertThat(this.browser.text("[data-instance=one] .state")).contains("silent for"));
+		await(() -> assertThat(logged("ACQUIRED")).anyMatch((line) -> line.contains("two takes report over")));
+		await(() -> assertThat(this.reports.find()).singleElement()
+			.satisfies((report) -> assertThat(report).containsEntry("writtenBy", "two")));
+		await(() -> assertThat(this.browser.text("#locks [data-lock=invoice-run]")).contains("two"));
+		assertNothingTwice();
+		assertThat(this.browser.errors()).isEmpty();
+		assertThat(this.browser.requests()).isNotEmpty().allMatch((url) -> url.startsWith(this.two.url()));
+	}
+
+	@Test
+	void pageGoesOnWithAnotherInstanceWhenItsOwnIsPaused() {
+		open(this.one);
+		await(() -> assertThat(this.browser.text("#feed")).contains("Told by one"));
+		press("one", "PAUSE");
+		await(() -> assertThat(this.browser.text("#feed")).contains("Told by two"));
+		await(() -> assertThat(this.browser.text("[data-instance=one] .state")).contains("running"));
+		press("one", "STOP");
+		await(() -> assertThat(this.browser.text("[data-instance=one] .state")).contains("stopped"));
+		assertThat(this.browser.errors()).isEmpty();
+		assertThat(this.browser.requests()).isNotEmpty()
+			.allMatch((url) -> url.startsWith(this.one.url()) || url.startsWith(this.two.url()));
+	}
+
+	@Test
+	void canBeUsedByKeyboardAndReadEverywhere() {
+		open(this.two);
+		this.browser.run("document.querySelector('[data-instance=one] button').focus()");
+		assertThat(this.browser.driver().switchTo().activeElement().getAccessibleName())
+			.isEqualTo("Make the report on one");
+		this.browser.driver().switchTo().activeElement().sendKeys(Keys.ENTER);
+		await(() -> assertThat(this.browser.text("#locks [data-lock=report] .holder")).isEqualTo("one"));
+		this.browser.driver().switchTo().activeElement().sendKeys(Keys.TAB);
+		assertThat(this.browser.driver().switchTo().activeElement().getAccessibleName())
+			.as("the news leave the focus where it is")
+			.isEqualTo("Ask for the report on one");
+		this.browser.resize(390, 844);
+		await(() -> assertThat(
+				this.browser.run("return document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
+			.isEqualTo(true));
+		for (String scheme : List.of("light", "dark")) {
+			this.browser.emulate("prefers-color-scheme", scheme);
+			assertThat((Number) this.browser.run(LOWEST_CONTRAST)).as("the lowest contrast of texts, " + scheme)
+				.satisfies((contrast) -> assertThat(contrast.doubleValue()).isGreaterThanOrEqualTo(4.5));
+		}
+		this.browser.emulate("prefers-reduced-motion", "reduce");
+		await(() -> assertThat(this.browser
+			.run("return document.querySelectorAll('.fill.runs').length + document.getAnimations().length"))
+			.isEqualTo(0L));
+		assertThat(this.browser.errors()).isEmpty();
+	}
+
+	/** As WCAG 2 defines it. */
+	private static final String LOWEST_CONTRAST = """
+			const style = getComputedStyle(document.documentElement);
+			const light = (name) => {
+				const hex = style.getPropertyValue(name).trim();
+				const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)
+					.map((part) => (part <= 0.04045) ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+				return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+			};
+			const texts = ['--ink', '--muted', '--good', '--bad', '--c0', '--c1', '--c2', '--c3', '--c4', '--c5'];
+			const contrasts = texts.flatMap((text) => ['--ground', '--panel'].map((ground) => {
+				const [low, high] = [light(text), light(ground)].sort((a, b) => a - b);
+				return (high + 0.05) / (low + 0.05);
+			}));
+			return Math.min(...contrasts);
+			""";
+
+	private void open(InstanceProcess instance) {
+		Awaitility.await().atMost(Duration.ofMinutes(4)).ignoreExceptions().until(() -> {
+			this.browser.open(instance.url());
+			return this.browser.find("#feed").isDisplayed();
+		});
+		await(() -> assertThat(this.browser.text("#instances")).contains("one", "two"));
+		this.browser.errors();
+		this.browser.requests();
+	}
+
+	private void makeReportOnOneAndAskOnTwo() {
+		press("one", "REPORT");
+		await(() -> assertThat(this.browser.text("#locks [data-lock=report] .holder")).isEqualTo("one"));
+		press("two", "ASK");
+		await(() -> assertThat(this.browser.text("#locks [data-lock=report] .waiting")).isEqualTo("two"));
+	}
+
+	private void awaitRenewal() {
+		String before = this.browser.find("#locks [data-lock=report]").getDomAttribute("data-version");
+		await(() -> assertThat(this.browser.find("#locks [data-lock=report]").getDomAttribute("data-version"))
+			.isNotEqualTo(before)
+			.startsWith("true"));
+	}
+
+	private void press(String instance, String command) {
+		await(() -> assertThat(button(instance, command).isEnabled()).isTrue());
+		button(instance, command).click();
+	}
+
+	private WebElement button(String instance, String command) {
+		return this.browser.find("[data-instance=%s] [data-command=%s]".formatted(instance, command));
+	}
+
+	private String token() {
+		return this.browser.find("#locks [data-lock=report] .token").getDomAttribute("data-token");
+	}
+
+	@SuppressWarnings("unchecked")
+	private List<String> logged(String kind) {
+		return (List<String>) this.browser
+			.run("return [...document.querySelectorAll('#log [data-kind=%s] span')].map((line) => line.textContent)"
+				.formatted(kind));
+	}
+
+	private void assertNothingTwice() {
+		assertThat(this.browser.text("#overlaps")).isEqualTo("0");
+		assertThat(this.browser.text("#twice")).isEqualTo("0");
+		assertThat(Integer.parseInt(this.browser.text("#grants"))).isPositive();
+	}
+
+	private void await(ThrowingRunnable assertion) {
+		this.browser.await(assertion);
+	}
+
+}
