@@ -1,17 +1,56 @@
 package dev.dblock.core;
 
+import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.StringJoiner;
 
 /**
  * What {@link Duration} does not offer.
  */
 final class Durations {
 
+	private static final int THOUSAND = 1000;
+
 	private Durations() {
 	}
 
 	static Duration shorter(Duration one, Duration other) {
 		return (one.compareTo(other) <= 0) ? one : other;
+	}
+
+	/**
+	 * A duration for people to read: {@code 143 ms}, {@code 1.2 s}, {@code 1 h 5 min}.
+	 */
+	static String readable(Duration duration) {
+		if (duration.isNegative()) {
+			return "-" + readable(duration.negated());
+		}
+		long millis = duration.toMillis();
+		if (millis == 0) {
+			return thousandths(duration.toNanos() / THOUSAND) + " ms";
+		}
+		if (millis < THOUSAND) {
+			return millis + " ms";
+		}
+		StringJoiner parts = new StringJoiner(" ");
+		add(parts, duration.toDaysPart(), " d");
+		add(parts, duration.toHoursPart(), " h");
+		add(parts, duration.toMinutesPart(), " min");
+		long rest = duration.toSecondsPart() * (long) THOUSAND + duration.toMillisPart();
+		if (rest > 0) {
+			parts.add(thousandths(rest) + " s");
+		}
+		return parts.toString();
+	}
+
+	private static void add(StringJoiner parts, long count, String unit) {
+		if (count > 0) {
+			parts.add(count + unit);
+		}
+	}
+
+	private static String thousandths(long count) {
+		return BigDecimal.valueOf(count, 3).stripTrailingZeros().toPlainString();
 	}
 
 }

@@ -86,7 +86,16 @@ final class FencedLease {
 	}
 
 	RuntimeException lose() {
-		return this.handle.lose(LossReason.TAKEN_OVER, "A transaction under it was about to be committed");
+		return overtaken(this.handle);
+	}
+
+	/**
+	 * The fence of a transaction that was about to be committed has told that another one
+	 * has the lock.
+	 * @return what to throw
+	 */
+	static RuntimeException overtaken(LeaseHandle handle) {
+		return handle.lose(LossReason.TAKEN_OVER, "A transaction under it was about to be committed");
 	}
 
 	/**

@@ -3,7 +3,6 @@ package dev.dblock.core;
 import java.util.function.Predicate;
 
 import dev.dblock.LockHandle;
-import dev.dblock.LossReason;
 import dev.dblock.core.TransactionFence.Outcome;
 import dev.dblock.core.TransactionFence.Written;
 import org.jspecify.annotations.Nullable;
@@ -54,11 +53,12 @@ public final class FencedSessions {
 		SessionSlots slots = lease.sessionSlots();
 		int slot = slots.slotOf(session);
 		if (slot == LeaseState.NO_SLOT) {
+			held.ensureHeld();
 			throw FencedLease.tooMany(held);
 		}
 		Written written = fence.write(lease.key(), lease.token(), slot);
 		if (written.outcome() == Outcome.OVERTAKEN) {
-			throw held.lose(LossReason.TAKEN_OVER, "A transaction under it was about to be committed");
+			throw FencedLease.overtaken(held);
 		}
 		RuntimeException failure = written.failure();
 		if (failure != null) {

@@ -28,11 +28,14 @@ public record HandOffSettings(int maxCount, Duration maxTime) {
 	/**
 	 * How many fencing tokens to reserve where threads of this process wait in line. Not
 	 * more than the store's clock counts while the lock goes round here, or the tokens
-	 * would run ahead of it.
+	 * would run ahead of it; so twice as many as were needed under the last grant, which
+	 * are counted by that clock in two microseconds each.
+	 * @param handOvers how often the lock was handed over under the last grant
 	 */
-	int tokens() {
-		long counted = Math.min(this.maxTime.toMillis(), MOST_MILLIS) * AcquireRequest.USUAL_TOKENS;
-		return (int) Math.max(AcquireRequest.USUAL_TOKENS, Math.min(counted, this.maxCount + 1L));
+	int tokens(int handOvers) {
+		long most = Math.min(Math.min(this.maxTime.toMillis(), MOST_MILLIS) * AcquireRequest.USUAL_TOKENS,
+				this.maxCount + 1L);
+		return (int) Math.max(AcquireRequest.USUAL_TOKENS, Math.min(most, 2 * (handOvers + 1L)));
 	}
 
 }

@@ -98,6 +98,13 @@ final class Lease {
 		return this.aboutToEnd && end() == null;
 	}
 
+	/**
+	 * For how long it was held, for people to read.
+	 */
+	String heldFor() {
+		return Durations.readable(Duration.ofNanos(heldNanos()));
+	}
+
 	long heldNanos() {
 		return this.clock.nanoTime() - this.grantedNanos;
 	}
@@ -164,6 +171,14 @@ final class Lease {
 	 */
 	boolean endWith(LossReason reason) {
 		return this.state.endWith(reason);
+	}
+
+	/**
+	 * End the lease for a successor inside the process.
+	 * @return whether it was this call that ended it
+	 */
+	boolean endForSuccessor() {
+		return this.state.endForSuccessor();
 	}
 
 	/**

@@ -89,7 +89,11 @@ final class LeaseHandle implements LockHandle {
 
 	@Override
 	public Duration remaining() {
-		return this.lease.isHeld() ? Duration.ofNanos(Math.max(0, this.lease.remainingNanos())) : Duration.ZERO;
+		return this.lease.isHeld() ? left() : Duration.ZERO;
+	}
+
+	private Duration left() {
+		return Duration.ofNanos(Math.max(0, this.lease.remainingNanos()));
 	}
 
 	@Override
@@ -184,8 +188,8 @@ final class LeaseHandle implements LockHandle {
 		catch (RuntimeException ex) {
 			logger.warn(
 					"The lock '{}' (fencing token {}) could not be given back; the server frees it "
-							+ "by itself at the end of its lease, of which {} ms are left here",
-					name(), token(), Math.max(0, this.lease.remainingNanos() / 1_000_000), ex);
+							+ "by itself at the end of its lease, of which {} are left here",
+					name(), token(), Durations.readable(left()), ex);
 		}
 		LossReason end = this.lease.end();
 		if (end != null && end != LossReason.RELEASED) {
@@ -196,8 +200,8 @@ final class LeaseHandle implements LockHandle {
 	@Override
 	public String toString() {
 		LossReason end = this.lease.end();
-		return "lock '%s', fencing token %d, %s".formatted(name(), token(),
-				(end != null) ? end : (isHeld() ? "held for another " + remaining() : "not proven to be held"));
+		return "lock '%s', fencing token %d, %s".formatted(name(), token(), (end != null) ? end
+				: (isHeld() ? "held for another " + Durations.readable(remaining()) : "not proven to be held"));
 	}
 
 }

@@ -233,7 +233,7 @@ final class LeaseKeeper {
 			Waiter next;
 			synchronized (queue) {
 				next = queue.successor(lease);
-				if (next == null || !lease.endWith(LossReason.RELEASED)) {
+				if (next == null || !lease.endForSuccessor()) {
 					return false;
 				}
 				Lease successor = lease.handedTo(next);

@@ -3,7 +3,6 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Collectors;
@@ -103,8 +102,7 @@ final class LeaseLosses {
 	}
 
 	private static String describe(Lease lease) {
-		return "'%s' (fencing token %d, held for %d ms)".formatted(lease.key().name(), lease.token(),
-				TimeUnit.NANOSECONDS.toMillis(lease.heldNanos()));
+		return "'%s' (fencing token %d, held for %s)".formatted(lease.key().name(), lease.token(), lease.heldFor());
 	}
 
 	/**
@@ -118,8 +116,8 @@ final class LeaseLosses {
 	}
 
 	private void announce(Lease lease, LossReason reason, String detail) {
-		logger.warn("Lost the lock '{}' (fencing token {}) after holding it for {} ms: {}. {}", lease.key().name(),
-				lease.token(), TimeUnit.NANOSECONDS.toMillis(lease.heldNanos()), reason.description(), detail);
+		logger.warn("Lost the lock '{}' (fencing token {}) after holding it for {}: {}. {}", lease.key().name(),
+				lease.token(), lease.heldFor(), reason.description(), detail);
 		tell(lease, reason);
 	}
 

@@ -105,8 +105,9 @@ final class LeaseRenewer {
 		this.losses.statistics().countNotRenewed(held.size());
 		logger.warn(
 				"{} of this process's locks could not be renewed; this is tried again until their leases end, "
-						+ "the first ('{}') in {} ms: {}",
-				held.size(), held.get(0).key().name(), held.get(0).remainingNanos() / 1_000_000, ex.toString());
+						+ "the first ('{}') in {}: {}",
+				held.size(), held.get(0).key().name(),
+				Durations.readable(Duration.ofNanos(held.get(0).remainingNanos())), ex.toString());
 		logger.debug("The renewal failed", ex);
 	}
 

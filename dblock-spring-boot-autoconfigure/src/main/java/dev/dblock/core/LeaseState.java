@@ -60,14 +60,38 @@ final class LeaseState {
 	}
 
 	/**
+	 * End the lease for a successor that goes on under the same acquisition. A
+	 * transaction of which nobody knows how it ends stands in the way of that as an open
+	 * one does.
+	 * @return whether it was this call that ended it
+	 */
+	boolean endForSuccessor() {
+		while (true) {
+			int now = this.word;
+			if ((now & END) != 0 || now >= FIRST_RETIRED) {
+				return false;
+			}
+			if (WORD.compareAndSet(this, now, now + numberOf(LossReason.RELEASED))) {
+				return true;
+			}
+		}
+	}
+
+	/**
 	 * Turn a release into a loss.
 	 * @return whether it was this call that did
 	 */
 	boolean endedInVain() {
 		int released = numberOf(LossReason.RELEASED);
-		int now = this.word;
-		return (now & END) == released
-				&& WORD.compareAndSet(this, now, now - released + numberOf(LossReason.TAKEN_OVER));
+		while (true) {
+			int now = this.word;
+			if ((now & END) != released) {
+				return false;
+			}
+			if (WORD.compareAndSet(this, now, now - released + numberOf(LossReason.TAKEN_OVER))) {
+				return true;
+			}
+		}
 	}
 
 	private static int numberOf(LossReason reason) {
@@ -106,11 +130,27 @@ final class LeaseState {
 
 	/**
 	 * Choose a slot that no transaction has whose outcome is open.
-	 * @return its number, or {@link #NO_SLOT}
+	 * @return its number, or {@link #NO_SLOT} when there is none, or the lease has ended
 	 */
 	int takeSlot() {
+		return take(FIRST_IN_USE);
+	}
+
+	/**
+	 * Choose a slot for transactions of which nobody will tell how they end. From then on
+	 * the lease cannot end without the next holder being told.
+	 * @return its number, or {@link #NO_SLOT} when there is none, or the lease has ended
+	 */
+	int takeRetiredSlot() {
+		return take(FIRST_RETIRED);
+	}
+
+	private int take(int first) {
 		while (true) {
 			int now = this.word;
+			if ((now & END) != 0) {
+				return NO_SLOT;
+			}
 			int slot = 0;
 			while (slot < TransactionFence.SLOTS && (now & (FIRST_IN_USE | FIRST_RETIRED) << slot) != 0) {
 				slot++;
@@ -118,7 +158,7 @@ final class LeaseState {
 			if (slot == TransactionFence.SLOTS) {
 				return NO_SLOT;
 			}
-			if (WORD.compareAndSet(this, now, now | FIRST_IN_USE << slot)) {
+			if (WORD.compareAndSet(this, now, now | first << slot)) {
 				return slot;
 			}
 		}

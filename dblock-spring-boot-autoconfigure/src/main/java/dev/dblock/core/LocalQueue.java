@@ -4,6 +4,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Predicate;
 
 import dev.dblock.core.WaitStatistics.Cause;
@@ -28,6 +29,9 @@ final class LocalQueue {
 	 */
 	private static final long LONGEST_YIELD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+	private static final AtomicIntegerFieldUpdater<LocalQueue> VISITORS = AtomicIntegerFieldUpdater
+		.newUpdater(LocalQueue.class, "visitors");
+
 	private final String name;
 
 	private final Set<Waiter> waiters = new LinkedHashSet<>();
@@ -36,7 +40,9 @@ final class LocalQueue {
 
 	private final HandOffStreak streak;
 
-	private @Nullable Lease holder;
+	private volatile @Nullable Lease holder;
+
+	private int handOvers;
 
 	private int releases;
 
@@ -52,7 +58,8 @@ final class LocalQueue {
 
 	private final Predicate<LocalQueue> removal;
 
-	private int visitors;
+	/** Who is in the queue, and who was served and has not left yet. */
+	private volatile int visitors;
 
 	private boolean removed;
 
@@ -79,20 +86,27 @@ final class LocalQueue {
 	 * @return {@code false} when it is removed already
 	 */
 	synchronized boolean enter() {
-		this.visitors += this.removed ? 0 : 1;
+		if (!this.removed) {
+			VISITORS.incrementAndGet(this);
+		}
 		return !this.removed;
 	}
 
-	synchronized void leave() {
-		this.visitors--;
-		removeIfIdle();
+	/**
+	 * Whoever was handed the lock, or granted it, leaves while the queue has a holder,
+	 * and then without its monitor.
+	 */
+	void leave() {
+		if (VISITORS.decrementAndGet(this) == 0 && this.holder == null) {
+			removeIfIdle();
+		}
 	}
 
 	/**
 	 * Removed under the monitor, and closed to everybody from then on: who has found the
 	 * queue before and comes too late looks for it again, and finds another.
 	 */
-	private void removeIfIdle() {
+	private synchronized void removeIfIdle() {
 		boolean idle = this.holder == null && this.waiters.isEmpty() && this.releases == 0 && this.visitors == 0;
 		this.removed |= idle && this.removal.test(this);
 	}
@@ -107,15 +121,15 @@ final class LocalQueue {
 
 	/**
 	 * Take the last place in the queue, until the lock is granted or handed over to the
-	 * waiter, or it quits.
+	 * waiter, or it quits; and keep the queue until the caller leaves it.
 	 * @return {@code false} when the queue is removed already
 	 */
 	synchronized boolean join(Waiter waiter) {
-		return !this.removed && this.waiters.add(waiter);
+		return enter() && this.waiters.add(waiter);
 	}
 
 	/**
-	 * Leave the queue without the lock.
+	 * Give up the place in the queue, without the lock.
 	 * @return {@code false} when the lock was handed over to this waiter already
 	 */
 	synchronized boolean quit(Waiter waiter) {
@@ -128,7 +142,6 @@ final class LocalQueue {
 			this.asking = false;
 			wakeHead();
 		}
-		removeIfIdle();
 		return true;
 	}
 
@@ -191,7 +204,7 @@ final class LocalQueue {
 			.findFirst()
 			.filter((next) -> next.canFollow(terms))
 			.isPresent();
-		return others ? this.handOff.tokens() : AcquireRequest.USUAL_TOKENS;
+		return others ? this.handOff.tokens(this.handOvers) : AcquireRequest.USUAL_TOKENS;
 	}
 
 	/**
@@ -213,6 +226,7 @@ final class LocalQueue {
 	 */
 	synchronized void granted(Lease lease, @Nullable Waiter waiter) {
 		this.holder = lease;
+		this.handOvers = 0;
 		this.plan = null;
 		if (waiter != null) {
 			this.waiters.remove(waiter);
@@ -252,6 +266,7 @@ final class LocalQueue {
 		this.waiters.remove(waiter);
 		this.asking = false;
 		this.streak.handedOver();
+		this.handOvers++;
 	}
 
 	/**

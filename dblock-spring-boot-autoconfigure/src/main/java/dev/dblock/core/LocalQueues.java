@@ -33,7 +33,7 @@ final class LocalQueues {
 
 	/**
 	 * Take the last place in the queue of a name.
-	 * @return the queue, which stays until the waiter is served or has quit
+	 * @return the queue, which stays until the waiter leaves it again
 	 */
 	LocalQueue join(String name, Waiter waiter) {
 		return admit(name, (queue) -> queue.join(waiter));

@@ -195,12 +195,17 @@ final class LockAcquirer {
 		 * is nobody's.
 		 */
 		private void leave(LocalQueue queue, Waiter me) {
-			if (me.handed() == null && queue.quit(me)) {
-				return;
+			try {
+				if (me.handed() == null && queue.quit(me)) {
+					return;
+				}
+				LeaseHandle handed = me.handed();
+				if (handed != null && handed != this.taken) {
+					LockAcquirer.this.keeper.passOn(handed.lease());
+				}
 			}
-			LeaseHandle handed = me.handed();
-			if (handed != null && handed != this.taken) {
-				LockAcquirer.this.keeper.passOn(handed.lease());
+			finally {
+				queue.leave();
 			}
 		}
 

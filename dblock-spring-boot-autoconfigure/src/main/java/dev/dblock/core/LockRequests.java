@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockException;
 import dev.dblock.LockInfo;
@@ -27,6 +28,8 @@ final class LockRequests {
 	 * lock.
 	 */
 	private static final Duration LOOK = Duration.ofSeconds(1);
+
+	private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
 	private static final Logger logger = LoggerFactory.getLogger(LockRequests.class);
 
@@ -60,13 +63,19 @@ final class LockRequests {
 	 * grant it, and nobody has to wait for a majority of the servers.
 	 * @param queue the queue of its name
 	 * @param terms how to hold it
-	 * @param limit how long a request may take
+	 * @param limit how long all of it may take
 	 * @return what came of it
 	 */
 	Outcome tryOnce(LocalQueue queue, LeaseTerms terms, Duration limit) {
-		Outcome outcome = this.refusals.isLikelyTaken(queue.name()) ? look(queue.name(), limit) : null;
+		Outcome outcome = null;
+		Duration left = limit;
+		if (this.refusals.isLikelyTaken(queue.name())) {
+			LeaseDeadline end = LeaseDeadline.from(this.clock, limit);
+			outcome = look(queue.name(), limit.dividedBy(2));
+			left = Duration.ofNanos(Math.max(SHORTEST_NANOS, end.remainingNanos(this.clock)));
+		}
 		if (outcome == null) {
-			outcome = ask(queue, null, terms, limit);
+			outcome = ask(queue, null, terms, left);
 		}
 		LockInfo holder = outcome.holder();
 		if (holder != null) {
@@ -82,6 +91,10 @@ final class LockRequests {
 		try {
 			LockInfo found = this.repository.find(name, limit).orElse(null);
 			return (found != null && !found.remaining().isZero()) ? Outcome.refused(found) : null;
+		}
+		catch (QueryTimeoutException ex) {
+			logger.debug("A look at the lock '{}' took too long", name, ex);
+			return null;
 		}
 		catch (RepositoryInterruptedException ex) {
 			throw new LockInterruptedException(name, ex);
@@ -136,7 +149,7 @@ final class LockRequests {
 			return afterFailure(lease.key(), lease.terms(), new QueryTimeoutException(
 					("The grant of the lock '%s' was answered so late that its lease of %s may be over, and is not used. "
 							+ "The server or the network is slower than the lease allows, or this machine was suspended")
-						.formatted(lease.key().name(), lease.terms().lease())));
+						.formatted(lease.key().name(), Durations.readable(lease.terms().lease()))));
 		}
 		queue.granted(lease, waiter);
 		return Outcome.granted(this.keeper.keep(lease));

@@ -23,7 +23,8 @@ final class SessionSlots {
 
 	/**
 	 * The slot of a session.
-	 * @return the slot, or {@link LeaseState#NO_SLOT}
+	 * @return the slot, or {@link LeaseState#NO_SLOT} when there is none, or the lease
+	 * has ended
 	 */
 	synchronized int slotOf(Object session) {
 		for (SessionSlot known : this.slots) {
@@ -31,9 +32,8 @@ final class SessionSlots {
 				return known.slot();
 			}
 		}
-		int slot = this.state.takeSlot();
+		int slot = this.state.takeRetiredSlot();
 		if (slot != LeaseState.NO_SLOT) {
-			this.state.retireSlot(slot);
 			this.slots.add(new SessionSlot(new WeakReference<>(session), slot));
 		}
 		return slot;

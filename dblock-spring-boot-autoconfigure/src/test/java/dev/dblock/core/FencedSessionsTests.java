@@ -1,8 +1,10 @@
 package dev.dblock.core;
 
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 
 import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
@@ -115,6 +117,61 @@ class FencedSessionsTests {
 		this.lock.release();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> fence(session()));
 		assertThat(this.fence.slots()).isEmpty();
+	}
+
+	@Test
+	void aLockThatIsClosedAtThatMomentFencesNothing() {
+		AtomicReference<Runnable> event = new AtomicReference<>();
+		LockHandle closing = handle(this.world.newEngine(LockWorld.settings(""), interrupted(event)));
+		event.set(closing::release);
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.sessions.fence(session(), closing, this.fence));
+		assertThat(event.get()).as("it was closed after the first look").isNull();
+		assertThat(this.fence.slots()).isEmpty();
+		assertThat(this.world.repository().fenceMark("b")).isEqualTo(FenceMark.KEEP);
+	}
+
+	@Test
+	void aLockThatBeginsToFenceAtThatMomentIsNotHandedOver() throws Exception {
+		AtomicReference<Runnable> event = new AtomicReference<>();
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), interrupted(event));
+		LockHandle first = handle(engine);
+		Worker<LockHandle> next = Worker.start(
+				() -> ((LockGrant) engine.acquire("b", LockOptions.defaults().waitUpTo(Duration.ofDays(1)))).handle());
+		next.awaitWaiting();
+		event.set(() -> this.sessions.fence(session(), first, this.fence));
+		first.release();
+		assertThat(this.fence.slots()).containsExactly(0);
+		assertThat(next.result().token()).isGreaterThan(first.token() + 1);
+	}
+
+	private static LockHandle handle(DefaultLockEngine engine) {
+		return ((LockGrant) engine.acquire("b", LockOptions.defaults())).handle();
+	}
+
+	/**
+	 * A clock at whose next look of this thread something happens.
+	 */
+	private LockClock interrupted(AtomicReference<Runnable> event) {
+		ManualClock clock = this.world.clock();
+		Thread me = Thread.currentThread();
+		return new LockClock() {
+
+			@Override
+			public long nanoTime() {
+				return clock.nanoTime();
+			}
+
+			@Override
+			public long wallMillis() {
+				Runnable happening = (Thread.currentThread() == me) ? event.getAndSet(null) : null;
+				if (happening != null) {
+					happening.run();
+				}
+				return clock.wallMillis();
+			}
+
+		};
 	}
 
 	@Test

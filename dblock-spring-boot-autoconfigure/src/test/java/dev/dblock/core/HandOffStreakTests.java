@@ -37,11 +37,24 @@ class HandOffStreakTests {
 
 	@Test
 	void needsNoMoreTokensThanItHandsOverAndThanTheClockCountsMeanwhile() {
-		assertThat(new HandOffSettings(10_000, Duration.ofMillis(100)).tokens()).isEqualTo(10_001);
-		assertThat(new HandOffSettings(10_000, Duration.ofMillis(3)).tokens()).isEqualTo(3 * 1024);
-		assertThat(new HandOffSettings(10, Duration.ofMillis(100)).tokens()).isEqualTo(1024);
-		assertThat(new HandOffSettings(0, Duration.ZERO).tokens()).isEqualTo(1024);
-		assertThat(new HandOffSettings(Integer.MAX_VALUE, Duration.ofDays(365)).tokens()).isEqualTo(1024 * 1000);
+		int many = 1_000_000;
+		assertThat(new HandOffSettings(10_000, Duration.ofMillis(100)).tokens(many)).isEqualTo(10_001);
+		assertThat(new HandOffSettings(10_000, Duration.ofMillis(3)).tokens(many)).isEqualTo(3 * 1024);
+		assertThat(new HandOffSettings(10, Duration.ofMillis(100)).tokens(many)).isEqualTo(1024);
+		assertThat(new HandOffSettings(0, Duration.ZERO).tokens(many)).isEqualTo(1024);
+		assertThat(new HandOffSettings(Integer.MAX_VALUE, Duration.ofDays(365)).tokens(many)).isEqualTo(1024 * 1000);
+		assertThat(new HandOffSettings(Integer.MAX_VALUE, Duration.ofDays(365)).tokens(Integer.MAX_VALUE))
+			.isEqualTo(1024 * 1000);
+	}
+
+	@Test
+	void takesTwiceTheTokensThatTheLastGrantNeeded() {
+		HandOffSettings settings = new HandOffSettings(10_000, Duration.ofMillis(100));
+		assertThat(settings.tokens(0)).isEqualTo(1024);
+		assertThat(settings.tokens(511)).isEqualTo(1024);
+		assertThat(settings.tokens(1023)).isEqualTo(2048);
+		assertThat(settings.tokens(4095)).isEqualTo(8192);
+		assertThat(settings.tokens(8191)).isEqualTo(10_001);
 	}
 
 	@Test

@@ -188,6 +188,48 @@ class HandOverEndsTests {
 	}
 
 	@Test
+	void theEndOfTheEngineWaitsForAThreadThatWasHandedTheLockAndHasNotSeenItYet() throws Exception {
+		Gate gate = new Gate();
+		AtomicReference<Thread> held = new AtomicReference<>();
+		ManualClock clock = this.world.clock();
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), new LockClock() {
+
+			@Override
+			public long nanoTime() {
+				if (held.compareAndSet(Thread.currentThread(), null)) {
+					gate.pass();
+				}
+				return clock.nanoTime();
+			}
+
+			@Override
+			public long wallMillis() {
+				return clock.wallMillis();
+			}
+
+		});
+		LockHandle first = handle(engine.acquire("a", LockOptions.defaults()));
+		AtomicReference<Thread> thread = new AtomicReference<>();
+		Worker<LockHandle> next = Worker.start(() -> {
+			thread.set(Thread.currentThread());
+			return handle(engine.acquire("a", PATIENTLY));
+		});
+		next.awaitWaiting();
+		held.set(thread.get());
+		assertThat(first.release()).isTrue();
+		gate.awaitReached();
+		Worker<Boolean> closing = Worker.start(() -> {
+			engine.close();
+			return this.repository.isHeld("a");
+		});
+		LockWorld.eventually().until(() -> closing.isDone() || this.world.news().contains("lost a SHUTDOWN"));
+		assertThat(closing.isDone()).isFalse();
+		gate.open();
+		assertThat(closing.result()).as("held when the engine is closed").isFalse();
+		assertThat(next.failure()).isInstanceOf(LockShutdownException.class);
+	}
+
+	@Test
 	void aHandOverThatCannotBeWatchedFreesTheName() {
 		WatchedLeases leases = new WatchedLeases();
 		LockOptions brief = LockOptions.lease(Duration.ofMillis(600));

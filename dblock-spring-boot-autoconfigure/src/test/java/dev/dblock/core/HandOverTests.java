@@ -287,27 +287,31 @@ class HandOverTests {
 	}
 
 	@Test
-	void tokensForAllHandOversAreReservedWhereSomebodyWaitsWhoCanHaveThem() {
-		DefaultLockEngine engine = handingOverFreely();
-		assertThat(reserved(engine, PATIENTLY)).isEqualTo(1024);
-		assertThat(reserved(engine, PATIENTLY, PATIENTLY)).isEqualTo(5001);
-		assertThat(reserved(engine, PATIENTLY, PATIENTLY.withLease(Duration.ofSeconds(20)))).isEqualTo(1024);
-		assertThat(reserved(engine, PATIENTLY, PATIENTLY.autoRenew(false), PATIENTLY)).isEqualTo(1024);
-	}
-
-	private long reserved(DefaultLockEngine engine, LockOptions... line) {
-		String name = "stock-" + System.nanoTime();
-		LeaseKey other = this.world.seize(name, LockWorld.LEASE);
-		List<Waiting> all = new ArrayList<>();
-		for (LockOptions options : line) {
-			all.add(waitFor(engine, name, options));
+	void aGrantReservesTokensForTwiceTheHandOversOfTheLastOneWhereSomebodyWaitsWhoCanHaveThem() {
+		LeaseTerms terms = LocalQueueModelTests.terms();
+		LocalQueue queue = new LocalQueues(new HandOffSettings(5000, Duration.ofHours(1))).enter("stock");
+		Waiter asking = new Waiter(terms);
+		queue.join(asking);
+		assertThat(queue.tokens(asking, terms)).isEqualTo(1024);
+		Waiter next = new Waiter(terms);
+		queue.join(next);
+		assertThat(queue.tokens(asking, terms)).as("before the first grant").isEqualTo(1024);
+		Lease lease = ((LeaseHandle) take("stock")).lease();
+		queue.granted(lease, null);
+		for (int i = 0; i < 1500; i++) {
+			synchronized (queue) {
+				queue.handedOver(lease, new Waiter(terms));
+			}
 		}
-		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
-		LockHandle first = all.get(0).handle();
-		long reserved = this.repository.peek(name).token() - first.token() + 1;
-		first.close();
-		all.stream().skip(1).forEach((waiting) -> waiting.handle().close());
-		return reserved;
+		assertThat(queue.tokens(asking, terms)).isEqualTo(3002);
+		assertThat(queue.tokens(asking, LeaseTerms.of(LockWorld.DEFAULTS.withLease(Duration.ofSeconds(20)))))
+			.as("on other terms")
+			.isEqualTo(1024);
+		queue.quit(next);
+		assertThat(queue.tokens(asking, terms)).as("where nobody else waits").isEqualTo(1024);
+		queue.join(next);
+		queue.granted(lease, null);
+		assertThat(queue.tokens(asking, terms)).as("after a grant that was not handed over").isEqualTo(1024);
 	}
 
 	private DefaultLockEngine handingOverFreely() {

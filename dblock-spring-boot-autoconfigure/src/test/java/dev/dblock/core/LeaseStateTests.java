@@ -1,5 +1,8 @@
 package dev.dblock.core;
 
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+
 import dev.dblock.LossReason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +32,61 @@ class LeaseStateTests {
 		assertThat(this.state.endedInVain()).isTrue();
 		assertThat(this.state.endedInVain()).isFalse();
 		assertThat(this.state.end()).isEqualTo(LossReason.TAKEN_OVER);
+	}
+
+	@Test
+	void aReleaseTurnsOutToBeALossWhateverElseChangesMeanwhile() throws Exception {
+		for (int i = 0; i < 200; i++) {
+			LeaseState state = new LeaseState();
+			int slot = state.takeSlot();
+			state.endWith(LossReason.RELEASED);
+			CountDownLatch busy = new CountDownLatch(1);
+			AtomicBoolean over = new AtomicBoolean();
+			Worker<Void> changing = Worker.start(() -> {
+				while (!over.get()) {
+					state.retireSlot(slot);
+					state.freeSlot(slot);
+					busy.countDown();
+				}
+				return null;
+			});
+			busy.await();
+			boolean turned = state.endedInVain();
+			over.set(true);
+			changing.result();
+			assertThat(turned).isTrue();
+			assertThat(state.end()).isEqualTo(LossReason.TAKEN_OVER);
+		}
+	}
+
+	@Test
+	void underALeaseThatHasEndedNoSlotIsTaken() {
+		this.state.endWith(LossReason.RELEASED);
+		assertThat(this.state.takeSlot()).isEqualTo(LeaseState.NO_SLOT);
+		assertThat(this.state.takeRetiredSlot()).isEqualTo(LeaseState.NO_SLOT);
+		assertThat(this.state.isUnsettled()).isFalse();
+	}
+
+	@Test
+	void aSlotOfWhichNobodyTellsIsRetiredFromTheBeginning() {
+		assertThat(this.state.takeSlot()).isZero();
+		assertThat(this.state.takeRetiredSlot()).isEqualTo(1);
+		assertThat(this.state.isUnsettled()).isTrue();
+		this.state.freeSlot(1);
+		assertThat(this.state.isUnsettled()).isFalse();
+	}
+
+	@Test
+	void nothingIsHandedOverAfterATransactionWithoutAnEnd() {
+		int slot = this.state.takeRetiredSlot();
+		assertThat(this.state.endForSuccessor()).isFalse();
+		this.state.freeSlot(slot);
+		this.state.open();
+		assertThat(this.state.endForSuccessor()).isFalse();
+		this.state.close();
+		assertThat(this.state.endForSuccessor()).isTrue();
+		assertThat(this.state.end()).isEqualTo(LossReason.RELEASED);
+		assertThat(this.state.endForSuccessor()).isFalse();
 	}
 
 	@Test

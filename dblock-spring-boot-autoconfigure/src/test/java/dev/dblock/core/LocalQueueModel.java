@@ -116,7 +116,11 @@ final class LocalQueueModel {
 		LocalQueue queue = this.queues.find(NAME);
 		Object holder = (queue != null) ? field(queue, "holder") : null;
 		for (Actor actor : this.actors) {
-			state.append(actor.at).append(actor.permit).append(actor.lease != null).append(actor.handed() != null);
+			state.append(actor.at)
+				.append(actor.quitting)
+				.append(actor.permit)
+				.append(actor.lease != null)
+				.append(actor.handed() != null);
 			state.append(actor.lease != null && actor.lease == holder).append(',');
 			state.append(actor.id != null && actor.id.equals(this.stored)).append(';');
 		}
@@ -168,6 +172,8 @@ final class LocalQueueModel {
 
 		private int attempts;
 
+		private boolean quitting;
+
 		private @Nullable Waiter waiter;
 
 		private @Nullable Lease lease;
@@ -195,7 +201,7 @@ final class LocalQueueModel {
 		private boolean keepsOthersFromAsking() {
 			return this.kind != 'X' && switch (this.at) {
 				case WORK, RELEASE, RELEASING, ENDED, STORE, TOLD -> true;
-				case LEAVE -> this.lease != null;
+				case LEAVE -> this.lease != null && !this.quitting;
 				default -> false;
 			};
 		}
@@ -237,11 +243,11 @@ final class LocalQueueModel {
 					check(this.waiter == null || LocalQueueModel.this.line.get(0) == this, "Not first in the line");
 					LocalQueueModel.this.line.remove(this);
 					place().granted(lease(), this.waiter);
-					this.at = (this.waiter != null) ? At.WORK : At.LEAVE;
+					this.at = At.LEAVE;
 				}
 				case LEAVE -> {
 					place().leave();
-					this.at = (this.lease != null) ? At.WORK : At.OVER;
+					this.at = (this.lease != null && !this.quitting) ? At.WORK : At.OVER;
 				}
 				case WORK -> {
 					check(LocalQueueModel.this.inside == null, "Two hold the lock");
@@ -256,7 +262,7 @@ final class LocalQueueModel {
 					queues.ended(lease());
 					this.at = At.OVER;
 				}
-				case GIVE_UP -> this.at = handOver() ? At.OVER : At.RELEASING;
+				case GIVE_UP -> this.at = handOver() ? At.LEAVE : At.RELEASING;
 				case RELEASING -> {
 					check(lease().endWith(LossReason.RELEASED), "Ended twice");
 					this.place = queues.releasing(NAME);
@@ -269,7 +275,7 @@ final class LocalQueueModel {
 				case STORE -> this.at = release();
 				case TOLD -> {
 					place().released(0);
-					this.at = At.OVER;
+					this.at = this.quitting ? At.LEAVE : At.OVER;
 				}
 				case QUIT -> this.at = quit();
 				case OVER -> throw new IllegalStateException();
@@ -309,7 +315,7 @@ final class LocalQueueModel {
 			}
 			this.lease = handed.lease();
 			this.id = handed.lease().key().holder();
-			return At.WORK;
+			return At.LEAVE;
 		}
 
 		private At ask() {
@@ -340,7 +346,7 @@ final class LocalQueueModel {
 			}
 			synchronized (queue) {
 				Waiter next = queue.successor(lease());
-				if (next == null || !lease().endWith(LossReason.RELEASED)) {
+				if (next == null || !lease().endForSuccessor()) {
 					return false;
 				}
 				Actor successor = LocalQueueModel.this.actors.stream()
@@ -371,11 +377,12 @@ final class LocalQueueModel {
 		}
 
 		private At quit() {
+			this.quitting = true;
 			boolean waiting = place().quit(waiter());
 			LocalQueueModel.this.line.remove(this);
 			LeaseHandle handed = handed();
 			if (waiting || handed == null) {
-				return At.OVER;
+				return At.LEAVE;
 			}
 			this.lease = handed.lease();
 			this.id = handed.lease().key().holder();

@@ -167,6 +167,25 @@ class LockAcquirerTests {
 		refused(acquire("a"));
 	}
 
+	@Test
+	void aLookAndTheRequestAfterItTakeNoLongerThanOneRequestMay() {
+		this.world.seize("a", LockWorld.LEASE);
+		refused(acquire("a"));
+		Duration half = LockWorld.TIMEOUT.dividedBy(2);
+		this.repository.next(Kind.FIND, (request, store) -> {
+			this.world.clock().advance(half);
+			throw Fault.timeout().get();
+		});
+		refused(acquire("a"));
+		assertThat(this.repository.requests(Kind.FIND)).extracting(Request::timeout).containsExactly(half);
+		assertThat(this.repository.requests(Kind.ACQUIRE, "a")).extracting(Request::timeout).endsWith(half);
+		this.repository.delete("a");
+		this.repository.next(Kind.FIND, Fault.before(() -> this.world.clock().advance(LockWorld.TIMEOUT)));
+		granted(acquire("a")).close();
+		assertThat(this.repository.requests(Kind.ACQUIRE, "a")).extracting(Request::timeout)
+			.endsWith(Duration.ofMillis(1));
+	}
+
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 5_000 })
 	void aWaitIsOverExactlyWhenItsTimeIs(long millis) throws Exception {
@@ -377,7 +396,7 @@ class LockAcquirerTests {
 		this.repository.next(Kind.ACQUIRE, Fault.before(() -> this.world.clock().advance(LockWorld.LEASE)));
 		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> acquire("a"))
 			.withMessageContaining("'a'")
-			.withMessageContaining("PT30S");
+			.withMessageContaining("30 s");
 		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
 		assertThat(this.world.news()).isEmpty();
 	}

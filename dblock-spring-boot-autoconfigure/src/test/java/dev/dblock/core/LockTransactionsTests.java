@@ -40,6 +40,9 @@ class LockTransactionsTests {
 
 	private final LockTemplate locks = this.world.template();
 
+	/** Whose locks are not taken for forgotten. */
+	private final List<LockHandle> held = new ArrayList<>();
+
 	private final ScriptedFence fence = new ScriptedFence();
 
 	private final ScriptedTransactions transactions = new ScriptedTransactions();
@@ -119,7 +122,7 @@ class LockTransactionsTests {
 
 	@Test
 	void aCommitElsewhereIsRefusedWhenTheLeaseIsOver() {
-		this.locks.acquire("a", UNRENEWED);
+		this.held.add(this.locks.acquire("a", UNRENEWED));
 		assertLost(LossReason.EXPIRED, () -> this.unfenced.run(() -> this.world.clock().advance(LockWorld.LEASE)));
 		assertThat(this.unfenced.outcomes()).containsExactly("rollback");
 		assertThat(this.fence.tokens()).isEmpty();
@@ -155,7 +158,7 @@ class LockTransactionsTests {
 
 	@Test
 	void whoeverHasALaterTokenRefusesTheCommit() {
-		this.locks.acquire("a");
+		this.held.add(this.locks.acquire("a"));
 		this.fence.next(Outcome.OVERTAKEN, new IllegalStateException("scripted"));
 		assertLost(LossReason.TAKEN_OVER, () -> this.transactions.run(() -> {
 		}));
@@ -181,7 +184,7 @@ class LockTransactionsTests {
 
 	@Test
 	void aTransactionHasItsSlotUntilItsOutcomeIsKnown() {
-		this.locks.acquire("a");
+		this.held.add(this.locks.acquire("a"));
 		this.transactions.run(() -> {
 			this.transactions.runNew(() -> {
 			});
@@ -195,7 +198,7 @@ class LockTransactionsTests {
 
 	@Test
 	void aFifthTransactionAtATimeIsRefused() {
-		this.locks.acquire("a");
+		this.held.add(this.locks.acquire("a"));
 		runNested(4, () -> assertThatIllegalStateException().isThrownBy(() -> this.transactions.runNew(() -> {
 		})).withMessageContaining("'a'").withMessageContaining("4 others"));
 		assertThat(this.transactions.outcomes()).containsExactly("rollback", "commit", "commit", "commit", "commit");
@@ -204,7 +207,7 @@ class LockTransactionsTests {
 
 	@Test
 	void transactionsThatAreNotFencedNeedNoSlot() {
-		this.locks.acquire("a");
+		this.held.add(this.locks.acquire("a"));
 		runNested(4, () -> {
 			this.transactions.run(TransactionDefinition.PROPAGATION_REQUIRES_NEW, true, () -> {
 			});
@@ -217,8 +220,8 @@ class LockTransactionsTests {
 
 	@Test
 	void transactionsOfOneThreadUnderTwoLocksHaveSlotsOfBoth() {
-		this.locks.acquire("a");
-		this.locks.acquire("b");
+		this.held.add(this.locks.acquire("a"));
+		this.held.add(this.locks.acquire("b"));
 		this.transactions.run(() -> {
 		});
 		assertThat(this.fence.slots()).containsExactly(0, 0);
@@ -285,7 +288,7 @@ class LockTransactionsTests {
 		LockHandle lock = this.locks.acquire("a");
 		this.fence.next(TransactionFence.Written.DONE);
 		this.fence.next(Outcome.UNKNOWN, new IllegalArgumentException("no answer"));
-		this.locks.acquire("b");
+		this.held.add(this.locks.acquire("b"));
 		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> this.transactions.run(() -> {
 		}));
 		lock.release();
@@ -367,7 +370,7 @@ class LockTransactionsTests {
 
 	@Test
 	void aForgottenHandleIsHeldUntilItsTransactionHasEnded() {
-		this.locks.acquire("a");
+		this.held.add(this.locks.acquire("a"));
 		this.transactions.run(() -> {
 			System.gc();
 			this.world.look();
@@ -435,7 +438,7 @@ class LockTransactionsTests {
 
 	@Test
 	void aLockWhoseHandleIsOpenIsNotEnteredThroughItsTransaction() {
-		this.locks.acquire("a");
+		this.held.add(this.locks.acquire("a"));
 		this.transactions.run(() -> assertThat(this.world.engine().keptByTransaction("a")).isEmpty());
 	}
 
@@ -457,7 +460,7 @@ class LockTransactionsTests {
 	@Test
 	void aManagerWithoutSynchronizationIsFollowedAllTheSame() {
 		this.transactions.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
-		this.locks.acquire("a");
+		this.held.add(this.locks.acquire("a"));
 		this.transactions.run(() -> {
 		});
 		assertThat(this.fence.slots()).containsExactly(0);
@@ -506,7 +509,7 @@ class LockTransactionsTests {
 	@Test
 	void aSavepointIsNoTransactionOfItsOwn() {
 		TransactionExecutionListener listener = this.transactions.getTransactionExecutionListeners().iterator().next();
-		this.locks.acquire("a");
+		this.held.add(this.locks.acquire("a"));
 		SimpleTransactionStatus savepoint = new SimpleTransactionStatus(false);
 		listener.afterBegin(savepoint, null);
 		listener.beforeCommit(savepoint);
@@ -517,7 +520,7 @@ class LockTransactionsTests {
 
 	@Test
 	void theLocksOfAllProcessesOfAnApplicationCount() {
-		this.locks.acquire("a");
+		this.held.add(this.locks.acquire("a"));
 		this.world.anotherProcess().acquire("b");
 		this.transactions.run(() -> {
 		});

@@ -37,6 +37,9 @@ class SeedFeaturesTests {
 
 	private final LockTemplate locks = this.world.template();
 
+	/** Whose locks are not taken for forgotten. */
+	private final List<LockHandle> held = new ArrayList<>();
+
 	@AfterEach
 	void close() {
 		this.world.close();
@@ -49,7 +52,7 @@ class SeedFeaturesTests {
 	@Test
 	void acquirerIdentityPerInstance() {
 		LockTemplate other = this.world.anotherProcess();
-		this.locks.acquire("a");
+		this.held.add(this.locks.acquire("a"));
 		other.acquire("b");
 		assertThat(row("a").acquirer()).isEqualTo("host-1:4711:k7");
 		assertThat(row("b").acquirer()).isEqualTo("host-2:815:x1");
@@ -60,7 +63,7 @@ class SeedFeaturesTests {
 	@Test
 	void acquiredAt() {
 		Instant now = Instant.ofEpochMilli(this.world.clock().serverMillis());
-		this.locks.acquire("a");
+		this.held.add(this.locks.acquire("a"));
 		this.world.advance(SECOND);
 		assertThat(row("a").acquiredAt()).isEqualTo(now);
 	}
@@ -78,7 +81,7 @@ class SeedFeaturesTests {
 
 	@Test
 	void whyAndThread() {
-		this.locks.acquire("a", LockOptions.defaults().why("moving chunks"));
+		this.held.add(this.locks.acquire("a", LockOptions.defaults().why("moving chunks")));
 		assertThat(row("a").why()).isEqualTo("moving chunks");
 		assertThat(row("a").thread()).isEqualTo(Thread.currentThread().getName());
 	}

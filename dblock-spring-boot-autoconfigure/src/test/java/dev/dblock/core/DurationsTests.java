@@ -1,0 +1,21 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class DurationsTests {
+
+	@ParameterizedTest
+	@CsvSource({ "PT0S, 0 ms", "PT0.0005S, 0.5 ms", "PT0.000000999S, 0 ms", "PT0.143212068S, 143 ms",
+			"PT0.999999S, 999 ms", "PT1S, 1 s", "PT1.2S, 1.2 s", "PT12.345678S, 12.345 s", "PT60S, 1 min",
+			"PT61.5S, 1 min 1.5 s", "PT1H5M, 1 h 5 min", "PT24H0.25S, 1 d 0.25 s", "PT8784H, 366 d",
+			"PT-0.5S, -500 ms" })
+	void isWrittenForPeople(Duration duration, String text) {
+		assertThat(Durations.readable(duration)).isEqualTo(text);
+	}
+
+}
