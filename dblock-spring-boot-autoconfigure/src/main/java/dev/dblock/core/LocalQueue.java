@@ -29,6 +29,12 @@ final class LocalQueue {
 	 */
 	private static final long LONGEST_YIELD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+	/**
+	 * A release that was sent to a server which is gone may have been applied before: the
+	 * waiters here need not be the last to find out.
+	 */
+	static final long LONGEST_RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
 	private static final AtomicIntegerFieldUpdater<LocalQueue> VISITORS = AtomicIntegerFieldUpdater
 		.newUpdater(LocalQueue.class, "visitors");
 
@@ -63,17 +69,23 @@ final class LocalQueue {
 
 	private boolean removed;
 
+	private long releasingSinceNanos;
+
+	private final long longestReleaseNanos;
+
 	/**
 	 * An empty queue.
 	 * @param name the full name of the lock
 	 * @param settings how far the lock is handed on
+	 * @param longestReleaseNanos for how long a release keeps the waiters from asking
 	 * @param removal is asked to remove the queue when nobody needs it, and tells whether
 	 * it did
 	 */
-	LocalQueue(String name, HandOffSettings settings, Predicate<LocalQueue> removal) {
+	LocalQueue(String name, HandOffSettings settings, long longestReleaseNanos, Predicate<LocalQueue> removal) {
 		this.name = name;
 		this.handOff = settings;
 		this.streak = new HandOffStreak(settings, System.nanoTime());
+		this.longestReleaseNanos = longestReleaseNanos;
 		this.removal = removal;
 	}
 
@@ -165,10 +177,11 @@ final class LocalQueue {
 		if (this.holder != null && !this.holder.isOver()) {
 			return Math.min(SAFETY_NANOS, this.holder.remainingNanos());
 		}
-		if (this.releases > 0) {
-			return SAFETY_NANOS;
-		}
 		long now = System.nanoTime();
+		long releasing = (this.releases > 0) ? this.longestReleaseNanos - (now - this.releasingSinceNanos) : 0;
+		if (releasing > 0) {
+			return releasing;
+		}
 		long yield = this.yielding ? this.yieldUntilNanos - now : 0;
 		this.yielding = yield > 0;
 		AskPlan next = this.plan;
@@ -274,6 +287,9 @@ final class LocalQueue {
 	 * @return {@code false} when the queue is removed already
 	 */
 	synchronized boolean releasing() {
+		if (this.releases == 0) {
+			this.releasingSinceNanos = System.nanoTime();
+		}
 		this.releases += this.removed ? 0 : 1;
 		return !this.removed;
 	}

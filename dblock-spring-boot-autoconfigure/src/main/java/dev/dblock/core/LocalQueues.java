@@ -16,8 +16,15 @@ final class LocalQueues {
 
 	private final HandOffSettings handOff;
 
+	private final long longestReleaseNanos;
+
 	LocalQueues(HandOffSettings handOff) {
+		this(handOff, LocalQueue.LONGEST_RELEASE_NANOS);
+	}
+
+	LocalQueues(HandOffSettings handOff, long longestReleaseNanos) {
 		this.handOff = handOff;
+		this.longestReleaseNanos = longestReleaseNanos;
 	}
 
 	@Nullable LocalQueue find(String name) {
@@ -51,7 +58,8 @@ final class LocalQueues {
 		while (true) {
 			LocalQueue queue = this.byName.get(name);
 			if (queue == null) {
-				queue = this.byName.computeIfAbsent(name, (key) -> new LocalQueue(key, this.handOff, this::remove));
+				queue = this.byName.computeIfAbsent(name,
+						(key) -> new LocalQueue(key, this.handOff, this.longestReleaseNanos, this::remove));
 			}
 			if (admission.test(queue)) {
 				return queue;

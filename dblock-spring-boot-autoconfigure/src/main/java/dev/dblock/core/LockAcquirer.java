@@ -24,6 +24,17 @@ final class LockAcquirer {
 	 */
 	private static final Duration SHORTEST_REQUEST = Duration.ofSeconds(1);
 
+	/**
+	 * A request that was sent to a server which is gone keeps a waiter from asking the
+	 * next one. So the first ones may take no longer than this, and only a server that
+	 * still is too slow then is given twice as much each time.
+	 */
+	private static final Duration PATIENCE = Duration.ofMillis(1250);
+
+	private static final int TIMEOUTS_TO_BE_PATIENT = 3;
+
+	private static final int MOST_DOUBLINGS = 20;
+
 	private final LockRequests requests;
 
 	private final EngineSettings settings;
@@ -149,6 +160,8 @@ final class LockAcquirer {
 		private final long waitNanos;
 
 		private @Nullable DataAccessException failure;
+
+		private int timeouts;
 
 		private @Nullable LeaseHandle taken;
 
@@ -279,6 +292,7 @@ final class LockAcquirer {
 			Outcome outcome = LockAcquirer.this.requests.ask(queue, me, this.terms, limit(leftNanos));
 			if (outcome.handle() == null) {
 				this.failure = outcome.failure();
+				this.timeouts = outcome.isTimedOut() ? this.timeouts + 1 : 0;
 				subscribe();
 				AskPlan before = queue.plan();
 				int refusals = (before != null) ? before.refusals() + 1 : 1;
@@ -290,7 +304,13 @@ final class LockAcquirer {
 
 		private Duration limit(long leftNanos) {
 			Duration left = Duration.ofNanos(Math.max(leftNanos, SHORTEST_REQUEST.toNanos()));
-			return Durations.shorter(left, Durations.shorter(LockAcquirer.this.settings.timeout(), this.terms.lease()));
+			Duration most = Durations.shorter(LockAcquirer.this.settings.timeout(), this.terms.lease());
+			return Durations.shorter(left, Durations.shorter(most, patience()));
+		}
+
+		private Duration patience() {
+			int doublings = Math.max(0, this.timeouts - TIMEOUTS_TO_BE_PATIENT + 1);
+			return PATIENCE.multipliedBy(1L << Math.min(doublings, MOST_DOUBLINGS));
 		}
 
 		private void subscribe() {

@@ -27,7 +27,7 @@ final class LockRequests {
 	 * How much longer than its limit a request may keep a waiter, to learn who holds the
 	 * lock.
 	 */
-	private static final Duration LOOK = Duration.ofSeconds(1);
+	private static final Duration LOOK = Duration.ofMillis(500);
 
 	private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.QueryTimeoutException;
 
 /**
  * What one attempt to acquire a lock came to: a handle, who else holds the lock, or a
@@ -26,6 +27,13 @@ record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullabl
 
 	static Outcome failed(DataAccessException failure) {
 		return new Outcome(null, null, failure);
+	}
+
+	/**
+	 * Whether the request took as long as it might: no further pause is needed after it.
+	 */
+	boolean isTimedOut() {
+		return this.failure instanceof QueryTimeoutException;
 	}
 
 	/**

@@ -42,7 +42,7 @@ final class PollPause {
 	 */
 	AskPlan plan(Outcome last, int refusals, boolean listening, long now) {
 		boolean told = listening && last.failure() == null;
-		long pollNanos = told ? safeguard() : polling(refusals);
+		long pollNanos = told ? safeguard() : polling(last.isTimedOut() ? 1 : refusals);
 		long expiryNanos = untilExpiry(last.expiryNanos());
 		boolean expires = expiryNanos < pollNanos;
 		Cause cause = expires ? Cause.EXPIRY : (told ? Cause.SLOW_POLL : Cause.POLL);

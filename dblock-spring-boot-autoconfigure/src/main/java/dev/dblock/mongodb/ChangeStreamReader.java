@@ -32,9 +32,10 @@ final class ChangeStreamReader {
 	private static final Duration LONGEST_SILENCE = Duration.ofSeconds(1);
 
 	/**
-	 * A server that says nothing at all for that long is taken for gone.
+	 * A server that says nothing at all for that long is taken for gone: until then, the
+	 * waiters believe that they would be told.
 	 */
-	static final Duration REQUEST_LIMIT = Duration.ofSeconds(10);
+	static final Duration REQUEST_LIMIT = Duration.ofSeconds(3);
 
 	private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
 
@@ -101,7 +102,7 @@ final class ChangeStreamReader {
 		boolean goOn = true;
 		while (goOn && !isStopped()) {
 			try {
-				read();
+				goOn = read();
 			}
 			catch (RuntimeException | Error ex) {
 				goOn = isStopped() || goOnAfter(ex);
@@ -109,7 +110,11 @@ final class ChangeStreamReader {
 		}
 	}
 
-	private void read() {
+	/**
+	 * Read until the stream ends or breaks.
+	 * @return whether to open another
+	 */
+	private boolean read() {
 		ChangeStreamIterable<BsonDocument> stream = this.streams.get()
 			.maxAwaitTime(LONGEST_SILENCE.toMillis(), TimeUnit.MILLISECONDS);
 		if (this.resumeToken != null) {
@@ -125,6 +130,12 @@ final class ChangeStreamReader {
 				this.pause = FIRST_PAUSE;
 				valid = event == null || tell(event);
 			}
+			return true;
+		}
+		catch (RuntimeException | Error ex) {
+			// Told first: closing is a request too, and may be sent to a server that is
+			// gone
+			return isStopped() || goOnAfter(ex);
 		}
 		finally {
 			close(cursor);

@@ -192,7 +192,8 @@ class ChangeStreamWaitingTests {
 		}
 		held.close();
 		assertThat(other.waits().of(Cause.SIGNAL)).isZero();
-		assertThat(output.getAll()).containsOnlyOnce("Waiters ask for their locks by polling");
+		eventually().untilAsserted(
+				() -> assertThat(output.getAll()).containsOnlyOnce("Waiters ask for their locks by polling"));
 	}
 
 	@Test

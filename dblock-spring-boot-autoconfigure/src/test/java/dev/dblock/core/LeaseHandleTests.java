@@ -86,8 +86,8 @@ class LeaseHandleTests {
 			assertThat(this.handle.isHeld()).isTrue();
 			assertThat(this.handle.remaining()).isEqualTo(LockWorld.LEASE);
 			this.handle.ensureHeld();
-			assertThat(this.handle).hasToString(
-					"lock 'a', fencing token " + this.handle.token() + ", held for another " + LockWorld.LEASE);
+			assertThat(this.handle)
+				.hasToString("lock 'a', fencing token " + this.handle.token() + ", held for another 30 s");
 			assertThat(requests()).isEqualTo(before);
 		}
 

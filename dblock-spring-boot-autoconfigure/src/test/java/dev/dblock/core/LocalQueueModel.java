@@ -65,7 +65,7 @@ final class LocalQueueModel {
 	private @Nullable Actor inside;
 
 	LocalQueueModel(int handOvers, String cast) {
-		this.queues = new LocalQueues(new HandOffSettings(handOvers, Duration.ofDays(1)));
+		this.queues = new LocalQueues(new HandOffSettings(handOvers, Duration.ofDays(1)), Duration.ofDays(1).toNanos());
 		cast.chars().forEach((kind) -> this.actors.add(new Actor((char) kind, this.actors.size())));
 	}
 

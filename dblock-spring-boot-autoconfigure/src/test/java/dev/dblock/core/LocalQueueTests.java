@@ -46,6 +46,21 @@ class LocalQueueTests {
 		assertThat(queue.holder()).isNull();
 	}
 
+	@Test
+	void waitsForAReleaseNoLongerThanItNeeds() {
+		LocalQueue queue = new LocalQueues(new HandOffSettings(1000, Duration.ofHours(1)),
+				Duration.ofMillis(20).toNanos())
+			.enter("name");
+		Lease lease = lease();
+		queue.granted(lease, null);
+		queue.join(this.waiter);
+		queue.releasing();
+		queue.ended(lease);
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isLessThanOrEqualTo(Duration.ofMillis(20).toNanos());
+		LockWorld.eventually().until(() -> queue.pauseBeforeAsking(this.waiter) <= 0);
+		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+	}
+
 	private void assertThatIsYieldedFor(LocalQueue queue, Duration request, Duration expected) {
 		Lease lease = lease();
 		queue.granted(lease, null);

@@ -262,6 +262,17 @@ class LockAcquirerTests {
 	}
 
 	@Test
+	void aWaiterGivesAServerMoreTimeOnlyWhenItWasTooSlowSeveralTimes() throws Exception {
+		this.repository.next(Kind.ACQUIRE, Fault.lost(Fault.timeout()), Fault.lost(Fault.timeout()),
+				Fault.lost(() -> new DataAccessResourceFailureException("no server")), Fault.lost(Fault.timeout()),
+				Fault.lost(Fault.timeout()), Fault.lost(Fault.timeout()), Fault.lost(Fault.timeout()),
+				Fault.lost(Fault.timeout()));
+		granted(waitFor(Duration.ofDays(1)).result()).close();
+		assertThat(this.repository.requests(Kind.ACQUIRE, "a")).extracting((request) -> request.timeout().toMillis())
+			.containsExactly(1250L, 1250L, 1250L, 1250L, 1250L, 1250L, 2500L, 5000L, 5000L);
+	}
+
+	@Test
 	void theLastRequestOfAWaitMayTakeASecond() throws Exception {
 		this.world.seize("a", LockWorld.LEASE);
 		Worker<LockAttempt> waiter = waitFor(Duration.ofMillis(4_500));
@@ -269,7 +280,7 @@ class LockAcquirerTests {
 		this.world.clock().advance(Duration.ofMillis(4_400));
 		LockWorld.eventually()
 			.untilAsserted(() -> assertThat(this.repository.requests(Kind.ACQUIRE, "a")).extracting(Request::timeout)
-				.contains(LockWorld.TIMEOUT, Duration.ofMillis(4_500), Duration.ofSeconds(1)));
+				.contains(Duration.ofMillis(1_250), Duration.ofSeconds(1)));
 		this.world.clock().advance(Duration.ofSeconds(1));
 		refused(waiter.result());
 		assertThat(this.repository.requests(Kind.ACQUIRE, "a")).extracting(Request::timeout)
@@ -487,7 +498,7 @@ class LockAcquirerTests {
 		assertThat(refusal.holder()).isNotNull();
 		assertThat(refusal.holder().holder()).isEqualTo(other.holder());
 		assertThat(this.repository.requests(Kind.FIND)).isNotEmpty()
-			.allSatisfy((look) -> assertThat(look.timeout()).isEqualTo(Duration.ofSeconds(1)));
+			.allSatisfy((look) -> assertThat(look.timeout()).isEqualTo(Duration.ofMillis(500)));
 	}
 
 	@Test

@@ -7,6 +7,9 @@ import java.util.stream.LongStream;
 
 import org.junit.jupiter.api.Test;
 
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.QueryTimeoutException;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
@@ -53,6 +56,15 @@ class PollPauseTests {
 		assertThat(pauses.untilExpiry(0)).isEqualTo(Duration.ofMillis(2).toNanos());
 		assertThat(pauses.untilExpiry(HOUR.toNanos())).isEqualTo(HOUR.plusMillis(2).toNanos());
 		assertThat(pauses.untilExpiry(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
+	}
+
+	@Test
+	void isShortAfterARequestThatTookAllItsTime() {
+		PollPause pauses = polling(Duration.ofMillis(50), HOUR);
+		Outcome timedOut = Outcome.failed(new QueryTimeoutException("scripted"));
+		assertThat(pauses.plan(timedOut, 10, true, 0).atNanos()).isLessThanOrEqualTo(Duration.ofMillis(50).toNanos());
+		Outcome failed = Outcome.failed(new DataAccessResourceFailureException("scripted"));
+		assertThat(pauses.plan(failed, 10, true, 0).atNanos()).isGreaterThan(Duration.ofSeconds(10).toNanos());
 	}
 
 	@Test
