@@ -201,14 +201,14 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	@Override
 	public void attach(LockHandle handle) {
 		if (handle instanceof LeaseHandle mine) {
-			mine.lease().owner().attach();
+			this.registry.attach(mine.lease());
 		}
 	}
 
 	@Override
 	public void detach(LockHandle handle) {
 		if (handle instanceof LeaseHandle mine) {
-			mine.lease().owner().detach();
+			this.registry.detach(mine.lease());
 		}
 	}
 

@@ -35,6 +35,19 @@ final class LeaseOwner {
 		return this.thread == thread && !this.left || this.others.contains(thread);
 	}
 
+	/**
+	 * Those who work under the lock, and who acquired it.
+	 */
+	Set<Thread> threads() {
+		List<Thread> others = this.others;
+		if (others.isEmpty()) {
+			return Set.of(this.thread);
+		}
+		Set<Thread> all = new HashSet<>(others);
+		all.add(this.thread);
+		return all;
+	}
+
 	String threadName() {
 		return nameOf(this.thread);
 	}

@@ -17,6 +17,8 @@ final class LeaseRegistry {
 
 	private final Map<String, Lease> byHolder = new ConcurrentHashMap<>();
 
+	private final Map<Thread, Set<Lease>> byThread = new ConcurrentHashMap<>();
+
 	private final Set<Lease> lost = ConcurrentHashMap.newKeySet();
 
 	private final Consumer<Lease> ended;
@@ -33,11 +35,58 @@ final class LeaseRegistry {
 	 * Add a lease, in the place of one that it was handed over from.
 	 */
 	void add(Lease lease) {
-		this.byHolder.put(lease.key().holder(), lease);
+		lease.owner().threads().forEach((thread) -> know(thread, lease));
+		Lease earlier = this.byHolder.put(lease.key().holder(), lease);
+		if (earlier != null) {
+			forget(earlier);
+		}
+	}
+
+	private void know(Thread thread, Lease lease) {
+		this.byThread.compute(thread, (key, held) -> {
+			Set<Lease> all = (held != null) ? held : ConcurrentHashMap.newKeySet();
+			all.add(lease);
+			return all;
+		});
+	}
+
+	private void forget(Lease lease) {
+		lease.owner().threads().forEach((thread) -> forget(thread, lease));
+	}
+
+	private void forget(Thread thread, Lease lease) {
+		this.byThread.computeIfPresent(thread, (key, held) -> {
+			held.remove(lease);
+			return held.isEmpty() ? null : held;
+		});
+	}
+
+	/**
+	 * The current thread begins to work under a lease.
+	 */
+	void attach(Lease lease) {
+		Thread current = Thread.currentThread();
+		lease.owner().attach();
+		know(current, lease);
+		if (find(lease.key()) != lease) {
+			forget(current, lease);
+		}
+	}
+
+	/**
+	 * The current thread does not work under a lease any more.
+	 */
+	void detach(Lease lease) {
+		Thread current = Thread.currentThread();
+		lease.owner().detach();
+		if (!lease.owner().isOf(current)) {
+			forget(current, lease);
+		}
 	}
 
 	void remove(Lease lease) {
 		if (this.byHolder.remove(lease.key().holder(), lease)) {
+			forget(lease);
 			this.ended.accept(lease);
 		}
 	}
@@ -60,7 +109,7 @@ final class LeaseRegistry {
 	 * Do something with each handle under which a thread works, held or lost.
 	 */
 	void forEachOf(Thread thread, Consumer<LeaseHandle> action) {
-		for (Lease lease : this.byHolder.values()) {
+		for (Lease lease : this.byThread.getOrDefault(thread, Set.of())) {
 			if (lease.owner().isOf(thread) && lease.end() != LossReason.RELEASED) {
 				offer(lease, action);
 			}
@@ -95,6 +144,13 @@ final class LeaseRegistry {
 
 	int size() {
 		return this.byHolder.size();
+	}
+
+	/**
+	 * How many threads work under something.
+	 */
+	int threads() {
+		return this.byThread.size();
 	}
 
 	boolean isEmpty() {

@@ -5,6 +5,7 @@ import java.util.Optional;
 import dev.dblock.LockEngine;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
+import dev.dblock.LockShutdownException;
 import dev.dblock.WhenUnavailable;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,13 @@ record LockOperation(LockedMethod method, LockName name, @Nullable LockCondition
 	 */
 	@Nullable Object answer(LockEngine engine, String name, LockRefusal refusal, MethodInvocation invocation) throws Throwable {
 		return unavailable(engine.whenUnavailable(name)).answer(refusal, invocation);
+	}
+
+	/**
+	 * What is answered to a call that comes while the application closes.
+	 */
+	@Nullable Object answer(LockEngine engine, String name, LockShutdownException shutdown) {
+		return unavailable(engine.whenUnavailable(name)).answer(shutdown);
 	}
 
 	/**

@@ -5,8 +5,10 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
+import dev.dblock.LockShutdownException;
 import dev.dblock.LockTemplate;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -48,9 +50,19 @@ final class ReturnSpan implements LockSpan {
 		}
 		LockTemplate locks = this.template.get();
 		String name = operation.nameOf(invocation);
-		return locks.<@Nullable Object, Throwable>execute(name, operation.options(),
-				() -> this.results.ended(operation.method(), invocation.proceed()),
-				(refusal) -> operation.answer(locks.engine(), name, refusal, invocation));
+		AtomicBoolean begun = new AtomicBoolean();
+		try {
+			return locks.<@Nullable Object, Throwable>execute(name, operation.options(), () -> {
+				begun.set(true);
+				return this.results.ended(operation.method(), invocation.proceed());
+			}, (refusal) -> operation.answer(locks.engine(), name, refusal, invocation));
+		}
+		catch (LockShutdownException ex) {
+			if (begun.get()) {
+				throw ex;
+			}
+			return operation.answer(locks.engine(), name, ex);
+		}
 	}
 
 	@Override

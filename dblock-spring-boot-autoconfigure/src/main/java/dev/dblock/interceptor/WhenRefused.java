@@ -1,6 +1,7 @@
 package dev.dblock.interceptor;
 
 import dev.dblock.LockRefusal;
+import dev.dblock.LockShutdownException;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -15,6 +16,13 @@ interface WhenRefused {
 	 * The answer in place of the method's own.
 	 */
 	@Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) throws Throwable;
+
+	/**
+	 * The answer to a call that comes while the application closes.
+	 */
+	default @Nullable Object answer(LockShutdownException shutdown) {
+		throw shutdown;
+	}
 
 	/**
 	 * Throws.
@@ -38,6 +46,16 @@ interface WhenRefused {
 			if (logger.isInfoEnabled()) {
 				logger.info("Skipped {}: {}", this.method.path(), refusal.describe());
 			}
+			return this.span.skipped();
+		}
+
+		/**
+		 * For whoever leaves out what cannot run now, the end of the application is no
+		 * error.
+		 */
+		@Override
+		public @Nullable Object answer(LockShutdownException shutdown) {
+			logger.info("Skipped {}: {}", this.method.path(), shutdown.getMessage());
 			return this.span.skipped();
 		}
 

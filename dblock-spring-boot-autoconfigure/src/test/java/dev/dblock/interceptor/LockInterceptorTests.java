@@ -16,6 +16,7 @@ import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
+import dev.dblock.LockShutdownException;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
@@ -160,6 +161,30 @@ class LockInterceptorTests {
 			.asString()
 			.contains("INFO")
 			.contains("Skipped " + PATH + method + ": The lock '" + method + "' is not available");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "scheduled", "skippingObject" })
+	void whoSkipsIsSkippedWhileTheApplicationCloses(String method, CapturedOutput output) {
+		this.engine.beginClosing();
+		assertThat(call(method)).isNull();
+		assertThat(this.engine.events()).isEmpty();
+		assertThat(output.getOut().lines().filter((line) -> line.contains("is closing"))).singleElement()
+			.asString()
+			.contains("INFO")
+			.contains("Skipped " + PATH + method + ": The lock '" + method + "' was not acquired");
+	}
+
+	@Test
+	void whoDoesNotIsRefusedWhileTheApplicationCloses() {
+		this.engine.beginClosing();
+		assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> this.invoices.run("march"));
+		assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> call("scheduledThrowing"));
+	}
+
+	@Test
+	void aShutdownInTheMiddleOfAMethodIsNoSkip() {
+		assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> call("skippingAndLockingLate"));
 	}
 
 	@Test
@@ -337,6 +362,11 @@ class LockInterceptorTests {
 		@DistributedLock(name = "scheduledThrowing", whenUnavailable = WhenUnavailable.THROW)
 		public void scheduledThrowing() {
 			this.engine.event("run");
+		}
+
+		@DistributedLock(name = "skippingAndLockingLate", whenUnavailable = WhenUnavailable.SKIP)
+		public void skippingAndLockingLate() {
+			throw new LockShutdownException("another");
 		}
 
 		@DistributedLock(name = "skipping", whenUnavailable = WhenUnavailable.SKIP)

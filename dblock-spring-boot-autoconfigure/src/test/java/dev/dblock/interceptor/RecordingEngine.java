@@ -17,6 +17,7 @@ import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
+import dev.dblock.LockShutdownException;
 import dev.dblock.LossReason;
 
 /**
@@ -31,6 +32,8 @@ public class RecordingEngine implements LockEngine {
 	private final Set<String> heldElsewhere = ConcurrentHashMap.newKeySet();
 
 	private final Map<String, Thread> threads = new ConcurrentHashMap<>();
+
+	private volatile boolean closing;
 
 	private final Map<String, Handle> held = new ConcurrentHashMap<>();
 
@@ -62,6 +65,10 @@ public class RecordingEngine implements LockEngine {
 	 */
 	public Thread thread(String name) {
 		return this.threads.get(name);
+	}
+
+	void beginClosing() {
+		this.closing = true;
 	}
 
 	public boolean isHeld(String name) {
@@ -104,6 +111,9 @@ public class RecordingEngine implements LockEngine {
 		String fullName = fullName(name);
 		check(options);
 		this.options.add(options);
+		if (this.closing) {
+			throw new LockShutdownException(fullName);
+		}
 		this.threads.put(fullName, Thread.currentThread());
 		if (this.heldElsewhere.contains(fullName)) {
 			this.events.add("refuse " + fullName);
