@@ -104,7 +104,7 @@ final class FaultRun {
 				Fleet fleet = new Fleet(this.folder, uri(cluster), this.seed, clocks, classPath, properties)) {
 			MongoDatabase database = client.getDatabase(DATABASE);
 			SectionData.create(database);
-			World world = new World(cluster, database, fleet, network, clocks, this.random, new FaultLog());
+			World world = new World(cluster, database, fleet, network, clocks, stamps, this.random, new FaultLog());
 			try (ServerWatch watch = new ServerWatch(cluster.uri(), DATABASE)) {
 				IntStream.rangeClosed(1, this.workers).forEach(fleet::start);
 				awaitSections(fleet);

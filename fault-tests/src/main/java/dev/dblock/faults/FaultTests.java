@@ -9,6 +9,8 @@ import java.util.Arrays;
  */
 public final class FaultTests {
 
+	private static final long LONG_SECONDS = 1860;
+
 	private FaultTests() {
 	}
 
@@ -31,10 +33,11 @@ public final class FaultTests {
 		boolean passed = switch (command) {
 			case "million" -> MillionSections.run(mongod, folder, options);
 			case "run" -> new FaultRun(mongod, toxiproxy(), folder, options, (int) options.number("workers", 3)).run();
+			case "long" -> runLong(mongod, folder, options);
 			case "apart" -> runApart(mongod, folder, options);
 			case "mutants" -> new Mutants(mongod, toxiproxy(), folder, options).run();
 			default -> throw new IllegalArgumentException("Nothing known to run in " + Arrays.toString(args)
-					+ "; there are: million, run, judge, apart, mutants");
+					+ "; there are: million, run, long, judge, apart, mutants");
 		};
 		end(passed);
 	}
@@ -42,6 +45,13 @@ public final class FaultTests {
 	private static void end(boolean passed) {
 		System.out.println(passed ? "PASSED" : "FAILED");
 		System.exit(passed ? 0 : 1);
+	}
+
+	private static boolean runLong(Path mongod, Path folder, Options options) throws Exception {
+		boolean million = MillionSections.run(mongod, folder.resolve("million"), options);
+		Path records = Files.createDirectories(folder.resolve("run"));
+		Options longer = options.orElse("duration", LONG_SECONDS);
+		return new FaultRun(mongod, toxiproxy(), records, longer, (int) options.number("workers", 3)).run() && million;
 	}
 
 	private static boolean runApart(Path mongod, Path folder, Options options) throws Exception {

@@ -40,11 +40,12 @@ final class FaultWorker {
 		int life = Integer.parseInt(args[2]);
 		Random random = new Random(Long.parseLong(args[3]) + 31L * worker + 1009L * life);
 		Stamps stamps = new Stamps(folder);
+		stamps.forgetWrites(worker);
 		ConfigurableApplicationContext application = new SpringApplicationBuilder(FaultWorkerConfiguration.class)
 			.web(WebApplicationType.NONE)
 			.logStartupInfo(false)
 			.run(List.of(args).subList(4, args.length).toArray(String[]::new));
-		Sections sections = new Sections(application, stamps, new Records(folder, worker, life));
+		Sections sections = new Sections(application, worker, stamps, new Records(folder, worker, life));
 		List<Thread> threads = new ArrayList<>();
 		for (int i = 0; i < THREADS; i++) {
 			long seed = random.nextLong();

@@ -17,6 +17,8 @@ final class Faults {
 
 	private static final int SHORT_LEASE_MILLIS = 3500;
 
+	private static final long FIND_WRITER_NANOS = Duration.ofSeconds(15).toNanos();
+
 	private static final String[] WRITES = { "findAndModify", "update" };
 
 	private Faults() {
@@ -24,7 +26,9 @@ final class Faults {
 
 	static List<Fault> all(boolean clocks) {
 		List<Fault> faults = new ArrayList<>(List.of(worker("worker killed", Faults::killWorker),
-				worker("worker stopped past lease", Faults::stopWorkerForLong),
+				worker("unfenced writer stopped", (world, kind) -> stopWriter(world, kind, Writing.UNFENCED)),
+				worker("fenced writer stopped",
+						(world, kind) -> stopWriter(world, kind, Writing.TOKEN, Writing.TRANSACTION)),
 				worker("worker pauses", Faults::pauseWorker), servers("primary killed", Faults::killPrimary),
 				servers("primary stepped down", Faults::stepDown), servers("primary frozen", Faults::freezePrimary),
 				servers("primary frozen shortly", Faults::freezePrimaryShortly),
@@ -73,8 +77,30 @@ final class Faults {
 		world.log().add(kind, worker, begin);
 	}
 
-	private static void stopWorkerForLong(World world, String kind) throws InterruptedException {
-		stopWorker(world, kind, world.anyWorker(), world.between(SHORT_LEASE_MILLIS + 500, SHORT_LEASE_MILLIS + 3000));
+	/**
+	 * A worker is stopped for longer than its leases while one of its sections is between
+	 * reading and writing.
+	 */
+	static void stopWriter(World world, String kind, Writing... writings) throws InterruptedException {
+		long end = System.nanoTime() + FIND_WRITER_NANOS;
+		int worker = 0;
+		while (worker == 0 && System.nanoTime() < end) {
+			world.sleep(1);
+			worker = writer(world, writings);
+		}
+		stopWorker(world, kind, (worker > 0) ? worker : world.anyWorker(),
+				world.between(SHORT_LEASE_MILLIS + 1500, SHORT_LEASE_MILLIS + 3000));
+	}
+
+	private static int writer(World world, Writing... writings) {
+		for (int worker : world.fleet().numbers()) {
+			for (Writing writing : writings) {
+				if (world.stamps().isWriting(worker, writing)) {
+					return worker;
+				}
+			}
+		}
+		return 0;
 	}
 
 	static void stopWorker(World world, String kind, int worker, long millis) throws InterruptedException {

@@ -2,12 +2,15 @@ package dev.dblock.faults;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -26,7 +29,7 @@ final class Judge {
 	 */
 	private static final Duration LAG = Duration.ofSeconds(2);
 
-	private static final int TOKEN_BLOCK = 1024;
+	private static final NavigableMap<Long, Long> NO_BLOCKS = Collections.emptyNavigableMap();
 
 	private final History history;
 
@@ -128,20 +131,27 @@ final class Judge {
 
 	/**
 	 * A lease may outlast its holder by its own length and the allowance: after a crash,
-	 * or when the answer to a grant was lost.
+	 * or when the answer to a grant was lost. Whose lease it was is told by the token,
+	 * since that of the document is the last one of the block that was granted.
 	 */
 	private List<String> orphans() {
-		Map<String, Long> lastClaims = new HashMap<>();
+		Map<String, NavigableMap<Long, Long>> lastClaims = new HashMap<>();
+		for (Stretch stretch : this.history.stretches()) {
+			lastClaims.computeIfAbsent(stretch.name(), (name) -> new TreeMap<>())
+				.merge(stretch.token(), stretch.firstNanos(), Math::min);
+		}
 		for (Attempt attempt : this.history.attempts()) {
-			if (attempt.isGranted()) {
-				lastClaims.merge(attempt.name() + attempt.token() / TOKEN_BLOCK, claimEnd(attempt), Math::max);
+			NavigableMap<Long, Long> blocks = lastClaims.getOrDefault(attempt.name(), NO_BLOCKS);
+			Long block = attempt.isGranted() ? blocks.ceilingKey(attempt.token()) : null;
+			if (block != null) {
+				blocks.merge(block, claimEnd(attempt), Math::max);
 			}
 		}
 		List<String> cases = new ArrayList<>();
 		for (Stretch stretch : this.history.stretches()) {
 			if (!stretch.isFree()) {
-				long claimed = lastClaims.getOrDefault(stretch.name() + stretch.token() / TOKEN_BLOCK,
-						stretch.firstNanos());
+				long claimed = lastClaims.getOrDefault(stretch.name(), NO_BLOCKS)
+					.getOrDefault(stretch.token(), stretch.firstNanos());
 				long over = stretch.lastNanos() - claimed;
 				if (over > LockName.untilFree(stretch.name()).plus(LAG).toNanos()) {
 					cases.add("'%s' (token block of %d) was held for another %,d ms".formatted(stretch.name(),

@@ -86,23 +86,6 @@ final class Network implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Close all connections of a worker; it can make others at once.
-	 */
-	void cutWorker(int worker) {
-		try {
-			for (Link link : this.links) {
-				if (link.worker == worker) {
-					link.proxy.disable();
-					link.proxy.enable();
-				}
-			}
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-	}
-
 	void healWorker(int worker) {
 		heal(this.links.stream().filter((link) -> link.worker == worker).toList());
 	}
@@ -148,6 +131,13 @@ final class Network implements AutoCloseable {
 		 */
 		static Disturbance late(Duration delay) {
 			return (toxics) -> toxics.latency("late", ToxicDirection.UPSTREAM, delay.toMillis());
+		}
+
+		/**
+		 * Requests arrive at once, and their answers late.
+		 */
+		static Disturbance lateAnswers(Duration delay) {
+			return (toxics) -> toxics.latency("late", ToxicDirection.DOWNSTREAM, delay.toMillis());
 		}
 
 		static Disturbance bandwidth(long kilobytes) {

@@ -21,6 +21,12 @@ record Options(Map<String, String> values) {
 		return new Options(Map.copyOf(values));
 	}
 
+	Options orElse(String name, long value) {
+		Map<String, String> all = new HashMap<>(this.values);
+		all.putIfAbsent(name, Long.toString(value));
+		return new Options(Map.copyOf(all));
+	}
+
 	String text(String name, String otherwise) {
 		return this.values.getOrDefault(name, otherwise);
 	}

@@ -57,7 +57,10 @@ final class Sections {
 
 	private final AtomicInteger running = new AtomicInteger();
 
-	Sections(ApplicationContext application, Stamps stamps, Records records) {
+	private final int worker;
+
+	Sections(ApplicationContext application, int worker, Stamps stamps, Records records) {
+		this.worker = worker;
 		this.locks = application.getBean(LockTemplate.class);
 		this.annotated = application.getBean(AnnotatedSections.class);
 		this.data = new SectionData(application.getBean(MongoTemplate.class),
@@ -159,7 +162,12 @@ final class Sections {
 				// Renewals must leave it as long as it is
 				handle.renew();
 			}
-			hold(attempt, handle, writing, holdNanos(random, kind, slow, lock.lease()));
+			if (value >= 0 && !slow && chance(random, this.mix.slowly())) {
+				holdSlowly(attempt, handle, writing, random);
+			}
+			else {
+				hold(attempt, handle, writing, holdNanos(random, kind, slow, lock.lease()));
+			}
 			if (value >= 0) {
 				attempt.write(writing, value + 1, Written.UNKNOWN);
 				attempt.write(writing, value + 1, write(writing, lock.name(), handle.token(), value + 1));
@@ -168,6 +176,19 @@ final class Sections {
 		finally {
 			attempt.leave();
 			this.running.decrementAndGet();
+		}
+	}
+
+	/**
+	 * Those who are to be stopped between reading and writing have to be found there.
+	 */
+	private void holdSlowly(OpenAttempt attempt, LockHandle handle, Writing writing, Random random) {
+		this.stamps.beginWrite(this.worker, writing);
+		try {
+			hold(attempt, handle, writing, TimeUnit.MILLISECONDS.toNanos(300 + random.nextInt(300)));
+		}
+		finally {
+			this.stamps.endWrite(this.worker, writing);
 		}
 	}
 
@@ -207,7 +228,7 @@ final class Sections {
 		if (chance(random, this.mix.longer())) {
 			return lease.toNanos() / 2 + random.nextLong(lease.toNanos());
 		}
-		return TimeUnit.MICROSECONDS.toNanos(random.nextInt(chance(random, 10) ? 10_000 : 500));
+		return TimeUnit.MICROSECONDS.toNanos(random.nextInt(chance(random, this.mix.brisk()) ? 10_000 : 500));
 	}
 
 	/**

@@ -12,7 +12,13 @@ final class Stamps {
 
 	private static final int STOP = 1;
 
-	private static final int SIZE = 2;
+	private static final int WRITES = 2;
+
+	private static final int KINDS = Writing.values().length;
+
+	private static final int MOST_WORKERS = 16;
+
+	private static final int SIZE = WRITES + MOST_WORKERS * KINDS;
 
 	private final SharedLongs longs;
 
@@ -22,6 +28,40 @@ final class Stamps {
 
 	long next() {
 		return this.longs.addAtomically(COUNTER, 1) + 1;
+	}
+
+	/**
+	 * A section has read what it is going to overwrite.
+	 */
+	void beginWrite(int worker, Writing writing) {
+		this.longs.addAtomically(indexOf(worker, writing), 1);
+	}
+
+	/**
+	 * It has overwritten it.
+	 */
+	void endWrite(int worker, Writing writing) {
+		this.longs.addAtomically(indexOf(worker, writing), -1);
+	}
+
+	/**
+	 * Whether a worker has sections between reading and writing.
+	 */
+	boolean isWriting(int worker, Writing writing) {
+		return this.longs.get(indexOf(worker, writing)) > 0;
+	}
+
+	/**
+	 * A worker begins another life: the sections of the last one are gone.
+	 */
+	void forgetWrites(int worker) {
+		for (Writing writing : Writing.values()) {
+			this.longs.set(indexOf(worker, writing), 0);
+		}
+	}
+
+	private static int indexOf(int worker, Writing writing) {
+		return WRITES + (worker - 1) * KINDS + writing.ordinal();
 	}
 
 	boolean isStopped() {

@@ -20,8 +20,8 @@ enum Trial {
 	/**
 	 * The same, with much that is written by those who are overtaken.
 	 */
-	WRITES(3, List.of("--faults.mix.longer=30", "--faults.mix.writing=100", "--faults.mix.writings=TRANSACTION"),
-			(world) -> stopEach(world, 6000)),
+	WRITES(3, List.of("--faults.mix.slowly=30", "--faults.mix.writing=100", "--faults.mix.writings=TRANSACTION"),
+			Trial::stopWriters),
 	/**
 	 * Holders are stopped for longer than their leases, but not than the extensions that
 	 * they were given.
@@ -32,10 +32,10 @@ enum Trial {
 	 */
 	CLOCK(3, List.of(), Trial::moveClockAhead),
 	/**
-	 * Grants are made whose answers are lost, and found again by the driver when it asks
-	 * on another connection, half a lease later; then nothing arrives any more.
+	 * Workers are stopped while the answers to their requests are under way, and find
+	 * them when the leases that were granted by them are over.
 	 */
-	STORED_ANSWERS(3, List.of("--dblock.handoff.max-count=0"), Trial::findAnswersAgain),
+	STORED_ANSWERS(3, List.of("--dblock.handoff.max-count=0", "--faults.mix.brisk=100"), Trial::findAnswersAgain),
 	/**
 	 * Renewals arrive when the leases are over.
 	 */
@@ -76,6 +76,13 @@ enum Trial {
 		}
 	}
 
+	private static void stopWriters(World world) throws InterruptedException {
+		for (int i = 0; i < 6; i++) {
+			Faults.stopWriter(world, "writer stopped past lease", Writing.TRANSACTION);
+			world.sleep(1000);
+		}
+	}
+
 	private static void moveClockAhead(World world) throws Exception {
 		Fault fault = Faults.all(true)
 			.stream()
@@ -88,14 +95,13 @@ enum Trial {
 	private static void findAnswersAgain(World world) throws Exception {
 		for (int worker : Stream.of(1, 2, 3, 1, 2, 3).toList()) {
 			long begin = System.nanoTime();
-			world.network().disturbWorker(worker, Network.Disturbance.swallowAnswers());
-			world.sleep(1500);
-			world.network().cutWorker(worker);
+			world.network().disturbWorker(worker, Network.Disturbance.lateAnswers(Duration.ofMillis(1500)));
+			world.sleep(500);
+			world.fleet().worker(worker).pause();
+			world.sleep(4500);
 			world.network().healWorker(worker);
-			world.sleep(800);
-			world.network().disturbWorker(worker, Network.Disturbance.swallowRequests());
-			world.sleep(3500);
-			world.network().healWorker(worker);
+			world.sleep(500);
+			world.fleet().worker(worker).resume();
 			world.log().add("answers found again", worker, begin);
 			world.sleep(1500);
 		}

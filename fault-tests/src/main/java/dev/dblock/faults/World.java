@@ -14,18 +14,20 @@ import org.jspecify.annotations.Nullable;
  * @param fleet the workers
  * @param network what is between them
  * @param clocks their clocks, if they can be set
+ * @param stamps what the workers share
  * @param random what decides
  * @param log what happened
  */
 record World(Cluster cluster, MongoDatabase database, Fleet fleet, Network network, @Nullable FakeTime clocks,
-		Random random, FaultLog log) {
+		Stamps stamps, Random random, FaultLog log) {
 
 	/**
 	 * The same world for something that happens beside something else, and must not take
 	 * its chances from it.
 	 */
 	World with(Random random) {
-		return new World(this.cluster, this.database, this.fleet, this.network, this.clocks, random, this.log);
+		return new World(this.cluster, this.database, this.fleet, this.network, this.clocks, this.stamps, random,
+				this.log);
 	}
 
 	FakeTime requiredClocks() {

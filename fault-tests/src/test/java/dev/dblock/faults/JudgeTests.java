@@ -254,6 +254,15 @@ class JudgeTests {
 	}
 
 	@Test
+	void claimsBelongToTheBlockOfTheirTokensHoweverManyItHas() {
+		this.attempts.add(section(1, 1024, 10, 9000, Outcome.RELEASED));
+		this.stretches.add(held(9215, 10, 9000 + 3503 + 2000));
+		assertBroken();
+		this.stretches.add(held(9216, 20000, 20000 + 3503 + 2001));
+		assertBroken(ORPHANS);
+	}
+
+	@Test
 	void leaseThatIsThereAgainWithoutAnotherGrantWasRevived() {
 		this.stretches.add(held(2047, 10, 3000));
 		this.stretches.add(new Stretch("red", null, 2047, nanos(3100), nanos(3200)));
