@@ -37,7 +37,7 @@ final class Schedule {
 	void run(World world) throws Exception {
 		long end = System.nanoTime() + this.duration.toNanos();
 		List<Fault> round = new ArrayList<>();
-		for (int rounds = 0; System.nanoTime() < end || (rounds == 1 && !round.isEmpty());) {
+		for (int rounds = 0; rounds == 0 || System.nanoTime() < end || (rounds == 1 && !round.isEmpty());) {
 			if (round.isEmpty()) {
 				rounds++;
 				round.addAll(this.faults);
