@@ -51,12 +51,41 @@ final class Hold {
 		return new Hold(engine, handle, false);
 	}
 
+	/**
+	 * The lock of that name under which this thread works already.
+	 */
+	static @Nullable Hold ofThread(LockEngine engine, String fullName) {
+		Hold found = LockContext.find(engine, fullName);
+		if (found != null) {
+			return found;
+		}
+		LockHandle other = ThreadHold.handle(engine, fullName);
+		if (other == null) {
+			other = engine.keptByTransaction(fullName).orElse(null);
+		}
+		return (other != null) ? borrowed(engine, other) : null;
+	}
+
 	LockEngine engine() {
 		return this.engine;
 	}
 
 	LockHandle handle() {
 		return this.handle;
+	}
+
+	/**
+	 * Whether those who hold the lock have to give it back.
+	 */
+	boolean isOwned() {
+		return this.owned;
+	}
+
+	/**
+	 * The hold of each lock, where several are held as one.
+	 */
+	List<Hold> parts() {
+		return (this.handle instanceof LockHandleSet set) ? set.parts() : List.of(this);
 	}
 
 	/**
@@ -98,7 +127,10 @@ final class Hold {
 	 * lock, even if the lock is held on.
 	 */
 	void leaveThread() {
-		if (isShared()) {
+		if (this.handle instanceof LockHandleSet set) {
+			set.leaveThread();
+		}
+		else if (isShared()) {
 			this.engine.detach(this.handle);
 		}
 	}
@@ -168,6 +200,14 @@ final class Hold {
 			logger.debug("Nobody says whether the lock '{}' is still held; whoever ends last will hear",
 					this.handle.name(), ex);
 		}
+	}
+
+	/**
+	 * One piece of work has ended, and says so by hand.
+	 * @return whether the lock was still held
+	 */
+	boolean release() {
+		return isLast() ? this.handle.release() : this.handle.isHeld();
 	}
 
 	/**

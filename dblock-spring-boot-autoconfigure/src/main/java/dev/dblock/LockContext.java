@@ -1,5 +1,6 @@
 package dev.dblock;
 
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -30,13 +31,14 @@ public final class LockContext {
 	}
 
 	/**
-	 * The lock of that name under which this thread works.
+	 * The lock of that name under which this thread works, one that it has locked through
+	 * {@link LockOperations#asLock} included.
 	 * @param name the full name of the lock, prefix included
 	 * @return its handle, or empty when this thread does not work under it
 	 */
 	public static Optional<LockHandle> current(String name) {
 		Hold hold = find((candidate) -> candidate.handle().name().equals(name));
-		return (hold != null) ? Optional.of(hold.handle()) : Optional.empty();
+		return Optional.ofNullable((hold != null) ? hold.handle() : ThreadHold.handle(name));
 	}
 
 	/**
@@ -63,13 +65,18 @@ public final class LockContext {
 	}
 
 	static Scope enter(Hold hold) {
-		Scope scope = new Scope(hold, CURRENT.get());
+		Scope before = CURRENT.get();
+		LoggedLock logged = LoggedLock.enter(hold.parts());
+		Scope scope = before;
+		for (Hold part : hold.parts()) {
+			scope = new Scope(part, scope, before, logged);
+		}
 		CURRENT.set(scope);
-		return scope;
+		return Objects.requireNonNull(scope);
 	}
 
 	/**
-	 * The stretch of a thread's work that one lock covers.
+	 * The stretch of a thread's work that one lock covers, perhaps together with others.
 	 */
 	static final class Scope implements AutoCloseable {
 
@@ -77,19 +84,22 @@ public final class LockContext {
 
 		private final @Nullable Scope outer;
 
+		private final @Nullable Scope before;
+
 		private final LoggedLock logged;
 
-		private Scope(Hold hold, @Nullable Scope outer) {
+		private Scope(Hold hold, @Nullable Scope outer, @Nullable Scope before, LoggedLock logged) {
 			this.hold = hold;
 			this.outer = outer;
-			this.logged = LoggedLock.enter(hold.handle());
+			this.before = before;
+			this.logged = logged;
 		}
 
 		@Override
 		public void close() {
 			this.logged.leave();
-			if (this.outer != null) {
-				CURRENT.set(this.outer);
+			if (this.before != null) {
+				CURRENT.set(this.before);
 			}
 			else {
 				CURRENT.remove();

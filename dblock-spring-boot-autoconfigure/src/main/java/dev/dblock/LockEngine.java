@@ -96,6 +96,34 @@ public interface LockEngine {
 	}
 
 	/**
+	 * Complete options the way {@link #acquire(String, LockOptions)} does.
+	 * @param name the name as the application says it
+	 * @param options the options
+	 * @return the options that a lock of this name is acquired with; what is left out
+	 * there is not known before it is acquired
+	 * @throws IllegalArgumentException when the options cannot be
+	 */
+	default LockOptions complete(String name, LockOptions options) {
+		return options;
+	}
+
+	/**
+	 * Give a lock back under which no work was done, so that nothing is left of it: at
+	 * once, though a transaction is open or a minimum hold is not over. A server that
+	 * cannot be told is only logged.
+	 * @param handle a handle of this engine
+	 */
+	default void giveBack(LockHandle handle) {
+		try {
+			handle.close();
+		}
+		catch (LockLostException ex) {
+			// Nothing was done under it
+			return;
+		}
+	}
+
+	/**
 	 * A lock that a transaction of the current thread still keeps after its handle was
 	 * closed.
 	 * @param fullName the full name of the lock

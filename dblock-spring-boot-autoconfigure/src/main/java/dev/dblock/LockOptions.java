@@ -1,6 +1,9 @@
 package dev.dblock;
 
 import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -154,6 +157,18 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	public LockOptions label(String label) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
 				this.why, label);
+	}
+
+	/**
+	 * The same options for several locks.
+	 * @param names the names of the locks
+	 * @param options the options
+	 * @return the options by name
+	 */
+	static Map<String, LockOptions> forEach(Collection<String> names, LockOptions options) {
+		Map<String, LockOptions> locks = new LinkedHashMap<>();
+		names.forEach((name) -> locks.put(name, options));
+		return locks;
 	}
 
 	/**

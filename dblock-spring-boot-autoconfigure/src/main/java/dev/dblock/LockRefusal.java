@@ -10,8 +10,21 @@ import org.jspecify.annotations.Nullable;
  * @param name the full name of the lock, prefix included
  * @param holder the state of the lock when it was last asked for, as far as it is known
  * @param waited how long the caller waited
+ * @param remark what else there is to say of it, as a sentence without its full stop
  */
-public record LockRefusal(String name, @Nullable LockInfo holder, Duration waited) implements LockAttempt {
+public record LockRefusal(String name, @Nullable LockInfo holder, Duration waited,
+		@Nullable String remark) implements LockAttempt {
+
+	/**
+	 * A refusal of which nothing else is to be said.
+	 * @param name the full name of the lock, prefix included
+	 * @param holder the state of the lock when it was last asked for, as far as it is
+	 * known
+	 * @param waited how long the caller waited
+	 */
+	public LockRefusal(String name, @Nullable LockInfo holder, Duration waited) {
+		this(name, holder, waited, null);
+	}
 
 	/**
 	 * The refusal as an exception.
@@ -26,6 +39,10 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 	 * @return the sentence
 	 */
 	public String describe() {
+		return (this.remark != null) ? describeLock() + ". " + this.remark : describeLock();
+	}
+
+	private String describeLock() {
 		StringBuilder text = new StringBuilder("The lock '").append(this.name).append("' is not available");
 		if (!this.waited.isZero()) {
 			text.append(" after a wait of ").append(this.waited.toMillis()).append(" ms");

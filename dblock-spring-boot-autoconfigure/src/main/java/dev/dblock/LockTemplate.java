@@ -2,10 +2,12 @@ package dev.dblock;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.Lock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -61,12 +63,7 @@ public final class LockTemplate implements LockOperations {
 	 * @throws LockLostException when it is not held any more
 	 */
 	private @Nullable Hold entered(String fullName) {
-		Hold entered = LockContext.find(this.engine, fullName);
-		if (entered == null) {
-			entered = this.engine.keptByTransaction(fullName)
-				.map((kept) -> Hold.borrowed(this.engine, kept))
-				.orElse(null);
-		}
+		Hold entered = Hold.ofThread(this.engine, fullName);
 		if (entered != null) {
 			entered.handle().ensureHeld();
 		}
@@ -217,6 +214,44 @@ public final class LockTemplate implements LockOperations {
 			throw refusal.toException();
 		}
 		return ((LockGrant) attempt).handle();
+	}
+
+	@Override
+	public <T extends @Nullable Object, E extends Throwable> T executeAll(Map<String, LockOptions> locks,
+			LockedAction<T, E> action, LockedFallback<T, E> fallback) throws E {
+		return forAll(locks).execute(String.join(", ", locks.keySet()), LockOptions.defaults(), action, fallback);
+	}
+
+	@Override
+	public Optional<LockHandles> tryAcquireAll(Map<String, LockOptions> locks) {
+		SeveralLocks several = new SeveralLocks(this.engine, locks).withoutConfiguredWaits();
+		return (several.acquire() != null) ? Optional.empty() : Optional.of(several.handles());
+	}
+
+	@Override
+	public LockHandles acquireAll(Map<String, LockOptions> locks) {
+		SeveralLocks several = new SeveralLocks(this.engine, locks);
+		LockRefusal refusal = several.acquire();
+		if (refusal != null) {
+			throw refusal.toException();
+		}
+		return several.handles();
+	}
+
+	/**
+	 * A template for the locks of one call, all or none: whatever is executed by it,
+	 * under whatever name, is executed under all of them, as {@link #executeAll} does.
+	 * @param locks the names of the locks, each with how to acquire and hold it
+	 * @return the template
+	 * @throws IllegalArgumentException when no lock is named
+	 */
+	public LockTemplate forAll(Map<String, LockOptions> locks) {
+		return new LockTemplate(new SeveralEngine(this.engine, locks));
+	}
+
+	@Override
+	public Lock asLock(String name, LockOptions options) {
+		return new LockView(this.engine, name, options);
 	}
 
 	@Override

@@ -1,5 +1,9 @@
 package dev.dblock;
 
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
@@ -21,10 +25,22 @@ final class LoggedLock {
 		this.outerToken = outerToken;
 	}
 
-	static LoggedLock enter(LockHandle handle) {
+	static LoggedLock enter(List<Hold> holds) {
+		if (holds.size() == 1) {
+			LockHandle only = holds.get(0).handle();
+			return enter(only.name(), Long.toString(only.token()));
+		}
+		return enter(joined(holds, LockHandle::name), joined(holds, (handle) -> Long.toString(handle.token())));
+	}
+
+	private static String joined(List<Hold> holds, Function<LockHandle, String> what) {
+		return holds.stream().map(Hold::handle).map(what).collect(Collectors.joining(", "));
+	}
+
+	private static LoggedLock enter(String name, String token) {
 		LoggedLock entered = new LoggedLock(MDC.get(NAME), MDC.get(TOKEN));
-		MDC.put(NAME, handle.name());
-		MDC.put(TOKEN, Long.toString(handle.token()));
+		MDC.put(NAME, name);
+		MDC.put(TOKEN, token);
 		return entered;
 	}
 

@@ -149,6 +149,10 @@ public final class ReactiveLockTemplate {
 		 * that can be.
 		 */
 		@Nullable Hold joined(ContextView context) {
+			if (this.engine instanceof SeveralEngine several) {
+				several.beginIn(ReactiveScope.of(context));
+				return null;
+			}
 			String fullName = this.engine.fullName(this.name);
 			Hold found = find(context, fullName);
 			Hold joined = (found != null) ? found.shared() : null;

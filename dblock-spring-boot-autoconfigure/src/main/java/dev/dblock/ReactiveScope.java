@@ -1,5 +1,7 @@
 package dev.dblock;
 
+import java.util.Objects;
+
 import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
@@ -17,7 +19,11 @@ record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
 	}
 
 	static Context enter(Context context, Hold hold) {
-		return context.put(ReactiveScope.class, new ReactiveScope(hold, of(context)));
+		ReactiveScope scope = of(context);
+		for (Hold part : hold.parts()) {
+			scope = new ReactiveScope(part, scope);
+		}
+		return context.put(ReactiveScope.class, Objects.requireNonNull(scope));
 	}
 
 	@Nullable Hold find(LockEngine engine, String fullName) {

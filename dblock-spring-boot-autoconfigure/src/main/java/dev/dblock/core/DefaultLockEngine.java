@@ -185,6 +185,23 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		return attempt;
 	}
 
+	@Override
+	public LockOptions complete(String name, LockOptions options) {
+		LockOptions completed = this.settings.locks().before(name, options);
+		this.settings.terms(name, completed);
+		return completed.orElse(this.settings.defaults());
+	}
+
+	@Override
+	public void giveBack(LockHandle handle) {
+		if (handle instanceof LeaseHandle mine) {
+			mine.giveBack();
+		}
+		else {
+			LockEngine.super.giveBack(handle);
+		}
+	}
+
 	/**
 	 * How this engine is.
 	 * @return what can be asked at any time

@@ -75,9 +75,25 @@ final class KeptByTransaction implements TransactionSynchronization {
 		return this.releaseWanted;
 	}
 
+	/**
+	 * Have the transaction go on without the lock.
+	 */
+	void forget() {
+		unbind();
+		synchronized (this) {
+			this.completed = true;
+		}
+	}
+
+	private synchronized boolean isCompleted() {
+		return this.completed;
+	}
+
 	@Override
 	public void beforeCommit(boolean readOnly) {
-		this.handle.ensureHeld();
+		if (!isCompleted()) {
+			this.handle.ensureHeld();
+		}
 	}
 
 	private void unbind() {

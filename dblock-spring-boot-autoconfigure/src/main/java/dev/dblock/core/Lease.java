@@ -40,6 +40,8 @@ final class Lease {
 
 	private volatile boolean aboutToEnd;
 
+	private volatile boolean minHoldWaived;
+
 	private volatile long nextAttemptNanos;
 
 	private volatile @Nullable ObservedHold observed;
@@ -114,7 +116,14 @@ final class Lease {
 	 * does not end sooner than by the store's clock.
 	 */
 	long minHoldLeftNanos() {
-		return Math.max(0, this.terms.minHold().toNanos() - heldNanos());
+		return this.minHoldWaived ? 0 : Math.max(0, this.terms.minHold().toNanos() - heldNanos());
+	}
+
+	/**
+	 * Nothing was done under the lease, so that its name need not stay taken.
+	 */
+	void waiveMinHold() {
+		this.minHoldWaived = true;
 	}
 
 	boolean isOver() {

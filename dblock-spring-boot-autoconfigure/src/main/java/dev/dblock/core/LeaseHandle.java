@@ -177,11 +177,17 @@ final class LeaseHandle implements LockHandle {
 		}
 	}
 
-	@Override
-	public void close() {
-		if (!this.closed.compareAndSet(false, true)) {
-			return;
+	/**
+	 * Give the lock back as if it had never been acquired.
+	 */
+	void giveBack() {
+		if (this.closed.compareAndSet(false, true)) {
+			this.keeper.waive(this);
+			releaseOrLog();
 		}
+	}
+
+	private void releaseOrLog() {
 		try {
 			this.keeper.release(this);
 		}
@@ -191,6 +197,14 @@ final class LeaseHandle implements LockHandle {
 							+ "by itself at the end of its lease, of which {} are left here",
 					name(), token(), Durations.readable(left()), ex);
 		}
+	}
+
+	@Override
+	public void close() {
+		if (!this.closed.compareAndSet(false, true)) {
+			return;
+		}
+		releaseOrLog();
 		LossReason end = this.lease.end();
 		if (end != null && end != LossReason.RELEASED) {
 			throw this.lease.lost();

@@ -110,6 +110,20 @@ final class LeaseKeeper {
 		return ObservedRepository.unwrapped(this.repository);
 	}
 
+	/**
+	 * Have a lock under which no work was done be kept neither by a transaction nor by
+	 * its minimum hold.
+	 */
+	void waive(LeaseHandle handle) {
+		KeptByTransaction transaction = handle.keptBy();
+		if (transaction != null) {
+			transaction.forget();
+			handle.keptBy(null);
+		}
+		this.transactions.leave(handle);
+		handle.lease().waiveMinHold();
+	}
+
 	@Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
 		return this.repository.fenceFor(manager);
 	}

@@ -59,6 +59,17 @@ public final class LockTransactions {
 	}
 
 	/**
+	 * Have the innermost transaction of this thread go on without a lock under which
+	 * nothing was done.
+	 */
+	void leave(LeaseHandle handle) {
+		OpenTransaction transaction = current();
+		if (transaction != null) {
+			transaction.leave(handle);
+		}
+	}
+
+	/**
 	 * A lock that a transaction of this thread still keeps although its handle was
 	 * closed.
 	 */

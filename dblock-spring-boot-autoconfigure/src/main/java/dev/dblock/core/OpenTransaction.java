@@ -74,6 +74,19 @@ final class OpenTransaction {
 	}
 
 	/**
+	 * Have this transaction go on without a lock.
+	 */
+	void leave(LeaseHandle handle) {
+		this.leases.removeIf((lease) -> {
+			boolean left = lease.isOf(handle);
+			if (left) {
+				lease.end();
+			}
+			return left;
+		});
+	}
+
+	/**
 	 * The last moment before the commit. Whatever is thrown makes Spring roll back.
 	 */
 	void beforeCommit() {

@@ -72,6 +72,11 @@ public final class UnlockedEngine implements LockEngine {
 	}
 
 	@Override
+	public LockOptions complete(String name, LockOptions options) {
+		return this.settings.locks().before(name, options).orElse(this.settings.defaults());
+	}
+
+	@Override
 	public Optional<LockHandle> keptByTransaction(String fullName) {
 		return Optional.empty();
 	}

@@ -134,6 +134,23 @@ class FencedTransactionTests {
 	}
 
 	@ParameterizedTest
+	@ValueSource(strings = { "stock", "warehouse" })
+	void transactionUnderSeveralLocksIsNotCommittedOnceOneOfThemWasTakenOver(String taken) {
+		List<String> both = List.of("warehouse", "stock");
+		this.locks.executeAll(both, () -> inTransaction(this::order));
+		assertThat(orders()).isEqualTo(1);
+		assertThat(this.instances.collection(FENCES).countDocuments(new Document("_id.slot", 0))).isEqualTo(2);
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.locks.executeAll(both, () -> inTransaction(() -> {
+				order();
+				this.instances.expire(taken);
+				this.other.locks().acquire(taken);
+			})))
+			.satisfies((lost) -> assertThat(lost.name()).isEqualTo(taken));
+		assertThat(orders()).isEqualTo(1);
+	}
+
+	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void takeOverWaitsForTheCommitThatCameFirst(boolean earlier) throws Exception {
 		LockHandle stale = this.locks.acquire("stock");

@@ -1,0 +1,243 @@
+package dev.dblock;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Several locks that are held as one. Those under which the acquiring thread worked
+ * already are shared with the work around, so that they are given back by whoever ends
+ * last.
+ */
+final class LockHandleSet implements LockHandles, LockHandle {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockHandleSet.class);
+
+	private final Map<String, Hold> holds;
+
+	private final Collection<Hold> acquired;
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	private final List<Runnable> news = new CopyOnWriteArrayList<>();
+
+	private int attached;
+
+	/**
+	 * Put locks together.
+	 * @param holds the hold of each by name, in the order in which they were acquired
+	 * @param acquired those that were acquired for this set
+	 */
+	LockHandleSet(Map<String, Hold> holds, Collection<Hold> acquired) {
+		this.holds = new LinkedHashMap<>(holds);
+		this.acquired = List.copyOf(acquired);
+	}
+
+	List<Hold> parts() {
+		return List.copyOf(this.holds.values());
+	}
+
+	private List<LockHandle> all() {
+		return this.holds.values().stream().map(Hold::handle).toList();
+	}
+
+	@Override
+	public Map<String, LockHandle> handles() {
+		Map<String, LockHandle> handles = new LinkedHashMap<>();
+		this.holds.forEach((name, hold) -> handles.put(name, hold.handle()));
+		return Collections.unmodifiableMap(handles);
+	}
+
+	@Override
+	public String name() {
+		return all().stream().map(LockHandle::name).collect(Collectors.joining(", "));
+	}
+
+	/**
+	 * That of the last of the locks, since there is none of them all.
+	 */
+	@Override
+	public long token() {
+		List<LockHandle> all = all();
+		return all.get(all.size() - 1).token();
+	}
+
+	@Override
+	public long token(String name) {
+		Hold hold = this.holds.get(name);
+		if (hold == null) {
+			throw new IllegalArgumentException("The lock '%s' is not one of those that were acquired here: %s"
+				.formatted(name, this.holds.keySet()));
+		}
+		return hold.handle().token();
+	}
+
+	@Override
+	public boolean isHeld() {
+		return !this.closed.get() && all().stream().allMatch(LockHandle::isHeld);
+	}
+
+	@Override
+	public Duration remaining() {
+		return this.closed.get() ? Duration.ZERO
+				: all().stream().map(LockHandle::remaining).min(Duration::compareTo).orElse(Duration.ZERO);
+	}
+
+	@Override
+	public void ensureHeld() {
+		if (this.closed.get()) {
+			LockHandle first = all().get(0);
+			throw new LockLostException(first.name(), first.token(), LossReason.RELEASED);
+		}
+		each(all(), LockHandle::ensureHeld);
+	}
+
+	@Override
+	public void renew() {
+		ensureHeld();
+		each(all(), LockHandle::renew);
+	}
+
+	@Override
+	public void extend(Duration atLeast) {
+		ensureHeld();
+		each(all(), (handle) -> handle.extend(atLeast));
+	}
+
+	@Override
+	public void startRenewal() {
+		ensureHeld();
+		each(all(), LockHandle::startRenewal);
+	}
+
+	@Override
+	public void stopRenewal() {
+		each(all(), LockHandle::stopRenewal);
+	}
+
+	@Override
+	public void onLost(Runnable callback) {
+		AtomicBoolean told = new AtomicBoolean();
+		Runnable news = () -> {
+			if (!this.closed.get() && told.compareAndSet(false, true)) {
+				tell(callback);
+			}
+		};
+		this.news.add(news);
+		this.holds.values().forEach((hold) -> hold.onLost(news));
+	}
+
+	private void tell(Runnable callback) {
+		try {
+			callback.run();
+		}
+		catch (Throwable ex) {
+			logger.warn("What was to be done at the loss of one of the locks '{}' failed", name(), ex);
+		}
+	}
+
+	/**
+	 * What is shared with the work around may live on for long.
+	 */
+	private boolean end() {
+		boolean first = this.closed.compareAndSet(false, true);
+		if (first) {
+			this.news.forEach((news) -> this.holds.values().forEach((hold) -> hold.forget(news)));
+		}
+		return first;
+	}
+
+	/**
+	 * The current thread begins to work under the locks.
+	 */
+	synchronized void attach() {
+		this.attached++;
+		this.holds.values().forEach((hold) -> hold.engine().attach(hold.handle()));
+	}
+
+	/**
+	 * The current thread goes on to other work: what it was attached to, or what it has
+	 * acquired. What it shares with the work around is not over for it.
+	 */
+	synchronized void detach() {
+		boolean wasAttached = this.attached > 0;
+		this.attached -= wasAttached ? 1 : 0;
+		(wasAttached ? this.holds.values() : this.acquired).forEach((hold) -> hold.engine().detach(hold.handle()));
+	}
+
+	/**
+	 * The acquiring thread has done its part.
+	 */
+	void leaveThread() {
+		this.acquired.forEach(Hold::leaveThread);
+	}
+
+	@Override
+	public boolean release() {
+		boolean held = isHeld();
+		if (!end()) {
+			return false;
+		}
+		List<Hold> lost = new ArrayList<>();
+		each(lastFirst(), (hold) -> {
+			if (!hold.release()) {
+				lost.add(hold);
+			}
+		});
+		return held && lost.isEmpty();
+	}
+
+	@Override
+	public void close() {
+		if (end()) {
+			each(lastFirst(), Hold::leave);
+		}
+	}
+
+	private List<Hold> lastFirst() {
+		List<Hold> reversed = new ArrayList<>(this.holds.values());
+		Collections.reverse(reversed);
+		return reversed;
+	}
+
+	/**
+	 * Do something with each lock, whatever becomes of the others. That one was lost is
+	 * more than that a server could not be asked.
+	 */
+	private static <T> void each(Iterable<T> locks, Consumer<T> action) {
+		RuntimeException gravest = null;
+		for (T lock : locks) {
+			try {
+				action.accept(lock);
+			}
+			catch (RuntimeException ex) {
+				boolean graver = ex instanceof LockLostException && !(gravest instanceof LockLostException);
+				RuntimeException lesser = graver ? gravest : ex;
+				gravest = (graver || gravest == null) ? ex : gravest;
+				if (lesser != null && lesser != gravest) {
+					gravest.addSuppressed(lesser);
+				}
+			}
+		}
+		if (gravest != null) {
+			throw gravest;
+		}
+	}
+
+	@Override
+	public String toString() {
+		return all().toString();
+	}
+
+}

@@ -1,0 +1,170 @@
+package dev.dblock;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A distributed lock in the form of the class library's. It has no state of its own, so
+ * that any two of one name are the same lock.
+ */
+final class LockView implements Lock {
+
+	private static final Duration FOREVER = Duration.ofDays(36_500);
+
+	private final LockEngine engine;
+
+	private final String name;
+
+	private final LockOptions options;
+
+	LockView(LockEngine engine, String name, LockOptions options) {
+		this.engine = engine;
+		this.name = name;
+		this.options = options;
+		engine.check(name, options);
+	}
+
+	@Override
+	public void lock() {
+		if (!acquireUninterruptibly(FOREVER)) {
+			throw givenUp();
+		}
+	}
+
+	@Override
+	public void lockInterruptibly() throws InterruptedException {
+		if (!acquireInterruptibly(FOREVER)) {
+			throw givenUp();
+		}
+	}
+
+	private IllegalStateException givenUp() {
+		return new IllegalStateException("The lock '%s' was waited for for %s".formatted(this.name, FOREVER));
+	}
+
+	@Override
+	public boolean tryLock() {
+		try {
+			return acquireUninterruptibly(Duration.ZERO);
+		}
+		catch (LockLostException ex) {
+			return false;
+		}
+	}
+
+	@Override
+	public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+		try {
+			return acquireInterruptibly(Duration.ofNanos(Math.max(0, unit.toNanos(time))));
+		}
+		catch (LockLostException ex) {
+			return false;
+		}
+	}
+
+	private boolean acquireInterruptibly(Duration wait) throws InterruptedException {
+		if (Thread.interrupted()) {
+			throw new InterruptedException();
+		}
+		try {
+			return acquire(wait);
+		}
+		catch (LockInterruptedException ex) {
+			Thread.interrupted();
+			InterruptedException interrupted = new InterruptedException(ex.getMessage());
+			interrupted.initCause(ex);
+			throw interrupted;
+		}
+	}
+
+	private boolean acquireUninterruptibly(Duration wait) {
+		boolean interrupted = Thread.interrupted();
+		try {
+			while (true) {
+				try {
+					return acquire(wait);
+				}
+				catch (LockInterruptedException ex) {
+					interrupted = true;
+					Thread.interrupted();
+				}
+			}
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	private boolean acquire(Duration wait) {
+		String fullName = this.engine.fullName(this.name);
+		if (reenter(fullName)) {
+			return true;
+		}
+		LockAttempt attempt = this.engine.acquire(this.name, this.options, wait);
+		if (attempt instanceof LockGrant grant) {
+			ThreadHold.begin(this.engine, grant.handle(), true);
+			return true;
+		}
+		return false;
+	}
+
+	private boolean reenter(String fullName) {
+		ThreadHold hold = ThreadHold.find(this.engine, fullName);
+		if (hold != null && hold.reenter(isUnrenewed())) {
+			return true;
+		}
+		Hold outer = Hold.ofThread(this.engine, fullName);
+		if (outer == null) {
+			return false;
+		}
+		outer.handle().ensureHeld();
+		ThreadHold.begin(this.engine, outer.handle(), false);
+		return true;
+	}
+
+	private boolean isUnrenewed() {
+		return Boolean.FALSE.equals(this.engine.complete(this.name, this.options).autoRenew());
+	}
+
+	@Override
+	public void unlock() {
+		ThreadHold hold = ThreadHold.find(this.engine, this.engine.fullName(this.name));
+		if (hold == null) {
+			throw new IllegalMonitorStateException(
+					("The thread '%s' cannot unlock '%s', since it does not own it: it did not lock it, or has unlocked it"
+							+ " as often as it had locked it. The thread that locks has to unlock")
+						.formatted(Thread.currentThread().getName(), this.name));
+		}
+		hold.leave();
+	}
+
+	@Override
+	public Condition newCondition() {
+		throw new UnsupportedOperationException(
+				"The lock '%s' is shared with other processes, which could not signal a condition of this one"
+					.formatted(this.name));
+	}
+
+	@Override
+	public boolean equals(@Nullable Object other) {
+		return other instanceof LockView view && view.engine == this.engine && view.name.equals(this.name);
+	}
+
+	@Override
+	public int hashCode() {
+		return this.name.hashCode();
+	}
+
+	@Override
+	public String toString() {
+		LockHandle handle = ThreadHold.handle(this.engine, this.engine.fullName(this.name));
+		return (handle != null) ? handle.toString() : "lock '%s', not locked by this thread".formatted(this.name);
+	}
+
+}

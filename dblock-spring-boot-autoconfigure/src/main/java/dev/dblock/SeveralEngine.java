@@ -1,0 +1,106 @@
+package dev.dblock;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has whatever stands on an engine take several locks as if they were one. For one call.
+ */
+final class SeveralEngine implements LockEngine {
+
+	private final LockEngine engine;
+
+	private final Map<String, LockOptions> locks;
+
+	private SeveralLocks.@Nullable ReactiveHolds around;
+
+	SeveralEngine(LockEngine engine, Map<String, LockOptions> locks) {
+		this.engine = engine;
+		this.locks = new LinkedHashMap<>(locks);
+	}
+
+	/**
+	 * The locks will be acquired in another thread, for a sequence that works under locks
+	 * already: those of its context, and of the thread that subscribes.
+	 */
+	void beginIn(@Nullable ReactiveScope scope) {
+		Map<String, Hold> holds = new HashMap<>();
+		for (String name : this.locks.keySet()) {
+			String fullName = this.engine.fullName(name);
+			Hold hold = (scope != null) ? scope.find(this.engine, fullName) : null;
+			if (hold == null) {
+				hold = LockContext.find(this.engine, fullName);
+			}
+			if (hold != null) {
+				holds.put(fullName, hold);
+			}
+		}
+		this.around = holds::get;
+	}
+
+	@Override
+	public String fullName(String name) {
+		return name;
+	}
+
+	@Override
+	public void check(LockOptions options) {
+		this.locks.forEach(this.engine::check);
+	}
+
+	@Override
+	public WhenLost whenLost(String name, LockOptions options) {
+		boolean interrupts = this.locks.entrySet()
+			.stream()
+			.anyMatch((lock) -> this.engine.whenLost(lock.getKey(), lock.getValue()) == WhenLost.INTERRUPT);
+		return interrupts ? WhenLost.INTERRUPT : WhenLost.NOTIFY;
+	}
+
+	@Override
+	public LockAttempt acquire(String name, LockOptions options) {
+		SeveralLocks several = new SeveralLocks(this.engine, this.locks, this.around);
+		LockRefusal refusal = several.acquire();
+		return (refusal != null) ? refusal : new LockGrant(several.handles());
+	}
+
+	@Override
+	public Optional<LockHandle> keptByTransaction(String fullName) {
+		return Optional.empty();
+	}
+
+	@Override
+	public void attach(LockHandle handle) {
+		((LockHandleSet) handle).attach();
+	}
+
+	@Override
+	public void detach(LockHandle handle) {
+		((LockHandleSet) handle).detach();
+	}
+
+	@Override
+	public Optional<LockInfo> inspect(String name) {
+		return this.engine.inspect(name);
+	}
+
+	@Override
+	public List<LockInfo> list() {
+		return this.engine.list();
+	}
+
+	@Override
+	public boolean forceRelease(String name) {
+		return this.engine.forceRelease(name);
+	}
+
+	@Override
+	public boolean forceReleaseNow(String name) {
+		return this.engine.forceReleaseNow(name);
+	}
+
+}
