@@ -37,7 +37,9 @@ class ArchitectureTests {
 
 	private static final String ACTUATE = "dev.dblock.actuate..";
 
-	private static final String[] MIDDLE = { INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE };
+	private static final String INTEGRATION = "dev.dblock.integration..";
+
+	private static final String[] MIDDLE = { INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, INTEGRATION };
 
 	private static final String AUTOCONFIGURE = "dev.dblock.autoconfigure..";
 
@@ -46,14 +48,14 @@ class ArchitectureTests {
 		.resideInAPackage(API)
 		.should()
 		.dependOnClassesThat()
-		.resideInAnyPackage(CORE, INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, AUTOCONFIGURE);
+		.resideInAnyPackage(CORE, INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, INTEGRATION, AUTOCONFIGURE);
 
 	@ArchTest
 	static final ArchRule theEngineUsesOnlyWhatUsersImport = noClasses().that()
 		.resideInAPackage(CORE)
 		.should()
 		.dependOnClassesThat()
-		.resideInAnyPackage(INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, AUTOCONFIGURE);
+		.resideInAnyPackage(INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, INTEGRATION, AUTOCONFIGURE);
 
 	@ArchTest
 	static void theRoomsInTheMiddleDoNotKnowEachOther(JavaClasses classes) {
@@ -103,6 +105,20 @@ class ArchitectureTests {
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("io.micrometer..");
+
+	@ArchTest
+	static final ArchRule onlyItsOwnRoomKnowsSpringIntegration = noClasses().that()
+		.resideOutsideOfPackages(INTEGRATION, AUTOCONFIGURE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("org.springframework.integration..", "org.springframework.messaging..");
+
+	@ArchTest
+	static final ArchRule theRoomForSpringIntegrationUsesOnlyWhatUsersImport = noClasses().that()
+		.resideInAPackage(INTEGRATION)
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage(CORE);
 
 	@ArchTest
 	static final ArchRule onlyTheWiringAndTheActuatorRoomKnowBoot = noClasses().that()

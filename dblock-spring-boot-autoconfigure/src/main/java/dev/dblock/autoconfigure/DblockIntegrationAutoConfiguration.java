@@ -1,0 +1,57 @@
+package dev.dblock.autoconfigure;
+
+import dev.dblock.LockTemplate;
+import dev.dblock.integration.DblockLockRegistry;
+import dev.dblock.integration.DblockLockRegistry6;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.integration.support.locks.LockRegistry;
+
+/**
+ * A registry of locks for Spring Integration, in applications that have it and no
+ * registry of their own.
+ */
+@AutoConfiguration(after = DblockAutoConfiguration.class,
+		afterName = { "org.springframework.boot.integration.autoconfigure.IntegrationAutoConfiguration",
+				"org.springframework.boot.autoconfigure.integration.IntegrationAutoConfiguration" })
+@ConditionalOnClass(LockRegistry.class)
+@ConditionalOnSingleCandidate(LockTemplate.class)
+@ConditionalOnMissingBean(LockRegistry.class)
+public final class DblockIntegrationAutoConfiguration {
+
+	private static final String DISTRIBUTED_LOCK = "org.springframework.integration.support.locks.DistributedLock";
+
+	// Lazy, because an application without leaders and aggregators needs no locks for
+	// them
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = DISTRIBUTED_LOCK)
+	static class Integration7 {
+
+		@Bean
+		@Lazy
+		DblockLockRegistry lockRegistry(LockTemplate template) {
+			return new DblockLockRegistry(template);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingClass(DISTRIBUTED_LOCK)
+	static class Integration6 {
+
+		@Bean
+		@Lazy
+		DblockLockRegistry6 lockRegistry(LockTemplate template) {
+			return new DblockLockRegistry6(template);
+		}
+
+	}
+
+}

@@ -1,0 +1,27 @@
+package dev.dblock.integration;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import org.springframework.integration.support.locks.DistributedLock;
+
+/**
+ * The same for Spring Integration 7 and later, whose locks can be told how long to last.
+ */
+final class IntegrationDistributedLock extends IntegrationLock implements DistributedLock {
+
+	IntegrationDistributedLock(IntegrationLocks locks, String name) {
+		super(locks, name);
+	}
+
+	@Override
+	public void lock(Duration ttl) {
+		with(options().withLease(ttl)).lock();
+	}
+
+	@Override
+	public boolean tryLock(Duration waitTime, Duration ttl) throws InterruptedException {
+		return with(options().withLease(ttl)).tryLock(TimeUnit.NANOSECONDS.convert(waitTime), TimeUnit.NANOSECONDS);
+	}
+
+}

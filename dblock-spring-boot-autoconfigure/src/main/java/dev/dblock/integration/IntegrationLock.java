@@ -1,0 +1,89 @@
+package dev.dblock.integration;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+
+import dev.dblock.LockOptions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock of dblock's that behaves as those of Spring Integration's own registries where
+ * they differ from the class library's.
+ */
+class IntegrationLock implements Lock {
+
+	private final IntegrationLocks locks;
+
+	private final String name;
+
+	private final Lock lock;
+
+	IntegrationLock(IntegrationLocks locks, String name) {
+		this.locks = locks;
+		this.name = name;
+		this.lock = with(locks.options());
+	}
+
+	/**
+	 * The same lock, to be held in another way.
+	 */
+	final Lock with(LockOptions options) {
+		return this.locks.template().asLock(this.name, options);
+	}
+
+	final LockOptions options() {
+		return this.locks.options();
+	}
+
+	@Override
+	public final void lock() {
+		this.lock.lock();
+	}
+
+	@Override
+	public final void lockInterruptibly() throws InterruptedException {
+		this.lock.lockInterruptibly();
+	}
+
+	@Override
+	public final boolean tryLock() {
+		return this.lock.tryLock();
+	}
+
+	@Override
+	public final boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+		return this.lock.tryLock(time, unit);
+	}
+
+	@Override
+	public final void unlock() {
+		try {
+			this.lock.unlock();
+		}
+		catch (IllegalMonitorStateException ex) {
+			throw new IllegalStateException(ex.getMessage(), ex);
+		}
+	}
+
+	@Override
+	public final Condition newCondition() {
+		return this.lock.newCondition();
+	}
+
+	@Override
+	public final boolean equals(@Nullable Object other) {
+		return other instanceof IntegrationLock another && another.lock.equals(this.lock);
+	}
+
+	@Override
+	public final int hashCode() {
+		return this.lock.hashCode();
+	}
+
+	@Override
+	public final String toString() {
+		return this.lock.toString();
+	}
+
+}

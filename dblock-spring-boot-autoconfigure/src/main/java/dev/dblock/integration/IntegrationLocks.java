@@ -1,0 +1,88 @@
+package dev.dblock.integration;
+
+import java.time.Duration;
+import java.util.UUID;
+
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the registries for all versions of Spring Integration have in common.
+ */
+final class IntegrationLocks {
+
+	private final LockTemplate template;
+
+	private final LockOptions options;
+
+	private final String prefix;
+
+	IntegrationLocks(LockTemplate template, LockOptions options, String prefix) {
+		this.template = template;
+		this.options = (options.label() != null) ? options : options.label(prefix + "*");
+		this.prefix = prefix;
+		template.engine().check(options);
+	}
+
+	LockTemplate template() {
+		return this.template;
+	}
+
+	LockOptions options() {
+		return this.options;
+	}
+
+	/**
+	 * The name of the lock for a key.
+	 * @throws IllegalArgumentException when the key would be another text in another
+	 * process, or its text cannot be a lock's name
+	 */
+	String name(@Nullable Object key) {
+		boolean text = key instanceof CharSequence || key instanceof Number || key instanceof UUID
+				|| key instanceof Enum<?>;
+		if (!text) {
+			throw new IllegalArgumentException(
+					("A lock key must be a text, a number, a UUID or an enum constant, which read the same in every"
+							+ " process, but is %s. Hand in the text that tells it from others")
+						.formatted((key != null) ? "of " + key.getClass() : "null"));
+		}
+		String name = this.prefix + ((key instanceof Enum<?> constant) ? constant.name() : key);
+		this.template.engine().fullName(name);
+		return name;
+	}
+
+	/**
+	 * Renew a lock of this thread.
+	 * @param atLeast how long it is to be held from now on, or {@code null} for one lease
+	 * @throws IllegalStateException when this thread does not hold the lock, or has lost
+	 * it
+	 */
+	void renew(Object key, @Nullable Duration atLeast) {
+		String name = name(key);
+		LockHandle handle = LockContext.current(this.template.engine().fullName(name))
+			.orElseThrow(() -> new IllegalStateException(
+					"The lock '%s' cannot be renewed by the thread '%s', which does not own it".formatted(name,
+							Thread.currentThread().getName())));
+		try {
+			if (atLeast != null) {
+				handle.extend(atLeast);
+			}
+			else {
+				handle.renew();
+			}
+		}
+		catch (LockLostException ex) {
+			throw new IllegalStateException(ex.getMessage(), ex);
+		}
+	}
+
+	@Override
+	public String toString() {
+		return "locks of dblock named '%s*'".formatted(this.prefix);
+	}
+
+}
