@@ -1,0 +1,54 @@
+package dev.dblock.documentation;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
+import dev.dblock.LockTemplate;
+import dev.dblock.mongodb.LockFence;
+import org.bson.Document;
+
+/**
+ * What the snippets of the documentation use without saying where it comes from.
+ */
+@SuppressWarnings("NullAway.Init")
+abstract class DocumentedContext {
+
+	protected LockTemplate lockTemplate;
+
+	protected LockFence lockFence;
+
+	protected MongoClient client;
+
+	protected MongoCollection<Document> stock;
+
+	protected Orders repository;
+
+	protected Jdbc jdbc;
+
+	protected Order order;
+
+	protected String item;
+
+	protected String id;
+
+	protected int count;
+
+	protected abstract int reserve(String item);
+
+	protected abstract void alert(String text);
+
+	record Order(String id) {
+	}
+
+	interface Orders {
+
+		void save(Order order, long token);
+
+	}
+
+	interface Jdbc {
+
+		int update(String statement, Object... values);
+
+	}
+
+}

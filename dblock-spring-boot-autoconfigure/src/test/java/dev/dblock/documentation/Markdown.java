@@ -1,0 +1,104 @@
+package dev.dblock.documentation;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * A page of the documentation.
+ *
+ * @param file where it is
+ * @param text what it says
+ */
+record Markdown(Path file, String text) {
+
+	/** The folder of the whole project. */
+	static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+
+	private static final Pattern FENCE = Pattern.compile("(?ms)^```([^\\n]*)\\n(.*?)^```$");
+
+	private static final Pattern LINK = Pattern.compile("!?\\[[^\\]]*\\]\\(([^)\\s]+)\\)");
+
+	private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.+)$");
+
+	private static final Pattern INLINE_CODE = Pattern.compile("`[^`\\n]+`");
+
+	static List<Markdown> all() {
+		try (Stream<Path> files = Files.walk(ROOT, 3)) {
+			return files.filter((file) -> file.toString().endsWith(".md"))
+				.filter((file) -> Stream.of("target", ".git", "node_modules")
+					.noneMatch((folder) -> ROOT.relativize(file).startsWith(folder)
+							|| ROOT.relativize(file).toString().contains("/" + folder + "/")))
+				.sorted()
+				.map(Markdown::read)
+				.toList();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	static Markdown read(Path file) {
+		try {
+			return new Markdown(file, Files.readString(file));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Blocks of code.
+	 * @param info what stands behind the opening fence, in full
+	 */
+	List<String> blocks(String info) {
+		return FENCE.matcher(this.text)
+			.results()
+			.filter((block) -> block.group(1).strip().equals(info))
+			.map((block) -> block.group(2))
+			.toList();
+	}
+
+	/**
+	 * What links and images of the text point to; code has none.
+	 */
+	List<String> links() {
+		return LINK.matcher(withoutCode()).results().map((link) -> link.group(1)).toList();
+	}
+
+	/**
+	 * What the headings are called in links to them, as GitHub makes it up.
+	 */
+	Set<String> anchors() {
+		return HEADING.matcher(FENCE.matcher(this.text).replaceAll(""))
+			.results()
+			.map((heading) -> anchor(heading))
+			.collect(Collectors.toSet());
+	}
+
+	private static String anchor(MatchResult heading) {
+		return heading.group(1)
+			.strip()
+			.toLowerCase(Locale.ROOT)
+			.replaceAll("[^\\p{L}\\p{N}\\- _]", "")
+			.replace(' ', '-');
+	}
+
+	private String withoutCode() {
+		return INLINE_CODE.matcher(FENCE.matcher(this.text).replaceAll("")).replaceAll("");
+	}
+
+	@Override
+	public String toString() {
+		return ROOT.relativize(this.file).toString();
+	}
+
+}
