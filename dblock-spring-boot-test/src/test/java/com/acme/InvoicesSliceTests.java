@@ -1,9 +1,11 @@
 package com.acme;
 
 import dev.dblock.LockUnavailableException;
+import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.test.autoconfigure.AutoConfigureDblock;
 import dev.dblock.test.autoconfigure.TestLocks;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.autoconfigure.json.JsonTest;
@@ -24,6 +26,12 @@ class InvoicesSliceTests {
 
 	@Autowired
 	private TestLocks locks;
+
+	@Test
+	void reactiveCodeIsLockedThere(@Autowired ReactiveLockTemplate template) {
+		assertThat(template.execute("reminders", () -> Mono.just("sent")).block()).isEqualTo("sent");
+		assertThat(this.locks).hasAcquired("reminders", 1);
+	}
 
 	@Test
 	void areLockedInASliceWithoutMongodb(@Autowired ApplicationContext context) {

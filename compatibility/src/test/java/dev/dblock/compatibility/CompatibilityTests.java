@@ -59,7 +59,7 @@ class CompatibilityTests {
 	private static final Pattern SPRING_JAR = Pattern.compile("/(spring-[a-z0-9-]+?)-(\\d[^/]*)\\.jar!");
 
 	private static final Set<String> FRAMEWORK = Set.of("spring-aop", "spring-beans", "spring-context", "spring-core",
-			"spring-expression", "spring-tx", "spring-web", "spring-webmvc");
+			"spring-expression", "spring-test", "spring-tx", "spring-web", "spring-webmvc");
 
 	private final HttpClient http = HttpClient.newHttpClient();
 
@@ -112,7 +112,8 @@ class CompatibilityTests {
 				}
 			}
 		}
-		assertThat(seen).contains("spring-boot", "spring-boot-autoconfigure", "spring-core", "spring-tx");
+		assertThat(seen).contains("spring-boot", "spring-boot-autoconfigure", "spring-boot-test", "spring-core",
+				"spring-test", "spring-tx");
 	}
 
 	@Test

@@ -10,8 +10,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.test.autoconfigure.AutoConfigureDblock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -48,14 +50,15 @@ class LinkageTests {
 			"dev.dblock.autoconfigure.DblockHealthAutoConfiguration$Boot4", "dev.dblock.mongodb.FactoryClient");
 
 	/**
-	 * What each application with the starter has. All else is optional, and used only
-	 * where it exists.
+	 * What each application with the starter has, and its tests. All else is optional,
+	 * and used only where it exists.
 	 */
-	private static final List<String> ALWAYS_THERE = List.of("dev.dblock.", "com.mongodb.", "org.bson.", "org.slf4j.",
-			"org.springframework.aop.", "org.springframework.aot.", "org.springframework.beans.",
+	private static final List<String> ALWAYS_THERE = List.of("dev.dblock.", "com.mongodb.", "org.assertj.", "org.bson.",
+			"org.slf4j.", "org.springframework.aop.", "org.springframework.aot.", "org.springframework.beans.",
 			"org.springframework.boot.", "org.springframework.context.", "org.springframework.core.",
 			"org.springframework.dao.", "org.springframework.data.", "org.springframework.expression.",
-			"org.springframework.scheduling.", "org.springframework.transaction.", "org.springframework.util.");
+			"org.springframework.scheduling.", "org.springframework.test.", "org.springframework.transaction.",
+			"org.springframework.util.");
 
 	/**
 	 * What is found by its name, because it is called otherwise elsewhere.
@@ -75,17 +78,26 @@ class LinkageTests {
 
 	@Test
 	void everythingThatIsCalledIsThere() throws IOException {
-		String dblock = DistributedLock.class.getProtectionDomain().getCodeSource().getLocation().toString();
+		List<String> published = Stream.of(DistributedLock.class, AutoConfigureDblock.class)
+			.map(LinkageTests::home)
+			.toList();
+		Set<String> seen = new LinkedHashSet<>();
 		for (Resource resource : new PathMatchingResourcePatternResolver()
 			.getResources("classpath*:dev/dblock/**/*.class")) {
-			if (resource.getURL().toString().contains(dblock)) {
+			String url = resource.getURL().toString();
+			if (published.stream().filter(url::contains).peek(seen::add).findAny().isPresent()) {
 				try (InputStream stream = resource.getInputStream()) {
 					new ClassReader(stream).accept(new Calls(), ClassReader.SKIP_DEBUG);
 				}
 			}
 		}
+		assertThat(seen).hasSize(2);
 		assertThat(this.checked).as("references that were looked at").isGreaterThan(1000);
 		assertThat(this.missing).isEmpty();
+	}
+
+	private static String home(Class<?> type) {
+		return type.getProtectionDomain().getCodeSource().getLocation().toString();
 	}
 
 	@Test

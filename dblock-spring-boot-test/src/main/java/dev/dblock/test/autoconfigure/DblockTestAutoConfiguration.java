@@ -18,14 +18,18 @@ import org.springframework.core.annotation.Order;
 @AutoConfiguration(after = DblockAutoConfiguration.class)
 public final class DblockTestAutoConfiguration {
 
+	static final String RECORDER = "dblockTestLockRecorder";
+
+	static final String LOCKS = "testLocks";
+
 	// The last one to be told, so that what it has heard of has been told to all others
-	@Bean
+	@Bean(RECORDER)
 	@Order(Ordered.LOWEST_PRECEDENCE)
 	LockRecorder dblockTestLockRecorder() {
 		return new LockRecorder();
 	}
 
-	@Bean
+	@Bean(LOCKS)
 	@Lazy
 	TestLocks testLocks(LockEngine engine, LocalLockStore store, LockRecorder recorder, DblockProperties properties) {
 		if (properties.getMode() != LockMode.LOCAL || !properties.isEnabled()) {

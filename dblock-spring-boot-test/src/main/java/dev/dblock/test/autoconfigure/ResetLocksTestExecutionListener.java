@@ -1,5 +1,7 @@
 package dev.dblock.test.autoconfigure;
 
+import org.springframework.beans.factory.config.SingletonBeanRegistry;
+import org.springframework.context.ApplicationContext;
 import org.springframework.test.context.TestContext;
 import org.springframework.test.context.support.AbstractTestExecutionListener;
 
@@ -11,7 +13,22 @@ final class ResetLocksTestExecutionListener extends AbstractTestExecutionListene
 	@Override
 	public void afterTestMethod(TestContext testContext) {
 		if (testContext.hasApplicationContext()) {
-			testContext.getApplicationContext().getBeanProvider(TestLocks.class).ifAvailable(TestLocks::reset);
+			reset(testContext.getApplicationContext());
+		}
+	}
+
+	/**
+	 * Creates nothing that the test did not ask for, since that may be impossible; what
+	 * was recorded is forgotten all the same, for a later test in the same context.
+	 */
+	private static void reset(ApplicationContext context) {
+		if (context.getAutowireCapableBeanFactory() instanceof SingletonBeanRegistry beans) {
+			if (beans.getSingleton(DblockTestAutoConfiguration.LOCKS) instanceof TestLocks locks) {
+				locks.reset();
+			}
+			else if (beans.getSingleton(DblockTestAutoConfiguration.RECORDER) instanceof LockRecorder recorder) {
+				recorder.clear();
+			}
 		}
 	}
 
