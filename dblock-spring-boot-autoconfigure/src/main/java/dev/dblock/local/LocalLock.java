@@ -45,10 +45,11 @@ final class LocalLock {
 
 	/**
 	 * Whether nothing is lost when the name is forgotten: by this time every new token is
-	 * greater than those of the past.
+	 * greater than those of the past. A holder that has not released can do nothing under
+	 * a lease that has ended.
 	 */
 	boolean isForgettable(long now) {
-		return this.holder == null && !isTaken(now) && this.token < now * TOKENS_PER_MILLI;
+		return !isTaken(now) && this.token < now * TOKENS_PER_MILLI;
 	}
 
 	AcquireAnswer acquire(AcquireRequest request, long now) {

@@ -102,6 +102,23 @@ class LocalLockRepositoryTests extends LockRepositoryContract {
 	}
 
 	@Test
+	void namesWhoseLeasesEndedWithoutAReleaseAreForgotten() {
+		AtomicLong millis = new AtomicLong(1_000_000);
+		LocalLockRepository locks = new LocalLockRepository(new LocalLockStore(millis::get));
+		LeaseKey ended = key("job-0");
+		long last = ((Granted) locks.acquire(request(ended, LEASE))).lastToken();
+		millis.addAndGet(LEASE.toMillis() + 2);
+		for (int i = 1; i < 10_000; i++) {
+			locks.acquire(request(key("job-" + i), LEASE));
+			millis.addAndGet(LEASE.toMillis() + 2);
+		}
+		assertThat(locks.findAll("")).hasSizeLessThan(1100);
+		assertThat(locks.renew(List.of(ended), TIMEOUT)).containsOnlyKeys(ended);
+		assertThat(locks.release(ended, Duration.ZERO, TIMEOUT)).isFalse();
+		assertThat(((Granted) locks.acquire(request(key("job-0"), LEASE))).token()).isGreaterThan(last);
+	}
+
+	@Test
 	void namesWhoseTokensAreAheadOfTheClockAreNotForgotten() {
 		LocalLockStore store = new LocalLockStore(() -> 1_000_000);
 		LocalLockRepository locks = new LocalLockRepository(store);
