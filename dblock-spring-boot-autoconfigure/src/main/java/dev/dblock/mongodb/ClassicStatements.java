@@ -2,10 +2,10 @@ package dev.dblock.mongodb;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -188,20 +188,19 @@ final class ClassicStatements implements Statements {
 			boolean fenceIsRaised) {
 		FoundLocks found = find(store, leases);
 		Reading now = this.clock.read(store);
-		Map<Long, List<LeaseKey>> byLength = new TreeMap<>();
+		Map<BsonDocument, List<LeaseKey>> byChange = new LinkedHashMap<>();
 		for (LeaseKey lease : leases) {
 			LockDocument document = found.document(lease.name());
 			if (document != null && document.isHeldBy(lease.holder())) {
-				byLength.computeIfAbsent(document.leaseMillis(), (length) -> new ArrayList<>()).add(lease);
+				byChange.computeIfAbsent(renewal(document, now, fenceIsRaised), (change) -> new ArrayList<>())
+					.add(lease);
 			}
 		}
 		long renewed = 0;
-		for (Map.Entry<Long, List<LeaseKey>> entry : byLength.entrySet()) {
+		for (Map.Entry<BsonDocument, List<LeaseKey>> entry : byChange.entrySet()) {
 			BsonDocument filter = notExpired(doc(LockDocument.ID, anyOf(entry.getValue(), LeaseKey::name))
 				.append(LockDocument.HOLDER, anyOf(entry.getValue(), LeaseKey::holder)), now);
-			renewed += store.collection()
-				.updateMany(filter, prolong(entry.getKey(), now, fenceIsRaised))
-				.getMatchedCount();
+			renewed += store.collection().updateMany(filter, entry.getKey()).getMatchedCount();
 		}
 		return (renewed == leases.size()) ? Map.of() : find(store, leases).gone(leases, renewed);
 	}
@@ -222,7 +221,7 @@ final class ClassicStatements implements Statements {
 	public boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis) {
 		Reading now = this.clock.read(store);
 		return store.collection()
-			.updateOne(notExpired(OperatorStatements.heldBy(lease), now), prolong(atLeastMillis, now, false))
+			.updateOne(notExpired(OperatorStatements.heldBy(lease), now), prolong(untilFree(atLeastMillis, now), 0))
 			.getMatchedCount() > 0;
 	}
 
@@ -231,11 +230,24 @@ final class ClassicStatements implements Statements {
 		return filter.append(LockDocument.EXPIRES_AT, doc("$gt", date(now.notAfter())));
 	}
 
-	private BsonDocument prolong(long promised, Reading now, boolean fenceIsRaised) {
-		long free = now.notAfter() + this.times.untilFree(promised);
-		BsonDocument update = doc("$max", doc(LockDocument.EXPIRES_AT, (BsonValue) date(free))
-			.append(LockDocument.CLEAN_UP_AT, date(free + this.times.retention()))).append("$currentDate", UPDATED);
+	private BsonDocument renewal(LockDocument document, Reading now, boolean fenceIsRaised) {
+		long free = untilFree(document.leaseMillis(), now);
+		Long stored = document.cleanUpAt();
+		boolean isLateEnough = stored != null && stored >= free + this.times.retention();
+		BsonDocument update = prolong(free, isLateEnough ? 0 : this.times.retentionSlack());
 		return fenceIsRaised ? update.append("$set", FENCE_IS_RAISED) : update;
+	}
+
+	private long untilFree(long promised, Reading now) {
+		return now.notAfter() + this.times.untilFree(promised);
+	}
+
+	// Never shortens: requests can be applied in another order than they were sent. The
+	// slack keeps the renewals to come from changing the index.
+	private BsonDocument prolong(long free, long slack) {
+		return doc("$max", doc(LockDocument.EXPIRES_AT, (BsonValue) date(free)).append(LockDocument.CLEAN_UP_AT,
+				date(free + this.times.retention() + slack)))
+			.append("$currentDate", UPDATED);
 	}
 
 	@Override

@@ -277,6 +277,16 @@ abstract class MongoLockRepositoryContract extends LockRepositoryContract {
 	}
 
 	@Test
+	void aRenewalThatMovesTheCleanUpLeavesRoomForThoseToCome() {
+		LeaseKey key = acquired("stock");
+		set("stock", "cleanUpAt", stored("stock").getDate("expiresAt"));
+		assertThat(this.locks.renew(List.of(key), TIMEOUT)).isEmpty();
+		Document renewed = stored("stock");
+		assertThat(renewed.getDate("cleanUpAt").toInstant())
+			.isEqualTo(renewed.getDate("expiresAt").toInstant().plus(RETENTION).plus(RETENTION_SLACK));
+	}
+
+	@Test
 	void aReleaseRemovesHolderAndExpiryAndKeepsTheCleanUp() {
 		LeaseKey key = acquired("stock");
 		Document held = stored("stock");
