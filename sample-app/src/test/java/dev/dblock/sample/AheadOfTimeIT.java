@@ -30,6 +30,8 @@ class AheadOfTimeIT {
 
 	private Process sample;
 
+	private Thread hook;
+
 	@BeforeEach
 	void start() throws IOException {
 		this.log = this.folder.resolve("log");
@@ -39,6 +41,9 @@ class AheadOfTimeIT {
 			.redirectErrorStream(true)
 			.redirectOutput(this.log.toFile())
 			.start();
+		// Not left behind where the tests are ended before they have ended it
+		this.hook = new Thread(this.sample::destroyForcibly);
+		Runtime.getRuntime().addShutdownHook(this.hook);
 	}
 
 	private static int freePort() throws IOException {
@@ -49,10 +54,14 @@ class AheadOfTimeIT {
 
 	@AfterEach
 	void stop() throws InterruptedException {
+		if (this.sample == null) {
+			return;
+		}
 		this.sample.destroy();
 		if (!this.sample.waitFor(60, TimeUnit.SECONDS)) {
-			this.sample.destroyForcibly();
+			this.sample.destroyForcibly().waitFor();
 		}
+		Runtime.getRuntime().removeShutdownHook(this.hook);
 	}
 
 	@Test
