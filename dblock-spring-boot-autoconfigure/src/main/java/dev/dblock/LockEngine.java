@@ -52,7 +52,8 @@ public interface LockEngine {
 	/**
 	 * Check options for a name without asking for its lock: what is set for the name
 	 * ({@code dblock.locks}) comes before what the options say.
-	 * @param name the name as the application says it
+	 * @param name the name as the application says it, with {@code U+0000} for each part
+	 * that only a call can tell; then what is set for names that it covers counts as well
 	 * @param options the options, completed by the engine's own defaults
 	 * @throws IllegalArgumentException when the lock could not be acquired with them,
 	 * with the reason

@@ -225,7 +225,7 @@ public class DblockProperties {
 		private @Nullable WhenLost whenLost;
 
 		/**
-		 * What the lock is called in metrics, where it has no name that is declared.
+		 * What the lock is called in metrics, in the place of its declared name.
 		 */
 		private @Nullable String label;
 

@@ -1,7 +1,14 @@
 package dev.dblock.autoconfigure;
 
+import java.util.Locale;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.BeanUtils;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.properties.bind.BindHandler;
@@ -20,11 +27,16 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
  * Refuses settings of single locks that would silently apply to no lock, or to another:
  * Spring Boot drops from a name whatever is neither letter, digit, dash nor underscore,
  * takes what follows a dot for something else, and passes by what it does not know,
- * unless the name is in brackets.
+ * unless the name is in brackets. Warns of variables of the environment that apply to
+ * none.
  */
 final class LockSettingNames implements BeanFactoryPostProcessor {
 
 	static final String PREFIX = "dblock.locks";
+
+	private static final Logger logger = LoggerFactory.getLogger(LockSettingNames.class);
+
+	private static final String VARIABLE = "DBLOCK_LOCKS_";
 
 	private static final Pattern UNDERSTOOD = Pattern.compile("\\.[\\w-]+\\.[^.]+|\\.?\\[[^]]+](\\.[^.]+)?");
 
@@ -45,15 +57,35 @@ final class LockSettingNames implements BeanFactoryPostProcessor {
 	}
 
 	private static void check(PropertySource<?> source) {
-		// Variables of the environment have no other characters to lose
-		if (source instanceof EnumerablePropertySource<?> enumerable
-				&& !(source instanceof SystemEnvironmentPropertySource)) {
+		if (source instanceof SystemEnvironmentPropertySource environment) {
+			Stream.of(environment.getPropertyNames()).forEach(LockSettingNames::checkVariable);
+		}
+		else if (source instanceof EnumerablePropertySource<?> enumerable) {
 			for (String name : enumerable.getPropertyNames()) {
 				if (name.startsWith(PREFIX + ".")) {
 					check(name, source);
 				}
 			}
 		}
+	}
+
+	// Not refused: for a service that is called dblock-locks, Kubernetes sets such
+	// variables too
+	private static void checkVariable(String name) {
+		if (name.startsWith(VARIABLE) && !name.matches("(?i)" + VARIABLE + "[A-Z0-9]+_(" + options() + ")")) {
+			logger
+				.warn("The variable {} of the environment sets nothing for any lock. Variables are called {}<NAME>_<OPTION>"
+						+ " and reach only names of letters and digits in lower case; the options are {}. For other names, set"
+						+ " SPRING_APPLICATION_JSON='{\"{}[<name>].lease\":\"5m\"}', or use a file", name, VARIABLE,
+						options().replace("_?", "").replace("|", ", "), PREFIX);
+		}
+	}
+
+	private static String options() {
+		return Stream.of(BeanUtils.getPropertyDescriptors(DblockProperties.Lock.class))
+			.filter((property) -> property.getWriteMethod() != null)
+			.map((property) -> property.getName().replaceAll("(?=[A-Z])", "_?").toUpperCase(Locale.ROOT))
+			.collect(Collectors.joining("|"));
 	}
 
 	private static void check(String property, PropertySource<?> source) {

@@ -44,7 +44,7 @@ final class PropertiesOfLocks {
 		this.properties.forEach(
 				(key, lock) -> settings.put(key, new LockSetting(options(name(key), lock), lock.getWhenUnavailable())));
 		LockSettings all = new LockSettings(settings);
-		settings.forEach((key, setting) -> checkTogether(key, setting, all));
+		all.keys().forEach((key) -> checkTogether(key, settings.get(key), all));
 		return all;
 	}
 
@@ -79,17 +79,19 @@ final class PropertiesOfLocks {
 		});
 	}
 
-	private void checkTogether(String key, LockSetting setting, LockSettings all) {
-		LockOptions together = all.of(key.replace('*', '…')).options();
-		try {
-			this.judge.check(together);
-		}
-		catch (IllegalArgumentException ex) {
-			// Before Spring Boot 4.1 an exception with a cause cannot be made from here
-			throw new InvalidConfigurationPropertyValueException(name(key), setting.options(),
-					"It contradicts what patterns of dblock.locks that match the same names say, and that applies where"
-							+ " this leaves something out: " + ex.getMessage()
-							+ ". Set both here, or change the others");
+	private void checkTogether(String key, @Nullable LockSetting setting, LockSettings all) {
+		for (String name : all.namesInCommonWith(key)) {
+			try {
+				this.judge.check(all.of(name).options());
+			}
+			catch (IllegalArgumentException ex) {
+				// Before Spring Boot 4.1 an exception with a cause cannot be made from
+				// here
+				throw new InvalidConfigurationPropertyValueException(name(key), setting,
+						("It contradicts what other keys of dblock.locks say that match the same names, such as '%s', and"
+								+ " that applies where this leaves something out: %s. Set both here, or change the others")
+							.formatted(name, ex.getMessage()));
+			}
 		}
 	}
 

@@ -139,7 +139,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public void check(String name, LockOptions options) {
-		this.settings.terms(name, this.settings.locks().before(name, options));
+		this.settings.check(name, options);
 	}
 
 	@Override

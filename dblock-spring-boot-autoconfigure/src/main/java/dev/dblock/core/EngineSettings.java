@@ -61,6 +61,17 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 	}
 
 	/**
+	 * Check options for all that a declared name can become.
+	 * @param shape the name, with {@link LockSettings#ANYTHING} for each part that only a
+	 * call can tell
+	 * @param options the options that the code gives
+	 * @throws IllegalArgumentException when they cannot be
+	 */
+	void check(String shape, LockOptions options) {
+		this.locks.namesCoveredBy(shape).forEach((name) -> terms(name, this.locks.before(name, options)));
+	}
+
+	/**
 	 * How a lock is to be acquired and held.
 	 * @param name the name as the application says it
 	 * @param wanted the options, with what is set for the name

@@ -4,8 +4,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 
 import dev.dblock.LockOptions;
 import org.jspecify.annotations.Nullable;
@@ -31,12 +34,10 @@ public final class LockSettings {
 	public static final LockSettings NONE = new LockSettings(Map.of());
 
 	/**
-	 * Stands for text that only a call can tell, where a name is described to
-	 * {@link #unusedBy}. No name has it.
+	 * Stands for text that only a call can tell, where a name is described. No name has
+	 * it.
 	 */
 	public static final char ANYTHING = '\0';
-
-	private static final char WILDCARD = '*';
 
 	private final Map<String, LockSetting> byName = new LinkedHashMap<>();
 
@@ -48,7 +49,7 @@ public final class LockSettings {
 	 */
 	public LockSettings(Map<String, LockSetting> settings) {
 		settings.forEach((key, setting) -> {
-			if (key.indexOf(WILDCARD) < 0) {
+			if (key.indexOf(CommonText.WILDCARD) < 0) {
 				this.byName.put(key, setting);
 			}
 			else {
@@ -98,11 +99,10 @@ public final class LockSettings {
 			keys.add(name);
 		}
 		this.patterns.stream().filter((pattern) -> pattern.matches(name)).map(Pattern::text).forEach(keys::add);
-		return keys.isEmpty() ? ex
-				: new IllegalArgumentException(
-						"%s. What is set for '%s' (dblock.locks) comes before what the code says: change one of them"
-							.formatted(ex.getMessage(), String.join("', '", keys)),
-						ex);
+		return keys.isEmpty() ? ex : new IllegalArgumentException(
+				"%s. What is set for '%s' (dblock.locks or the LockSettings bean) comes before what the code says: change one of them"
+					.formatted(ex.getMessage(), String.join("', '", keys)),
+				ex);
 	}
 
 	/**
@@ -112,36 +112,51 @@ public final class LockSettings {
 	 * @return the keys, in no particular order
 	 */
 	public List<String> unusedBy(Collection<String> names) {
-		List<String> unused = new ArrayList<>(this.byName.keySet());
-		this.patterns.forEach((pattern) -> unused.add(pattern.text()));
-		unused.removeIf((key) -> names.stream().anyMatch((name) -> haveTextInCommon(key, name)));
+		List<String> unused = keys();
+		unused.removeIf((key) -> names.stream().anyMatch((name) -> CommonText.exists(key, name)));
 		return unused;
 	}
 
 	/**
-	 * Whether there is a text that a key and a name can both stand for: by the rest of
-	 * each, from the shortest to the longest.
+	 * The keys for which something is set.
+	 * @return the keys, each name before each pattern and each pattern before those that
+	 * are less specific
 	 */
-	private static boolean haveTextInCommon(String key, String name) {
-		boolean[][] common = new boolean[key.length() + 1][name.length() + 1];
-		for (int k = key.length(); k >= 0; k--) {
-			for (int n = name.length(); n >= 0; n--) {
-				boolean keyIsOpen = k < key.length() && key.charAt(k) == WILDCARD;
-				boolean nameIsOpen = n < name.length() && name.charAt(n) == ANYTHING;
-				if (k == key.length() && n == name.length()) {
-					common[k][n] = true;
-				}
-				else if (keyIsOpen || nameIsOpen) {
-					common[k][n] = (keyIsOpen && common[k + 1][n]) || (nameIsOpen && common[k][n + 1])
-							|| (keyIsOpen && n < name.length() && common[k][n + 1])
-							|| (nameIsOpen && k < key.length() && common[k + 1][n]);
-				}
-				else if (k < key.length() && n < name.length()) {
-					common[k][n] = key.charAt(k) == name.charAt(n) && common[k + 1][n + 1];
-				}
-			}
+	public List<String> keys() {
+		List<String> keys = new ArrayList<>(this.byName.keySet());
+		this.patterns.forEach((pattern) -> keys.add(pattern.text()));
+		return keys;
+	}
+
+	/**
+	 * Find names that come under a key and under others at once: one for each of the
+	 * others, as far as there is any.
+	 * @param key the key
+	 * @return the names, with an ellipsis for what no key tells
+	 */
+	public List<String> namesInCommonWith(String key) {
+		String open = key.replace(CommonText.WILDCARD, ANYTHING);
+		return keys().stream().map((other) -> CommonText.of(other, open)).filter(Objects::nonNull).distinct().toList();
+	}
+
+	/**
+	 * Find names that a declared name can become and for which something else may be set
+	 * than for the others: itself, and all keys that it covers. Of a name that only a
+	 * call can tell, it cannot be said which keys were meant for it.
+	 * @param shape the name, with {@link #ANYTHING} for each part that only a call can
+	 * tell
+	 * @return the names, with an ellipsis for what neither the name nor the key tells
+	 */
+	List<String> namesCoveredBy(String shape) {
+		Set<String> names = new LinkedHashSet<>();
+		names.add(shape.replace(ANYTHING, CommonText.ANY));
+		if (shape.chars().anyMatch((c) -> c != ANYTHING)) {
+			keys().stream()
+				.map((key) -> key.replace(CommonText.WILDCARD, CommonText.ANY))
+				.filter((key) -> CommonText.exists(key, shape))
+				.forEach(names::add);
 		}
-		return common[0][0];
+		return List.copyOf(names);
 	}
 
 	private record Pattern(String text, LockSetting setting) {
@@ -156,11 +171,11 @@ public final class LockSettings {
 		}
 
 		private int prefixLength() {
-			return this.text.indexOf(WILDCARD);
+			return this.text.indexOf(CommonText.WILDCARD);
 		}
 
 		private long literalLength() {
-			return this.text.chars().filter((c) -> c != WILDCARD).count();
+			return this.text.chars().filter((c) -> c != CommonText.WILDCARD).count();
 		}
 
 	}

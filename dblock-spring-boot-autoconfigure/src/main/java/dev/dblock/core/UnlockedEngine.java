@@ -57,7 +57,7 @@ public final class UnlockedEngine implements LockEngine {
 
 	@Override
 	public void check(String name, LockOptions options) {
-		this.settings.terms(name, this.settings.locks().before(name, options));
+		this.settings.check(name, options);
 	}
 
 	@Override

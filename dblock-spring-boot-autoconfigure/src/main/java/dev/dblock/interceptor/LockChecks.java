@@ -103,8 +103,8 @@ final class LockChecks {
 			return findings;
 		}
 		if (this.engine.getIfAvailable() == null) {
-			findings.add(bean.type().getName() + ": has locked methods, but there is no LockEngine bean to lock"
-					+ " them with; configure MongoDB, or set dblock.enabled=false to run them unlocked");
+			findings.add("%s: has locked methods, but there is no LockEngine bean to lock them with; %s"
+				.formatted(bean.type().getName(), MissingEngine.remedy()));
 		}
 		boolean proxyable = checkProxy(bean, findings);
 		for (LockDeclaration declaration : declarations) {

@@ -92,7 +92,7 @@ final class LockOperationParser {
 
 	private static void check(LockEngine engine, @Nullable LockName name, LockOptions options) {
 		if (name != null) {
-			engine.check(name.sample(), options);
+			engine.check(name.shape(), options);
 		}
 		else {
 			engine.check(options);
@@ -107,7 +107,7 @@ final class LockOperationParser {
 		LockedMethod method = declaration.method();
 		WhenRefused declared = declared(declaration, span);
 		if (set != null && skips(set, method)) {
-			refuseSkip(span, "have dblock.locks say when-unavailable: throw");
+			refuseSkip(span, "have dblock.locks (or the LockSettings bean) say when-unavailable: throw");
 		}
 		else if (set == null && declared instanceof WhenRefused.Skip) {
 			refuseSkip(span, "set whenUnavailable = THROW");

@@ -147,6 +147,22 @@ class DblockAopAutoConfigurationTests {
 	}
 
 	@Test
+	void libraryThatIsMissingIsNamedFirst() {
+		this.bare.withClassLoader(new FilteredClassLoader("com.mongodb.client"))
+			.withPropertyValues("dblock.enabled=false")
+			.withBean(Job.class)
+			.run((context) -> assertThat(context).getFailure()
+				.hasMessageContaining("there is no MongoDB driver (org.mongodb:mongodb-driver-sync) on the class path")
+				.hasMessageNotContaining("spring-data-mongodb)")
+				.hasMessageNotContaining("dblock.enabled"));
+		this.bare.withClassLoader(new FilteredClassLoader("org.springframework.data.mongodb"))
+			.withBean(Job.class)
+			.run((context) -> assertThat(context).getFailure()
+				.hasMessageContaining(
+						"there is no Spring Data MongoDB (org.springframework.data:spring-data-mongodb)"));
+	}
+
+	@Test
 	void lazyBeansAreCheckedAtTheStart() {
 		this.contextRunner
 			.withInitializer(

@@ -97,15 +97,34 @@ class LockSettingsConfigurationTests {
 		});
 	}
 
+	private ApplicationContextRunner withVariables(Map<String, Object> variables) {
+		return this.contextRunner.withInitializer((context) -> context.getEnvironment()
+			.getPropertySources()
+			.replace("systemEnvironment", new SystemEnvironmentPropertySource("systemEnvironment", variables)));
+	}
+
 	@Test
-	void settingsComeFromTheEnvironmentToo() {
-		this.contextRunner
-			.withInitializer((context) -> context.getEnvironment()
-				.getPropertySources()
-				.addFirst(new SystemEnvironmentPropertySource("test-systemEnvironment",
-						Map.of("DBLOCK_LOCKS_REPORT_LEASE", "5m"))))
-			.run((context) -> assertThat(context.getBean(LockSettings.class).of("report").options().lease())
-				.isEqualTo(Duration.ofMinutes(5)));
+	void settingsComeFromTheEnvironmentToo(CapturedOutput output) {
+		withVariables(Map.of("DBLOCK_LOCKS_REPORT_LEASE", "5m", "DBLOCK_LOCKS_REPORT_MINHOLD", "1m",
+				"DBLOCK_LOCKS_REPORT_MAX_HOLD", "2h"))
+			.run((context) -> {
+				assertThat(context.getBean(LockSettings.class).of("report").options())
+					.isEqualTo(LockOptions.lease(Duration.ofMinutes(5))
+						.minHold(Duration.ofMinutes(1))
+						.maxHold(Duration.ofHours(2)));
+				assertThat(output).doesNotContain("of the environment sets nothing");
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "DBLOCK_LOCKS_NIGHTLY_INVOICES_LEASE", "DBLOCK_LOCKS_REPORT_LEESE", "DBLOCK_LOCKS_LEASE" })
+	void variableThatSetsNothingIsWarnedOf(String variable, CapturedOutput output) {
+		withVariables(Map.of(variable, "5m")).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).containsOnlyOnce("The variable " + variable + " of the environment sets nothing")
+				.contains("SPRING_APPLICATION_JSON='{\"dblock.locks[<name>].lease\":\"5m\"}'")
+				.contains("MINHOLD, ");
+		});
 	}
 
 	@Test
@@ -159,9 +178,31 @@ class LockSettingsConfigurationTests {
 			.withPropertyValues("dblock.locks.job.lease=3s", "dblock.locks[order-*].min-hold=1m")
 			.run((context) -> assertThat(context.getStartupFailure())
 				.hasMessageContaining("bean 'job', " + Job.class.getName() + "#run(): The minimum hold (PT4S)")
-				.hasMessageContaining("'job' (dblock.locks)")
+				.hasMessageContaining("'job' (dblock.locks or the LockSettings bean)")
 				.hasMessageContaining("#settle(int): The minimum hold (PT1M)")
-				.hasMessageContaining("'order-*' (dblock.locks)"));
+				.hasMessageContaining("'order-*' (dblock.locks or the LockSettings bean)"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "order-7", "order-vip-*" })
+	void settingOfANarrowerNameThatContradictsTheAnnotationIsRefused(String key) {
+		this.contextRunner.withBean("job", Job.class)
+			.withPropertyValues("dblock.locks[%s].min-hold=1m".formatted(key))
+			.run((context) -> assertThat(context.getStartupFailure())
+				.hasMessageContaining("#settle(int): The minimum hold (PT1M)")
+				.hasMessageContaining("'" + key + "' (dblock.locks or the LockSettings bean)"));
+	}
+
+	@Test
+	void settingsOfPatternsThatMatchSomeNamesInCommonAreRefusedIfTheyContradictEachOther() {
+		this.contextRunner
+			.withPropertyValues("dblock.locks[order-*].lease=10s", "dblock.locks[*-eu].min-hold=20s",
+					"dblock.locks[stock-*].min-hold=20s")
+			.run((context) -> {
+				InvalidConfigurationPropertyValueException refusal = refusal(context.getStartupFailure());
+				assertThat(refusal.getName()).isEqualTo("dblock.locks[order-*]");
+				assertThat(refusal.getReason()).contains("such as 'order-…-eu'", "PT20S", "PT10S", "Set both here");
+			});
 	}
 
 	@Test
@@ -204,7 +245,8 @@ class LockSettingsConfigurationTests {
 					"dblock.locks[order-vip-*].lease=5m", "dblock.locks.job.wait=5s", "dblock.locks[*].wait=1s")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
-				assertThat(output).containsOnlyOnce("dblock.locks has settings that apply to none")
+				assertThat(output)
+					.containsOnlyOnce("dblock.locks, or the LockSettings bean, has settings that apply to none")
 					.contains("@DistributedLock: jobs, orders-*. Names that only a LockTemplate uses");
 			});
 	}
@@ -213,7 +255,7 @@ class LockSettingsConfigurationTests {
 	void settingsThatApplyAreNotWarnedOf(CapturedOutput output) {
 		this.contextRunner.withBean("job", Job.class)
 			.withPropertyValues("dblock.locks.order-1.lease=5m", "dblock.locks[order-*].lease=5m")
-			.run((context) -> assertThat(output).doesNotContain("dblock.locks has"));
+			.run((context) -> assertThat(output).doesNotContain("has settings that apply to none"));
 	}
 
 	@Test

@@ -105,6 +105,35 @@ class LockSettingsTests {
 		assertThat(unused.isEmpty()).isEqualTo(used || key.equals("*"));
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "stock,stock,stock", "stock,stocks,", "*-eu,order-*,order-…-eu", "order-7*,order-*,order-7…",
+			"order-*,order-7,order-7", "order-7,order-*,order-7", "*,*,…", "a*z,a*b*z,a…b…z", "ab*,*ba,aba", "*b*,ac,",
+			"*,'',''", "a*,*a,a", "a*-b,a?*,a?…-b" })
+	void nameThatComesUnderBothKeys(String key, String other, String name) {
+		assertThat(labelled(key).namesInCommonWith(other)).isEqualTo((name != null) ? List.of(name) : List.of());
+	}
+
+	@Test
+	void keysThatADeclaredNameCoversAreNarrowerThanIt() {
+		LockSettings settings = labelled("order-7", "order-vip-*", "*-eu", "order*", "*", "stock");
+		assertThat(settings.namesCoveredBy("order-" + LockSettings.ANYTHING)).containsExactlyInAnyOrder("order-…",
+				"order-7", "order-vip-…");
+		assertThat(settings.namesCoveredBy("stock")).containsExactly("stock");
+		assertThat(settings.namesCoveredBy("" + LockSettings.ANYTHING)).containsExactly("…");
+	}
+
+	@Test
+	void settingsForNamesThatADeclaredNameCoversAreChecked() {
+		Map<String, LockSetting> settings = Map.of("order-7",
+				new LockSetting(LockOptions.defaults().minHold(Duration.ofMinutes(1)), null));
+		LockOptions options = LockOptions.lease(Duration.ofSeconds(20));
+		String shape = "order-" + LockSettings.ANYTHING;
+		assertThatIllegalArgumentException().isThrownBy(() -> engine(settings).check(shape, options))
+			.withMessageContaining("minimum hold (PT1M) is longer than the lease (PT20S)")
+			.withMessageContaining("'order-7' (dblock.locks or the LockSettings bean)");
+		engine(settings).check("order-8", options);
+	}
+
 	@Test
 	void whatIsSetComesBeforeWhatTheCodeSays() {
 		LockTemplate template = template(Map.of("stock", new LockSetting(LockOptions.lease(LEASE), null)));
@@ -155,7 +184,7 @@ class LockSettingsTests {
 		LockOptions options = LockOptions.lease(LEASE).minHold(Duration.ofSeconds(20));
 		assertThatIllegalArgumentException().isThrownBy(() -> engine.check("stock", options))
 			.withMessageContaining("minimum hold (PT20S) is longer than the lease (PT2S)")
-			.withMessageContaining("'stock', 'st*' (dblock.locks)");
+			.withMessageContaining("'stock', 'st*' (dblock.locks or the LockSettings bean)");
 		assertThatIllegalArgumentException().isThrownBy(() -> new LockTemplate(engine).acquire("stock", options))
 			.withMessageContaining("dblock.locks");
 		engine.check("other", options);

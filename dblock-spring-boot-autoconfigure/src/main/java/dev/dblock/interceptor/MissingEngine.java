@@ -1,0 +1,35 @@
+package dev.dblock.interceptor;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.springframework.util.ClassUtils;
+
+/**
+ * Why an application has nothing to lock with: without the libraries no property helps.
+ */
+final class MissingEngine {
+
+	private MissingEngine() {
+	}
+
+	static String remedy() {
+		List<String> missing = new ArrayList<>();
+		addIfMissing(missing, "com.mongodb.client.MongoClient", "MongoDB driver (org.mongodb:mongodb-driver-sync)");
+		addIfMissing(missing, "org.springframework.data.mongodb.MongoDatabaseFactory",
+				"Spring Data MongoDB (org.springframework.data:spring-data-mongodb)");
+		return missing.isEmpty() ? "configure MongoDB, or set dblock.enabled=false to run them unlocked"
+				: ("there is no %s on the class path, without which dblock is not configured at all; add what is"
+						+ " missing, for example with spring-boot-starter-data-mongodb")
+					.formatted(String.join(", and no ", missing));
+	}
+
+	// As the auto-configuration sees them, which looks with the application's class
+	// loader
+	private static void addIfMissing(List<String> missing, String type, String library) {
+		if (!ClassUtils.isPresent(type, null)) {
+			missing.add(library);
+		}
+	}
+
+}
