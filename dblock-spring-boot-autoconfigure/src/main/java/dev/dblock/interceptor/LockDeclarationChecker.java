@@ -62,7 +62,8 @@ public final class LockDeclarationChecker implements SmartInitializingSingleton 
 		if (!unused.isEmpty()) {
 			logger.warn("dblock.locks, or the LockSettings bean, has settings that apply to none of the methods with"
 					+ " @DistributedLock: {}. Names that only a LockTemplate uses are not known here; if these are none"
-					+ " of them, correct them. They are compared without any prefix, and '*' stands for any text", String.join(", ", unused));
+					+ " of them, correct them. They are compared without any prefix, and '*' stands for any text",
+					String.join(", ", unused));
 		}
 	}
 
