@@ -117,7 +117,7 @@ class LockSettingsConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "DBLOCK_LOCKS_NIGHTLY_INVOICES_LEASE", "DBLOCK_LOCKS_REPORT_LEESE", "DBLOCK_LOCKS_LEASE" })
+	@ValueSource(strings = { "DBLOCK_LOCKS_NIGHTLY_INVOICES_LEASE", "DBLOCK_LOCKS_REPORT_LEESE" })
 	void variableThatSetsNothingIsWarnedOf(String variable, CapturedOutput output) {
 		withVariables(Map.of(variable, "5m")).run((context) -> {
 			assertThat(context).hasNotFailed();
@@ -125,6 +125,12 @@ class LockSettingsConfigurationTests {
 				.contains("SPRING_APPLICATION_JSON='{\"dblock.locks[<name>].lease\":\"5m\"}'")
 				.contains("MINHOLD, ");
 		});
+	}
+
+	@Test
+	void variableThatNamesNoLockStopsTheStart() {
+		withVariables(Map.of("DBLOCK_LOCKS_LEASE", "5m")).run((context) -> assertThat(context.getStartupFailure())
+			.hasMessageContaining("Failed to bind properties under 'dblock.locks.lease'"));
 	}
 
 	@Test
