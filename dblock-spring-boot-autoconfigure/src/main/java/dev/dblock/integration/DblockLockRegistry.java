@@ -1,14 +1,11 @@
 package dev.dblock.integration;
 
-import java.time.Duration;
-
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 
 import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.integration.support.locks.ExpirableLockRegistry;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
-import org.springframework.scheduling.TaskScheduler;
 
 /**
  * Spring Integration's locks, kept where dblock keeps its own: for aggregators, for
@@ -33,15 +30,13 @@ import org.springframework.scheduling.TaskScheduler;
  * expired.</li>
  * </ul>
  */
-public final class DblockLockRegistry
+public final class DblockLockRegistry extends IntegrationRegistry
 		implements ExpirableLockRegistry<DistributedLock>, RenewableLockRegistry<DistributedLock> {
 
 	/**
 	 * What is put before each key unless something else is said.
 	 */
 	public static final String PREFIX = "integration:";
-
-	private final IntegrationLocks locks;
 
 	/**
 	 * A registry whose locks are held as {@code dblock.*} says.
@@ -59,7 +54,7 @@ public final class DblockLockRegistry
 	 * @throws IllegalArgumentException when the options cannot be
 	 */
 	public DblockLockRegistry(LockTemplate template, LockOptions options, String prefix) {
-		this.locks = new IntegrationLocks(template, options, prefix);
+		super(template, options, prefix);
 	}
 
 	/**
@@ -69,48 +64,7 @@ public final class DblockLockRegistry
 	 */
 	@Override
 	public DistributedLock obtain(Object lockKey) {
-		return new IntegrationDistributedLock(this.locks, this.locks.name(lockKey));
-	}
-
-	/**
-	 * {@inheritDoc} Not needed to keep a lock, since that is done in the background.
-	 * @throws IllegalStateException when the current thread does not hold the lock, or
-	 * has lost it
-	 */
-	@Override
-	public void renewLock(Object lockKey) {
-		this.locks.renew(lockKey, null);
-	}
-
-	/**
-	 * {@inheritDoc} The lease is never made shorter by this.
-	 * @throws IllegalStateException when the current thread does not hold the lock, or
-	 * has lost it
-	 */
-	@Override
-	public void renewLock(Object lockKey, Duration ttl) {
-		this.locks.renew(lockKey, ttl);
-	}
-
-	/**
-	 * Does nothing: leases are renewed in the background without it.
-	 * @param renewalTaskScheduler not used
-	 */
-	@Override
-	public void setRenewalTaskScheduler(TaskScheduler renewalTaskScheduler) {
-	}
-
-	/**
-	 * Does nothing: there is nothing here about locks that nobody holds.
-	 * @param age not used
-	 */
-	@Override
-	public void expireUnusedOlderThan(long age) {
-	}
-
-	@Override
-	public String toString() {
-		return this.locks.toString();
+		return new IntegrationDistributedLock(locks(), locks().name(lockKey));
 	}
 
 }
