@@ -1,7 +1,6 @@
 package dev.dblock.sample.billing;
 
 import java.time.Duration;
-import java.time.Instant;
 
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
@@ -61,10 +60,10 @@ public class Reports {
 	private Report makeLocked() throws InterruptedException {
 		logger.info("WORKS     on the report");
 		LockHandle lock = LockContext.current().orElseThrow();
-		Instant end = Instant.now().plus(this.work);
+		long end = System.nanoTime() + this.work.toNanos();
 		// One that has lost the lock could give up here; it tries to write, to show that
 		// it cannot
-		while (lock.isHeld() && Instant.now().isBefore(end)) {
+		while (lock.isHeld() && System.nanoTime() - end < 0) {
 			Thread.sleep(STEP_MILLIS);
 		}
 		Report report = this.store.report(lock.token(), this.instance);
