@@ -211,6 +211,24 @@ final class Hold {
 	}
 
 	/**
+	 * One piece of work has ended, well or not.
+	 * @param thrown what it threw, or {@code null}
+	 * @return what its caller is to be told of, or {@code null}
+	 */
+	@Nullable Throwable end(@Nullable Throwable thrown) {
+		if (thrown != null) {
+			return leaveAfter(thrown);
+		}
+		try {
+			leave();
+			return null;
+		}
+		catch (RuntimeException | Error ex) {
+			return ex;
+		}
+	}
+
+	/**
 	 * One piece of work has failed. A lost lease outranks what the work threw, since only
 	 * it says that somebody else may have been at the same work; neither an {@link Error}
 	 * nor an exception that tells of the loss already is hidden by it.

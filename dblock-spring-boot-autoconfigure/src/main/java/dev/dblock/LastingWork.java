@@ -128,23 +128,10 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	}
 
 	private void end(@Nullable T result, @Nullable Throwable failure) {
-		Throwable outcome = leave(failure);
+		Throwable outcome = this.hold.end(failure);
 		this.over.complete(true);
 		complete(result, outcome);
 		this.hold.forget(this.news);
-	}
-
-	private @Nullable Throwable leave(@Nullable Throwable failure) {
-		if (failure != null) {
-			return this.hold.leaveAfter(failure);
-		}
-		try {
-			this.hold.leave();
-			return null;
-		}
-		catch (RuntimeException | Error ex) {
-			return ex;
-		}
 	}
 
 	// NullAway takes a type variable for one that is never null

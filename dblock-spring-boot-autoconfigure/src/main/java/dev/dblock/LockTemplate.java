@@ -55,7 +55,8 @@ public final class LockTemplate implements LockOperations {
 		if (attempt instanceof LockRefusal refusal) {
 			return fallback.unavailable(refusal);
 		}
-		return executeAndLeave(Hold.owned(this.engine, ((LockGrant) attempt).handle()), action);
+		Hold hold = Hold.owned(this.engine, ((LockGrant) attempt).handle());
+		return leaving(hold, () -> acquired(hold, action));
 	}
 
 	/**
@@ -78,11 +79,11 @@ public final class LockTemplate implements LockOperations {
 	}
 
 	@SuppressWarnings("unchecked")
-	private static <T extends @Nullable Object, E extends Throwable> T executeAndLeave(Hold hold,
-			LockedAction<T, E> action) throws E {
+	private static <T extends @Nullable Object, E extends Throwable> T leaving(Hold hold, LockedAction<T, E> action)
+			throws E {
 		T result;
 		try {
-			result = acquired(hold, action);
+			result = action.run();
 		}
 		catch (Throwable ex) {
 			throw (E) hold.leaveAfter(ex);
@@ -174,20 +175,11 @@ public final class LockTemplate implements LockOperations {
 	 * begin, or has ended; what the work threw is suppressed in it
 	 * @throws E what the work throws
 	 */
-	@SuppressWarnings("unchecked")
 	public <T extends @Nullable Object, E extends Throwable> T within(LockHandle handle, LockedAction<T, E> action)
 			throws E {
 		handle.ensureHeld();
 		Hold hold = Hold.borrowed(this.engine, handle);
-		T result;
-		try {
-			result = attached(hold, action);
-		}
-		catch (Throwable ex) {
-			throw (E) hold.leaveAfter(ex);
-		}
-		hold.leave();
-		return result;
+		return leaving(hold, () -> attached(hold, action));
 	}
 
 	static <T extends @Nullable Object, E extends Throwable> T attached(Hold hold, LockedAction<T, E> action) throws E {

@@ -319,7 +319,8 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	}
 
 	private void finish(@Nullable Throwable failure) {
-		Throwable outcome = leave(failure);
+		Hold held = leaving();
+		Throwable outcome = (held != null) ? held.end(failure) : failure;
 		T last = this.result;
 		if (outcome != null) {
 			this.actual.onError(outcome);
@@ -329,23 +330,6 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			this.actual.onNext(last);
 		}
 		this.actual.onComplete();
-	}
-
-	private @Nullable Throwable leave(@Nullable Throwable failure) {
-		Hold held = leaving();
-		if (held == null) {
-			return failure;
-		}
-		if (failure != null) {
-			return held.leaveAfter(failure);
-		}
-		try {
-			held.leave();
-			return null;
-		}
-		catch (RuntimeException | Error ex) {
-			return ex;
-		}
 	}
 
 }

@@ -154,18 +154,12 @@ public final class ReactiveLockTemplate {
 				return null;
 			}
 			String fullName = this.engine.fullName(this.name);
-			Hold found = find(context, fullName);
+			Hold found = ReactiveScope.find(ReactiveScope.of(context), this.engine, fullName);
 			Hold joined = (found != null) ? found.shared() : null;
 			return (joined != null) ? joined
 					: this.engine.keptByTransaction(fullName)
 						.map((kept) -> Hold.borrowed(this.engine, kept))
 						.orElse(null);
-		}
-
-		private @Nullable Hold find(ContextView context, String fullName) {
-			ReactiveScope scope = ReactiveScope.of(context);
-			Hold found = (scope != null) ? scope.find(this.engine, fullName) : null;
-			return (found != null) ? found : LockContext.find(this.engine, fullName);
 		}
 
 		WhenLost whenLost() {

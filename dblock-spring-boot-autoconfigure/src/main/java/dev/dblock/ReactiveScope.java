@@ -26,13 +26,17 @@ record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
 		return context.put(ReactiveScope.class, Objects.requireNonNull(scope));
 	}
 
-	@Nullable Hold find(LockEngine engine, String fullName) {
-		for (ReactiveScope scope = this; scope != null; scope = scope.outer) {
+	/**
+	 * The lock of that name under which a sequence is subscribed to: that of its context,
+	 * or else of the thread that subscribes.
+	 */
+	static @Nullable Hold find(@Nullable ReactiveScope innermost, LockEngine engine, String fullName) {
+		for (ReactiveScope scope = innermost; scope != null; scope = scope.outer) {
 			if (scope.hold.engine() == engine && scope.hold.handle().name().equals(fullName)) {
 				return scope.hold;
 			}
 		}
-		return null;
+		return LockContext.find(engine, fullName);
 	}
 
 }

@@ -32,10 +32,7 @@ final class SeveralEngine implements LockEngine {
 		Map<String, Hold> holds = new HashMap<>();
 		for (String name : this.locks.keySet()) {
 			String fullName = this.engine.fullName(name);
-			Hold hold = (scope != null) ? scope.find(this.engine, fullName) : null;
-			if (hold == null) {
-				hold = LockContext.find(this.engine, fullName);
-			}
+			Hold hold = ReactiveScope.find(scope, this.engine, fullName);
 			if (hold != null) {
 				holds.put(fullName, hold);
 			}
