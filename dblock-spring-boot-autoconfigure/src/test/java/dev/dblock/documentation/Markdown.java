@@ -12,6 +12,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * A page of the documentation.
  *
@@ -65,6 +67,22 @@ record Markdown(Path file, String text) {
 			.filter((block) -> block.group(1).strip().equals(info))
 			.map((block) -> block.group(2))
 			.toList();
+	}
+
+	/**
+	 * Whether the Java that is shown stands in a test that compiles it.
+	 * @param test the class of the test
+	 * @param snippets how many there are
+	 */
+	void assertTakenFrom(Class<?> test, int snippets) {
+		Path source = Path.of("src/test/java", test.getName().replace('.', '/') + ".java");
+		String compiled = unindented(read(source).text());
+		assertThat(blocks("java")).hasSize(snippets)
+			.allSatisfy((snippet) -> assertThat(compiled).contains(unindented(snippet)));
+	}
+
+	private static String unindented(String text) {
+		return text.replaceAll("(?m)^\\s+", "");
 	}
 
 	/**

@@ -1,14 +1,12 @@
-package dev.dblock;
+package dev.dblock.documentation;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 
+import dev.dblock.LockHandles;
+import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
 import dev.dblock.integration.DblockLockRegistry;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,30 +16,16 @@ import org.springframework.integration.leader.DefaultCandidate;
 import org.springframework.integration.support.leader.LockRegistryLeaderInitiator;
 import org.springframework.integration.support.locks.LockRegistry;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 /**
  * What the pages about several locks and Spring Integration show is what compiles here.
  */
 class SeveralLocksDocumentTests {
 
-	private static final Path SELF = Path.of("src/test/java/dev/dblock/SeveralLocksDocumentTests.java");
-
-	private static final Pattern SNIPPET = Pattern.compile("(?s)```java\n(.*?)```");
-
 	@ParameterizedTest
 	@CsvSource({ "several-locks.md, 3", "spring-integration.md, 2" })
-	void everySnippetCompiles(String page, int snippets) throws IOException {
-		String compiled = unindented(Files.readString(SELF));
-		List<String> found = SNIPPET.matcher(Files.readString(Path.of("../docs", page)))
-			.results()
-			.map((MatchResult result) -> unindented(result.group(1)))
-			.toList();
-		assertThat(found).hasSize(snippets).allSatisfy((snippet) -> assertThat(compiled).contains(snippet));
-	}
-
-	private static String unindented(String text) {
-		return text.replaceAll("(?m)^\\s+", "");
+	void everySnippetCompiles(String page, int snippets) {
+		Markdown.read(Markdown.ROOT.resolve("docs").resolve(page))
+			.assertTakenFrom(SeveralLocksDocumentTests.class, snippets);
 	}
 
 	static class Examples {

@@ -1,44 +1,25 @@
-package dev.dblock;
+package dev.dblock.documentation;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.YearMonth;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 
+import dev.dblock.DistributedLock;
+import dev.dblock.LockInfo;
+import dev.dblock.LockUnavailableException;
+import dev.dblock.ReactiveLockTemplate;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
 import org.springframework.scheduling.annotation.Async;
-
-import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What {@code docs/methods.md} shows is what compiles here.
  */
 class MethodsDocumentTests {
 
-	private static final Path PAGE = Path.of("../docs/methods.md");
-
-	private static final Path SELF = Path.of("src/test/java/dev/dblock/MethodsDocumentTests.java");
-
-	private static final Pattern SNIPPET = Pattern.compile("(?s)```java\n(.*?)```");
-
 	@Test
-	void everySnippetCompiles() throws IOException {
-		String compiled = unindented(Files.readString(SELF));
-		List<String> snippets = SNIPPET.matcher(Files.readString(PAGE))
-			.results()
-			.map((MatchResult result) -> unindented(result.group(1)))
-			.toList();
-		assertThat(snippets).hasSize(4).allSatisfy((snippet) -> assertThat(compiled).contains(snippet));
-	}
-
-	private static String unindented(String text) {
-		return text.replaceAll("(?m)^\\s+", "");
+	void everySnippetCompiles() {
+		Markdown.read(Markdown.ROOT.resolve("docs/methods.md")).assertTakenFrom(MethodsDocumentTests.class, 4);
 	}
 
 	static class Examples {
