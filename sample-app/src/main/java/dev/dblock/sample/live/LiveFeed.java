@@ -15,6 +15,7 @@ import dev.dblock.LockOperations;
 import dev.dblock.sample.SampleServer;
 import dev.dblock.sample.billing.BillingFigures;
 import dev.dblock.sample.billing.BillingFigures.Figures;
+import dev.dblock.sample.live.LiveEvent.Kind;
 import dev.dblock.sample.live.LiveState.EventView;
 import dev.dblock.sample.live.LiveState.InstanceView;
 import dev.dblock.sample.live.LiveState.LockView;
@@ -43,6 +44,9 @@ class LiveFeed implements DisposableBean {
 
 	/** A process that was paused stores late what it had at hand. */
 	private static final Duration LOOK_BACK = Duration.ofSeconds(30);
+
+	/** As many as a grant reserves, for those that it is handed over to. */
+	private static final long TOKENS_OF_A_GRANT = 1024;
 
 	private final LiveStore store;
 
@@ -103,11 +107,11 @@ class LiveFeed implements DisposableBean {
 	private void tick() {
 		Instant now = Instant.now();
 		List<LockInfo> locks = this.locks.list();
-		for (LockInfo lock : this.expiredLeases.look(locks, now)) {
+		List<EventView> events = newEvents(now);
+		for (LockInfo lock : this.expiredLeases.look(locks, now, this::isToldReleased)) {
 			this.store.save(LiveEvent.expired(Objects.requireNonNullElse(lock.acquirer(), "?"), lock.name(),
 					lock.token(), Objects.requireNonNullElse(lock.expiresAt(), now)));
 		}
-		List<EventView> events = newEvents(now);
 		tell(events, locks);
 		forget(now);
 	}
@@ -122,6 +126,25 @@ class LiveFeed implements DisposableBean {
 			}
 		}
 		return events;
+	}
+
+	/**
+	 * A lock that went from thread to thread in its process has a token for each of them,
+	 * and a release; the last one counts.
+	 */
+	private boolean isToldReleased(LockInfo lock) {
+		long released = lastTold(Kind.RELEASED, lock);
+		return released > 0 && released >= lastTold(Kind.ACQUIRED, lock);
+	}
+
+	private long lastTold(Kind kind, LockInfo lock) {
+		return this.history.values()
+			.stream()
+			.filter((event) -> event.kind() == kind && lock.name().equals(event.name()))
+			.mapToLong((event) -> Objects.requireNonNullElse(event.token(), 0L))
+			.filter((token) -> token <= lock.token() && token > lock.token() - TOKENS_OF_A_GRANT)
+			.max()
+			.orElse(0);
 	}
 
 	private void tell(List<EventView> events, List<LockInfo> locks) {
