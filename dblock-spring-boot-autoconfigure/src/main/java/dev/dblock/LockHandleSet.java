@@ -143,7 +143,8 @@ final class LockHandleSet implements LockHandles, LockHandle {
 			callback.run();
 		}
 		catch (Throwable ex) {
-			logger.warn("What was to be done at the loss of one of the locks '{}' failed", name(), ex);
+			logger.warn("One of the locks '{}' was lost, and what their holder wanted done then (onLost) failed. Other"
+					+ " callbacks and listeners are told nevertheless; mend the callback", name(), ex);
 		}
 	}
 

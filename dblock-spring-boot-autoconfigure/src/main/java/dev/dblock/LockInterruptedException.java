@@ -9,7 +9,11 @@ public class LockInterruptedException extends LockException {
 	private static final long serialVersionUID = 1L;
 
 	public LockInterruptedException(String name, Throwable cause) {
-		super(name, "The thread was interrupted before it got the lock '%s'; the lock is not held".formatted(name),
+		super(name,
+				("The thread was interrupted before it got the lock '%s'. The lock is not held, and the work under it was "
+						+ "not started. Look for who interrupted it: a task that was cancelled, or an executor that was "
+						+ "shut down")
+					.formatted(name),
 				cause);
 	}
 

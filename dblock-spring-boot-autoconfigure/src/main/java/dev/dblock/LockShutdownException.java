@@ -9,8 +9,10 @@ public class LockShutdownException extends LockException {
 	private static final long serialVersionUID = 1L;
 
 	public LockShutdownException(String name) {
-		super(name, "The lock '%s' was not acquired: the application context that it belongs to is closing"
-			.formatted(name));
+		super(name,
+				("The lock '%s' was not acquired: the application context that it belongs to is closing. The work under it "
+						+ "was not started; leave it to another instance, or have it asked for before the context closes")
+					.formatted(name));
 	}
 
 }

@@ -43,7 +43,9 @@ final class LockView implements Lock {
 	}
 
 	private IllegalStateException givenUp() {
-		return new IllegalStateException("The lock '%s' was waited for for %s".formatted(this.name, FOREVER));
+		return new IllegalStateException(("The lock '%s' did not become free within %s, and is not held. Look at who"
+				+ " holds it (LockTemplate.inspect), and wait with tryLock(time, unit) where work may take that long")
+			.formatted(this.name, FOREVER));
 	}
 
 	@Override

@@ -263,8 +263,9 @@ final class SeveralLocks {
 			logger.trace("Whoever works under the lock '{}' will hear of its loss", handle.name(), ex);
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The lock '{}' (fencing token {}) could not be given back; it ends with its lease",
-					handle.name(), handle.token(), ex);
+			logger
+				.warn("The lock '{}' (fencing token {}), one of several, could not be given back; others wait until its"
+						+ " lease ends. Look at MongoDB if it happens again", handle.name(), handle.token(), ex);
 		}
 	}
 

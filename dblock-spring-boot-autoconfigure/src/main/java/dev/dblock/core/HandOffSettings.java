@@ -18,10 +18,14 @@ public record HandOffSettings(int maxCount, Duration maxTime) {
 	 */
 	public HandOffSettings {
 		if (maxCount < 0) {
-			throw new IllegalArgumentException("The hand-over count must not be negative, but is " + maxCount);
+			throw new IllegalArgumentException(
+					"The hand-over count must not be negative, but is %d (zero switches handing over off)"
+						.formatted(maxCount));
 		}
 		if (maxTime.isNegative()) {
-			throw new IllegalArgumentException("The hand-over time must not be negative, but is " + maxTime);
+			throw new IllegalArgumentException(
+					"The hand-over time must not be negative, but is %s (zero switches handing over off)"
+						.formatted(maxTime));
 		}
 	}
 

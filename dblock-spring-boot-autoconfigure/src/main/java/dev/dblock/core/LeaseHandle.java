@@ -151,7 +151,10 @@ final class LeaseHandle implements LockHandle {
 			callback.run();
 		}
 		catch (Throwable ex) {
-			logger.warn("What was to be done at the loss of the lock '{}' failed", name(), ex);
+			logger.warn(
+					"The lock '{}' (fencing token {}) was lost, and what its holder wanted done then (onLost) failed."
+							+ " Other callbacks and listeners are told nevertheless; mend the callback",
+					name(), token(), ex);
 		}
 	}
 
@@ -172,8 +175,10 @@ final class LeaseHandle implements LockHandle {
 			this.keeper.releaseNow(this);
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The lock '{}' (fencing token {}) could not be given back after the transaction; "
-					+ "it ends with its lease", name(), token(), ex);
+			logger.warn(
+					"The lock '{}' (fencing token {}) could not be given back after the transaction in which it was"
+							+ " closed; others wait until its lease ends. Look at MongoDB if it happens again",
+					name(), token(), ex);
 		}
 	}
 

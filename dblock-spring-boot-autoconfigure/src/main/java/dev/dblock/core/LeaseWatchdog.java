@@ -128,7 +128,10 @@ final class LeaseWatchdog {
 			pause = tick();
 		}
 		catch (RuntimeException | Error ex) {
-			logger.error("The watchdog of the locks failed and goes on", ex);
+			logger
+				.error("The watchdog, which has the locks of this process renewed, failed and goes on. Nothing is lost"
+						+ " yet; if it fails again and again, leases end before they are renewed. It should not fail at all:"
+						+ " please report it with its stack trace", ex);
 			pause = LONGEST_PAUSE_NANOS / 10;
 		}
 		finally {
@@ -234,7 +237,10 @@ final class LeaseWatchdog {
 			}
 			catch (RuntimeException | Error ex) {
 				pause = LONGEST_PAUSE_NANOS / 10;
-				logger.error("A renewal failed in an unexpected way and is tried again", ex);
+				logger
+					.error("The renewal of this process's locks failed in a way that is none of MongoDB's, and is tried"
+							+ " again until their leases end. It should not fail like that: please report it with its stack"
+							+ " trace", ex);
 			}
 			finally {
 				this.busy = false;

@@ -25,44 +25,47 @@ final class LockListeners implements LockListener {
 
 	@Override
 	public void onAcquired(LockHandle handle) {
-		tell((listener) -> listener.onAcquired(handle));
+		tell("acquired", handle.name(), (listener) -> listener.onAcquired(handle));
 	}
 
 	@Override
 	public void onUnavailable(LockRefusal refusal) {
-		tell((listener) -> listener.onUnavailable(refusal));
+		tell("not available", refusal.name(), (listener) -> listener.onUnavailable(refusal));
 	}
 
 	@Override
 	public void onRenewedLate(LockHandle handle, Duration left) {
-		tell((listener) -> listener.onRenewedLate(handle, left));
+		tell("renewed late", handle.name(), (listener) -> listener.onRenewedLate(handle, left));
 	}
 
 	@Override
 	public void onLost(LockHandle handle, LossReason reason) {
-		tell((listener) -> listener.onLost(handle, reason));
+		tell("lost", handle.name(), (listener) -> listener.onLost(handle, reason));
 	}
 
 	@Override
 	public void onReleased(LockHandle handle) {
-		tell((listener) -> listener.onReleased(handle));
+		tell("released", handle.name(), (listener) -> listener.onReleased(handle));
 	}
 
-	private void tell(Consumer<LockListener> news) {
+	private void tell(String what, String lock, Consumer<LockListener> news) {
 		try {
-			this.listeners.forEach((listener) -> tell(listener, news));
+			this.listeners.forEach((listener) -> tell(listener, what, lock, news));
 		}
 		catch (Throwable ex) {
-			logger.warn("The lock listeners could not be told; the lock is not affected", ex);
+			logger.warn("The lock '{}' was {}, but its listeners could not be told: the LockListener beans could not be"
+					+ " had. The lock is not affected; mend what the cause says", lock, what, ex);
 		}
 	}
 
-	private static void tell(LockListener listener, Consumer<LockListener> news) {
+	private static void tell(LockListener listener, String what, String lock, Consumer<LockListener> news) {
 		try {
 			news.accept(listener);
 		}
 		catch (Throwable ex) {
-			logger.warn("The lock listener {} failed; the lock is not affected", listener, ex);
+			logger
+				.warn("The lock '{}' was {}, and the listener {} failed when it was told so. The lock is not affected,"
+						+ " and other listeners are told; mend that listener", lock, what, listener, ex);
 		}
 	}
 

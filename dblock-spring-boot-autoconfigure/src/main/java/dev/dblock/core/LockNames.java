@@ -64,7 +64,8 @@ final class LockNames {
 
 	private static void refuseBlank(String name) {
 		if (name.isBlank()) {
-			throw new IllegalArgumentException("The name of a lock must not be empty or blank");
+			throw new IllegalArgumentException("The name of a lock must not be empty or blank. Say what it "
+					+ "protects, such as 'nightly-invoices'");
 		}
 	}
 

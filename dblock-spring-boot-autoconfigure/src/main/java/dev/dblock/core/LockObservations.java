@@ -52,7 +52,9 @@ final class LockObservations {
 	}
 
 	private static void tell(Object what, Throwable ex) {
-		logger.warn("What observes the locks failed at '{}'; no lock is affected", what, ex);
+		logger
+			.warn("The observation of a lock failed at '{}'. No lock is affected, but metrics and traces lack it; look"
+					+ " in the cause for the handler, convention or registry that threw it", what, ex);
 	}
 
 }

@@ -111,7 +111,10 @@ final class OpenTransaction {
 			case UNKNOWN -> logger.debug("The fence of a transaction was sent, and not answered", written.failure());
 		}
 		throw (written.failure() != null) ? written.failure()
-				: new IllegalStateException("The fence was not written, and nobody says why");
+				: new IllegalStateException(
+						("The fence of the lock '%s' (fencing token %d) was not written, and nobody says "
+								+ "why. The transaction is rolled back; begin it anew")
+							.formatted(lease.handle().name(), lease.handle().token()));
 	}
 
 	/**

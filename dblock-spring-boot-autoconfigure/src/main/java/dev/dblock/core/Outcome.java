@@ -41,10 +41,11 @@ record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullabl
 	 * belongs to that one's stack.
 	 */
 	Outcome seenByOthers(String name) {
-		return (this.failure == null) ? this
-				: failed(new DataAccessResourceFailureException(
-						"The lock '%s' could not be asked for on behalf of those who wait for it".formatted(name),
-						this.failure));
+		return (this.failure == null) ? this : failed(new DataAccessResourceFailureException(
+				("The lock '%s' could not be asked for on behalf of those who wait for it, of whom this thread is "
+						+ "one. It is not held; the cause says what went wrong and what to do")
+					.formatted(name),
+				this.failure));
 	}
 
 	/**

@@ -37,7 +37,8 @@ final class LockCondition {
 		if (value instanceof Boolean met) {
 			return met;
 		}
-		throw new IllegalArgumentException(message("is neither true nor false, but " + value));
+		throw new IllegalArgumentException(
+				message("is neither true nor false, but " + value + ". Write one that is one of them for every call"));
 	}
 
 	private String message(String reason) {

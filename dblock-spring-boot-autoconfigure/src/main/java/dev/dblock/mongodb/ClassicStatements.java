@@ -86,7 +86,9 @@ final class ClassicStatements implements Statements {
 				return granted(store, request, taken, created);
 			}
 		}
-		throw new QueryTimeoutException("The lock '" + name + "' changed hands each time it was about to be taken");
+		throw new QueryTimeoutException(
+				"The lock '" + name + "' changed hands each time it was about to be taken, and is"
+						+ " not held. Ask for it again; where many ask at once, have them wait for it");
 	}
 
 	// The first token of a new document is ahead of the server's clock. Once the clock
@@ -112,7 +114,8 @@ final class ClassicStatements implements Statements {
 			}
 			if (store.isOver()) {
 				throw new QueryTimeoutException("The lock '" + name + "' was taken, but the server's clock did not pass"
-						+ " its token in time, so it is not given out");
+						+ " its token in time, so it is not given out. Ask for it again; if this goes on, the clock of the"
+						+ " server was set back, or dblock.mongodb.timeout is too short");
 			}
 			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(Math.min(ahead, LONGEST_PAUSE)));
 			// Far ahead, the sample is more likely to be late than the clock.

@@ -86,7 +86,7 @@ final class FailureTranslation {
 					cause);
 		}
 		return new UncategorizedMongoDbException(text(action, "MongoDB refused it: " + cause.getMessage(),
-				"If it does not know the statement, set dblock.mongodb.statements"), cause);
+				"If it does not know the statement, set dblock.mongodb.statements to classic"), cause);
 	}
 
 	private RuntimeException translateOther(String action, RuntimeException thrown) {

@@ -252,7 +252,8 @@ public final class MongoLockRepository implements LockRepository {
 	FencedTransactions fencedTransactions() {
 		if (!this.settings.fenceTransactions()) {
 			throw new IllegalStateException(
-					"Transactions are not fenced by locks, because dblock.mongodb.fence-transactions is false");
+					"Transactions are not fenced by locks, because dblock.mongodb.fence-transactions is false. Set it to "
+							+ "true in every instance, or do without LockFence");
 		}
 		return this.fenced;
 	}

@@ -148,8 +148,9 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 			}
 		}
 		throw new IllegalStateException(
-				"The lock '%s' was lost, but its listeners were not told while this thread waited for that"
-					.formatted(lost.handle().name()),
+				("The lock '%s' was lost, but its listeners were not told within %s, or this thread was interrupted while "
+						+ "it waited for that. Look for a listener, or an onLost callback, that does not return")
+					.formatted(lost.handle().name(), LOSS_IS_TOLD),
 				loss);
 	}
 

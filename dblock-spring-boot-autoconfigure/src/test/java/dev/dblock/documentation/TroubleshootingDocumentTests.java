@@ -1,0 +1,97 @@
+package dev.dblock.documentation;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Every message that {@code docs/troubleshooting.md} quotes is one of the code, and every
+ * warning and error of the log is found there.
+ */
+class TroubleshootingDocumentTests {
+
+	private static final String[] LIBRARY = { "dblock-spring-boot-autoconfigure", "dblock-spring-boot-test" };
+
+	private static final String SAMPLE = "sample-app";
+
+	private static final Set<String> HEADS = Set.of("message", "it says", "then it says");
+
+	/** Lines of the log that need no entry, and why. */
+	private static final Map<String, String> LEFT_OUT = Map.of(
+			"HOSTS     the embedded MongoDB on port … now, because the instance that did is gone; its memory is lost with"
+					+ " it, so all locks began anew",
+			"the sample tells what happens to it", "WRITES    invoices without transactions, so without a fence: …",
+			"the sample tells what happens to it", "REFUSED   …: the lock '…' is lost, so nothing was written",
+			"the sample tells what happens to it");
+
+	private final Markdown page = Markdown.read(Markdown.ROOT.resolve("docs/troubleshooting.md"));
+
+	@Test
+	void everyMessageThatIsQuotedIsOneOfTheCode() {
+		List<String> messages = Messages.literals(LIBRARY);
+		assertThat(quoted()).hasSizeGreaterThan(90)
+			.allSatisfy((quote) -> assertThat(messages).as(quote).anyMatch((message) -> isFound(quote, message)));
+	}
+
+	@Test
+	void everyWarningAndErrorOfTheLogIsExplained() {
+		List<String> logged = Messages.logged(List.of("warn", "error"), LIBRARY[0], LIBRARY[1], SAMPLE);
+		assertThat(logged).hasSizeGreaterThan(20).containsAll(LEFT_OUT.keySet());
+		assertThat(logged.stream()
+			.filter((message) -> !LEFT_OUT.containsKey(message))
+			.filter((message) -> !isTold(message))).isEmpty();
+	}
+
+	@Test
+	void everyInformationOfTheLogIsExplained() {
+		assertThat(Messages.logged(List.of("info"), LIBRARY).stream().filter((message) -> !isTold(message))).isEmpty();
+	}
+
+	private boolean isTold(String message) {
+		return quoted().stream().anyMatch((quote) -> isFound(quote, message));
+	}
+
+	/**
+	 * What is fixed in the quote has to follow each other in the message.
+	 */
+	private static boolean isFound(String quote, String message) {
+		return Pattern
+			.compile(Stream.of(quote.split(Messages.DIFFERS)).map(Pattern::quote).collect(Collectors.joining(".*")),
+					Pattern.DOTALL)
+			.matcher(message)
+			.find();
+	}
+
+	private List<String> quoted() {
+		List<String> quotes = new ArrayList<>();
+		List<String> lines = this.page.text().lines().toList();
+		boolean inTable = false;
+		for (String line : lines) {
+			if (line.startsWith("> ")) {
+				quotes.add(line.substring(2).strip());
+			}
+			String first = line.startsWith("|") ? firstCell(line) : "";
+			inTable = !first.isEmpty() && (inTable || HEADS.contains(first));
+			if (inTable && !HEADS.contains(first) && !first.startsWith("---")) {
+				quotes.add(first);
+			}
+		}
+		assertThat(quotes)
+			.allSatisfy((quote) -> assertThat(quote.replaceAll("[^\\p{L}]", "")).as(quote).hasSizeGreaterThan(5));
+		return quotes;
+	}
+
+	private static String firstCell(String row) {
+		return Arrays.stream(row.split("\\|")).skip(1).findFirst().orElse("").strip();
+	}
+
+}
