@@ -1,0 +1,151 @@
+package dev.dblock.documentation;
+
+import java.lang.reflect.AccessibleObject;
+import java.lang.reflect.Field;
+import java.lang.reflect.Member;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.RecordComponent;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import dev.dblock.DistributedLock;
+import dev.dblock.LockEvent;
+import dev.dblock.LockHandle;
+import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Whether {@code docs/reference.md} names what the code has, all of it and nothing else.
+ */
+class ReferenceDocumentTests {
+
+	private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
+
+	private final Markdown page = Markdown.read(Markdown.ROOT.resolve("docs/reference.md"));
+
+	@Test
+	void everyAttributeOfTheAnnotationIsToldWithItsTypeAndDefault() {
+		Map<String, List<String>> attributes = new TreeMap<>();
+		for (Method attribute : DistributedLock.class.getDeclaredMethods()) {
+			Object value = attribute.getDefaultValue();
+			boolean isLeftOut = value.equals("") || value.equals(DistributedLock.LEFT_OUT);
+			attributes.put(attribute.getName(),
+					List.of(attribute.getReturnType().getSimpleName(), isLeftOut ? "" : value.toString()));
+		}
+		assertThat(rows("attribute", 3)).isEqualTo(attributes);
+	}
+
+	static Stream<Arguments> methods() {
+		return Stream.of(Arguments.of("method", LockTemplate.class),
+				Arguments.of("method of a handle", LockHandle.class), Arguments.of("option", LockOptions.class));
+	}
+
+	@ParameterizedTest
+	@MethodSource("methods")
+	void everyMethodIsTold(String title, Class<?> type) {
+		Set<String> components = type.isRecord()
+				? Stream.of(type.getRecordComponents()).map(RecordComponent::getName).collect(Collectors.toSet())
+				: Set.of();
+		Predicate<Method> isAccessor = (method) -> method.getParameterCount() == 0
+				&& components.contains(method.getName());
+		Set<String> methods = Stream.of(type.getMethods())
+			.filter((method) -> method.getDeclaringClass().getName().startsWith("dev.dblock"))
+			.filter(isAccessor.negate().and((method) -> !isOfObject(method)))
+			.map(Method::getName)
+			.collect(Collectors.toCollection(TreeSet::new));
+		assertThat(rows(title, 1).keySet()).isEqualTo(methods);
+	}
+
+	private static boolean isOfObject(Method method) {
+		return Stream.of(Object.class.getMethods()).anyMatch((one) -> one.getName().equals(method.getName()));
+	}
+
+	@Test
+	void everyEventIsToldWithWhatItHas() {
+		Map<String, List<String>> events = new TreeMap<>();
+		for (Class<?> event : LockEvent.class.getPermittedSubclasses()) {
+			events.put(event.getSimpleName(),
+					List.of(Stream.of(event.getRecordComponents())
+						.map(RecordComponent::getName)
+						.collect(Collectors.joining(","))));
+		}
+		assertThat(rows("event", 2)).isEqualTo(events);
+	}
+
+	@Test
+	void everyExceptionIsToldWithWhatItIsAndHas() {
+		Map<String, List<String>> exceptions = new TreeMap<>();
+		for (JavaClass found : new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests())
+			.importPackages("dev.dblock")) {
+			Class<?> type = found.reflect();
+			if (Throwable.class.isAssignableFrom(type) && Modifier.isPublic(type.getModifiers())) {
+				exceptions.put(type.getSimpleName(),
+						List.of(type.getSuperclass().getSimpleName(),
+								Stream.of(type.getDeclaredMethods())
+									.filter((method) -> Modifier.isPublic(method.getModifiers()))
+									.map(Member::getName)
+									.sorted((one, other) -> other.compareTo(one))
+									.collect(Collectors.joining(","))));
+			}
+		}
+		assertThat(rows("exception", 3)).isEqualTo(exceptions);
+	}
+
+	@Test
+	void everyFieldOfTheDocumentIsTold() throws Exception {
+		Set<String> fields = new TreeSet<>();
+		for (Field constant : Class.forName("dev.dblock.mongodb.LockDocument").getDeclaredFields()) {
+			if (Modifier.isStatic(constant.getModifiers()) && constant.getType() == String.class) {
+				AccessibleObject.setAccessible(new Field[] { constant }, true);
+				fields.add((String) constant.get(null));
+			}
+		}
+		assertThat(rows("field", 1).keySet()).isEqualTo(fields);
+	}
+
+	/**
+	 * The names in the first column, without what is in brackets behind them, and what is
+	 * quoted in the columns after it.
+	 */
+	private Map<String, List<String>> rows(String title, int columns) {
+		Map<String, List<String>> rows = new TreeMap<>();
+		this.page.text()
+			.lines()
+			.dropWhile((line) -> !line.startsWith("| " + title + " |"))
+			.skip(2)
+			.takeWhile((line) -> line.startsWith("|"))
+			.map((line) -> line.substring(1).split("\\|"))
+			.forEach((cells) -> {
+				assertThat(cells[cells.length - 1]).as(cells[0]).isNotBlank();
+				assertThat(rows.put(quoted(cells[0]).replaceFirst("\\(.*", ""),
+						Arrays.stream(cells).skip(1).limit(columns - 1L).map(ReferenceDocumentTests::quoted).toList()))
+					.as(cells[0])
+					.isNull();
+			});
+		return rows;
+	}
+
+	private static String quoted(String cell) {
+		return QUOTED.matcher(cell).results().map((MatchResult one) -> one.group(1)).collect(Collectors.joining(","));
+	}
+
+}
