@@ -212,7 +212,8 @@ function stateOf(instance) {
 		return { text: `paused for ${Math.round(instance.silentMillis / 1000)} s`, away: true };
 	}
 	if (silent) {
-		return { text: `silent for ${Math.round(instance.silentMillis / 1000)} s`, away: true };
+		// Killed, as likely as not: what it said last that it waits for is of no use
+		return { text: `silent for ${Math.round(instance.silentMillis / 1000)} s`, away: true, gone: true };
 	}
 	return { text: instance.state === 'STOPPING' ? 'stopping' : 'running', away: instance.state !== 'RUNNING' };
 }

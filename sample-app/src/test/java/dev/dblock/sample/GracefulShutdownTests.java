@@ -42,7 +42,7 @@ class GracefulShutdownTests {
 	}
 
 	private static Instance start(String name, String uri) {
-		return Instance.start(name, uri, "--dblock.lease=6s", "--sample.report.work=20s",
+		return Instance.start(name, uri, "--dblock.lease=6s", "--sample.report.work=15s",
 				"--spring.lifecycle.timeout-per-shutdown-phase=60s",
 				"--spring.task.scheduling.shutdown.await-termination=false");
 	}

@@ -18,14 +18,19 @@ import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 import dev.dblock.testing.Ports;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.mongodb.core.MongoTemplate;
+import org.springframework.data.mongodb.core.query.Query;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -41,6 +46,10 @@ class SampleApplicationTests {
 
 	private static final Pattern RUN = Pattern.compile("WORKS +on the invoice run of (\\S+)");
 
+	/**
+	 * They are started once for all tests of a class.
+	 */
+	@TestInstance(Lifecycle.PER_CLASS)
 	abstract static class TwoInstances {
 
 		private Instance one;
@@ -72,7 +81,7 @@ class SampleApplicationTests {
 			return this.two;
 		}
 
-		@AfterEach
+		@AfterAll
 		void stop() {
 			this.two.close();
 			this.one.close();
@@ -84,6 +93,17 @@ class SampleApplicationTests {
 	 * What holds on every server.
 	 */
 	abstract static class OnAnyServer extends TwoInstances {
+
+		/**
+		 * Each test has billed all that it ordered.
+		 */
+		@BeforeEach
+		void forgetWhatOthersHaveOrdered() {
+			MongoTemplate mongo = one().context().getBean(MongoTemplate.class);
+			for (String collection : List.of("orders", "invoices", "accounts", "reports")) {
+				mongo.remove(new Query(), collection);
+			}
+		}
 
 		@Test
 		void eachRunIsMadeByOneInstanceAndSkippedByTheOther(CapturedOutput output) {
@@ -165,7 +185,7 @@ class SampleApplicationTests {
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 	class OnARealServer extends OnAnyServer {
 
-		@BeforeEach
+		@BeforeAll
 		void start(MongoServer server) {
 			start("--spring.mongodb.uri=" + server.uri(server.freshDatabase()), BRIEFLY);
 		}
@@ -186,7 +206,7 @@ class SampleApplicationTests {
 	@Nested
 	class OnTheEmbeddedServer extends OnAnyServer {
 
-		@BeforeEach
+		@BeforeAll
 		void start() {
 			start("--sample.embedded-mongodb.port=" + Ports.free(1).get(0), BRIEFLY);
 		}
@@ -202,7 +222,7 @@ class SampleApplicationTests {
 	@Nested
 	class OnAnEmbeddedServerThatGoesAway extends TwoInstances {
 
-		@BeforeEach
+		@BeforeAll
 		void start() {
 			start("--sample.embedded-mongodb.port=" + Ports.free(1).get(0), "--sample.invoice-run.wait=60s");
 		}
