@@ -30,6 +30,13 @@ final class LocalQueue {
 	private static final long LONGEST_YIELD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	/**
+	 * So many releases, its own first, are left to those elsewhere by a process in which
+	 * the lock went round for as long as it may, the first for longest: otherwise the
+	 * processes that hear of a release soonest would have the lock by turns.
+	 */
+	private static final int COURTESY = 4;
+
+	/**
 	 * A release that was sent to a server which is gone may have been applied before: the
 	 * waiters here need not be the last to find out.
 	 */
@@ -58,7 +65,9 @@ final class LocalQueue {
 
 	private boolean asking;
 
-	private boolean yielding;
+	private int courtesy;
+
+	private long courtesyNanos;
 
 	private long yieldUntilNanos;
 
@@ -182,8 +191,7 @@ final class LocalQueue {
 		if (releasing > 0) {
 			return releasing;
 		}
-		long yield = this.yielding ? this.yieldUntilNanos - now : 0;
-		this.yielding = yield > 0;
+		long yield = (this.courtesyNanos > 0) ? this.yieldUntilNanos - now : 0;
 		AskPlan next = this.plan;
 		long ask = (this.signalled || next == null) ? 0 : next.atNanos() - now;
 		return Math.max(yield, ask);
@@ -241,6 +249,7 @@ final class LocalQueue {
 		this.holder = lease;
 		this.handOvers = 0;
 		this.plan = null;
+		this.courtesyNanos = 0;
 		if (waiter != null) {
 			this.waiters.remove(waiter);
 			this.asking = false;
@@ -297,15 +306,16 @@ final class LocalQueue {
 	/**
 	 * The lock was given back. When it has gone round inside this process for as long as
 	 * it may, the waiters here let those elsewhere go first: twice the time of a request
-	 * is what those need to hear of it and to ask.
+	 * is what those need to hear of it and to ask, and after the next releases less of
+	 * it.
 	 * @param requestNanos how long the release took
 	 */
 	synchronized void released(long requestNanos) {
 		this.releases--;
 		long now = System.nanoTime();
 		if (!this.waiters.isEmpty() && this.streak.isOver(now)) {
-			this.yielding = true;
-			this.yieldUntilNanos = now + Math.min(LONGEST_YIELD_NANOS, 2 * requestNanos);
+			this.courtesy = COURTESY;
+			this.courtesyNanos = Math.min(LONGEST_YIELD_NANOS, 2 * requestNanos) / COURTESY;
 		}
 		signal();
 		removeIfIdle();
@@ -316,6 +326,8 @@ final class LocalQueue {
 	 */
 	synchronized void signal() {
 		this.signalled = true;
+		this.yieldUntilNanos = System.nanoTime() + this.courtesy * this.courtesyNanos;
+		this.courtesy -= (this.courtesy > 0) ? 1 : 0;
 		wakeHead();
 	}
 

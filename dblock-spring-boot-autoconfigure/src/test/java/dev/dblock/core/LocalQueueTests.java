@@ -23,6 +23,18 @@ class LocalQueueTests {
 	}
 
 	@Test
+	void letsThemGoFirstForLessTimeAfterEachOfTheNextReleases() {
+		LocalQueue queue = queue(Duration.ofNanos(1));
+		queue.join(this.waiter);
+		queue.releasing();
+		queue.released(Duration.ofMillis(40).toNanos());
+		for (long most : new long[] { 60, 40, 20, 0, 0 }) {
+			queue.signal();
+			assertThat(queue.pauseBeforeAsking(this.waiter)).isLessThanOrEqualTo(Duration.ofMillis(most).toNanos());
+		}
+	}
+
+	@Test
 	void letsNobodyGoFirstAfterAShortWhile() {
 		LocalQueue queue = queue(Duration.ofHours(1));
 		assertThatIsYieldedFor(queue, Duration.ofMillis(40), Duration.ZERO);
