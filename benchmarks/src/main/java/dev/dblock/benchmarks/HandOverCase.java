@@ -130,7 +130,12 @@ final class HandOverCase implements BenchmarkCase {
 			return scores;
 		}
 
-		private double rawWrites() throws IOException {
+		/**
+		 * After the same rest as a hand-over, whose writes come when nothing was sent for
+		 * a while: right after others, writes are quicker.
+		 */
+		private double rawWrites() throws IOException, InterruptedException {
+			TimeUnit.NANOSECONDS.sleep(pauseNanos(Subject.RAW));
 			return Numbers.integer(holder(Subject.DBLOCK).call(Job.RAW_WRITES.order()), "nanos");
 		}
 
