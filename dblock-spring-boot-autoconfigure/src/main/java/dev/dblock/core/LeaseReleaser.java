@@ -127,12 +127,32 @@ final class LeaseReleaser {
 	 * @param limit the time limit of its request
 	 */
 	void releaseDoubtful(LeaseKey key, LeaseDeadline deadline, Duration limit) {
-		Runnable release = () -> {
+		inBackground(key, whileItMatters(key, deadline, limit));
+		releaseLater(key, deadline, limit);
+	}
+
+	/**
+	 * The same, but before the caller asks anew, who could be refused because of it.
+	 * @param key the acquisition in doubt
+	 * @param deadline the end of its lease, had it been granted when it was sent
+	 * @param limit the time limit of its request
+	 * @param atMost how long the caller may be kept
+	 */
+	void releaseDoubtfulFirst(LeaseKey key, LeaseDeadline deadline, Duration limit, Duration atMost) {
+		releaseQuietly(key, Duration.ZERO, FenceMark.KEEP, atMost);
+		releaseLater(key, deadline, limit);
+	}
+
+	private Runnable whileItMatters(LeaseKey key, LeaseDeadline deadline, Duration limit) {
+		return () -> {
 			if (deadline.remainingNanos(this.clock) + limit.toNanos() >= 0) {
-				releaseQuietly(key, Duration.ZERO, FenceMark.KEEP);
+				releaseQuietly(key, Duration.ZERO, FenceMark.KEEP, this.timeout);
 			}
 		};
-		inBackground(key, release);
+	}
+
+	private void releaseLater(LeaseKey key, LeaseDeadline deadline, Duration limit) {
+		Runnable release = whileItMatters(key, deadline, limit);
 		try {
 			ScheduledFuture<?> unused = this.timer.schedule(() -> inBackground(key, release), limit.toMillis(),
 					TimeUnit.MILLISECONDS);
@@ -147,7 +167,8 @@ final class LeaseReleaser {
 	 * @param lease the lease
 	 */
 	void releaseInBackground(Lease lease) {
-		inBackground(lease.key(), () -> releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease()));
+		inBackground(lease.key(),
+				() -> releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), this.timeout));
 	}
 
 	private void inBackground(LeaseKey key, Runnable release) {
@@ -159,9 +180,9 @@ final class LeaseReleaser {
 		}
 	}
 
-	private void releaseQuietly(LeaseKey key, Duration minHoldLeft, FenceMark mark) {
+	private void releaseQuietly(LeaseKey key, Duration minHoldLeft, FenceMark mark, Duration limit) {
 		try {
-			this.repository.release(key, minHoldLeft, mark, this.timeout);
+			this.repository.release(key, minHoldLeft, mark, limit);
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The lock '{}' could not be given back; its lease ends by itself", key.name(), ex);

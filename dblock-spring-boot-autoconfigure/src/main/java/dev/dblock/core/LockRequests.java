@@ -18,8 +18,8 @@ import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.dao.TransientDataAccessException;
 
 /**
- * Asks the store for a lock, once a call. Each attempt has an id of its own; one whose
- * answer is missing is given back, and never asked about again.
+ * Asks the store for a lock. Each attempt has an id of its own; one whose answer is
+ * missing is given back, and never asked about again.
  */
 final class LockRequests {
 
@@ -72,7 +72,7 @@ final class LockRequests {
 		if (this.refusals.isLikelyTaken(queue.name())) {
 			LeaseDeadline end = LeaseDeadline.from(this.clock, limit);
 			outcome = look(queue.name(), limit.dividedBy(2));
-			left = Duration.ofNanos(Math.max(SHORTEST_NANOS, end.remainingNanos(this.clock)));
+			left = left(end);
 		}
 		if (outcome == null) {
 			outcome = ask(queue, null, terms, left);
@@ -101,55 +101,73 @@ final class LockRequests {
 		}
 	}
 
-	/**
-	 * Ask for a lock.
-	 * @param queue the queue of its name
-	 * @param waiter the caller's place in the queue, if it waits
-	 * @param terms how to hold it
-	 * @param limit how long the request may take
-	 * @return what came of it
-	 */
-	Outcome ask(LocalQueue queue, @Nullable Waiter waiter, LeaseTerms terms, Duration limit) {
-		LeaseKey key = new LeaseKey(queue.name(), this.ids.next());
-		String why = LockNames.onOneLine((terms.why() != null) ? terms.why() : CallSite.describe());
-		String thread = LockNames.onOneLine(LeaseOwner.nameOf(Thread.currentThread()));
-		LeaseDeadline deadline = LeaseDeadline.from(this.clock, terms.lease());
-		AcquireAnswer answer;
-		try {
-			answer = this.repository.acquire(new AcquireRequest(key, terms.lease(), this.acquirer, thread, why, limit,
-					queue.tokens(waiter, terms)));
-		}
-		catch (LockException ex) {
-			throw ex;
-		}
-		catch (RuntimeException ex) {
-			this.releaser.releaseDoubtful(key, deadline, limit);
-			return afterFailure(key, terms, ex);
-		}
-		catch (Error ex) {
-			this.releaser.releaseDoubtful(key, deadline, limit);
-			throw ex;
-		}
-		if (answer instanceof AcquireAnswer.Refused refused) {
-			return Outcome.refused(refused.lock());
-		}
-		AcquireAnswer.Granted granted = (AcquireAnswer.Granted) answer;
-		Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), why,
-				granted.fenceRaised());
-		return granted(queue, waiter, new Lease(grant, terms, Thread.currentThread(), deadline, this.clock), limit);
+	private Duration left(LeaseDeadline end) {
+		return Duration.ofNanos(Math.max(SHORTEST_NANOS, end.remainingNanos(this.clock)));
 	}
 
 	/**
-	 * A driver's retry may be answered with a grant that was given, and lost, long ago;
-	 * so only an answer within the lease counts, on a machine that was awake meanwhile.
+	 * Ask for a lock. When the server that is asked is the primary no more, or is gone,
+	 * the next one is asked in the time that is left.
+	 * @param queue the queue of its name
+	 * @param waiter the caller's place in the queue, if it waits
+	 * @param terms how to hold it
+	 * @param limit how long all of it may take
+	 * @return what came of it
 	 */
-	private Outcome granted(LocalQueue queue, @Nullable Waiter waiter, Lease lease, Duration limit) {
+	Outcome ask(LocalQueue queue, @Nullable Waiter waiter, LeaseTerms terms, Duration limit) {
+		String why = LockNames.onOneLine((terms.why() != null) ? terms.why() : CallSite.describe());
+		String thread = LockNames.onOneLine(LeaseOwner.nameOf(Thread.currentThread()));
+		LeaseDeadline end = LeaseDeadline.from(this.clock, limit);
+		Duration left = limit;
+		for (boolean again = false;; again = true) {
+			LeaseKey key = new LeaseKey(queue.name(), this.ids.next());
+			LeaseDeadline deadline = LeaseDeadline.from(this.clock, terms.lease());
+			try {
+				AcquireAnswer answer = this.repository.acquire(new AcquireRequest(key, terms.lease(), this.acquirer,
+						thread, why, left, queue.tokens(waiter, terms)));
+				if (answer instanceof AcquireAnswer.Refused refused) {
+					return Outcome.refused(refused.lock());
+				}
+				AcquireAnswer.Granted granted = (AcquireAnswer.Granted) answer;
+				Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), why,
+						granted.fenceRaised());
+				return granted(queue, waiter, new Lease(grant, terms, Thread.currentThread(), deadline, this.clock));
+			}
+			catch (LockException ex) {
+				throw ex;
+			}
+			catch (RuntimeException ex) {
+				if (again || !mayWorkElsewhere(ex) || end.passed(this.clock)) {
+					this.releaser.releaseDoubtful(key, deadline, left);
+					return afterFailure(key, terms, ex);
+				}
+				logger.debug("A server did not take the request for the lock '{}', the next one is asked", key.name(),
+						ex);
+				this.releaser.releaseDoubtfulFirst(key, deadline, left, left(end).dividedBy(2));
+				left = left(end);
+			}
+			catch (Error ex) {
+				this.releaser.releaseDoubtful(key, deadline, left);
+				throw ex;
+			}
+		}
+	}
+
+	private static boolean mayWorkElsewhere(RuntimeException ex) {
+		return ex instanceof DataAccessResourceFailureException && !Thread.currentThread().isInterrupted();
+	}
+
+	/**
+	 * The driver may repeat a request and be answered with a grant that was given, and
+	 * lost, long ago; so only an answer within the lease counts, on a machine that was
+	 * awake meanwhile.
+	 */
+	private Outcome granted(LocalQueue queue, @Nullable Waiter waiter, Lease lease) {
 		if (lease.isOver() || lease.isUnproven()) {
-			this.releaser.releaseDoubtful(lease.key(), lease.deadline(), limit);
-			return afterFailure(lease.key(), lease.terms(), new QueryTimeoutException(
+			throw new QueryTimeoutException(
 					("The grant of the lock '%s' was answered so late that its lease of %s may be over, and is not used. "
 							+ "The server or the network is slower than the lease allows, or this machine was suspended")
-						.formatted(lease.key().name(), Durations.readable(lease.terms().lease()))));
+						.formatted(lease.key().name(), Durations.readable(lease.terms().lease())));
 		}
 		queue.granted(lease, waiter);
 		return Outcome.granted(this.keeper.keep(lease));

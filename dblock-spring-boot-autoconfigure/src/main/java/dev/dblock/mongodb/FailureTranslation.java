@@ -37,6 +37,12 @@ final class FailureTranslation {
 	/** Labels of the server, or of the driver, that say that it may work soon. */
 	private static final Set<String> PASSING = Set.of("RetryableWriteError", "RetryableError");
 
+	/**
+	 * What the server labels only where the driver could repeat it: host unreachable or
+	 * not found, network timeout, time limit exceeded, socket error.
+	 */
+	private static final Set<Integer> DISTURBED = Set.of(6, 7, 89, 262, 9001);
+
 	private static final int WRITE_CONCERN_TIMEOUT = 64;
 
 	private final String collection;
@@ -127,8 +133,11 @@ final class FailureTranslation {
 	private static boolean isTimeout(MongoException cause) {
 		return cause instanceof MongoTimeoutException || cause instanceof MongoExecutionTimeoutException
 				|| cause instanceof MongoSocketReadTimeoutException || cause instanceof MongoSocketWriteTimeoutException
-				|| cause instanceof MongoWriteConcernException concern
-						&& concern.getWriteConcernError().getCode() == WRITE_CONCERN_TIMEOUT;
+				|| isUnconfirmed(cause) && cause.getCode() == WRITE_CONCERN_TIMEOUT;
+	}
+
+	private static boolean isUnconfirmed(MongoException cause) {
+		return cause instanceof MongoWriteConcernException || cause instanceof UnconfirmedWriteException;
 	}
 
 	// A primary that steps down after the write says so in its write concern error, which
@@ -136,9 +145,10 @@ final class FailureTranslation {
 	// primary.
 	private static boolean isDisturbed(MongoException cause) {
 		return cause instanceof MongoSocketException || cause instanceof MongoNotPrimaryException
-				|| cause instanceof MongoNodeIsRecoveringException || cause instanceof MongoWriteConcernException
+				|| cause instanceof MongoNodeIsRecoveringException || isUnconfirmed(cause)
 				|| cause instanceof MongoConnectionPoolClearedException
-				|| cause instanceof MongoServerUnavailableException || PASSING.stream().anyMatch(cause::hasErrorLabel)
+				|| cause instanceof MongoServerUnavailableException || DISTURBED.contains(cause.getCode())
+				|| PASSING.stream().anyMatch(cause::hasErrorLabel)
 				|| cause.getCause() instanceof MongoException inner && isDisturbed(inner);
 	}
 

@@ -13,9 +13,10 @@ import org.bson.codecs.configuration.CodecRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The collection of the locks, set up as all requests need it. Kept from one request to
- * the next: a collection that is given a registry of codecs looks up each of them anew,
- * which took longer than everything else that is done here for a request.
+ * The collection of the locks and its database, set up as all requests need them. Kept
+ * from one request to the next: a collection that is given a registry of codecs looks up
+ * each of them anew, which took longer than everything else that is done here for a
+ * request.
  */
 final class LockCollection {
 
@@ -24,7 +25,9 @@ final class LockCollection {
 
 	private final String name;
 
-	private volatile @Nullable Known known;
+	private volatile @Nullable Known<MongoCollection<BsonDocument>> collection;
+
+	private volatile @Nullable Known<MongoDatabase> commands;
 
 	LockCollection(String name) {
 		this.name = name;
@@ -39,17 +42,30 @@ final class LockCollection {
 	 * the database of another client is noticed by it.
 	 */
 	MongoCollection<BsonDocument> in(MongoDatabase database) {
-		Known last = this.known;
-		if (last != null && last.codecs == database.getCodecRegistry() && last.database.equals(database.getName())) {
-			return last.collection;
+		Known<MongoCollection<BsonDocument>> last = this.collection;
+		if (last != null && last.isOf(database)) {
+			return last.value;
 		}
 		MongoCollection<BsonDocument> collection = database.getCollection(this.name, BsonDocument.class)
 			.withCodecRegistry(CODECS)
 			.withWriteConcern(WriteConcern.MAJORITY)
 			.withReadConcern(ReadConcern.DEFAULT)
 			.withReadPreference(ReadPreference.primary());
-		this.known = new Known(database.getName(), database.getCodecRegistry(), collection);
+		this.collection = Known.of(database, collection);
 		return collection;
+	}
+
+	/**
+	 * The database, for what is sent as a command.
+	 */
+	MongoDatabase commandsIn(MongoDatabase database) {
+		Known<MongoDatabase> last = this.commands;
+		if (last != null && last.isOf(database)) {
+			return last.value;
+		}
+		MongoDatabase commands = database.withCodecRegistry(CODECS);
+		this.commands = Known.of(database, commands);
+		return commands;
 	}
 
 	/**
@@ -57,10 +73,20 @@ final class LockCollection {
 	 * closed.
 	 */
 	void forget() {
-		this.known = null;
+		this.collection = null;
+		this.commands = null;
 	}
 
-	private record Known(String database, CodecRegistry codecs, MongoCollection<BsonDocument> collection) {
+	private record Known<T>(String database, CodecRegistry codecs, T value) {
+
+		static <T> Known<T> of(MongoDatabase database, T value) {
+			return new Known<>(database.getName(), database.getCodecRegistry(), value);
+		}
+
+		boolean isOf(MongoDatabase other) {
+			return this.codecs == other.getCodecRegistry() && this.database.equals(other.getName());
+		}
+
 	}
 
 }

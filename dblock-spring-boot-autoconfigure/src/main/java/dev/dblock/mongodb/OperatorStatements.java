@@ -1,5 +1,6 @@
 package dev.dblock.mongodb;
 
+import java.util.List;
 import java.util.function.Supplier;
 
 import dev.dblock.core.FenceMark;
@@ -51,7 +52,7 @@ final class OperatorStatements {
 	}
 
 	static boolean release(StoreRequest store, LeaseKey lease, FenceMark mark) {
-		return update(store, heldBy(lease), switch (mark) {
+		return updateUnrecorded(store, heldBy(lease), switch (mark) {
 			case KEEP -> FREE;
 			case CLEAR -> FREE_AND_FENCED;
 			case SET -> FORCE_NOW;
@@ -68,7 +69,7 @@ final class OperatorStatements {
 	 */
 	static boolean releaseAt(StoreRequest store, LeaseKey lease, long until, FenceMark mark) {
 		BsonDocument keep = marked(doc(LockDocument.EXPIRES_AT, BsonParts.date(until)), mark);
-		return update(store, heldBy(lease),
+		return updateUnrecorded(store, heldBy(lease),
 				doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW).append("$set", keep));
 	}
 
@@ -108,6 +109,26 @@ final class OperatorStatements {
 		return doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN, IS_LONG)
 			.append(LockDocument.LEASE_MILLIS, IS_LONG)
 			.append(LockDocument.ACQUIRED_AT, IS_DATE);
+	}
+
+	/**
+	 * What the engine repeats by itself if it must: an update of many, of which there is
+	 * but one, is not repeated by the driver, and so the servers need not record that it
+	 * was done, which is another write for each of them.
+	 */
+	private static boolean updateUnrecorded(StoreRequest store, BsonDocument filter, BsonDocument update) {
+		return store.collection().updateMany(filter, update).getMatchedCount() > 0;
+	}
+
+	/**
+	 * The same, by a pipeline.
+	 * @param store the store
+	 * @param filter by an id
+	 * @param update the pipeline
+	 * @return whether there was one
+	 */
+	static boolean updateUnrecorded(StoreRequest store, BsonDocument filter, List<BsonDocument> update) {
+		return store.collection().updateMany(filter, update).getMatchedCount() > 0;
 	}
 
 	private static boolean update(StoreRequest store, BsonDocument filter, BsonDocument update) {

@@ -8,7 +8,6 @@ import java.util.stream.Stream;
 
 import com.mongodb.MongoException;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
-import com.mongodb.client.model.ReturnDocument;
 import dev.dblock.LockInfo;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.FenceMark;
@@ -74,9 +73,7 @@ final class PipelineStatements implements Statements {
 
 	private static final BsonDocument PROJECTION = projection();
 
-	private static final FindOneAndUpdateOptions TAKE = new FindOneAndUpdateOptions().upsert(true)
-		.returnDocument(ReturnDocument.AFTER)
-		.projection(PROJECTION);
+	private static final BsonDocument MAJORITY = doc("w", text("majority"));
 
 	private static final FindOneAndUpdateOptions TRY = new FindOneAndUpdateOptions().projection(PROJECTION);
 
@@ -109,7 +106,6 @@ final class PipelineStatements implements Statements {
 		String name = request.key().name();
 		BsonDocument answer = take(store, request);
 		LockDocument document = LockDocument.read(answer, name, store.collectionName()).orElseThrow();
-		// A retry of the driver gets the stored answer of the first try, without "now".
 		return document.isHeldBy(request.key().holder())
 				? Acquired.granted(document, request.tokens(), document.isNew())
 				: Acquired.refused(document, now(answer));
@@ -131,9 +127,23 @@ final class PipelineStatements implements Statements {
 		}
 	}
 
+	/**
+	 * As a command of its own, since the driver's method would have the servers keep what
+	 * they answer for a repetition. That costs them two more writes, and repeated is an
+	 * acquisition by the engine, under another id.
+	 */
 	private static BsonDocument findAndTake(StoreRequest store, BsonDocument filter, List<BsonDocument> update) {
-		BsonDocument answer = store.collection().findOneAndUpdate(filter, update, TAKE);
-		return (answer != null) ? answer : new BsonDocument();
+		BsonDocument command = doc("findAndModify", text(store.collectionName())).append("query", filter)
+			.append("update", new BsonArray(update))
+			.append("upsert", BsonBoolean.TRUE)
+			.append("new", BsonBoolean.TRUE)
+			.append("fields", PROJECTION)
+			.append("writeConcern", MAJORITY);
+		BsonDocument answer = store.command(command);
+		if (answer.containsKey(UnconfirmedWriteException.FIELD)) {
+			throw new UnconfirmedWriteException(answer);
+		}
+		return answer.getDocument("value");
 	}
 
 	private BsonDocument grant(AcquireRequest request) {
@@ -218,7 +228,7 @@ final class PipelineStatements implements Statements {
 		BsonDocument keep = doc(LockDocument.HOLDER, ref("$$REMOVE")).append(LockDocument.RELEASED_AT, NOW)
 			.append(LockDocument.EXPIRES_AT, doc("$add", NOW, number(minHoldMillis)));
 		List<BsonDocument> update = List.of(doc("$set", OperatorStatements.marked(keep, mark)));
-		return store.collection().updateOne(OperatorStatements.heldBy(lease), update).getMatchedCount() > 0;
+		return OperatorStatements.updateUnrecorded(store, OperatorStatements.heldBy(lease), update);
 	}
 
 	@Override

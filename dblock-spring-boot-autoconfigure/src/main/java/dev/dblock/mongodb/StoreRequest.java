@@ -62,7 +62,7 @@ final class StoreRequest {
 	}
 
 	BsonDocument command(BsonDocument command) {
-		return this.database.withCodecRegistry(LockCollection.CODECS)
+		return this.collection.commandsIn(this.database)
 			.withTimeout(millisLeft(), TimeUnit.MILLISECONDS)
 			.runCommand(command, ReadPreference.primary(), BsonDocument.class);
 	}

@@ -264,12 +264,13 @@ class LockAcquirerTests {
 	@Test
 	void aWaiterGivesAServerMoreTimeOnlyWhenItWasTooSlowSeveralTimes() throws Exception {
 		this.repository.next(Kind.ACQUIRE, Fault.lost(Fault.timeout()), Fault.lost(Fault.timeout()),
+				Fault.lost(() -> new DataAccessResourceFailureException("no server")),
 				Fault.lost(() -> new DataAccessResourceFailureException("no server")), Fault.lost(Fault.timeout()),
 				Fault.lost(Fault.timeout()), Fault.lost(Fault.timeout()), Fault.lost(Fault.timeout()),
 				Fault.lost(Fault.timeout()));
 		granted(waitFor(Duration.ofDays(1)).result()).close();
 		assertThat(this.repository.requests(Kind.ACQUIRE, "a")).extracting((request) -> request.timeout().toMillis())
-			.containsExactly(1250L, 1250L, 1250L, 1250L, 1250L, 1250L, 2500L, 5000L, 5000L);
+			.containsExactly(1250L, 1250L, 1250L, 1250L, 1250L, 1250L, 1250L, 2500L, 5000L, 5000L);
 	}
 
 	@Test
@@ -443,9 +444,21 @@ class LockAcquirerTests {
 	@ParameterizedTest
 	@MethodSource("passingErrors")
 	void aPassingErrorIsThrownToWhoeverDoesNotWait(Supplier<DataAccessException> error) {
-		this.repository.next(Kind.ACQUIRE, Fault.lost(error));
+		this.repository.always(Kind.ACQUIRE, Fault.lost(error));
 		assertThatThrownBy(() -> acquire("a")).isInstanceOf(error.get().getClass());
-		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
+		int attempts = (error.get() instanceof DataAccessResourceFailureException) ? 2 : 1;
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(attempts);
+	}
+
+	@Test
+	void whatOneServerDidNotTakeIsGivenBackAndAskedOfTheNextUnderAnotherId() {
+		this.repository.next(Kind.ACQUIRE,
+				Fault.answerLost(() -> new DataAccessResourceFailureException("not the primary any more")));
+		LeaseKey granted = ((LeaseHandle) granted(acquire("a"))).lease().key();
+		LeaseKey lost = this.repository.requests(Kind.ACQUIRE).get(0).lease();
+		assertThat(this.repository.requests(Kind.ACQUIRE)).extracting(Request::lease).containsExactly(lost, granted);
+		assertThat(this.repository.requests(Kind.RELEASE)).extracting(Request::lease).contains(lost);
+		assertThat(granted).isNotEqualTo(lost);
 	}
 
 	@ParameterizedTest

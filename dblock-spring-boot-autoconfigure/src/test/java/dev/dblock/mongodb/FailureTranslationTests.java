@@ -79,6 +79,10 @@ class FailureTranslationTests {
 				Arguments.of(labelled("RetryableError"), DataAccessResourceFailureException.class),
 				Arguments.of(wrapped(labelled("RetryableWriteError")), DataAccessResourceFailureException.class),
 				Arguments.of(labelled("NoWritesPerformed"), UncategorizedMongoDbException.class),
+				Arguments.of(command(6), DataAccessResourceFailureException.class),
+				Arguments.of(command(9001), DataAccessResourceFailureException.class),
+				Arguments.of(unconfirmed(64), QueryTimeoutException.class),
+				Arguments.of(unconfirmed(100), DataAccessResourceFailureException.class),
 				Arguments.of(new IllegalStateException("state should be: server session pool is open"),
 						DataAccessResourceFailureException.class),
 				Arguments.of(new IllegalStateException("something else"), UncategorizedMongoDbException.class),
@@ -105,9 +109,14 @@ class FailureTranslationTests {
 	}
 
 	private static MongoException labelled(String label) {
-		MongoException exception = command(6);
+		MongoException exception = command(2);
 		exception.addLabel(label);
 		return exception;
+	}
+
+	private static MongoException unconfirmed(int code) {
+		return new UnconfirmedWriteException(
+				BsonDocument.parse("{ok: 1, writeConcernError: {code: %d, errmsg: 'text'}}".formatted(code)));
 	}
 
 	private static MongoException command(int code) {

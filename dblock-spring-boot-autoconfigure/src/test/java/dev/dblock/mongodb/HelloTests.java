@@ -33,6 +33,7 @@ class HelloTests {
 
 	private static StoreRequest store(Answer<BsonDocument> answer) {
 		MongoDatabase database = Mockito.mock(MongoDatabase.class, Answers.RETURNS_SELF);
+		Mockito.when(database.getName()).thenReturn("test");
 		Mockito.when(database.runCommand(any(), any(ReadPreference.class), eq(BsonDocument.class))).thenAnswer(answer);
 		return new StoreRequest(database, new LockCollection("locks"), Duration.ofSeconds(5));
 	}

@@ -34,6 +34,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
@@ -197,10 +198,22 @@ class MongoLockFaultTests {
 				() -> acquire(locks, key("held")));
 	}
 
-	@ParameterizedTest
-	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
-	void theDriversOwnRetryOfAnAcquireGetsTheStoredAnswer(StatementDialect dialect) {
-		MongoLockRepository locks = repository(dialect);
+	@Test
+	void theDriverDoesNotRepeatAnAcquireByPipeline() {
+		MongoLockRepository locks = repository(StatementDialect.PIPELINE);
+		this.server.failCommand(FailCommand.on("findAndModify").times(1).writeConcernError(91));
+		assertThatExceptionOfType(DataAccessResourceFailureException.class)
+			.isThrownBy(() -> acquire(locks, key("stock")))
+			.withMessageContaining("'stock'")
+			.withMessageContaining("may have been done or not");
+		this.server.failCommand(FailCommand.on("findAndModify").times(1).closeConnection());
+		assertThatExceptionOfType(DataAccessResourceFailureException.class)
+			.isThrownBy(() -> acquire(locks, key("stock")));
+	}
+
+	@Test
+	void theDriversOwnRetryOfAClassicAcquireGetsTheStoredAnswer() {
+		MongoLockRepository locks = repository(StatementDialect.CLASSIC);
 		// Applied, and then answered with an error that makes the driver send it again.
 		this.server.failCommand(FailCommand.on("findAndModify").times(1).writeConcernError(91));
 		Granted granted = (Granted) acquire(locks, key("stock"));
@@ -211,12 +224,14 @@ class MongoLockFaultTests {
 
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
-	void aConnectionThatBreaksOnceIsNotNoticed(StatementDialect dialect) {
+	void aReleaseWhoseConnectionBreaksIsAnErrorAndCanBeRepeated(StatementDialect dialect) {
 		MongoLockRepository locks = repository(dialect);
 		LeaseKey key = key("stock");
-		this.server.failCommand(FailCommand.on("findAndModify").times(1).closeConnection());
-		assertThat(acquire(locks, key)).isInstanceOf(Granted.class);
+		acquire(locks, key);
 		this.server.failCommand(FailCommand.on("update").times(1).closeConnection());
+		assertThatExceptionOfType(DataAccessResourceFailureException.class)
+			.isThrownBy(() -> locks.release(key, Duration.ZERO, TIMEOUT))
+			.withMessageContaining("release the lock 'stock'");
 		assertThat(locks.release(key, Duration.ZERO, TIMEOUT)).isTrue();
 	}
 

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import com.mongodb.MongoCommandException;
+import com.mongodb.ReadPreference;
 import com.mongodb.ServerAddress;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
-import com.mongodb.client.model.FindOneAndUpdateOptions;
 import dev.dblock.core.AcquireAnswer.Granted;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.LeaseKey;
@@ -16,7 +16,9 @@ import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
+import org.bson.BsonNull;
 import org.bson.BsonString;
+import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,7 +29,6 @@ import org.mockito.stubbing.OngoingStubbing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.ArgumentMatchers.any;
-import static org.mockito.ArgumentMatchers.anyList;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.ArgumentMatchers.longThat;
@@ -45,7 +46,7 @@ class PipelineStatementsTests {
 	@SuppressWarnings("unchecked")
 	private final MongoCollection<BsonDocument> collection = Mockito.mock(MongoCollection.class, Answers.RETURNS_SELF);
 
-	private final MongoDatabase database = Mockito.mock(MongoDatabase.class);
+	private final MongoDatabase database = Mockito.mock(MongoDatabase.class, Answers.RETURNS_SELF);
 
 	private StoreRequest store;
 
@@ -58,7 +59,11 @@ class PipelineStatementsTests {
 
 	private OngoingStubbing<BsonDocument> answer() {
 		return Mockito
-			.when(this.collection.findOneAndUpdate(any(Bson.class), anyList(), any(FindOneAndUpdateOptions.class)));
+			.when(this.database.runCommand(any(Bson.class), any(ReadPreference.class), eq(BsonDocument.class)));
+	}
+
+	private static BsonDocument answerWith(BsonValue document) {
+		return new BsonDocument("value", document).append("ok", new BsonInt32(1));
 	}
 
 	private static MongoCommandException error(int code) {
@@ -74,21 +79,21 @@ class PipelineStatementsTests {
 
 	@Test
 	void anUpsertThatAnotherOneForestalledIsAskedAgain() {
-		answer().thenThrow(error(11000)).thenReturn(mine());
+		answer().thenThrow(error(11000)).thenReturn(answerWith(mine()));
 		assertThat(this.statements.acquire(this.store, REQUEST).answer()).isInstanceOfSatisfying(Granted.class,
 				(granted) -> assertThat(List.of(granted.token(), granted.lastToken())).containsExactly(1024L, 2047L));
 	}
 
 	@Test
 	void noOtherErrorIsAskedAgain() {
-		answer().thenThrow(error(8)).thenReturn(mine());
+		answer().thenThrow(error(8)).thenReturn(answerWith(mine()));
 		assertThatExceptionOfType(MongoCommandException.class)
 			.isThrownBy(() -> this.statements.acquire(this.store, REQUEST));
 	}
 
 	@Test
 	void anAnswerWithoutADocumentIsNeverAGrant() {
-		answer().thenReturn(null);
+		answer().thenReturn(answerWith(BsonNull.VALUE));
 		assertThatExceptionOfType(RuntimeException.class)
 			.isThrownBy(() -> this.statements.acquire(this.store, REQUEST));
 	}

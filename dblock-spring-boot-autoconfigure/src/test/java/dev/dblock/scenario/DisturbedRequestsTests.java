@@ -44,7 +44,7 @@ class DisturbedRequestsTests {
 	private static final int UNSATISFIABLE_WRITE_CONCERN = 100;
 
 	/**
-	 * The driver repeats a write that was answered so.
+	 * The engine repeats an acquire that was answered so.
 	 */
 	private static final int HOST_UNREACHABLE = 6;
 
@@ -84,7 +84,7 @@ class DisturbedRequestsTests {
 	@ParameterizedTest
 	@ValueSource(ints = { UNSATISFIABLE_WRITE_CONCERN, WRITE_CONCERN_TIMED_OUT })
 	void acquireThatWasAppliedButNotConfirmedIsAnErrorAndGivenBackAtOnce(int code) {
-		fail(FailCommand.on("findAndModify").times(1).writeConcernError(code));
+		fail(FailCommand.on("findAndModify").times(2).writeConcernError(code));
 		assertThatExceptionOfType(DataAccessException.class)
 			.isThrownBy(() -> this.disturbed.locks().tryAcquire("stock", LockOptions.lease(Duration.ofMinutes(5))))
 			.withMessageContaining("'stock'")
@@ -102,11 +102,16 @@ class DisturbedRequestsTests {
 	}
 
 	@Test
-	void storedAnswerToTheDriversRetryIsTheGrant() {
-		long sent = this.disturbed.commands().count("findAndModify");
+	void acquireThatAServerAppliedAndLostIsGivenBackAndRepeatedUnderAnotherId() {
+		LockHandle before = this.disturbed.locks().acquire("stock", LEASE);
+		before.close();
+		long acquires = this.disturbed.commands().count("findAndModify");
+		long releases = this.disturbed.commands().count("update");
 		fail(FailCommand.on("findAndModify").times(1).writeConcernError(HOST_UNREACHABLE));
 		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE);
-		assertThat(this.disturbed.commands().count("findAndModify") - sent).isEqualTo(2);
+		assertThat(this.disturbed.commands().count("findAndModify") - acquires).isEqualTo(2);
+		assertThat(this.disturbed.commands().count("update") - releases).isEqualTo(1);
+		assertThat(handle.token()).isGreaterThanOrEqualTo(before.token() + 2 * 1024);
 		assertThat(this.instances.document("stock")).containsEntry("token", handle.token() + 1023);
 		assertHeldAndRenewed(handle);
 	}

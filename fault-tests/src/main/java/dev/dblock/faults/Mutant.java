@@ -57,7 +57,7 @@ record Mutant(String name, String source, List<Change> changes, String expected,
 						List.of(new Change("doc(\"$max\", EXPIRES_AT, until)", "until")), OVERLAPS, Trial.EXTENSIONS),
 				new Mutant("a stored answer taken for a grant", "core/LockRequests.java", List.of(
 						new Change("if (lease.isOver() || lease.isUnproven()) {", "if (false) {"),
-						new Change("thread, why, limit,", "thread, why, Duration.ofSeconds(30),"),
+						new Change("thread, why, left,", "thread, why, Duration.ofSeconds(30),"),
 						new Change("Thread.currentThread(), deadline, this.clock)",
 								"Thread.currentThread(), LeaseDeadline.from(this.clock, terms.lease()), this.clock)")),
 						OVERLAPS, Trial.STORED_ANSWERS),
