@@ -3,6 +3,7 @@ package dev.dblock;
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Inherited;
+import java.lang.annotation.Repeatable;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
@@ -29,6 +30,10 @@ import org.springframework.core.annotation.AliasFor;
  * within the same object do not pass the proxy and are not locked. A method that is
  * called in a thread that works under the same lock already re-enters it.
  * <p>
+ * Repeated, or together with an annotation of the application's own that has it, it locks
+ * by several names, all or none: see {@link DistributedLocks}, which also has a method be
+ * locked by what its class says as well.
+ * <p>
  * Each number has a {@code …String} twin that takes {@code ${placeholders}} and Spring's
  * notation for durations ({@code "90s"}, {@code "5m"}, {@code "PT1H"}); a number without
  * a unit means seconds. Only one of the two may be given. What is left out comes from
@@ -39,6 +44,7 @@ import org.springframework.core.annotation.AliasFor;
 @Inherited
 @Documented
 @Reflective(DistributedLockReflectiveProcessor.class)
+@Repeatable(DistributedLocks.class)
 public @interface DistributedLock {
 
 	/**

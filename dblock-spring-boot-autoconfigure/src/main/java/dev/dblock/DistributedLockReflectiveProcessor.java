@@ -4,6 +4,8 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
@@ -36,6 +38,7 @@ final class DistributedLockReflectiveProcessor extends SimpleReflectiveProcessor
 						&& !Modifier.isStatic(method.getModifiers()))
 				.forEach((method) -> registerArguments(hints, method));
 		}
+		registerFallbacks(hints, type, type);
 	}
 
 	@Override
@@ -44,11 +47,17 @@ final class DistributedLockReflectiveProcessor extends SimpleReflectiveProcessor
 		if (hasExpressions(method)) {
 			registerArguments(hints, method);
 		}
-		String fallback = annotation(method).getValue("fallback", String.class).orElse("");
-		for (Method candidate : ReflectionUtils.getUniqueDeclaredMethods(method.getDeclaringClass())) {
-			if (candidate.getName().equals(fallback)) {
-				hints.registerMethod(candidate, ExecutableMode.INVOKE);
-			}
+		registerFallbacks(hints, method, method.getDeclaringClass());
+	}
+
+	private static void registerFallbacks(ReflectionHints hints, AnnotatedElement element, Class<?> type) {
+		Set<String> fallbacks = annotations(element).map((annotation) -> annotation.getString("fallback"))
+			.filter(StringUtils::hasText)
+			.collect(Collectors.toSet());
+		if (!fallbacks.isEmpty()) {
+			Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(type))
+				.filter((candidate) -> fallbacks.contains(candidate.getName()))
+				.forEach((candidate) -> hints.registerMethod(candidate, ExecutableMode.INVOKE));
 		}
 	}
 
@@ -58,13 +67,12 @@ final class DistributedLockReflectiveProcessor extends SimpleReflectiveProcessor
 
 	// A placeholder may stand for text with an expression in it
 	private static boolean hasExpressions(AnnotatedElement element) {
-		MergedAnnotation<DistributedLock> annotation = annotation(element);
-		return annotation.isPresent() && (StringUtils.hasText(annotation.getString("condition"))
+		return annotations(element).anyMatch((annotation) -> StringUtils.hasText(annotation.getString("condition"))
 				|| Stream.of("#{", "${").anyMatch(annotation.getString("name")::contains));
 	}
 
-	private static MergedAnnotation<DistributedLock> annotation(AnnotatedElement element) {
-		return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).get(DistributedLock.class);
+	private static Stream<MergedAnnotation<DistributedLock>> annotations(AnnotatedElement element) {
+		return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).stream(DistributedLock.class);
 	}
 
 }

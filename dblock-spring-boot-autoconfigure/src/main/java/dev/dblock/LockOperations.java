@@ -353,11 +353,12 @@ public interface LockOperations {
 	 * Whatever order they are named in, they are acquired in the order of their names, so
 	 * that threads which do this cannot wait for each other in a circle. A lock under
 	 * which this thread works already (by {@code execute}, by an annotation, or by
-	 * {@link #asLock}) is re-entered. Since that one cannot be taken in its turn, those
-	 * of the others whose names come before it are asked for once and not waited for.
-	 * (Locks that are nested in one another without being named together are taken in the
-	 * order in which they are nested, and two threads that nest them the other way round
-	 * wait for each other until the wait of one of them is over.)
+	 * {@link #asLock}) is re-entered; one that it holds by hand is not, and would be
+	 * waited for in vain. Since a lock that is re-entered cannot be taken in its turn,
+	 * those of the others whose names come before it are asked for once and not waited
+	 * for. (Locks that are nested in one another without being named together are taken
+	 * in the order in which they are nested, and two threads that nest them the other way
+	 * round wait for each other until the wait of one of them is over.)
 	 * <p>
 	 * The wait of each lock counts from the beginning of this call: several locks are not
 	 * waited for longer than one. While some are waited for, those that are held already

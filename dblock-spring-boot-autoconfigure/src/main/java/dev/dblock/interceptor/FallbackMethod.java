@@ -7,7 +7,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
-import dev.dblock.DistributedLock;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockUnavailableException;
 import org.aopalliance.intercept.MethodInvocation;
@@ -15,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.core.ResolvableType;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -100,7 +98,7 @@ record FallbackMethod(Method method, boolean told) implements WhenRefused {
 			throw new IllegalArgumentException("fallback = \"%s\" returns %s where this method returns %s; have it"
 				.formatted(this.method.getName(), returned.getTypeName(), wanted.getTypeName()) + " return the same");
 		}
-		if (AnnotatedElementUtils.hasAnnotation(this.method, DistributedLock.class)) {
+		if (LockAnnotations.arePresent(this.method)) {
 			throw new IllegalArgumentException(("fallback = \"%s\" names a method that is locked itself, but would be"
 					+ " called without its lock; name one that needs none")
 				.formatted(this.method.getName()));

@@ -33,14 +33,14 @@ final class FutureSpan implements LockSpan {
 	@Override
 	@SuppressWarnings("NullAway")
 	public @Nullable Object invoke(LockOperation operation, MethodInvocation invocation) throws Throwable {
-		if (!operation.isWanted(invocation)) {
+		LockCall call = LockCall.of(operation, this.template, invocation);
+		if (call == null) {
 			return invocation.proceed();
 		}
-		LockTemplate locks = this.template.get();
-		String name = operation.nameOf(invocation);
-		return locks.<@Nullable Object, Throwable>executeAsync(name, operation.options(),
-				() -> stage(operation.method(), invocation.proceed()), (refusal) -> stage(operation.method(),
-						() -> operation.answer(locks.engine(), name, refusal, invocation)));
+		return call.template()
+			.<@Nullable Object, Throwable>executeAsync(call.name(), call.options(),
+					() -> stage(operation.method(), call.proceed()),
+					(refusal) -> stage(operation.method(), () -> call.unavailable(refusal)));
 	}
 
 	private @Nullable CompletionStage<@Nullable Object> stage(LockedMethod method, Answer answer) throws Throwable {

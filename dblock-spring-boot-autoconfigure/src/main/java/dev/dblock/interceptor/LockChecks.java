@@ -16,7 +16,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.util.ClassUtils;
@@ -116,7 +115,7 @@ final class LockChecks {
 			}
 			try {
 				LockOperation operation = this.source.check(declaration);
-				this.names.add(operation.name().shape());
+				operation.locks().forEach((lock) -> this.names.add(lock.name().shape()));
 				warnOfUnfencedTransaction(operation);
 			}
 			catch (InvalidLockDeclarationException ex) {
@@ -174,8 +173,7 @@ final class LockChecks {
 	 */
 	private boolean isLeftOut(InspectedBean bean, Method method) {
 		return Modifier.isFinal(method.getModifiers()) && bean.isProxiedBySubclass(this.proxies)
-				&& !AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class)
-				&& !AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), DistributedLock.class);
+				&& !LockAnnotations.arePresent(method) && !LockAnnotations.arePresent(method.getDeclaringClass());
 	}
 
 	private void checkReach(InspectedBean bean, LockedMethod method, List<String> findings) {
@@ -191,9 +189,8 @@ final class LockChecks {
 	 */
 	private static boolean isCallback(InspectedBean bean, LockedMethod locked) {
 		Method method = locked.method();
-		return LifecycleMethods.contain(method, locked.userClass())
-				|| bean.callbacks().contains(method.getName()) && method.getParameterCount() == 0
-						&& AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class);
+		return LifecycleMethods.contain(method, locked.userClass()) || bean.callbacks().contains(method.getName())
+				&& method.getParameterCount() == 0 && LockAnnotations.arePresent(method);
 	}
 
 	private static @Nullable String hidden(LockedMethod locked, boolean bySubclass) {

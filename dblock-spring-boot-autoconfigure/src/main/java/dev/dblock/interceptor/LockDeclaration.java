@@ -1,12 +1,16 @@
 package dev.dblock.interceptor;
 
+import java.util.List;
+
 import dev.dblock.DistributedLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What was found on a method, not yet looked into.
  *
- * @param annotation the annotation, merged with those that it stands on
- * @param method the method that it applies to
+ * @param annotations the annotations, merged with those that they stand on
+ * @param method the method that they apply to
+ * @param contradiction why they cannot be meant, if they cannot
  */
-record LockDeclaration(DistributedLock annotation, LockedMethod method) {
+record LockDeclaration(List<DistributedLock> annotations, LockedMethod method, @Nullable String contradiction) {
 }

@@ -1,13 +1,12 @@
 package dev.dblock.interceptor;
 
 import java.lang.annotation.Annotation;
-import java.lang.annotation.Repeatable;
 import java.lang.reflect.AnnotatedElement;
 import java.util.Arrays;
 import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
-import org.jspecify.annotations.Nullable;
+import dev.dblock.DistributedLocks;
 
 import org.springframework.core.annotation.MergedAnnotations;
 
@@ -18,8 +17,6 @@ import org.springframework.core.annotation.MergedAnnotations;
  * take a good part of an application's start.
  */
 final class LockMentions {
-
-	private static final @Nullable Repeatable REPEATABLE = DistributedLock.class.getAnnotation(Repeatable.class);
 
 	private final ClassValue<Boolean> types = new ClassValue<>() {
 
@@ -34,7 +31,7 @@ final class LockMentions {
 
 		@Override
 		protected Boolean computeValue(Class<?> type) {
-			return type == DistributedLock.class || REPEATABLE != null && type == REPEATABLE.value()
+			return type == DistributedLock.class || type == DistributedLocks.class
 					|| MergedAnnotations.from(type).isPresent(DistributedLock.class);
 		}
 

@@ -3,7 +3,9 @@ package dev.dblock.interceptor;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -45,43 +47,86 @@ final class LockOperationParser {
 	 * @throws InvalidLockDeclarationException when it cannot work, with every reason
 	 */
 	LockOperation parse(LockDeclaration declaration) {
-		Findings findings = new Findings(declaration.method());
-		LockDatabase database = findings
-			.collect(() -> this.databases.apply(declaration.annotation().databaseFactory()));
+		LockedMethod method = declaration.method();
+		Findings findings = new Findings(method);
+		if (declaration.contradiction() != null) {
+			findings.add(declaration.contradiction());
+		}
+		LockDatabase database = findings.collect(() -> this.databases.apply(databaseFactory(declaration)));
 		LockEngine engine = (database != null) ? database.engine().get() : null;
-		LockName name = findings.collect(() -> name(declaration, engine));
-		LockCondition condition = findings
-			.collect(() -> this.names.parseCondition(declaration.method(), declaration.annotation().condition()));
-		LockOptions options = options(declaration, name, engine, findings);
-		LockSpan span = (database != null)
-				? findings.collect(() -> this.spans.of(declaration.method(), database.template())) : null;
-		WhenUnavailable set = (engine != null && name != null) ? engine.whenUnavailable(name.sample()).orElse(null)
+		List<MethodLock> locks = new ArrayList<>();
+		for (DistributedLock annotation : declaration.annotations()) {
+			MethodLock lock = lock(method, annotation, engine, findings);
+			if (lock != null) {
+				locks.add(lock);
+			}
+		}
+		refuseTwice(locks, findings);
+		LockSpan span = (database != null) ? findings.collect(() -> this.spans.of(method, database.template())) : null;
+		WhenRefused unavailable = (span != null) ? findings.collect(() -> unavailable(declaration, locks, engine, span))
 				: null;
-		WhenRefused unavailable = (span != null) ? findings.collect(() -> unavailable(declaration, span, set)) : null;
-		if (name == null || options == null || span == null || unavailable == null || !findings.isEmpty()) {
+		if (span == null || unavailable == null || !findings.isEmpty()) {
 			throw findings.toException();
 		}
-		return new LockOperation(declaration.method(), name, condition, options, span, unavailable);
+		return new LockOperation(method, List.copyOf(locks), span, unavailable);
 	}
 
-	private LockName name(LockDeclaration declaration, @Nullable LockEngine engine) {
-		LockName name = this.names.parse(declaration.method(), declaration.annotation().name());
+	/**
+	 * Locks that are acquired together are in one place, so that there is one order of
+	 * them.
+	 */
+	private static String databaseFactory(LockDeclaration declaration) {
+		List<String> factories = declaration.annotations()
+			.stream()
+			.map(DistributedLock::databaseFactory)
+			.distinct()
+			.toList();
+		if (factories.size() > 1) {
+			throw new IllegalArgumentException(
+					("databaseFactory = \"%s\" and databaseFactory = \"%s\" are given, but the"
+							+ " locks of one method can be acquired together in one MongoDB only; say the same for each of them")
+						.formatted(factories.get(0), factories.get(1)));
+		}
+		return factories.isEmpty() ? "" : factories.get(0);
+	}
+
+	private @Nullable MethodLock lock(LockedMethod method, DistributedLock annotation, @Nullable LockEngine engine,
+			Findings findings) {
+		LockName name = findings.collect(() -> name(method, annotation, engine));
+		LockCondition condition = findings.collect(() -> this.names.parseCondition(method, annotation.condition()));
+		LockOptions options = options(method, annotation, name, engine, findings);
+		return (name != null && options != null) ? new MethodLock(name, condition, options) : null;
+	}
+
+	/**
+	 * The same lock under conditions that exclude one another makes sense.
+	 */
+	private static void refuseTwice(List<MethodLock> locks, Findings findings) {
+		Set<String> unconditional = new HashSet<>();
+		for (MethodLock lock : locks) {
+			if (lock.condition() == null && !unconditional.add(lock.name().template())) {
+				findings.add("the lock '%s' is declared twice; leave one out".formatted(lock.name().template()));
+			}
+		}
+	}
+
+	private LockName name(LockedMethod method, DistributedLock annotation, @Nullable LockEngine engine) {
+		LockName name = this.names.parse(method, annotation.name());
 		if (engine != null && name instanceof LockName.Constant constant) {
 			engine.checkName(constant.text());
 		}
 		return name;
 	}
 
-	private @Nullable LockOptions options(LockDeclaration declaration, @Nullable LockName name,
+	private @Nullable LockOptions options(LockedMethod method, DistributedLock lock, @Nullable LockName name,
 			@Nullable LockEngine engine, Findings findings) {
-		DistributedLock lock = declaration.annotation();
 		Duration lease = findings.collect(() -> duration("lease", lock.leaseSeconds(), lock.leaseString()));
 		Duration wait = findings.collect(() -> duration("wait", lock.waitSeconds(), lock.waitString()));
 		Duration minHold = findings.collect(() -> duration("minHold", lock.minHoldSeconds(), lock.minHoldString()));
 		Duration maxHold = findings.collect(() -> duration("maxHold", lock.maxHoldSeconds(), lock.maxHoldString()));
 		return findings.collect(() -> {
 			LockOptions options = new LockOptions(lease, wait, minHold, maxHold, lock.autoRenew() ? null : false,
-					(lock.whenLost() != WhenLost.NOTIFY) ? lock.whenLost() : null, declaration.method().path(),
+					(lock.whenLost() != WhenLost.NOTIFY) ? lock.whenLost() : null, method.path(),
 					(name != null) ? name.template() : null);
 			if (engine != null) {
 				check(engine, name, options);
@@ -103,21 +148,27 @@ final class LockOperationParser {
 		return this.durations.resolve(attribute, seconds, text);
 	}
 
-	private static WhenRefused unavailable(LockDeclaration declaration, LockSpan span, @Nullable WhenUnavailable set) {
-		LockedMethod method = declaration.method();
+	private static WhenRefused unavailable(LockDeclaration declaration, List<MethodLock> locks,
+			@Nullable LockEngine engine, LockSpan span) {
 		WhenRefused declared = declared(declaration, span);
-		if (set != null && skips(set, method)) {
-			refuseSkip(span, "have dblock.locks (or the LockSettings bean) say when-unavailable: throw");
+		boolean declaredCounts = locks.isEmpty() || engine == null;
+		for (MethodLock lock : locks) {
+			WhenUnavailable set = (engine != null) ? engine.whenUnavailable(lock.name().sample()).orElse(null) : null;
+			declaredCounts |= set == null;
+			if (set != null && skips(set, declaration.method())) {
+				refuseSkip(span, "have dblock.locks (or the LockSettings bean) say when-unavailable: throw");
+			}
 		}
-		else if (set == null && declared instanceof WhenRefused.Skip) {
+		if (declaredCounts && declared instanceof WhenRefused.Skip) {
 			refuseSkip(span, "set whenUnavailable = THROW");
 		}
 		return declared;
 	}
 
 	private static WhenRefused declared(LockDeclaration declaration, LockSpan span) {
-		WhenUnavailable wanted = declaration.annotation().whenUnavailable();
-		String fallback = declaration.annotation().fallback();
+		WhenUnavailable wanted = only(declaration, "whenUnavailable", DistributedLock::whenUnavailable,
+				WhenUnavailable.DEFAULT);
+		String fallback = only(declaration, "fallback", DistributedLock::fallback, "");
 		if (fallback.isEmpty()) {
 			return skips(wanted, declaration.method()) ? new WhenRefused.Skip(declaration.method(), span)
 					: WhenRefused.THROW;
@@ -128,6 +179,26 @@ final class LockOperationParser {
 						.formatted(fallback, wanted));
 		}
 		return FallbackMethod.of(declaration.method(), fallback);
+	}
+
+	/**
+	 * What the annotations that say something agree about: whichever lock is not
+	 * available, it is one method that is not called.
+	 */
+	private static <T> T only(LockDeclaration declaration, String attribute, Function<DistributedLock, T> value,
+			T unsaid) {
+		List<T> said = declaration.annotations()
+			.stream()
+			.map(value)
+			.filter((each) -> !each.equals(unsaid))
+			.distinct()
+			.toList();
+		if (said.size() > 1) {
+			throw new IllegalArgumentException(
+					"its locks have %s = %s and %s = %s, but it is one method that is not called when one of them is not available; say it once"
+						.formatted(attribute, said.get(0), attribute, said.get(1)));
+		}
+		return said.isEmpty() ? unsaid : said.get(0);
 	}
 
 	private static void refuseSkip(LockSpan span, String remedy) {

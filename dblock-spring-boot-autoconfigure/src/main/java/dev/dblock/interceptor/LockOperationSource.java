@@ -1,13 +1,14 @@
 package dev.dblock.interceptor;
 
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
 import org.jspecify.annotations.Nullable;
@@ -16,15 +17,14 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.MethodIntrospector.MetadataLookup;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Finds out once for each method whether and how it is locked. A method's annotation
- * comes before its class's, an implementation's before its interface's; one on a class
- * applies to the public methods that an instance has, inherited ones included, except for
- * those that begin and end it.
+ * Finds out once for each method whether and how it is locked. A method's annotations
+ * come before its class's (unless they say that both count), an implementation's before
+ * its interface's; one on a class applies to the public methods that an instance has,
+ * inherited ones included, except for those that begin and end it.
  */
 final class LockOperationSource {
 
@@ -93,12 +93,27 @@ final class LockOperationSource {
 		Class<?> known = (targetClass != null && !isGenerated(targetClass)) ? targetClass : null;
 		Method specific = AopUtils.getMostSpecificMethod(method, known);
 		LockedMethod locked = new LockedMethod(specific, userClass(specific, known));
-		DistributedLock annotation = first(specific, method);
-		if (annotation == null && isOpenToClassAnnotation(specific)
-				&& !LifecycleMethods.contain(specific, locked.userClass())) {
-			annotation = first(locked.userClass(), specific.getDeclaringClass(), method.getDeclaringClass());
+		LockAnnotations own = LockAnnotations.first(specific, method);
+		boolean underClass = own.alsoOfClass() || !own.arePresent() && isOpenToClassAnnotation(specific)
+				&& !LifecycleMethods.contain(specific, locked.userClass());
+		LockAnnotations ofClass = underClass
+				? LockAnnotations.first(locked.userClass(), specific.getDeclaringClass(), method.getDeclaringClass())
+				: LockAnnotations.NONE;
+		return (own.arePresent() || ofClass.arePresent()) ? declaration(own, ofClass, locked) : null;
+	}
+
+	private static LockDeclaration declaration(LockAnnotations own, LockAnnotations ofClass, LockedMethod method) {
+		String contradiction = null;
+		if (own.empty() || ofClass.empty()) {
+			contradiction = "there is a @DistributedLocks without a lock in it; name one, or leave it out";
 		}
-		return (annotation != null) ? new LockDeclaration(annotation, locked) : null;
+		else if (own.alsoOfClass() && !ofClass.arePresent()) {
+			contradiction = ("alsoOfClass = true is given, but no lock is declared on %s; declare one there, or leave it"
+					+ " out")
+				.formatted(method.userClass().getName());
+		}
+		List<DistributedLock> all = Stream.concat(own.locks().stream(), ofClass.locks().stream()).toList();
+		return new LockDeclaration(all, method, contradiction);
 	}
 
 	private static boolean isGenerated(Class<?> type) {
@@ -108,16 +123,6 @@ final class LockOperationSource {
 	private static boolean isOpenToClassAnnotation(Method method) {
 		return Modifier.isPublic(method.getModifiers()) && !Modifier.isStatic(method.getModifiers())
 				&& ClassUtils.isUserLevelMethod(method);
-	}
-
-	private static @Nullable DistributedLock first(AnnotatedElement... candidates) {
-		for (AnnotatedElement candidate : candidates) {
-			DistributedLock annotation = AnnotatedElementUtils.findMergedAnnotation(candidate, DistributedLock.class);
-			if (annotation != null) {
-				return annotation;
-			}
-		}
-		return null;
 	}
 
 	/**

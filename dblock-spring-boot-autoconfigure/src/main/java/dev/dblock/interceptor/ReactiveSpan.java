@@ -2,7 +2,6 @@ package dev.dblock.interceptor;
 
 import java.util.function.Supplier;
 
-import dev.dblock.LockEngine;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockedAction;
 import dev.dblock.LockedFallback;
@@ -43,18 +42,16 @@ final class ReactiveSpan implements LockSpan {
 	}
 
 	private Publisher<Object> subscribed(LockOperation operation, MethodInvocation invocation) {
-		if (!operation.isWanted(invocation)) {
+		LockCall call = LockCall.of(operation, this.template, invocation);
+		if (call == null) {
 			return unlocked(invocation);
 		}
-		LockEngine engine = this.template.get().engine();
-		ReactiveLockTemplate locks = new ReactiveLockTemplate(engine);
-		String name = operation.nameOf(invocation);
+		ReactiveLockTemplate locks = new ReactiveLockTemplate(call.template().engine());
 		LockedAction<Publisher<Object>, Throwable> work = () -> Flux.from(proceed(invocation))
 			.doOnNext((element) -> this.results.delivered(operation.method(), element));
-		LockedFallback<Publisher<Object>, Throwable> fallback = (refusal) -> publisher(
-				operation.answer(engine, name, refusal, invocation));
-		return this.adapter.isMultiValue() ? locks.executeMany(name, operation.options(), work, fallback)
-				: locks.execute(name, operation.options(), work, fallback);
+		LockedFallback<Publisher<Object>, Throwable> fallback = (refusal) -> publisher(call.unavailable(refusal));
+		return this.adapter.isMultiValue() ? locks.executeMany(call.name(), call.options(), work, fallback)
+				: locks.execute(call.name(), call.options(), work, fallback);
 	}
 
 	private Publisher<Object> unlocked(MethodInvocation invocation) {

@@ -5,7 +5,6 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 import dev.dblock.LockShutdownException;
@@ -45,23 +44,20 @@ final class ReturnSpan implements LockSpan {
 	@Override
 	@SuppressWarnings("NullAway")
 	public @Nullable Object invoke(LockOperation operation, MethodInvocation invocation) throws Throwable {
-		if (!operation.isWanted(invocation)) {
+		LockCall call = LockCall.of(operation, this.template, invocation);
+		if (call == null) {
 			return invocation.proceed();
 		}
-		LockTemplate locks = this.template.get();
-		String name = operation.nameOf(invocation);
-		AtomicBoolean begun = new AtomicBoolean();
 		try {
-			return locks.<@Nullable Object, Throwable>execute(name, operation.options(), () -> {
-				begun.set(true);
-				return this.results.ended(operation.method(), invocation.proceed());
-			}, (refusal) -> operation.answer(locks.engine(), name, refusal, invocation));
+			return call.template()
+				.<@Nullable Object, Throwable>execute(call.name(), call.options(),
+						() -> this.results.ended(operation.method(), call.proceed()), call);
 		}
 		catch (LockShutdownException ex) {
-			if (begun.get()) {
+			if (call.hasBegun()) {
 				throw ex;
 			}
-			return operation.answer(locks.engine(), name, ex);
+			return call.answer(ex);
 		}
 	}
 

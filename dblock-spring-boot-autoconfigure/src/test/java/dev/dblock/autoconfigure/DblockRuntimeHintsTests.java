@@ -115,6 +115,26 @@ class DblockRuntimeHintsTests {
 	}
 
 	@Test
+	void whatEachOfSeveralAnnotationsNamesIsKept() throws NoSuchMethodException {
+		declared(Repeated.class);
+		assertThat(this.reflection.onMethodInvocation(Repeated.class.getDeclaredMethod("settle", Order.class)))
+			.accepts(this.hints);
+		assertThat(this.reflection.onMethodInvocation(Repeated.class.getDeclaredMethod("later", Order.class)))
+			.accepts(this.hints);
+		assertThat(this.reflection.onMethodInvocation(Order.class.getDeclaredMethod("customer"))).accepts(this.hints);
+	}
+
+	@Test
+	void whatEachOfSeveralAnnotationsOfAClassNamesIsKept() throws NoSuchMethodException {
+		declared(RepeatedOnClass.class);
+		assertThat(this.reflection.onMethodInvocation(RepeatedOnClass.class.getDeclaredMethod("settle", Order.class)))
+			.accepts(this.hints);
+		assertThat(this.reflection.onMethodInvocation(RepeatedOnClass.class.getDeclaredMethod("later", Order.class)))
+			.accepts(this.hints);
+		assertThat(this.reflection.onMethodInvocation(Order.class.getDeclaredMethod("customer"))).accepts(this.hints);
+	}
+
+	@Test
 	void whatTheEndpointAnswersIsKept() {
 		declared(DblockEndpoint.class);
 		for (Class<?> type : List.of(DblockEndpoint.Locks.class, LockInfo.class, ForcedRelease.class)) {
@@ -168,6 +188,30 @@ class DblockRuntimeHintsTests {
 		}
 
 		void later(Order order) {
+		}
+
+	}
+
+	static class Repeated {
+
+		@DistributedLock("orders")
+		@DistributedLock(name = "order-#{#order.customer.id}", fallback = "later")
+		public void settle(Order order) {
+		}
+
+		private void later(Order order) {
+		}
+
+	}
+
+	@DistributedLock("orders")
+	@DistributedLock(name = "order-#{#order.customer.id}", fallback = "later")
+	static class RepeatedOnClass {
+
+		public void settle(Order order) {
+		}
+
+		private void later(Order order) {
 		}
 
 	}

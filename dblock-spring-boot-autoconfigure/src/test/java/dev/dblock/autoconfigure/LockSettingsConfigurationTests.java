@@ -3,7 +3,9 @@ package dev.dblock.autoconfigure;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
@@ -282,6 +284,12 @@ class LockSettingsConfigurationTests {
 				      when-unavailable: throw
 				    maybe:
 				      when-unavailable: default
+				    one-of-two:
+				      lease: 8m
+				      when-unavailable: skip
+				    two-of-two:
+				      lease: 9m
+				      when-unavailable: throw
 				""").withPropertyValues("spring.mongodb.uri=" + server.uri(server.freshDatabase()))
 			.withBean("job", Job.class)
 			.withBean(Packing.class)
@@ -297,6 +305,18 @@ class LockSettingsConfigurationTests {
 					assertThatExceptionOfType(LockUnavailableException.class).as("returns a primitive")
 						.isThrownBy(() -> context.getBean(Packing.class).pack(1));
 					assertThat(order.isHeld()).isTrue();
+				}
+				assertThat(job.both()).satisfiesExactly(
+						(ofOne) -> assertThat(ofOne).isBetween(Duration.ofMinutes(7), Duration.ofMinutes(8)),
+						(ofTwo) -> assertThat(ofTwo).isBetween(Duration.ofMinutes(8), Duration.ofMinutes(9)));
+				try (LockHandle one = template.acquire("one-of-two")) {
+					assertThat(job.both()).as("skipped for the lock that is set to be").isNull();
+					assertThat(one.isHeld()).isTrue();
+				}
+				try (LockHandle other = template.acquire("two-of-two")) {
+					assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(job::both)
+						.withMessageContaining("none of which is held for it now: 'shop-one-of-two'");
+					assertThat(other.isHeld()).isTrue();
 				}
 				try (LockHandle maybe = template.acquire("maybe")) {
 					assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(job::maybe);
@@ -337,6 +357,14 @@ class LockSettingsConfigurationTests {
 
 		@DistributedLock("order-#{#number}-#{#number}")
 		public void unused(int number) {
+		}
+
+		@DistributedLock("one-of-two")
+		@DistributedLock("two-of-two")
+		public List<Duration> both() {
+			return Stream.of("shop-one-of-two", "shop-two-of-two")
+				.map((name) -> LockContext.current(name).orElseThrow().remaining())
+				.toList();
 		}
 
 		@DistributedLock("count")

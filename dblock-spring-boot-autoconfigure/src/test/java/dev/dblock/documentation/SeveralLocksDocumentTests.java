@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
 
+import dev.dblock.DistributedLock;
 import dev.dblock.LockHandles;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
@@ -22,7 +23,7 @@ import org.springframework.integration.support.locks.LockRegistry;
 class SeveralLocksDocumentTests {
 
 	@ParameterizedTest
-	@CsvSource({ "several-locks.md, 3", "spring-integration.md, 2" })
+	@CsvSource({ "several-locks.md, 4", "spring-integration.md, 2" })
 	void everySnippetCompiles(String page, int snippets) {
 		Markdown.read(Markdown.ROOT.resolve("docs").resolve(page))
 			.assertTakenFrom(SeveralLocksDocumentTests.class, snippets);
@@ -51,6 +52,12 @@ class SeveralLocksDocumentTests {
 
 		void transfer(long amount) {
 			this.lockTemplate.executeAll(List.of("account-1", "account-2"), () -> this.ledger.transfer(amount));
+		}
+
+		@DistributedLock(name = "account-#{#from}", waitSeconds = 5)
+		@DistributedLock(name = "account-#{#to}", waitSeconds = 5)
+		public void transfer(String from, String to, long amount) {
+			this.ledger.transfer(amount);
 		}
 
 		void reserve(String item) {

@@ -21,7 +21,7 @@ class LockMentionsTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { OnMethod.class, OnClass.class, OnInterface.class, Inherits.class, Implements.class,
-			OwnAnnotation.class })
+			OwnAnnotation.class, Repeated.class, OwnRepeated.class })
 	void lockIsSeenWhereverItMayStand(Class<?> type) {
 		assertThat(this.mentions.in(type)).isTrue();
 	}
@@ -64,6 +64,30 @@ class LockMentionsTests {
 	}
 
 	abstract static class Implements implements OnInterface {
+
+	}
+
+	static class Repeated {
+
+		@DistributedLock("lock")
+		@DistributedLock("other")
+		void run() {
+		}
+
+	}
+
+	static class OwnRepeated {
+
+		@Both
+		void run() {
+		}
+
+	}
+
+	@DistributedLock("lock")
+	@DistributedLock("other")
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Both {
 
 	}
 

@@ -80,7 +80,8 @@ class LockOperationSourceTests {
 	@Test
 	void methodOfInterfaceIsFoundByCallThroughTheInterface() throws Exception {
 		Method method = Interface.class.getMethod("both", Object.class);
-		assertThat(this.source.declaration(method, Implementation.class)).map(LockDeclaration::annotation)
+		assertThat(this.source.declaration(method, Implementation.class))
+			.map((declaration) -> declaration.annotations().get(0))
 			.map(DistributedLock::name)
 			.contains("implementation");
 	}
@@ -92,7 +93,7 @@ class LockOperationSourceTests {
 			.findFirst()
 			.orElseThrow();
 		LockDeclaration declaration = this.source.declaration(bridge, Implementation.class).orElseThrow();
-		assertThat(declaration.annotation().name()).isEqualTo("implementation");
+		assertThat(declaration.annotations().get(0).name()).isEqualTo("implementation");
 		assertThat(declaration.method().method().isBridge()).isFalse();
 		assertThat(declaration.method().describe()).isEqualTo(Implementation.class.getName() + "#both(String)");
 	}
@@ -154,7 +155,9 @@ class LockOperationSourceTests {
 			.filter((candidate) -> candidate.getName().equals(name) && !candidate.isBridge())
 			.findFirst()
 			.orElseGet(() -> ReflectionUtils.findMethod(type, name));
-		return this.source.declaration(method, type).map(LockDeclaration::annotation).orElse(null);
+		return this.source.declaration(method, type)
+			.map((declaration) -> declaration.annotations().get(0))
+			.orElse(null);
 	}
 
 	@DistributedLock("class")

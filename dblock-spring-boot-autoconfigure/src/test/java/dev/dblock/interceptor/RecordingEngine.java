@@ -19,6 +19,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.LossReason;
+import dev.dblock.WhenUnavailable;
 
 /**
  * An engine in memory that writes down what it is asked for.
@@ -28,6 +29,10 @@ public class RecordingEngine implements LockEngine {
 	private final List<String> events = new CopyOnWriteArrayList<>();
 
 	private final List<LockOptions> options = new CopyOnWriteArrayList<>();
+
+	private final Map<String, LockOptions> optionsByName = new ConcurrentHashMap<>();
+
+	private final Map<String, WhenUnavailable> whenUnavailable = new ConcurrentHashMap<>();
 
 	private final Set<String> heldElsewhere = ConcurrentHashMap.newKeySet();
 
@@ -86,6 +91,19 @@ public class RecordingEngine implements LockEngine {
 		return this.options.get(this.options.size() - 1);
 	}
 
+	LockOptions optionsOf(String name) {
+		return this.optionsByName.get(name);
+	}
+
+	void set(String name, WhenUnavailable whenUnavailable) {
+		this.whenUnavailable.put(name, whenUnavailable);
+	}
+
+	@Override
+	public Optional<WhenUnavailable> whenUnavailable(String name) {
+		return Optional.ofNullable(this.whenUnavailable.get(name));
+	}
+
 	@Override
 	public String fullName(String name) {
 		if (name.isBlank() || name.length() > 100) {
@@ -111,6 +129,7 @@ public class RecordingEngine implements LockEngine {
 		String fullName = fullName(name);
 		check(options);
 		this.options.add(options);
+		this.optionsByName.put(fullName, options);
 		if (this.closing) {
 			throw new LockShutdownException(fullName);
 		}
