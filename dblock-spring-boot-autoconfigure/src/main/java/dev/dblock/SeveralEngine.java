@@ -81,6 +81,11 @@ final class SeveralEngine implements LockEngine {
 	}
 
 	@Override
+	public void aboutToRelease(LockHandle handle) {
+		((LockHandleSet) handle).parts().forEach(Hold::aboutToLeave);
+	}
+
+	@Override
 	public Optional<LockInfo> inspect(String name) {
 		return this.engine.inspect(name);
 	}

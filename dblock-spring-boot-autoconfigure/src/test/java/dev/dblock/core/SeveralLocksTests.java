@@ -13,11 +13,14 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 
 import dev.dblock.LockContext;
+import dev.dblock.LockEngine;
+import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockHandles;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
+import dev.dblock.LockShutdownException;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.LossReason;
@@ -596,6 +599,56 @@ class SeveralLocksTests {
 		assertThat(inside.get()).containsExactly("a", "b");
 		LockWorld.eventually().untilAsserted(() -> assertThat(held()).isEmpty());
 		assertThat(this.repository.count(Kind.ACQUIRE, "b")).isEqualTo(1);
+	}
+
+	private LockHandle acquireBothAsOne() {
+		Map<String, LockOptions> both = Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults());
+		LockEngine engine = this.locks.forAll(both).engine();
+		LockHandle handle = ((LockGrant) engine.acquire("both", LockOptions.defaults())).handle();
+		engine.aboutToRelease(handle);
+		return handle;
+	}
+
+	private CompletableFuture<Void> closing() {
+		CompletableFuture<Void> closing = CompletableFuture.runAsync(this.world.engine()::close);
+		LockWorld.eventually().until(this::isClosing);
+		return closing;
+	}
+
+	private boolean isClosing() {
+		try {
+			this.locks.tryAcquire("c").ifPresent(LockHandle::close);
+			return false;
+		}
+		catch (LockShutdownException ex) {
+			return true;
+		}
+	}
+
+	@Test
+	void whatIsAboutToBeGivenBackIsNotInUseAtTheEnd() {
+		LockHandle two = acquireBothAsOne();
+		CompletableFuture<Void> closing = closing();
+		assertThat(two.release()).isTrue();
+		assertThat(closing).succeedsWithin(Duration.ofSeconds(60));
+		assertThat(held()).isEmpty();
+	}
+
+	@Test
+	void whatIsAboutToBeGivenBackButForTheWorkAroundIsInUseAtTheEnd() {
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.locks.execute("b", () -> {
+			LockHandle two = acquireBothAsOne();
+			CompletableFuture<Void> closing = closing();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> {
+				((LockHandles) two).handles().get("a").close();
+				closing.join();
+				two.close();
+			});
+		})).satisfies((lost) -> {
+			assertThat(lost.name()).isEqualTo("b");
+			assertThat(lost.reason()).isEqualTo(LossReason.SHUTDOWN);
+		});
+		assertThat(held()).as("its lease ends it").containsExactly("b");
 	}
 
 }
