@@ -133,6 +133,16 @@ public interface LockEngine {
 	Optional<LockHandle> keptByTransaction(String fullName);
 
 	/**
+	 * A lock that the current thread has acquired and that was not given back yet, be it
+	 * known to the thread's work or by its handle alone.
+	 * @param fullName the full name of the lock
+	 * @return its handle, while the lock is held
+	 */
+	default Optional<LockHandle> heldByThread(String fullName) {
+		return Optional.empty();
+	}
+
+	/**
 	 * The current thread begins to work under a lock that may have been acquired by
 	 * another: until {@link #detach} its transactions stand under the lock as well, and
 	 * it is interrupted at a loss where that was asked for.

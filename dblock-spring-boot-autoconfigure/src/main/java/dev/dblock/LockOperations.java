@@ -431,9 +431,13 @@ public interface LockOperations {
 	 * {@code unlock()} throws {@link IllegalMonitorStateException}. In the thread that
 	 * has locked it, the lock can be locked again (re-entry), also by {@link #execute}
 	 * and by annotated methods, and the other way round; it is given back at the
-	 * outermost end. A handle that the thread has acquired by hand is not re-entered. A
-	 * thread that ends without unlocking leaves the lock to the collector of forgotten
-	 * handles. Unlocked inside a transaction, the lock is given back at the end of that.
+	 * outermost end. A handle that the thread has acquired by hand is not re-entered
+	 * (unless it works {@link LockTemplate#within within} it): as long as it is held,
+	 * {@code tryLock} gives {@code false}, and {@code lock} and {@code lockInterruptibly}
+	 * throw {@link IllegalStateException} at once, since they would wait for the thread
+	 * itself. A thread that ends without unlocking leaves the lock to the collector of
+	 * forgotten handles. Unlocked inside a transaction, the lock is given back at the end
+	 * of that.
 	 * <p>
 	 * <b>How long it waits.</b> {@code lock} and {@code lockInterruptibly} wait until
 	 * they get it, whatever the options say, and go on asking while the server cannot be

@@ -42,6 +42,18 @@ final class LockView implements Lock {
 		}
 	}
 
+	/**
+	 * Nobody would end a wait for what this thread has to give back itself.
+	 */
+	private void refuseToWaitForItself(String fullName) {
+		this.engine.heldByThread(fullName).ifPresent((handle) -> {
+			throw new IllegalStateException(("The thread '%s' cannot lock '%s', since it would wait for itself: it has"
+					+ " acquired that lock by hand (fencing token %d), and such a handle is not re-entered. Release the"
+					+ " handle first, or do the work by LockTemplate.within(handle, ...), where lock() re-enters it")
+				.formatted(Thread.currentThread().getName(), this.name, handle.token()));
+		});
+	}
+
 	private IllegalStateException givenUp() {
 		return new IllegalStateException(("The lock '%s' did not become free within %s, and is not held. Look at who"
 				+ " holds it (LockTemplate.inspect), and wait with tryLock(time, unit) where work may take that long")
@@ -107,6 +119,9 @@ final class LockView implements Lock {
 		String fullName = this.engine.fullName(this.name);
 		if (reenter(fullName)) {
 			return true;
+		}
+		if (wait.equals(FOREVER)) {
+			refuseToWaitForItself(fullName);
 		}
 		LockAttempt attempt = this.engine.acquire(this.name, this.options, wait);
 		if (attempt instanceof LockGrant grant) {

@@ -216,6 +216,17 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
+	public Optional<LockHandle> heldByThread(String fullName) {
+		List<LockHandle> held = new ArrayList<>(1);
+		this.registry.forEachOf(Thread.currentThread(), (handle) -> {
+			if (handle.isHeld() && handle.name().equals(fullName)) {
+				held.add(handle);
+			}
+		});
+		return held.stream().findFirst();
+	}
+
+	@Override
 	public void attach(LockHandle handle) {
 		if (handle instanceof LeaseHandle mine) {
 			this.registry.attach(mine.lease());

@@ -22,6 +22,7 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 @Timeout(300)
 class LockViewTests {
@@ -128,6 +129,57 @@ class LockViewTests {
 			assertNotOwned();
 		});
 		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	void aThreadThatHasTheLockByHandDoesNotWaitForItself() throws Exception {
+		LockHandle handle = this.locks.acquire("a");
+		assertThatIllegalStateException().isThrownBy(this.lock::lock)
+			.withMessageContaining("cannot lock 'a'")
+			.withMessageContaining("(fencing token %d)".formatted(handle.token()))
+			.withMessageContaining("LockTemplate.within(handle, ...)");
+		assertThatIllegalStateException().isThrownBy(this.lock::lockInterruptibly);
+		assertThat(this.lock.tryLock()).isFalse();
+		assertThat(this.lock.tryLock(0, TimeUnit.SECONDS)).isFalse();
+		this.locks.<Void, InterruptedException>within(handle, () -> {
+			this.lock.lock();
+			this.lock.lockInterruptibly();
+			this.lock.unlock();
+			this.lock.unlock();
+			return null;
+		});
+		assertNotOwned();
+		assertThat(handle.isHeld()).isTrue();
+		this.locks.asLock("b").lock();
+		this.locks.asLock("b").unlock();
+		handle.close();
+		this.lock.lock();
+		this.lock.unlock();
+	}
+
+	@Test
+	void aHandleThatWasLostIsNotInTheWay() {
+		LockHandle handle = this.locks.acquire("a");
+		this.world.rob("a");
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::renew);
+		freeAgain();
+		this.lock.lock();
+		assertThat(isHeld()).isTrue();
+		this.lock.unlock();
+	}
+
+	@Test
+	void whatAnotherThreadHasByHandIsWaitedFor() throws Exception {
+		LockHandle handle = this.locks.acquire("a");
+		Worker<Boolean> worker = Worker.start(() -> {
+			this.lock.lock();
+			this.lock.unlock();
+			return true;
+		});
+		worker.awaitWaiting();
+		assertThat(worker.isDone()).isFalse();
+		handle.close();
+		assertThat(worker.result()).isTrue();
 	}
 
 	@Test
