@@ -601,6 +601,78 @@ class SeveralLocksTests {
 		assertThat(this.repository.count(Kind.ACQUIRE, "b")).isEqualTo(1);
 	}
 
+	private CompletableFuture<String> goOn(LockTemplate template, CompletableFuture<String> work) {
+		return template
+			.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> work,
+					(refusal) -> CompletableFuture.failedFuture(refusal.toException()))
+			.toCompletableFuture();
+	}
+
+	@Test
+	void whatIsReenteredIsNotKeptByARefusal() {
+		this.world.seize("a", LockWorld.LEASE);
+		this.locks.execute("b", () -> assertThat(this.locks.tryAcquireAll(BOTH, LockOptions.defaults())).isEmpty());
+		assertThat(held()).containsExactly("a");
+	}
+
+	@Test
+	void workThatGoesOnIsCancelledAtTheLossOfAnyWhereOneSaysSo() {
+		CompletableFuture<String> work = new CompletableFuture<>();
+		LockTemplate both = this.locks
+			.forAll(Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults().whenLost(WhenLost.INTERRUPT)));
+		AtomicReference<LockHandle> handle = new AtomicReference<>();
+		CompletableFuture<String> result = both
+			.<String, RuntimeException>executeAsync("both", LockOptions.defaults(), () -> {
+				handle.set(LockContext.current("a").orElseThrow());
+				return work;
+			}, (refusal) -> CompletableFuture.failedFuture(refusal.toException()))
+			.toCompletableFuture();
+		this.world.rob("a");
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> handle.get().renew());
+		LockWorld.eventually().until(work::isCancelled);
+		assertThat(result).failsWithin(Duration.ofSeconds(60))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockLostException.class);
+		LockWorld.eventually().untilAsserted(() -> assertThat(held()).containsExactly("a"));
+	}
+
+	@Test
+	void whatTheThreadDoesNextIsUnderNoneOfThem() throws Exception {
+		ScriptedFence fence = new ScriptedFence();
+		this.world.follow(this.transactions);
+		this.repository.fence((manager) -> fence);
+		CompletableFuture<String> work = new CompletableFuture<>();
+		AtomicReference<CompletableFuture<String>> result = new AtomicReference<>();
+		this.locks.executeAll(BOTH, () -> result.set(goOn(this.locks, work)));
+		assertThat(held()).containsExactly("a");
+		this.transactions.run(() -> {
+		});
+		assertThat(fence.tokens()).isEmpty();
+		work.complete("done");
+		assertThat(result.get().get(60, TimeUnit.SECONDS)).isEqualTo("done");
+	}
+
+	@Test
+	void whatTheThreadDoesNextIsUnderWhatItHadBefore() throws Exception {
+		ScriptedFence fence = new ScriptedFence();
+		this.world.follow(this.transactions);
+		this.repository.fence((manager) -> fence);
+		CompletableFuture<String> work = new CompletableFuture<>();
+		AtomicReference<CompletableFuture<String>> result = new AtomicReference<>();
+		this.locks.acquire("b").release();
+		Map<String, LockOptions> both = Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults());
+		this.locks.execute("b", () -> {
+			result.set(goOn(this.locks.forAll(both), work));
+			this.transactions.run(() -> {
+			});
+			assertThat(fence.tokens()).containsExactly(LockContext.current("b").orElseThrow().token());
+		});
+		assertThat(held()).containsExactly("a", "b");
+		work.complete("done");
+		assertThat(result.get().get(60, TimeUnit.SECONDS)).isEqualTo("done");
+		assertThat(held()).isEmpty();
+	}
+
 	private LockHandle acquireBothAsOne() {
 		Map<String, LockOptions> both = Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults());
 		LockEngine engine = this.locks.forAll(both).engine();

@@ -8,9 +8,12 @@ import java.util.concurrent.CompletableFuture;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.DistributedLocks;
+import dev.dblock.LockAttempt;
 import dev.dblock.LockContext;
 import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
+import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenUnavailable;
 import org.junit.jupiter.api.AfterEach;
@@ -206,6 +209,26 @@ class SeveralLocksOfMethodsTests {
 		this.accounts.within("account-b", () -> this.accounts.transfer("a", "b"));
 		assertThat(events()).containsExactly("lock account-b", "lock account-a", "unlock account-a",
 				"unlock account-b");
+	}
+
+	@Test
+	void theWaitOfEachCountsFromTheBeginning() {
+		Duration wait = Duration.ofSeconds(5);
+		RecordingEngine slow = new RecordingEngine() {
+
+			@Override
+			public LockAttempt acquire(String name, LockOptions options) {
+				for (long begin = System.nanoTime(); System.nanoTime() - begin < 1_000_000;) {
+					Thread.onSpinWait();
+				}
+				return super.acquire(name, options);
+			}
+
+		};
+		new LockTemplate(slow).acquireAll(List.of("a", "b"), LockOptions.defaults().waitUpTo(wait)).close();
+		Duration first = slow.optionsOf("a").waitUpTo();
+		assertThat(first).isLessThanOrEqualTo(wait);
+		assertThat(slow.optionsOf("b").waitUpTo()).isLessThanOrEqualTo(first.minusMillis(1));
 	}
 
 	@Test
