@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
+import org.springframework.transaction.reactive.TransactionContext;
+
 /**
  * What a {@link LockTemplate} stands on. Applications use the template; this is for those
  * who bring an engine of their own.
@@ -140,6 +142,26 @@ public interface LockEngine {
 	 */
 	default Optional<LockHandle> heldByThread(String fullName) {
 		return Optional.empty();
+	}
+
+	/**
+	 * A lock that a reactive transaction still keeps after its handle was closed.
+	 * @param fullName the full name of the lock
+	 * @param transaction the transaction
+	 * @return its handle
+	 */
+	default Optional<LockHandle> keptByTransaction(String fullName, TransactionContext transaction) {
+		return Optional.empty();
+	}
+
+	/**
+	 * Work under a lock is about to begin inside a reactive transaction: the transaction
+	 * stands under the lock from now on, and keeps it until it has ended.
+	 * @param handle a handle of this engine
+	 * @param transaction the transaction, open or not
+	 * @throws IllegalStateException when the transaction ends at this moment
+	 */
+	default void joinTransaction(LockHandle handle, TransactionContext transaction) {
 	}
 
 	/**

@@ -137,6 +137,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		if (this.request.whenLost() == WhenLost.INTERRUPT) {
 			granted.onLost(this.news);
 		}
+		this.request.joinTransaction(this.actual.currentContext(), granted.handle());
 		Publisher<T> made = LockTemplate.attached(granted, this.work::run);
 		made.subscribe(this);
 	}

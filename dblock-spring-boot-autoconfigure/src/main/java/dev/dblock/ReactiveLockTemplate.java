@@ -11,6 +11,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.ContextView;
 
+import org.springframework.transaction.reactive.TransactionContext;
+
 /**
  * Reactor sequences under locks, for code that decides by hand what to lock:
  *
@@ -26,7 +28,8 @@ import reactor.util.context.ContextView;
  * context ({@link #current()}); under the same lock already, be it by its context or by
  * the subscribing thread, it shares that hold, which then ends with the last of the two;
  * a lock that was taken by hand ({@link LockTemplate#within}), or that a transaction of
- * the subscribing thread keeps, ends with its owner.
+ * the subscribing thread keeps, ends with its owner. Inside a reactive transaction the
+ * lock is given back when that has ended, and its commit depends on the lock.
  * <p>
  * A lost lease shows as a {@link LockLostException} in place of the end of the sequence.
  * With {@link WhenLost#INTERRUPT} the sequence is cancelled, and its subscriber told, at
@@ -149,8 +152,9 @@ public final class ReactiveLockTemplate {
 		 * that can be.
 		 */
 		@Nullable Hold joined(ContextView context) {
+			TransactionContext transaction = ReactiveScope.transaction(context);
 			if (this.engine instanceof SeveralEngine several) {
-				several.beginIn(ReactiveScope.of(context));
+				several.beginIn(ReactiveScope.of(context), transaction);
 				return null;
 			}
 			String fullName = this.engine.fullName(this.name);
@@ -158,8 +162,23 @@ public final class ReactiveLockTemplate {
 			Hold joined = (found != null) ? found.shared() : null;
 			return (joined != null) ? joined
 					: this.engine.keptByTransaction(fullName)
+						.or(() -> kept(fullName, transaction))
 						.map((kept) -> Hold.borrowed(this.engine, kept))
 						.orElse(null);
+		}
+
+		private Optional<LockHandle> kept(String fullName, @Nullable TransactionContext transaction) {
+			return (transaction != null) ? this.engine.keptByTransaction(fullName, transaction) : Optional.empty();
+		}
+
+		/**
+		 * Have the transaction that a sequence is a part of keep the lock.
+		 */
+		void joinTransaction(ContextView context, LockHandle handle) {
+			TransactionContext transaction = ReactiveScope.transaction(context);
+			if (transaction != null) {
+				this.engine.joinTransaction(handle, transaction);
+			}
 		}
 
 		WhenLost whenLost() {

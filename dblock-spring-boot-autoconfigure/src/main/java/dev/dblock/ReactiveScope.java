@@ -6,6 +6,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
+import org.springframework.transaction.NoTransactionException;
+import org.springframework.transaction.reactive.TransactionContext;
+import org.springframework.transaction.reactive.TransactionContextManager;
+
 /**
  * The stretch of a sequence that one lock covers, as its context has it.
  *
@@ -16,6 +20,17 @@ record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
 
 	static @Nullable ReactiveScope of(ContextView context) {
 		return context.getOrDefault(ReactiveScope.class, null);
+	}
+
+	/**
+	 * The reactive transaction that a sequence is a part of.
+	 */
+	static @Nullable TransactionContext transaction(ContextView context) {
+		return TransactionContextManager.currentContext()
+			.onErrorComplete(NoTransactionException.class)
+			.contextWrite(context)
+			.toFuture()
+			.getNow(null);
 	}
 
 	static Context enter(Context context, Hold hold) {

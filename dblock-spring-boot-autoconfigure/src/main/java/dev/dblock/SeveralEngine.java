@@ -8,6 +8,8 @@ import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.reactive.TransactionContext;
+
 /**
  * Has whatever stands on an engine take several locks as if they were one. For one call.
  */
@@ -26,13 +28,19 @@ final class SeveralEngine implements LockEngine {
 
 	/**
 	 * The locks will be acquired in another thread, for a sequence that works under locks
-	 * already: those of its context, and of the thread that subscribes.
+	 * already: those of its context, of the thread that subscribes, and of its reactive
+	 * transaction.
 	 */
-	void beginIn(@Nullable ReactiveScope scope) {
+	void beginIn(@Nullable ReactiveScope scope, @Nullable TransactionContext transaction) {
 		Map<String, Hold> holds = new HashMap<>();
 		for (String name : this.locks.keySet()) {
 			String fullName = this.engine.fullName(name);
 			Hold hold = ReactiveScope.find(scope, this.engine, fullName);
+			if (hold == null && transaction != null) {
+				hold = this.engine.keptByTransaction(fullName, transaction)
+					.map((kept) -> Hold.borrowed(this.engine, kept))
+					.orElse(null);
+			}
 			if (hold != null) {
 				holds.put(fullName, hold);
 			}
@@ -68,6 +76,11 @@ final class SeveralEngine implements LockEngine {
 	@Override
 	public Optional<LockHandle> keptByTransaction(String fullName) {
 		return Optional.empty();
+	}
+
+	@Override
+	public void joinTransaction(LockHandle handle, TransactionContext transaction) {
+		((LockHandleSet) handle).parts().forEach((part) -> this.engine.joinTransaction(part.handle(), transaction));
 	}
 
 	@Override

@@ -32,6 +32,12 @@ public final class DblockReactiveAutoConfiguration {
 		return new ReactiveLockTemplate(engine);
 	}
 
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static JoiningOperators dblockJoiningOperators() {
+		return new JoiningOperators();
+	}
+
 	// After the advisor of transactions, which has the same order
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)

@@ -18,6 +18,8 @@ import dev.dblock.LockRefusal;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
 
+import org.springframework.transaction.reactive.TransactionContext;
+
 /**
  * The engine over a {@link LockRepository}. Starts no thread before the first lock is
  * taken.
@@ -224,6 +226,16 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 			}
 		});
 		return held.stream().findFirst();
+	}
+
+	@Override
+	public Optional<LockHandle> keptByTransaction(String fullName, TransactionContext transaction) {
+		return ReactiveTransactions.kept(transaction, this.keeper, fullName);
+	}
+
+	@Override
+	public void joinTransaction(LockHandle handle, TransactionContext transaction) {
+		ReactiveTransactions.keep(transaction, handle);
 	}
 
 	@Override

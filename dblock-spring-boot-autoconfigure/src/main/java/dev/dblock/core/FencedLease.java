@@ -1,12 +1,18 @@
 package dev.dblock.core;
 
+import java.util.List;
+
 import dev.dblock.LossReason;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One lock under one transaction.
  */
 final class FencedLease {
+
+	private static final Logger logger = LoggerFactory.getLogger(FencedLease.class);
 
 	private final LeaseHandle handle;
 
@@ -17,6 +23,8 @@ final class FencedLease {
 	private final int slot;
 
 	private boolean unsettled;
+
+	private boolean ended;
 
 	private FencedLease(LeaseHandle handle, boolean open, @Nullable TransactionFence fence, int slot) {
 		this.handle = handle;
@@ -51,6 +59,23 @@ final class FencedLease {
 
 	boolean isOf(LeaseHandle handle) {
 		return this.handle == handle;
+	}
+
+	/**
+	 * Whether the store is asked before the commit.
+	 */
+	boolean asksStore() {
+		return this.fence != null || !this.handle.isHeld();
+	}
+
+	boolean isPrepared() {
+		return this.fence == null || this.fence.isPrepared();
+	}
+
+	void prepare() {
+		if (this.fence != null) {
+			this.fence.prepare();
+		}
 	}
 
 	/**
@@ -115,12 +140,31 @@ final class FencedLease {
 	}
 
 	/**
+	 * Nobody has said whether the store knows that the transaction is over. Whoever can
+	 * write the fence outside of it knows. Of a lock that is lost the next holder asks.
+	 */
+	void settleByStore() {
+		Lease lease = this.handle.lease();
+		if (this.fence == null || !this.unsettled || lease.end() != null) {
+			return;
+		}
+		try {
+			this.fence.settle(lease.key(), lease.token(), List.of(this.slot));
+			settle();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("A transaction under the lock '{}' may still be committed", this.handle.name(), ex);
+		}
+	}
+
+	/**
 	 * The transaction has ended as far as this process is concerned.
 	 */
 	void end() {
-		if (!this.open) {
+		if (!this.open || this.ended) {
 			return;
 		}
+		this.ended = true;
 		LeaseState state = this.handle.lease().state();
 		if (this.slot != LeaseState.NO_SLOT) {
 			if (this.unsettled) {

@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * The application's side of a {@link Lease}.
@@ -50,6 +51,10 @@ final class LeaseHandle implements LockHandle {
 
 	@Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
 		return this.keeper.fenceFor(manager);
+	}
+
+	@Nullable TransactionFence fenceFor(TransactionContext transaction) {
+		return this.keeper.fenceFor(transaction);
 	}
 
 	LockRepository store() {

@@ -10,6 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.reactive.TransactionContext;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -126,6 +127,10 @@ final class LeaseKeeper {
 
 	@Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
 		return this.repository.fenceFor(manager);
+	}
+
+	@Nullable TransactionFence fenceFor(TransactionContext transaction) {
+		return this.repository.fenceFor(transaction);
 	}
 
 	LockLostException lose(Lease lease, LossReason reason, String detail) {

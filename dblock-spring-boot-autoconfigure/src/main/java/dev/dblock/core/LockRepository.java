@@ -9,6 +9,7 @@ import dev.dblock.LockInfo;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * Where the locks are kept. Each method is one request (in the rare case two), repeatable
@@ -134,6 +135,17 @@ public interface LockRepository {
 	 * are those of another store, or this one has none
 	 */
 	@Nullable TransactionFence fenceFor(PlatformTransactionManager manager);
+
+	/**
+	 * What makes a reactive transaction that is open depend on locks that are kept here.
+	 * Asks nothing of the store.
+	 * @param transaction the transaction
+	 * @return the fence, which may block whoever writes it, or {@code null} where there
+	 * is none: the transaction is that of another store, or this one has none
+	 */
+	default @Nullable TransactionFence fenceFor(TransactionContext transaction) {
+		return null;
+	}
 
 	/**
 	 * What tells of releases, if the store can. The same feed at every call.

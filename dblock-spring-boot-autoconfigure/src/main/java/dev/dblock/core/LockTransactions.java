@@ -124,7 +124,8 @@ public final class LockTransactions {
 		}
 
 		private void begin(TransactionExecution execution) {
-			OpenTransaction transaction = new OpenTransaction(this.manager, execution.isReadOnly(), current());
+			OpenTransaction transaction = new OpenTransaction((handle) -> handle.fenceFor(this.manager),
+					execution.isReadOnly(), current());
 			LockTransactions.this.open.put(execution, transaction);
 			LockTransactions.this.innermost.set(transaction);
 			for (Engine engine : LockTransactions.this.engines) {

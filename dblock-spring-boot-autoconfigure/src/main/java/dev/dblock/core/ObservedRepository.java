@@ -12,6 +12,7 @@ import dev.dblock.core.LockObserver.Observed;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * A store whose renewals and releases are followed.
@@ -111,6 +112,11 @@ final class ObservedRepository implements LockRepository {
 	@Override
 	public @Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
 		return this.repository.fenceFor(manager);
+	}
+
+	@Override
+	public @Nullable TransactionFence fenceFor(TransactionContext transaction) {
+		return this.repository.fenceFor(transaction);
 	}
 
 	@Override

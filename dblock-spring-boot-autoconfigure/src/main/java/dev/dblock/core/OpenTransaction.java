@@ -8,8 +8,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.transaction.PlatformTransactionManager;
-
 /**
  * A transaction that this process has begun, and the locks that it stands under: those
  * that its thread held when it began, and those that were taken inside it.
@@ -18,7 +16,7 @@ final class OpenTransaction {
 
 	private static final Logger logger = LoggerFactory.getLogger(OpenTransaction.class);
 
-	private final PlatformTransactionManager manager;
+	private final Fencing fencing;
 
 	private final boolean readOnly;
 
@@ -30,8 +28,8 @@ final class OpenTransaction {
 
 	private volatile boolean ended;
 
-	OpenTransaction(PlatformTransactionManager manager, boolean readOnly, @Nullable OpenTransaction outer) {
-		this.manager = manager;
+	OpenTransaction(Fencing fencing, boolean readOnly, @Nullable OpenTransaction outer) {
+		this.fencing = fencing;
 		this.readOnly = readOnly;
 		this.outer = outer;
 	}
@@ -63,7 +61,7 @@ final class OpenTransaction {
 	void join(LeaseHandle handle) {
 		try {
 			if (this.leases.stream().noneMatch((lease) -> lease.isOf(handle))) {
-				TransactionFence fence = this.readOnly ? null : handle.fenceFor(this.manager);
+				TransactionFence fence = this.readOnly ? null : this.fencing.fenceOf(handle);
 				this.leases.add(FencedLease.begin(handle, fence));
 			}
 		}
@@ -84,6 +82,21 @@ final class OpenTransaction {
 			}
 			return left;
 		});
+	}
+
+	boolean asksStoreBeforeCommit() {
+		return !this.readOnly && this.leases.stream().anyMatch(FencedLease::asksStore);
+	}
+
+	boolean isPrepared() {
+		return this.leases.stream().allMatch(FencedLease::isPrepared);
+	}
+
+	/**
+	 * See to it that the fences can be written.
+	 */
+	void prepare() {
+		this.leases.forEach(FencedLease::prepare);
 	}
 
 	/**
@@ -132,6 +145,17 @@ final class OpenTransaction {
 	}
 
 	/**
+	 * Rolled back, or the commit was tried and nobody says how it ended. Where the fence
+	 * was written before, the store is asked whether the transaction is over.
+	 */
+	void endInDoubt() {
+		if (!this.ended) {
+			this.leases.forEach(FencedLease::settleByStore);
+			end();
+		}
+	}
+
+	/**
 	 * Rolled back, or never committed. Where the fence was written before, nobody tells
 	 * whether the store knows of the roll-back.
 	 */
@@ -140,6 +164,16 @@ final class OpenTransaction {
 			this.ended = true;
 			this.leases.forEach(FencedLease::end);
 		}
+	}
+
+	/**
+	 * What makes a transaction depend on its locks.
+	 */
+	@FunctionalInterface
+	interface Fencing {
+
+		@Nullable TransactionFence fenceOf(LeaseHandle handle);
+
 	}
 
 }

@@ -1,26 +1,34 @@
 package dev.dblock.core;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 
 import dev.dblock.LockHandle;
 import dev.dblock.ReactiveLockTemplate;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-import org.springframework.core.Ordered;
 import org.springframework.transaction.NoTransactionException;
+import org.springframework.transaction.ReactiveTransaction;
+import org.springframework.transaction.reactive.TransactionCallback;
+import org.springframework.transaction.reactive.TransactionContext;
+import org.springframework.transaction.reactive.TransactionContextManager;
 import org.springframework.transaction.reactive.TransactionSynchronization;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
+import org.springframework.transaction.reactive.TransactionalOperator;
 
 /**
  * Reactive transactions, and the locks of the sequences that they are a part of.
  * <p>
- * A transaction that has joined its locks is committed only while this process believes
- * in each of them, and none is given back or handed over before the transaction has
- * ended, even if the sequence is cancelled. Nothing is written into it, so what a holder
- * commits that does not know of its loss yet is not refused (see
- * {@link TransactionFence}).
+ * A transaction stands under the locks around it that it has joined, and under those that
+ * are taken inside it. Right before its commit each of them must still be held; where a
+ * lock is kept in the store that the transaction writes to, the {@link TransactionFence}
+ * is written into it. Until it has ended, none of its locks is given back or handed over,
+ * even if the sequence is cancelled.
  */
 public final class ReactiveTransactions {
 
@@ -30,69 +38,159 @@ public final class ReactiveTransactions {
 	/**
 	 * Have the transaction that the subscriber is in join the locks that it is under. To
 	 * be subscribed to inside of the transaction, before its work. Does nothing outside
-	 * of transactions and of locks, in a transaction that is read-only, and a second
-	 * time.
+	 * of transactions and of locks, and a second time.
 	 * @return completes when the work may begin
 	 */
 	public static Mono<Void> join() {
 		return Mono.deferContextual((context) -> {
 			List<LockHandle> locks = ReactiveLockTemplate.all(context);
 			return locks.isEmpty() ? Mono.empty()
-					: TransactionSynchronizationManager.forCurrentTransaction()
-						.doOnNext((transaction) -> join(transaction, locks))
-						.then()
+					: TransactionContextManager.currentContext()
+						.flatMap((transaction) -> join(transaction, locks))
 						.onErrorComplete(NoTransactionException.class);
 		});
 	}
 
-	private static void join(TransactionSynchronizationManager transaction, List<LockHandle> locks) {
-		if (!transaction.isActualTransactionActive() || !transaction.isSynchronizationActive()
-				|| transaction.isCurrentTransactionReadOnly()) {
-			return;
+	/**
+	 * An operator whose transactions join the locks that they are under. One that is a
+	 * bean does so already.
+	 * @param operator what begins and ends the transactions
+	 * @return the operator to use in its place
+	 */
+	public static TransactionalOperator joining(TransactionalOperator operator) {
+		return (operator instanceof JoiningOperator) ? operator : new JoiningOperator(operator);
+	}
+
+	private static Mono<Void> join(TransactionContext transaction, List<LockHandle> locks) {
+		OpenTransaction open = null;
+		for (LockHandle lock : locks) {
+			open = keep(transaction, lock);
 		}
-		List<LockHandle> joining = new ArrayList<>(locks);
-		for (TransactionSynchronization known : transaction.getSynchronizations()) {
-			if (known instanceof Joined joined) {
-				joining.remove(joined.handle);
-			}
+		return (open == null || open.isPrepared()) ? Mono.empty()
+				: Mono.<Void>fromRunnable(open::prepare).subscribeOn(Schedulers.boundedElastic());
+	}
+
+	/**
+	 * Have a transaction that is open stand under a lock, and keep it to its end.
+	 * @throws IllegalStateException when the transaction ends at this moment
+	 */
+	static @Nullable OpenTransaction keep(TransactionContext transaction, LockHandle lock) {
+		if (!(lock instanceof LeaseHandle handle) || !transaction.isActualTransactionActive()) {
+			return null;
 		}
-		for (LockHandle lock : joining) {
-			if (lock instanceof LeaseHandle handle) {
-				transaction.registerSynchronization(new Joined(handle));
+		Joined joined = joined(transaction, true);
+		return (joined != null) ? joined.join(handle, transaction) : null;
+	}
+
+	/**
+	 * A lock that a transaction still keeps although its handle was closed.
+	 */
+	static Optional<LockHandle> kept(TransactionContext transaction, LeaseKeeper keeper, String name) {
+		Joined joined = joined(transaction, false);
+		return (joined != null) ? Optional.ofNullable(joined.kept(keeper, name)) : Optional.empty();
+	}
+
+	private static @Nullable Joined joined(TransactionContext transaction, boolean create) {
+		synchronized (transaction) {
+			Set<TransactionSynchronization> known = transaction.getSynchronizations();
+			if (known == null) {
+				return null;
 			}
+			for (TransactionSynchronization synchronization : known) {
+				if (synchronization instanceof Joined joined) {
+					return joined;
+				}
+			}
+			if (!create) {
+				return null;
+			}
+			Joined joined = new Joined(transaction);
+			new TransactionSynchronizationManager(transaction).registerSynchronization(joined);
+			return joined;
 		}
 	}
 
 	/**
-	 * The last to look before the commit.
+	 * The locks of one transaction. As it has no order, it comes after all that has one:
+	 * the last to look before the commit.
 	 */
-	private static final class Joined implements TransactionSynchronization, Ordered {
+	private static final class Joined implements TransactionSynchronization {
 
-		private final LeaseHandle handle;
+		private final OpenTransaction open;
 
-		private final FencedLease lease;
-
-		Joined(LeaseHandle handle) {
-			this.handle = handle;
-			this.lease = FencedLease.begin(handle, null);
+		Joined(TransactionContext transaction) {
+			this.open = new OpenTransaction((handle) -> handle.fenceFor(transaction),
+					transaction.isCurrentTransactionReadOnly(), null);
 		}
 
-		@Override
-		public int getOrder() {
-			return Ordered.LOWEST_PRECEDENCE;
+		synchronized OpenTransaction join(LeaseHandle handle, TransactionContext transaction) {
+			this.open.join(handle);
+			// A sequence can be cancelled at any time, in another thread
+			Set<TransactionSynchronization> known = transaction.getSynchronizations();
+			if (known == null || !known.contains(this)) {
+				this.open.leave(handle);
+				throw new IllegalStateException(("The transaction ended before the work under the lock '%s' began. "
+						+ "Nothing was done; do not use what a cancelled sequence was to deliver")
+					.formatted(handle.name()));
+			}
+			return this.open;
 		}
 
-		// Where the lease has to be proved to the server, that must not block an event
-		// loop
+		synchronized @Nullable LeaseHandle kept(LeaseKeeper keeper, String name) {
+			return this.open.kept(keeper, name);
+		}
+
+		// What asks the store must not block an event loop
 		@Override
 		public Mono<Void> beforeCommit(boolean readOnly) {
-			Mono<Void> check = Mono.fromRunnable(this.lease::check);
-			return this.handle.isHeld() ? check : check.subscribeOn(Schedulers.boundedElastic());
+			Mono<Void> check = Mono.fromRunnable(this::check);
+			return this.open.asksStoreBeforeCommit() ? check.subscribeOn(Schedulers.boundedElastic()) : check;
+		}
+
+		private synchronized void check() {
+			this.open.beforeCommit();
 		}
 
 		@Override
 		public Mono<Void> afterCompletion(int status) {
-			return Mono.<Void>fromRunnable(this.lease::end).subscribeOn(Schedulers.boundedElastic());
+			return Mono.<Void>fromRunnable(() -> ended(status)).subscribeOn(Schedulers.boundedElastic());
+		}
+
+		private synchronized void ended(int status) {
+			if (status == STATUS_COMMITTED) {
+				this.open.committed(null);
+			}
+			else {
+				this.open.endInDoubt();
+			}
+			// One that had begun before its lock was taken could not wait for that
+			this.open.prepare();
+		}
+
+	}
+
+	/**
+	 * Has each of its transactions join the locks around it.
+	 */
+	private record JoiningOperator(TransactionalOperator operator) implements TransactionalOperator {
+
+		@Override
+		public <T> Mono<T> transactional(Mono<T> mono) {
+			return this.operator.transactional(join().then(mono));
+		}
+
+		@Override
+		public <T> Flux<T> transactional(Flux<T> flux) {
+			return this.operator.transactional(join().thenMany(flux));
+		}
+
+		@Override
+		public <T> Flux<T> execute(TransactionCallback<T> action) {
+			return this.operator.execute((transaction) -> join().thenMany(made(action, transaction)));
+		}
+
+		private static <T> Publisher<T> made(TransactionCallback<T> action, ReactiveTransaction transaction) {
+			return Flux.defer(() -> action.doInTransaction(transaction));
 		}
 
 	}

@@ -26,8 +26,12 @@ public interface TransactionFence {
 	void prepare();
 
 	/**
-	 * Write the fence as a part of the transaction that the calling thread is about to
-	 * commit.
+	 * Whether nothing is left to be prepared, so that {@link #prepare()} takes no time.
+	 */
+	boolean isPrepared();
+
+	/**
+	 * Write the fence as a part of the transaction that is about to be committed.
 	 * @param lease the acquisition
 	 * @param token the fencing token of its present owner
 	 * @param slot the slot that belongs to this transaction alone

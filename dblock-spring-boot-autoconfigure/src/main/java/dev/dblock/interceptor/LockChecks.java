@@ -16,8 +16,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
-import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -28,8 +26,6 @@ import org.springframework.util.ClassUtils;
 final class LockChecks {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockChecks.class);
-
-	private static final TransactionAttributeSource TRANSACTIONS = new AnnotationTransactionAttributeSource(false);
 
 	private static final String CALLBACK = "called by Spring without the proxy that locks it; lock what it calls, or"
 			+ " use an ApplicationRunner";
@@ -116,25 +112,12 @@ final class LockChecks {
 			try {
 				LockOperation operation = this.source.check(declaration);
 				operation.locks().forEach((lock) -> this.names.add(lock.name().shape()));
-				warnOfUnfencedTransaction(operation);
 			}
 			catch (InvalidLockDeclarationException ex) {
 				findings.addAll(ex.findings());
 			}
 		}
 		return findings;
-	}
-
-	private static void warnOfUnfencedTransaction(LockOperation operation) {
-		LockedMethod locked = operation.method();
-		if (!operation.span().fencesTransactions()
-				&& TRANSACTIONS.getTransactionAttribute(locked.method(), locked.userClass()) != null) {
-			logger
-				.warn("{} has a transaction under its lock that the lock cannot fence, since it is a reactive one. It is"
-						+ " not committed once this process knows that the lock was lost, but a commit in the moment before"
-						+ " is not refused. Hand the lock's token to what is written, or use a blocking transaction, where"
-						+ " that matters", locked.describe());
-		}
 	}
 
 	private Collection<LockDeclaration> declarations(Class<?> type) {

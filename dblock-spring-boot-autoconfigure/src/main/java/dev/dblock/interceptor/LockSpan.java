@@ -27,12 +27,4 @@ interface LockSpan {
 		return null;
 	}
 
-	/**
-	 * Whether a stale holder's commit of a transaction of the method is refused by the
-	 * store.
-	 */
-	default boolean fencesTransactions() {
-		return true;
-	}
-
 }

@@ -90,9 +90,4 @@ final class ReactiveSpan implements LockSpan {
 					.formatted(this.adapter.getReactiveType().getName());
 	}
 
-	@Override
-	public boolean fencesTransactions() {
-		return false;
-	}
-
 }

@@ -5,9 +5,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 import com.mongodb.MongoException;
+import com.mongodb.TransactionOptions;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
 import dev.dblock.LockInfo;
@@ -27,13 +29,16 @@ final class FencedTransactions {
 	private static final Logger logger = LoggerFactory.getLogger(FencedTransactions.class);
 
 	/**
-	 * DuplicateKey, WriteConflict, TransactionTooOld, NoSuchTransaction: by these the
-	 * server itself says that the transaction is over.
+	 * DuplicateKey, WriteConflict, TransactionTooOld, SnapshotUnavailable,
+	 * NoSuchTransaction: by these the server itself says that the transaction is over.
 	 */
-	private static final Set<Integer> ENDED = Set.of(11000, 112, 225, 251);
+	private static final Set<Integer> ENDED = Set.of(11000, 112, 225, 246, 251);
 
-	/** DuplicateKey and WriteConflict: somebody else has written the fence. */
-	private static final Set<Integer> CONFLICT = Set.of(11000, 112);
+	/**
+	 * DuplicateKey, WriteConflict, SnapshotUnavailable: somebody else has written the
+	 * fence, the last time perhaps the first one of all.
+	 */
+	private static final Set<Integer> CONFLICT = Set.of(11000, 112, 246);
 
 	private static final long PAUSE_AFTER_FAILURE = Duration.ofMinutes(1).toNanos();
 
@@ -49,7 +54,7 @@ final class FencedTransactions {
 
 	private volatile boolean prepared;
 
-	private volatile long nextPreparation;
+	private long nextPreparation;
 
 	FencedTransactions(Fences fences, MongoDatabaseFactory locks, MongoLockRepository repository,
 			LongSupplier nanoTime) {
@@ -65,33 +70,60 @@ final class FencedTransactions {
 	 * one that is younger than itself.
 	 */
 	void prepare() {
-		if (!this.prepared && claimPreparation()) {
-			try {
-				this.repository.createFences();
-				this.prepared = true;
-			}
-			catch (RuntimeException ex) {
-				logger.debug("The collection of the fences could not be created; the next fence may do it by the way",
-						ex);
-			}
+		if (!this.prepared) {
+			prepareOnce();
 		}
 	}
 
-	private synchronized boolean claimPreparation() {
+	/**
+	 * Whoever comes meanwhile waits, since its transaction would be too old as well.
+	 */
+	private synchronized void prepareOnce() {
 		long now = this.nanoTime.getAsLong();
-		boolean due = !this.prepared && now - this.nextPreparation >= 0;
-		if (due) {
-			this.nextPreparation = now + PAUSE_AFTER_FAILURE;
+		if (this.prepared || now - this.nextPreparation < 0) {
+			return;
 		}
-		return due;
+		this.nextPreparation = now + PAUSE_AFTER_FAILURE;
+		try {
+			this.repository.createFences();
+			this.prepared = true;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The collection of the fences could not be created; the next fence may do it by the way", ex);
+		}
+	}
+
+	boolean isPrepared() {
+		return this.prepared;
 	}
 
 	Written write(MongoDatabaseFactory factory, ClientSession session, LeaseKey lease, long token, int slot) {
-		warnOfWeakness(session);
+		return write(session.getTransactionOptions(), lease,
+				() -> this.fences.write(factory.getMongoDatabase(database()), session, lease.name(), slot, token));
+	}
+
+	/**
+	 * The database of the locks and their fences.
+	 */
+	String database() {
+		return this.locks.getMongoDatabase().getName();
+	}
+
+	Fences fences() {
+		return this.fences;
+	}
+
+	/**
+	 * Write the fence as a part of a transaction.
+	 * @param options those of the transaction
+	 * @param lease the acquisition
+	 * @param request writes it, and says whether no higher token is there
+	 * @return what came of it
+	 */
+	Written write(TransactionOptions options, LeaseKey lease, BooleanSupplier request) {
+		warnOfWeakness(options);
 		try {
-			String database = this.locks.getMongoDatabase().getName();
-			boolean mine = this.fences.write(factory.getMongoDatabase(database), session, lease.name(), slot, token);
-			return mine ? Written.DONE : new Written(Outcome.OVERTAKEN, null);
+			return request.getAsBoolean() ? Written.DONE : new Written(Outcome.OVERTAKEN, null);
 		}
 		catch (MongoException ex) {
 			if (CONFLICT.contains(ex.getCode()) && !isHeld(lease)) {
@@ -119,8 +151,8 @@ final class FencedTransactions {
 		}
 	}
 
-	private void warnOfWeakness(ClientSession session) {
-		WriteConcern concern = session.getTransactionOptions().getWriteConcern();
+	private void warnOfWeakness(TransactionOptions options) {
+		WriteConcern concern = options.getWriteConcern();
 		if (concern != null && isWeak(concern) && this.warned.compareAndSet(false, true)) {
 			logger
 				.warn("A transaction under a lock is committed with the write concern {}: an election can undo it, and what "

@@ -20,6 +20,7 @@ import dev.dblock.core.TransactionFence;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,7 +61,7 @@ final class Fences {
 
 	private static final BsonDocument RETURNED = doc(LockDocument.TOKEN, new BsonInt32(1));
 
-	private static final FindOneAndUpdateOptions WRITE = new FindOneAndUpdateOptions().upsert(true)
+	static final FindOneAndUpdateOptions WRITE = new FindOneAndUpdateOptions().upsert(true)
 		.returnDocument(ReturnDocument.AFTER)
 		.projection(RETURNED);
 
@@ -88,13 +89,20 @@ final class Fences {
 		return USUAL_LOCKS.equals(locks) ? USUAL_FENCES : locks + ".fences";
 	}
 
-	private static BsonDocument slot(String name, int slot) {
+	/**
+	 * The name of the collection.
+	 */
+	String name() {
+		return this.collection.name();
+	}
+
+	static BsonDocument slot(String name, int slot) {
 		return doc(LockDocument.ID, doc("name", text(name)).append("slot", new BsonInt32(slot)));
 	}
 
 	// An update that changes nothing is no write: it would neither wait for a transaction
 	// nor keep one from its commit.
-	private static BsonDocument atLeast(long token) {
+	static BsonDocument atLeast(long token) {
 		return doc("$max", doc(LockDocument.TOKEN, number(token))).append("$inc", doc(WRITES, number(1)))
 			.append("$currentDate", doc(LockDocument.UPDATED_AT, BsonBoolean.TRUE));
 	}
@@ -146,6 +154,14 @@ final class Fences {
 			.withCodecRegistry(LockCollection.CODECS)
 			.withWriteConcern(WriteConcern.ACKNOWLEDGED);
 		BsonDocument written = fences.findOneAndUpdate(session, slot(name, slot), atLeast(token), WRITE);
+		return isOf(token, written);
+	}
+
+	/**
+	 * Whether a fence that was written has the token that was to be written, and no
+	 * higher one.
+	 */
+	static boolean isOf(long token, @Nullable BsonDocument written) {
 		return written != null && written.getInt64(LockDocument.TOKEN).getValue() == token;
 	}
 

@@ -29,6 +29,8 @@ import org.springframework.data.mongodb.core.convert.MappingMongoConverter;
 import org.springframework.data.mongodb.core.convert.NoOpDbRefResolver;
 import org.springframework.data.mongodb.core.mapping.MongoMappingContext;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.reactive.TransactionContext;
+import org.springframework.util.ClassUtils;
 
 /**
  * Locks as documents in one MongoDB collection, one document per name, kept after the
@@ -121,6 +123,9 @@ public final class MongoLockRepository implements LockRepository {
 
 	// Blank, as the name of no lock can be
 	private static final String NO_LOCK = " ";
+
+	private static final boolean REACTIVE_DRIVER_PRESENT = ClassUtils
+		.isPresent("com.mongodb.reactivestreams.client.MongoClient", MongoLockRepository.class.getClassLoader());
 
 	/** A transaction of the caller's is open meanwhile. */
 	private static final Duration LONGEST_SETTLEMENT = Duration.ofSeconds(1);
@@ -338,6 +343,12 @@ public final class MongoLockRepository implements LockRepository {
 		MongoDatabaseFactory transactions = mongodb.getDatabaseFactory();
 		return (transactions != null && SameServers.areOf(transactions, this.factory))
 				? new MongoTransactionFence(this.fenced, transactions) : null;
+	}
+
+	@Override
+	public @Nullable TransactionFence fenceFor(TransactionContext transaction) {
+		return (this.settings.fenceTransactions() && REACTIVE_DRIVER_PRESENT)
+				? ReactiveTransactionFence.of(this.fenced, transaction, this.factory) : null;
 	}
 
 	@Override

@@ -23,18 +23,8 @@ final class MongoTransactionFence extends MongoFence {
 		if (session == null || !session.hasActiveTransaction()) {
 			return Written.DONE;
 		}
-		Written written = fenced().write(this.factory, session, lease, token, slot);
-		RuntimeException failure = written.failure();
-		return (failure != null) ? new Written(written.outcome(), translated(failure)) : written;
-	}
-
-	/**
-	 * As the application's own requests in the transaction would fail, so that the same
-	 * retries apply.
-	 */
-	private RuntimeException translated(RuntimeException failure) {
-		RuntimeException translated = this.factory.getExceptionTranslator().translateExceptionIfPossible(failure);
-		return (translated != null) ? translated : failure;
+		return translated(fenced().write(this.factory, session, lease, token, slot),
+				this.factory.getExceptionTranslator());
 	}
 
 }

@@ -33,6 +33,14 @@ final class SameServers {
 	}
 
 	/**
+	 * Whether a client sees the servers that a factory leads to.
+	 */
+	static boolean areOf(ClusterDescription seen, MongoDatabaseFactory factory) {
+		Servers servers = Servers.of(factory);
+		return servers != null && Servers.of(seen).areThose(servers);
+	}
+
+	/**
 	 * What a factory shows of its servers.
 	 *
 	 * @param srvHost the name under which the DNS lists them, if they were found there
@@ -46,11 +54,11 @@ final class SameServers {
 				return of(dedicated.settings().getClusterSettings(), List.of());
 			}
 			MongoClient client = FactoryClient.of(factory);
-			if (client != null) {
-				ClusterDescription cluster = client.getClusterDescription();
-				return of(cluster.getClusterSettings(), cluster.getServerDescriptions());
-			}
-			return null;
+			return (client != null) ? of(client.getClusterDescription()) : null;
+		}
+
+		static Servers of(ClusterDescription cluster) {
+			return of(cluster.getClusterSettings(), cluster.getServerDescriptions());
 		}
 
 		private static Servers of(ClusterSettings settings, List<ServerDescription> found) {

@@ -24,6 +24,7 @@ import dev.dblock.core.Request.Kind;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * A store that keeps the contract of {@link LockRepository} by a server clock of its own,
@@ -55,6 +56,8 @@ final class InMemoryLockRepository implements LockRepository {
 	private volatile ReleaseFeed feed = ReleaseFeed.NONE;
 
 	private volatile Function<PlatformTransactionManager, @Nullable TransactionFence> fences = (manager) -> null;
+
+	private volatile @Nullable TransactionFence reactiveFence;
 
 	InMemoryLockRepository(LongSupplier serverMillis) {
 		this.serverMillis = serverMillis;
@@ -251,6 +254,18 @@ final class InMemoryLockRepository implements LockRepository {
 	@Override
 	public @Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
 		return this.fences.apply(manager);
+	}
+
+	@Override
+	public @Nullable TransactionFence fenceFor(TransactionContext transaction) {
+		return this.reactiveFence;
+	}
+
+	/**
+	 * Fence reactive transactions.
+	 */
+	void fenceReactive(TransactionFence fence) {
+		this.reactiveFence = fence;
 	}
 
 	/**

@@ -22,6 +22,8 @@ final class ScriptedFence implements TransactionFence {
 
 	private boolean settlesFail;
 
+	private volatile boolean prepared;
+
 	/**
 	 * Have the next writes answered so, and those after them be done.
 	 */
@@ -55,6 +57,12 @@ final class ScriptedFence implements TransactionFence {
 
 	@Override
 	public void prepare() {
+		this.prepared = true;
+	}
+
+	@Override
+	public boolean isPrepared() {
+		return this.prepared;
 	}
 
 	@Override

@@ -11,6 +11,7 @@ import dev.dblock.LockInfo;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * One process's connection to a store that tells all processes of releases.
@@ -65,6 +66,11 @@ final class TellingRepository implements LockRepository, ReleaseFeed {
 	@Override
 	public @Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
 		return this.store.fenceFor(manager);
+	}
+
+	@Override
+	public @Nullable TransactionFence fenceFor(TransactionContext transaction) {
+		return this.store.fenceFor(transaction);
 	}
 
 	@Override

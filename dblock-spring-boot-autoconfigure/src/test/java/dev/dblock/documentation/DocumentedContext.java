@@ -6,6 +6,8 @@ import dev.dblock.LockTemplate;
 import dev.dblock.mongodb.LockFence;
 import org.bson.Document;
 
+import org.springframework.transaction.ReactiveTransactionManager;
+
 /**
  * What the snippets of the documentation use without saying where it comes from.
  */
@@ -24,6 +26,8 @@ abstract class DocumentedContext {
 
 	protected Jdbc jdbc;
 
+	protected ReactiveTransactionManager reactiveTransactionManager;
+
 	protected Order order;
 
 	protected String item;
@@ -37,6 +41,9 @@ abstract class DocumentedContext {
 	protected abstract void alert(String text);
 
 	record Order(String id) {
+	}
+
+	record Receipt(String id) {
 	}
 
 	interface Orders {

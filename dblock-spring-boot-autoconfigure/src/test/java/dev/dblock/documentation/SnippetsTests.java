@@ -35,9 +35,12 @@ class SnippetsTests {
 			import java.util.*;
 			import com.mongodb.client.*;
 			import dev.dblock.*;
+			import dev.dblock.core.ReactiveTransactions;
 			import org.springframework.context.event.EventListener;
 			import org.springframework.scheduling.annotation.Scheduled;
 			import org.springframework.transaction.annotation.Transactional;
+			import org.springframework.transaction.reactive.TransactionalOperator;
+			import reactor.core.publisher.Mono;
 			import static com.mongodb.client.model.Filters.*;
 			import static com.mongodb.client.model.Updates.*;
 			import static java.time.Duration.*;

@@ -3,6 +3,7 @@ package dev.dblock.interceptor;
 import java.lang.reflect.Method;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -60,6 +61,8 @@ class LockSpansTests {
 
 	@ParameterizedTest
 	@CsvSource({ "task, java.util.concurrent.FutureTask", "futureOfStream, java.util.stream.Stream",
+			"futureOfMono, reactor.core.publisher.Mono", "futureOfFuture, java.util.concurrent.CompletableFuture",
+			"stageOfAnyStream, java.util.stream.Stream", "futureOfResponse, java.util.concurrent.Callable",
 			"monoOfCallable, java.util.concurrent.Callable", "fluxOfFutures, java.util.concurrent.Future",
 			"entityOfMono, reactor.core.publisher.Mono", "connectable, reactor.core.publisher.ConnectableFlux",
 			"callable, java.util.concurrent.Callable", "iterator, java.util.Iterator" })
@@ -89,13 +92,6 @@ class LockSpansTests {
 		}
 	}
 
-	@Test
-	void onlySequencesHaveTransactionsThatAreNotFenced() {
-		assertThat(span("mono").fencesTransactions()).isFalse();
-		assertThat(span("future").fencesTransactions()).isTrue();
-		assertThat(span("text").fencesTransactions()).isTrue();
-	}
-
 	private static void register() {
 		ReactiveAdapterRegistry.getSharedInstance()
 			.registerReactiveType(ReactiveTypeDescriptor.singleRequiredValue(Sure.class),
@@ -117,6 +113,14 @@ class LockSpansTests {
 		Object object();
 
 		Future<String> future();
+
+		Future<Mono<String>> futureOfMono();
+
+		CompletableFuture<CompletableFuture<String>> futureOfFuture();
+
+		CompletionStage<? extends Stream<?>> stageOfAnyStream();
+
+		CompletableFuture<Optional<ResponseEntity<Callable<String>>>> futureOfResponse();
 
 		CompletionStage<Void> stage();
 

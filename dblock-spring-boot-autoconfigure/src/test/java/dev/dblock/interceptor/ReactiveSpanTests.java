@@ -18,7 +18,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -29,8 +28,6 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.NameMatchMethodPointcut;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
@@ -52,7 +49,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Locked methods that return sequences.
  */
 @Timeout(300)
-@ExtendWith(OutputCaptureExtension.class)
 class ReactiveSpanTests {
 
 	private static final Duration LONG = Duration.ofSeconds(60);
@@ -186,17 +182,6 @@ class ReactiveSpanTests {
 	void fallbackStandsInForTheSequence() {
 		this.engine.holdElsewhere("falling");
 		assertThat(this.orders.falling("7").block(LONG)).isEqualTo("instead of 7: falling");
-	}
-
-	@Test
-	void reactiveTransactionThatIsNotFencedIsWarnedOf(CapturedOutput output) {
-		new AnnotationConfigApplicationContext(LockingConfiguration.class, TransactionConfiguration.class, Orders.class)
-			.close();
-		assertThat(output.getOut().lines().filter((line) -> line.contains("cannot fence")))
-			.allSatisfy((line) -> assertThat(line).contains("WARN"))
-			.anySatisfy((line) -> assertThat(line).contains("Orders#transactional()"))
-			.anySatisfy((line) -> assertThat(line).contains("Orders#failing()"))
-			.noneSatisfy((line) -> assertThat(line).contains("Orders#settle"));
 	}
 
 	@Test

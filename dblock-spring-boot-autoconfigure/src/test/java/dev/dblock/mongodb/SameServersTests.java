@@ -3,6 +3,7 @@ package dev.dblock.mongodb;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
@@ -15,8 +16,10 @@ import org.mockito.Mockito;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.MongoTransactionManager;
+import org.springframework.data.mongodb.ReactiveMongoDatabaseFactory;
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.reactive.TransactionContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -80,6 +83,27 @@ class SameServersTests {
 			assertThat(SameServers.areOf(application, locks)).isTrue();
 			assertThat(SameServers.areOf(factory(client("localhost:2"), "one"), locks)).isFalse();
 		}
+	}
+
+	@Test
+	void clientSeesTheServersOfAFactoryOrDoesNot() {
+		MongoDatabaseFactory factory = factory(client("localhost:1"), "one");
+		assertThat(SameServers.areOf(client("localhost:1,localhost:2").getClusterDescription(), factory)).isTrue();
+		assertThat(SameServers.areOf(client("localhost:2").getClusterDescription(), factory)).isFalse();
+		assertThat(SameServers.areOf(client("localhost:1").getClusterDescription(),
+				Mockito.mock(MongoDatabaseFactory.class)))
+			.isFalse();
+	}
+
+	@Test
+	void reactiveTransactionOfAnotherStoreIsNotFenced() {
+		MongoLockRepository repository = new MongoLockRepository(factory(client("localhost:1"), "one"), settings(true));
+		TransactionContext elsewhere = Mockito.mock(TransactionContext.class);
+		Mockito.when(elsewhere.getResources()).thenReturn(Map.of("a connection factory", "a connection"));
+		assertThat(repository.fenceFor(elsewhere)).isNull();
+		ReactiveMongoDatabaseFactory unbound = Mockito.mock(ReactiveMongoDatabaseFactory.class);
+		Mockito.when(elsewhere.getResources()).thenReturn(Map.of(unbound, "nothing that has a session"));
+		assertThat(repository.fenceFor(elsewhere)).isNull();
 	}
 
 	@Test

@@ -1,0 +1,310 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CopyOnWriteArraySet;
+
+import dev.dblock.LockEngine;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LossReason;
+import dev.dblock.ReactiveLockTemplate;
+import dev.dblock.core.Request.Kind;
+import dev.dblock.core.TransactionFence.Outcome;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import reactor.core.publisher.Mono;
+
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionSystemException;
+import org.springframework.transaction.reactive.AbstractReactiveTransactionManager;
+import org.springframework.transaction.reactive.GenericReactiveTransaction;
+import org.springframework.transaction.reactive.TransactionContext;
+import org.springframework.transaction.reactive.TransactionSynchronization;
+import org.springframework.transaction.reactive.TransactionSynchronizationManager;
+import org.springframework.transaction.reactive.TransactionalOperator;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+@Timeout(60)
+class ReactiveTransactionsUnderLocksTests {
+
+	private static final Duration LONG = Duration.ofSeconds(50);
+
+	private static final LockOptions UNRENEWED = LockOptions.defaults().autoRenew(false);
+
+	private final LockWorld world = new LockWorld();
+
+	private final InMemoryLockRepository repository = this.world.repository();
+
+	private final ReactiveLockTemplate locks = new ReactiveLockTemplate(this.world.engine());
+
+	private final ScriptedFence fence = new ScriptedFence();
+
+	private final Manager manager = new Manager();
+
+	private final TransactionalOperator operator = ReactiveTransactions
+		.joining(TransactionalOperator.create(this.manager));
+
+	@BeforeEach
+	void fence() {
+		this.repository.fenceReactive(this.fence);
+	}
+
+	@AfterEach
+	void close() {
+		this.world.close();
+	}
+
+	private Mono<String> transaction() {
+		return Mono.just("done").as(this.operator::transactional);
+	}
+
+	private <T> @Nullable T locked(Mono<T> work) {
+		return this.locks.execute("a", () -> work).block(LONG);
+	}
+
+	private boolean isHeld() {
+		return this.repository.isHeld("a");
+	}
+
+	@Test
+	void aCommitIsFencedByTheLockAroundIt() {
+		assertThat(locked(transaction())).isEqualTo("done");
+		assertThat(this.fence.slots()).containsExactly(0);
+		assertThat(this.fence.isPrepared()).isTrue();
+		assertThat(this.manager.outcomes).containsExactly("commit");
+		assertThat(isHeld()).isFalse();
+		assertThat(this.repository.fenceMark("a")).isEqualTo(FenceMark.KEEP);
+	}
+
+	@Test
+	void aSecondTransactionIsFencedInTheSameSlot() {
+		assertThat(locked(transaction().then(transaction()))).isEqualTo("done");
+		assertThat(this.fence.slots()).containsExactly(0, 0);
+	}
+
+	@Test
+	void aFenceIsPreparedBeforeTheWork() {
+		Boolean prepared = locked(Mono.fromSupplier(this.fence::isPrepared).as(this.operator::transactional));
+		assertThat(prepared).isTrue();
+	}
+
+	@Test
+	void aLockInsideIsKeptAndFoundAgainUntilTheEnd() {
+		Mono<String> inside = this.locks.execute("a", () -> Mono.just("done"));
+		this.manager.atCommit(() -> assertThat(isHeld()).isTrue());
+		inside.then(inside).as(this.operator::transactional).block(LONG);
+		assertThat(this.fence.slots()).containsExactly(0);
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(1);
+		assertThat(isHeld()).isFalse();
+		assertThat(this.fence.isPrepared()).as("for transactions to come").isTrue();
+	}
+
+	@Test
+	void severalLocksInsideAreKeptAndFoundAgainToo() {
+		LockEngine both = this.world.template()
+			.forAll(Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults()))
+			.engine();
+		Mono<String> inside = Mono.defer(() -> new ReactiveLockTemplate(
+				this.world.template().forAll(Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults())).engine())
+			.execute("both", () -> Mono.just("done")));
+		this.manager.atCommit(() -> assertThat(isHeld() && this.repository.isHeld("b")).isTrue());
+		inside.then(inside)
+			.then(new ReactiveLockTemplate(both).execute("both", () -> Mono.just("done")))
+			.as(this.operator::transactional)
+			.block(LONG);
+		assertThat(this.fence.slots()).containsExactly(0, 0);
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(2);
+		assertThat(isHeld() || this.repository.isHeld("b")).isFalse();
+	}
+
+	@Test
+	void aLockInsideThatWasLostRefusesTheCommit() {
+		Mono<String> inside = this.locks.execute("a", UNRENEWED, () -> Mono.just("done"),
+				(refusal) -> Mono.error(refusal.toException()));
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> inside.doOnNext((done) -> this.world.clock().advance(LockWorld.LEASE))
+				.as(this.operator::transactional)
+				.block(LONG))
+			.extracting(LockLostException::reason)
+			.isEqualTo(LossReason.EXPIRED);
+		assertThat(this.manager.outcomes).containsExactly("rollback");
+		assertThat(this.fence.slots()).isEmpty();
+	}
+
+	@Test
+	void aTransactionUnderALostLockIsRefused() {
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locked(Mono.defer(() -> {
+			this.world.rob("a");
+			this.world.advance(LockWorld.LEASE.dividedBy(2));
+			LockWorld.eventually().until(() -> this.world.news().contains("lost a TAKEN_OVER"));
+			return transaction();
+		})));
+		assertThat(this.manager.outcomes).containsExactly("rollback");
+	}
+
+	@Test
+	void whoeverHasALaterTokenRefusesTheCommit() {
+		this.fence.next(Outcome.OVERTAKEN, new IllegalStateException("scripted"));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locked(transaction()))
+			.extracting(LockLostException::reason)
+			.isEqualTo(LossReason.TAKEN_OVER);
+		assertThat(this.manager.outcomes).containsExactly("rollback");
+		assertThat(this.fence.settled()).as("the next holder sees to that").isEmpty();
+	}
+
+	@Test
+	void aFenceWithoutAnAnswerIsSettledByTheStore() {
+		this.fence.next(Outcome.UNKNOWN, new IllegalArgumentException("no answer"));
+		assertThat(locked(transaction().retry(1))).isEqualTo("done");
+		assertThat(this.fence.settled()).containsExactly(0);
+		assertThat(this.fence.slots()).containsExactly(0, 0);
+		assertThat(this.manager.outcomes).containsExactly("rollback", "commit");
+	}
+
+	@Test
+	void aConflictUnderALockThatIsStillHeldIsThrownAsItIsAndCanBeRepeated() {
+		IllegalArgumentException conflict = new IllegalArgumentException("scripted");
+		this.fence.next(Outcome.ENDED, conflict);
+		assertThatCode(() -> locked(transaction())).isSameAs(conflict);
+		this.fence.next(Outcome.ENDED, conflict);
+		assertThat(locked(transaction().retry(1))).isEqualTo("done");
+		assertThat(this.fence.slots()).containsExactly(0, 0, 0);
+		assertThat(this.manager.outcomes).containsExactly("rollback", "rollback", "commit");
+	}
+
+	@Test
+	void aCommitInDoubtIsSettledByTheStore() {
+		this.manager.failCommit();
+		assertThat(locked(transaction().retry(1))).isEqualTo("done");
+		assertThat(this.fence.settled()).containsExactly(0);
+		assertThat(this.fence.slots()).containsExactly(0, 0);
+		assertThat(this.repository.fenceMark("a")).isEqualTo(FenceMark.KEEP);
+	}
+
+	@Test
+	void aCommitThatStaysInDoubtIsToldToTheNextHolder() {
+		this.manager.failCommit();
+		this.fence.failToSettle(true);
+		assertThat(locked(transaction().retry(1))).isEqualTo("done");
+		assertThat(this.fence.slots()).containsExactly(0, 1);
+		assertThat(this.repository.fenceMark("a")).isEqualTo(FenceMark.SET);
+	}
+
+	@Test
+	void aRollbackBeforeTheFenceLeavesItsSlotFree() {
+		assertThat(locked(Mono.error(new IllegalStateException("scripted"))
+			.as(this.operator::transactional)
+			.onErrorComplete()
+			.then(transaction()))).isEqualTo("done");
+		assertThat(this.fence.slots()).containsExactly(0);
+		assertThat(this.repository.fenceMark("a")).isEqualTo(FenceMark.KEEP);
+	}
+
+	@Test
+	void aReadOnlyTransactionIsNeitherFencedNorRefused() {
+		DefaultTransactionDefinition readOnly = new DefaultTransactionDefinition();
+		readOnly.setReadOnly(true);
+		TransactionalOperator reading = TransactionalOperator.create(this.manager, readOnly);
+		assertThat(this.locks
+			.execute("a", UNRENEWED, () -> Mono.just("read"), (refusal) -> Mono.error(refusal.toException()))
+			.doOnNext((read) -> this.world.clock().advance(LockWorld.LEASE))
+			.as(reading::transactional)
+			.block(LONG)).isEqualTo("read");
+		assertThat(this.fence.slots()).isEmpty();
+		assertThat(this.manager.outcomes).containsExactly("commit");
+	}
+
+	@Test
+	void aTransactionThatEndsAsItsLockComesHasNoWorkUnderIt() {
+		LockHandle lock = this.world.template().acquire("a");
+		Set<TransactionSynchronization> known = new CopyOnWriteArraySet<>();
+		TransactionContext ending = mock(TransactionContext.class);
+		given(ending.isActualTransactionActive()).willReturn(true);
+		given(ending.getSynchronizations()).willReturn(known).willReturn(known).willReturn(null);
+		assertThatIllegalStateException().isThrownBy(() -> this.world.engine().joinTransaction(lock, ending))
+			.withMessageContaining("'a'");
+		assertThat(known).hasSize(1);
+		lock.release();
+		assertThat(isHeld()).as("though nobody tells of the end of the transaction").isFalse();
+		known.iterator().next().afterCompletion(TransactionSynchronization.STATUS_ROLLED_BACK).block(LONG);
+		assertThat(this.repository.count(Kind.RELEASE, "a")).isEqualTo(1);
+	}
+
+	@Test
+	void whatIsNoTransactionKeepsNothing() {
+		LockHandle lock = this.world.template().acquire("a");
+		TransactionContext none = mock(TransactionContext.class);
+		this.world.engine().joinTransaction(lock, none);
+		given(none.isActualTransactionActive()).willReturn(true);
+		given(none.getSynchronizations()).willReturn(null);
+		this.world.engine().joinTransaction(lock, none);
+		this.world.engine().joinTransaction(mock(LockHandle.class), none);
+		assertThat(this.world.engine().keptByTransaction("a", none)).isEmpty();
+		lock.release();
+		assertThat(this.world.template().inspect("a").filter(LockInfo::held)).isEmpty();
+	}
+
+	private static final class Manager extends AbstractReactiveTransactionManager {
+
+		private static final long serialVersionUID = 1L;
+
+		private final transient List<String> outcomes = new CopyOnWriteArrayList<>();
+
+		private transient Runnable commit = () -> {
+		};
+
+		void atCommit(Runnable commit) {
+			this.commit = commit;
+		}
+
+		void failCommit() {
+			atCommit(() -> {
+				atCommit(() -> {
+				});
+				throw new TransactionSystemException("scripted");
+			});
+		}
+
+		@Override
+		protected Object doGetTransaction(TransactionSynchronizationManager manager) {
+			return new Object();
+		}
+
+		@Override
+		protected Mono<Void> doBegin(TransactionSynchronizationManager manager, Object transaction,
+				TransactionDefinition definition) {
+			return Mono.empty();
+		}
+
+		@Override
+		protected Mono<Void> doCommit(TransactionSynchronizationManager manager, GenericReactiveTransaction status) {
+			return Mono.fromRunnable(() -> {
+				this.commit.run();
+				this.outcomes.add("commit");
+			});
+		}
+
+		@Override
+		protected Mono<Void> doRollback(TransactionSynchronizationManager manager, GenericReactiveTransaction status) {
+			return Mono.fromRunnable(() -> this.outcomes.add("rollback"));
+		}
+
+	}
+
+}
