@@ -3,6 +3,7 @@ package dev.dblock;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,6 +27,8 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 
 	private final boolean cancelWhenLost;
 
+	private final Consumer<? super T> check;
+
 	private final Runnable news = () -> LockThreads.execute(this::lost);
 
 	/** Completes with the work, which may be later than the caller is told of an end. */
@@ -33,19 +36,22 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 
 	private volatile @Nullable Thread beginner = Thread.currentThread();
 
-	private LastingWork(CompletionStage<T> work, Hold hold, boolean cancelWhenLost) {
+	private LastingWork(CompletionStage<T> work, Hold hold, boolean cancelWhenLost, Consumer<? super T> check) {
 		this.work = work;
 		this.hold = hold;
 		this.cancelWhenLost = cancelWhenLost;
+		this.check = check;
 	}
 
 	/**
-	 * Begin work, and hold the lock until its stage has completed.
+	 * Begin work, and hold the lock until its stage has completed and its result was
+	 * looked at.
 	 * @return {@code null} when there is no stage
 	 */
 	@SuppressWarnings("unchecked")
 	static <T extends @Nullable Object, E extends Throwable> @Nullable CompletionStage<T> until(Hold hold,
-			boolean cancelWhenLost, LockedAction<? extends @Nullable CompletionStage<T>, E> action) throws E {
+			boolean cancelWhenLost, LockedAction<? extends @Nullable CompletionStage<T>, E> action,
+			Consumer<? super T> check) throws E {
 		CompletionStage<T> work;
 		try {
 			work = action.run();
@@ -57,7 +63,7 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 			hold.leave();
 			return null;
 		}
-		LastingWork<T> lasting = new LastingWork<>(work, hold, cancelWhenLost);
+		LastingWork<T> lasting = new LastingWork<>(work, hold, cancelWhenLost, check);
 		lasting.begin();
 		return lasting;
 	}
@@ -128,10 +134,24 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	}
 
 	private void end(@Nullable T result, @Nullable Throwable failure) {
-		Throwable outcome = this.hold.end(failure);
+		Throwable outcome = this.hold.end((failure != null) ? failure : objection(result));
 		this.over.complete(true);
 		complete(result, outcome);
 		this.hold.forget(this.news);
+	}
+
+	/**
+	 * Why nobody is to get the result, if so.
+	 */
+	@SuppressWarnings("NullAway")
+	private @Nullable Throwable objection(@Nullable T result) {
+		try {
+			this.check.accept(result);
+			return null;
+		}
+		catch (RuntimeException | Error ex) {
+			return ex;
+		}
 	}
 
 	// NullAway takes a type variable for one that is never null

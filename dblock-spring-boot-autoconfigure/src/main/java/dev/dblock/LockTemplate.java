@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -131,6 +132,31 @@ public final class LockTemplate implements LockOperations {
 	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletionStage<T> executeAsync(String name,
 			LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>, E> action,
 			LockedFallback<? extends @Nullable CompletionStage<T>, E> fallback) throws E {
+		return executeAsync(name, options, action, fallback, (result) -> {
+		});
+	}
+
+	/**
+	 * Begin something under a lock that goes on after this returns, as
+	 * {@link #executeAsync(String, LockOptions, LockedAction, LockedFallback)} does, and
+	 * look at its result before anybody gets it.
+	 * @param name the name of the lock
+	 * @param options how to acquire and hold it; with {@link WhenLost#INTERRUPT} a loss
+	 * also cancels the action's stage
+	 * @param action begins the work
+	 * @param fallback what to do when the lock is not available
+	 * @param check is given the result of the action while the lock is still held; what
+	 * it throws takes the place of the result
+	 * @param <T> the type of the result
+	 * @param <E> what both may throw before there is a stage
+	 * @return the result of the one that was done; an error in acquiring the lock is in
+	 * it as well
+	 * @throws IllegalArgumentException when the name or the options cannot be
+	 * @throws E what the action or the fallback throws before there is a stage
+	 */
+	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletionStage<T> executeAsync(String name,
+			LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>, E> action,
+			LockedFallback<? extends @Nullable CompletionStage<T>, E> fallback, Consumer<? super T> check) throws E {
 		String fullName = this.engine.fullName(name);
 		boolean cancelWhenLost = this.engine.whenLost(name, options) == WhenLost.INTERRUPT;
 		Hold entered;
@@ -150,15 +176,16 @@ public final class LockTemplate implements LockOperations {
 		if (attempt instanceof LockGrant grant) {
 			Hold hold = Hold.owned(this.engine, grant.handle());
 			try {
-				return LastingWork.until(hold, cancelWhenLost, () -> within(hold, action));
+				return LastingWork.until(hold, cancelWhenLost, () -> within(hold, action), check);
 			}
 			finally {
 				this.engine.detach(grant.handle());
 			}
 		}
 		Hold hold = Objects.requireNonNull(entered);
-		return hold.join() ? LastingWork.until(hold, cancelWhenLost, () -> within(hold, action))
-				: LastingWork.awaited(LastingWork.until(hold, cancelWhenLost, () -> within(hold, action)));
+		boolean joined = hold.join();
+		CompletionStage<T> work = LastingWork.until(hold, cancelWhenLost, () -> within(hold, action), check);
+		return joined ? work : LastingWork.awaited(work);
 	}
 
 	/**

@@ -40,7 +40,8 @@ final class FutureSpan implements LockSpan {
 		return call.template()
 			.<@Nullable Object, Throwable>executeAsync(call.name(), call.options(),
 					() -> stage(operation.method(), call.proceed()),
-					(refusal) -> stage(operation.method(), () -> call.unavailable(refusal)));
+					(refusal) -> stage(operation.method(), () -> call.unavailable(refusal)),
+					(delivered) -> this.results.delivered(operation.method(), delivered));
 	}
 
 	private @Nullable CompletionStage<@Nullable Object> stage(LockedMethod method, Answer answer) throws Throwable {

@@ -56,12 +56,12 @@ final class LastingResults {
 	}
 
 	/**
-	 * Look at what a sequence delivers, in a thread that must not wait.
+	 * Look at what a sequence or a future delivers, in a thread that must not wait.
 	 * @throws IllegalStateException when it stands for work that goes on, or has not
 	 * begun
 	 */
-	void delivered(LockedMethod method, Object element) {
-		Object content = this.types.content(element);
+	void delivered(LockedMethod method, @Nullable Object delivered) {
+		Object content = this.types.content(delivered);
 		boolean over = content instanceof Future<?> future && future.isDone();
 		if (content != null && !over && this.types.isLasting(content.getClass())) {
 			drop(method, content);

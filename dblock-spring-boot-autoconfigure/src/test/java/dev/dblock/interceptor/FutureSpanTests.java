@@ -3,12 +3,15 @@ package dev.dblock.interceptor;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
@@ -19,8 +22,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.http.ResponseEntity;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 
@@ -153,6 +161,61 @@ class FutureSpanTests {
 		assertThat(this.engine.isHeld("throwing")).isFalse();
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void deliveredWorkThatWouldGoOnWithoutTheLockIsDropped(boolean stage) {
+		AtomicBoolean closed = new AtomicBoolean();
+		for (Object work : List.of(Mono.just("later"), Stream.of("later").onClose(() -> closed.set(true)),
+				(Callable<String>) () -> "later", new CompletableFuture<>(), Optional.of(Flux.just("later")),
+				ResponseEntity.ok(Mono.just("later")))) {
+			Future<Object> delivered = stage ? new CompletableFuture<>() : new FutureTask<>(() -> work);
+			Future<Object> result = this.orders.delivering(begin(delivered, work));
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> result.get(60, TimeUnit.SECONDS))
+				.withCauseInstanceOf(IllegalStateException.class)
+				.withMessageContaining("#delivering(Future) returned a ")
+				.withMessageContaining("whose work would go on without the lock; the result was dropped");
+			assertThat(this.engine.isHeld("delivering")).isFalse();
+		}
+		assertThat(closed).isTrue();
+	}
+
+	private static Future<Object> begin(Future<Object> delivered, Object work) {
+		if (delivered instanceof CompletableFuture<Object> future) {
+			future.complete(work);
+		}
+		else {
+			((FutureTask<Object>) delivered).run();
+		}
+		return delivered;
+	}
+
+	@Test
+	void deliveredWorkThatIsOverPasses() {
+		for (Object over : List.of("done", CompletableFuture.completedFuture("done"), Optional.of("done"),
+				List.of("done"))) {
+			assertThat(this.orders.delivering(CompletableFuture.completedFuture(over)))
+				.succeedsWithin(Duration.ofSeconds(60))
+				.isSameAs(over);
+		}
+		assertThat(this.orders.delivering(CompletableFuture.completedFuture(null)))
+			.succeedsWithin(Duration.ofSeconds(60))
+			.isNull();
+	}
+
+	@Test
+	void lockIsHeldUntilTheResultWasLookedAt() {
+		CompletableFuture<Object> delivered = new CompletableFuture<>();
+		Future<Object> result = this.orders.delivering(delivered);
+		assertThat(this.engine.isHeld("delivering")).isTrue();
+		delivered.complete(Mono.empty());
+		assertThat(result).failsWithin(Duration.ofSeconds(60));
+		assertThat(this.engine.isHeld("delivering")).isFalse();
+		CompletableFuture<Object> failing = CompletableFuture.failedFuture(new IllegalArgumentException("scripted"));
+		assertThat(this.orders.delivering(failing)).failsWithin(Duration.ofSeconds(60))
+			.withThrowableThat()
+			.withCauseInstanceOf(IllegalArgumentException.class);
+	}
+
 	@Test
 	void methodsCallEachOtherUnderTheSameLock() throws Exception {
 		CompletionStage<String> result = this.orders.outer(this.orders);
@@ -202,6 +265,11 @@ class FutureSpanTests {
 		@DistributedLock("plain")
 		public Future<String> plain(Future<String> result) {
 			this.engine.event("run");
+			return result;
+		}
+
+		@DistributedLock("delivering")
+		public Future<Object> delivering(Future<Object> result) {
 			return result;
 		}
 
