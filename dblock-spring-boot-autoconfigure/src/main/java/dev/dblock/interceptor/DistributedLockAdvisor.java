@@ -53,7 +53,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 				new LockNameParser(placeholders, new LockNameContexts(beanFactory)), new LockDurations(placeholders),
 				spans, databases::named);
 		LockOperationSource source = new LockOperationSource(parser);
-		this.checks = new LockChecks(source, new ProxyRules(beanFactory), engine);
+		this.checks = new LockChecks(source, new ProxyRules(beanFactory), new ReactiveManagers(beanFactory), engine);
 		this.pointcut = new LockedMethods(source, this.checks);
 		this.advice = new LockInterceptor(source);
 		this.order = order;

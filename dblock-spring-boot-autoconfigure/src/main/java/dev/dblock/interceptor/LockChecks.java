@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 import dev.dblock.DistributedLock;
@@ -36,6 +37,8 @@ final class LockChecks {
 
 	private final ProxyRules proxies;
 
+	private final ReactiveManagers reactiveManagers;
+
 	private final ObjectProvider<LockEngine> engine;
 
 	private final Set<Class<?>> sound = ConcurrentHashMap.newKeySet();
@@ -44,9 +47,11 @@ final class LockChecks {
 
 	private volatile boolean started;
 
-	LockChecks(LockOperationSource source, ProxyRules proxies, ObjectProvider<LockEngine> engine) {
+	LockChecks(LockOperationSource source, ProxyRules proxies, ReactiveManagers reactiveManagers,
+			ObjectProvider<LockEngine> engine) {
 		this.source = source;
 		this.proxies = proxies;
+		this.reactiveManagers = reactiveManagers;
 		this.engine = engine;
 	}
 
@@ -112,12 +117,30 @@ final class LockChecks {
 			try {
 				LockOperation operation = this.source.check(declaration);
 				operation.locks().forEach((lock) -> this.names.add(lock.name().shape()));
+				warnOfUnseenTransaction(operation);
 			}
 			catch (InvalidLockDeclarationException ex) {
 				findings.addAll(ex.findings());
 			}
 		}
 		return findings;
+	}
+
+	/**
+	 * A reactive transaction finds its locks in its sequence. Where a future is made of
+	 * that, the lock is around it in another way.
+	 */
+	private void warnOfUnseenTransaction(LockOperation operation) {
+		Class<?> returned = operation.method().method().getReturnType();
+		String manager = CompletionStage.class.isAssignableFrom(returned)
+				? this.reactiveManagers.managerOf(operation.method()) : null;
+		if (manager != null) {
+			logger.warn(
+					"{} has a reactive transaction (by the bean '{}') that knows nothing of the lock around it, since the"
+							+ " method returns a future: it is committed even when the lock was lost before. Return a"
+							+ " Mono, and the transaction depends on the lock, or use a blocking transaction manager",
+					operation.method().describe(), manager);
+		}
 	}
 
 	private Collection<LockDeclaration> declarations(Class<?> type) {

@@ -1,0 +1,185 @@
+package dev.dblock.interceptor;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+
+import dev.dblock.DistributedLock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import reactor.core.publisher.Mono;
+
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Primary;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.ReactiveTransactionManager;
+import org.springframework.transaction.annotation.TransactionManagementConfigurer;
+import org.springframework.transaction.annotation.Transactional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Reactive transactions that cannot know of the lock around them.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class ReactiveManagersTests {
+
+	private static String warnings(CapturedOutput output, Class<?>... managers) {
+		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+		context.register(LockingConfiguration.class, Orders.class, QualifiedOrders.class);
+		context.register(managers);
+		try (context) {
+			context.refresh();
+		}
+		return String.join("\n",
+				output.getOut().lines().filter((line) -> line.contains("knows nothing of the lock")).toList());
+	}
+
+	@Test
+	void futureWithATransactionOfTheOnlyManagerIsNamed(CapturedOutput output) {
+		assertThat(warnings(output, ReactiveOnly.class)).contains("WARN")
+			.contains("Orders#settle() has a reactive transaction (by the bean 'reactive')")
+			.contains("Return a Mono")
+			.doesNotContain("Orders#plain()")
+			.doesNotContain("Orders#sequence()")
+			.doesNotContain("Orders#text()")
+			.doesNotContain("Orders#withoutTransaction()");
+	}
+
+	@Test
+	void blockingManagerIsNotNamed(CapturedOutput output) {
+		assertThat(warnings(output, BlockingOnly.class)).isEmpty();
+	}
+
+	@Test
+	void primaryManagerOrTheNamedOneCounts(CapturedOutput output) {
+		assertThat(warnings(output, BlockingFirst.class)).contains("Orders#named()")
+			.contains("QualifiedOrders#settle()")
+			.doesNotContain("$Orders#settle()");
+	}
+
+	@Test
+	void whatNobodyCanTellIsNotNamed(CapturedOutput output) {
+		assertThat(warnings(output, Undecided.class)).contains("Orders#named()").doesNotContain("$Orders#settle()");
+	}
+
+	@Test
+	void managerThatIsChosenInCodeIsNotGuessed(CapturedOutput output) {
+		assertThat(warnings(output, Configured.class)).isEmpty();
+	}
+
+	@Test
+	void withoutManagersThereIsNothingToName(CapturedOutput output) {
+		assertThat(warnings(output, NoManagers.class)).isEmpty();
+	}
+
+	static class NoManagers {
+
+	}
+
+	static class ReactiveOnly {
+
+		@Bean
+		@Lazy
+		ReactiveTransactionManager reactive() {
+			throw new IllegalStateException("Nobody needs it");
+		}
+
+	}
+
+	static class BlockingOnly {
+
+		@Bean
+		@Lazy
+		PlatformTransactionManager blocking() {
+			throw new IllegalStateException("Nobody needs it");
+		}
+
+	}
+
+	static class BlockingFirst extends ReactiveOnly {
+
+		@Bean
+		@Lazy
+		@Primary
+		PlatformTransactionManager blocking() {
+			throw new IllegalStateException("Nobody needs it");
+		}
+
+	}
+
+	static class Undecided extends ReactiveOnly {
+
+		@Bean
+		@Lazy
+		PlatformTransactionManager blocking() {
+			throw new IllegalStateException("Nobody needs it");
+		}
+
+	}
+
+	static class Configured extends ReactiveOnly {
+
+		@Bean
+		@Lazy
+		TransactionManagementConfigurer configurer() {
+			throw new IllegalStateException("Nobody needs it");
+		}
+
+	}
+
+	static class Orders {
+
+		@Transactional
+		@DistributedLock("settle")
+		public CompletableFuture<String> settle() {
+			return new CompletableFuture<>();
+		}
+
+		@Transactional
+		@DistributedLock("plain")
+		public Future<String> plain() {
+			return new CompletableFuture<>();
+		}
+
+		@Transactional("reactive")
+		@DistributedLock("named")
+		public CompletableFuture<String> named() {
+			return new CompletableFuture<>();
+		}
+
+		@Transactional
+		@DistributedLock("sequence")
+		public Mono<String> sequence() {
+			return Mono.empty();
+		}
+
+		@Transactional
+		@DistributedLock("text")
+		public String text() {
+			return "text";
+		}
+
+		@DistributedLock("without")
+		public CompletableFuture<String> withoutTransaction() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	@Qualifier("reactive")
+	static class QualifiedOrders {
+
+		@Transactional
+		@DistributedLock("qualified")
+		public CompletableFuture<String> settle() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+}
