@@ -119,7 +119,7 @@ class LockEventTests {
 		grant(true);
 		this.contextRunner.withBean(Failing.class).run((context) -> {
 			assertThat(context.getBean(LockTemplate.class).acquire("stock").release()).isTrue();
-			assertThat(output).contains("the lock is not affected").contains("scripted");
+			assertThat(output).contains("The lock is not affected").contains("scripted");
 		});
 	}
 
