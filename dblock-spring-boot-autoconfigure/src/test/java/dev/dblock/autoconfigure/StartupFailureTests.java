@@ -46,6 +46,10 @@ class StartupFailureTests {
 			+ "org.springframework.boot.mongodb.autoconfigure.MongoAutoConfiguration,"
 			+ "org.springframework.boot.data.mongodb.autoconfigure.DataMongoAutoConfiguration";
 
+	// It makes settings of its own, whatever factory there is
+	private static final String WITHOUT_BOOTS_REACTIVE_MONGODB = "spring.autoconfigure.exclude="
+			+ "org.springframework.boot.mongodb.autoconfigure.MongoReactiveAutoConfiguration";
+
 	static Stream<Arguments> values() {
 		return Stream.of(arguments("dblock.enabled=maybe", "dblock.enabled", "maybe", "to boolean"),
 				arguments("dblock.lease=soon", "dblock.lease", "soon", "java.time.Duration"),
@@ -82,7 +86,7 @@ class StartupFailureTests {
 
 	@Test
 	void dedicatedClientThatCannotBeMade(CapturedOutput output) {
-		start(OwnFactory.class, "dblock.mongodb.dedicated-client=true");
+		start(OwnFactory.class, "dblock.mongodb.dedicated-client=true", WITHOUT_BOOTS_REACTIVE_MONGODB);
 		assertAnalyzed(output, "dblock.mongodb.dedicated-client", "no MongoClientSettings bean",
 				"set the property to false");
 	}

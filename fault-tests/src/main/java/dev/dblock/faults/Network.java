@@ -25,6 +25,10 @@ import org.awaitility.Awaitility;
  */
 final class Network implements AutoCloseable {
 
+	private static final String WORKER = "worker-";
+
+	private static final String MEMBER = "member-";
+
 	private final Child server;
 
 	private final List<Link> links;
@@ -65,20 +69,20 @@ final class Network implements AutoCloseable {
 	 * Disturb all links of a worker.
 	 */
 	void disturbWorker(int worker, Disturbance disturbance) {
-		disturb(this.links.stream().filter((link) -> link.worker == worker).toList(), disturbance);
+		disturb(this.links.stream().filter((link) -> link.worker == worker).toList(), WORKER, disturbance);
 	}
 
 	/**
 	 * Disturb the links of all workers to a member.
 	 */
 	void disturbMember(int member, Disturbance disturbance) {
-		disturb(this.links.stream().filter((link) -> link.member == member).toList(), disturbance);
+		disturb(this.links.stream().filter((link) -> link.member == member).toList(), MEMBER, disturbance);
 	}
 
-	private static void disturb(List<Link> links, Disturbance disturbance) {
+	private static void disturb(List<Link> links, String what, Disturbance disturbance) {
 		try {
 			for (Link link : links) {
-				disturbance.apply(link.proxy.toxics());
+				disturbance.apply(link.proxy.toxics(), what);
 			}
 		}
 		catch (IOException ex) {
@@ -87,18 +91,20 @@ final class Network implements AutoCloseable {
 	}
 
 	void healWorker(int worker) {
-		heal(this.links.stream().filter((link) -> link.worker == worker).toList());
+		heal(this.links.stream().filter((link) -> link.worker == worker).toList(), WORKER);
 	}
 
 	void healMember(int member) {
-		heal(this.links.stream().filter((link) -> link.member == member).toList());
+		heal(this.links.stream().filter((link) -> link.member == member).toList(), MEMBER);
 	}
 
-	private static void heal(List<Link> links) {
+	private static void heal(List<Link> links, String what) {
 		try {
 			for (Link link : links) {
 				for (Toxic toxic : link.proxy.toxics().getAll()) {
-					toxic.remove();
+					if (toxic.getName().startsWith(what)) {
+						toxic.remove();
+					}
 				}
 			}
 		}
@@ -117,12 +123,18 @@ final class Network implements AutoCloseable {
 	 */
 	interface Disturbance {
 
-		void apply(ToxicList toxics) throws IOException;
+		/**
+		 * Disturb a link.
+		 * @param toxics what is done to it
+		 * @param what what is disturbed, with which the name of each begins: a worker and
+		 * a member may be disturbed at the same time, and have one link in common
+		 */
+		void apply(ToxicList toxics, String what) throws IOException;
 
 		static Disturbance latency(long millis, long jitter) {
-			return (toxics) -> {
-				toxics.latency("latency-up", ToxicDirection.UPSTREAM, millis / 2).setJitter(jitter / 2);
-				toxics.latency("latency-down", ToxicDirection.DOWNSTREAM, millis / 2).setJitter(jitter / 2);
+			return (toxics, what) -> {
+				toxics.latency(what + "latency-up", ToxicDirection.UPSTREAM, millis / 2).setJitter(jitter / 2);
+				toxics.latency(what + "latency-down", ToxicDirection.DOWNSTREAM, millis / 2).setJitter(jitter / 2);
 			};
 		}
 
@@ -130,39 +142,39 @@ final class Network implements AutoCloseable {
 		 * Requests arrive late, and their answers at once.
 		 */
 		static Disturbance late(Duration delay) {
-			return (toxics) -> toxics.latency("late", ToxicDirection.UPSTREAM, delay.toMillis());
+			return (toxics, what) -> toxics.latency(what + "late", ToxicDirection.UPSTREAM, delay.toMillis());
 		}
 
 		/**
 		 * Requests arrive at once, and their answers late.
 		 */
 		static Disturbance lateAnswers(Duration delay) {
-			return (toxics) -> toxics.latency("late", ToxicDirection.DOWNSTREAM, delay.toMillis());
+			return (toxics, what) -> toxics.latency(what + "late", ToxicDirection.DOWNSTREAM, delay.toMillis());
 		}
 
 		static Disturbance bandwidth(long kilobytes) {
-			return (toxics) -> {
-				toxics.bandwidth("bandwidth-up", ToxicDirection.UPSTREAM, kilobytes);
-				toxics.bandwidth("bandwidth-down", ToxicDirection.DOWNSTREAM, kilobytes);
+			return (toxics, what) -> {
+				toxics.bandwidth(what + "bandwidth-up", ToxicDirection.UPSTREAM, kilobytes);
+				toxics.bandwidth(what + "bandwidth-down", ToxicDirection.DOWNSTREAM, kilobytes);
 			};
 		}
 
 		static Disturbance reset(long afterMillis) {
-			return (toxics) -> toxics.resetPeer("reset", ToxicDirection.DOWNSTREAM, afterMillis);
+			return (toxics, what) -> toxics.resetPeer(what + "reset", ToxicDirection.DOWNSTREAM, afterMillis);
 		}
 
 		/**
 		 * Requests vanish.
 		 */
 		static Disturbance swallowRequests() {
-			return (toxics) -> toxics.timeout("swallow-up", ToxicDirection.UPSTREAM, 0);
+			return (toxics, what) -> toxics.timeout(what + "swallow-up", ToxicDirection.UPSTREAM, 0);
 		}
 
 		/**
 		 * Requests arrive, and their answers vanish.
 		 */
 		static Disturbance swallowAnswers() {
-			return (toxics) -> toxics.timeout("swallow-down", ToxicDirection.DOWNSTREAM, 0);
+			return (toxics, what) -> toxics.timeout(what + "swallow-down", ToxicDirection.DOWNSTREAM, 0);
 		}
 
 	}
