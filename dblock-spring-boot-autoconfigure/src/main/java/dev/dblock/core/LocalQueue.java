@@ -30,11 +30,14 @@ final class LocalQueue {
 	private static final long LONGEST_YIELD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	/**
-	 * So many releases, its own first, are left to those elsewhere by a process in which
-	 * the lock went round for as long as it may, the first for longest: otherwise the
-	 * processes that hear of a release soonest would have the lock by turns.
+	 * At so many releases elsewhere a process in which the lock went round for as long as
+	 * it may lets the others go first, each time for less: otherwise the processes that
+	 * hear of a release soonest would have the lock by turns.
 	 */
-	private static final int COURTESY = 4;
+	private static final int COURTESY = 3;
+
+	/** Enough to be later than the others, which hear of the release at the same time. */
+	private static final int PARTS_OF_A_REQUEST = 8;
 
 	/**
 	 * A release that was sent to a server which is gone may have been applied before: the
@@ -69,7 +72,7 @@ final class LocalQueue {
 
 	private long courtesyNanos;
 
-	private long yieldUntilNanos;
+	private long yieldUntilNanos = System.nanoTime();
 
 	private final Predicate<LocalQueue> removal;
 
@@ -191,7 +194,7 @@ final class LocalQueue {
 		if (releasing > 0) {
 			return releasing;
 		}
-		long yield = (this.courtesyNanos > 0) ? this.yieldUntilNanos - now : 0;
+		long yield = this.yieldUntilNanos - now;
 		AskPlan next = this.plan;
 		long ask = (this.signalled || next == null) ? 0 : next.atNanos() - now;
 		return Math.max(yield, ask);
@@ -249,7 +252,8 @@ final class LocalQueue {
 		this.holder = lease;
 		this.handOvers = 0;
 		this.plan = null;
-		this.courtesyNanos = 0;
+		this.courtesy = 0;
+		this.yieldUntilNanos = System.nanoTime();
 		if (waiter != null) {
 			this.waiters.remove(waiter);
 			this.asking = false;
@@ -306,28 +310,33 @@ final class LocalQueue {
 	/**
 	 * The lock was given back. When it has gone round inside this process for as long as
 	 * it may, the waiters here let those elsewhere go first: twice the time of a request
-	 * is what those need to hear of it and to ask, and after the next releases less of
-	 * it.
+	 * is what those need to hear of it and to ask.
 	 * @param requestNanos how long the release took
 	 */
 	synchronized void released(long requestNanos) {
 		this.releases--;
 		long now = System.nanoTime();
 		if (!this.waiters.isEmpty() && this.streak.isOver(now)) {
+			long yield = Math.min(LONGEST_YIELD_NANOS, 2 * requestNanos);
+			this.yieldUntilNanos = now + yield;
 			this.courtesy = COURTESY;
-			this.courtesyNanos = Math.min(LONGEST_YIELD_NANOS, 2 * requestNanos) / COURTESY;
+			this.courtesyNanos = yield / (2 * PARTS_OF_A_REQUEST);
 		}
 		signal();
 		removeIfIdle();
 	}
 
 	/**
-	 * The name may be free: have the head ask as soon as it may.
+	 * The name may be free: have the head ask as soon as it may. What is told while it
+	 * lets others go first, such as the release that it does so for, changes nothing.
 	 */
 	synchronized void signal() {
 		this.signalled = true;
-		this.yieldUntilNanos = System.nanoTime() + this.courtesy * this.courtesyNanos;
-		this.courtesy -= (this.courtesy > 0) ? 1 : 0;
+		long now = System.nanoTime();
+		if (this.courtesy > 0 && this.yieldUntilNanos - now <= 0) {
+			this.yieldUntilNanos = now + this.courtesy * this.courtesyNanos;
+			this.courtesy--;
+		}
 		wakeHead();
 	}
 

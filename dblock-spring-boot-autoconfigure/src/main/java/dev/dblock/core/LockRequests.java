@@ -31,6 +31,11 @@ final class LockRequests {
 
 	private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+	/**
+	 * With less time than this, another attempt would only hide why the first one failed.
+	 */
+	private static final long SHORTEST_REPETITION_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
 	private static final Logger logger = LoggerFactory.getLogger(LockRequests.class);
 
 	private final LockRepository repository;
@@ -119,14 +124,15 @@ final class LockRequests {
 		String thread = LockNames.onOneLine(LeaseOwner.nameOf(Thread.currentThread()));
 		LeaseDeadline end = LeaseDeadline.from(this.clock, limit);
 		Duration left = limit;
-		for (boolean again = false;; again = true) {
+		DoubtfulAttempt before = null;
+		while (true) {
 			LeaseKey key = new LeaseKey(queue.name(), this.ids.next());
 			LeaseDeadline deadline = LeaseDeadline.from(this.clock, terms.lease());
 			try {
 				AcquireAnswer answer = this.repository.acquire(new AcquireRequest(key, terms.lease(), this.acquirer,
 						thread, why, left, queue.tokens(waiter, terms)));
 				if (answer instanceof AcquireAnswer.Refused refused) {
-					return Outcome.refused(refused.lock());
+					return refused(refused.lock(), before, terms);
 				}
 				AcquireAnswer.Granted granted = (AcquireAnswer.Granted) answer;
 				Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), why,
@@ -137,13 +143,17 @@ final class LockRequests {
 				throw ex;
 			}
 			catch (RuntimeException ex) {
-				if (again || !mayWorkElsewhere(ex) || end.passed(this.clock)) {
+				if (before != null || !mayWorkElsewhere(ex) || isTooLate(end)) {
 					this.releaser.releaseDoubtful(key, deadline, left);
-					return afterFailure(key, terms, ex);
+					return afterFailure(key, before, terms, ex);
 				}
 				logger.debug("A server did not take the request for the lock '{}', the next one is asked", key.name(),
 						ex);
+				before = new DoubtfulAttempt(key, deadline, left, ex);
 				this.releaser.releaseDoubtfulFirst(key, deadline, left, left(end).dividedBy(2));
+				if (isTooLate(end)) {
+					return afterFailure(key, null, terms, ex);
+				}
 				left = left(end);
 			}
 			catch (Error ex) {
@@ -153,8 +163,25 @@ final class LockRequests {
 		}
 	}
 
+	private boolean isTooLate(LeaseDeadline end) {
+		return end.remainingNanos(this.clock) < SHORTEST_REPETITION_NANOS;
+	}
+
 	private static boolean mayWorkElsewhere(RuntimeException ex) {
-		return ex instanceof DataAccessResourceFailureException && !Thread.currentThread().isInterrupted();
+		return ex instanceof DataAccessResourceFailureException && !(ex instanceof UnreachableStoreException)
+				&& !Thread.currentThread().isInterrupted();
+	}
+
+	/**
+	 * Who is refused because of an attempt of its own is not told that another has the
+	 * lock, but why that attempt failed.
+	 */
+	private Outcome refused(LockInfo holder, @Nullable DoubtfulAttempt before, LeaseTerms terms) {
+		if (before == null || !before.isOf(holder)) {
+			return Outcome.refused(holder);
+		}
+		this.releaser.releaseDoubtful(before.key, before.deadline, before.limit);
+		return afterFailure(before.key, null, terms, before.failure);
 	}
 
 	/**
@@ -173,7 +200,8 @@ final class LockRequests {
 		return Outcome.granted(this.keeper.keep(lease));
 	}
 
-	private Outcome afterFailure(LeaseKey key, LeaseTerms terms, RuntimeException ex) {
+	private Outcome afterFailure(LeaseKey key, @Nullable DoubtfulAttempt before, LeaseTerms terms,
+			RuntimeException ex) {
 		if (ex instanceof RepositoryInterruptedException) {
 			throw new LockInterruptedException(key.name(), ex);
 		}
@@ -181,7 +209,7 @@ final class LockRequests {
 			throw ex;
 		}
 		logger.debug("An attempt to acquire the lock '{}' failed and is repeated", key.name(), ex);
-		return whoHolds(key, (DataAccessException) ex);
+		return whoHolds(key, before, (DataAccessException) ex);
 	}
 
 	private static boolean isPassing(RuntimeException ex) {
@@ -193,13 +221,14 @@ final class LockRequests {
 	 * Without a majority of the servers nobody can be granted the lock, but one of them
 	 * may still know who has it.
 	 */
-	private Outcome whoHolds(LeaseKey key, DataAccessException failure) {
+	private Outcome whoHolds(LeaseKey key, @Nullable DoubtfulAttempt before, DataAccessException failure) {
 		if (!(failure instanceof QueryTimeoutException)) {
 			return Outcome.failed(failure);
 		}
 		try {
 			Optional<LockInfo> lock = this.repository.find(key.name(), LOOK);
 			return lock.filter((info) -> info.held() && !key.holder().equals(info.holder()))
+				.filter((info) -> before == null || !before.isOf(info))
 				.map(Outcome::refused)
 				.orElseGet(() -> Outcome.failed(failure));
 		}
@@ -207,6 +236,22 @@ final class LockRequests {
 			failure.addSuppressed(ex);
 			return Outcome.failed(failure);
 		}
+	}
+
+	/**
+	 * A request that may have been granted.
+	 *
+	 * @param key the acquisition
+	 * @param deadline the end of its lease, had it been granted when it was sent
+	 * @param limit the time limit of its request
+	 * @param failure what came in place of an answer
+	 */
+	private record DoubtfulAttempt(LeaseKey key, LeaseDeadline deadline, Duration limit, RuntimeException failure) {
+
+		boolean isOf(LockInfo lock) {
+			return lock.held() && this.key.holder().equals(lock.holder());
+		}
+
 	}
 
 }

@@ -17,6 +17,7 @@ import com.mongodb.MongoTimeoutException;
 import com.mongodb.MongoWriteConcernException;
 import dev.dblock.LockException;
 import dev.dblock.core.RepositoryInterruptedException;
+import dev.dblock.core.UnreachableStoreException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -70,7 +71,7 @@ final class FailureTranslation {
 			return translateOther(action, thrown);
 		}
 		if (isNoServer(cause)) {
-			return new DataAccessResourceFailureException(
+			return new UnreachableStoreException(
 					text(action, "no server that takes writes was found in time", "Check that MongoDB can be reached "
 							+ "from here and that its replica set has a primary; it was not done"),
 					cause);
@@ -81,15 +82,16 @@ final class FailureTranslation {
 							+ "is up, or allow more time (dblock.mongodb.timeout)"),
 					cause);
 		}
-		if (cause instanceof MongoSecurityException || DENIED.contains(cause.getCode())) {
-			return new PermissionDeniedDataAccessException(text(action, "MongoDB denied it",
-					"The user needs the rights to find, insert, update and remove in that collection"), cause);
-		}
+		// A connection that breaks while the driver logs in is no login that was refused
 		if (isDisturbed(cause)) {
 			return new DataAccessResourceFailureException(text(action, "MongoDB could not confirm it",
 					"It may have been done or not; ask again under a new id once a primary and a majority of the "
 							+ "replica set are up"),
 					cause);
+		}
+		if (cause instanceof MongoSecurityException || DENIED.contains(cause.getCode())) {
+			return new PermissionDeniedDataAccessException(text(action, "MongoDB denied it",
+					"The user needs the rights to find, insert, update and remove in that collection"), cause);
 		}
 		return new UncategorizedMongoDbException(text(action, "MongoDB refused it: " + cause.getMessage(),
 				"If it does not know the statement, set dblock.mongodb.statements to classic"), cause);
@@ -97,7 +99,7 @@ final class FailureTranslation {
 
 	private RuntimeException translateOther(String action, RuntimeException thrown) {
 		if (isClosed(thrown) || isClosed(thrown.getCause())) {
-			return new DataAccessResourceFailureException(
+			return new UnreachableStoreException(
 					text(action, "the MongoDB client is closed", "Lock only while the application runs"), thrown);
 		}
 		if (thrown instanceof DataAccessException) {

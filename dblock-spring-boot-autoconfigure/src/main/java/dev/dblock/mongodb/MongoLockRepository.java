@@ -81,7 +81,7 @@ import org.springframework.util.ClassUtils;
  * {@code expiresAt} after the server's present time; {@code expiresAt} only ever grows.
  * If fewer matched than were sent, one {@code find} tells which are gone. Long lists are
  * cut into pieces of 5,000 leases.</li>
- * <li><b>Release</b> is one {@code updateOne} by {@code _id} and holder, which removes
+ * <li><b>Release</b> is one {@code updateMany} by {@code _id} and holder, which removes
  * {@code holder} and removes {@code expiresAt} or sets it to the end of the minimum
  * hold.</li>
  * <li><b>Force release</b> removes {@code holder}, sets {@code fencePending} and leaves

@@ -28,10 +28,34 @@ class LocalQueueTests {
 		queue.join(this.waiter);
 		queue.releasing();
 		queue.released(Duration.ofMillis(40).toNanos());
-		for (long most : new long[] { 60, 40, 20, 0, 0 }) {
-			queue.signal();
-			assertThat(queue.pauseBeforeAsking(this.waiter)).isLessThanOrEqualTo(Duration.ofMillis(most).toNanos());
+		for (long expected : new long[] { 15, 10, 5, 0, 0 }) {
+			LockWorld.eventually().until(() -> queue.pauseBeforeAsking(this.waiter) <= 0);
+			assertIsYielded(queue, Duration.ofMillis(expected), queue::signal);
 		}
+	}
+
+	@Test
+	void isNotKeptFromAskingByWhatIsToldMeanwhile() {
+		LocalQueue queue = queue(Duration.ofNanos(1));
+		queue.join(this.waiter);
+		queue.releasing();
+		queue.released(Duration.ofSeconds(20).toNanos());
+		long first = queue.pauseBeforeAsking(this.waiter);
+		queue.signal();
+		queue.signal();
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isPositive().isLessThanOrEqualTo(first);
+	}
+
+	@Test
+	void letsNobodyGoFirstAnyMoreOnceItWasGrantedTheLock() {
+		LocalQueue queue = queue(Duration.ofNanos(1));
+		queue.join(this.waiter);
+		queue.releasing();
+		queue.released(Duration.ofSeconds(20).toNanos());
+		Lease lease = lease();
+		queue.granted(lease, null);
+		queue.ended(lease);
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
 	}
 
 	@Test
@@ -80,8 +104,12 @@ class LocalQueueTests {
 		queue.releasing();
 		queue.ended(lease);
 		assertThat(queue.pauseBeforeAsking(this.waiter)).isPositive();
+		assertIsYielded(queue, expected, () -> queue.released(request.toNanos()));
+	}
+
+	private void assertIsYielded(LocalQueue queue, Duration expected, Runnable news) {
 		long start = System.nanoTime();
-		queue.released(request.toNanos());
+		news.run();
 		long pause = queue.pauseBeforeAsking(this.waiter);
 		assertThat(pause).isBetween(expected.toNanos() - (System.nanoTime() - start), expected.toNanos());
 	}

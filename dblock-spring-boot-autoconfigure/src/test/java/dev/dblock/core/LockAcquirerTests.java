@@ -451,6 +451,35 @@ class LockAcquirerTests {
 	}
 
 	@Test
+	void whoIsRefusedBecauseOfItsOwnLostAttemptIsNotToldThatAnotherHasTheLock() {
+		this.repository.next(Kind.ACQUIRE,
+				Fault.answerLost(() -> new DataAccessResourceFailureException("stepped down")));
+		this.repository.next(Kind.RELEASE, Fault.lost(() -> new DataAccessResourceFailureException("no primary yet")));
+		assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> acquire("a"))
+			.withMessage("stepped down");
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(2);
+		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
+	}
+
+	@Test
+	void whereThereIsNoServerAtAllNothingIsAskedAgain() {
+		this.repository.always(Kind.ACQUIRE,
+				Fault.lost(() -> new UnreachableStoreException("no server", new Exception())));
+		assertThatExceptionOfType(UnreachableStoreException.class).isThrownBy(() -> acquire("a"));
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
+	}
+
+	@Test
+	void nothingIsAskedAgainInTheLastMomentOfItsTime() {
+		this.repository.always(Kind.ACQUIRE, (request, store) -> {
+			this.world.clock().advance(request.timeout().minusMillis(99));
+			throw new DataAccessResourceFailureException("gone");
+		});
+		assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> acquire("a"));
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
+	}
+
+	@Test
 	void whatOneServerDidNotTakeIsGivenBackAndAskedOfTheNextUnderAnotherId() {
 		this.repository.next(Kind.ACQUIRE,
 				Fault.answerLost(() -> new DataAccessResourceFailureException("not the primary any more")));

@@ -88,6 +88,8 @@ class FailureTranslationTests {
 				Arguments.of(new IllegalStateException("something else"), UncategorizedMongoDbException.class),
 				Arguments.of(new IllegalStateException(), UncategorizedMongoDbException.class),
 				Arguments.of(new MongoSecurityException(null, "login"), PermissionDeniedDataAccessException.class),
+				Arguments.of(new MongoSecurityException(null, "login", new MongoSocketException("closed", SERVER)),
+						DataAccessResourceFailureException.class),
 				Arguments.of(command(13), PermissionDeniedDataAccessException.class),
 				Arguments.of(command(18), PermissionDeniedDataAccessException.class),
 				Arguments.of(command(2), UncategorizedMongoDbException.class),
