@@ -8,9 +8,9 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 /**
  * Threads for what blocks in the place of threads that must not: one for each lock that
  * is being acquired or given back, so that no release ever waits behind those who wait
- * for it. Virtual where there are such.
+ * for it. Virtual where there are such. Not for applications.
  */
-final class LockThreads {
+public final class LockThreads {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockThreads.class);
 
@@ -31,8 +31,9 @@ final class LockThreads {
 	/**
 	 * Do something in a thread of its own, and where there can be none, here: a lock is
 	 * to be given back in any case.
+	 * @param task what to do
 	 */
-	static void execute(Runnable task) {
+	public static void execute(Runnable task) {
 		try {
 			EXECUTOR.execute(task);
 		}

@@ -84,6 +84,13 @@ final class OpenTransaction {
 		});
 	}
 
+	/**
+	 * Whether it stands under no lock that its end could give back.
+	 */
+	boolean standsAlone() {
+		return this.ended || this.leases.isEmpty();
+	}
+
 	boolean asksStoreBeforeCommit() {
 		return !this.readOnly && this.leases.stream().anyMatch(FencedLease::asksStore);
 	}

@@ -5,11 +5,13 @@ import java.util.Optional;
 import java.util.Set;
 
 import dev.dblock.LockHandle;
+import dev.dblock.LockThreads;
 import dev.dblock.ReactiveLockTemplate;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 import org.springframework.transaction.NoTransactionException;
@@ -31,6 +33,13 @@ import org.springframework.transaction.reactive.TransactionalOperator;
  * even if the sequence is cancelled.
  */
 public final class ReactiveTransactions {
+
+	/**
+	 * For what asks the store and must not block an event loop. A pool that others use
+	 * too could be full of those who wait for this very transaction.
+	 */
+	private static final Scheduler STORE = Schedulers
+		.fromExecutor((task) -> LockThreads.execute(Schedulers.onSchedule(task)));
 
 	private ReactiveTransactions() {
 	}
@@ -67,7 +76,7 @@ public final class ReactiveTransactions {
 			open = keep(transaction, lock);
 		}
 		return (open == null || open.isPrepared()) ? Mono.empty()
-				: Mono.<Void>fromRunnable(open::prepare).subscribeOn(Schedulers.boundedElastic());
+				: Mono.<Void>fromRunnable(open::prepare).subscribeOn(STORE);
 	}
 
 	/**
@@ -140,11 +149,10 @@ public final class ReactiveTransactions {
 			return this.open.kept(keeper, name);
 		}
 
-		// What asks the store must not block an event loop
 		@Override
 		public Mono<Void> beforeCommit(boolean readOnly) {
 			Mono<Void> check = Mono.fromRunnable(this::check);
-			return this.open.asksStoreBeforeCommit() ? check.subscribeOn(Schedulers.boundedElastic()) : check;
+			return this.open.asksStoreBeforeCommit() ? check.subscribeOn(STORE) : check;
 		}
 
 		private synchronized void check() {
@@ -153,7 +161,8 @@ public final class ReactiveTransactions {
 
 		@Override
 		public Mono<Void> afterCompletion(int status) {
-			return Mono.<Void>fromRunnable(() -> ended(status)).subscribeOn(Schedulers.boundedElastic());
+			Mono<Void> end = Mono.fromRunnable(() -> ended(status));
+			return this.open.standsAlone() ? end : end.subscribeOn(STORE);
 		}
 
 		private synchronized void ended(int status) {

@@ -1,11 +1,13 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.concurrent.CountDownLatch;
 
 import dev.dblock.LockEngine;
 import dev.dblock.LockHandle;
@@ -21,7 +23,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionSystemException;
@@ -102,6 +106,36 @@ class ReactiveTransactionsUnderLocksTests {
 	void aFenceIsPreparedBeforeTheWork() {
 		Boolean prepared = locked(Mono.fromSupplier(this.fence::isPrepared).as(this.operator::transactional));
 		assertThat(prepared).isTrue();
+	}
+
+	@Test
+	void aPoolFullOfThoseWhoWaitForTransactionsHindersNone() throws Exception {
+		CountDownLatch full = new CountDownLatch(Schedulers.DEFAULT_BOUNDED_ELASTIC_SIZE);
+		CountDownLatch done = new CountDownLatch(1);
+		List<Disposable> waiting = new ArrayList<>();
+		for (int i = 0; i < Schedulers.DEFAULT_BOUNDED_ELASTIC_SIZE; i++) {
+			waiting.add(Schedulers.boundedElastic().schedule(() -> await(full, done)));
+		}
+		try {
+			full.await();
+			assertThat(this.locks.execute("a", this::transaction).block(Duration.ofSeconds(20))).isEqualTo("done");
+			assertThat(this.fence.slots()).containsExactly(0);
+			assertThat(isHeld()).isFalse();
+		}
+		finally {
+			done.countDown();
+			waiting.forEach(Disposable::dispose);
+		}
+	}
+
+	private static void await(CountDownLatch full, CountDownLatch done) {
+		full.countDown();
+		try {
+			done.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	@Test
