@@ -14,6 +14,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
+import org.springframework.core.PriorityOrdered;
 import org.springframework.transaction.NoTransactionException;
 import org.springframework.transaction.ReactiveTransaction;
 import org.springframework.transaction.reactive.TransactionCallback;
@@ -114,7 +115,9 @@ public final class ReactiveTransactions {
 				return null;
 			}
 			Joined joined = new Joined(transaction);
-			new TransactionSynchronizationManager(transaction).registerSynchronization(joined);
+			TransactionSynchronizationManager manager = new TransactionSynchronizationManager(transaction);
+			manager.registerSynchronization(new FirstAfterCommit(joined));
+			manager.registerSynchronization(joined);
 			return joined;
 		}
 	}
@@ -161,8 +164,10 @@ public final class ReactiveTransactions {
 
 		@Override
 		public Mono<Void> afterCompletion(int status) {
-			Mono<Void> end = Mono.fromRunnable(() -> ended(status));
-			return this.open.standsAlone() ? end : end.subscribeOn(STORE);
+			return Mono.defer(() -> {
+				Mono<Void> end = Mono.fromRunnable(() -> ended(status));
+				return this.open.standsAlone() ? end : end.subscribeOn(STORE);
+			});
 		}
 
 		private synchronized void ended(int status) {
@@ -174,6 +179,24 @@ public final class ReactiveTransactions {
 			}
 			// One that had begun before its lock was taken could not wait for that
 			this.open.prepare();
+		}
+
+	}
+
+	/**
+	 * Ends a committed transaction before anything else that follows the commit. Once
+	 * that has failed, Spring tells nobody of the completion.
+	 */
+	private record FirstAfterCommit(Joined joined) implements TransactionSynchronization, PriorityOrdered {
+
+		@Override
+		public int getOrder() {
+			return HIGHEST_PRECEDENCE;
+		}
+
+		@Override
+		public Mono<Void> afterCommit() {
+			return this.joined.afterCompletion(STATUS_COMMITTED);
 		}
 
 	}
