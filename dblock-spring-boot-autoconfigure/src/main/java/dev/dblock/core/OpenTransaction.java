@@ -1,7 +1,7 @@
 package dev.dblock.core;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.dblock.core.TransactionFence.Written;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +22,8 @@ final class OpenTransaction {
 
 	private final @Nullable OpenTransaction outer;
 
-	private final List<FencedLease> leases = new ArrayList<>(1);
+	/** A parallel part of a sequence may join while another one looks. */
+	private final List<FencedLease> leases = new CopyOnWriteArrayList<>();
 
 	private @Nullable RuntimeException failure;
 
@@ -75,13 +76,11 @@ final class OpenTransaction {
 	 * Have this transaction go on without a lock.
 	 */
 	void leave(LeaseHandle handle) {
-		this.leases.removeIf((lease) -> {
-			boolean left = lease.isOf(handle);
-			if (left) {
+		for (FencedLease lease : this.leases) {
+			if (lease.isOf(handle) && this.leases.remove(lease)) {
 				lease.end();
 			}
-			return left;
-		});
+		}
 	}
 
 	/**

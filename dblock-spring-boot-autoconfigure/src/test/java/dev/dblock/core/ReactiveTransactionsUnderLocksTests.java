@@ -42,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.willAnswer;
 import static org.mockito.Mockito.mock;
 
 @Timeout(60)
@@ -285,6 +286,24 @@ class ReactiveTransactionsUnderLocksTests {
 			.block(LONG)).isEqualTo("read");
 		assertThat(this.fence.slots()).isEmpty();
 		assertThat(this.manager.outcomes).containsExactly("commit");
+	}
+
+	@Test
+	void aLockMayJoinWhileAnotherOneIsPrepared() {
+		LeaseHandle first = (LeaseHandle) this.world.template().acquire("a");
+		LeaseHandle second = (LeaseHandle) this.world.template().acquire("b");
+		TransactionFence slow = mock(TransactionFence.class);
+		OpenTransaction transaction = new OpenTransaction((handle) -> slow, false, null);
+		willAnswer((call) -> {
+			transaction.join(second);
+			return null;
+		}).given(slow).prepare();
+		transaction.join(first);
+		assertThatCode(transaction::prepare).doesNotThrowAnyException();
+		transaction.end();
+		first.release();
+		second.release();
+		assertThat(isHeld() || this.repository.isHeld("b")).isFalse();
 	}
 
 	@Test
