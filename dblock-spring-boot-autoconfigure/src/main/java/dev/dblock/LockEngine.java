@@ -159,7 +159,8 @@ public interface LockEngine {
 	 * stands under the lock from now on, and keeps it until it has ended.
 	 * @param handle a handle of this engine
 	 * @param transaction the transaction, open or not
-	 * @throws IllegalStateException when the transaction ends at this moment
+	 * @throws IllegalStateException when the transaction ends at this moment, or is about
+	 * to be committed
 	 */
 	default void joinTransaction(LockHandle handle, TransactionContext transaction) {
 	}

@@ -27,6 +27,8 @@ final class OpenTransaction {
 
 	private @Nullable RuntimeException failure;
 
+	private boolean checked;
+
 	private volatile boolean ended;
 
 	OpenTransaction(Fencing fencing, boolean readOnly, @Nullable OpenTransaction outer) {
@@ -84,6 +86,13 @@ final class OpenTransaction {
 	}
 
 	/**
+	 * Whether the commit does not depend on the lock, and cannot any more.
+	 */
+	boolean isTooLateFor(LeaseHandle handle) {
+		return this.checked && this.leases.stream().noneMatch((lease) -> lease.isOf(handle));
+	}
+
+	/**
 	 * Whether it stands under no lock that its end could give back.
 	 */
 	boolean standsAlone() {
@@ -115,6 +124,7 @@ final class OpenTransaction {
 		if (this.readOnly) {
 			return;
 		}
+		this.checked = true;
 		this.leases.forEach(FencedLease::check);
 		this.leases.forEach(this::write);
 	}

@@ -47,18 +47,15 @@ public final class ReactiveTransactions {
 
 	/**
 	 * Have the transaction that the subscriber is in join the locks that it is under. To
-	 * be subscribed to inside of the transaction, before its work. Does nothing outside
-	 * of transactions and of locks, and a second time.
+	 * be subscribed to inside of the transaction, before its work; then a lock that is
+	 * taken as late as before its commit counts too. Does nothing outside of
+	 * transactions, and a second time.
 	 * @return completes when the work may begin
 	 */
 	public static Mono<Void> join() {
-		return Mono.deferContextual((context) -> {
-			List<LockHandle> locks = ReactiveLockTemplate.all(context);
-			return locks.isEmpty() ? Mono.empty()
-					: TransactionContextManager.currentContext()
-						.flatMap((transaction) -> join(transaction, locks))
-						.onErrorComplete(NoTransactionException.class);
-		});
+		return Mono.deferContextual((context) -> TransactionContextManager.currentContext()
+			.flatMap((transaction) -> join(transaction, ReactiveLockTemplate.all(context)))
+			.onErrorComplete(NoTransactionException.class));
 	}
 
 	/**
@@ -72,6 +69,9 @@ public final class ReactiveTransactions {
 	}
 
 	private static Mono<Void> join(TransactionContext transaction, List<LockHandle> locks) {
+		if (transaction.isActualTransactionActive()) {
+			joined(transaction, true);
+		}
 		OpenTransaction open = null;
 		for (LockHandle lock : locks) {
 			open = keep(transaction, lock);
@@ -82,7 +82,8 @@ public final class ReactiveTransactions {
 
 	/**
 	 * Have a transaction that is open stand under a lock, and keep it to its end.
-	 * @throws IllegalStateException when the transaction ends at this moment
+	 * @throws IllegalStateException when the transaction ends at this moment, or is about
+	 * to be committed
 	 */
 	static @Nullable OpenTransaction keep(TransactionContext transaction, LockHandle lock) {
 		if (!(lock instanceof LeaseHandle handle) || !transaction.isActualTransactionActive()) {
@@ -136,6 +137,13 @@ public final class ReactiveTransactions {
 		}
 
 		synchronized OpenTransaction join(LeaseHandle handle, TransactionContext transaction) {
+			if (this.open.isTooLateFor(handle)) {
+				throw new IllegalStateException(
+						("The lock '%s' came too late: the other locks of its transaction, which is "
+								+ "about to be committed, have been looked at already. Nothing was done under it. Take it earlier: "
+								+ "around the transaction, or in its work")
+							.formatted(handle.name()));
+			}
 			this.open.join(handle);
 			// A sequence can be cancelled at any time, in another thread
 			Set<TransactionSynchronization> known = transaction.getSynchronizations();

@@ -27,6 +27,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
+import org.springframework.core.Ordered;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.reactive.AbstractReactiveTransactionManager;
@@ -252,6 +253,43 @@ class ReactiveTransactionsUnderLocksTests {
 	}
 
 	@Test
+	void aLockThatIsFirstTakenBeforeTheCommitFencesIt() {
+		assertThat(
+				registered(new OrderedBeforeCommit(this.locks.execute("a", () -> Mono.just("last")))).thenReturn("done")
+					.as(this.operator::transactional)
+					.block(LONG))
+			.isEqualTo("done");
+		assertThat(this.fence.slots()).containsExactly(0);
+		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	void aLockThatIsTakenAfterTheLastLookIsRefused() {
+		List<String> done = new CopyOnWriteArrayList<>();
+		Mono<String> late = this.locks.execute("a", () -> Mono.fromRunnable(() -> done.add("a")));
+		Mono<String> transaction = registered(beforeCommit(late)).thenReturn("done").as(this.operator::transactional);
+		assertThatIllegalStateException().isThrownBy(() -> transaction.block(LONG)).withMessageContaining("'a'");
+		assertThatIllegalStateException().isThrownBy(() -> this.locks.execute("b", () -> transaction).block(LONG))
+			.withMessageContaining("'a'");
+		assertThat(this.manager.outcomes).containsExactly("rollback", "rollback");
+		assertThat(done).isEmpty();
+		assertThat(isHeld()).isFalse();
+		this.locks.execute("a", () -> transaction).block(LONG);
+		assertThat(done).as("under the lock of the transaction").containsExactly("a");
+	}
+
+	private static TransactionSynchronization beforeCommit(Mono<?> work) {
+		return new TransactionSynchronization() {
+
+			@Override
+			public Mono<Void> beforeCommit(boolean readOnly) {
+				return work.then();
+			}
+
+		};
+	}
+
+	@Test
 	void whateverFailsAfterTheCommitKeepsNoLock() {
 		Mono<String> failing = this.locks.execute("a", () -> Mono.just("done"))
 			.flatMap((done) -> registered(new TransactionSynchronization() {
@@ -334,6 +372,20 @@ class ReactiveTransactionsUnderLocksTests {
 		assertThat(this.world.engine().keptByTransaction("a", none)).isEmpty();
 		lock.release();
 		assertThat(this.world.template().inspect("a").filter(LockInfo::held)).isEmpty();
+	}
+
+	private record OrderedBeforeCommit(Mono<?> work) implements TransactionSynchronization, Ordered {
+
+		@Override
+		public int getOrder() {
+			return 0;
+		}
+
+		@Override
+		public Mono<Void> beforeCommit(boolean readOnly) {
+			return this.work.then();
+		}
+
 	}
 
 	private static final class Manager extends AbstractReactiveTransactionManager {
