@@ -60,7 +60,7 @@ public final class ReactiveTransactions {
 
 	/**
 	 * An operator whose transactions join the locks that they are under. One that is a
-	 * bean does so already.
+	 * bean, and of Spring's own making, does so already.
 	 * @param operator what begins and ends the transactions
 	 * @return the operator to use in its place
 	 */

@@ -34,6 +34,7 @@ import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.reactive.AbstractReactiveTransactionManager;
 import org.springframework.transaction.reactive.GenericReactiveTransaction;
+import org.springframework.transaction.reactive.TransactionCallback;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
 import org.springframework.transaction.reactive.TransactionalOperator;
 
@@ -124,6 +125,19 @@ class ReactiveTransactionsTests {
 	}
 
 	@Test
+	void operatorsOfSpringJoinAndOthersStayWhatTheyAre() {
+		this.contextRunner
+			.withBean("springs", TransactionalOperator.class, () -> TransactionalOperator.create(new Manager()))
+			.withBean(OwnOperator.class)
+			.withBean(NeedsOwnOperator.class)
+			.run((context) -> {
+				TransactionalOperator joining = context.getBean("springs", TransactionalOperator.class);
+				assertThat(ReactiveTransactions.joining(joining)).isSameAs(joining);
+				assertThat(context.getBean(NeedsOwnOperator.class).operator()).isInstanceOf(OwnOperator.class);
+			});
+	}
+
+	@Test
 	void transactionOutsideOfLocksIsLeftAlone() {
 		this.contextRunner.run((context) -> {
 			assertThat(context.getBean(Shipping.class).ship(this::lose).block(LONG)).isEqualTo("shipped");
@@ -189,6 +203,18 @@ class ReactiveTransactionsTests {
 		@DistributedLock("order")
 		public Mono<String> lockedOnly(Supplier<Mono<String>> work) {
 			return work.get();
+		}
+
+	}
+
+	record NeedsOwnOperator(OwnOperator operator) {
+	}
+
+	static final class OwnOperator implements TransactionalOperator {
+
+		@Override
+		public <T> Flux<T> execute(TransactionCallback<T> action) {
+			return Flux.empty();
 		}
 
 	}
