@@ -74,7 +74,8 @@ public final class ReactiveTransactions {
 		}
 		OpenTransaction open = null;
 		for (LockHandle lock : locks) {
-			open = keep(transaction, lock);
+			OpenTransaction kept = keep(transaction, lock);
+			open = (kept != null) ? kept : open;
 		}
 		return (open == null || open.isPrepared()) ? Mono.empty()
 				: Mono.<Void>fromRunnable(open::prepare).subscribeOn(STORE);

@@ -26,7 +26,8 @@ public interface TransactionFence {
 	void prepare();
 
 	/**
-	 * Whether nothing is left to be prepared, so that {@link #prepare()} takes no time.
+	 * Whether nothing is to be prepared at present, so that {@link #prepare()} takes no
+	 * time.
 	 */
 	boolean isPrepared();
 

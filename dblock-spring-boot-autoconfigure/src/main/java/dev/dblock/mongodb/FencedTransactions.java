@@ -54,7 +54,7 @@ final class FencedTransactions {
 
 	private volatile boolean prepared;
 
-	private long nextPreparation;
+	private volatile long nextPreparation;
 
 	FencedTransactions(Fences fences, MongoDatabaseFactory locks, MongoLockRepository repository,
 			LongSupplier nanoTime) {
@@ -79,22 +79,25 @@ final class FencedTransactions {
 	 * Whoever comes meanwhile waits, since its transaction would be too old as well.
 	 */
 	private synchronized void prepareOnce() {
-		long now = this.nanoTime.getAsLong();
-		if (this.prepared || now - this.nextPreparation < 0) {
+		if (isPrepared()) {
 			return;
 		}
-		this.nextPreparation = now + PAUSE_AFTER_FAILURE;
 		try {
 			this.repository.createFences();
 			this.prepared = true;
 		}
 		catch (RuntimeException ex) {
+			this.nextPreparation = this.nanoTime.getAsLong() + PAUSE_AFTER_FAILURE;
 			logger.debug("The collection of the fences could not be created; the next fence may do it by the way", ex);
 		}
 	}
 
+	/**
+	 * Whether there is nothing to be done at present: not before a pause where it has
+	 * failed.
+	 */
 	boolean isPrepared() {
-		return this.prepared;
+		return this.prepared || this.nanoTime.getAsLong() - this.nextPreparation < 0;
 	}
 
 	Written write(MongoDatabaseFactory factory, ClientSession session, LeaseKey lease, long token, int slot) {

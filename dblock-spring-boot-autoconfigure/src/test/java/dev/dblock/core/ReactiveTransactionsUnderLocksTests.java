@@ -111,6 +111,13 @@ class ReactiveTransactionsUnderLocksTests {
 	}
 
 	@Test
+	void aFenceIsPreparedWhateverElseTheTransactionIsUnder() {
+		ReactiveLockTemplate unlocked = new ReactiveLockTemplate(new UnlockedEngine(LockWorld.settings("")));
+		Mono<Boolean> prepared = Mono.fromSupplier(this.fence::isPrepared).as(this.operator::transactional);
+		assertThat(unlocked.execute("none", () -> this.locks.execute("a", () -> prepared)).block(LONG)).isTrue();
+	}
+
+	@Test
 	void aPoolFullOfThoseWhoWaitForTransactionsHindersNone() throws Exception {
 		CountDownLatch full = new CountDownLatch(Schedulers.DEFAULT_BOUNDED_ELASTIC_SIZE);
 		CountDownLatch done = new CountDownLatch(1);

@@ -1,0 +1,56 @@
+package dev.dblock.mongodb;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.willAnswer;
+import static org.mockito.BDDMockito.willDoNothing;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
+
+/**
+ * When the collection of the fences is created.
+ */
+class FencedTransactionsTests {
+
+	private final AtomicLong nanoTime = new AtomicLong(Long.MAX_VALUE - 1);
+
+	private final MongoLockRepository repository = mock(MongoLockRepository.class);
+
+	private final FencedTransactions fenced = new FencedTransactions(mock(Fences.class),
+			mock(MongoDatabaseFactory.class), this.repository, this.nanoTime::get);
+
+	@Test
+	void whatCannotBeCreatedIsTriedAgainAfterAPauseDuringWhichNobodyWaits() {
+		willAnswer((call) -> {
+			assertThat(this.fenced.isPrepared()).as("whoever comes meanwhile waits").isFalse();
+			throw new IllegalStateException("scripted");
+		}).given(this.repository).createFences();
+		assertThat(this.fenced.isPrepared()).isFalse();
+		this.fenced.prepare();
+		assertThat(this.fenced.isPrepared()).isTrue();
+		this.fenced.prepare();
+		verify(this.repository).createFences();
+		this.nanoTime.addAndGet(Duration.ofMinutes(1).toNanos());
+		assertThat(this.fenced.isPrepared()).isFalse();
+		willDoNothing().given(this.repository).createFences();
+		this.fenced.prepare();
+		verify(this.repository, times(2)).createFences();
+	}
+
+	@Test
+	void whatWasCreatedIsNotAskedForAgain() {
+		this.fenced.prepare();
+		this.nanoTime.addAndGet(Duration.ofHours(1).toNanos());
+		assertThat(this.fenced.isPrepared()).isTrue();
+		this.fenced.prepare();
+		verify(this.repository).createFences();
+	}
+
+}
