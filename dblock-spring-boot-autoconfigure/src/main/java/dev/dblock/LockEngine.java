@@ -159,10 +159,13 @@ public interface LockEngine {
 	 * stands under the lock from now on, and keeps it until it has ended.
 	 * @param handle a handle of this engine
 	 * @param transaction the transaction, open or not
+	 * @return has the transaction go on without the lock, where nothing was done under it
 	 * @throws IllegalStateException when the transaction ends at this moment, or is about
 	 * to be committed
 	 */
-	default void joinTransaction(LockHandle handle, TransactionContext transaction) {
+	default Runnable joinTransaction(LockHandle handle, TransactionContext transaction) {
+		return () -> {
+		};
 	}
 
 	/**

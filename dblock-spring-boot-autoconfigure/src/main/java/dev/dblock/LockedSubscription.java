@@ -137,7 +137,12 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		if (this.request.whenLost() == WhenLost.INTERRUPT) {
 			granted.onLost(this.news);
 		}
-		this.request.joinTransaction(this.actual.currentContext(), granted.handle());
+		Runnable leaveTransaction = this.request.joinTransaction(this.actual.currentContext(), granted.handle());
+		if (isEnded()) {
+			leaveTransaction.run();
+			giveBackUnseen();
+			return;
+		}
 		Publisher<T> made = LockTemplate.attached(granted, this.work::run);
 		made.subscribe(this);
 	}
@@ -150,6 +155,15 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		this.hold = granted;
 		this.working = !this.ended;
 		return this.working;
+	}
+
+	/**
+	 * Whether nobody wants the result any more. A transaction that ends with the sequence
+	 * is told after this subscription, and knows of all locks that joined before; of one
+	 * that joins afterwards it may not know.
+	 */
+	private synchronized boolean isEnded() {
+		return this.ended;
 	}
 
 	/**

@@ -173,12 +173,12 @@ public final class ReactiveLockTemplate {
 
 		/**
 		 * Have the transaction that a sequence is a part of keep the lock.
+		 * @return has it go on without the lock
 		 */
-		void joinTransaction(ContextView context, LockHandle handle) {
+		Runnable joinTransaction(ContextView context, LockHandle handle) {
 			TransactionContext transaction = ReactiveScope.transaction(context);
-			if (transaction != null) {
-				this.engine.joinTransaction(handle, transaction);
-			}
+			return (transaction != null) ? this.engine.joinTransaction(handle, transaction) : () -> {
+			};
 		}
 
 		WhenLost whenLost() {

@@ -1,5 +1,6 @@
 package dev.dblock;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -79,8 +80,18 @@ final class SeveralEngine implements LockEngine {
 	}
 
 	@Override
-	public void joinTransaction(LockHandle handle, TransactionContext transaction) {
-		((LockHandleSet) handle).parts().forEach((part) -> this.engine.joinTransaction(part.handle(), transaction));
+	public Runnable joinTransaction(LockHandle handle, TransactionContext transaction) {
+		List<Runnable> joined = new ArrayList<>();
+		Runnable leave = () -> joined.forEach(Runnable::run);
+		try {
+			((LockHandleSet) handle).parts()
+				.forEach((part) -> joined.add(this.engine.joinTransaction(part.handle(), transaction)));
+		}
+		catch (RuntimeException ex) {
+			leave.run();
+			throw ex;
+		}
+		return leave;
 	}
 
 	@Override

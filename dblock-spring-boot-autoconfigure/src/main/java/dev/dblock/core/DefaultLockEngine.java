@@ -234,8 +234,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
-	public void joinTransaction(LockHandle handle, TransactionContext transaction) {
-		ReactiveTransactions.keep(transaction, handle);
+	public Runnable joinTransaction(LockHandle handle, TransactionContext transaction) {
+		return ReactiveTransactions.keep(transaction, handle);
 	}
 
 	@Override

@@ -22,6 +22,8 @@ final class FencedLease {
 
 	private final int slot;
 
+	private int joined = 1;
+
 	private boolean unsettled;
 
 	private boolean ended;
@@ -59,6 +61,21 @@ final class FencedLease {
 
 	boolean isOf(LeaseHandle handle) {
 		return this.handle == handle;
+	}
+
+	/**
+	 * One more piece of work of the transaction is under the lock.
+	 */
+	void joinAgain() {
+		this.joined++;
+	}
+
+	/**
+	 * Nothing was done by a piece of work.
+	 * @return whether it was the only one
+	 */
+	boolean leave() {
+		return --this.joined == 0;
 	}
 
 	/**

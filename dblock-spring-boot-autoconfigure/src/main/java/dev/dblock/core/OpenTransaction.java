@@ -63,10 +63,13 @@ final class OpenTransaction {
 	 */
 	void join(LeaseHandle handle) {
 		try {
-			if (this.leases.stream().noneMatch((lease) -> lease.isOf(handle))) {
-				TransactionFence fence = this.readOnly ? null : this.fencing.fenceOf(handle);
-				this.leases.add(FencedLease.begin(handle, fence));
+			FencedLease known = find(handle);
+			if (known != null) {
+				known.joinAgain();
+				return;
 			}
+			TransactionFence fence = this.readOnly ? null : this.fencing.fenceOf(handle);
+			this.leases.add(FencedLease.begin(handle, fence));
 		}
 		catch (RuntimeException ex) {
 			logger.debug("A transaction under the lock '{}' will not be committed", handle.name(), ex);
@@ -74,14 +77,24 @@ final class OpenTransaction {
 		}
 	}
 
+	private @Nullable FencedLease find(LeaseHandle handle) {
+		for (FencedLease lease : this.leases) {
+			if (lease.isOf(handle)) {
+				return lease;
+			}
+		}
+		return null;
+	}
+
 	/**
-	 * Have this transaction go on without a lock.
+	 * Have this transaction go on without a lock, unless it has joined it for something
+	 * else as well.
 	 */
 	void leave(LeaseHandle handle) {
-		for (FencedLease lease : this.leases) {
-			if (lease.isOf(handle) && this.leases.remove(lease)) {
-				lease.end();
-			}
+		FencedLease lease = find(handle);
+		if (lease != null && lease.leave()) {
+			this.leases.remove(lease);
+			lease.end();
 		}
 	}
 
@@ -89,7 +102,7 @@ final class OpenTransaction {
 	 * Whether the commit does not depend on the lock, and cannot any more.
 	 */
 	boolean isTooLateFor(LeaseHandle handle) {
-		return this.checked && this.leases.stream().noneMatch((lease) -> lease.isOf(handle));
+		return this.checked && find(handle) == null;
 	}
 
 	/**

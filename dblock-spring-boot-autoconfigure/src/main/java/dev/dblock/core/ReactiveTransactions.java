@@ -1,5 +1,6 @@
 package dev.dblock.core;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -69,29 +70,46 @@ public final class ReactiveTransactions {
 	}
 
 	private static Mono<Void> join(TransactionContext transaction, List<LockHandle> locks) {
-		if (transaction.isActualTransactionActive()) {
-			joined(transaction, true);
+		Joined joined = transaction.isActualTransactionActive() ? joined(transaction, true) : null;
+		if (joined == null) {
+			return Mono.empty();
 		}
-		OpenTransaction open = null;
-		for (LockHandle lock : locks) {
-			OpenTransaction kept = keep(transaction, lock);
-			open = (kept != null) ? kept : open;
-		}
-		return (open == null || open.isPrepared()) ? Mono.empty()
-				: Mono.<Void>fromRunnable(open::prepare).subscribeOn(STORE);
+		Mono<Void> join = Mono.create((sink) -> {
+			List<Runnable> leave = new ArrayList<>();
+			try {
+				locks.forEach((lock) -> leave.add(keep(transaction, lock)));
+			}
+			catch (RuntimeException ex) {
+				leave(leave);
+				throw ex;
+			}
+			// A transaction that ends because of this may not know of the locks
+			sink.onCancel(() -> leave(leave));
+			sink.success();
+		});
+		return join.then(Mono.defer(joined::prepared));
+	}
+
+	private static void leave(List<Runnable> leave) {
+		STORE.schedule(() -> leave.forEach(Runnable::run));
 	}
 
 	/**
 	 * Have a transaction that is open stand under a lock, and keep it to its end.
+	 * @return has it go on without the lock, where nothing was done under it
 	 * @throws IllegalStateException when the transaction ends at this moment, or is about
 	 * to be committed
 	 */
-	static @Nullable OpenTransaction keep(TransactionContext transaction, LockHandle lock) {
-		if (!(lock instanceof LeaseHandle handle) || !transaction.isActualTransactionActive()) {
-			return null;
+	static Runnable keep(TransactionContext transaction, LockHandle lock) {
+		if (lock instanceof LeaseHandle handle && transaction.isActualTransactionActive()) {
+			Joined joined = joined(transaction, true);
+			if (joined != null) {
+				joined.join(handle, transaction);
+				return () -> joined.leave(handle);
+			}
 		}
-		Joined joined = joined(transaction, true);
-		return (joined != null) ? joined.join(handle, transaction) : null;
+		return () -> {
+		};
 	}
 
 	/**
@@ -137,7 +155,7 @@ public final class ReactiveTransactions {
 					transaction.isCurrentTransactionReadOnly(), null);
 		}
 
-		synchronized OpenTransaction join(LeaseHandle handle, TransactionContext transaction) {
+		synchronized void join(LeaseHandle handle, TransactionContext transaction) {
 			if (this.open.isTooLateFor(handle)) {
 				throw new IllegalStateException(
 						("The lock '%s' came too late: the other locks of its transaction, which is "
@@ -154,7 +172,15 @@ public final class ReactiveTransactions {
 						+ "Nothing was done; do not use what a cancelled sequence was to deliver")
 					.formatted(handle.name()));
 			}
-			return this.open;
+		}
+
+		synchronized void leave(LeaseHandle handle) {
+			this.open.leave(handle);
+		}
+
+		Mono<Void> prepared() {
+			return this.open.isPrepared() ? Mono.empty()
+					: Mono.<Void>fromRunnable(this.open::prepare).subscribeOn(STORE);
 		}
 
 		synchronized @Nullable LeaseHandle kept(LeaseKeeper keeper, String name) {

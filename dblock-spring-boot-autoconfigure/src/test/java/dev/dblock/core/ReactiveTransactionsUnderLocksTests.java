@@ -24,8 +24,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import reactor.core.Disposable;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.context.Context;
 
 import org.springframework.core.Ordered;
 import org.springframework.transaction.TransactionDefinition;
@@ -365,6 +367,74 @@ class ReactiveTransactionsUnderLocksTests {
 		assertThat(isHeld()).as("though nobody tells of the end of the transaction").isFalse();
 		known.forEach((joined) -> joined.afterCompletion(TransactionSynchronization.STATUS_ROLLED_BACK).block(LONG));
 		assertThat(this.repository.count(Kind.RELEASE, "a")).isEqualTo(1);
+	}
+
+	/**
+	 * A transaction that is cancelled as a lock joins it, and does not know of the lock.
+	 */
+	private static TransactionContext cancelling(BaseSubscriber<String> subscriber) {
+		Thread caller = Thread.currentThread();
+		Set<TransactionSynchronization> known = new CopyOnWriteArraySet<>();
+		TransactionContext transaction = mock(TransactionContext.class);
+		given(transaction.isActualTransactionActive()).willReturn(true);
+		willAnswer((call) -> {
+			if (Thread.currentThread() != caller) {
+				subscriber.cancel();
+			}
+			return known;
+		}).given(transaction).getSynchronizations();
+		return transaction;
+	}
+
+	@Test
+	void aSequenceThatIsCancelledAsItsLockJoinsGivesItBackAndDoesNothing() {
+		List<String> done = new CopyOnWriteArrayList<>();
+		BaseSubscriber<String> subscriber = new BaseSubscriber<>() {
+		};
+		this.locks.execute("a", () -> {
+			done.add("work");
+			return Mono.just("done");
+		}).contextWrite(in(cancelling(subscriber))).subscribe(subscriber);
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RELEASE, "a") == 1);
+		assertThat(isHeld()).isFalse();
+		assertThat(done).isEmpty();
+	}
+
+	@Test
+	void aTransactionThatIsCancelledAsItJoinsItsLocksLeavesThem() {
+		List<String> done = new CopyOnWriteArrayList<>();
+		BaseSubscriber<String> subscriber = new BaseSubscriber<>() {
+		};
+		TransactionContext transaction = cancelling(subscriber);
+		this.locks
+			.execute("a",
+					() -> ReactiveTransactions.join()
+						.then(Mono.fromSupplier(() -> "done").doOnNext(done::add))
+						.contextWrite(in(transaction)))
+			.subscribe(subscriber);
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RELEASE, "a") == 1);
+		assertThat(isHeld()).isFalse();
+		assertThat(done).isEmpty();
+	}
+
+	private static Context in(TransactionContext transaction) {
+		return Context.of(TransactionContext.class, transaction);
+	}
+
+	@Test
+	void aLockThatATransactionHasJoinedTwiceIsLeftTwice() {
+		Set<TransactionSynchronization> known = new CopyOnWriteArraySet<>();
+		TransactionContext transaction = mock(TransactionContext.class);
+		given(transaction.isActualTransactionActive()).willReturn(true);
+		given(transaction.getSynchronizations()).willReturn(known);
+		LockHandle lock = this.world.template().acquire("a");
+		Runnable first = this.world.engine().joinTransaction(lock, transaction);
+		Runnable second = this.world.engine().joinTransaction(lock, transaction);
+		lock.release();
+		first.run();
+		assertThat(isHeld()).isTrue();
+		second.run();
+		assertThat(isHeld()).isFalse();
 	}
 
 	@Test
