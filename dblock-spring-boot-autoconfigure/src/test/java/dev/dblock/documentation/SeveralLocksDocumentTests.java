@@ -76,6 +76,7 @@ class SeveralLocksDocumentTests {
 			return new LockRegistryLeaderInitiator(lockRegistry, new DefaultCandidate("instance", "leader"));
 		}
 
+		@Bean(defaultCandidate = false)
 		DblockLockRegistry slow(LockTemplate lockTemplate) {
 			return new DblockLockRegistry(lockTemplate, LockOptions.lease(Duration.ofMinutes(5)), "slow:");
 		}
