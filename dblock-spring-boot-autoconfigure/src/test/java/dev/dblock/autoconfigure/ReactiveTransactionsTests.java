@@ -13,6 +13,7 @@ import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.core.LockWorld;
 import dev.dblock.core.ReactiveTransactions;
+import dev.dblock.testing.RecordingReactiveManager;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,10 +30,8 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.reactive.AbstractReactiveTransactionManager;
 import org.springframework.transaction.reactive.GenericReactiveTransaction;
 import org.springframework.transaction.reactive.TransactionCallback;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
@@ -231,32 +230,21 @@ class ReactiveTransactionsTests {
 
 	}
 
-	static class Manager extends AbstractReactiveTransactionManager {
+	static class Manager extends RecordingReactiveManager {
 
 		private static final long serialVersionUID = 1L;
 
-		final transient List<String> events = new CopyOnWriteArrayList<>();
+		final transient List<String> events;
 
 		transient volatile Sinks.Empty<Void> hold;
 
-		private Mono<Void> event(String event) {
-			return Mono.fromRunnable(() -> this.events.add(event));
+		Manager() {
+			this(new CopyOnWriteArrayList<>());
 		}
 
-		@Override
-		protected Object doGetTransaction(TransactionSynchronizationManager manager) {
-			return new Object();
-		}
-
-		@Override
-		protected Mono<Void> doBegin(TransactionSynchronizationManager manager, Object transaction,
-				TransactionDefinition definition) {
-			return event("begin");
-		}
-
-		@Override
-		protected Mono<Void> doCommit(TransactionSynchronizationManager manager, GenericReactiveTransaction status) {
-			return event("commit");
+		private Manager(List<String> events) {
+			super(events::add);
+			this.events = events;
 		}
 
 		@Override

@@ -18,6 +18,7 @@ import dev.dblock.LossReason;
 import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.core.TransactionFence.Outcome;
+import dev.dblock.testing.RecordingReactiveManager;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,7 +33,6 @@ import reactor.util.context.Context;
 import org.springframework.core.Ordered;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionSystemException;
-import org.springframework.transaction.reactive.AbstractReactiveTransactionManager;
 import org.springframework.transaction.reactive.GenericReactiveTransaction;
 import org.springframework.transaction.reactive.TransactionContext;
 import org.springframework.transaction.reactive.TransactionSynchronization;
@@ -465,14 +465,23 @@ class ReactiveTransactionsUnderLocksTests {
 
 	}
 
-	private static final class Manager extends AbstractReactiveTransactionManager {
+	private static final class Manager extends RecordingReactiveManager {
 
 		private static final long serialVersionUID = 1L;
 
-		private final transient List<String> outcomes = new CopyOnWriteArrayList<>();
+		private final transient List<String> outcomes;
 
 		private transient Runnable commit = () -> {
 		};
+
+		Manager() {
+			this(new CopyOnWriteArrayList<>());
+		}
+
+		private Manager(List<String> outcomes) {
+			super(outcomes::add);
+			this.outcomes = outcomes;
+		}
 
 		void atCommit(Runnable commit) {
 			this.commit = commit;
@@ -487,11 +496,6 @@ class ReactiveTransactionsUnderLocksTests {
 		}
 
 		@Override
-		protected Object doGetTransaction(TransactionSynchronizationManager manager) {
-			return new Object();
-		}
-
-		@Override
 		protected Mono<Void> doBegin(TransactionSynchronizationManager manager, Object transaction,
 				TransactionDefinition definition) {
 			return Mono.empty();
@@ -499,15 +503,7 @@ class ReactiveTransactionsUnderLocksTests {
 
 		@Override
 		protected Mono<Void> doCommit(TransactionSynchronizationManager manager, GenericReactiveTransaction status) {
-			return Mono.fromRunnable(() -> {
-				this.commit.run();
-				this.outcomes.add("commit");
-			});
-		}
-
-		@Override
-		protected Mono<Void> doRollback(TransactionSynchronizationManager manager, GenericReactiveTransaction status) {
-			return Mono.fromRunnable(() -> this.outcomes.add("rollback"));
+			return Mono.<Void>fromRunnable(() -> this.commit.run()).then(super.doCommit(manager, status));
 		}
 
 	}

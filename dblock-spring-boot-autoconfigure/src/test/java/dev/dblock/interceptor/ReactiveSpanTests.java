@@ -14,6 +14,7 @@ import dev.dblock.LockUnavailableException;
 import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.testing.RecordingReactiveManager;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,11 +34,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
 import org.springframework.http.ResponseEntity;
 import org.springframework.transaction.ReactiveTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.reactive.AbstractReactiveTransactionManager;
-import org.springframework.transaction.reactive.GenericReactiveTransaction;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -319,44 +317,7 @@ class ReactiveSpanTests {
 
 		@Bean
 		ReactiveTransactionManager transactionManager(RecordingEngine engine) {
-			return new RecordingTransactionManager(engine);
-		}
-
-	}
-
-	static class RecordingTransactionManager extends AbstractReactiveTransactionManager {
-
-		private static final long serialVersionUID = 1L;
-
-		private final transient RecordingEngine engine;
-
-		RecordingTransactionManager(RecordingEngine engine) {
-			this.engine = engine;
-		}
-
-		private Mono<Void> event(String event) {
-			return Mono.fromRunnable(() -> this.engine.event(event));
-		}
-
-		@Override
-		protected Object doGetTransaction(TransactionSynchronizationManager manager) {
-			return new Object();
-		}
-
-		@Override
-		protected Mono<Void> doBegin(TransactionSynchronizationManager manager, Object transaction,
-				TransactionDefinition definition) {
-			return event("begin");
-		}
-
-		@Override
-		protected Mono<Void> doCommit(TransactionSynchronizationManager manager, GenericReactiveTransaction status) {
-			return event("commit");
-		}
-
-		@Override
-		protected Mono<Void> doRollback(TransactionSynchronizationManager manager, GenericReactiveTransaction status) {
-			return event("rollback");
+			return new RecordingReactiveManager(engine::event);
 		}
 
 	}

@@ -121,14 +121,6 @@ class FencedReactiveTransactionTests {
 	/**
 	 * Those that are part of a transaction, or would be.
 	 */
-	private List<Sent> fencesOfTheApplication() {
-		return this.application.commands()
-			.to(FENCES)
-			.stream()
-			.filter((sent) -> !sent.command().equals("createIndexes"))
-			.toList();
-	}
-
 	@ParameterizedTest
 	@EnumSource
 	void transactionIsFencedAndCommitted(Way way) {
@@ -190,14 +182,7 @@ class FencedReactiveTransactionTests {
 	@Test
 	void fenceIsOneCommandOfTheTransaction() {
 		run(Way.ANNOTATIONS, this::order);
-		assertThat(fencesOfTheApplication()).singleElement().satisfies((sent) -> {
-			assertThat(sent.command()).isEqualTo("findAndModify");
-			assertThat(sent.inTransaction()).isTrue();
-			assertThat(this.application.commands().to(ORDERS)).filteredOn(Sent::inTransaction)
-				.extracting(Sent::session)
-				.containsExactly(sent.session());
-		});
-		assertThat(this.application.commands().to(Instance.COLLECTION)).noneMatch(Sent::inTransaction);
+		this.application.commands().assertFencedOnce(ORDERS);
 	}
 
 	@Test
@@ -217,7 +202,7 @@ class FencedReactiveTransactionTests {
 				.doOnNext((read) -> assertThat(this.other.locks().tryAcquire("stock")).isEmpty())));
 		assertThat(this.instances.isReleased("stock")).isTrue();
 		run(this.application.stock().locked(() -> this.application.stock().readOnly(() -> Mono.just("read"))));
-		assertThat(fencesOfTheApplication()).isEmpty();
+		assertThat(this.application.commands().fences()).isEmpty();
 	}
 
 	@Test
@@ -229,7 +214,7 @@ class FencedReactiveTransactionTests {
 			assertThat(run(this.application.stock().locked(() -> Mono.just("done")).as(operator::transactional)))
 				.isEqualTo("done");
 		}
-		assertThat(fencesOfTheApplication()).isEmpty();
+		assertThat(this.application.commands().fences()).isEmpty();
 		assertThat(this.instances.isReleased("stock")).isTrue();
 	}
 
@@ -354,7 +339,7 @@ class FencedReactiveTransactionTests {
 			assertThat(orders()).isZero();
 			assertThat(this.instances.document("stock").getBoolean("fencePending", false)).isFalse();
 		}
-		assertThat(fencesOfTheApplication()).isEmpty();
+		assertThat(this.application.commands().fences()).isEmpty();
 	}
 
 	@Test
@@ -362,7 +347,7 @@ class FencedReactiveTransactionTests {
 		assertThatIllegalStateException().isThrownBy(() -> run(this.application.stock()
 			.lockedInTransaction(() -> order().then(Mono.error(new IllegalStateException("scripted"))))));
 		assertThat(orders()).isZero();
-		assertThat(fencesOfTheApplication()).isEmpty();
+		assertThat(this.application.commands().fences()).isEmpty();
 		assertThat(this.instances.isReleased("stock")).isTrue();
 		assertThat(this.instances.document("stock").getBoolean("fencePending", false)).isFalse();
 	}
@@ -375,7 +360,7 @@ class FencedReactiveTransactionTests {
 				.then(order());
 		})));
 		assertThat(orders()).isZero();
-		assertThat(fencesOfTheApplication()).isEmpty();
+		assertThat(this.application.commands().fences()).isEmpty();
 	}
 
 	@Test

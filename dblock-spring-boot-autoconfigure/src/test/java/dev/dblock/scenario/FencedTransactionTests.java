@@ -328,39 +328,24 @@ class FencedTransactionTests {
 		this.locks.acquire("stock");
 		this.application.bean(FencedApplication.Transactions.class)
 			.readOnly(() -> assertThat(this.application.mongo().findAll(Document.class, ORDERS)).isEmpty());
-		assertThat(fencesOfTheApplication()).isEmpty();
+		assertThat(this.application.commands().fences()).isEmpty();
 	}
 
 	/**
 	 * The collection is made at the first transaction.
 	 */
-	private List<Sent> fencesOfTheApplication() {
-		return this.application.commands()
-			.to(FENCES)
-			.stream()
-			.filter((sent) -> !sent.command().equals("createIndexes"))
-			.toList();
-	}
-
 	@Test
 	void nothingIsSentForAFenceWhereThereIsNoLockOrNoTransaction() {
 		inTransaction(this::order);
 		this.locks.execute("stock", this::order);
-		assertThat(fencesOfTheApplication()).isEmpty();
+		assertThat(this.application.commands().fences()).isEmpty();
 		assertThat(this.application.commands().to(FENCES)).hasSizeLessThanOrEqualTo(1);
 	}
 
 	@Test
 	void fenceIsOneCommandOfTheTransaction() {
 		this.locks.execute("stock", () -> inTransaction(this::order));
-		assertThat(fencesOfTheApplication()).singleElement().satisfies((sent) -> {
-			assertThat(sent.command()).isEqualTo("findAndModify");
-			assertThat(sent.inTransaction()).isTrue();
-			assertThat(this.application.commands().to(ORDERS)).filteredOn(Sent::inTransaction)
-				.extracting(Sent::session)
-				.containsExactly(sent.session());
-		});
-		assertThat(this.application.commands().to(Instance.COLLECTION)).noneMatch(Sent::inTransaction);
+		this.application.commands().assertFencedOnce(ORDERS);
 	}
 
 	@Test

@@ -14,6 +14,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * Remembers what a client sent to the collections of an application, and how often it was
  * answered.
@@ -53,6 +55,28 @@ final class SentCommands implements CommandListener {
 
 	List<Sent> to(String collection) {
 		return this.sent.stream().filter((sent) -> sent.collection().equals(collection)).toList();
+	}
+
+	/**
+	 * Returns what was sent to the fences, but for the creation of their collection.
+	 */
+	List<Sent> fences() {
+		return to("dblock_fences").stream().filter((sent) -> !sent.command().equals("createIndexes")).toList();
+	}
+
+	/**
+	 * Whether one command has fenced the transaction that wrote to a collection, and
+	 * nothing else of the locks is a part of it.
+	 */
+	void assertFencedOnce(String collection) {
+		assertThat(fences()).singleElement().satisfies((fence) -> {
+			assertThat(fence.command()).isEqualTo("findAndModify");
+			assertThat(fence.inTransaction()).isTrue();
+			assertThat(to(collection)).filteredOn(Sent::inTransaction)
+				.extracting(Sent::session)
+				.containsExactly(fence.session());
+		});
+		assertThat(to(Instance.COLLECTION)).noneMatch(Sent::inTransaction);
 	}
 
 	long count(String command) {
