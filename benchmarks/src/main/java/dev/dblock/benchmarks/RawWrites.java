@@ -1,5 +1,6 @@
 package dev.dblock.benchmarks;
 
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 import com.mongodb.WriteConcern;
@@ -24,7 +25,11 @@ final class RawWrites implements Locks {
 
 	private final MongoCollection<Document> collection;
 
-	private final AtomicLong counter = new AtomicLong();
+	/**
+	 * A write that changes nothing would not be one: neither within this process nor
+	 * after that of another, whose numbers are others.
+	 */
+	private final AtomicLong numbers = new AtomicLong(ThreadLocalRandom.current().nextLong());
 
 	RawWrites(MongoDatabase database) {
 		this.collection = database.getCollection("raw_writes").withWriteConcern(WriteConcern.MAJORITY);
@@ -32,8 +37,7 @@ final class RawWrites implements Locks {
 
 	@Override
 	public Section enter(String name) {
-		// A write that changes nothing would not be one
-		long number = this.counter.incrementAndGet();
+		long number = this.numbers.incrementAndGet();
 		this.collection.findOneAndUpdate(Filters.eq(name), Updates.set("entered", number), UPSERT);
 		return () -> this.collection.updateOne(Filters.eq(name), Updates.set("left", number));
 	}
