@@ -28,12 +28,13 @@ class FaultWorkerConfiguration {
 	 * an address of the loopback network that is its own, where its own proxies are.
 	 */
 	@Bean
-	MongoClientSettingsBuilderCustomizer routeThroughOwnProxies(@Value("${faults.route}") String route) {
+	MongoClientSettingsBuilderCustomizer routeThroughOwnProxies(@Value("${faults.route}") String route,
+			@Value("${faults.connect-seconds:2}") int connectSeconds) {
 		return (settings) -> settings.inetAddressResolver((host) -> List.of(InetAddress.getByName(route)))
 			.writeConcern(WriteConcern.MAJORITY)
 			.applyToClusterSettings((cluster) -> cluster.serverSelectionTimeout(5, TimeUnit.SECONDS))
-			.applyToSocketSettings(
-					(socket) -> socket.connectTimeout(2, TimeUnit.SECONDS).readTimeout(8, TimeUnit.SECONDS));
+			.applyToSocketSettings((socket) -> socket.connectTimeout(connectSeconds, TimeUnit.SECONDS)
+				.readTimeout(8, TimeUnit.SECONDS));
 	}
 
 	@Bean
