@@ -36,8 +36,8 @@ final class LocalQueue {
 	 */
 	private static final int COURTESY = 3;
 
-	/** Enough to be later than the others, which hear of the release at the same time. */
-	private static final int PARTS_OF_A_REQUEST = 8;
+	/** More than the others may hear of the release later, on a machine that is busy. */
+	private static final int PARTS_OF_A_REQUEST = 3;
 
 	/**
 	 * A release that was sent to a server which is gone may have been applied before: the

@@ -27,8 +27,8 @@ class LocalQueueTests {
 		LocalQueue queue = queue(Duration.ofNanos(1));
 		queue.join(this.waiter);
 		queue.releasing();
-		queue.released(Duration.ofMillis(40).toNanos());
-		for (long expected : new long[] { 15, 10, 5, 0, 0 }) {
+		queue.released(Duration.ofMillis(30).toNanos());
+		for (long expected : new long[] { 30, 20, 10, 0, 0 }) {
 			LockWorld.eventually().until(() -> queue.pauseBeforeAsking(this.waiter) <= 0);
 			assertIsYielded(queue, Duration.ofMillis(expected), queue::signal);
 		}
