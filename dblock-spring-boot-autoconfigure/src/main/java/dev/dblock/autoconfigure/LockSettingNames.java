@@ -1,8 +1,8 @@
 package dev.dblock.autoconfigure;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.slf4j.Logger;
@@ -11,10 +11,13 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.BeanUtils;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -51,9 +54,22 @@ final class LockSettingNames implements BeanFactoryPostProcessor {
 		if (this.environment instanceof ConfigurableEnvironment configurable) {
 			configurable.getPropertySources().forEach(LockSettingNames::check);
 		}
-		Binder.get(this.environment)
-			.bind(PREFIX, Bindable.mapOf(String.class, DblockProperties.Lock.class),
-					new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter()));
+		try {
+			Binder.get(this.environment)
+				.bind(PREFIX, Bindable.mapOf(String.class, DblockProperties.Lock.class),
+						new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter()));
+		}
+		catch (BindException ex) {
+			if (ex.getCause() instanceof UnboundConfigurationPropertiesException unbound) {
+				throw refusal(unbound.getUnboundProperties().iterator().next());
+			}
+			throw ex;
+		}
+	}
+
+	private static InvalidConfigurationPropertyValueException refusal(ConfigurationProperty unknown) {
+		return new InvalidConfigurationPropertyValueException(unknown.getName().toString(), unknown.getValue(),
+				"A lock has no setting of that name; its settings are %s".formatted(String.join(", ", options())));
 	}
 
 	private static void check(PropertySource<?> source) {
@@ -72,20 +88,21 @@ final class LockSettingNames implements BeanFactoryPostProcessor {
 	// Not refused: for a service that is called dblock-locks, Kubernetes sets such
 	// variables too
 	private static void checkVariable(String name) {
-		if (name.startsWith(VARIABLE) && !name.matches("(?i)" + VARIABLE + "[A-Z0-9]+_(" + options() + ")")) {
+		String options = String.join("|", options()).replace("-", "_?");
+		if (name.startsWith(VARIABLE) && !name.matches("(?i)" + VARIABLE + "[A-Z0-9]+_(" + options + ")")) {
 			logger
 				.warn("The variable {} of the environment sets nothing for any lock. Variables are called {}<NAME>_<OPTION>"
 						+ " and reach only names of letters and digits in lower case; the options are {}. For other names, set"
 						+ " SPRING_APPLICATION_JSON='{\"{}[<name>].lease\":\"5m\"}', or use a file", name, VARIABLE,
-						options().replace("_?", "").replace("|", ", "), PREFIX);
+						String.join(", ", options()).replace("-", "").toUpperCase(Locale.ROOT), PREFIX);
 		}
 	}
 
-	private static String options() {
+	private static List<String> options() {
 		return Stream.of(BeanUtils.getPropertyDescriptors(DblockProperties.Lock.class))
 			.filter((property) -> property.getWriteMethod() != null)
-			.map((property) -> property.getName().replaceAll("(?=[A-Z])", "_?").toUpperCase(Locale.ROOT))
-			.collect(Collectors.joining("|"));
+			.map((property) -> property.getName().replaceAll("(?=[A-Z])", "-").toLowerCase(Locale.ROOT))
+			.toList();
 	}
 
 	private static void check(String property, PropertySource<?> source) {

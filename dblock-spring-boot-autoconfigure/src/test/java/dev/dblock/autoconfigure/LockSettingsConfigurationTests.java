@@ -242,8 +242,10 @@ class LockSettingsConfigurationTests {
 	@Test
 	void unknownSettingIsRefused() {
 		this.contextRunner.withPropertyValues("dblock.locks.job.leese=5m")
-			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
-				.hasMessageContaining("dblock.locks.job.leese"));
+			.run((context) -> assertThat(refusal(context.getStartupFailure()))
+				.satisfies((refusal) -> assertThat(refusal.getName()).isEqualTo("dblock.locks.job.leese"))
+				.satisfies(
+						(refusal) -> assertThat(refusal.getReason()).contains("auto-renew, label, lease, max-hold")));
 	}
 
 	@Test
