@@ -112,6 +112,21 @@ class SeveralLocksTests {
 	}
 
 	@Test
+	void areGivenBackInTheReverseOrderAfterARefusal() {
+		this.world.seize("c", LockWorld.LEASE);
+		assertThat(this.locks.tryAcquireAll("a", "b", "c")).isEmpty();
+		assertThat(this.world.news()).containsExactly("acquired a", "acquired b", "unavailable c", "released b",
+				"released a");
+	}
+
+	@Test
+	void aTryDoesNotWaitForAsLongAsIsConfigured() {
+		LockTemplate patient = this.world.anotherProcess(PATIENT);
+		this.world.seize("b", LockWorld.LEASE);
+		assertThat(patient.tryAcquireAll("a", "b")).isEmpty();
+	}
+
+	@Test
 	void noMinimumHoldIsLeftOfARefusal() {
 		this.world.seize("b", LockWorld.LEASE);
 		assertThat(this.locks.tryAcquireAll(BOTH, LockOptions.defaults().minHold(LockWorld.LEASE))).isEmpty();
@@ -202,6 +217,43 @@ class SeveralLocksTests {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.locks.acquireAll(both))
 			.satisfies((lost) -> assertThat(lost.name()).isEqualTo("a"));
 		assertThat(held()).isEmpty();
+	}
+
+	@Test
+	void noneIsHeldWhenALeaseEndedWhileAnotherWasAskedFor() {
+		this.repository.always((request) -> request.kind() == Kind.ACQUIRE && request.isAbout("b"),
+				Fault.after(() -> this.world.clock().advance(LockWorld.LEASE.multipliedBy(2))));
+		Map<String, LockOptions> both = Map.of("a", LockOptions.defaults(), "b",
+				LockOptions.lease(LockWorld.LEASE.multipliedBy(3)));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.locks.acquireAll(both))
+			.satisfies((lost) -> assertThat(lost.name()).isEqualTo("a"));
+		assertThat(held()).isEmpty();
+	}
+
+	@Test
+	void leasesThatNobodyRenewsLastWhileAnotherLockIsWaitedFor() throws Exception {
+		LeaseKey other = this.world.seize("b", LockWorld.LEASE.multipliedBy(9));
+		Worker<Duration> worker = Worker.start(() -> {
+			try (LockHandles two = this.locks.acquireAll(BOTH, UNRENEWED.waitUpTo(Duration.ofHours(1)))) {
+				return two.remaining();
+			}
+		});
+		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "b") > 1);
+		this.world.advance(LockWorld.LEASE.dividedBy(2));
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RENEW, "a") > 0);
+		this.repository.release(other, Duration.ZERO, FenceMark.KEEP, LockWorld.TIMEOUT);
+		assertThat(worker.result()).isEqualTo(LockWorld.LEASE);
+	}
+
+	@Test
+	void leasesThatNobodyRenewsAreNotRenewedDuringTheWork() {
+		try (LockHandles two = this.locks.acquireAll(BOTH, UNRENEWED); LockHandle renewed = this.locks.acquire("c")) {
+			int before = this.repository.count(Kind.RENEW, "a");
+			this.world.advance(LockWorld.LEASE.dividedBy(2));
+			LockWorld.eventually().until(() -> renewed.remaining().equals(LockWorld.LEASE));
+			assertThat(this.repository.count(Kind.RENEW, "a")).isEqualTo(before);
+			assertThat(two.remaining()).isEqualTo(LockWorld.LEASE.dividedBy(2));
+		}
 	}
 
 	@Test
