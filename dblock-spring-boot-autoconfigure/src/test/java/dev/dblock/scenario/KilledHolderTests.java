@@ -1,27 +1,35 @@
 package dev.dblock.scenario;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.data.mongodb.MongoTransactionManager;
+import org.springframework.data.mongodb.core.MongoTemplate;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A holder whose process is killed, so that nobody can release its lock.
  */
+@SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class KilledHolderTests {
 
@@ -31,15 +39,15 @@ class KilledHolderTests {
 	void lockIsTakenOverAtTheEndOfItsLeaseAndNotBefore(MongoServer server) throws Exception {
 		try (Instances instances = new Instances(server)) {
 			Instance other = instances.start("other");
-			Process holder = startHolder(instances);
-			try {
-				long token = Long.parseLong(lastWord(holder));
+			try (AnotherProcess holder = AnotherProcess.start(Holder.class, instances.uri(),
+					instances.documents().getNamespace().getDatabaseName())) {
+				long token = Long.parseLong(holder.await("token"));
 				Instant granted = instances.instant("stock", "acquiredAt");
 				Instances.eventually().until(() -> instances.instant("stock", "updatedAt").isAfter(granted));
 				Work<LockHandle> waiter = Work.start(
 						() -> other.locks().acquire("stock", LockOptions.defaults().waitUpTo(Duration.ofMinutes(2))));
 				waiter.awaitWaiting();
-				holder.destroyForcibly().onExit().join();
+				holder.kill();
 				Document left = instances.document("stock");
 				assertThat(left).containsEntry("acquirer", "killed");
 				LockHandle next = waiter.result();
@@ -49,29 +57,61 @@ class KilledHolderTests {
 				assertThat(instances.document("stock")).containsEntry("fencePending", true);
 				assertThat(next.release()).isTrue();
 			}
-			finally {
-				holder.destroyForcibly();
+		}
+	}
+
+	/**
+	 * What it has written to the fence stays a write that may still be committed until
+	 * the server ends its transaction.
+	 */
+	@Test
+	void takeOverWaitsForTheTransactionOfAHolderThatDiedBetweenItsFenceAndItsCommit(MongoServer server)
+			throws Exception {
+		int usual = transactionLifetimeSeconds(server, 20);
+		try (Instances instances = new Instances(server)) {
+			Instance other = instances.start("other");
+			try (AnotherProcess holder = AnotherProcess.start(Committer.class, instances.uri())) {
+				long token = Long.parseLong(holder.await("token"));
+				assertThat(openTransactions(server)).isEqualTo(1);
+				holder.kill();
+				Document left = instances.document("stock");
+				assertThat(left).containsEntry("acquirer", "committer");
+				Work<LockHandle> waiter = Work.start(
+						() -> other.locks().acquire("stock", LockOptions.defaults().waitUpTo(Duration.ofMinutes(2))));
+				Instances.eventually().until(() -> {
+					boolean granted = waiter.isDone();
+					assertThat(granted && openTransactions(server) > 0).as("granted beside an open transaction")
+						.isFalse();
+					return granted;
+				});
+				LockHandle next = waiter.result();
+				assertThat(next.token()).isGreaterThan(token);
+				assertThat(other.commands().to("dblock_fences")).as("asked again until the fence could be raised")
+					.hasSizeGreaterThan(1);
+				assertThat(instances.collection("orders").countDocuments()).isZero();
+				assertThat(next.release()).isTrue();
 			}
 		}
-	}
-
-	private static Process startHolder(Instances instances) throws IOException {
-		return new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-				System.getProperty("java.class.path"), Holder.class.getName(), instances.uri(),
-				instances.documents().getNamespace().getDatabaseName())
-			.redirectError(ProcessBuilder.Redirect.DISCARD)
-			.start();
-	}
-
-	private static String lastWord(Process process) throws IOException {
-		BufferedReader output = new BufferedReader(
-				new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-		String line = output.readLine();
-		while (line != null && !line.startsWith("token ")) {
-			line = output.readLine();
+		finally {
+			transactionLifetimeSeconds(server, usual);
 		}
-		assertThat(line).as("the output of the other JVM").isNotNull();
-		return line.substring("token ".length());
+	}
+
+	private static int transactionLifetimeSeconds(MongoServer server, int seconds) {
+		return server.client()
+			.getDatabase("admin")
+			.runCommand(new Document("setParameter", 1).append("transactionLifetimeLimitSeconds", seconds))
+			.get("was", Number.class)
+			.intValue();
+	}
+
+	private static long openTransactions(MongoServer server) {
+		return server.client()
+			.getDatabase("admin")
+			.runCommand(new Document("serverStatus", 1))
+			.get("transactions", Document.class)
+			.get("currentOpen", Number.class)
+			.longValue();
 	}
 
 	static final class Holder {
@@ -85,6 +125,35 @@ class KilledHolderTests {
 				System.out.println("token " + handle.token());
 				new CountDownLatch(1).await();
 			}
+		}
+
+	}
+
+	static final class Committer {
+
+		private Committer() {
+		}
+
+		public static void main(String[] arguments) {
+			ConfigurableApplicationContext application = new SpringApplicationBuilder(
+					FencedApplication.TransactionConfiguration.class)
+				.web(WebApplicationType.NONE)
+				.run("--spring.mongodb.uri=" + arguments[0], "--dblock.acquirer=committer");
+			MongoTemplate mongo = application.getBean(MongoTemplate.class);
+			mongo.createCollection("orders");
+			LockHandle handle = application.getBean(LockTemplate.class).acquire("stock", LockOptions.lease(LEASE));
+			MongoTransactionManager manager = application.getBean(MongoTransactionManager.class);
+			// After the one that writes the fence
+			manager.addListener(new TransactionExecutionListener() {
+
+				@Override
+				public void beforeCommit(TransactionExecution transaction) {
+					System.out.println("token " + handle.token());
+					new CompletableFuture<>().join();
+				}
+
+			});
+			new TransactionTemplate(manager).executeWithoutResult((status) -> mongo.insert(new Document(), "orders"));
 		}
 
 	}

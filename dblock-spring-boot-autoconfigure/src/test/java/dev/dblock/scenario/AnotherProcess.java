@@ -1,0 +1,64 @@
+package dev.dblock.scenario;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A JVM with the class path of this one, to be killed.
+ */
+final class AnotherProcess implements AutoCloseable {
+
+	private final Process process;
+
+	private final BufferedReader output;
+
+	private AnotherProcess(Process process) {
+		this.process = process;
+		this.output = process.inputReader(StandardCharsets.UTF_8);
+	}
+
+	static AnotherProcess start(Class<?> main, String... arguments) throws IOException {
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+						System.getProperty("java.class.path"), main.getName()));
+		command.addAll(List.of(arguments));
+		return new AnotherProcess(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start());
+	}
+
+	/**
+	 * Wait for a line that begins with a word.
+	 * @param word the word
+	 * @return what follows it
+	 */
+	String await(String word) {
+		try {
+			for (String line = this.output.readLine(); line != null; line = this.output.readLine()) {
+				if (line.startsWith(word + " ")) {
+					return line.substring(word.length() + 1);
+				}
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		throw new AssertionError("The other JVM has ended without the word '" + word + "'");
+	}
+
+	/**
+	 * Kill it, and wait until it is gone.
+	 */
+	void kill() {
+		this.process.destroyForcibly().onExit().join();
+	}
+
+	@Override
+	public void close() {
+		kill();
+	}
+
+}
