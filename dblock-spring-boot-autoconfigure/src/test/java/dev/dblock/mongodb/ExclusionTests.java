@@ -22,6 +22,7 @@ import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Many threads of two repositories on few names, with leases so short that some end while
  * they are held: no two grants of a name overlap by the server's clock, and tokens rise.
  */
+@SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
 class ExclusionTests {
 

@@ -7,6 +7,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.LeaseKey;
+import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -16,6 +17,7 @@ import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+@SameOnEachJdk
 class UnreachableServerTests {
 
 	private static final Duration LIMIT = Duration.ofMillis(1500);

@@ -22,6 +22,7 @@ import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.bson.BsonBinary;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
@@ -47,6 +48,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Reactive transactions of a holder that another one has overtaken, while it still
  * believes in its lease.
  */
+@SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
 class FencedReactiveTransactionTests {
 

@@ -16,6 +16,7 @@ import dev.dblock.testing.MongoNode;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Ten thousand acquisitions of one name by three instances, eight threads of one instance
  * at a time, and all ways in which an acquisition can end.
  */
+@SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
 class FencingTokenTests {
 

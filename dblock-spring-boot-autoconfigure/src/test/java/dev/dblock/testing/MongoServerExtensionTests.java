@@ -29,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Tests for {@link MongoServerExtension}.
  */
+@SameOnEachJdk
 class MongoServerExtensionTests {
 
 	@Test
