@@ -19,7 +19,6 @@ import dev.dblock.testing.MongoReplicaSet;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 import org.bson.BsonDocument;
-import org.bson.BsonString;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,6 +39,8 @@ class SentRequestsTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
+	private static final List<String> REQUESTS = List.of("find", "findAndModify", "insert", "update");
+
 	private static final LeaseKey KEY = LockRepositoryContract.key("a");
 
 	private final List<BsonDocument> sent = new CopyOnWriteArrayList<>();
@@ -56,8 +57,9 @@ class SentRequestsTests {
 
 				@Override
 				public void commandStarted(CommandStartedEvent event) {
-					if (new BsonString("locks").equals(event.getCommand().get(event.getCommandName()))) {
-						SentRequestsTests.this.sent.add(event.getCommand().clone());
+					// An index may still be under way
+					if (REQUESTS.contains(event.getCommandName())) {
+						SentRequestsTests.this.sent.add(BsonDocument.parse(event.getCommand().toJson()));
 					}
 				}
 
