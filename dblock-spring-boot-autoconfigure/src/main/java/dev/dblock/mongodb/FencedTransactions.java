@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
@@ -52,6 +54,9 @@ final class FencedTransactions {
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
+	/** Not a monitor, which would pin virtual threads while the store is asked. */
+	private final Lock preparation = new ReentrantLock();
+
 	private volatile boolean prepared;
 
 	private volatile long nextPreparation;
@@ -78,17 +83,20 @@ final class FencedTransactions {
 	/**
 	 * Whoever comes meanwhile waits, since its transaction would be too old as well.
 	 */
-	private synchronized void prepareOnce() {
-		if (isPrepared()) {
-			return;
-		}
+	private void prepareOnce() {
+		this.preparation.lock();
 		try {
-			this.repository.createFences();
-			this.prepared = true;
+			if (!isPrepared()) {
+				this.repository.createFences();
+				this.prepared = true;
+			}
 		}
 		catch (RuntimeException ex) {
 			this.nextPreparation = this.nanoTime.getAsLong() + PAUSE_AFTER_FAILURE;
 			logger.debug("The collection of the fences could not be created; the next fence may do it by the way", ex);
+		}
+		finally {
+			this.preparation.unlock();
 		}
 	}
 
