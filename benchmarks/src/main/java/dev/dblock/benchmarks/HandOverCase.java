@@ -69,6 +69,7 @@ final class HandOverCase implements BenchmarkCase {
 				Subject.RAW.label(), Quantity.nanos(raw), Spread.of(List.of(slowest / raw)), Bound.atMost(3));
 		return List.of(scores.line(id(), title(), Unit.NANOS, Subject.RAW, Bound.atMost(1.2)),
 				p99.withNote("of %,d hand-overs".formatted(all.size())),
+				scores.line(id(), title(), Unit.NANOS, Subject.UNREPEATED),
 				scores.line(id(), title(), Unit.NANOS, Subject.REDISSON),
 				scores.line(id(), title(), Unit.NANOS, Subject.SHEDLOCK));
 	}
@@ -81,6 +82,7 @@ final class HandOverCase implements BenchmarkCase {
 	private static void warmUp(List<Worker> workers, int times) throws IOException {
 		for (Worker worker : workers) {
 			worker.call(warmUp(Subject.RAW, times));
+			worker.call(warmUp(Subject.UNREPEATED, times));
 		}
 		for (Worker worker : workers) {
 			worker.send(warmUp(Subject.DBLOCK, times));
@@ -120,7 +122,8 @@ final class HandOverCase implements BenchmarkCase {
 
 		void warmUp(List<Subject> subjects, int turns) throws Exception {
 			for (int i = 0; i < turns; i++) {
-				rawWrites();
+				rawWrites(Subject.RAW);
+				rawWrites(Subject.UNREPEATED);
 				for (Subject subject : subjects) {
 					if (subject != Subject.SHEDLOCK) {
 						handOver(subject);
@@ -132,7 +135,8 @@ final class HandOverCase implements BenchmarkCase {
 		Scores round(List<Subject> subjects) throws Exception {
 			Scores scores = new Scores();
 			for (int turn = 0; turn < TURNS_PER_ROUND; turn++) {
-				scores.add(Subject.RAW, rawWrites());
+				scores.add(Subject.RAW, rawWrites(Subject.RAW));
+				scores.add(Subject.UNREPEATED, rawWrites(Subject.UNREPEATED));
 				for (Subject subject : subjects) {
 					if (subject != Subject.SHEDLOCK || turn % TURNS_PER_POLLED_ONE == 0) {
 						scores.add(subject, handOver(subject));
@@ -147,9 +151,9 @@ final class HandOverCase implements BenchmarkCase {
 		 * After the same rest as a hand-over, whose writes come when nothing was sent for
 		 * a while: right after others, writes are quicker.
 		 */
-		private double rawWrites() throws IOException, InterruptedException {
-			TimeUnit.NANOSECONDS.sleep(pauseNanos(Subject.RAW));
-			return Numbers.integer(holder(Subject.DBLOCK).call(Job.RAW_WRITES.order()), "nanos");
+		private double rawWrites(Subject subject) throws IOException, InterruptedException {
+			TimeUnit.NANOSECONDS.sleep(pauseNanos(subject));
+			return Numbers.integer(holder(Subject.DBLOCK).call(Job.RAW_WRITES.order(subject)), "nanos");
 		}
 
 		private double handOver(Subject subject) throws IOException, InterruptedException {

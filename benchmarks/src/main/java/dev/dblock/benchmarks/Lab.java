@@ -58,6 +58,7 @@ final class Lab implements AutoCloseable {
 		return switch (subject) {
 			case DBLOCK -> application();
 			case RAW -> new RawWrites(this.client.getDatabase(database));
+			case UNREPEATED -> RawWrites.unrepeated(this.addresses);
 			case SHEDLOCK -> new ShedLockLocks(this.client.getDatabase(database));
 			case REDISSON -> new RedissonLocks(this.addresses.requireRedis());
 			case FAIR_LOCK -> new FairLock();

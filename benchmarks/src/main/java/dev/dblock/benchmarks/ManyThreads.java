@@ -6,7 +6,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.IntConsumer;
 
 /**
  * Does something for each of many numbers, by many threads.
@@ -25,7 +24,7 @@ final class ManyThreads {
 	 * @param action what to do
 	 * @throws Exception when one thread failed
 	 */
-	static void forEach(int from, int to, IntConsumer action) throws Exception {
+	static void forEach(int from, int to, Action action) throws Exception {
 		AtomicInteger next = new AtomicInteger(from);
 		ExecutorService executor = Executors.newFixedThreadPool(THREADS);
 		try {
@@ -35,6 +34,7 @@ final class ManyThreads {
 					for (int number = next.getAndIncrement(); number < to; number = next.getAndIncrement()) {
 						action.accept(number);
 					}
+					return null;
 				}));
 			}
 			for (Future<?> future : futures) {
@@ -44,6 +44,16 @@ final class ManyThreads {
 		finally {
 			executor.shutdownNow();
 		}
+	}
+
+	/**
+	 * What to do for a number.
+	 */
+	@FunctionalInterface
+	interface Action {
+
+		void accept(int number) throws Exception;
+
 	}
 
 }

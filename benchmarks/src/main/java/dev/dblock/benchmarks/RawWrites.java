@@ -3,7 +3,11 @@ package dev.dblock.benchmarks;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
 import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
@@ -31,8 +35,26 @@ final class RawWrites implements Locks {
 	 */
 	private final AtomicLong numbers = new AtomicLong(ThreadLocalRandom.current().nextLong());
 
+	private final @Nullable MongoClient own;
+
 	RawWrites(MongoDatabase database) {
+		this(database, null);
+	}
+
+	private RawWrites(MongoDatabase database, @Nullable MongoClient own) {
 		this.collection = database.getCollection("raw_writes").withWriteConcern(WriteConcern.MAJORITY);
+		this.own = own;
+	}
+
+	/**
+	 * By a client of its own, which repeats no write.
+	 */
+	static RawWrites unrepeated(Addresses addresses) {
+		MongoClient client = MongoClients.create(MongoClientSettings.builder()
+			.applyConnectionString(new ConnectionString(addresses.mongodb()))
+			.retryWrites(false)
+			.build());
+		return new RawWrites(client.getDatabase(addresses.database()), client);
 	}
 
 	@Override
@@ -50,7 +72,9 @@ final class RawWrites implements Locks {
 
 	@Override
 	public void close() {
-		// The client is not its own
+		if (this.own != null) {
+			this.own.close();
+		}
 	}
 
 }

@@ -5,6 +5,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * P2: a lock that somebody else has. The other has an engine and connections of its own;
@@ -23,7 +26,7 @@ final class RefusalCase implements BenchmarkCase {
 
 	@Override
 	public String title() {
-		return "refused, held elsewhere";
+		return "refused, held elsewhere, asked for again and again";
 	}
 
 	@Override
@@ -41,11 +44,42 @@ final class RefusalCase implements BenchmarkCase {
 			Scores scores = new Rounds(bench.pick(10, 3), bench.pick(40, 5), Duration.ofMillis(500))
 				.run(new Turns(operations));
 			held.forEach(Locks.Section::leave);
-			return List.of(
+			return List.of(firstRefusals(bench, elsewhere),
 					scores.line(id(), title(), Unit.NANOS, Subject.RAW, Bound.atMost(1.3))
 						.comparedWith("raw no-op findAndModify"),
 					scores.line(id(), title(), Unit.NANOS, Subject.REDISSON), heldHere(bench));
 		}
+	}
+
+	/**
+	 * Who was refused a moment ago looks first whether that is still so. Nobody was
+	 * refused one of these names before.
+	 */
+	private Line firstRefusals(Bench bench, Lab elsewhere) throws Exception {
+		int turns = bench.pick(100, 20);
+		int rounds = bench.pick(60, 4);
+		Locks raw = bench.lab().locks(Subject.RAW);
+		Locks locks = bench.lab().locks(Subject.DBLOCK);
+		Queue<Locks.Section> held = new ConcurrentLinkedQueue<>();
+		ManyThreads.forEach(0, turns * rounds, (number) -> {
+			held.add(elsewhere.locks(Subject.DBLOCK).enter(TAKEN + number));
+			raw.tryEnter(TAKEN + number);
+		});
+		AtomicInteger next = new AtomicInteger();
+		Turns operations = new Turns(Map.of(Subject.RAW.name(), () -> raw.tryEnter(TAKEN + next.get()),
+				Subject.DBLOCK.name(), () -> refused(locks, TAKEN + next.get())));
+		Scores scores = new Scores();
+		for (int round = 0; round < rounds; round++) {
+			for (int turn = 0; turn < turns; turn++) {
+				operations.takeAll();
+				next.incrementAndGet();
+			}
+			operations.addMediansTo((round < rounds / 6) ? new Scores() : scores);
+		}
+		ManyThreads.forEach(0, turns * rounds, (number) -> held.remove().leave());
+		return scores
+			.line(id(), "refused, held elsewhere, asked for the first time", Unit.NANOS, Subject.RAW, Bound.atMost(1.3))
+			.comparedWith("raw no-op findAndModify");
 	}
 
 	private static void refused(Locks locks, String name) {

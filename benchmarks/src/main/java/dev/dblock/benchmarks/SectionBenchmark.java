@@ -35,7 +35,11 @@ public class SectionBenchmark {
 	 */
 	@Benchmark
 	public void enterAndLeave() throws InterruptedException {
-		this.lab.locks(this.subject).enter("name-" + counter.getAndIncrement() % this.names).leave();
+		this.lab.locks(this.subject).enter(name(counter.getAndIncrement() % this.names)).leave();
+	}
+
+	static String name(long number) {
+		return "name-" + number;
 	}
 
 }

@@ -12,10 +12,16 @@ public enum Subject {
 
 	/**
 	 * The driver's {@code findAndModify} and {@code updateOne} on a plain document, with
-	 * the same write concern: no lock, but the least that one between processes could
-	 * cost.
+	 * the same write concern, as an application sends them: the driver may repeat each
+	 * once, so the servers keep a record of it.
 	 */
 	RAW("two raw writes"),
+
+	/**
+	 * The same by a client that repeats nothing: no lock, but the least that one between
+	 * processes could cost.
+	 */
+	UNREPEATED("two raw writes, never repeated"),
 
 	/**
 	 * ShedLock on the same replica set, asked again every 50 ms where it has to wait.

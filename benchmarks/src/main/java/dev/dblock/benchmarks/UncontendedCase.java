@@ -11,8 +11,8 @@ import java.util.Map;
  */
 final class UncontendedCase implements BenchmarkCase {
 
-	private static final List<Subject> SUBJECTS = List.of(Subject.RAW, Subject.DBLOCK, Subject.SHEDLOCK,
-			Subject.REDISSON);
+	private static final List<Subject> SUBJECTS = List.of(Subject.RAW, Subject.UNREPEATED, Subject.DBLOCK,
+			Subject.SHEDLOCK, Subject.REDISSON);
 
 	@Override
 	public String id() {
@@ -39,6 +39,7 @@ final class UncontendedCase implements BenchmarkCase {
 		Scores scores = new Rounds(bench.pick(10, 2), bench.pick(60, 5), Duration.ofMillis(500))
 			.run(new Turns(operations));
 		return List.of(scores.line(id(), title(), Unit.NANOS, Subject.RAW, Bound.atMost(1.10)),
+				scores.line(id(), title(), Unit.NANOS, Subject.UNREPEATED),
 				scores.line(id(), title(), Unit.NANOS, Subject.SHEDLOCK),
 				scores.line(id(), title(), Unit.NANOS, Subject.REDISSON));
 	}

@@ -34,8 +34,9 @@ final class WaitersCase implements BenchmarkCase {
 		Workers.callAll(workers, Job.DISCONNECT.order());
 		Locks locks = bench.lab().locks(Subject.DBLOCK);
 		try (ServerCounters counters = new ServerCounters(bench.addresses())) {
-			// What was just disconnected or opened is done with
-			TimeUnit.SECONDS.sleep(bench.pick(3, 1));
+			// What was just disconnected is done with, and a stream of releases that
+			// other cases have opened is closed
+			TimeUnit.SECONDS.sleep(bench.pick(35, 1));
 			Rates idle = counters.watch(bench.pick(15, 2));
 			Locks.Section section = locks.enter(NAME);
 			Workers.callAll(workers, Job.WAIT.order().append("name", NAME).append("threads", threads));

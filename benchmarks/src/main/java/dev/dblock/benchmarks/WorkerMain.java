@@ -64,7 +64,7 @@ final class WorkerMain {
 			case WARM_UP -> warmUp(order);
 			case ENTER -> enter(Subject.valueOf(order.getString("subject")), order.getString("name"));
 			case LEAVE -> leave(Subject.valueOf(order.getString("subject")));
-			case RAW_WRITES -> rawWrites();
+			case RAW_WRITES -> rawWrites(Subject.valueOf(order.getString("subject")));
 			case CROWD -> crowd(order);
 			case WAIT -> await(order);
 			case GRANTED -> new Document("granted", requireWaiters().granted());
@@ -102,8 +102,8 @@ final class WorkerMain {
 		return new Document("nanos", nanos);
 	}
 
-	private Document rawWrites() throws InterruptedException {
-		Locks locks = lab().locks(Subject.RAW);
+	private Document rawWrites(Subject subject) throws InterruptedException {
+		Locks locks = lab().locks(subject);
 		long start = System.nanoTime();
 		locks.enter("hand-over").leave();
 		return new Document("nanos", System.nanoTime() - start);
