@@ -1,5 +1,8 @@
 package dev.dblock.documentation;
 
+import java.time.LocalDate;
+import java.util.List;
+
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import dev.dblock.LockTemplate;
@@ -26,6 +29,8 @@ abstract class DocumentedContext {
 
 	protected Jdbc jdbc;
 
+	protected Reports reports;
+
 	protected ReactiveTransactionManager reactiveTransactionManager;
 
 	protected Order order;
@@ -34,11 +39,25 @@ abstract class DocumentedContext {
 
 	protected String id;
 
+	protected String from;
+
+	protected String to;
+
+	protected long amount;
+
 	protected int count;
 
 	protected abstract int reserve(String item);
 
 	protected abstract void alert(String text);
+
+	abstract List<Order> orders();
+
+	abstract void invoice(Order order);
+
+	abstract void settle(Order order);
+
+	abstract void transfer(String from, String to, long amount);
 
 	record Order(String id) {
 	}
@@ -49,6 +68,14 @@ abstract class DocumentedContext {
 	interface Orders {
 
 		void save(Order order, long token);
+
+	}
+
+	interface Reports {
+
+		boolean isMade(LocalDate day);
+
+		void make(LocalDate day);
 
 	}
 

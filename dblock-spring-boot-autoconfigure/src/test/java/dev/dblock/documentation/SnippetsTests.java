@@ -31,7 +31,7 @@ class SnippetsTests {
 
 	private static final String IMPORTS = """
 			package dev.dblock.documentation;
-			import java.time.Duration;
+			import java.time.*;
 			import java.util.*;
 			import com.mongodb.client.*;
 			import dev.dblock.*;
