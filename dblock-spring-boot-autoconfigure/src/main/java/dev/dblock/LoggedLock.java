@@ -8,13 +8,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * Names the lock under which a thread works in the lines that it logs meanwhile.
+ * Names the lock under which a thread works in the lines that it logs meanwhile, and the
+ * one that a single line is about. Not for applications.
  */
-final class LoggedLock {
+public final class LoggedLock {
 
-	static final String NAME = "dblock.name";
+	private static final String NAME = "dblock.name";
 
-	static final String TOKEN = "dblock.token";
+	private static final String TOKEN = "dblock.token";
 
 	private final @Nullable String outerName;
 
@@ -37,21 +38,40 @@ final class LoggedLock {
 		return holds.stream().map(Hold::handle).map(what).collect(Collectors.joining(", "));
 	}
 
-	private static LoggedLock enter(String name, String token) {
+	private static LoggedLock enter(String name, @Nullable String token) {
 		LoggedLock entered = new LoggedLock(MDC.get(NAME), MDC.get(TOKEN));
-		MDC.put(NAME, name);
-		MDC.put(TOKEN, token);
+		set(NAME, name);
+		set(TOKEN, token);
 		return entered;
 	}
 
-	void leave() {
-		restore(NAME, this.outerName);
-		restore(TOKEN, this.outerToken);
+	/**
+	 * Log a line about a lock, whatever the thread works under that logs it: the fields
+	 * are those of this lock. They are not handed over with the line itself, since a
+	 * field that comes from there and from the thread as well is refused by formats that
+	 * know each name once.
+	 * @param name the full name of the lock
+	 * @param token its fencing token, or {@code null} when it was not granted
+	 * @param line what logs the line
+	 */
+	public static void tell(String name, @Nullable Long token, Runnable line) {
+		LoggedLock logged = enter(name, (token != null) ? token.toString() : null);
+		try {
+			line.run();
+		}
+		finally {
+			logged.leave();
+		}
 	}
 
-	private static void restore(String key, @Nullable String outer) {
-		if (outer != null) {
-			MDC.put(key, outer);
+	void leave() {
+		set(NAME, this.outerName);
+		set(TOKEN, this.outerToken);
+	}
+
+	private static void set(String key, @Nullable String value) {
+		if (value != null) {
+			MDC.put(key, value);
 		}
 		else {
 			MDC.remove(key);

@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.util.Map;
 
 import dev.dblock.core.LockWorld;
+import dev.dblock.testing.StructuredLog;
+import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
@@ -89,6 +91,53 @@ class LockLoggingTests {
 			assertThat(fields()).isEmpty();
 			return "fallback";
 		});
+	}
+
+	private void lose(LockHandle handle) {
+		this.world.rob(handle.name());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::renew);
+	}
+
+	@Test
+	void namesTheLockThatWasLostByWhomeverItIsLogged() {
+		LockHandle handle = this.template.acquire("stock");
+		try (StructuredLog log = new StructuredLog("ecs")) {
+			this.template.execute("another", () -> lose(handle));
+			assertThat(log.line("Lost the lock 'stock' (fencing token " + handle.token() + ")").get("dblock"))
+				.isEqualTo(new Document(dblock(handle)));
+		}
+		assertThat(fields()).isEmpty();
+	}
+
+	private static Map<String, Object> dblock(LockHandle handle) {
+		return Map.of("name", handle.name(), "token", Long.toString(handle.token()));
+	}
+
+	@Test
+	void namesALockThatWasLostWithinItsOwnWorkOnce() {
+		try (StructuredLog log = new StructuredLog("logstash")) {
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute("stock", () -> {
+				LockHandle handle = LockContext.current().get();
+				lose(handle);
+				assertThat(log.line("Lost the lock 'stock'")).containsEntry("dblock.name", "stock")
+					.containsEntry("dblock.token", Long.toString(handle.token()));
+				assertThat(fields()).isEqualTo(fieldsOf(handle));
+			}));
+		}
+	}
+
+	@Test
+	void namesTheLockWhoseHolderCouldNotBeTold() {
+		LockHandle handle = this.template.acquire("stock");
+		handle.onLost(() -> {
+			throw new IllegalStateException("scripted");
+		});
+		try (StructuredLog log = new StructuredLog("ecs")) {
+			lose(handle);
+			LockWorld.eventually()
+				.untilAsserted(() -> assertThat(log.line("what its holder wanted done then").get("dblock"))
+					.isEqualTo(new Document(dblock(handle))));
+		}
 	}
 
 }

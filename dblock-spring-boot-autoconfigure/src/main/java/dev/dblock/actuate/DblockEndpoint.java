@@ -6,6 +6,7 @@ import java.util.function.Function;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockOperations;
+import dev.dblock.LoggedLock;
 import dev.dblock.core.LocksByFullName;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -106,7 +107,8 @@ public final class DblockEndpoint {
 		boolean released = atOnce ? locks.forceReleaseNow(before.name()) : locks.forceRelease(before.name());
 		ForcedRelease answer = ForcedRelease.of(before, released, atOnce);
 		if (released) {
-			logger.warn("The lock '{}' was taken away by an operator. {}", before.name(), answer.meaning());
+			LoggedLock.tell(before.name(), before.token(), () -> logger
+				.warn("The lock '{}' was taken away by an operator. {}", before.name(), answer.meaning()));
 		}
 		return answer;
 	}

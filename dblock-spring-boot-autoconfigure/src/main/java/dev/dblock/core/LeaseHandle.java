@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
+import dev.dblock.LoggedLock;
 import dev.dblock.LossReason;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -156,10 +157,10 @@ final class LeaseHandle implements LockHandle {
 			callback.run();
 		}
 		catch (Throwable ex) {
-			logger.warn(
+			LoggedLock.tell(name(), token(), () -> logger.warn(
 					"The lock '{}' (fencing token {}) was lost, and what its holder wanted done then (onLost) failed."
 							+ " Other callbacks and listeners are told nevertheless; mend the callback",
-					name(), token(), ex);
+					name(), token(), ex));
 		}
 	}
 
@@ -180,10 +181,10 @@ final class LeaseHandle implements LockHandle {
 			this.keeper.releaseNow(this);
 		}
 		catch (RuntimeException ex) {
-			logger.warn(
+			LoggedLock.tell(name(), token(), () -> logger.warn(
 					"The lock '{}' (fencing token {}) could not be given back after the transaction in which it was"
 							+ " closed; others wait until its lease ends. Look at MongoDB if it happens again",
-					name(), token(), ex);
+					name(), token(), ex));
 		}
 	}
 
@@ -202,10 +203,11 @@ final class LeaseHandle implements LockHandle {
 			this.keeper.release(this);
 		}
 		catch (RuntimeException ex) {
-			logger.warn(
-					"The lock '{}' (fencing token {}) could not be given back; the server frees it "
-							+ "by itself at the end of its lease, of which {} are left here",
-					name(), token(), Durations.readable(left()), ex);
+			LoggedLock.tell(name(), token(),
+					() -> logger.warn(
+							"The lock '{}' (fencing token {}) could not be given back; the server frees it "
+									+ "by itself at the end of its lease, of which {} are left here",
+							name(), token(), Durations.readable(left()), ex));
 		}
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import dev.dblock.LockListener;
 import dev.dblock.LockLostException;
+import dev.dblock.LoggedLock;
 import dev.dblock.LossReason;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -287,10 +288,11 @@ final class LeaseKeeper {
 	static void abandon(Lease lease, LeaseRegistry registry, LeaseReleaser releaser) {
 		if (lease.endWith(LossReason.RELEASED)) {
 			registry.remove(lease);
-			logger.warn(
-					"The lock '{}' (fencing token {}) was never released, and nobody refers to its handle "
-							+ "any more: releasing it now. Close handles in a try block",
-					lease.key().name(), lease.token());
+			LoggedLock.tell(lease.key().name(), lease.token(),
+					() -> logger.warn(
+							"The lock '{}' (fencing token {}) was never released, and nobody refers to its handle "
+									+ "any more: releasing it now. Close handles in a try block",
+							lease.key().name(), lease.token()));
 			lease.observedEnd(LockOutcome.ABANDONED, null);
 			releaser.releaseInBackground(lease);
 		}

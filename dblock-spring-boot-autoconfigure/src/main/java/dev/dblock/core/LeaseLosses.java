@@ -8,6 +8,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Collectors;
 
 import dev.dblock.LockListener;
+import dev.dblock.LoggedLock;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import org.slf4j.Logger;
@@ -116,8 +117,9 @@ final class LeaseLosses {
 	}
 
 	private void announce(Lease lease, LossReason reason, String detail) {
-		logger.warn("Lost the lock '{}' (fencing token {}) after holding it for {}: {}. {}", lease.key().name(),
-				lease.token(), lease.heldFor(), reason.description(), detail);
+		LoggedLock.tell(lease.key().name(), lease.token(),
+				() -> logger.warn("Lost the lock '{}' (fencing token {}) after holding it for {}: {}. {}",
+						lease.key().name(), lease.token(), lease.heldFor(), reason.description(), detail));
 		tell(lease, reason);
 	}
 

@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LoggedLock;
 import dev.dblock.LossReason;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -103,11 +104,18 @@ final class LeaseRenewer {
 		}
 		retryLater(held);
 		this.losses.statistics().countNotRenewed(held.size());
-		logger.warn(
+		Lease first = held.get(0);
+		Runnable line = () -> logger.warn(
 				"{} of this process's locks could not be renewed; this is tried again until their leases end, "
 						+ "the first ('{}') in {}: {}",
-				held.size(), held.get(0).key().name(),
-				Durations.readable(Duration.ofNanos(held.get(0).remainingNanos())), ex.toString());
+				held.size(), first.key().name(), Durations.readable(Duration.ofNanos(first.remainingNanos())),
+				ex.toString());
+		if (held.size() == 1) {
+			LoggedLock.tell(first.key().name(), first.token(), line);
+		}
+		else {
+			line.run();
+		}
 		logger.debug("The renewal failed", ex);
 	}
 

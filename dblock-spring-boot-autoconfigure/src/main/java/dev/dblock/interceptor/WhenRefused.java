@@ -2,6 +2,7 @@ package dev.dblock.interceptor;
 
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
+import dev.dblock.LoggedLock;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,7 +45,8 @@ interface WhenRefused {
 		@Override
 		public @Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) {
 			if (logger.isInfoEnabled()) {
-				logger.info("Skipped {}: {}", this.method.path(), refusal.describe());
+				LoggedLock.tell(refusal.name(), null,
+						() -> logger.info("Skipped {}: {}", this.method.path(), refusal.describe()));
 			}
 			return this.span.skipped();
 		}
@@ -55,7 +57,8 @@ interface WhenRefused {
 		 */
 		@Override
 		public @Nullable Object answer(LockShutdownException shutdown) {
-			logger.info("Skipped {}: {}", this.method.path(), shutdown.getMessage());
+			LoggedLock.tell(shutdown.name(), null,
+					() -> logger.info("Skipped {}: {}", this.method.path(), shutdown.getMessage()));
 			return this.span.skipped();
 		}
 

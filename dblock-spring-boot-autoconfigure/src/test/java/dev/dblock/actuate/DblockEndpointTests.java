@@ -3,11 +3,14 @@ package dev.dblock.actuate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockOperations;
 import dev.dblock.core.LocksByFullName;
+import dev.dblock.testing.StructuredLog;
+import org.bson.Document;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -84,6 +87,17 @@ class DblockEndpointTests {
 			.doesNotContain("EXCLUSION IS GIVEN UP");
 		assertThat(output).contains("'app-stock' was taken away by an operator");
 		then(this.operations).should(never()).forceReleaseNow(any());
+	}
+
+	@Test
+	void theLogNamesTheLockAmongItsFields() {
+		given(this.operations.inspect("stock")).willReturn(Optional.of(HELD));
+		given(this.operations.forceRelease("stock")).willReturn(true);
+		try (StructuredLog log = new StructuredLog("ecs")) {
+			this.endpoint.release("app-stock", null, null);
+			assertThat(log.line("taken away by an operator").get("dblock"))
+				.isEqualTo(new Document(Map.of("name", "app-stock", "token", "4711")));
+		}
 	}
 
 	@Test

@@ -14,6 +14,8 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.testing.StructuredLog;
+import org.bson.Document;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -130,6 +132,27 @@ class LeaseRenewerTests {
 		}), TIMEOUT);
 		this.renewer.renew(held);
 		assertThat(batchSizes()).containsExactly(8, 4, 2, 2);
+	}
+
+	@Test
+	void theOnlyLockThatCouldNotBeRenewedIsNamedInTheFieldsOfTheLog() {
+		Lease only = hold(1).get(0);
+		this.repository.next(Kind.RENEW, NO_SERVER);
+		try (StructuredLog log = new StructuredLog("ecs")) {
+			this.renewer.renew(List.of(only));
+			assertThat(log.line("1 of this process's locks could not be renewed").get("dblock"))
+				.isEqualTo(new Document(Map.of("name", "lock-0", "token", Long.toString(only.token()))));
+		}
+	}
+
+	@Test
+	void ofSeveralNoneIsNamedInTheFieldsOfTheLog() {
+		List<Lease> held = hold(2);
+		this.repository.next(Kind.RENEW, NO_SERVER);
+		try (StructuredLog log = new StructuredLog("ecs")) {
+			this.renewer.renew(held);
+			assertThat(log.line("2 of this process's locks could not be renewed")).doesNotContainKey("dblock");
+		}
 	}
 
 	@Test

@@ -20,13 +20,16 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.testing.StructuredLog;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.MDC;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
@@ -161,6 +164,20 @@ class LockInterceptorTests {
 			.asString()
 			.contains("INFO")
 			.contains("Skipped " + PATH + method + ": The lock '" + method + "' is not available");
+	}
+
+	@Test
+	void whatIsSkippedIsLoggedWithTheLockAmongTheFields() {
+		this.engine.holdElsewhere("skipping");
+		MDC.put("dblock.token", "of a lock around it");
+		try (StructuredLog log = new StructuredLog("ecs")) {
+			call("skipping");
+			assertThat(log.line("Skipped").get("dblock")).isEqualTo(new Document("name", "skipping"));
+			assertThat(MDC.get("dblock.token")).isEqualTo("of a lock around it");
+		}
+		finally {
+			MDC.remove("dblock.token");
+		}
 	}
 
 	@ParameterizedTest
