@@ -9,6 +9,7 @@ import dev.dblock.LockTemplate;
 import dev.dblock.mongodb.LockFence;
 import org.bson.Document;
 
+import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.transaction.ReactiveTransactionManager;
 
 /**
@@ -24,6 +25,10 @@ abstract class DocumentedContext {
 	protected MongoClient client;
 
 	protected MongoCollection<Document> stock;
+
+	protected MongoCollection<Document> locks;
+
+	protected LockRegistry<?> lockRegistry;
 
 	protected Orders repository;
 
@@ -52,6 +57,8 @@ abstract class DocumentedContext {
 	protected abstract void alert(String text);
 
 	abstract List<Order> orders();
+
+	abstract void invoice();
 
 	abstract void invoice(Order order);
 

@@ -1,41 +1,41 @@
 package dev.dblock.documentation;
 
-import java.net.URI;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
 
-import javax.tools.Diagnostic;
-import javax.tools.DiagnosticCollector;
-import javax.tools.JavaCompiler;
-import javax.tools.JavaFileObject;
-import javax.tools.SimpleJavaFileObject;
-import javax.tools.ToolProvider;
-
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import dev.dblock.DistributedLock;
+import dev.dblock.autoconfigure.DblockProperties;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.springframework.boot.convert.DurationStyle;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Every block of Java in the documentation compiles, be it members of a class or
- * statements of a method, with what {@link DocumentedContext} has. Blocks of other
- * libraries say more than "java" behind their fence.
+ * Every block of Java in the documentation compiles, and asks for no lock that would stop
+ * the start. Blocks of other libraries say more than "java" behind their fence; those of
+ * the libraries that the benchmarks have are compiled there.
  */
 class SnippetsTests {
 
 	private static final String IMPORTS = """
-			package dev.dblock.documentation;
 			import java.time.*;
 			import java.util.*;
+			import java.util.concurrent.TimeUnit;
+			import java.util.concurrent.locks.Lock;
+			import com.mongodb.MongoCommandException;
 			import com.mongodb.client.*;
+			import com.mongodb.client.model.FindOneAndUpdateOptions;
 			import dev.dblock.*;
 			import dev.dblock.core.ReactiveTransactions;
+			import org.bson.conversions.Bson;
 			import org.springframework.context.event.EventListener;
 			import org.springframework.scheduling.annotation.Scheduled;
 			import org.springframework.transaction.annotation.Transactional;
@@ -50,8 +50,6 @@ class SnippetsTests {
 	private static final Set<String> COMPARED_ELSEWHERE = Set.of("docs/methods.md", "docs/testing.md",
 			"docs/several-locks.md", "docs/spring-integration.md", "docs/configuration.md");
 
-	private static final String LEFT_OUT = "throw new UnsupportedOperationException();";
-
 	@TempDir
 	Path classes;
 
@@ -64,49 +62,36 @@ class SnippetsTests {
 
 	@ParameterizedTest
 	@MethodSource("snippets")
-	void everySnippetCompiles(Markdown page, String snippet) {
-		String code = snippet.replace("…", LEFT_OUT);
-		List<String> asMembers = compile("abstract class Snippet extends DocumentedContext {\n" + code + "\n}");
-		if (asMembers.isEmpty()) {
-			return;
-		}
-		List<String> asStatements = compile("abstract class Snippet extends DocumentedContext {\n"
-				+ "void snippet() throws Throwable {\n" + code + "\n}\n}");
-		assertThat(asStatements)
-			.as(() -> "%s, where neither members nor statements compile:%n%s%nas members: %s".formatted(page, snippet,
-					asMembers))
-			.isEmpty();
+	void everySnippetCompilesAndCouldStart(Markdown page, String snippet) {
+		new SnippetCompiler(IMPORTS, DocumentedContext.class, this.classes).assertCompiles(page, snippet);
+		assertThat(locks())
+			.allSatisfy((lock) -> assertThat(minHold(lock)).as("%s: %s", page, lock).isLessThanOrEqualTo(lease(lock)));
 	}
 
-	private List<String> compile(String body) {
-		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-		DiagnosticCollector<JavaFileObject> problems = new DiagnosticCollector<>();
-		List<String> options = List.of("-d", this.classes.toString(), "-proc:none", "-parameters", "-classpath",
-				System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
-		compiler.getTask(null, null, problems, options, null, List.of(new Source(IMPORTS + body))).call();
-		List<String> errors = new ArrayList<>();
-		for (Diagnostic<?> problem : problems.getDiagnostics()) {
-			if (problem.getKind() == Diagnostic.Kind.ERROR) {
-				errors.add(problem.getMessage(Locale.ROOT));
-			}
-		}
-		return errors;
+	/**
+	 * The annotations of what was compiled last.
+	 */
+	private List<DistributedLock> locks() {
+		return new ClassFileImporter().importPath(this.classes)
+			.stream()
+			.flatMap((type) -> type.getMethods().stream())
+			.flatMap((method) -> method.tryGetAnnotationOfType(DistributedLock.class).stream())
+			.toList();
 	}
 
-	private static final class Source extends SimpleJavaFileObject {
+	private static Duration minHold(DistributedLock lock) {
+		return duration(lock.minHoldSeconds(), lock.minHoldString(), Duration.ZERO);
+	}
 
-		private final String code;
+	private static Duration lease(DistributedLock lock) {
+		return duration(lock.leaseSeconds(), lock.leaseString(), new DblockProperties().getLease());
+	}
 
-		Source(String code) {
-			super(URI.create("string:///dev/dblock/documentation/Snippet.java"), Kind.SOURCE);
-			this.code = code;
+	private static Duration duration(long seconds, String text, Duration leftOut) {
+		if (!text.isEmpty()) {
+			return DurationStyle.detectAndParse(text);
 		}
-
-		@Override
-		public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-			return this.code;
-		}
-
+		return (seconds != DistributedLock.LEFT_OUT) ? Duration.ofSeconds(seconds) : leftOut;
 	}
 
 }

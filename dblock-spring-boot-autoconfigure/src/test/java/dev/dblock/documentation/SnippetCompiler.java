@@ -1,0 +1,90 @@
+package dev.dblock.documentation;
+
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.ToolProvider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Compiles a block of Java in the documentation, be it members of a class or statements
+ * of a method, with what {@link DocumentedContext} has, or a class that has more.
+ */
+final class SnippetCompiler {
+
+	private static final String LEFT_OUT = "throw new UnsupportedOperationException();";
+
+	private final String head;
+
+	private final String context;
+
+	private final Path classes;
+
+	/**
+	 * A compiler.
+	 * @param imports what the block uses without saying where it comes from
+	 * @param context the class, of this package, that has what it uses without declaring
+	 * it
+	 * @param classes where what was compiled is left
+	 */
+	SnippetCompiler(String imports, Class<? extends DocumentedContext> context, Path classes) {
+		this.head = "package dev.dblock.documentation;\n" + imports;
+		this.context = context.getSimpleName();
+		this.classes = classes;
+	}
+
+	void assertCompiles(Markdown page, String snippet) {
+		String code = snippet.replace("…", LEFT_OUT);
+		List<String> asMembers = compile("abstract class Snippet extends " + this.context + " {\n" + code + "\n}");
+		if (asMembers.isEmpty()) {
+			return;
+		}
+		List<String> asStatements = compile("abstract class Snippet extends " + this.context
+				+ " {\nvoid snippet() throws Throwable {\n" + code + "\n}\n}");
+		assertThat(asStatements)
+			.as(() -> "%s, where neither members nor statements compile:%n%s%nas members: %s".formatted(page, snippet,
+					asMembers))
+			.isEmpty();
+	}
+
+	private List<String> compile(String body) {
+		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+		DiagnosticCollector<JavaFileObject> problems = new DiagnosticCollector<>();
+		List<String> options = List.of("-d", this.classes.toString(), "-proc:none", "-parameters", "-classpath",
+				System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+		compiler.getTask(null, null, problems, options, null, List.of(new Source(this.head + body))).call();
+		List<String> errors = new ArrayList<>();
+		for (Diagnostic<?> problem : problems.getDiagnostics()) {
+			if (problem.getKind() == Diagnostic.Kind.ERROR) {
+				errors.add(problem.getMessage(Locale.ROOT));
+			}
+		}
+		return errors;
+	}
+
+	private static final class Source extends SimpleJavaFileObject {
+
+		private final String code;
+
+		Source(String code) {
+			super(URI.create("string:///dev/dblock/documentation/Snippet.java"), Kind.SOURCE);
+			this.code = code;
+		}
+
+		@Override
+		public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+			return this.code;
+		}
+
+	}
+
+}
