@@ -29,6 +29,8 @@ record Markdown(Path file, String text) {
 
 	private static final Pattern LINK = Pattern.compile("!?\\[[^\\]]*\\]\\(([^)\\s]+)\\)");
 
+	private static final Pattern PICTURE = Pattern.compile("\\bsrc(?:set)?=\"([^\"]+)\"");
+
 	private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.+)$");
 
 	private static final Pattern INLINE_CODE = Pattern.compile("`[^`\\n]+`");
@@ -86,10 +88,20 @@ record Markdown(Path file, String text) {
 	}
 
 	/**
-	 * What links and images of the text point to; code has none.
+	 * What links and images of the text point to, those of HTML included; code has none.
 	 */
 	List<String> links() {
-		return LINK.matcher(withoutCode()).results().map((link) -> link.group(1)).toList();
+		String text = withoutCode();
+		Stream<String> links = LINK.matcher(text).results().map((link) -> link.group(1));
+		return Stream.concat(links, PICTURE.matcher(text).results().flatMap((picture) -> candidates(picture.group(1))))
+			.toList();
+	}
+
+	/**
+	 * The addresses of a picture, each of which may have its width or density behind it.
+	 */
+	private static Stream<String> candidates(String pictures) {
+		return Stream.of(pictures.split(",")).map((candidate) -> candidate.strip().split("\\s")[0]);
 	}
 
 	/**
@@ -108,6 +120,15 @@ record Markdown(Path file, String text) {
 			.toLowerCase(Locale.ROOT)
 			.replaceAll("[^\\p{L}\\p{N}\\- _]", "")
 			.replace(' ', '-');
+	}
+
+	/**
+	 * What is quoted within the text as code.
+	 */
+	Stream<String> quoted() {
+		return INLINE_CODE.matcher(FENCE.matcher(this.text).replaceAll(""))
+			.results()
+			.map((code) -> code.group().substring(1, code.group().length() - 1));
 	}
 
 	private String withoutCode() {
