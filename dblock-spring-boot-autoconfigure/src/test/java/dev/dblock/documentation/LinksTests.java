@@ -3,7 +3,11 @@ package dev.dblock.documentation;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -13,7 +17,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Every link from one page to another leads somewhere, and every page is linked to.
+ * Every link from one page to another leads somewhere, and every page and every picture
+ * can be reached by links from the README.
  */
 class LinksTests {
 
@@ -24,16 +29,48 @@ class LinksTests {
 	}
 
 	@Test
-	void everyPageOfTheDocumentationCanBeReachedFromTheReadme() {
-		List<Path> linked = Markdown.all()
-			.stream()
-			.flatMap((page) -> page.links().stream().filter(LinksTests::isWithin).map((link) -> target(page, link)))
-			.toList();
-		Stream<Path> pages = Markdown.all()
-			.stream()
-			.map(Markdown::file)
-			.filter((file) -> file.startsWith(Markdown.ROOT.resolve("docs")));
-		assertThat(pages.filter((page) -> !linked.contains(page))).isEmpty();
+	void everyPageAndPictureOfTheDocumentationCanBeReachedFromTheReadme() throws Exception {
+		try (Stream<Path> files = Files.walk(Markdown.ROOT.resolve("docs"))) {
+			Set<Path> reached = reachedFrom(Markdown.ROOT.resolve("README.md"));
+			assertThat(files.filter(Files::isRegularFile).filter((file) -> !reached.contains(file))).isEmpty();
+		}
+	}
+
+	@Test
+	void pageThatOnlyItselfLinksToIsNotReached() {
+		Path alone = Markdown.ROOT.resolve("docs/concepts.md");
+		assertThat(reachedFrom(alone)).contains(Markdown.ROOT.resolve("docs/operations.md"),
+				Markdown.ROOT.resolve("docs/images/lease.svg"));
+		assertThat(targets(new Markdown(alone, "[here](#lease), [here too](concepts.md#lease)"))).containsOnly(alone);
+	}
+
+	@Test
+	void picturesOfHtmlAreLinksToo() {
+		Markdown page = new Markdown(Markdown.ROOT.resolve("README.md"), """
+				<source media="(prefers-color-scheme: dark)" srcset="docs/a.png, docs/b.png 2x">
+				<img alt="c" src="docs/c.png">, but not `<img src="docs/d.png">`
+				""");
+		assertThat(page.links()).containsExactly("docs/a.png", "docs/b.png", "docs/c.png");
+	}
+
+	/**
+	 * What links lead to from a page, from there, and so on. A page that only pages link
+	 * to which cannot be reached themselves is not among it.
+	 */
+	private static Set<Path> reachedFrom(Path start) {
+		Set<Path> reached = new HashSet<>(Set.of(start));
+		Deque<Path> next = new ArrayDeque<>(List.of(start));
+		while (!next.isEmpty()) {
+			Path file = next.remove();
+			if (file.toString().endsWith(".md") && Files.exists(file)) {
+				targets(Markdown.read(file)).filter(reached::add).forEach(next::add);
+			}
+		}
+		return reached;
+	}
+
+	private static Stream<Path> targets(Markdown page) {
+		return page.links().stream().filter(LinksTests::isWithin).map((link) -> target(page, link));
 	}
 
 	private static boolean isWithin(String link) {
