@@ -41,6 +41,16 @@ record Attempt(int worker, int life, String name, Kind kind, long requestNanos, 
 	}
 
 	/**
+	 * Whether a transaction was committed when the server had the lease as over: it had
+	 * written its fence before.
+	 */
+	boolean isCommittedLate() {
+		return this.writing == Writing.TRANSACTION && this.written == Written.CONFIRMED && isClaimed()
+				&& this.endNanos > this.heldUntilNanos
+						+ LockName.untilFree(this.name).minus(LockName.leaseOf(this.name)).toNanos();
+	}
+
+	/**
 	 * Until when the thread waited for the lock.
 	 */
 	long waitEndNanos() {

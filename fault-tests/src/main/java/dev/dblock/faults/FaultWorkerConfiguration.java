@@ -29,12 +29,18 @@ class FaultWorkerConfiguration {
 	 */
 	@Bean
 	MongoClientSettingsBuilderCustomizer routeThroughOwnProxies(@Value("${faults.route}") String route,
-			@Value("${faults.connect-seconds:2}") int connectSeconds) {
+			@Value("${faults.connect-seconds:2}") int connectSeconds, TransactionMoments moments) {
 		return (settings) -> settings.inetAddressResolver((host) -> List.of(InetAddress.getByName(route)))
 			.writeConcern(WriteConcern.MAJORITY)
+			.addCommandListener(moments)
 			.applyToClusterSettings((cluster) -> cluster.serverSelectionTimeout(5, TimeUnit.SECONDS))
 			.applyToSocketSettings((socket) -> socket.connectTimeout(connectSeconds, TimeUnit.SECONDS)
 				.readTimeout(8, TimeUnit.SECONDS));
+	}
+
+	@Bean
+	TransactionMoments transactionMoments() {
+		return new TransactionMoments();
 	}
 
 	@Bean

@@ -26,9 +26,11 @@ final class Faults {
 
 	static List<Fault> all(boolean clocks) {
 		List<Fault> faults = new ArrayList<>(List.of(worker("worker killed", Faults::killWorker),
-				worker("unfenced writer stopped", (world, kind) -> stopWriter(world, kind, Writing.UNFENCED)),
+				worker("unfenced writer stopped", (world, kind) -> stopWriter(world, kind, Moment.UNFENCED)),
 				worker("fenced writer stopped",
-						(world, kind) -> stopWriter(world, kind, Writing.TOKEN, Writing.TRANSACTION)),
+						(world, kind) -> stopWriter(world, kind, Moment.TOKEN, Moment.TRANSACTION)),
+				worker("writer stopped before fence", (world, kind) -> stopWriter(world, kind, Moment.FENCE)),
+				worker("writer stopped before commit", (world, kind) -> stopWriter(world, kind, Moment.COMMIT)),
 				worker("worker pauses", Faults::pauseWorker), servers("primary killed", Faults::killPrimary),
 				servers("primary stepped down", Faults::stepDown), servers("primary frozen", Faults::freezePrimary),
 				servers("primary frozen shortly", Faults::freezePrimaryShortly),
@@ -78,24 +80,24 @@ final class Faults {
 	}
 
 	/**
-	 * A worker is stopped for longer than its leases while one of its sections is between
-	 * reading and writing.
+	 * A worker is stopped for longer than its leases while one of its sections is at a
+	 * moment of its writing.
 	 */
-	static void stopWriter(World world, String kind, Writing... writings) throws InterruptedException {
+	static void stopWriter(World world, String kind, Moment... moments) throws InterruptedException {
 		long end = System.nanoTime() + FIND_WRITER_NANOS;
 		int worker = 0;
 		while (worker == 0 && System.nanoTime() < end) {
 			world.sleep(1);
-			worker = writer(world, writings);
+			worker = writer(world, moments);
 		}
 		stopWorker(world, kind, (worker > 0) ? worker : world.anyWorker(),
 				world.between(SHORT_LEASE_MILLIS + 1500, SHORT_LEASE_MILLIS + 3000));
 	}
 
-	private static int writer(World world, Writing... writings) {
+	private static int writer(World world, Moment... moments) {
 		for (int worker : world.fleet().numbers()) {
-			for (Writing writing : writings) {
-				if (world.stamps().isWriting(worker, writing)) {
+			for (Moment moment : moments) {
+				if (world.stamps().isWriting(worker, moment)) {
 					return worker;
 				}
 			}

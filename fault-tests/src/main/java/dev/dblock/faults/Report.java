@@ -58,6 +58,8 @@ final class Report {
 				this.out.printf("writes %s: %s%n", writing, written);
 			}
 		}
+		this.out.printf("commits after the end of the lease, for which a take-over had to wait: %,d%n",
+				this.history.attempts().stream().filter(Attempt::isCommittedLate).count());
 	}
 
 	private void faults() {

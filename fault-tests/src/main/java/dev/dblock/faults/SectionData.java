@@ -1,5 +1,6 @@
 package dev.dblock.faults;
 
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import com.mongodb.ReadConcern;
@@ -7,22 +8,27 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import dev.dblock.LockLostException;
 import org.bson.Document;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.mongodb.core.MongoTemplate;
-import org.springframework.data.mongodb.core.query.Criteria;
-import org.springframework.data.mongodb.core.query.Query;
-import org.springframework.data.mongodb.core.query.Update;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The data that sections change: for each lock and each way of writing a document with a
- * number, read at the beginning of a section and overwritten with the next one at its
- * end. When two sections are confirmed to have written the same number, one of the two
- * updates is lost.
+ * The data that sections change: for each lock and each way of writing a number, read at
+ * the beginning of a section and followed by the next one at its end. When two sections
+ * are confirmed to have written the same number, one of the two updates is lost.
+ * <p>
+ * Transactions write each number to a document of its own, so that the server sees no
+ * conflict between those of a stale holder and those of its successor: only the fence
+ * keeps the one from the other.
  */
 final class SectionData {
 
 	static final String COLLECTION = "data";
+
+	private static final String LEDGER = "ledger";
+
+	private static final String LOCK = "lock";
 
 	private static final String ID = "_id";
 
@@ -44,10 +50,11 @@ final class SectionData {
 	static void create(MongoDatabase database) {
 		MongoCollection<Document> collection = database.getCollection(COLLECTION);
 		for (LockName lock : LockName.ALL) {
-			for (Writing writing : Writing.values()) {
+			for (Writing writing : List.of(Writing.UNFENCED, Writing.TOKEN)) {
 				collection.insertOne(new Document(ID, id(writing, lock.name())).append(VALUE, 0L).append(TOKEN, 0L));
 			}
 		}
+		database.getCollection(LEDGER).createIndex(new Document(LOCK, 1).append(VALUE, -1));
 	}
 
 	private static String id(Writing writing, String lock) {
@@ -55,7 +62,11 @@ final class SectionData {
 	}
 
 	private MongoCollection<Document> collection() {
-		return this.template.getCollection(COLLECTION).withTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+		return collection(COLLECTION);
+	}
+
+	private MongoCollection<Document> collection(String name) {
+		return this.template.getCollection(name).withTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS);
 	}
 
 	/**
@@ -65,14 +76,22 @@ final class SectionData {
 	 * @return the number, or less than zero when the data has seen a higher token
 	 */
 	long read(Writing writing, String lock, long token) {
-		Document document = (writing == Writing.TOKEN)
-				? collection().findOneAndUpdate(
-						new Document(ID, id(writing, lock)).append(TOKEN, new Document("$lte", token)),
-						new Document("$set", new Document(TOKEN, token)))
-				: collection().withReadConcern(ReadConcern.LINEARIZABLE)
-					.find(new Document(ID, id(writing, lock)))
-					.first();
-		return (document != null) ? document.getLong(VALUE) : -1;
+		return switch (writing) {
+			case NONE -> -1;
+			case UNFENCED -> valueOf(find(collection(), new Document(ID, id(writing, lock))), -1);
+			case TOKEN -> valueOf(collection().findOneAndUpdate(
+					new Document(ID, id(writing, lock)).append(TOKEN, new Document("$lte", token)),
+					new Document("$set", new Document(TOKEN, token))), -1);
+			case TRANSACTION -> valueOf(find(collection(LEDGER), new Document(LOCK, lock)), 0);
+		};
+	}
+
+	private static @Nullable Document find(MongoCollection<Document> collection, Document filter) {
+		return collection.withReadConcern(ReadConcern.LINEARIZABLE).find(filter).sort(new Document(VALUE, -1)).first();
+	}
+
+	private static long valueOf(@Nullable Document document, long otherwise) {
+		return (document != null) ? document.getLong(VALUE) : otherwise;
 	}
 
 	/**
@@ -95,10 +114,9 @@ final class SectionData {
 	}
 
 	private Written writeInTransaction(String lock, long value) {
-		Query query = Query.query(Criteria.where(ID).is(id(Writing.TRANSACTION, lock)));
 		try {
 			this.transactions.executeWithoutResult(
-					(status) -> this.template.updateFirst(query, Update.update(VALUE, value), COLLECTION));
+					(status) -> this.template.insert(new Document(LOCK, lock).append(VALUE, value), LEDGER));
 			return Written.CONFIRMED;
 		}
 		catch (LockLostException ex) {

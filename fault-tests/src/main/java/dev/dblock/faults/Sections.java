@@ -8,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-import com.mongodb.MongoException;
 import dev.dblock.LockContext;
 import dev.dblock.LockException;
 import dev.dblock.LockHandle;
@@ -25,7 +24,6 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.mongodb.core.MongoTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -45,7 +43,7 @@ final class Sections {
 
 	private final AnnotatedSections annotated;
 
-	private final SectionData data;
+	private final DataWriter data;
 
 	private final Stamps stamps;
 
@@ -63,8 +61,9 @@ final class Sections {
 		this.worker = worker;
 		this.locks = application.getBean(LockTemplate.class);
 		this.annotated = application.getBean(AnnotatedSections.class);
-		this.data = new SectionData(application.getBean(MongoTemplate.class),
+		SectionData data = new SectionData(application.getBean(MongoTemplate.class),
 				new TransactionTemplate(application.getBean(PlatformTransactionManager.class)));
+		this.data = new DataWriter(data, application.getBean(TransactionMoments.class), stamps, worker);
 		this.mix = application.getBean(Mix.class);
 		this.stamps = stamps;
 		this.records = records;
@@ -156,7 +155,7 @@ final class Sections {
 			attempt.enter(handle);
 			Writing writing = chance(random, this.mix.writing())
 					? this.mix.writings().get(random.nextInt(this.mix.writings().size())) : Writing.NONE;
-			long value = read(writing, lock.name(), handle.token());
+			long value = this.data.read(writing, lock.name(), handle.token());
 			if (kind == Kind.EXTENDED) {
 				handle.extend(lock.lease().multipliedBy(5).dividedBy(2));
 				// Renewals must leave it as long as it is
@@ -169,8 +168,8 @@ final class Sections {
 				hold(attempt, handle, writing, holdNanos(random, kind, slow, lock.lease()));
 			}
 			if (value >= 0) {
-				attempt.write(writing, value + 1, Written.UNKNOWN);
-				attempt.write(writing, value + 1, write(writing, lock.name(), handle.token(), value + 1));
+				this.data.write(attempt, writing, lock.name(), handle.token(), value + 1,
+						!slow && chance(random, this.mix.paused()), random);
 			}
 		}
 		finally {
@@ -183,32 +182,12 @@ final class Sections {
 	 * Those who are to be stopped between reading and writing have to be found there.
 	 */
 	private void holdSlowly(OpenAttempt attempt, LockHandle handle, Writing writing, Random random) {
-		this.stamps.beginWrite(this.worker, writing);
+		this.stamps.beginWrite(this.worker, Moment.before(writing));
 		try {
-			hold(attempt, handle, writing, TimeUnit.MILLISECONDS.toNanos(300 + random.nextInt(300)));
+			hold(attempt, handle, writing, DataWriter.slowNanos(random));
 		}
 		finally {
-			this.stamps.endWrite(this.worker, writing);
-		}
-	}
-
-	private long read(Writing writing, String lock, long token) {
-		try {
-			return (writing != Writing.NONE) ? this.data.read(writing, lock, token) : -1;
-		}
-		catch (MongoException | DataAccessException ex) {
-			logger.debug("Data could not be read", ex);
-			return -1;
-		}
-	}
-
-	private Written write(Writing writing, String lock, long token, long value) {
-		try {
-			return this.data.write(writing, lock, token, value);
-		}
-		catch (MongoException | DataAccessException | TransactionException ex) {
-			logger.debug("Data could not be written", ex);
-			return Written.UNKNOWN;
+			this.stamps.endWrite(this.worker, Moment.before(writing));
 		}
 	}
 

@@ -14,7 +14,7 @@ final class Stamps {
 
 	private static final int WRITES = 2;
 
-	private static final int KINDS = Writing.values().length;
+	private static final int KINDS = Moment.values().length;
 
 	private static final int MOST_WORKERS = 16;
 
@@ -31,37 +31,37 @@ final class Stamps {
 	}
 
 	/**
-	 * A section has read what it is going to overwrite.
+	 * A section can be found at a moment of its writing.
 	 */
-	void beginWrite(int worker, Writing writing) {
-		this.longs.addAtomically(indexOf(worker, writing), 1);
+	void beginWrite(int worker, Moment moment) {
+		this.longs.addAtomically(indexOf(worker, moment), 1);
 	}
 
 	/**
-	 * It has overwritten it.
+	 * It goes on.
 	 */
-	void endWrite(int worker, Writing writing) {
-		this.longs.addAtomically(indexOf(worker, writing), -1);
+	void endWrite(int worker, Moment moment) {
+		this.longs.addAtomically(indexOf(worker, moment), -1);
 	}
 
 	/**
-	 * Whether a worker has sections between reading and writing.
+	 * Whether a worker has sections at a moment of their writing.
 	 */
-	boolean isWriting(int worker, Writing writing) {
-		return this.longs.get(indexOf(worker, writing)) > 0;
+	boolean isWriting(int worker, Moment moment) {
+		return this.longs.get(indexOf(worker, moment)) > 0;
 	}
 
 	/**
 	 * A worker begins another life: the sections of the last one are gone.
 	 */
 	void forgetWrites(int worker) {
-		for (Writing writing : Writing.values()) {
-			this.longs.set(indexOf(worker, writing), 0);
+		for (Moment moment : Moment.values()) {
+			this.longs.set(indexOf(worker, moment), 0);
 		}
 	}
 
-	private static int indexOf(int worker, Writing writing) {
-		return WRITES + (worker - 1) * KINDS + writing.ordinal();
+	private static int indexOf(int worker, Moment moment) {
+		return WRITES + (worker - 1) * KINDS + moment.ordinal();
 	}
 
 	boolean isStopped() {

@@ -20,7 +20,9 @@ enum Trial {
 	/**
 	 * The same, with much that is written by those who are overtaken.
 	 */
-	WRITES(3, List.of("--faults.mix.slowly=30", "--faults.mix.writing=100", "--faults.mix.writings=TRANSACTION"),
+	WRITES(3,
+			List.of("--faults.mix.slowly=30", "--faults.mix.writing=100", "--faults.mix.paused=30",
+					"--faults.mix.writings=TRANSACTION"),
 			Trial::stopWriters),
 	/**
 	 * Holders are stopped for longer than their leases, but not than the extensions that
@@ -77,9 +79,14 @@ enum Trial {
 		}
 	}
 
+	/**
+	 * Where no fence is sent, nobody is found before one.
+	 */
 	private static void stopWriters(World world) throws InterruptedException {
 		for (int i = 0; i < 6; i++) {
-			Faults.stopWriter(world, "writer stopped past lease", Writing.TRANSACTION);
+			Moment[] moments = (i % 2 == 0) ? new Moment[] { Moment.FENCE, Moment.COMMIT }
+					: new Moment[] { Moment.COMMIT };
+			Faults.stopWriter(world, "writer stopped past lease", moments);
 			world.sleep(1000);
 		}
 	}

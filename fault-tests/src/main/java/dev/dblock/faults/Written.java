@@ -20,6 +20,19 @@ enum Written {
 	/**
 	 * It was refused and changed nothing.
 	 */
-	REFUSED
+	REFUSED,
+	/**
+	 * The fence of its transaction was sent, and nothing is known of what came after
+	 * that: the server may still have the transaction open.
+	 */
+	FENCED,
+	/**
+	 * Refused before the fence of its transaction was sent: by the look at the handle.
+	 */
+	REFUSED_BY_DEADLINE,
+	/**
+	 * Refused by the fence of its transaction: somebody else had taken the lock over.
+	 */
+	REFUSED_BY_FENCE
 
 }
