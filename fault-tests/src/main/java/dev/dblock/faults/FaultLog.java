@@ -20,18 +20,22 @@ final class FaultLog {
 	 * @param beginNanos when it began
 	 */
 	synchronized void add(String kind, int worker, long beginNanos) {
-		Window window = new Window(kind, worker, beginNanos, System.nanoTime());
-		this.windows.add(window);
-		System.err.printf("%4d s  %-36s %-8s %,6d ms%n", (beginNanos - this.startNanos) / 1_000_000_000, kind,
-				(worker > 0) ? "worker " + worker : "servers", (window.endNanos() - beginNanos) / 1_000_000);
+		add(new Window(kind, worker, beginNanos, System.nanoTime()));
 	}
 
 	/**
 	 * Another member is primary, and the fault goes on: something that is told, and
 	 * excuses nothing.
 	 */
-	void addElection(String kind, long beginNanos) {
-		add(kind + ", election", Window.NOBODY, beginNanos);
+	synchronized void addElection(String kind, long beginNanos) {
+		add(Window.election(kind, beginNanos, System.nanoTime()));
+	}
+
+	private void add(Window window) {
+		this.windows.add(window);
+		System.err.printf("%4d s  %-36s %-8s %,6d ms%n", (window.beginNanos() - this.startNanos) / 1_000_000_000,
+				window.kind(), (window.worker() > 0) ? "worker " + window.worker() : "servers",
+				(window.endNanos() - window.beginNanos()) / 1_000_000);
 	}
 
 	synchronized List<Window> windows() {

@@ -11,4 +11,19 @@ import java.util.List;
  * @param stuck workers that did not end when they were told to
  */
 record History(List<Attempt> attempts, List<Window> windows, List<Stretch> stretches, List<String> stuck) {
+
+	/**
+	 * The same, with each fault that went on after an election ended by it.
+	 */
+	History endedByElections() {
+		List<Window> ended = this.windows.stream()
+			.map((window) -> this.windows.stream()
+				.filter((other) -> other.isElectionOf(window))
+				.findFirst()
+				.orElse(window))
+			.map((window) -> window.isElection() ? window.forAll() : window)
+			.toList();
+		return new History(this.attempts, ended, this.stretches, this.stuck);
+	}
+
 }

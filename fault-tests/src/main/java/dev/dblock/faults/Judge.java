@@ -35,9 +35,12 @@ final class Judge {
 
 	private final FreeLocks freeLocks;
 
+	private final EmptyLocks emptyLocks;
+
 	Judge(History history) {
 		this.history = history;
 		this.freeLocks = new FreeLocks(history);
+		this.emptyLocks = new EmptyLocks(history);
 	}
 
 	List<Finding> findings() {
@@ -50,6 +53,10 @@ final class Judge {
 				Finding.figure("lost updates, unfenced (not promised)", lostUpdates(Writing.UNFENCED)),
 				Finding.rule("free locks left for more than " + UNTAKEN_LIMIT.toSeconds() + " s while somebody waited",
 						this.freeLocks.leftLongerThan(UNTAKEN_LIMIT)),
+				Finding.rule("names that nobody entered for more than " + UNTAKEN_LIMIT.toSeconds()
+						+ " s while somebody waited", this.emptyLocks.leftLongerThan(UNTAKEN_LIMIT)),
+				Finding.figure("names that nobody entered until the server ended a transaction",
+						this.emptyLocks.behindTransactions(UNTAKEN_LIMIT)),
 				Finding.rule("locks that nobody had for more than a lease", orphans()),
 				Finding.rule("leases that had ended and were renewed", revived()),
 				Finding.rule("leases of 10 s lost while nothing happened but elections of less than 5 s",
@@ -197,7 +204,7 @@ final class Judge {
 			}
 			List<Window> meanwhile = this.history.windows()
 				.stream()
-				.filter((window) -> (window.isForAll() || window.worker() == attempt.worker())
+				.filter((window) -> window.isFor(attempt.worker())
 						&& window.overlaps(attempt.lostNanos() - lease.toNanos(), attempt.lostNanos()))
 				.toList();
 			return meanwhile.stream()

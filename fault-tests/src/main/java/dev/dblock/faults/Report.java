@@ -40,6 +40,10 @@ final class Report {
 		}
 		this.out.printf("longest time a free lock was left while somebody waited: %,d ms%n",
 				new FreeLocks(this.history).longestNanos() / 1_000_000);
+		new EmptyLocks(this.history).longestNanos()
+			.forEach((name, nanos) -> this.out.printf(
+					"longest time that nobody entered '%s' while somebody waited, rests of leases left out: %,d ms%n",
+					name, nanos / 1_000_000));
 		return findings.stream().allMatch(Finding::passed);
 	}
 
@@ -64,6 +68,7 @@ final class Report {
 
 	private void faults() {
 		FreeLocks freeLocks = new FreeLocks(this.history);
+		FreeLocks afterElections = new FreeLocks(this.history.endedByElections());
 		long[] entries = this.history.attempts()
 			.stream()
 			.filter(Attempt::isClaimed)
@@ -78,7 +83,10 @@ final class Report {
 				"free and left, ms");
 		kinds.forEach((kind, windows) -> this.out.printf("%-28s %5d %,12d %,16d %,18d%n", kind, windows.size(),
 				longest(windows), windows.stream().mapToLong((window) -> next(entries, window)).max().orElse(0),
-				windows.stream().mapToLong(freeLocks::longestAfter).max().orElse(0) / 1_000_000));
+				windows.stream()
+					.mapToLong((window) -> (window.isElection() ? afterElections : freeLocks).longestAfter(window))
+					.max()
+					.orElse(0) / 1_000_000));
 	}
 
 	private static long longest(List<Window> windows) {

@@ -26,10 +26,13 @@ final class ServerWatch implements AutoCloseable {
 
 	private static final long LONGEST_GAP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+	/**
+	 * An acquirer has one acquisition of a name at a time, and tokens tell them apart.
+	 */
 	private static final List<Document> LOOK = List.of(new Document("$project",
 			new Document("token", 1).append("holder",
 					new Document("$cond", List.of(new Document("$gt", List.of("$expiresAt", "$$NOW")),
-							new Document("$ifNull", List.of("$holder", "nobody")), "$$REMOVE")))));
+							new Document("$ifNull", List.of("$acquirer", "nobody")), "$$REMOVE")))));
 
 	private final MongoClient client;
 

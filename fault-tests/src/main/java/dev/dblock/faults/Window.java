@@ -13,8 +13,37 @@ record Window(String kind, int worker, long beginNanos, long endNanos) {
 
 	static final int NOBODY = -1;
 
+	private static final String ELECTION = ", election";
+
 	boolean isForAll() {
 		return this.worker == 0;
+	}
+
+	/**
+	 * The part of a fault of the servers that ends with the election of another primary:
+	 * something that is told, and excuses nothing.
+	 */
+	static Window election(String kind, long beginNanos, long endNanos) {
+		return new Window(kind + ELECTION, NOBODY, beginNanos, endNanos);
+	}
+
+	boolean isElection() {
+		return this.worker == NOBODY;
+	}
+
+	boolean isElectionOf(Window fault) {
+		return isElection() && this.kind.equals(fault.kind + ELECTION) && this.beginNanos == fault.beginNanos;
+	}
+
+	Window forAll() {
+		return new Window(this.kind, 0, this.beginNanos, this.endNanos);
+	}
+
+	/**
+	 * Whether it happened to a worker or to the servers.
+	 */
+	boolean isFor(int worker) {
+		return isForAll() || this.worker == worker;
 	}
 
 	boolean overlaps(long fromNanos, long toNanos) {

@@ -29,6 +29,10 @@ class JudgeTests {
 
 	private static final String LEFT_FREE = "free locks left";
 
+	private static final String NOT_ENTERED = "names that nobody entered for more than 2 s";
+
+	private static final String BEHIND_TRANSACTION = "names that nobody entered until the server ended";
+
 	private static final String ORPHANS = "locks that nobody had";
 
 	private static final String REVIVED = "leases that had ended";
@@ -229,6 +233,98 @@ class JudgeTests {
 		assertBroken();
 		this.attempts.add(waiting(2, 5000, 10_000));
 		assertBroken(LEFT_FREE);
+	}
+
+	@Test
+	void nameThatIsGrantedAndThatNobodyEntersIsFound() {
+		this.attempts.add(section(1, 1024, 10, 20, Outcome.RELEASED));
+		this.stretches.add(new Stretch("red", "worker-2-1", 3071, nanos(25), nanos(3000)));
+		this.attempts.add(waiting(2, 0, 2021));
+		assertBroken();
+		this.attempts.add(waiting(3, 1500, 2022));
+		assertBroken(NOT_ENTERED);
+		this.attempts.add(section(3, 3072, 2020, 2030, Outcome.RELEASED));
+		assertBroken();
+	}
+
+	@Test
+	void nameNeedNotBeEnteredWhileTheServersAreDisturbedAndTwoSecondsMore() {
+		this.attempts.add(section(1, 1024, 10, 20, Outcome.RELEASED));
+		this.attempts.add(waiting(2, 0, 9000));
+		this.windows.add(new Window("no majority", 0, nanos(2000), nanos(7000)));
+		assertBroken();
+		this.windows.set(0, new Window("no majority", 0, nanos(2000), nanos(6999)));
+		assertBroken(NOT_ENTERED);
+	}
+
+	@Test
+	void nameNeedNotBeEnteredUntilTheLeaseOfItsLastHolderIsOver() {
+		this.attempts.add(section(1, 1024, 10, 20, Outcome.OPEN));
+		this.attempts.add(waiting(2, 0, 3523 + 2000));
+		assertBroken();
+		this.attempts.add(waiting(2, 0, 3523 + 2001));
+		assertBroken(NOT_ENTERED);
+	}
+
+	@Test
+	void leaseThatADisturbedHolderGaveBackMayLastUntilItsEnd() {
+		this.attempts.add(section(1, 1024, 10, 20, Outcome.RELEASED));
+		this.attempts.add(waiting(2, 0, 3523 + 2000));
+		this.windows.add(new Window("connections reset", 1, nanos(0), nanos(500)));
+		assertBroken();
+		this.windows.set(0, new Window("connections reset", 3, nanos(0), nanos(500)));
+		assertBroken(NOT_ENTERED);
+	}
+
+	@Test
+	void leaseWhoseAcquirerCouldNotBeToldMayLastUntilItsEnd() {
+		this.attempts.add(section(1, 1024, 10, 20, Outcome.RELEASED));
+		this.stretches.add(new Stretch("red", "worker-3-1", 3071, nanos(2000), nanos(5503)));
+		this.attempts.add(waiting(2, 0, 5503 + 2000));
+		this.windows.add(new Window("answers swallowed", 3, nanos(1900), nanos(4000)));
+		assertBroken();
+		this.windows.set(0, new Window("answers swallowed", 1, nanos(1900), nanos(4000)));
+		assertBroken(NOT_ENTERED);
+	}
+
+	@Test
+	void takeOverWaitsForTheCommitOfAWorkerThatIsStopped() {
+		Attempt stopped = section(1, 1024, 10, 20, Outcome.LOST).endedAt(nanos(6510));
+		this.attempts.add(writing(stopped, Writing.TRANSACTION, Written.CONFIRMED, 7));
+		this.windows.add(new Window("writer stopped", 1, nanos(15), nanos(6500)));
+		this.attempts.add(waiting(2, 0, 8500));
+		assertBroken();
+		this.attempts.set(0, writing(stopped, Writing.TOKEN, Written.CONFIRMED, 7));
+		assertBroken(NOT_ENTERED);
+	}
+
+	@Test
+	void nameBehindTheOpenTransactionOfAKilledWorkerIsToldAndBreaksNoRule() {
+		Attempt killed = section(1, 1024, 10, 20, Outcome.OPEN);
+		this.attempts.add(writing(killed, Writing.TRANSACTION, Written.FENCED, 7));
+		this.attempts.add(waiting(2, 0, 60_000));
+		assertBroken(BEHIND_TRANSACTION);
+		this.attempts.set(0, writing(killed, Writing.TRANSACTION, Written.UNKNOWN, 7));
+		assertBroken(NOT_ENTERED);
+	}
+
+	@Test
+	void transactionBehindWhichSomebodyHasEnteredExplainsNothing() {
+		Attempt killed = section(1, 1024, 10, 20, Outcome.OPEN);
+		this.attempts.add(writing(killed, Writing.TRANSACTION, Written.FENCED, 7));
+		this.attempts.add(section(3, 2048, 3600, 3610, Outcome.RELEASED));
+		this.attempts.add(waiting(2, 0, 60_000));
+		assertBroken(NOT_ENTERED);
+	}
+
+	@Test
+	void faultsThatGoOnAfterAnElectionAreEndedByIt() {
+		Window fault = new Window("primary frozen", 0, 10, 90);
+		Window other = new Window("primary frozen", 0, 110, 190);
+		Window election = Window.election("primary frozen", 10, 50);
+		History history = new History(List.of(), List.of(election, fault, other), List.of(), List.of());
+		assertThat(history.endedByElections().windows()).contains(other)
+			.allMatch((window) -> window.equals(other) || (window.isForAll() && window.endNanos() == 50));
 	}
 
 	@Test

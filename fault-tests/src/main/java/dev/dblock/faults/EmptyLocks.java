@@ -1,0 +1,181 @@
+package dev.dblock.faults;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * For how long nobody had a lock while somebody could have had it, whatever the servers
+ * said: also a name that is granted to somebody who never gets to work is one that nobody
+ * enters. Left out is what has to pass:
+ * <ul>
+ * <li>the rest of the lease of a holder who did not give it back, or did so while
+ * something happened to it or to the servers, and the allowance;</li>
+ * <li>the rest of a lease whose acquirer could not be told of it, for the same
+ * reason;</li>
+ * <li>the time in which a worker is disturbed that is about to commit: the take-over
+ * waits.</li>
+ * </ul>
+ */
+final class EmptyLocks {
+
+	/**
+	 * Below this, nothing is to be seen at the pace at which handles are asked.
+	 */
+	private static final long SHORTEST_NANOS = Duration.ofMillis(100).toNanos();
+
+	/**
+	 * By how much what was seen of a server can be late, or an answer on its way.
+	 */
+	private static final long LAG_NANOS = Duration.ofSeconds(1).toNanos();
+
+	/**
+	 * After this, the server has ended every transaction: its limit is a minute, and it
+	 * looks once a minute at most.
+	 */
+	private static final long TRANSACTION_NANOS = Duration.ofSeconds(125).toNanos();
+
+	private static final Pattern WORKER = Pattern.compile("worker-(\\d+)-.*");
+
+	private final History history;
+
+	private final List<Gap> gaps = new ArrayList<>();
+
+	EmptyLocks(History history) {
+		this.history = history;
+		Waits waits = new Waits(history);
+		Map<String, List<Attempt>> claims = history.attempts()
+			.stream()
+			.filter(Attempt::isClaimed)
+			.sorted(Comparator.comparingLong(Attempt::enterNanos))
+			.collect(Collectors.groupingBy(Attempt::name, TreeMap::new, Collectors.toList()));
+		claims.forEach((name, attempts) -> {
+			for (Span empty : empty(name, attempts)) {
+				waits.undisturbed(name, empty).forEach((span) -> this.gaps.add(new Gap(name, span)));
+			}
+		});
+	}
+
+	private List<Span> empty(String name, List<Attempt> claims) {
+		List<Span> taken = new ArrayList<>();
+		for (Attempt claim : claims) {
+			taken.add(new Span(claim.enterNanos(), takenUntil(claim)));
+		}
+		for (Stretch stretch : this.history.stretches()) {
+			if (stretch.name().equals(name) && !stretch.isFree() && wasHardToTell(stretch)) {
+				taken.add(new Span(stretch.firstNanos(), stretch.firstNanos() + LockName.untilFree(name).toNanos()));
+			}
+		}
+		List<Span> empty = new ArrayList<>();
+		long from = Long.MAX_VALUE;
+		for (Span span : Span.union(taken)) {
+			if (from < span.from() && span.from() - from > SHORTEST_NANOS) {
+				empty.add(new Span(from, span.from()));
+			}
+			from = span.to();
+		}
+		empty.add(new Span(from, Long.MAX_VALUE));
+		return empty;
+	}
+
+	private long takenUntil(Attempt claim) {
+		long until = Math.max(claim.heldNanos(), claim.endNanos());
+		Span end = new Span(claim.heldNanos(), until + LAG_NANOS);
+		if (claim.outcome() != Outcome.RELEASED || isDisturbed(claim.worker(), end)) {
+			Duration allowance = LockName.untilFree(claim.name()).minus(LockName.leaseOf(claim.name()));
+			long leaseEnd = Math.max(claim.heldUntilNanos(),
+					claim.heldNanos() + LockName.leaseOf(claim.name()).toNanos());
+			until = ((claim.outcome() == Outcome.RELEASED) ? Math.max(until, leaseEnd) : leaseEnd)
+					+ allowance.toNanos();
+		}
+		if (claim.writing() == Writing.TRANSACTION) {
+			for (Window window : this.history.windows()) {
+				if (window.isFor(claim.worker()) && window.overlaps(claim.enterNanos(), until)) {
+					until = Math.max(until, window.endNanos());
+				}
+			}
+		}
+		return until;
+	}
+
+	/**
+	 * Whether an acquirer may not have heard of its lease.
+	 */
+	private boolean wasHardToTell(Stretch stretch) {
+		Matcher worker = WORKER.matcher(String.valueOf(stretch.holder()));
+		return worker.matches() && isDisturbed(Integer.parseInt(worker.group(1)),
+				new Span(stretch.firstNanos() - LAG_NANOS, stretch.firstNanos() + LAG_NANOS));
+	}
+
+	private boolean isDisturbed(int worker, Span time) {
+		return this.history.windows()
+			.stream()
+			.anyMatch((window) -> window.isFor(worker) && window.overlaps(time.from(), time.to()));
+	}
+
+	/**
+	 * The longest time for each name.
+	 */
+	Map<String, Long> longestNanos() {
+		return this.gaps.stream()
+			.collect(Collectors.toMap(Gap::name, (gap) -> gap.span.nanos(), Math::max, TreeMap::new));
+	}
+
+	/**
+	 * The names that nobody entered, for no reason.
+	 */
+	List<String> leftLongerThan(Duration limit) {
+		return longerThan(limit, false);
+	}
+
+	/**
+	 * The names that nobody entered because a transaction may have been open of whose end
+	 * nobody had told the server.
+	 */
+	List<String> behindTransactions(Duration limit) {
+		return longerThan(limit, true);
+	}
+
+	private List<String> longerThan(Duration limit, boolean behindTransaction) {
+		List<String> cases = new ArrayList<>();
+		for (Gap gap : this.gaps) {
+			Optional<Attempt> open = (gap.span.nanos() > limit.toNanos()) ? openTransaction(gap) : Optional.empty();
+			if (gap.span.nanos() > limit.toNanos() && open.isPresent() == behindTransaction) {
+				cases.add("'%s' for %,d ms%s".formatted(gap.name, gap.span.nanos() / 1_000_000, open
+					.map((attempt) -> ": the transaction of " + Judge.describe(attempt) + " was open, its fence sent")
+					.orElse("")));
+			}
+		}
+		return cases;
+	}
+
+	private Optional<Attempt> openTransaction(Gap gap) {
+		return this.history.attempts()
+			.stream()
+			.filter((attempt) -> attempt.name().equals(gap.name) && attempt.written() == Written.FENCED
+					&& attempt.endNanos() < gap.span.to() && attempt.endNanos() + TRANSACTION_NANOS > gap.span.from()
+					&& !isEntered(gap, attempt.endNanos()))
+			.findFirst();
+	}
+
+	/**
+	 * Whoever has entered since then has waited for the end of the transaction.
+	 */
+	private boolean isEntered(Gap gap, long sinceNanos) {
+		return this.history.attempts()
+			.stream()
+			.anyMatch((attempt) -> attempt.name().equals(gap.name) && attempt.isClaimed()
+					&& attempt.enterNanos() > sinceNanos && attempt.enterNanos() < gap.span.from());
+	}
+
+	private record Gap(String name, Span span) {
+	}
+
+}
