@@ -121,15 +121,15 @@ final class FaultRun {
 
 	/**
 	 * Two of the three servers have clocks that are off, by less together than the clock
-	 * allowance.
+	 * allowance less 250 ms, which is what may be assumed.
 	 */
 	private List<Path> binaries(@Nullable FakeTime clocks) {
 		if (clocks == null) {
 			return List.of(this.mongod, this.mongod, this.mongod);
 		}
 		clocks.set("mongod-0", Duration.ZERO);
-		clocks.set("mongod-1", Duration.ofMillis(200));
-		clocks.set("mongod-2", Duration.ofMillis(-200));
+		clocks.set("mongod-1", Duration.ofMillis(100));
+		clocks.set("mongod-2", Duration.ofMillis(-100));
 		return Stream.of("mongod-0", "mongod-1", "mongod-2").map((name) -> clocks.wrap(name, this.mongod)).toList();
 	}
 
