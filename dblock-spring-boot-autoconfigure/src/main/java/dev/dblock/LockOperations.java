@@ -113,7 +113,7 @@ public interface LockOperations {
 	 * Acquire a lock now or not at all. Never re-enters.
 	 * @param name the name of the lock
 	 * @return the handle, to be released by the caller, or empty when somebody holds the
-	 * lock
+	 * lock, or threads of this process wait for it and let those of others have it first
 	 */
 	default Optional<LockHandle> tryAcquire(String name) {
 		return tryAcquire(name, LockOptions.defaults());

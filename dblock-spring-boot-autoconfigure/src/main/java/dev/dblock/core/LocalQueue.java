@@ -5,6 +5,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 import dev.dblock.core.WaitStatistics.Cause;
@@ -24,22 +25,6 @@ final class LocalQueue {
 	private static final long SAFETY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
 	/**
-	 * A store that took longer to release has trouble of its own, and nobody elsewhere
-	 * gets on sooner by our waiting for it.
-	 */
-	private static final long LONGEST_YIELD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
-	/**
-	 * At so many releases elsewhere a process in which the lock went round for as long as
-	 * it may lets the others go first, each time for less: otherwise the processes that
-	 * hear of a release soonest would have the lock by turns.
-	 */
-	private static final int COURTESY = 3;
-
-	/** More than the others may hear of the release later, on a machine that is busy. */
-	private static final int PARTS_OF_A_REQUEST = 3;
-
-	/**
 	 * A release that was sent to a server which is gone may have been applied before: the
 	 * waiters here need not be the last to find out.
 	 */
@@ -56,11 +41,15 @@ final class LocalQueue {
 
 	private final HandOffStreak streak;
 
+	private final LongSupplier nanos;
+
 	private volatile @Nullable Lease holder;
 
 	private int handOvers;
 
 	private int releases;
+
+	private @Nullable Lease givenBack;
 
 	private volatile @Nullable AskPlan plan;
 
@@ -68,11 +57,9 @@ final class LocalQueue {
 
 	private boolean asking;
 
-	private int courtesy;
+	private boolean outOfTurn;
 
-	private long courtesyNanos;
-
-	private long yieldUntilNanos = System.nanoTime();
+	private final Courtesy courtesy;
 
 	private final Predicate<LocalQueue> removal;
 
@@ -90,15 +77,23 @@ final class LocalQueue {
 	 * @param name the full name of the lock
 	 * @param settings how far the lock is handed on
 	 * @param longestReleaseNanos for how long a release keeps the waiters from asking
+	 * @param nanos the monotonic clock for pauses
 	 * @param removal is asked to remove the queue when nobody needs it, and tells whether
 	 * it did
 	 */
-	LocalQueue(String name, HandOffSettings settings, long longestReleaseNanos, Predicate<LocalQueue> removal) {
+	LocalQueue(String name, HandOffSettings settings, long longestReleaseNanos, LongSupplier nanos,
+			Predicate<LocalQueue> removal) {
 		this.name = name;
 		this.handOff = settings;
-		this.streak = new HandOffStreak(settings, System.nanoTime());
+		this.nanos = nanos;
+		this.streak = new HandOffStreak(settings, now());
+		this.courtesy = new Courtesy(now());
 		this.longestReleaseNanos = longestReleaseNanos;
 		this.removal = removal;
+	}
+
+	private long now() {
+		return this.nanos.getAsLong();
 	}
 
 	String name() {
@@ -144,6 +139,29 @@ final class LocalQueue {
 	}
 
 	/**
+	 * The lease of this process that keeps the name taken: the one that it holds, or that
+	 * it is giving back.
+	 */
+	synchronized @Nullable Lease present() {
+		Lease lease = this.holder;
+		if (releasingNanos(now()) > 0) {
+			lease = (lease != null) ? lease : this.givenBack;
+		}
+		else if (lease != null && lease.end() != null) {
+			return null;
+		}
+		return (lease != null && !lease.isOver() && !lease.isUnproven()) ? lease : null;
+	}
+
+	/**
+	 * Whether those who wait here let other processes go first at the moment. Who has no
+	 * place in the queue must not go before either of them.
+	 */
+	synchronized boolean letsOthersGoFirst() {
+		return !this.waiters.isEmpty() && this.courtesy.leftNanos(now()) > 0;
+	}
+
+	/**
 	 * Take the last place in the queue, until the lock is granted or handed over to the
 	 * waiter, or it quits; and keep the queue until the caller leaves it.
 	 * @return {@code false} when the queue is removed already
@@ -164,6 +182,7 @@ final class LocalQueue {
 		if (wasHead) {
 			this.signalled |= this.asking;
 			this.asking = false;
+			this.outOfTurn = false;
 			wakeHead();
 		}
 		return true;
@@ -183,21 +202,28 @@ final class LocalQueue {
 	 * are before it
 	 */
 	synchronized long pauseBeforeAsking(Waiter waiter) {
+		long now = now();
+		long own = pauseForThisProcess(waiter, now);
+		if (own > 0) {
+			return own;
+		}
+		AskPlan next = this.plan;
+		long ask = (this.signalled || next == null) ? 0 : next.atNanos() - now;
+		return Math.max(this.courtesy.leftNanos(now), ask);
+	}
+
+	private long pauseForThisProcess(Waiter waiter, long now) {
 		if (head() != waiter) {
 			return Long.MAX_VALUE;
 		}
 		if (this.holder != null && !this.holder.isOver()) {
 			return Math.min(SAFETY_NANOS, this.holder.remainingNanos());
 		}
-		long now = System.nanoTime();
-		long releasing = (this.releases > 0) ? this.longestReleaseNanos - (now - this.releasingSinceNanos) : 0;
-		if (releasing > 0) {
-			return releasing;
-		}
-		long yield = this.yieldUntilNanos - now;
-		AskPlan next = this.plan;
-		long ask = (this.signalled || next == null) ? 0 : next.atNanos() - now;
-		return Math.max(yield, ask);
+		return releasingNanos(now);
+	}
+
+	private long releasingNanos(long now) {
+		return (this.releases > 0) ? this.longestReleaseNanos - (now - this.releasingSinceNanos) : 0;
 	}
 
 	/**
@@ -207,9 +233,27 @@ final class LocalQueue {
 	 * @return why it asks, or {@code null} when it is not its turn any more
 	 */
 	synchronized @Nullable Cause beginAsking(Waiter waiter) {
-		if (pauseBeforeAsking(waiter) > 0) {
+		return (pauseBeforeAsking(waiter) > 0) ? null : begin();
+	}
+
+	/**
+	 * A waiter whose time is up is about to ask the store, before it goes without knowing
+	 * whether the name is free. It does not let others go first for that, and if it is
+	 * granted the lock, that was not the turn of those who wait here.
+	 * @param waiter the waiter
+	 * @return why it asks, or {@code null} when it is not its turn, or when it is known
+	 * that somebody else has the lock
+	 */
+	synchronized @Nullable Cause beginAskingAtLast(Waiter waiter) {
+		long now = now();
+		if (pauseForThisProcess(waiter, now) > 0 || (this.plan != null && !this.signalled)) {
 			return null;
 		}
+		this.outOfTurn = this.courtesy.leftNanos(now) > 0;
+		return begin();
+	}
+
+	private Cause begin() {
 		AskPlan due = this.plan;
 		Cause cause = this.signalled ? Cause.SIGNAL : ((due != null) ? due.cause() : Cause.FIRST);
 		this.signalled = false;
@@ -239,12 +283,15 @@ final class LocalQueue {
 	synchronized void refused(Waiter waiter, AskPlan next) {
 		if (head() == waiter) {
 			this.asking = false;
+			this.outOfTurn = false;
 			this.plan = next;
 		}
 	}
 
 	/**
-	 * The store has granted the lock to a thread of this process.
+	 * The store has granted the lock to a thread of this process. When that was not the
+	 * turn of those who wait here, the lock has gone round here for as long as before,
+	 * and they go on to let others go first.
 	 * @param lease the new lease
 	 * @param waiter the thread's place in the queue, if it had one
 	 */
@@ -252,14 +299,18 @@ final class LocalQueue {
 		this.holder = lease;
 		this.handOvers = 0;
 		this.plan = null;
-		this.courtesy = 0;
-		this.yieldUntilNanos = System.nanoTime();
+		boolean inTurn = waiter != null && !this.outOfTurn;
 		if (waiter != null) {
 			this.waiters.remove(waiter);
 			this.asking = false;
+			this.outOfTurn = false;
 		}
-		if (!this.streak.mayGoOn(System.nanoTime()) || this.waiters.isEmpty()) {
-			this.streak.start(System.nanoTime());
+		if (inTurn || this.waiters.isEmpty()) {
+			long now = now();
+			this.courtesy.end(now);
+			if (!this.streak.mayGoOn(now) || this.waiters.isEmpty()) {
+				this.streak.start(now);
+			}
 		}
 	}
 
@@ -269,6 +320,7 @@ final class LocalQueue {
 	synchronized void ended(Lease lease) {
 		if (this.holder == lease) {
 			this.holder = null;
+			this.givenBack = (this.releases > 0) ? lease : null;
 			signal();
 			removeIfIdle();
 		}
@@ -281,7 +333,7 @@ final class LocalQueue {
 		assert Thread.holdsLock(this);
 		Waiter next = head();
 		boolean possible = this.holder == lease && next != null && lease.canBeHandedOver()
-				&& next.canFollow(lease.terms()) && this.streak.mayGoOn(System.nanoTime());
+				&& next.canFollow(lease.terms()) && this.streak.mayGoOn(now());
 		return possible ? next : null;
 	}
 
@@ -291,6 +343,7 @@ final class LocalQueue {
 		this.plan = null;
 		this.waiters.remove(waiter);
 		this.asking = false;
+		this.outOfTurn = false;
 		this.streak.handedOver();
 		this.handOvers++;
 	}
@@ -301,7 +354,7 @@ final class LocalQueue {
 	 */
 	synchronized boolean releasing() {
 		if (this.releases == 0) {
-			this.releasingSinceNanos = System.nanoTime();
+			this.releasingSinceNanos = now();
 		}
 		this.releases += this.removed ? 0 : 1;
 		return !this.removed;
@@ -309,34 +362,26 @@ final class LocalQueue {
 
 	/**
 	 * The lock was given back. When it has gone round inside this process for as long as
-	 * it may, the waiters here let those elsewhere go first: twice the time of a request
-	 * is what those need to hear of it and to ask.
+	 * it may, the waiters here let those elsewhere go first.
 	 * @param requestNanos how long the release took
 	 */
 	synchronized void released(long requestNanos) {
 		this.releases--;
-		long now = System.nanoTime();
+		this.givenBack = (this.releases > 0) ? this.givenBack : null;
+		long now = now();
 		if (!this.waiters.isEmpty() && this.streak.isOver(now)) {
-			long yield = Math.min(LONGEST_YIELD_NANOS, 2 * requestNanos);
-			this.yieldUntilNanos = now + yield;
-			this.courtesy = COURTESY;
-			this.courtesyNanos = yield / (2 * PARTS_OF_A_REQUEST);
+			this.courtesy.begin(requestNanos, now);
 		}
 		signal();
 		removeIfIdle();
 	}
 
 	/**
-	 * The name may be free: have the head ask as soon as it may. What is told while it
-	 * lets others go first, such as the release that it does so for, changes nothing.
+	 * The name may be free: have the head ask as soon as it may.
 	 */
 	synchronized void signal() {
 		this.signalled = true;
-		long now = System.nanoTime();
-		if (this.courtesy > 0 && this.yieldUntilNanos - now <= 0) {
-			this.yieldUntilNanos = now + this.courtesy * this.courtesyNanos;
-			this.courtesy--;
-		}
+		this.courtesy.goOn(now());
 		wakeHead();
 	}
 

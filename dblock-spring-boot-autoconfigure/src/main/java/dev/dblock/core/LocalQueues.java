@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
@@ -18,13 +19,20 @@ final class LocalQueues {
 
 	private final long longestReleaseNanos;
 
+	private final LongSupplier nanos;
+
 	LocalQueues(HandOffSettings handOff) {
 		this(handOff, LocalQueue.LONGEST_RELEASE_NANOS);
 	}
 
 	LocalQueues(HandOffSettings handOff, long longestReleaseNanos) {
+		this(handOff, longestReleaseNanos, System::nanoTime);
+	}
+
+	LocalQueues(HandOffSettings handOff, long longestReleaseNanos, LongSupplier nanos) {
 		this.handOff = handOff;
 		this.longestReleaseNanos = longestReleaseNanos;
+		this.nanos = nanos;
 	}
 
 	@Nullable LocalQueue find(String name) {
@@ -59,7 +67,7 @@ final class LocalQueues {
 			LocalQueue queue = this.byName.get(name);
 			if (queue == null) {
 				queue = this.byName.computeIfAbsent(name,
-						(key) -> new LocalQueue(key, this.handOff, this.longestReleaseNanos, this::remove));
+						(key) -> new LocalQueue(key, this.handOff, this.longestReleaseNanos, this.nanos, this::remove));
 			}
 			if (admission.test(queue)) {
 				return queue;

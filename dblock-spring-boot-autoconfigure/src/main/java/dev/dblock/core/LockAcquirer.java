@@ -35,6 +35,8 @@ final class LockAcquirer {
 
 	private static final int MOST_DOUBLINGS = 20;
 
+	private static final String LATER = "Threads of this application wait for it, and let other instances have it first";
+
 	private final LockRequests requests;
 
 	private final EngineSettings settings;
@@ -80,9 +82,9 @@ final class LockAcquirer {
 
 	private LockAttempt tryOnce(String name, LeaseTerms terms) {
 		refuseIfUnwanted(name);
-		Lease mine = heldHere(name);
-		if (mine != null) {
-			return new LockRefusal(name, mine.describe(this.settings.acquirer()), Duration.ZERO);
+		LockRefusal refusal = refuseHere(name);
+		if (refusal != null) {
+			return refusal;
 		}
 		LocalQueue queue = this.queues.enter(name);
 		try {
@@ -96,9 +98,21 @@ final class LockAcquirer {
 		}
 	}
 
-	private @Nullable Lease heldHere(String name) {
+	/**
+	 * Refuse without a request what this process has. A request that is sent while it is
+	 * given back, or while those who wait here let other processes go first, would come
+	 * before all of them: others only hear of a release when a majority has it.
+	 */
+	private @Nullable LockRefusal refuseHere(String name) {
 		LocalQueue queue = this.queues.find(name);
-		return (queue != null) ? queue.holder() : null;
+		if (queue == null) {
+			return null;
+		}
+		Lease mine = queue.present();
+		if (mine != null) {
+			return new LockRefusal(name, mine.describe(this.settings.acquirer()), Duration.ZERO);
+		}
+		return queue.letsOthersGoFirst() ? new LockRefusal(name, null, Duration.ZERO, LATER) : null;
 	}
 
 	private LockAttempt accept(LeaseHandle handle) {
@@ -168,6 +182,8 @@ final class LockAcquirer {
 		private boolean subscribed;
 
 		private boolean waiting;
+
+		private boolean askedAtLast;
 
 		Wait(String name, LeaseTerms terms, Acquisition acquisition) {
 			this.name = name;
@@ -241,7 +257,14 @@ final class LockAcquirer {
 				long leftNanos = this.waitNanos - elapsedNanos();
 				long pauseNanos = queue.pauseBeforeAsking(me);
 				if (pauseNanos <= 0 && (leftNanos > 0 || arriving)) {
-					LeaseHandle handle = ask(queue, me, leftNanos);
+					LeaseHandle handle = ask(queue, me, queue.beginAsking(me), leftNanos);
+					if (handle != null) {
+						return accept(handle);
+					}
+				}
+				else if (leftNanos <= 0 && !this.askedAtLast) {
+					this.askedAtLast = true;
+					LeaseHandle handle = ask(queue, me, queue.beginAskingAtLast(me), leftNanos);
 					if (handle != null) {
 						return accept(handle);
 					}
@@ -283,8 +306,7 @@ final class LockAcquirer {
 			return LockAcquirer.this.clock.nanoTime() - this.startNanos;
 		}
 
-		private @Nullable LeaseHandle ask(LocalQueue queue, Waiter me, long leftNanos) {
-			Cause cause = queue.beginAsking(me);
+		private @Nullable LeaseHandle ask(LocalQueue queue, Waiter me, @Nullable Cause cause, long leftNanos) {
 			if (cause == null) {
 				return null;
 			}
@@ -328,7 +350,7 @@ final class LockAcquirer {
 
 		private LockAttempt giveUp(LocalQueue queue, @Nullable AskPlan known) {
 			Duration waited = Duration.ofNanos(elapsedNanos());
-			Lease holder = queue.holder();
+			Lease holder = queue.present();
 			if (holder != null) {
 				return new LockRefusal(this.name, holder.describe(LockAcquirer.this.settings.acquirer()), waited);
 			}

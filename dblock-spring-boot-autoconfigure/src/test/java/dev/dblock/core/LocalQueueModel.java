@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 import dev.dblock.LossReason;
 import dev.dblock.core.WaitStatistics.Cause;
@@ -18,11 +19,12 @@ import org.springframework.test.util.ReflectionTestUtils;
  * <li>W waits for the lock, works and releases it,</li>
  * <li>I does so too, but may be interrupted at any time before,</li>
  * <li>L waits as well, but loses the lock by the end of its lease,</li>
+ * <li>S waits too, but its time may be up whenever it is parked,</li>
  * <li>T tries once,</li>
  * <li>X is another process that may or may not hold the lock for a while.</li>
  * </ul>
  * The stream of releases is a thread as well: what is released is told at some time
- * after.
+ * after. So is the time for which the others go first: it may pass at any moment.
  */
 final class LocalQueueModel {
 
@@ -33,6 +35,10 @@ final class LocalQueueModel {
 	private static final int INTERRUPT = 100;
 
 	private static final int STREAM = 99;
+
+	private static final int TIME = 98;
+
+	private static final long REQUEST_NANOS = 1000;
 
 	private static final LockClock STOPPED = new LockClock() {
 
@@ -60,12 +66,15 @@ final class LocalQueueModel {
 
 	private int untold;
 
+	private long nanos;
+
 	private int tokens;
 
 	private @Nullable Actor inside;
 
 	LocalQueueModel(int handOvers, String cast) {
-		this.queues = new LocalQueues(new HandOffSettings(handOvers, Duration.ofDays(1)), Duration.ofDays(1).toNanos());
+		this.queues = new LocalQueues(new HandOffSettings(handOvers, Duration.ofDays(1)), Duration.ofDays(1).toNanos(),
+				() -> this.nanos);
 		cast.chars().forEach((kind) -> this.actors.add(new Actor((char) kind, this.actors.size())));
 	}
 
@@ -75,12 +84,15 @@ final class LocalQueueModel {
 			if (actor.canStep()) {
 				choices.add(actor.number);
 			}
-			if (actor.canBeInterrupted()) {
+			if (actor.canBeInterrupted() || actor.canRunOutOfTime()) {
 				choices.add(INTERRUPT + actor.number);
 			}
 		}
 		if (this.untold > 0) {
 			choices.add(STREAM);
+		}
+		if (isCourteous()) {
+			choices.add(TIME);
 		}
 		return choices;
 	}
@@ -92,12 +104,27 @@ final class LocalQueueModel {
 			this.queues.signal(NAME);
 			return;
 		}
+		if (choice == TIME) {
+			this.story.append(" time");
+			this.nanos += 2 * REQUEST_NANOS;
+			this.actors.forEach(Actor::timePasses);
+			return;
+		}
 		Actor actor = this.actors.get(choice % INTERRUPT);
 		if (choice >= INTERRUPT) {
-			actor.at = At.QUIT;
+			actor.at = (actor.kind == 'S') ? At.LAST : At.QUIT;
 		}
 		this.story.append(' ').append(actor).append(':').append(actor.at);
 		actor.step();
+	}
+
+	private boolean isCourteous() {
+		LocalQueue queue = this.queues.find(NAME);
+		return queue != null && courtesy(queue).leftNanos(this.nanos) > 0;
+	}
+
+	private static Courtesy courtesy(LocalQueue queue) {
+		return (Courtesy) Objects.requireNonNull(field(queue, "courtesy"));
 	}
 
 	boolean isOver() {
@@ -119,6 +146,8 @@ final class LocalQueueModel {
 			state.append(actor.at)
 				.append(actor.quitting)
 				.append(actor.permit)
+				.append(actor.pausesForOthers)
+				.append(actor.asksAtLast)
 				.append(actor.lease != null)
 				.append(actor.handed() != null);
 			state.append(actor.lease != null && actor.lease == holder).append(',');
@@ -128,10 +157,14 @@ final class LocalQueueModel {
 		if (queue != null) {
 			Object streak = ReflectionTestUtils.getField(queue, "streak");
 			state.append(holder == null)
+				.append(field(queue, "givenBack") == null)
 				.append(field(queue, "releases"))
 				.append(field(queue, "visitors"))
 				.append(field(queue, "signalled"))
 				.append(field(queue, "asking"))
+				.append(field(queue, "outOfTurn"))
+				.append(isCourteous())
+				.append(ReflectionTestUtils.getField(courtesy(queue), "turns"))
 				.append(queue.plan() == null)
 				.append((streak != null) ? ReflectionTestUtils.getField(streak, "count") : "");
 		}
@@ -156,7 +189,7 @@ final class LocalQueueModel {
 	private enum At {
 
 		START, LOOK, PAUSE, PARKED, BEGIN, ASK, REFUSED, GRANTED, LEAVE, WORK, RELEASE, GIVE_UP, RELEASING, ENDED,
-		STORE, TOLD, LOST, QUIT, OVER
+		STORE, TOLD, LOST, LAST, QUIT, OVER
 
 	}
 
@@ -173,6 +206,10 @@ final class LocalQueueModel {
 		private int attempts;
 
 		private boolean quitting;
+
+		private boolean pausesForOthers;
+
+		private boolean asksAtLast;
 
 		private @Nullable Waiter waiter;
 
@@ -198,6 +235,17 @@ final class LocalQueueModel {
 			};
 		}
 
+		boolean canRunOutOfTime() {
+			return this.kind == 'S' && this.at == At.PARKED && !this.asksAtLast;
+		}
+
+		/**
+		 * Who is parked for no longer than others go first wakes by itself.
+		 */
+		void timePasses() {
+			this.permit |= this.at == At.PARKED && this.pausesForOthers;
+		}
+
 		private boolean keepsOthersFromAsking() {
 			return this.kind != 'X' && switch (this.at) {
 				case WORK, RELEASE, RELEASING, ENDED, STORE, TOLD -> true;
@@ -210,6 +258,7 @@ final class LocalQueueModel {
 			return this.place == null || this.place.waiters() == 0 && this.place.holder() == null
 					&& this.place.plan() == null && field(this.place, "holder") == null
 					&& field(this.place, "releases").equals(0) && field(this.place, "visitors").equals(0)
+					&& field(this.place, "givenBack") == null && field(this.place, "outOfTurn").equals(false)
 					&& field(this.place, "signalled").equals(false) && field(this.place, "asking").equals(false);
 		}
 
@@ -222,22 +271,30 @@ final class LocalQueueModel {
 			switch (this.at) {
 				case START -> this.at = start();
 				case LOOK -> this.at = look();
-				case PAUSE -> this.at = (place().pauseBeforeAsking(waiter()) <= 0) ? At.BEGIN : At.PARKED;
+				case PAUSE -> {
+					long pause = place().pauseBeforeAsking(waiter());
+					this.pausesForOthers = pause > 0 && pause <= 2 * REQUEST_NANOS;
+					this.at = (pause <= 0) ? At.BEGIN : At.PARKED;
+				}
 				case PARKED -> {
 					this.permit = false;
 					this.at = At.LOOK;
 				}
 				case BEGIN -> {
 					this.at = (place().beginAsking(waiter()) != null) ? At.ASK : At.LOOK;
-					check(this.at == At.LOOK
-							|| LocalQueueModel.this.actors.stream().noneMatch(Actor::keepsOthersFromAsking),
-							"Asked for what its own process holds or gives back");
+					checkThatItMayAsk();
+					check(this.at == At.LOOK || !isCourteous(), "Did not let others go first");
+				}
+				case LAST -> {
+					this.asksAtLast = true;
+					this.at = (place().beginAskingAtLast(waiter()) != null) ? At.ASK : At.QUIT;
+					checkThatItMayAsk();
 				}
 				case ASK -> this.at = ask();
 				case REFUSED -> {
 					place().refused(waiter(),
 							new AskPlan(Outcome.refused(null), 1, Cause.SLOW_POLL, Long.MAX_VALUE / 2));
-					this.at = At.LOOK;
+					this.at = this.asksAtLast ? At.QUIT : At.LOOK;
 				}
 				case GRANTED -> {
 					check(this.waiter == null || LocalQueueModel.this.line.get(0) == this, "Not first in the line");
@@ -274,7 +331,7 @@ final class LocalQueueModel {
 				}
 				case STORE -> this.at = release();
 				case TOLD -> {
-					place().released(0);
+					place().released(REQUEST_NANOS);
 					this.at = this.quitting ? At.LEAVE : At.OVER;
 				}
 				case QUIT -> this.at = quit();
@@ -282,17 +339,17 @@ final class LocalQueueModel {
 			}
 		}
 
+		private void checkThatItMayAsk() {
+			check(this.at != At.ASK || LocalQueueModel.this.actors.stream().noneMatch(Actor::keepsOthersFromAsking),
+					"Asked for what its own process holds or gives back");
+		}
+
 		private At start() {
 			if (this.kind == 'X') {
 				return ask();
 			}
 			if (this.kind == 'T') {
-				LocalQueue found = LocalQueueModel.this.queues.find(NAME);
-				if (found != null && found.holder() != null) {
-					return At.OVER;
-				}
-				this.place = LocalQueueModel.this.queues.enter(NAME);
-				return At.ASK;
+				return startToTry();
 			}
 			Waiter joining = new Waiter(TERMS) {
 
@@ -306,6 +363,17 @@ final class LocalQueueModel {
 			this.place = LocalQueueModel.this.queues.join(NAME, joining);
 			LocalQueueModel.this.line.add(this);
 			return At.LOOK;
+		}
+
+		private At startToTry() {
+			LocalQueue found = LocalQueueModel.this.queues.find(NAME);
+			if (found != null && (found.present() != null || found.letsOthersGoFirst())) {
+				return At.OVER;
+			}
+			this.at = At.ASK;
+			checkThatItMayAsk();
+			this.place = LocalQueueModel.this.queues.enter(NAME);
+			return At.ASK;
 		}
 
 		private At look() {
@@ -390,15 +458,15 @@ final class LocalQueueModel {
 		}
 
 		private Waiter waiter() {
-			return java.util.Objects.requireNonNull(this.waiter);
+			return Objects.requireNonNull(this.waiter);
 		}
 
 		private LocalQueue place() {
-			return java.util.Objects.requireNonNull(this.place);
+			return Objects.requireNonNull(this.place);
 		}
 
 		private Lease lease() {
-			return java.util.Objects.requireNonNull(this.lease);
+			return Objects.requireNonNull(this.lease);
 		}
 
 		@Override

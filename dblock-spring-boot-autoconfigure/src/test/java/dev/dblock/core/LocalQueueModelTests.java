@@ -30,7 +30,8 @@ class LocalQueueModelTests {
 				Arguments.of(1000, "WIX"), Arguments.of(1000, "WWXT"), Arguments.of(1, "WIXT"), Arguments.of(0, "WIXT"),
 				Arguments.of(1000, "WIIX"), Arguments.of(1000, "WWIT"), Arguments.of(1, "WWIX"),
 				Arguments.of(0, "WWIX"), Arguments.of(1000, "WIXX"), Arguments.of(1000, "WITT"),
-				Arguments.of(1000, "WLW"), Arguments.of(1000, "LIX"), Arguments.of(1, "LLT"));
+				Arguments.of(1000, "WLW"), Arguments.of(1000, "LIX"), Arguments.of(1, "LLT"), Arguments.of(1, "WWS"),
+				Arguments.of(1, "WSX"), Arguments.of(1, "WWST"), Arguments.of(1000, "SSX"));
 	}
 
 	@ParameterizedTest(name = "{1}, {0} hand-overs")

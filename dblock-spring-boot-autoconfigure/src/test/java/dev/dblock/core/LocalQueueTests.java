@@ -2,7 +2,10 @@ package dev.dblock.core;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.atomic.AtomicLong;
 
+import dev.dblock.LossReason;
+import dev.dblock.core.WaitStatistics.Cause;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -11,51 +14,172 @@ class LocalQueueTests {
 
 	private static final LeaseTerms TERMS = LocalQueueModelTests.terms();
 
+	private static final Duration LONG = Duration.ofSeconds(1);
+
 	private final ManualClock clock = new ManualClock();
+
+	private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE);
 
 	private final Waiter waiter = new Waiter(TERMS);
 
 	@Test
 	void letsOtherProcessesGoFirstAfterTheLockHasGoneRoundHereForLong() {
-		LocalQueue queue = queue(Duration.ofNanos(1));
+		LocalQueue queue = queue(LONG);
 		assertThatIsYieldedFor(queue, Duration.ofMillis(40), Duration.ofMillis(80));
-		LockWorld.eventually().until(() -> queue.pauseBeforeAsking(this.waiter) <= 0);
+		pass(Duration.ofMillis(80));
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
 	}
 
 	@Test
 	void letsThemGoFirstForLessTimeAfterEachOfTheNextReleases() {
-		LocalQueue queue = queue(Duration.ofNanos(1));
-		queue.join(this.waiter);
-		queue.releasing();
-		queue.released(Duration.ofMillis(30).toNanos());
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
 		for (long expected : new long[] { 30, 20, 10, 0, 0 }) {
-			LockWorld.eventually().until(() -> queue.pauseBeforeAsking(this.waiter) <= 0);
-			assertIsYielded(queue, Duration.ofMillis(expected), queue::signal);
+			pass(Duration.ofNanos(queue.pauseBeforeAsking(this.waiter)));
+			queue.signal();
+			assertThat(queue.pauseBeforeAsking(this.waiter)).isEqualTo(Duration.ofMillis(expected).toNanos());
 		}
 	}
 
 	@Test
 	void isNotKeptFromAskingByWhatIsToldMeanwhile() {
-		LocalQueue queue = queue(Duration.ofNanos(1));
-		queue.join(this.waiter);
-		queue.releasing();
-		queue.released(Duration.ofSeconds(20).toNanos());
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofSeconds(20));
 		long first = queue.pauseBeforeAsking(this.waiter);
 		queue.signal();
 		queue.signal();
-		assertThat(queue.pauseBeforeAsking(this.waiter)).isPositive().isLessThanOrEqualTo(first);
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isPositive().isEqualTo(first);
 	}
 
 	@Test
-	void letsNobodyGoFirstAnyMoreOnceItWasGrantedTheLock() {
-		LocalQueue queue = queue(Duration.ofNanos(1));
-		queue.join(this.waiter);
+	void letsNobodyGoFirstAnyMoreOnceItWasGrantedTheLockInTurn() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		pass(Duration.ofMillis(60));
+		Waiter next = new Waiter(TERMS);
+		queue.join(next);
+		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		Lease lease = lease();
+		queue.granted(lease, this.waiter);
+		assertThat(successor(queue, lease)).isSameAs(next);
+		queue.ended(lease);
+		assertThat(queue.pauseBeforeAsking(next)).isNotPositive();
+	}
+
+	@Test
+	void letsOthersGoFirstAgainAfterAGrantToWhoHadNoPlaceInTheQueue() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		assertThatItGoesOnToLetOthersGoFirst(queue, null);
+	}
+
+	@Test
+	void letsOthersGoFirstAgainAfterAGrantToAHeadThatDidNotLetThemDoSo() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		Waiter next = new Waiter(TERMS);
+		queue.join(next);
+		assertThat(queue.beginAskingAtLast(next)).as("behind another").isNull();
+		assertThat(queue.beginAskingAtLast(this.waiter)).isEqualTo(Cause.SIGNAL);
+		assertThatItGoesOnToLetOthersGoFirst(queue, this.waiter);
+		pass(LONG);
+		assertThat(queue.beginAskingAtLast(next)).isNotNull();
+		Lease lease = lease();
+		queue.granted(lease, next);
+		assertThat(queue.waiters()).isZero();
+	}
+
+	@Test
+	void isInTurnAgainAfterAHeadThatDidNotLetOthersGoFirstWasRefused() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		Waiter next = new Waiter(TERMS);
+		queue.join(next);
+		assertThat(queue.beginAskingAtLast(this.waiter)).isNotNull();
+		queue.refused(this.waiter, new AskPlan(Outcome.refused(null), 1, Cause.SLOW_POLL, this.nanos.get()));
+		assertThat(queue.beginAskingAtLast(this.waiter)).as("knows the answer").isNull();
+		queue.signal();
+		assertThat(queue.beginAskingAtLast(this.waiter)).as("which may be another now").isNotNull();
+		queue.quit(this.waiter);
+		pass(LONG);
+		assertThat(queue.beginAsking(next)).isNotNull();
+		Waiter last = new Waiter(TERMS);
+		queue.join(last);
+		Lease lease = lease();
+		queue.granted(lease, next);
+		assertThat(successor(queue, lease)).isSameAs(last);
+	}
+
+	private void assertThatItGoesOnToLetOthersGoFirst(LocalQueue queue, Waiter granted) {
+		Lease lease = lease();
+		queue.granted(lease, granted);
+		assertThat(successor(queue, lease)).as("handed on").isNull();
+		assertThat(queue.letsOthersGoFirst()).isTrue();
+		pass(Duration.ofMillis(60));
+		assertThat(queue.letsOthersGoFirst()).isFalse();
 		queue.releasing();
-		queue.released(Duration.ofSeconds(20).toNanos());
+		queue.ended(lease);
+		queue.released(Duration.ofMillis(30).toNanos());
+		assertThat(queue.letsOthersGoFirst()).isTrue();
+	}
+
+	@Test
+	void letsOthersGoFirstOnlyWhereSomebodyWaits() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		assertThat(queue.letsOthersGoFirst()).isTrue();
+		queue.quit(this.waiter);
+		assertThat(queue.letsOthersGoFirst()).isFalse();
+	}
+
+	@Test
+	void keepsTheNameTakenUntilItIsGivenBack() {
+		LocalQueue queue = queue(LONG);
 		Lease lease = lease();
 		queue.granted(lease, null);
+		assertThat(queue.present()).isSameAs(lease);
+		lease.endWith(LossReason.RELEASED);
+		assertThat(queue.holder()).isNull();
+		queue.releasing();
+		assertThat(queue.present()).isSameAs(lease);
 		queue.ended(lease);
-		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
+		assertThat(queue.present()).isSameAs(lease);
+		queue.releasing();
+		queue.released(1);
+		assertThat(queue.present()).as("one of two was given back").isSameAs(lease);
+		queue.released(1);
+		assertThat(queue.present()).isNull();
+	}
+
+	@Test
+	void doesNotTakeANameForTakenWhoseReleaseTakesVeryLong() {
+		LocalQueue queue = queue(LONG);
+		Lease lease = lease();
+		queue.granted(lease, null);
+		queue.releasing();
+		queue.ended(lease);
+		pass(Duration.ofNanos(LocalQueue.LONGEST_RELEASE_NANOS));
+		assertThat(queue.present()).isNull();
+	}
+
+	@Test
+	void doesNotTakeANameForTakenWhoseLeaseIsOverOrWasLost() {
+		LocalQueue queue = queue(LONG);
+		Lease lease = lease();
+		queue.granted(lease, null);
+		this.clock.advance(TERMS.lease());
+		assertThat(queue.present()).isNull();
+		queue.releasing();
+		queue.ended(lease);
+		assertThat(queue.present()).isNull();
+		queue.released(1);
+		Lease another = lease();
+		queue.granted(another, null);
+		assertThat(queue.present()).isSameAs(another);
+		another.endWith(LossReason.TAKEN_OVER);
+		assertThat(queue.present()).isNull();
+		queue.ended(another);
+		assertThat(queue.present()).isNull();
 	}
 
 	@Test
@@ -66,7 +190,7 @@ class LocalQueueTests {
 
 	@Test
 	void doesNotMakeWaitersPayForAReleaseThatTookVeryLong() {
-		LocalQueue queue = queue(Duration.ofNanos(1));
+		LocalQueue queue = queue(LONG);
 		assertThatIsYieldedFor(queue, Duration.ofSeconds(20), Duration.ofMillis(100));
 	}
 
@@ -84,38 +208,52 @@ class LocalQueueTests {
 
 	@Test
 	void waitsForAReleaseNoLongerThanItNeeds() {
-		LocalQueue queue = new LocalQueues(new HandOffSettings(1000, Duration.ofHours(1)),
-				Duration.ofMillis(20).toNanos())
-			.enter("name");
+		LocalQueue queue = queue(Duration.ofHours(1));
 		Lease lease = lease();
 		queue.granted(lease, null);
 		queue.join(this.waiter);
 		queue.releasing();
 		queue.ended(lease);
-		assertThat(queue.pauseBeforeAsking(this.waiter)).isLessThanOrEqualTo(Duration.ofMillis(20).toNanos());
-		LockWorld.eventually().until(() -> queue.pauseBeforeAsking(this.waiter) <= 0);
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isEqualTo(LocalQueue.LONGEST_RELEASE_NANOS);
+		assertThat(queue.beginAsking(this.waiter)).isNull();
+		assertThat(queue.beginAskingAtLast(this.waiter)).isNull();
+		pass(Duration.ofNanos(LocalQueue.LONGEST_RELEASE_NANOS));
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
 		assertThat(queue.beginAsking(this.waiter)).isNotNull();
 	}
 
 	private void assertThatIsYieldedFor(LocalQueue queue, Duration request, Duration expected) {
+		giveBackAfterLong(queue, request);
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isEqualTo(expected.toNanos());
+	}
+
+	/**
+	 * Have the lock held here for a second, and given back.
+	 */
+	private void giveBackAfterLong(LocalQueue queue, Duration request) {
 		Lease lease = lease();
 		queue.granted(lease, null);
 		queue.join(this.waiter);
+		pass(LONG);
 		queue.releasing();
 		queue.ended(lease);
 		assertThat(queue.pauseBeforeAsking(this.waiter)).isPositive();
-		assertIsYielded(queue, expected, () -> queue.released(request.toNanos()));
+		queue.released(request.toNanos());
 	}
 
-	private void assertIsYielded(LocalQueue queue, Duration expected, Runnable news) {
-		long start = System.nanoTime();
-		news.run();
-		long pause = queue.pauseBeforeAsking(this.waiter);
-		assertThat(pause).isBetween(expected.toNanos() - (System.nanoTime() - start), expected.toNanos());
+	private void pass(Duration time) {
+		this.nanos.addAndGet(time.toNanos());
 	}
 
-	private static LocalQueue queue(Duration maxTime) {
-		return new LocalQueues(new HandOffSettings(1000, maxTime)).enter("name");
+	private static Waiter successor(LocalQueue queue, Lease lease) {
+		synchronized (queue) {
+			return queue.successor(lease);
+		}
+	}
+
+	private LocalQueue queue(Duration maxTime) {
+		return new LocalQueues(new HandOffSettings(1000, maxTime), LocalQueue.LONGEST_RELEASE_NANOS, this.nanos::get)
+			.enter("name");
 	}
 
 	private Lease lease() {

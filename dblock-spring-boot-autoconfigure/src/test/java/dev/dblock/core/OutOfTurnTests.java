@@ -1,0 +1,116 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.List;
+
+import dev.dblock.LockAttempt;
+import dev.dblock.LockGrant;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInterruptedException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.core.Request.Kind;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.test.util.ReflectionTestUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Who asks for a lock that other processes are to have first.
+ */
+@Timeout(300)
+class OutOfTurnTests {
+
+	private static final LockOptions BRIEFLY = LockOptions.defaults().waitUpTo(Duration.ofMillis(1));
+
+	private final LockWorld world = new LockWorld();
+
+	private final InMemoryLockRepository repository = this.world.repository();
+
+	private final DefaultLockEngine engine = onRealClocks();
+
+	@AfterEach
+	void close() {
+		this.engine.close();
+		this.world.close();
+	}
+
+	@Test
+	void aLockThatIsBeingGivenBackIsRefusedWithoutARequest() throws Exception {
+		LockHandle handle = granted(tryNow());
+		Gate gate = new Gate();
+		this.repository.next(Kind.RELEASE, Fault.answerHeldUp(gate));
+		Worker<Boolean> release = Worker.start(handle::release);
+		gate.awaitReached();
+		assertThat(this.repository.isHeld("a")).isFalse();
+		assertThat(refused(tryNow()).holder()).isNotNull()
+			.satisfies((holder) -> assertThat(holder.acquirer()).isEqualTo("host-2:815:x1"));
+		assertThat(refused(this.engine.acquire("a", BRIEFLY)).holder()).isNotNull();
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
+		gate.open();
+		assertThat(release.result()).isTrue();
+		granted(tryNow()).close();
+	}
+
+	@Test
+	void whoDoesNotWaitIsRefusedWithoutARequestWhileThoseWhoDoLetOthersGoFirst() throws Exception {
+		LocalQueue queue = this.engine.queues().enter("a");
+		letOthersGoFirst(queue);
+		Worker<LockAttempt> waiter = Worker
+			.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(Duration.ofHours(1))));
+		LockWorld.eventually().until(() -> queue.waiters() == 1);
+		LockRefusal refusal = refused(tryNow());
+		assertThat(refusal.holder()).isNull();
+		assertThat(refusal.describe())
+			.endsWith("Threads of this application wait for it, and let other instances have " + "it first");
+		assertThat(this.repository.count(Kind.ACQUIRE)).isZero();
+		waiter.interrupt();
+		assertThat(waiter.failure()).isInstanceOf(LockInterruptedException.class);
+		granted(tryNow()).close();
+		queue.leave();
+	}
+
+	@Test
+	void whoseTimeIsUpBeforeItsTurnAsksOnce() {
+		LocalQueue queue = this.engine.queues().enter("a");
+		letOthersGoFirst(queue);
+		granted(this.engine.acquire("a", BRIEFLY)).close();
+		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
+		letOthersGoFirst(queue);
+		int before = this.repository.count(Kind.ACQUIRE, "a");
+		assertThat(refused(this.engine.acquire("a", BRIEFLY)).holder()).isNotNull()
+			.satisfies((holder) -> assertThat(holder.holder()).isEqualTo(other.holder()));
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(before + 1);
+		queue.leave();
+	}
+
+	private static void letOthersGoFirst(LocalQueue queue) {
+		Courtesy courtesy = (Courtesy) ReflectionTestUtils.getField(queue, "courtesy");
+		assertThat(courtesy).isNotNull();
+		courtesy.begin(1, System.nanoTime() + Duration.ofHours(1).toNanos());
+	}
+
+	private LockAttempt tryNow() {
+		return this.engine.acquire("a", LockOptions.defaults());
+	}
+
+	private static LockHandle granted(LockAttempt attempt) {
+		assertThat(attempt).isInstanceOf(LockGrant.class);
+		return ((LockGrant) attempt).handle();
+	}
+
+	private static LockRefusal refused(LockAttempt attempt) {
+		assertThat(attempt).isInstanceOf(LockRefusal.class);
+		return (LockRefusal) attempt;
+	}
+
+	private DefaultLockEngine onRealClocks() {
+		PollSettings hardlyEver = new PollSettings(Duration.ofHours(1), Duration.ofHours(1));
+		return new DefaultLockEngine(this.repository,
+				LockWorld.settings(LockWorld.DEFAULTS, LockWorld.TIMEOUT, hardlyEver), List.of());
+	}
+
+}
