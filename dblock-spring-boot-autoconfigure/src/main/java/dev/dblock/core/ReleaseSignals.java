@@ -87,10 +87,14 @@ final class ReleaseSignals {
 		if (this.unsupported && this.clock.nanoTime() - this.unsupportedSinceNanos > UNSUPPORTED_NANOS) {
 			this.unsupported = false;
 		}
-		if (this.subscription == null && !this.unsupported && !this.closed) {
-			this.subscription = new Subscription();
-			this.feed.open(this.subscription);
+		if (this.unsupported || this.closed) {
+			return;
 		}
+		if (this.subscription == null) {
+			this.subscription = new Subscription();
+		}
+		// Leaves alone what is open, and revives what could not be started before
+		this.feed.open(this.subscription);
 	}
 
 	synchronized int waiters() {

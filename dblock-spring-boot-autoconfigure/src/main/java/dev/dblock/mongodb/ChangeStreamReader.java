@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 import com.mongodb.MongoChangeStreamException;
@@ -22,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Reads one change stream until it is stopped. Whatever goes wrong is followed by another
  * attempt, unless the server says that it has no such thing or that the user may not see
- * it.
+ * it. No error ends the thread, wherever it comes from.
  */
 final class ChangeStreamReader {
 
@@ -40,6 +41,8 @@ final class ChangeStreamReader {
 	private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
 
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
+
+	private static final long LONGEST_PAUSE_NANOS = LONGEST_PAUSE.toNanos();
 
 	/**
 	 * Denied; unknown command; no replica set; unknown stage; what the embedded server
@@ -102,11 +105,29 @@ final class ChangeStreamReader {
 		boolean goOn = true;
 		while (goOn && !isStopped()) {
 			try {
-				goOn = read();
+				goOn = readOrRecover();
 			}
 			catch (RuntimeException | Error ex) {
-				goOn = isStopped() || goOnAfter(ex);
+				pauseUnsaid();
 			}
+		}
+	}
+
+	/**
+	 * What failed may have been the telling of a failure, in a log or to the listener,
+	 * and memory may be short: nothing is said or made here that could fail again.
+	 */
+	private void pauseUnsaid() {
+		LockSupport.parkNanos(this, LONGEST_PAUSE_NANOS);
+		boolean unused = Thread.interrupted();
+	}
+
+	private boolean readOrRecover() {
+		try {
+			return read();
+		}
+		catch (RuntimeException | Error ex) {
+			return isStopped() || goOnAfter(ex);
 		}
 	}
 

@@ -171,6 +171,38 @@ class ReleaseSignalsTests {
 	}
 
 	@Test
+	void aFeedThatIsOpenIsOpenedOnce() throws Exception {
+		waitInVain("b");
+		waitInVain("c");
+		assertThat(this.feed.openings()).isEqualTo(1);
+	}
+
+	@Test
+	void aFeedThatDiedIsOpenedForTheNextWaiter() throws Exception {
+		waitInVain("b");
+		this.feed.tell(ReleaseListener::listening);
+		this.feed.die();
+		waitInVain("c");
+		assertThat(this.feed.openings()).isEqualTo(2);
+		Worker<LockAttempt> waiter = waitFor();
+		awaitAttempts(2);
+		waiter.awaitWaiting();
+		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
+		this.feed.tell((listener) -> listener.released("a"));
+		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+	}
+
+	@Test
+	void aFeedThatCouldNotBeOpenedIsOpenedForTheNextWaiter() throws Exception {
+		Error failure = new OutOfMemoryError("scripted: no thread");
+		this.feed.fail(failure);
+		assertThat(waitFor().failure()).isSameAs(failure);
+		assertThat(this.feed.isOpen()).isFalse();
+		waitInVain("b");
+		assertThat(this.feed.isOpen()).isTrue();
+	}
+
+	@Test
 	void whatAnEarlierOpeningTellsChangesNothingAfterTheEnd() throws Exception {
 		Worker<LockAttempt> waiter = waitFor();
 		this.feed.tell(ReleaseListener::listening);

@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A feed of releases that tells what a test has it tell.
  */
@@ -14,10 +16,33 @@ final class ScriptedFeed implements ReleaseFeed {
 
 	private volatile boolean open;
 
+	private volatile @Nullable Error failure;
+
 	@Override
 	public void open(ReleaseListener listener) {
-		this.openings.add(listener);
-		this.open = true;
+		Error failure = this.failure;
+		this.failure = null;
+		if (failure != null) {
+			throw failure;
+		}
+		if (!this.open || this.openings.get(this.openings.size() - 1) != listener) {
+			this.openings.add(listener);
+			this.open = true;
+		}
+	}
+
+	/**
+	 * Have the next opening fail.
+	 */
+	void fail(Error failure) {
+		this.failure = failure;
+	}
+
+	/**
+	 * Stop without telling so.
+	 */
+	void die() {
+		this.open = false;
 	}
 
 	@Override
