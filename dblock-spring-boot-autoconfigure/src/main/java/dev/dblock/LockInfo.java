@@ -14,8 +14,11 @@ import org.jspecify.annotations.Nullable;
  * @param holder the random id of the acquisition that has, or last had, the lock without
  * releasing it; {@code null} once released
  * @param acquirer the instance that acquired the lock last
- * @param thread the thread that acquired the lock last
- * @param why what the lock was acquired for
+ * @param thread the thread that acquired the lock last, as far as the server was told:
+ * while a lock is handed on inside a process, without a request, the others are told of
+ * the thread that the server granted it to, until the process has given it back. The
+ * process itself is told of the thread that has it
+ * @param why what the lock was acquired for, by that thread
  * @param token the last fencing token reserved under this name; the holder's own token is
  * not higher
  * @param acquiredAt when the lock was granted last

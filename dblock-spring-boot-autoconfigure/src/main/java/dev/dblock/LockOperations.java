@@ -457,7 +457,9 @@ public interface LockOperations {
 	Lock asLock(String name, LockOptions options);
 
 	/**
-	 * Look at one lock as the server has it.
+	 * Look at one lock as the server has it. Of a lock that is handed on between threads
+	 * of one process, the server knows the first of them: only that process itself is
+	 * told, by this method, of the thread that has it.
 	 * @param name the name of the lock
 	 * @return its state, or empty when it was never acquired or has been cleaned up
 	 */

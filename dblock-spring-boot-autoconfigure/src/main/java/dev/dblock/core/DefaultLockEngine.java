@@ -261,7 +261,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public Optional<LockInfo> inspect(String name) {
-		return this.repository.find(fullName(name));
+		return this.repository.find(fullName(name)).map(this.queues::withOwner);
 	}
 
 	@Override
@@ -274,7 +274,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	 * @return the locks
 	 */
 	public LocksByFullName byFullName() {
-		return new LocksOfRepository(this.repository, this.names.prefix());
+		return new LocksOfRepository(this.repository, this.names.prefix(), this.queues::withOwner);
 	}
 
 	@Override

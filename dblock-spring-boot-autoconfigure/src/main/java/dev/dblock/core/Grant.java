@@ -26,7 +26,7 @@ record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, Strin
 
 	Grant next(@Nullable String why) {
 		return new Grant(this.key, this.token + 1, this.lastToken, this.acquiredAt,
-				(why != null) ? why : "handed over inside the process", this.fenceRaised);
+				(why != null) ? LockNames.onOneLine(why) : "handed over inside the process", this.fenceRaised);
 	}
 
 }

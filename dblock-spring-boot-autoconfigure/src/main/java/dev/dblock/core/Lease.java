@@ -309,4 +309,14 @@ final class Lease {
 				Duration.ofNanos(Math.max(0, remainingNanos())));
 	}
 
+	/**
+	 * What the store has of the lock, with its present owner in this process: the store
+	 * was told only of the thread that it granted the lock to.
+	 */
+	LockInfo describe(LockInfo stored) {
+		return new LockInfo(stored.name(), stored.held(), stored.holder(), stored.acquirer(), this.owner.threadName(),
+				this.grant.why(), stored.token(), stored.acquiredAt(), stored.updatedAt(), stored.expiresAt(),
+				stored.releasedAt(), stored.remaining());
+	}
+
 }

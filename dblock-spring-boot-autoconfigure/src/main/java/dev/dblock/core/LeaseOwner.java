@@ -49,7 +49,7 @@ final class LeaseOwner {
 	}
 
 	String threadName() {
-		return nameOf(this.thread);
+		return LockNames.onOneLine(nameOf(this.thread));
 	}
 
 	/**

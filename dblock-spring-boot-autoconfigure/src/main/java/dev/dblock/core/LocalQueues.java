@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
+import dev.dblock.LockInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,6 +85,15 @@ final class LocalQueues {
 		if (queue != null) {
 			queue.ended(lease);
 		}
+	}
+
+	/**
+	 * What the store has of a lock, with its present owner if this process holds it.
+	 */
+	LockInfo withOwner(LockInfo stored) {
+		LocalQueue queue = find(stored.name());
+		Lease mine = (queue != null) ? queue.holder() : null;
+		return (mine != null && mine.key().holder().equals(stored.holder())) ? mine.describe(stored) : stored;
 	}
 
 	void signal(String name) {

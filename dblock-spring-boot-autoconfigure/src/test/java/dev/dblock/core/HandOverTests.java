@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import dev.dblock.LockAttempt;
 import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
@@ -58,6 +59,30 @@ class HandOverTests {
 		assertThat(this.repository.isHeld("stock")).isFalse();
 		assertThat(this.repository.count(Kind.RELEASE)).isEqualTo(1);
 		assertNothingIsLeft();
+	}
+
+	@Test
+	void isSeenInThisProcessWhereasOthersAreToldWhomTheStoreGrantedTheLockTo() {
+		LockHandle first = take("stock", LockOptions.defaults().why("the first"));
+		assertThat(this.world.engine().inspect("stock")).contains(this.repository.peek("stock"));
+		Waiting second = waitFor("stock", PATIENTLY.why("the second\nof two"));
+		first.close();
+		LockHandle handle = second.handle();
+		DefaultLockEngine elsewhere = this.world.newEngine(LockWorld.settings(""));
+		LockInfo stored = this.repository.peek("stock");
+		assertThat(elsewhere.inspect("stock")).contains(stored);
+		assertThat(stored.why()).isEqualTo("the first");
+		assertThat(stored.thread()).isEqualTo(Thread.currentThread().getName());
+		LockInfo seen = this.world.engine().inspect("stock").orElseThrow();
+		assertThat(seen.thread()).isEqualTo("waiter");
+		assertThat(seen.why()).isEqualTo(LockNames.onOneLine("the second\nof two")).doesNotContain("\n");
+		assertThat(seen).usingRecursiveComparison().ignoringFields("thread", "why").isEqualTo(stored);
+		assertThat(this.world.engine().byFullName().find("stock")).contains(seen);
+		assertThat(this.world.engine().list()).containsExactly(seen);
+		this.world.rob("stock");
+		LockInfo robbed = this.repository.peek("stock");
+		assertThat(this.world.engine().inspect("stock")).as("another holder").contains(robbed);
+		assertThat(handle.release()).isFalse();
 	}
 
 	@Test
