@@ -20,7 +20,8 @@ final class LocalQueue {
 
 	/**
 	 * The holder's end and the end of a release are told, so these waits need no bound;
-	 * this one makes a mistake there a delay instead of a standstill.
+	 * this one makes a mistake there a delay instead of a standstill, for whoever was the
+	 * head of the queue already when it looked last.
 	 */
 	private static final long SAFETY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -213,6 +214,14 @@ final class LocalQueue {
 	}
 
 	private long pauseForThisProcess(Waiter waiter, long now) {
+		long pause = pauseOfThisProcess(waiter, now);
+		if (pause > 0) {
+			waiter.expectNews(true);
+		}
+		return pause;
+	}
+
+	private long pauseOfThisProcess(Waiter waiter, long now) {
 		if (head() != waiter) {
 			return Long.MAX_VALUE;
 		}
@@ -233,7 +242,7 @@ final class LocalQueue {
 	 * @return why it asks, or {@code null} when it is not its turn any more
 	 */
 	synchronized @Nullable Cause beginAsking(Waiter waiter) {
-		return (pauseBeforeAsking(waiter) > 0) ? null : begin();
+		return (pauseBeforeAsking(waiter) > 0) ? null : begin(waiter);
 	}
 
 	/**
@@ -250,15 +259,27 @@ final class LocalQueue {
 			return null;
 		}
 		this.outOfTurn = this.courtesy.leftNanos(now) > 0;
-		return begin();
+		return begin(waiter);
 	}
 
-	private Cause begin() {
-		AskPlan due = this.plan;
-		Cause cause = this.signalled ? Cause.SIGNAL : ((due != null) ? due.cause() : Cause.FIRST);
+	private Cause begin(Waiter waiter) {
+		Cause cause = waiter.isExpectingNews() ? causeWithoutNews() : cause();
+		waiter.expectNews(false);
 		this.signalled = false;
 		this.asking = true;
 		return cause;
+	}
+
+	private Cause cause() {
+		AskPlan due = this.plan;
+		return this.signalled ? Cause.SIGNAL : ((due != null) ? due.cause() : Cause.FIRST);
+	}
+
+	private Cause causeWithoutNews() {
+		if (this.holder != null) {
+			return Cause.EXPIRY;
+		}
+		return (this.releases > 0) ? Cause.SLOW_RELEASE : Cause.UNTOLD;
 	}
 
 	/**
@@ -391,6 +412,7 @@ final class LocalQueue {
 	private void wakeHead() {
 		Waiter head = head();
 		if (head != null) {
+			head.expectNews(false);
 			head.wake();
 		}
 		else {

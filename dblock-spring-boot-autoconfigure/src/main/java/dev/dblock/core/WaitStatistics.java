@@ -25,6 +25,15 @@ final class WaitStatistics {
 		 */
 		EXPIRY,
 		/**
+		 * Its own process gives the lock back for longer than that is waited for.
+		 */
+		SLOW_RELEASE,
+		/**
+		 * It found by chance, or after a safety time, that it may ask: whoever made that
+		 * so should have told it.
+		 */
+		UNTOLD,
+		/**
 		 * Nothing tells of releases, so it asks now and then.
 		 */
 		POLL,

@@ -16,6 +16,8 @@ class Waiter {
 
 	private volatile @Nullable LeaseHandle handed;
 
+	private boolean expectingNews;
+
 	Waiter(LeaseTerms terms) {
 		this.terms = terms;
 	}
@@ -48,6 +50,18 @@ class Waiter {
 	 */
 	void hand(LeaseHandle handle) {
 		this.handed = handle;
+	}
+
+	/**
+	 * Whether this waiter was found to have to wait for others of its process, and was
+	 * told nothing since. Belongs to the queue's monitor, like the change of it.
+	 */
+	boolean isExpectingNews() {
+		return this.expectingNews;
+	}
+
+	void expectNews(boolean expecting) {
+		this.expectingNews = expecting;
 	}
 
 	/**

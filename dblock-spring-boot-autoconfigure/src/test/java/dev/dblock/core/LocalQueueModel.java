@@ -148,6 +148,7 @@ final class LocalQueueModel {
 				.append(actor.permit)
 				.append(actor.pausesForOthers)
 				.append(actor.asksAtLast)
+				.append(actor.waiter != null && actor.waiter.isExpectingNews())
 				.append(actor.lease != null)
 				.append(actor.handed() != null);
 			state.append(actor.lease != null && actor.lease == holder).append(',');
@@ -281,7 +282,9 @@ final class LocalQueueModel {
 					this.at = At.LOOK;
 				}
 				case BEGIN -> {
-					this.at = (place().beginAsking(waiter()) != null) ? At.ASK : At.LOOK;
+					Cause cause = place().beginAsking(waiter());
+					check(cause != Cause.UNTOLD && cause != Cause.SLOW_RELEASE, "Was not told");
+					this.at = (cause != null) ? At.ASK : At.LOOK;
 					checkThatItMayAsk();
 					check(this.at == At.LOOK || !isCourteous(), "Did not let others go first");
 				}

@@ -8,6 +8,8 @@ import dev.dblock.LossReason;
 import dev.dblock.core.WaitStatistics.Cause;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.test.util.ReflectionTestUtils;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 class LocalQueueTests {
@@ -204,6 +206,29 @@ class LocalQueueTests {
 		this.clock.advance(TERMS.lease());
 		assertThat(queue.pauseBeforeAsking(this.waiter)).isLessThanOrEqualTo(0);
 		assertThat(queue.holder()).isNull();
+	}
+
+	@Test
+	void knowsWhyAHeadAsksThatWasToldNothing() {
+		LocalQueue queue = queue(Duration.ofHours(1));
+		Lease lease = lease();
+		queue.granted(lease, null);
+		queue.join(this.waiter);
+		assertThat(queue.beginAsking(this.waiter)).isNull();
+		this.clock.advance(TERMS.lease());
+		assertThat(queue.beginAsking(this.waiter)).isEqualTo(Cause.EXPIRY);
+		assertThat(queue.beginAsking(this.waiter)).as("once").isEqualTo(Cause.FIRST);
+		queue.ended(lease);
+		assertThat(queue.beginAsking(this.waiter)).isEqualTo(Cause.SIGNAL);
+		queue.releasing();
+		assertThat(queue.beginAsking(this.waiter)).isNull();
+		pass(Duration.ofNanos(LocalQueue.LONGEST_RELEASE_NANOS));
+		assertThat(queue.beginAsking(this.waiter)).isEqualTo(Cause.SLOW_RELEASE);
+		queue.released(1);
+		queue.granted(lease(), null);
+		assertThat(queue.beginAsking(this.waiter)).isNull();
+		ReflectionTestUtils.setField(queue, "holder", null);
+		assertThat(queue.beginAsking(this.waiter)).isEqualTo(Cause.UNTOLD);
 	}
 
 	@Test
