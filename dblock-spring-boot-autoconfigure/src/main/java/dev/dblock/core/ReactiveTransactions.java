@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockThreads;
@@ -148,6 +150,11 @@ public final class ReactiveTransactions {
 	 */
 	private static final class Joined implements TransactionSynchronization {
 
+		/**
+		 * A monitor would pin a virtual thread to its carrier while it asks the store.
+		 */
+		private final Lock lock = new ReentrantLock();
+
 		private final OpenTransaction open;
 
 		Joined(TransactionContext transaction) {
@@ -155,27 +162,39 @@ public final class ReactiveTransactions {
 					transaction.isCurrentTransactionReadOnly(), null);
 		}
 
-		synchronized void join(LeaseHandle handle, TransactionContext transaction) {
-			if (this.open.isTooLateFor(handle)) {
-				throw new IllegalStateException(
-						("The lock '%s' came too late: the other locks of its transaction, which is "
-								+ "about to be committed, have been looked at already. Nothing was done under it. Take it earlier: "
-								+ "around the transaction, or in its work")
-							.formatted(handle.name()));
+		void join(LeaseHandle handle, TransactionContext transaction) {
+			this.lock.lock();
+			try {
+				if (this.open.isTooLateFor(handle)) {
+					throw new IllegalStateException(
+							("The lock '%s' came too late: the other locks of its transaction, which is "
+									+ "about to be committed, have been looked at already. Nothing was done under "
+									+ "it. Take it earlier: around the transaction, or in its work")
+								.formatted(handle.name()));
+				}
+				this.open.join(handle);
+				// A sequence can be cancelled at any time, in another thread
+				Set<TransactionSynchronization> known = transaction.getSynchronizations();
+				if (known == null || !known.contains(this)) {
+					this.open.leave(handle);
+					throw new IllegalStateException(("The transaction ended before the work under the lock '%s' began. "
+							+ "Nothing was done; do not use what a cancelled sequence was to deliver")
+						.formatted(handle.name()));
+				}
 			}
-			this.open.join(handle);
-			// A sequence can be cancelled at any time, in another thread
-			Set<TransactionSynchronization> known = transaction.getSynchronizations();
-			if (known == null || !known.contains(this)) {
-				this.open.leave(handle);
-				throw new IllegalStateException(("The transaction ended before the work under the lock '%s' began. "
-						+ "Nothing was done; do not use what a cancelled sequence was to deliver")
-					.formatted(handle.name()));
+			finally {
+				this.lock.unlock();
 			}
 		}
 
-		synchronized void leave(LeaseHandle handle) {
-			this.open.leave(handle);
+		void leave(LeaseHandle handle) {
+			this.lock.lock();
+			try {
+				this.open.leave(handle);
+			}
+			finally {
+				this.lock.unlock();
+			}
 		}
 
 		Mono<Void> prepared() {
@@ -183,8 +202,14 @@ public final class ReactiveTransactions {
 					: Mono.<Void>fromRunnable(this.open::prepare).subscribeOn(STORE);
 		}
 
-		synchronized @Nullable LeaseHandle kept(LeaseKeeper keeper, String name) {
-			return this.open.kept(keeper, name);
+		@Nullable LeaseHandle kept(LeaseKeeper keeper, String name) {
+			this.lock.lock();
+			try {
+				return this.open.kept(keeper, name);
+			}
+			finally {
+				this.lock.unlock();
+			}
 		}
 
 		@Override
@@ -193,8 +218,14 @@ public final class ReactiveTransactions {
 			return this.open.asksStoreBeforeCommit() ? check.subscribeOn(STORE) : check;
 		}
 
-		private synchronized void check() {
-			this.open.beforeCommit();
+		private void check() {
+			this.lock.lock();
+			try {
+				this.open.beforeCommit();
+			}
+			finally {
+				this.lock.unlock();
+			}
 		}
 
 		@Override
@@ -205,15 +236,21 @@ public final class ReactiveTransactions {
 			});
 		}
 
-		private synchronized void ended(int status) {
-			if (status == STATUS_COMMITTED) {
-				this.open.committed(null);
+		private void ended(int status) {
+			this.lock.lock();
+			try {
+				if (status == STATUS_COMMITTED) {
+					this.open.committed(null);
+				}
+				else {
+					this.open.endInDoubt();
+				}
+				// One that had begun before its lock was taken could not wait for that
+				this.open.prepare();
 			}
-			else {
-				this.open.endInDoubt();
+			finally {
+				this.lock.unlock();
 			}
-			// One that had begun before its lock was taken could not wait for that
-			this.open.prepare();
 		}
 
 	}

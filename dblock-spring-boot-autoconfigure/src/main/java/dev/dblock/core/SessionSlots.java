@@ -3,6 +3,8 @@ package dev.dblock.core;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -12,6 +14,11 @@ import java.util.function.Predicate;
  * the slot is retired from the beginning.
  */
 final class SessionSlots {
+
+	/**
+	 * A monitor would pin a virtual thread to its carrier while it asks the store.
+	 */
+	private final Lock lock = new ReentrantLock();
 
 	private final LeaseState state;
 
@@ -26,7 +33,17 @@ final class SessionSlots {
 	 * @return the slot, or {@link LeaseState#NO_SLOT} when there is none, or the lease
 	 * has ended
 	 */
-	synchronized int slotOf(Object session) {
+	int slotOf(Object session) {
+		this.lock.lock();
+		try {
+			return slot(session);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private int slot(Object session) {
 		for (SessionSlot known : this.slots) {
 			if (known.session().get() == session) {
 				return known.slot();
@@ -45,7 +62,17 @@ final class SessionSlots {
 	 * @param isOpen whether a session is in a transaction
 	 * @param settle waits until no transaction of before can be committed by some slots
 	 */
-	synchronized void makeRoom(Predicate<Object> isOpen, Consumer<List<Integer>> settle) {
+	void makeRoom(Predicate<Object> isOpen, Consumer<List<Integer>> settle) {
+		this.lock.lock();
+		try {
+			makeRoomWhereNeeded(isOpen, settle);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private void makeRoomWhereNeeded(Predicate<Object> isOpen, Consumer<List<Integer>> settle) {
 		if (this.state.hasFreeSlot()) {
 			return;
 		}

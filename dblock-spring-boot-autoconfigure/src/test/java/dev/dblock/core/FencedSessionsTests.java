@@ -88,6 +88,7 @@ class FencedSessionsTests {
 		fence(session());
 		fence(session());
 		assertThat(this.fence.slots()).containsExactly(0, 1, 2, 3, 0, 2);
+		assertThat(this.fence.monitors()).as("held meanwhile").isEmpty();
 	}
 
 	@Test

@@ -101,6 +101,17 @@ class ReactiveTransactionsUnderLocksTests {
 	}
 
 	@Test
+	void noMonitorIsHeldWhileATransactionAsksTheStore() {
+		List<String> monitors = new CopyOnWriteArrayList<>();
+		this.repository.always(Kind.RELEASE, Fault.after(() -> monitors.addAll(Monitors.held())));
+		this.locks.execute("a", () -> Mono.just("done")).as(this.operator::transactional).block(LONG);
+		assertThat(this.fence.slots()).hasSize(1);
+		assertThat(this.fence.monitors()).isEmpty();
+		assertThat(this.repository.count(Kind.RELEASE)).isEqualTo(1);
+		assertThat(monitors).isEmpty();
+	}
+
+	@Test
 	void aSecondTransactionIsFencedInTheSameSlot() {
 		assertThat(locked(transaction().then(transaction()))).isEqualTo("done");
 		assertThat(this.fence.slots()).containsExactly(0, 0);

@@ -18,6 +18,8 @@ final class ScriptedFence implements TransactionFence {
 
 	private final List<Integer> settled = new ArrayList<>();
 
+	private final List<String> monitors = new ArrayList<>();
+
 	private boolean endedByFailures;
 
 	private boolean settlesFail;
@@ -47,6 +49,13 @@ final class ScriptedFence implements TransactionFence {
 		return this.slots;
 	}
 
+	/**
+	 * In whose monitors threads asked the store.
+	 */
+	List<String> monitors() {
+		return this.monitors;
+	}
+
 	List<Integer> settled() {
 		return this.settled;
 	}
@@ -67,6 +76,7 @@ final class ScriptedFence implements TransactionFence {
 
 	@Override
 	public Written write(LeaseKey lease, long token, int slot) {
+		this.monitors.addAll(Monitors.held());
 		this.slots.add(slot);
 		this.tokens.add(token);
 		return this.answers.isEmpty() ? Written.DONE : this.answers.remove();
@@ -74,6 +84,7 @@ final class ScriptedFence implements TransactionFence {
 
 	@Override
 	public void settle(LeaseKey lease, long token, List<Integer> slots) {
+		this.monitors.addAll(Monitors.held());
 		this.settled.addAll(slots);
 		if (this.settlesFail) {
 			throw new IllegalStateException("scripted");
