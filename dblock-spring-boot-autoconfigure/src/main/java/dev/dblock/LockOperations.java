@@ -472,9 +472,15 @@ public interface LockOperations {
 	List<LockInfo> list();
 
 	/**
-	 * Take a lock away from its holder, for operators. The holder is told at its next
-	 * renewal and loses the lock; the name becomes free for others when the present lease
-	 * ends, so that nobody overlaps the holder.
+	 * Take a lock away from its holder, for operators. The name becomes free for others
+	 * when the present lease ends, so that nobody overlaps the holder.
+	 * <p>
+	 * The holder loses the lock when it is told. One that is renewed automatically is
+	 * told at its next renewal: a third of a lease after the last one, or, after
+	 * {@link LockHandle#extend}, once two thirds of a lease are left of the extension.
+	 * One that is not (any more) is told when it renews or extends by itself, when it
+	 * releases the lock, or at the end of its lease. {@link LockHandle#isHeld()} and
+	 * {@link LockHandle#ensureHeld()} ask no server as long as the lease is proven.
 	 * @param name the name of the lock
 	 * @return whether it had a holder
 	 */
@@ -482,8 +488,11 @@ public interface LockOperations {
 
 	/**
 	 * Take a lock away from its holder and free its name at once, for operators. This
-	 * gives up exclusion: the holder goes on until its next renewal and does not know
-	 * that another may hold the lock already. Only for a holder that is known to be gone.
+	 * gives up exclusion: the holder is told as after {@link #forceRelease(String)} and
+	 * no sooner, so one that is not renewed, or has extended its lease, may go on to the
+	 * end of its lease and not know that another holds the lock already. Only the commit
+	 * of a fenced transaction is refused as soon as another has it. Only for a holder
+	 * that is known to be gone.
 	 * @param name the name of the lock
 	 * @return whether it had a holder or was still taken
 	 */

@@ -99,8 +99,11 @@ public final class DblockEndpoint {
 	public ForcedRelease release(String name, @org.springframework.lang.Nullable @Nullable Boolean now,
 			@org.springframework.lang.Nullable @Nullable String database) {
 		LocksByFullName locks = this.databases.apply(database);
-		LockInfo before = (locks != null) ? find(locks, name).orElse(null) : null;
-		if (locks == null || before == null) {
+		if (locks == null) {
+			return ForcedRelease.ofNoDatabase(String.valueOf(database));
+		}
+		LockInfo before = find(locks, name).orElse(null);
+		if (before == null) {
 			return ForcedRelease.ofNothing();
 		}
 		boolean atOnce = Boolean.TRUE.equals(now);

@@ -85,7 +85,7 @@ import org.springframework.util.ClassUtils;
  * {@code holder} and removes {@code expiresAt} or sets it to the end of the minimum
  * hold.</li>
  * <li><b>Force release</b> removes {@code holder}, sets {@code fencePending} and leaves
- * {@code expiresAt}, so that nobody overlaps the holder, who is told at its next renewal.
+ * {@code expiresAt}, so that nobody overlaps the holder, who is told when it next asks.
  * The immediate form removes {@code expiresAt} too, and with it exclusion.</li>
  * </ol>
  *

@@ -84,6 +84,7 @@ class DblockEndpointTests {
 		assertThat(answer.before()).isEqualTo(HELD);
 		assertThat(answer.meaning()).contains("host-1", "main", "Stock#count", SINCE.toString())
 			.contains("told at its next renewal", "LockLostException", SINCE.plusSeconds(30).toString())
+			.contains("if it is not renewed", "extended")
 			.doesNotContain("EXCLUSION IS GIVEN UP");
 		assertThat(output).contains("'app-stock' was taken away by an operator");
 		then(this.operations).should(never()).forceReleaseNow(any());
@@ -106,7 +107,8 @@ class DblockEndpointTests {
 		given(this.operations.forceReleaseNow("stock")).willReturn(true);
 		ForcedRelease answer = this.endpoint.release("app-stock", true, null);
 		assertThat(answer.released()).isTrue();
-		assertThat(answer.meaning()).contains("EXCLUSION IS GIVEN UP", "host-1", "4711");
+		assertThat(answer.meaning()).contains("EXCLUSION IS GIVEN UP", "host-1", "4711")
+			.contains("if it is not renewed", "extended", SINCE.plusSeconds(30).toString());
 		assertThat(output).contains("EXCLUSION IS GIVEN UP");
 		then(this.operations).should(never()).forceRelease(any());
 	}
@@ -139,7 +141,9 @@ class DblockEndpointTests {
 		assertThat(several.releaseLock(new String[] { "stock" }, null, "orders").released()).isTrue();
 		assertThat(several.locks(null, "oders")).isNull();
 		assertThat(several.lock(new String[] { "stock" }, "oders")).isNull();
-		assertThat(several.release("stock", null, "oders").released()).isFalse();
+		ForcedRelease nowhere = several.release("stock", null, "oders");
+		assertThat(nowhere.released()).isFalse();
+		assertThat(nowhere.meaning()).contains("no database factory 'oders'").doesNotContain("no such lock");
 	}
 
 }
