@@ -50,15 +50,22 @@ class LinkageTests {
 			"dev.dblock.autoconfigure.DblockHealthAutoConfiguration$Boot4", "dev.dblock.mongodb.FactoryClient");
 
 	/**
-	 * What each application with the starter has, and its tests. All else is optional,
-	 * and used only where it exists.
+	 * For Spring Integration 7 alone, and loaded only there.
+	 */
+	private static final Set<String> FOR_A_LATER_INTEGRATION = Set.of("dev.dblock.integration.DblockLockRegistry",
+			"dev.dblock.integration.IntegrationDistributedLock");
+
+	/**
+	 * What each application with the starter has, and its tests; and Spring Integration,
+	 * which the tests of this module have. All else is optional, and used only where it
+	 * exists.
 	 */
 	private static final List<String> ALWAYS_THERE = List.of("dev.dblock.", "com.mongodb.", "org.assertj.", "org.bson.",
 			"org.slf4j.", "org.springframework.aop.", "org.springframework.aot.", "org.springframework.beans.",
 			"org.springframework.boot.", "org.springframework.context.", "org.springframework.core.",
 			"org.springframework.dao.", "org.springframework.data.", "org.springframework.expression.",
-			"org.springframework.scheduling.", "org.springframework.test.", "org.springframework.transaction.",
-			"org.springframework.util.");
+			"org.springframework.integration.", "org.springframework.scheduling.", "org.springframework.test.",
+			"org.springframework.transaction.", "org.springframework.util.");
 
 	/**
 	 * Optional though its name begins as that of something that is always there.
@@ -128,12 +135,25 @@ class LinkageTests {
 		}
 		Members members = members(owner);
 		if (members == null) {
-			if (ALWAYS_THERE.stream().anyMatch(type::startsWith) && !type.startsWith(REACTIVE_DRIVER)) {
-				this.missing.add("%s refers to %s".formatted(caller, type));
-			}
+			checkAbsent(caller, type);
 		}
 		else if (!has(members, name + descriptor, name.equals("<init>"))) {
 			this.missing.add("%s refers to %s.%s%s".formatted(caller, type, name, descriptor));
+		}
+	}
+
+	private void checkParent(String caller, String parent) {
+		this.checked++;
+		String type = Type.getObjectType(parent).getClassName();
+		if (!SEAMS.contains(caller) && !type.startsWith("java.") && members(parent) == null) {
+			checkAbsent(caller, type);
+		}
+	}
+
+	private void checkAbsent(String caller, String type) {
+		if (ALWAYS_THERE.stream().anyMatch(type::startsWith) && !type.startsWith(REACTIVE_DRIVER)
+				&& !FOR_A_LATER_INTEGRATION.contains(caller)) {
+			this.missing.add("%s refers to %s".formatted(caller, type));
 		}
 	}
 
@@ -248,6 +268,8 @@ class LinkageTests {
 		public void visit(int version, int access, String name, String signature, String superName,
 				String[] interfaces) {
 			this.caller = Type.getObjectType(name).getClassName();
+			Stream.concat(Stream.ofNullable(superName), Stream.of(interfaces))
+				.forEach((parent) -> checkParent(this.caller, parent));
 		}
 
 		@Override
