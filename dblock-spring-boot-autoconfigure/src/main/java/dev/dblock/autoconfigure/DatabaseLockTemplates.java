@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
 import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.LocksByFullName;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.NamedBeanHolder;
@@ -31,6 +32,8 @@ final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 
 	private final Map<String, LockTemplate> byName = new ConcurrentHashMap<>();
 
+	private final Map<String, LocksByFullName> lookedAt = new ConcurrentHashMap<>();
+
 	/**
 	 * Templates for the databases of an application.
 	 * @param usual what is used where no database is named
@@ -52,16 +55,35 @@ final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 		return (known != null) ? known : create(databaseFactory);
 	}
 
+	private NamedBeanHolder<MongoDatabaseFactory> factory(String name) {
+		return this.databases.named(name, "The database factory '%s'".formatted(name));
+	}
+
 	private LockTemplate create(String name) {
 		LockTemplate usual = this.usual.get();
-		NamedBeanHolder<MongoDatabaseFactory> factory = this.databases.named(name,
-				"The database factory '%s'".formatted(name));
+		NamedBeanHolder<MongoDatabaseFactory> factory = factory(name);
 		if (this.databases.isUsual(name)) {
 			return usual;
 		}
 		MongoEngines engines = this.engines.get();
 		// All beans exist by now: no thread that creates some is waited for in here
 		return this.byName.computeIfAbsent(name, (key) -> new LockTemplate(engines.make(factory, BEAN)));
+	}
+
+	/**
+	 * Look at the locks in a database. Whoever only looks has no engine made: health and
+	 * meters would count it from then on.
+	 * @param name the name of the database's factory
+	 * @return its locks
+	 * @throws IllegalArgumentException when there is no such factory
+	 */
+	LocksByFullName look(String name) {
+		NamedBeanHolder<MongoDatabaseFactory> factory = factory(name);
+		DefaultLockEngine used = engines().get(name);
+		if (used != null) {
+			return used.byFullName();
+		}
+		return this.lookedAt.computeIfAbsent(name, (key) -> this.engines.get().look(factory));
 	}
 
 	/**

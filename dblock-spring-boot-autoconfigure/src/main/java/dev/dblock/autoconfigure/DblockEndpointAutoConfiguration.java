@@ -41,6 +41,9 @@ public final class DblockEndpointAutoConfiguration {
 
 	private static @Nullable LocksByFullName find(String database, LockTemplates templates) {
 		try {
+			if (templates instanceof DatabaseLockTemplates databases) {
+				return databases.look(database);
+			}
 			DefaultLockEngine engine = engine(templates.on(database));
 			return (engine != null) ? engine.byFullName() : null;
 		}

@@ -7,6 +7,7 @@ import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineSettings;
 import dev.dblock.core.LockObserver;
 import dev.dblock.core.LockTransactions;
+import dev.dblock.core.LocksByFullName;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.MongoLockSettingsCustomizer;
@@ -37,12 +38,23 @@ record MongoEngines(MongoLockSettings settings, List<MongoLockSettingsCustomizer
 	 * @param owner the bean that closes the engine
 	 */
 	DefaultLockEngine make(NamedBeanHolder<MongoDatabaseFactory> factory, String owner) {
-		MongoLockRepository repository = new MongoLockRepository(factory.getBeanInstance(),
-				customized(this.settings, factory.getBeanName(), this.customizers));
-		DefaultLockEngine engine = new DefaultLockEngine(repository, this.engineSettings, this.listeners, this.observer,
-				this.transactions);
+		DefaultLockEngine engine = new DefaultLockEngine(repository(factory), this.engineSettings, this.listeners,
+				this.observer, this.transactions);
 		EngineShutdown.arrange(this.context, engine, owner, factory.getBeanName());
 		return engine;
+	}
+
+	/**
+	 * Look at the locks of a database that this application may never use.
+	 * @param factory the factory, and its name
+	 */
+	LocksByFullName look(NamedBeanHolder<MongoDatabaseFactory> factory) {
+		return LocksByFullName.of(repository(factory), this.engineSettings.namePrefix());
+	}
+
+	private MongoLockRepository repository(NamedBeanHolder<MongoDatabaseFactory> factory) {
+		return new MongoLockRepository(factory.getBeanInstance(),
+				customized(this.settings, factory.getBeanName(), this.customizers));
 	}
 
 	static MongoLockSettings customized(MongoLockSettings settings, String databaseFactory,

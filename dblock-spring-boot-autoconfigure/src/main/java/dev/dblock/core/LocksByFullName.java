@@ -12,6 +12,16 @@ import dev.dblock.LockInfo;
 public interface LocksByFullName {
 
 	/**
+	 * The locks of a store without an engine, for who only looks.
+	 * @param repository the store
+	 * @param prefix what is put before every name
+	 * @return its locks
+	 */
+	static LocksByFullName of(LockRepository repository, String prefix) {
+		return new LocksOfRepository(repository, prefix);
+	}
+
+	/**
 	 * All locks of the application.
 	 * @return their states, by name
 	 */

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.mongodb.autoconfigure.DataMongoAutoConfiguration;
@@ -219,6 +220,25 @@ class SeveralDatabasesTests {
 				assertThat(endpoint.locks(null, "oders")).isNull();
 				assertThat(endpoint.release("stock", null, "orders").released()).isTrue();
 			});
+	}
+
+	@Test
+	void whoOnlyLooksAtADatabaseHasNoEngineMadeForIt() {
+		this.contextRunner.withConfiguration(AutoConfigurations.of(DblockEndpointAutoConfiguration.class))
+			.withPropertyValues("management.endpoints.web.exposure.include=dblock")
+			.run((looking) -> this.contextRunner.run((locking) -> {
+				LockHandle held = locking.getBean(LockTemplates.class).on("orders").acquire("stock");
+				DblockEndpoint endpoint = looking.getBean(DblockEndpoint.class);
+				assertThat(endpoint.locks(null, "orders").locks()).hasSize(1);
+				assertThat(endpoint.lock(new String[] { "stock" }, "orders").held()).isTrue();
+				assertThat(endpoint.release("stock", null, "orders").released()).isTrue();
+				assertThat(held.release()).isFalse();
+				SingletonBeanRegistry beans = (SingletonBeanRegistry) looking.getAutowireCapableBeanFactory();
+				assertThat(DatabaseLockTemplates.createdEngines(beans)).isEmpty();
+				looking.getBean(LockTemplates.class).on("orders");
+				assertThat(DatabaseLockTemplates.createdEngines(beans)).containsOnlyKeys("orders");
+				assertThat(endpoint.locks(null, "orders").locks()).hasSize(1);
+			}));
 	}
 
 	@Test
