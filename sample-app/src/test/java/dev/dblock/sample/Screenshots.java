@@ -45,6 +45,12 @@ class Screenshots {
 			browser.await(() -> assertThat(browser.text("#locks [data-lock=report] .holder")).contains("8080"));
 			press(browser, "sample-8081", "ASK");
 			browser.await(() -> assertThat(browser.text("#locks [data-lock=report] .waiting")).contains("8081"));
+			for (String scheme : List.of("dark", "light")) {
+				browser.emulate("prefers-color-scheme", scheme);
+				browser.resize(1280, 940);
+				take(browser, "running-" + scheme);
+			}
+			browser.resize(1280, 1700);
 			press(browser, "sample-8080", "PAUSE");
 			browser.await(() -> assertThat(browser.text("#locks [data-lock=report] .holder")).contains("8081"));
 			take(browser, "paused-light");
