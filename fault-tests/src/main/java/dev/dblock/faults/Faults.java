@@ -31,8 +31,11 @@ final class Faults {
 						(world, kind) -> stopWriter(world, kind, Moment.TOKEN, Moment.TRANSACTION)),
 				worker("writer stopped before fence", (world, kind) -> stopWriter(world, kind, Moment.FENCE)),
 				worker("writer stopped before commit", (world, kind) -> stopWriter(world, kind, Moment.COMMIT)),
-				worker("worker pauses", Faults::pauseWorker), servers("primary killed", Faults::killPrimary),
-				servers("primary stepped down", Faults::stepDown), servers("primary frozen", Faults::freezePrimary),
+				worker("worker pauses", Faults::pauseWorker),
+				worker("worker stopped for long",
+						(world, kind) -> stopWorker(world, kind, world.anyWorker(), world.between(11_000, 13_000))),
+				servers("primary killed", Faults::killPrimary), servers("primary stepped down", Faults::stepDown),
+				servers("primary frozen", Faults::freezePrimary),
 				servers("primary frozen shortly", Faults::freezePrimaryShortly),
 				servers("primary cut off", (world, kind) -> cutOff(world, kind, true, true)),
 				servers("primary unheard", (world, kind) -> cutOff(world, kind, true, false)),
@@ -50,6 +53,7 @@ final class Faults {
 				commands("commands blocked", FailCommand.on(WRITES).blockFor(Duration.ofMillis(1500)), 20),
 				commands("stream's reads fail", FailCommand.on("getMore").errorCode(11602), 20),
 				commands("stream's reads cut", FailCommand.on("getMore").closeConnection(), 20),
+				commands("stream's reads blocked", FailCommand.on("getMore").blockFor(Duration.ofMillis(3000)), 20),
 				commands("write concern unmet", FailCommand.on(WRITES).writeConcernError(64), 20)));
 		if (clocks) {
 			faults.add(worker("worker an hour ahead", (world, kind) -> moveClock(world, kind, 1)));
