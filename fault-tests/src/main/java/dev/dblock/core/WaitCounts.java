@@ -5,14 +5,43 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 import dev.dblock.LockEngine;
+import dev.dblock.LockHandle;
 import dev.dblock.core.WaitStatistics.Cause;
 
 /**
- * What made the waiters of an engine ask the store, which the engine keeps to itself.
+ * What an engine keeps to itself: above all, what made its waiters ask the store.
  */
 public final class WaitCounts {
 
 	private WaitCounts() {
+	}
+
+	/**
+	 * Whether the engine is told of releases at present.
+	 */
+	public static boolean isToldOfReleases(LockEngine engine) {
+		return ((DefaultLockEngine) engine).signals().isListening();
+	}
+
+	/**
+	 * How many names the engine has a queue for.
+	 */
+	public static int queues(LockEngine engine) {
+		return ((DefaultLockEngine) engine).queues().size();
+	}
+
+	/**
+	 * What the server granted: the same for all handles to which one grant was handed on.
+	 */
+	public static String grantOf(LockHandle handle) {
+		return ((LeaseHandle) handle).lease().key().holder();
+	}
+
+	/**
+	 * How often waiters asked since nothing told of releases.
+	 */
+	public static long polls(LockEngine engine) {
+		return ((DefaultLockEngine) engine).waits().of(Cause.POLL);
 	}
 
 	/**

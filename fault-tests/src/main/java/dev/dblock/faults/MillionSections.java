@@ -95,11 +95,14 @@ final class MillionSections {
 			results.add(result);
 			System.out.printf(
 					"worker %d: %,d sections under %,d grants, %,d times after another process, %,d writes to the document; "
-							+ "asked the server: first %s, signal %s, expiry %s, poll %s, slow poll %s%n",
+							+ "asked the server: first %s, signal %s, expiry %s, poll %s (%s of them although told), "
+							+ "slow poll %s, slow release %s, untold %s%n",
 					process, number(result, "sections"), number(result, "grants"), number(result, "fromOtherProcesses"),
 					number(result, "documentWrites"), result.getProperty("asked.FIRST"),
 					result.getProperty("asked.SIGNAL"), result.getProperty("asked.EXPIRY"),
-					result.getProperty("asked.POLL"), result.getProperty("asked.SLOW_POLL"));
+					result.getProperty("asked.POLL"), result.getProperty("latePolls"),
+					result.getProperty("asked.SLOW_POLL"), result.getProperty("asked.SLOW_RELEASE"),
+					result.getProperty("asked.UNTOLD"));
 		}
 		return results;
 	}
@@ -117,8 +120,22 @@ final class MillionSections {
 		passed &= check("overlaps", sum.applyAsLong("overlaps"), 0);
 		passed &= check("tokens that were not the highest", sum.applyAsLong("staleTokens"), 0);
 		passed &= check("failed sections", sum.applyAsLong("errors"), 0);
-		passed &= check("lost wake-ups", sum.applyAsLong("asked.SLOW_POLL"), 0);
+		passed &= check("processes that were told of releases", sum.applyAsLong("told"), results.size());
+		passed &= check("waiters that asked because they were told nothing for long",
+				sum.applyAsLong("asked.SLOW_POLL"), 0);
+		passed &= check("waiters that asked because a lease was over", sum.applyAsLong("asked.EXPIRY"), 0);
+		passed &= check("waiters whose turn it was without their being told", sum.applyAsLong("asked.UNTOLD"), 0);
+		passed &= check("queues that were left", sum.applyAsLong("queuesLeft"), 0);
+		// One may be about to poll as its process begins to be told
+		passed &= checkAtMost("waiters that polled although they were told", sum.applyAsLong("latePolls"),
+				results.size());
 		return passed;
+	}
+
+	private static boolean checkAtMost(String what, long actual, long most) {
+		boolean right = actual <= most;
+		System.out.printf("%s  %s: %,d, at most %,d%n", right ? "ok    " : "FAILED", what, actual, most);
+		return right;
 	}
 
 	private static boolean check(String what, long actual, long expected) {

@@ -45,8 +45,6 @@ final class MillionWorker {
 	 */
 	private static final int BATCH = 500;
 
-	private static final int TOKEN_BLOCK = 1024;
-
 	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
 	private static final LockOptions DEFAULTS = new LockOptions(Duration.ofSeconds(30), Duration.ofMinutes(10),
@@ -60,6 +58,8 @@ final class MillionWorker {
 
 	private final MillionCounter counter;
 
+	private final DefaultLockEngine engine;
+
 	private final LockTemplate locks;
 
 	/**
@@ -70,13 +70,17 @@ final class MillionWorker {
 
 	private long pending;
 
-	private long lastBlock;
+	private String lastGrant = "";
 
 	private long grants;
 
 	private long fromOtherProcesses;
 
 	private long documentWrites;
+
+	private long earlyPolls;
+
+	private boolean told;
 
 	private final AtomicLong overlaps = new AtomicLong();
 
@@ -85,12 +89,13 @@ final class MillionWorker {
 	private final AtomicLong errors = new AtomicLong();
 
 	private MillionWorker(int process, long target, MillionRegister register, MillionCounter counter,
-			LockTemplate locks) {
+			DefaultLockEngine engine) {
 		this.process = process;
 		this.target = target;
 		this.register = register;
 		this.counter = counter;
-		this.locks = locks;
+		this.engine = engine;
+		this.locks = new LockTemplate(engine);
 	}
 
 	public static void main(String[] args) throws Exception {
@@ -115,9 +120,9 @@ final class MillionWorker {
 			MillionCounter counter = new MillionCounter(
 					mongo.getDatabase(DATABASE).getCollection(MillionCounter.COLLECTION));
 			MillionWorker worker = new MillionWorker(process, target, new MillionRegister(folder.resolve("register")),
-					counter, new LockTemplate(engine));
+					counter, engine);
 			worker.run(threads);
-			worker.write(engine, folder.resolve("worker-" + process + ".properties"));
+			worker.write(folder.resolve("worker-" + process + ".properties"));
 		}
 	}
 
@@ -126,10 +131,22 @@ final class MillionWorker {
 			.mapToObj((index) -> new Thread(() -> work(index + 1), "section-" + (index + 1)))
 			.toList();
 		started.forEach(Thread::start);
+		awaitNews(started);
 		for (Thread thread : started) {
 			thread.join();
 		}
 		flush();
+	}
+
+	/**
+	 * Until its process is told of releases, a waiter polls.
+	 */
+	private void awaitNews(List<Thread> threads) throws InterruptedException {
+		while (!this.told && threads.stream().anyMatch(Thread::isAlive)) {
+			Thread.sleep(1);
+			this.told = WaitCounts.isToldOfReleases(this.engine);
+			this.earlyPolls = WaitCounts.polls(this.engine);
+		}
 	}
 
 	private void work(int thread) {
@@ -160,7 +177,7 @@ final class MillionWorker {
 		if (more) {
 			this.sections++;
 			this.pending++;
-			if (isFirstOfGrant(token) || this.pending >= BATCH) {
+			if (isFirstOfGrant(handle) || this.pending >= BATCH) {
 				addToDocument(token);
 			}
 			this.register.count(count + 1);
@@ -188,12 +205,12 @@ final class MillionWorker {
 		this.register.occupant(0);
 	}
 
-	private boolean isFirstOfGrant(long token) {
-		long block = token / TOKEN_BLOCK;
-		if (block == this.lastBlock) {
+	private boolean isFirstOfGrant(LockHandle handle) {
+		String grant = WaitCounts.grantOf(handle);
+		if (grant.equals(this.lastGrant)) {
 			return false;
 		}
-		this.lastBlock = block;
+		this.lastGrant = grant;
 		this.grants++;
 		return true;
 	}
@@ -212,7 +229,7 @@ final class MillionWorker {
 		}
 	}
 
-	private void write(DefaultLockEngine engine, Path file) throws IOException {
+	private void write(Path file) throws IOException {
 		Properties result = new Properties();
 		result.setProperty("sections", Long.toString(this.sections));
 		result.setProperty("grants", Long.toString(this.grants));
@@ -221,7 +238,11 @@ final class MillionWorker {
 		result.setProperty("overlaps", Long.toString(this.overlaps.get()));
 		result.setProperty("staleTokens", Long.toString(this.staleTokens.get()));
 		result.setProperty("errors", Long.toString(this.errors.get()));
-		WaitCounts.of(engine).forEach((cause, count) -> result.setProperty("asked." + cause, Long.toString(count)));
+		WaitCounts.of(this.engine)
+			.forEach((cause, count) -> result.setProperty("asked." + cause, Long.toString(count)));
+		result.setProperty("told", this.told ? "1" : "0");
+		result.setProperty("latePolls", Long.toString(WaitCounts.polls(this.engine) - this.earlyPolls));
+		result.setProperty("queuesLeft", Integer.toString(WaitCounts.queues(this.engine)));
 		try (Writer writer = Files.newBufferedWriter(file)) {
 			result.store(writer, null);
 		}
