@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 import dev.dblock.LockInfo;
 
@@ -18,7 +19,7 @@ public interface LocksByFullName {
 	 * @return its locks
 	 */
 	static LocksByFullName of(LockRepository repository, String prefix) {
-		return new LocksOfRepository(repository, prefix);
+		return new LocksOfRepository(repository, prefix, UnaryOperator.identity());
 	}
 
 	/**
