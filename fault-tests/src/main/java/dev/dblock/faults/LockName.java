@@ -17,12 +17,23 @@ record LockName(String name, Duration lease) {
 
 	static final Duration CLOCK_ALLOWANCE = Duration.ofMillis(500);
 
+	/**
+	 * What a lease is extended to by those who extend it.
+	 */
+	Duration extendedLease() {
+		return this.lease.multipliedBy(5).dividedBy(2);
+	}
+
 	static List<String> names() {
 		return ALL.stream().map(LockName::name).toList();
 	}
 
+	static LockName of(String name) {
+		return ALL.stream().filter((lock) -> lock.name.equals(name)).findFirst().orElseThrow();
+	}
+
 	static Duration leaseOf(String name) {
-		return ALL.stream().filter((lock) -> lock.name.equals(name)).findFirst().orElseThrow().lease();
+		return of(name).lease();
 	}
 
 	/**

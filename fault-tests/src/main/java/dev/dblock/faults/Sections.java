@@ -157,7 +157,7 @@ final class Sections {
 					? this.mix.writings().get(random.nextInt(this.mix.writings().size())) : Writing.NONE;
 			long value = this.data.read(writing, lock.name(), handle.token());
 			if (kind == Kind.EXTENDED) {
-				handle.extend(lock.lease().multipliedBy(5).dividedBy(2));
+				handle.extend(lock.extendedLease());
 				// Renewals must leave it as long as it is
 				handle.renew();
 			}

@@ -81,6 +81,12 @@ class JudgeTests {
 				nanos(held), nanos(held + 2000), 0, false, nanos(held + 1), outcome, Writing.NONE, Written.NOTHING, 0);
 	}
 
+	private static Attempt extended(Attempt a) {
+		return new Attempt(a.worker(), a.life(), a.name(), Kind.EXTENDED, a.requestNanos(), a.enterStamp(),
+				a.enterNanos(), a.token(), a.heldStamp(), a.heldNanos(), a.heldUntilNanos(), a.lostNanos(),
+				a.heldAfterLoss(), a.endNanos(), a.outcome(), a.writing(), a.written(), a.value());
+	}
+
 	private static Attempt writing(Attempt attempt, Writing writing, Written written, long value) {
 		return new Attempt(attempt.worker(), attempt.life(), attempt.name(), attempt.kind(), attempt.requestNanos(),
 				attempt.enterStamp(), attempt.enterNanos(), attempt.token(), attempt.heldStamp(), attempt.heldNanos(),
@@ -338,6 +344,15 @@ class JudgeTests {
 	void leaseThatIsKeptAliveForNobodyIsAnOrphan() {
 		this.attempts.add(section(1, 1024, 10, 20, Outcome.LOST));
 		this.stretches.add(held(2047, 10, 2020 + 3503 + 2001));
+		assertBroken(ORPHANS);
+	}
+
+	@Test
+	void leaseThatWasExtendedMayBeLeftToItsEnd() {
+		this.attempts.add(extended(section(1, 1024, 10, 20, Outcome.LOST)));
+		this.stretches.add(held(2047, 10, 2020 + 3503 + 4500 + 2000));
+		assertBroken();
+		this.stretches.set(0, held(2047, 10, 2020 + 3503 + 4500 + 2001));
 		assertBroken(ORPHANS);
 	}
 
