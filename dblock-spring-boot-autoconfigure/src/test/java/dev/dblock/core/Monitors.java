@@ -16,11 +16,15 @@ final class Monitors {
 	}
 
 	/**
-	 * The classes whose monitors the current thread is in.
+	 * The classes whose monitors the current thread is in; none where it is a virtual
+	 * one, of which the JVM does not tell.
 	 */
 	static List<String> held() {
 		long[] me = { Thread.currentThread().getId() };
 		ThreadInfo info = ManagementFactory.getThreadMXBean().getThreadInfo(me, true, false)[0];
+		if (info == null) {
+			return List.of();
+		}
 		return Arrays.stream(info.getLockedMonitors())
 			.map(LockInfo::getClassName)
 			.filter((name) -> name.startsWith("dev.dblock."))
