@@ -88,8 +88,11 @@ final class LockSettingNames implements BeanFactoryPostProcessor {
 	// Not refused: for a service that is called dblock-locks, Kubernetes sets such
 	// variables too
 	private static void checkVariable(String name) {
+		if (!name.startsWith(VARIABLE)) {
+			return;
+		}
 		String options = String.join("|", options()).replace("-", "_?");
-		if (name.startsWith(VARIABLE) && !name.matches("(?i)" + VARIABLE + "[A-Z0-9]+_(" + options + ")")) {
+		if (!name.matches("(?i)" + VARIABLE + "[A-Z0-9]+_(" + options + ")")) {
 			logger
 				.warn("The variable {} of the environment sets nothing for any lock. Variables are called {}<NAME>_<OPTION>"
 						+ " and reach only names of letters and digits in lower case; the options are {}. For other names, set"
