@@ -204,7 +204,7 @@ final class LocalQueue {
 	 */
 	synchronized long pauseBeforeAsking(Waiter waiter) {
 		long now = now();
-		long own = pauseForThisProcess(waiter, now);
+		long own = pauseUntilTold(waiter, now);
 		if (own > 0) {
 			return own;
 		}
@@ -213,7 +213,7 @@ final class LocalQueue {
 		return Math.max(this.courtesy.leftNanos(now), ask);
 	}
 
-	private long pauseForThisProcess(Waiter waiter, long now) {
+	private long pauseUntilTold(Waiter waiter, long now) {
 		long pause = pauseOfThisProcess(waiter, now);
 		if (pause > 0) {
 			waiter.expectNews(true);
@@ -255,7 +255,7 @@ final class LocalQueue {
 	 */
 	synchronized @Nullable Cause beginAskingAtLast(Waiter waiter) {
 		long now = now();
-		if (pauseForThisProcess(waiter, now) > 0 || (this.plan != null && !this.signalled)) {
+		if (pauseUntilTold(waiter, now) > 0 || (this.plan != null && !this.signalled)) {
 			return null;
 		}
 		this.outOfTurn = this.courtesy.leftNanos(now) > 0;
