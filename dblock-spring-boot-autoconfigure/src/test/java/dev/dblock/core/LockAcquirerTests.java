@@ -8,7 +8,6 @@ import java.util.stream.Stream;
 
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.LockAttempt;
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
@@ -30,6 +29,8 @@ import org.springframework.dao.QueryTimeoutException;
 import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.dao.TransientDataAccessResourceException;
 
+import static dev.dblock.core.LockWorld.granted;
+import static dev.dblock.core.LockWorld.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -83,16 +84,6 @@ class LockAcquirerTests {
 
 	private void awaitReleases(int releases) {
 		LockWorld.eventually().until(() -> this.repository.count(Kind.RELEASE, "a") == releases);
-	}
-
-	private static LockHandle granted(LockAttempt attempt) {
-		assertThat(attempt).isInstanceOf(LockGrant.class);
-		return ((LockGrant) attempt).handle();
-	}
-
-	private static LockRefusal refused(LockAttempt attempt) {
-		assertThat(attempt).isInstanceOf(LockRefusal.class);
-		return (LockRefusal) attempt;
 	}
 
 	@Test

@@ -4,13 +4,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import dev.dblock.LockAttempt;
+import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockListener;
 import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
 import dev.dblock.LockTemplate;
 import dev.dblock.WhenLost;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * One process with its engine, one store, and clocks that are moved by hand.
@@ -68,6 +73,16 @@ public final class LockWorld implements AutoCloseable {
 				this.transactions, clock, ReleaseSignals.IDLE);
 		this.engines.add(engine);
 		return engine;
+	}
+
+	static LockHandle granted(LockAttempt attempt) {
+		assertThat(attempt).isInstanceOf(LockGrant.class);
+		return ((LockGrant) attempt).handle();
+	}
+
+	static LockRefusal refused(LockAttempt attempt) {
+		assertThat(attempt).isInstanceOf(LockRefusal.class);
+		return (LockRefusal) attempt;
 	}
 
 	public ManualClock clock() {

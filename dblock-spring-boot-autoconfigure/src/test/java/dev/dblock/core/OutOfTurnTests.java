@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 
 import dev.dblock.LockAttempt;
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
@@ -16,6 +15,8 @@ import org.junit.jupiter.api.Timeout;
 
 import org.springframework.test.util.ReflectionTestUtils;
 
+import static dev.dblock.core.LockWorld.granted;
+import static dev.dblock.core.LockWorld.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -65,7 +66,7 @@ class OutOfTurnTests {
 		LockRefusal refusal = refused(tryNow());
 		assertThat(refusal.holder()).isNull();
 		assertThat(refusal.describe())
-			.endsWith("Threads of this application wait for it, and let other instances have " + "it first");
+			.endsWith("Threads of this application wait for it, and let other instances have it first");
 		assertThat(this.repository.count(Kind.ACQUIRE)).isZero();
 		waiter.interrupt();
 		assertThat(waiter.failure()).isInstanceOf(LockInterruptedException.class);
@@ -95,16 +96,6 @@ class OutOfTurnTests {
 
 	private LockAttempt tryNow() {
 		return this.engine.acquire("a", LockOptions.defaults());
-	}
-
-	private static LockHandle granted(LockAttempt attempt) {
-		assertThat(attempt).isInstanceOf(LockGrant.class);
-		return ((LockGrant) attempt).handle();
-	}
-
-	private static LockRefusal refused(LockAttempt attempt) {
-		assertThat(attempt).isInstanceOf(LockRefusal.class);
-		return (LockRefusal) attempt;
 	}
 
 	private DefaultLockEngine onRealClocks() {

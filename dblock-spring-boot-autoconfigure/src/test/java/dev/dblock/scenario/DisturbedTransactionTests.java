@@ -35,8 +35,6 @@ class DisturbedTransactionTests {
 
 	private static final String ORDERS = "orders";
 
-	private static final String FENCES = "dblock_fences";
-
 	private static final String TRANSIENT = "TransientTransactionError";
 
 	private static final int WRITE_CONFLICT = 112;
@@ -80,13 +78,13 @@ class DisturbedTransactionTests {
 	}
 
 	private Document fence(int slot) {
-		return this.instances.collection(FENCES)
+		return this.instances.collection(Instance.FENCES)
 			.find(new Document("_id", new Document("name", "stock").append("slot", slot)))
 			.first();
 	}
 
 	private FailCommand onFences(String command) {
-		return FailCommand.on(command).forCollection(this.application.mongo().getDb().getName(), FENCES);
+		return FailCommand.on(command).forCollection(this.application.mongo().getDb().getName(), Instance.FENCES);
 	}
 
 	/**
@@ -95,7 +93,7 @@ class DisturbedTransactionTests {
 	 */
 	private void endOpenTransactions() {
 		List<Document> sessions = this.application.commands()
-			.to(FENCES)
+			.to(Instance.FENCES)
 			.stream()
 			.filter(Sent::inTransaction)
 			.map((sent) -> new Document("id", new BsonBinary(UUID.fromString(sent.session()))))
@@ -141,7 +139,7 @@ class DisturbedTransactionTests {
 			.isThrownBy(() -> this.application.inTransaction(this::order));
 		assertThat(this.lock.release()).isTrue();
 		Work<Optional<LockHandle>> next = Work.start(() -> this.other.locks().tryAcquire("stock"));
-		Instances.eventually().until(() -> !this.other.commands().to(FENCES).isEmpty());
+		Instances.eventually().until(() -> !this.other.commands().to(Instance.FENCES).isEmpty());
 		assertThat(next.isDone()).isFalse();
 		assertThat(this.application.locks().tryAcquire("stock")).as("a plain refusal meanwhile").isEmpty();
 		endOpenTransactions();

@@ -54,8 +54,6 @@ class FencedReactiveTransactionTests {
 
 	private static final String ORDERS = "orders";
 
-	private static final String FENCES = "dblock_fences";
-
 	private static final String TRANSIENT = "TransientTransactionError";
 
 	private static final int NO_SUCH_TRANSACTION = 251;
@@ -96,7 +94,7 @@ class FencedReactiveTransactionTests {
 	}
 
 	private Document fence(int slot) {
-		return this.instances.collection(FENCES)
+		return this.instances.collection(Instance.FENCES)
 			.find(new Document("_id", new Document("name", "stock").append("slot", slot)))
 			.first();
 	}
@@ -168,7 +166,7 @@ class FencedReactiveTransactionTests {
 				overtake();
 				return orders();
 			});
-			Instances.eventually().until(() -> !this.other.commands().to(FENCES).isEmpty());
+			Instances.eventually().until(() -> !this.other.commands().to(Instance.FENCES).isEmpty());
 			assertThat(started.isDone()).isFalse();
 			takeOver.set(started);
 		});
@@ -193,7 +191,7 @@ class FencedReactiveTransactionTests {
 		run(order().as(this.application.operator()::transactional));
 		run(this.application.stock().locked(this::order));
 		assertThat(orders()).isEqualTo(3);
-		assertThat(this.application.commands().to(FENCES)).isEmpty();
+		assertThat(this.application.commands().to(Instance.FENCES)).isEmpty();
 	}
 
 	@Test
@@ -228,7 +226,7 @@ class FencedReactiveTransactionTests {
 		assertThatExceptionOfType(LockLostException.class).as("told at the release")
 			.isThrownBy(() -> run(unfenced.stock().lockedInTransaction(() -> unfenced.order(this::overtake))));
 		assertThat(orders()).isEqualTo(before + 1);
-		assertThat(unfenced.commands().to(FENCES)).isEmpty();
+		assertThat(unfenced.commands().to(Instance.FENCES)).isEmpty();
 	}
 
 	@Test
@@ -274,7 +272,7 @@ class FencedReactiveTransactionTests {
 			.doOnNext((ordered) -> assertThat(this.other.locks().tryAcquire("warehouse")).isEmpty())
 			.as(this.application.operator()::transactional));
 		assertThat(orders()).isEqualTo(1);
-		assertThat(this.instances.collection(FENCES).countDocuments(new Document("_id.slot", 0))).isEqualTo(2);
+		assertThat(this.instances.collection(Instance.FENCES).countDocuments(new Document("_id.slot", 0))).isEqualTo(2);
 		assertThat(this.instances.isReleased("warehouse")).isTrue();
 		assertThat(this.instances.isReleased("stock")).isTrue();
 	}
@@ -403,7 +401,7 @@ class FencedReactiveTransactionTests {
 	 */
 	private void endOpenTransactions() {
 		List<Document> sessions = this.application.commands()
-			.to(FENCES)
+			.to(Instance.FENCES)
 			.stream()
 			.filter(Sent::inTransaction)
 			.map((sent) -> new Document("id", new BsonBinary(UUID.fromString(sent.session()))))
@@ -432,7 +430,7 @@ class FencedReactiveTransactionTests {
 	@Test
 	void conflictUnderALockThatIsStillHeldIsTransient() {
 		this.server.failCommand(FailCommand.on("findAndModify")
-			.forCollection(this.instances.documents().getNamespace().getDatabaseName(), FENCES)
+			.forCollection(this.instances.documents().getNamespace().getDatabaseName(), Instance.FENCES)
 			.errorCode(112)
 			.errorLabels(TRANSIENT)
 			.times(1));

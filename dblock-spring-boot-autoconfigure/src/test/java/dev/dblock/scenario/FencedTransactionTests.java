@@ -38,8 +38,6 @@ class FencedTransactionTests {
 
 	private static final String ORDERS = "orders";
 
-	private static final String FENCES = "dblock_fences";
-
 	private Instances instances;
 
 	private Instance other;
@@ -83,7 +81,7 @@ class FencedTransactionTests {
 	}
 
 	private Document fence(int slot) {
-		return this.instances.collection(FENCES)
+		return this.instances.collection(Instance.FENCES)
 			.find(new Document("_id", new Document("name", "stock").append("slot", slot)))
 			.first();
 	}
@@ -141,7 +139,7 @@ class FencedTransactionTests {
 		List<String> both = List.of("warehouse", "stock");
 		this.locks.executeAll(both, () -> inTransaction(this::order));
 		assertThat(orders()).isEqualTo(1);
-		assertThat(this.instances.collection(FENCES).countDocuments(new Document("_id.slot", 0))).isEqualTo(2);
+		assertThat(this.instances.collection(Instance.FENCES).countDocuments(new Document("_id.slot", 0))).isEqualTo(2);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.locks.executeAll(both, () -> inTransaction(() -> {
 				order();
@@ -210,14 +208,14 @@ class FencedTransactionTests {
 	}
 
 	private void awaitRaise() {
-		Instances.eventually().until(() -> !this.other.commands().to(FENCES).isEmpty());
+		Instances.eventually().until(() -> !this.other.commands().to(Instance.FENCES).isEmpty());
 	}
 
 	@Test
 	void takeOverRaisesAllSlotsInOneCommandBeforeItIsGranted() {
 		LockHandle stale = this.locks.acquire("stock");
 		LockHandle successor = overtake();
-		assertThat(this.other.commands().to(FENCES)).extracting(Sent::command).containsExactly("update");
+		assertThat(this.other.commands().to(Instance.FENCES)).extracting(Sent::command).containsExactly("update");
 		for (int slot = 0; slot < 4; slot++) {
 			assertThat(fence(slot)).containsEntry("token", successor.token()).containsKey("updatedAt");
 		}
@@ -227,7 +225,7 @@ class FencedTransactionTests {
 		assertThat(this.instances.document("stock")).containsEntry("fencePending", false);
 		successor.release();
 		assertThat(this.other.locks().tryAcquire("stock")).isPresent();
-		assertThat(this.other.commands().to(FENCES)).hasSize(1);
+		assertThat(this.other.commands().to(Instance.FENCES)).hasSize(1);
 	}
 
 	@Test
@@ -238,7 +236,7 @@ class FencedTransactionTests {
 		successor.release();
 		assertThat(this.instances.document("stock")).containsEntry("fencePending", false);
 		this.other.locks().acquire("stock").release();
-		assertThat(this.other.commands().to(FENCES)).hasSize(1);
+		assertThat(this.other.commands().to(Instance.FENCES)).hasSize(1);
 	}
 
 	@Test
@@ -250,7 +248,7 @@ class FencedTransactionTests {
 			assertThat(fence(0).get("writes", Number.class).intValue()).isEqualTo(i);
 		}
 		assertThat(orders()).isEqualTo(6);
-		assertThat(this.instances.collection(FENCES).countDocuments()).isEqualTo(1);
+		assertThat(this.instances.collection(Instance.FENCES).countDocuments()).isEqualTo(1);
 		assertThat(lock.release()).isTrue();
 		assertThat(this.instances.document("stock").getBoolean("fencePending", false)).isFalse();
 	}
@@ -341,7 +339,7 @@ class FencedTransactionTests {
 		inTransaction(this::order);
 		this.locks.execute("stock", this::order);
 		assertThat(this.application.commands().fences()).isEmpty();
-		assertThat(this.application.commands().to(FENCES)).hasSizeLessThanOrEqualTo(1);
+		assertThat(this.application.commands().to(Instance.FENCES)).hasSizeLessThanOrEqualTo(1);
 	}
 
 	@Test
@@ -472,7 +470,7 @@ class FencedTransactionTests {
 		this.instances.expire("stock");
 		second.locks().acquire("stock").release();
 		assertThat(this.instances.document("stock")).containsEntry("fencePending", true);
-		assertThat(second.commands().to(FENCES)).isEmpty();
+		assertThat(second.commands().to(Instance.FENCES)).isEmpty();
 	}
 
 	@Test

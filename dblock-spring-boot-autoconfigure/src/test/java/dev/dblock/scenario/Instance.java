@@ -27,6 +27,8 @@ final class Instance implements AutoCloseable {
 
 	static final String COLLECTION = "dblock_locks";
 
+	static final String FENCES = "dblock_fences";
+
 	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
 	private static final LockOptions DEFAULTS = new LockOptions(Duration.ofSeconds(30), Duration.ZERO, Duration.ZERO,

@@ -45,7 +45,7 @@ class LockFenceTests {
 		this.orders = this.application.mongo().getCollection("orders");
 		this.fence = this.application.bean(LockFence.class);
 		this.lock = this.application.locks().acquire("stock");
-		this.instances.collection("dblock_fences").insertOne(new Document("_id", "made before the first transaction"));
+		this.instances.collection(Instance.FENCES).insertOne(new Document("_id", "made before the first transaction"));
 	}
 
 	@AfterEach
@@ -117,7 +117,7 @@ class LockFenceTests {
 				overtake();
 				return this.instances.collection("orders").countDocuments();
 			});
-			Instances.eventually().until(() -> !this.other.commands().to("dblock_fences").isEmpty());
+			Instances.eventually().until(() -> !this.other.commands().to(Instance.FENCES).isEmpty());
 			assertThat(next.isDone()).isFalse();
 			session.commitTransaction();
 			assertThat(next.result()).isEqualTo(1);
@@ -134,7 +134,7 @@ class LockFenceTests {
 				this.other.locks().acquire("stock");
 				return this.instances.collection("orders").countDocuments();
 			});
-			Instances.eventually().until(() -> !this.other.commands().to("dblock_fences").isEmpty());
+			Instances.eventually().until(() -> !this.other.commands().to(Instance.FENCES).isEmpty());
 			assertThat(next.isDone()).isFalse();
 			session.commitTransaction();
 			assertThat(next.result()).isEqualTo(1);

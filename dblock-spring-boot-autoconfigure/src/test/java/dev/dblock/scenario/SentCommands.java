@@ -61,7 +61,7 @@ final class SentCommands implements CommandListener {
 	 * Returns what was sent to the fences, but for the creation of their collection.
 	 */
 	List<Sent> fences() {
-		return to("dblock_fences").stream().filter((sent) -> !sent.command().equals("createIndexes")).toList();
+		return to(Instance.FENCES).stream().filter((sent) -> !sent.command().equals("createIndexes")).toList();
 	}
 
 	/**
