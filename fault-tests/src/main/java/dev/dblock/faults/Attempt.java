@@ -46,8 +46,7 @@ record Attempt(int worker, int life, String name, Kind kind, long requestNanos, 
 	 */
 	boolean isCommittedLate() {
 		return this.writing == Writing.TRANSACTION && this.written == Written.CONFIRMED && isClaimed()
-				&& this.endNanos > this.heldUntilNanos
-						+ LockName.untilFree(this.name).minus(LockName.leaseOf(this.name)).toNanos();
+				&& this.endNanos > this.heldUntilNanos + LockName.allowance(this.name).toNanos();
 	}
 
 	/**

@@ -89,11 +89,10 @@ final class EmptyLocks {
 		long until = Math.max(claim.heldNanos(), claim.endNanos());
 		Span end = new Span(claim.heldNanos(), until + LAG_NANOS);
 		if (claim.outcome() != Outcome.RELEASED || isDisturbed(claim.worker(), end)) {
-			Duration allowance = LockName.untilFree(claim.name()).minus(LockName.leaseOf(claim.name()));
 			long leaseEnd = Math.max(claim.heldUntilNanos(),
 					claim.heldNanos() + LockName.leaseOf(claim.name()).toNanos());
 			until = ((claim.outcome() == Outcome.RELEASED) ? Math.max(until, leaseEnd) : leaseEnd)
-					+ allowance.toNanos();
+					+ LockName.allowance(claim.name()).toNanos();
 		}
 		if (claim.writing() == Writing.TRANSACTION) {
 			for (Window window : this.history.windows()) {
@@ -124,8 +123,7 @@ final class EmptyLocks {
 	 * The longest time for each name.
 	 */
 	Map<String, Long> longestNanos() {
-		return this.gaps.stream()
-			.collect(Collectors.toMap(Gap::name, (gap) -> gap.span.nanos(), Math::max, TreeMap::new));
+		return this.gaps.stream().collect(Collectors.toMap(Gap::name, Gap::nanos, Math::max, TreeMap::new));
 	}
 
 	/**
@@ -146,11 +144,14 @@ final class EmptyLocks {
 	private List<String> longerThan(Duration limit, boolean behindTransaction) {
 		List<String> cases = new ArrayList<>();
 		for (Gap gap : this.gaps) {
-			Optional<Attempt> open = (gap.span.nanos() > limit.toNanos()) ? openTransaction(gap) : Optional.empty();
-			if (gap.span.nanos() > limit.toNanos() && open.isPresent() == behindTransaction) {
-				cases.add("'%s' for %,d ms%s".formatted(gap.name, gap.span.nanos() / 1_000_000, open
+			if (!gap.isLongerThan(limit)) {
+				continue;
+			}
+			Optional<Attempt> open = openTransaction(gap);
+			if (open.isPresent() == behindTransaction) {
+				cases.add(gap.describe() + open
 					.map((attempt) -> ": the transaction of " + Judge.describe(attempt) + " was open, its fence sent")
-					.orElse("")));
+					.orElse(""));
 			}
 		}
 		return cases;
@@ -159,8 +160,9 @@ final class EmptyLocks {
 	private Optional<Attempt> openTransaction(Gap gap) {
 		return this.history.attempts()
 			.stream()
-			.filter((attempt) -> attempt.name().equals(gap.name) && attempt.written() == Written.FENCED
-					&& attempt.endNanos() < gap.span.to() && attempt.endNanos() + TRANSACTION_NANOS > gap.span.from()
+			.filter((attempt) -> attempt.name().equals(gap.name()) && attempt.written() == Written.FENCED
+					&& attempt.endNanos() < gap.span().to()
+					&& attempt.endNanos() + TRANSACTION_NANOS > gap.span().from()
 					&& !isEntered(gap, attempt.endNanos()))
 			.findFirst();
 	}
@@ -171,11 +173,8 @@ final class EmptyLocks {
 	private boolean isEntered(Gap gap, long sinceNanos) {
 		return this.history.attempts()
 			.stream()
-			.anyMatch((attempt) -> attempt.name().equals(gap.name) && attempt.isClaimed()
-					&& attempt.enterNanos() > sinceNanos && attempt.enterNanos() < gap.span.from());
-	}
-
-	private record Gap(String name, Span span) {
+			.anyMatch((attempt) -> attempt.name().equals(gap.name()) && attempt.isClaimed()
+					&& attempt.enterNanos() > sinceNanos && attempt.enterNanos() < gap.span().from());
 	}
 
 }

@@ -28,14 +28,11 @@ final class FreeLocks {
 	}
 
 	List<String> leftLongerThan(Duration limit) {
-		return this.gaps.stream()
-			.filter((gap) -> gap.span.nanos() > limit.toNanos())
-			.map((gap) -> "'%s' for %,d ms".formatted(gap.name, gap.span.nanos() / 1_000_000))
-			.toList();
+		return this.gaps.stream().filter((gap) -> gap.isLongerThan(limit)).map(Gap::describe).toList();
 	}
 
 	long longestNanos() {
-		return this.gaps.stream().mapToLong((gap) -> gap.span.nanos()).max().orElse(0);
+		return this.gaps.stream().mapToLong(Gap::nanos).max().orElse(0);
 	}
 
 	/**
@@ -43,10 +40,10 @@ final class FreeLocks {
 	 */
 	long longestAfter(Window window) {
 		long until = window.endNanos() + Waits.LONGEST_NANOS / 6;
-		return this.gaps.stream().mapToLong((gap) -> gap.span.within(window.endNanos(), until).nanos()).max().orElse(0);
-	}
-
-	private record Gap(String name, Span span) {
+		return this.gaps.stream()
+			.mapToLong((gap) -> gap.span().within(window.endNanos(), until).nanos())
+			.max()
+			.orElse(0);
 	}
 
 }

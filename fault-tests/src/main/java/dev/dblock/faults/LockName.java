@@ -42,7 +42,11 @@ record LockName(String name, Duration lease) {
 	 * @return the lease and the allowance
 	 */
 	static Duration untilFree(String name) {
-		return leaseOf(name).plus(CLOCK_ALLOWANCE).plus(leaseOf(name).dividedBy(1000));
+		return leaseOf(name).plus(allowance(name));
+	}
+
+	static Duration allowance(String name) {
+		return CLOCK_ALLOWANCE.plus(leaseOf(name).dividedBy(1000));
 	}
 
 }

@@ -27,6 +27,7 @@ import dev.dblock.core.WaitCounts;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.StatementDialect;
+import org.awaitility.Awaitility;
 
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
@@ -141,12 +142,12 @@ final class MillionWorker {
 	/**
 	 * Until its process is told of releases, a waiter polls.
 	 */
-	private void awaitNews(List<Thread> threads) throws InterruptedException {
-		while (!this.told && threads.stream().anyMatch(Thread::isAlive)) {
-			Thread.sleep(1);
+	private void awaitNews(List<Thread> threads) {
+		Awaitility.await().forever().pollInSameThread().pollInterval(Duration.ofMillis(1)).until(() -> {
 			this.told = WaitCounts.isToldOfReleases(this.engine);
 			this.earlyPolls = WaitCounts.polls(this.engine);
-		}
+			return this.told || threads.stream().noneMatch(Thread::isAlive);
+		});
 	}
 
 	private void work(int thread) {

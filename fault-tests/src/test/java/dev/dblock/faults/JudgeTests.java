@@ -77,14 +77,13 @@ class JudgeTests {
 	}
 
 	private static Attempt section(int worker, String name, long token, long enter, long held, Outcome outcome) {
-		return new Attempt(worker, 1, name, Kind.ACQUIRE, nanos(enter - 1), enter, nanos(enter), token, held,
-				nanos(held), nanos(held + 2000), 0, false, nanos(held + 1), outcome, Writing.NONE, Written.NOTHING, 0);
+		return section(worker, name, Kind.ACQUIRE, token, enter, held, outcome);
 	}
 
-	private static Attempt extended(Attempt a) {
-		return new Attempt(a.worker(), a.life(), a.name(), Kind.EXTENDED, a.requestNanos(), a.enterStamp(),
-				a.enterNanos(), a.token(), a.heldStamp(), a.heldNanos(), a.heldUntilNanos(), a.lostNanos(),
-				a.heldAfterLoss(), a.endNanos(), a.outcome(), a.writing(), a.written(), a.value());
+	private static Attempt section(int worker, String name, Kind kind, long token, long enter, long held,
+			Outcome outcome) {
+		return new Attempt(worker, 1, name, kind, nanos(enter - 1), enter, nanos(enter), token, held, nanos(held),
+				nanos(held + 2000), 0, false, nanos(held + 1), outcome, Writing.NONE, Written.NOTHING, 0);
 	}
 
 	private static Attempt writing(Attempt attempt, Writing writing, Written written, long value) {
@@ -349,7 +348,7 @@ class JudgeTests {
 
 	@Test
 	void leaseThatWasExtendedMayBeLeftToItsEnd() {
-		this.attempts.add(extended(section(1, 1024, 10, 20, Outcome.LOST)));
+		this.attempts.add(section(1, "red", Kind.EXTENDED, 1024, 10, 20, Outcome.LOST));
 		this.stretches.add(held(2047, 10, 2020 + 3503 + 4500 + 2000));
 		assertBroken();
 		this.stretches.set(0, held(2047, 10, 2020 + 3503 + 4500 + 2001));
