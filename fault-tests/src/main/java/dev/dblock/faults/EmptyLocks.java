@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.BinaryOperator;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -20,8 +22,8 @@ import java.util.stream.Collectors;
  * something happened to it or to the servers, and the allowance;</li>
  * <li>the rest of a lease whose acquirer could not be told of it, for the same
  * reason;</li>
- * <li>the time in which a worker is disturbed that is about to commit: the take-over
- * waits.</li>
+ * <li>the time until a transaction under the lock has ended, and that in which its worker
+ * is disturbed: the take-over waits.</li>
  * </ul>
  */
 final class EmptyLocks {
@@ -95,6 +97,7 @@ final class EmptyLocks {
 					+ LockName.allowance(claim.name()).toNanos();
 		}
 		if (claim.writing() == Writing.TRANSACTION) {
+			until = Math.max(until, claim.endNanos());
 			for (Window window : this.history.windows()) {
 				if (window.isFor(claim.worker()) && window.overlaps(claim.enterNanos(), until)) {
 					until = Math.max(until, window.endNanos());
@@ -122,8 +125,10 @@ final class EmptyLocks {
 	/**
 	 * The longest time for each name.
 	 */
-	Map<String, Long> longestNanos() {
-		return this.gaps.stream().collect(Collectors.toMap(Gap::name, Gap::nanos, Math::max, TreeMap::new));
+	Map<String, Gap> longest() {
+		return this.gaps.stream()
+			.collect(Collectors.toMap(Gap::name, Function.identity(),
+					BinaryOperator.maxBy(Comparator.comparingLong(Gap::nanos)), TreeMap::new));
 	}
 
 	/**
@@ -151,7 +156,7 @@ final class EmptyLocks {
 			if (open.isPresent() == behindTransaction) {
 				cases.add(gap.describe() + open
 					.map((attempt) -> ": the transaction of " + Judge.describe(attempt) + " was open, its fence sent")
-					.orElse(""));
+					.orElse("") + new Circumstances(this.history, gap).describe());
 			}
 		}
 		return cases;

@@ -15,9 +15,12 @@ final class FreeLocks {
 	 */
 	private static final long SHORTEST_NANOS = Duration.ofMillis(100).toNanos();
 
+	private final History history;
+
 	private final List<Gap> gaps = new ArrayList<>();
 
 	FreeLocks(History history) {
+		this.history = history;
 		Waits waits = new Waits(history);
 		for (Stretch stretch : history.stretches()) {
 			if (stretch.isFree() && stretch.lastNanos() - stretch.firstNanos() > SHORTEST_NANOS) {
@@ -28,7 +31,10 @@ final class FreeLocks {
 	}
 
 	List<String> leftLongerThan(Duration limit) {
-		return this.gaps.stream().filter((gap) -> gap.isLongerThan(limit)).map(Gap::describe).toList();
+		return this.gaps.stream()
+			.filter((gap) -> gap.isLongerThan(limit))
+			.map((gap) -> gap.describe() + new Circumstances(this.history, gap).describe())
+			.toList();
 	}
 
 	long longestNanos() {

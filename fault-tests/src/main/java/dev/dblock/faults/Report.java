@@ -14,6 +14,11 @@ import java.util.stream.Collectors;
  */
 final class Report {
 
+	/**
+	 * From here on, one wants to see why.
+	 */
+	private static final Duration WORTH_TELLING = Judge.UNTAKEN_LIMIT.dividedBy(2);
+
 	private final History history;
 
 	private final PrintStream out;
@@ -35,15 +40,16 @@ final class Report {
 			String verdict = !finding.rule() ? "figure" : finding.passed() ? "ok    " : "FAILED";
 			this.out.printf("%s  %s: %,d%n", verdict, finding.what(), finding.count());
 			if (finding.count() > 0) {
-				finding.examples().forEach((example) -> this.out.println("          " + example));
+				finding.examples().forEach((example) -> this.out.println(example.indent(10).stripTrailing()));
 			}
 		}
 		this.out.printf("longest time a free lock was left while somebody waited: %,d ms%n",
 				new FreeLocks(this.history).longestNanos() / 1_000_000);
-		new EmptyLocks(this.history).longestNanos()
-			.forEach((name, nanos) -> this.out.printf(
-					"longest time that nobody entered '%s' while somebody waited, rests of leases left out: %,d ms%n",
-					name, nanos / 1_000_000));
+		new EmptyLocks(this.history).longest()
+			.forEach((name, gap) -> this.out.printf(
+					"longest time that nobody entered '%s' while somebody waited, rests of leases left out: %,d ms%s%n",
+					name, gap.nanos() / 1_000_000, gap.isLongerThan(WORTH_TELLING)
+							? new Circumstances(this.history, gap).describe().replace("\n", "\n          ") : ""));
 		return findings.stream().allMatch(Finding::passed);
 	}
 

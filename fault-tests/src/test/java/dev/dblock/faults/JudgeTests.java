@@ -293,12 +293,40 @@ class JudgeTests {
 	}
 
 	@Test
+	void nameThatNobodyEnteredIsToldWithWhatHappenedAroundIt() {
+		this.attempts.add(section(1, 1024, 10, 20, Outcome.RELEASED));
+		this.stretches.add(new Stretch("red", "worker-3-1", 3071, nanos(30), nanos(2500)));
+		this.stretches.add(new Stretch("blue", "worker-3-1", 3071, nanos(30), nanos(2500)));
+		this.windows.add(new Window("worker pauses", 3, nanos(2000), nanos(2200)));
+		this.attempts.add(waiting(2, 0, 2600));
+		this.attempts.add(section(2, 4096, 2610, 2620, Outcome.RELEASED));
+		Finding finding = new Judge(new History(this.attempts, this.windows, this.stretches, this.stuck)).findings()
+			.stream()
+			.filter((each) -> each.what().startsWith(NOT_ENTERED))
+			.findFirst()
+			.orElseThrow();
+		assertThat(finding.examples().get(0)).hasLineCount(6)
+			.startsWith("'red' for 2,579 ms\n")
+			.contains(
+					"before: worker 1 (life 1) with token 1024 of 'red' (ACQUIRE, RELEASED), NONE NOTHING, asked at -12, "
+							+ "entered at -11, held until -1, ended at 0\n")
+			.contains("after: worker 2 (life 1) with token 4096 of 'red'")
+			.contains("in vain: worker 2 (life 1) with token 0 of 'red' (ACQUIRE, UNAVAILABLE), NONE NOTHING, "
+					+ "from -21 to 2,579\n")
+			.contains("servers: 'worker-3-1' had it (token block of 3071) from 9 to 2,479\n")
+			.endsWith("fault: worker pauses (worker 3) from 1,979 to 2,179");
+	}
+
+	@Test
 	void takeOverWaitsForTheCommitOfAWorkerThatIsStopped() {
 		Attempt stopped = section(1, 1024, 10, 20, Outcome.LOST).endedAt(nanos(6510));
 		this.attempts.add(writing(stopped, Writing.TRANSACTION, Written.CONFIRMED, 7));
 		this.windows.add(new Window("writer stopped", 1, nanos(15), nanos(6500)));
-		this.attempts.add(waiting(2, 0, 8500));
+		this.attempts.add(waiting(2, 0, 8510));
 		assertBroken();
+		this.attempts.add(waiting(2, 0, 8511));
+		assertBroken(NOT_ENTERED);
+		this.attempts.remove(2);
 		this.attempts.set(0, writing(stopped, Writing.TOKEN, Written.CONFIRMED, 7));
 		assertBroken(NOT_ENTERED);
 	}
