@@ -70,9 +70,14 @@ final class EmptyLocks {
 		for (Attempt claim : claims) {
 			taken.add(new Span(claim.enterNanos(), takenUntil(claim)));
 		}
+		long lookedNanos = Long.MAX_VALUE;
 		for (Stretch stretch : this.history.stretches()) {
-			if (stretch.name().equals(name) && !stretch.isFree() && wasHardToTell(stretch)) {
-				taken.add(new Span(stretch.firstNanos(), stretch.firstNanos() + LockName.untilFree(name).toNanos()));
+			if (stretch.name().equals(name)) {
+				if (!stretch.isFree() && wasHardToTell(stretch, Math.min(lookedNanos, stretch.firstNanos()))) {
+					taken
+						.add(new Span(stretch.firstNanos(), stretch.firstNanos() + LockName.untilFree(name).toNanos()));
+				}
+				lookedNanos = stretch.lastNanos();
 			}
 		}
 		List<Span> empty = new ArrayList<>();
@@ -108,12 +113,13 @@ final class EmptyLocks {
 	}
 
 	/**
-	 * Whether an acquirer may not have heard of its lease.
+	 * Whether an acquirer may not have heard of its lease, which was granted at some time
+	 * since the servers were looked at before.
 	 */
-	private boolean wasHardToTell(Stretch stretch) {
+	private boolean wasHardToTell(Stretch stretch, long lookedNanos) {
 		Matcher worker = WORKER.matcher(String.valueOf(stretch.holder()));
 		return worker.matches() && isDisturbed(Integer.parseInt(worker.group(1)),
-				new Span(stretch.firstNanos() - LAG_NANOS, stretch.firstNanos() + LAG_NANOS));
+				new Span(lookedNanos - LAG_NANOS, stretch.firstNanos() + LAG_NANOS));
 	}
 
 	private boolean isDisturbed(int worker, Span time) {

@@ -293,6 +293,18 @@ class JudgeTests {
 	}
 
 	@Test
+	void leaseMayHaveBeenGrantedAnyTimeSinceTheServersWereLookedAtBefore() {
+		this.attempts.add(section(1, 1024, 10, 20, Outcome.RELEASED));
+		this.stretches.add(free(20, 60));
+		this.stretches.add(new Stretch("red", "worker-3-1", 3071, nanos(3000), nanos(5000)));
+		this.attempts.add(waiting(2, 0, 6000));
+		this.windows.add(new Window("primary killed", 0, nanos(50), nanos(1500)));
+		assertBroken();
+		this.stretches.set(0, free(20, 2500));
+		assertBroken(NOT_ENTERED);
+	}
+
+	@Test
 	void nameThatNobodyEnteredIsToldWithWhatHappenedAroundIt() {
 		this.attempts.add(section(1, 1024, 10, 20, Outcome.RELEASED));
 		this.stretches.add(new Stretch("red", "worker-3-1", 3071, nanos(30), nanos(2500)));
