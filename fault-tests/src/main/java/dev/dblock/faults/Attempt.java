@@ -50,6 +50,15 @@ record Attempt(int worker, int life, String name, Kind kind, long requestNanos, 
 	}
 
 	/**
+	 * By how much more than its usual lease it may leave the lock to itself: an extension
+	 * can have been done though its answer never came.
+	 */
+	long extensionNanos() {
+		LockName lock = LockName.of(this.name);
+		return (this.kind == Kind.EXTENDED) ? lock.extendedLease().minus(lock.lease()).toNanos() : 0;
+	}
+
+	/**
 	 * Until when the thread waited for the lock.
 	 */
 	long waitEndNanos() {

@@ -97,7 +97,7 @@ final class EmptyLocks {
 		Span end = new Span(claim.heldNanos(), until + LAG_NANOS);
 		if (claim.outcome() != Outcome.RELEASED || isDisturbed(claim.worker(), end)) {
 			long leaseEnd = Math.max(claim.heldUntilNanos(),
-					claim.heldNanos() + LockName.leaseOf(claim.name()).toNanos());
+					claim.heldNanos() + LockName.leaseOf(claim.name()).toNanos() + claim.extensionNanos());
 			until = ((claim.outcome() == Outcome.RELEASED) ? Math.max(until, leaseEnd) : leaseEnd)
 					+ LockName.allowance(claim.name()).toNanos();
 		}

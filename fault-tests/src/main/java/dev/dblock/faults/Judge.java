@@ -151,7 +151,7 @@ final class Judge {
 			NavigableMap<Long, Long> blocks = lastClaims.getOrDefault(attempt.name(), NO_BLOCKS);
 			Long block = attempt.isGranted() ? blocks.ceilingKey(attempt.token()) : null;
 			if (block != null) {
-				blocks.merge(block, claimEnd(attempt) + extensionNanos(attempt), Math::max);
+				blocks.merge(block, claimEnd(attempt) + attempt.extensionNanos(), Math::max);
 			}
 		}
 		List<String> cases = new ArrayList<>();
@@ -167,14 +167,6 @@ final class Judge {
 			}
 		}
 		return cases;
-	}
-
-	/**
-	 * By how much more than its usual lease the last holder may leave a lock to itself.
-	 */
-	private static long extensionNanos(Attempt attempt) {
-		LockName lock = LockName.of(attempt.name());
-		return (attempt.kind() == Kind.EXTENDED) ? lock.extendedLease().minus(lock.lease()).toNanos() : 0;
 	}
 
 	private static long claimEnd(Attempt attempt) {

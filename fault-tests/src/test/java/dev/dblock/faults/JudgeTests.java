@@ -272,6 +272,15 @@ class JudgeTests {
 	}
 
 	@Test
+	void nameNeedNotBeEnteredUntilALeaseThatMayHaveBeenExtendedIsOver() {
+		this.attempts.add(section(1, "red", Kind.EXTENDED, 1024, 10, 20, Outcome.LOST));
+		this.attempts.add(waiting(2, 0, 3523 + 4500 + 2000));
+		assertBroken();
+		this.attempts.add(waiting(2, 0, 3523 + 4500 + 2001));
+		assertBroken(NOT_ENTERED);
+	}
+
+	@Test
 	void leaseThatADisturbedHolderGaveBackMayLastUntilItsEnd() {
 		this.attempts.add(section(1, 1024, 10, 20, Outcome.RELEASED));
 		this.attempts.add(waiting(2, 0, 3523 + 2000));
