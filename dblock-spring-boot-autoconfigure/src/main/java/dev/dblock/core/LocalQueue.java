@@ -348,18 +348,17 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Whom the lock may be handed over to inside this process.
+	 * Whom the lock may be handed over to inside this process. Whoever does so keeps the
+	 * monitor until the queue knows of it.
 	 */
-	@Nullable Waiter successor(Lease lease) {
-		assert Thread.holdsLock(this);
+	synchronized @Nullable Waiter successor(Lease lease) {
 		Waiter next = head();
 		boolean possible = this.holder == lease && next != null && lease.canBeHandedOver()
 				&& next.canFollow(lease.terms()) && this.streak.mayGoOn(now());
 		return possible ? next : null;
 	}
 
-	void handedOver(Lease lease, Waiter waiter) {
-		assert Thread.holdsLock(this);
+	synchronized void handedOver(Lease lease, Waiter waiter) {
 		this.holder = lease;
 		this.plan = null;
 		this.waiters.remove(waiter);
