@@ -17,10 +17,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Runs small casts of threads through one {@link LocalQueue} in every order there is.
- * Since each call on the queue is atomic, an order of calls is all that a scheduler can
- * choose. Nobody's time runs out here: who is parked goes on only when it is woken, so a
- * wake-up that is lost leaves a thread standing at the end.
+ * Runs small casts of threads through one {@link LocalQueue} in every order there is. The
+ * calls under the queue's monitor are atomic, and an order of calls is all that this
+ * scheduler chooses; what comes between the steps of a call that is not, as leaving the
+ * queue, is looked for by {@link LocalQueueLincheckTests}. Nobody's time runs out here:
+ * who is parked goes on only when it is woken, so a wake-up that is lost leaves a thread
+ * standing at the end.
  */
 @Timeout(300)
 class LocalQueueModelTests {
