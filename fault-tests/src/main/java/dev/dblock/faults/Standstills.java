@@ -1,0 +1,56 @@
+package dev.dblock.faults;
+
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Notices when the whole machine stood still, as one that shares a host with others
+ * sometimes does: a thread that only sleeps wakes long after its time. Nobody can enter
+ * anything meanwhile. Only long times count, since each also parts what it lies in.
+ */
+final class Standstills implements AutoCloseable {
+
+	static final Duration SHORTEST = Duration.ofSeconds(1);
+
+	private static final Duration SLEEP = Duration.ofMillis(20);
+
+	private final FaultLog log;
+
+	private final Thread thread = new Thread(this::run, "standstills");
+
+	private volatile boolean closed;
+
+	private Standstills(FaultLog log) {
+		this.log = log;
+	}
+
+	static Standstills watch(FaultLog log) {
+		Standstills standstills = new Standstills(log);
+		standstills.thread.setDaemon(true);
+		standstills.thread.setPriority(Thread.MAX_PRIORITY);
+		standstills.thread.start();
+		return standstills;
+	}
+
+	private void run() {
+		long last = System.nanoTime();
+		while (!this.closed) {
+			LockSupport.parkNanos(SLEEP.toNanos());
+			long now = System.nanoTime();
+			record(this.log, last, now);
+			last = now;
+		}
+	}
+
+	static void record(FaultLog log, long lastNanos, long nanos) {
+		if (nanos - lastNanos > SHORTEST.toNanos()) {
+			log.add("machine stood still", 0, lastNanos);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+	}
+
+}
