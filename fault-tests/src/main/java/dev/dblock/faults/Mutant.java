@@ -15,15 +15,18 @@ import javax.tools.ToolProvider;
  * @param name what is broken
  * @param source the source file
  * @param changes what is replaced in it
- * @param expected the beginning of the rule that the judge must find broken
+ * @param expected the beginnings of the rules of which the judge must find one broken
  * @param trial what must go wrong for it to show
  */
-record Mutant(String name, String source, List<Change> changes, String expected, Trial trial) {
+record Mutant(String name, String source, List<Change> changes, List<String> expected, Trial trial) {
 
 	/** From the root of the project, which is where {@code scripts/faults} runs. */
 	static final Path SOURCES = Path.of("dblock-spring-boot-autoconfigure/src/main/java/dev/dblock");
 
-	private static final String OVERLAPS = "overlaps";
+	private static final List<String> OVERLAPS = List.of("overlaps");
+
+	/** Whoever enters too late comes beside a successor, or when that has gone again. */
+	private static final List<String> OVERTAKEN = List.of("overlaps", "tokens that were not higher");
 
 	private static final String STATEMENTS = "mongodb/PipelineStatements.java";
 
@@ -51,7 +54,7 @@ record Mutant(String name, String source, List<Change> changes, String expected,
 						OVERLAPS, Trial.STOPS),
 				new Mutant("no fence", "core/OpenTransaction.java",
 						List.of(new Change("this.leases.forEach(this::write);", "// No fence is written")),
-						"lost updates, in transactions", Trial.WRITES),
+						List.of("lost updates, in transactions"), Trial.WRITES),
 				new Mutant("a late renewal that shortens", STATEMENTS,
 						List.of(new Change("doc(\"$max\", EXPIRES_AT, until)", "until")), OVERLAPS, Trial.EXTENSIONS),
 				new Mutant("a stored answer taken for a grant", "core/LockRequests.java", List.of(
@@ -59,13 +62,13 @@ record Mutant(String name, String source, List<Change> changes, String expected,
 						new Change("thread, why, left,", "thread, why, Duration.ofSeconds(30),"),
 						new Change("Thread.currentThread(), deadline, this.clock)",
 								"Thread.currentThread(), LeaseDeadline.from(this.clock, terms.lease()), this.clock)")),
-						OVERLAPS, Trial.STORED_ANSWERS),
+						OVERTAKEN, Trial.STORED_ANSWERS),
 				new Mutant("an expired lease revived", STATEMENTS,
 						List.of(new Change(
 								".append(LockDocument.ACQUIRED_AT, OperatorStatements.IS_DATE)\n"
 										+ "\t\t\t.append(\"$expr\", NOT_EXPIRED.get(\"$expr\"))",
 								".append(LockDocument.ACQUIRED_AT, OperatorStatements.IS_DATE)")),
-						"leases that had ended", Trial.LATE_RENEWALS));
+						List.of("leases that had ended"), Trial.LATE_RENEWALS));
 	}
 
 	/**

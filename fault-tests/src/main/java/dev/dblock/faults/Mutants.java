@@ -44,7 +44,8 @@ final class Mutants {
 		for (Mutant mutant : Mutant.all()) {
 			if (mutant.name().contains(only) && canRun(mutant.trial(), mutant.name())) {
 				List<String> broken = broken(mutant);
-				boolean seen = broken.stream().anyMatch((what) -> what.startsWith(mutant.expected()));
+				boolean seen = broken.stream()
+					.anyMatch((what) -> mutant.expected().stream().anyMatch(what::startsWith));
 				right &= seen;
 				tell(seen ? "seen" : "NOT SEEN", mutant.name(), broken);
 			}
