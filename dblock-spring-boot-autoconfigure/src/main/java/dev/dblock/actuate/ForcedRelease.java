@@ -48,7 +48,7 @@ public record ForcedRelease(boolean released, @Nullable LockInfo before, String 
 	}
 
 	private static String exclusionGivenUp(LockInfo lock) {
-		return ("EXCLUSION IS GIVEN UP: the name is free for others at once, and the holder, unless it is gone, goes on"
+		return ("EXCLUSION IS GIVEN UP: the name is free for other instances at once, and the holder, unless it is gone, goes on"
 				+ " beside them until it is told at its next renewal, a third of its lease from the last one, or later"
 				+ " if it has extended the lease; if it is not renewed, until it renews, extends or releases the lock"
 				+ " by itself, or its lease would have ended%s. Until then isHeld() and ensureHeld() know nothing of"
