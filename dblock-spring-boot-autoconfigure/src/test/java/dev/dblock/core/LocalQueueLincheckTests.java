@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import dev.dblock.testing.SameOnEachJdk;
 import org.jetbrains.kotlinx.lincheck.Actor;
 import org.jetbrains.kotlinx.lincheck.execution.ExecutionScenario;
 import org.jetbrains.lincheck.datastructures.ManagedStrategyGuarantee;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * what comes before a colon is done first, and then what is on either side of a bar at
  * the same time.
  */
+@SameOnEachJdk
 @Timeout(300)
 class LocalQueueLincheckTests {
 
