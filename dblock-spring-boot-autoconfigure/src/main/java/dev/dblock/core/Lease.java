@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 
+import dev.dblock.Durations;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;

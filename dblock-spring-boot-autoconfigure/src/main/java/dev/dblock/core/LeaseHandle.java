@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import dev.dblock.Durations;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LoggedLock;

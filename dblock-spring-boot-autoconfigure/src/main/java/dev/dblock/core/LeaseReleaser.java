@@ -8,6 +8,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import dev.dblock.Durations;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
+import dev.dblock.Durations;
 import dev.dblock.LockInfo;
 import dev.dblock.LoggedLock;
 import dev.dblock.LossReason;

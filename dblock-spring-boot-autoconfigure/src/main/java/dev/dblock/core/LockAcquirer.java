@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
+import dev.dblock.Durations;
 import dev.dblock.LockAttempt;
 import dev.dblock.LockGrant;
 import dev.dblock.LockInterruptedException;

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
+import dev.dblock.Durations;
 import dev.dblock.LockException;
 import dev.dblock.LockInfo;
 import dev.dblock.LockInterruptedException;

@@ -115,7 +115,7 @@ final class ClassicStatements implements Statements {
 			if (store.isOver()) {
 				throw new QueryTimeoutException("The lock '" + name + "' was taken, but the server's clock did not pass"
 						+ " its token in time, so it is not given out. Ask for it again; if this goes on, the clock of the"
-						+ " server was set back, or dblock.mongodb.timeout is too short");
+						+ " server was set back, or the wait, the lease or dblock.mongodb.timeout is too short");
 			}
 			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(Math.min(ahead, LONGEST_PAUSE)));
 			// Far ahead, the sample is more likely to be late than the clock.

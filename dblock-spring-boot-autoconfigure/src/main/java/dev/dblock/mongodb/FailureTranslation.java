@@ -55,10 +55,11 @@ final class FailureTranslation {
 	/**
 	 * Translate what the driver, or Spring's template above it, threw.
 	 * @param action what was tried, such as "acquire the lock 'stock'"
+	 * @param limit how long it might take
 	 * @param thrown what was thrown
 	 * @return what to throw instead
 	 */
-	RuntimeException translate(String action, RuntimeException thrown) {
+	RuntimeException translate(String action, TimeLimit limit, RuntimeException thrown) {
 		if (thrown instanceof LockException) {
 			return thrown;
 		}
@@ -77,9 +78,9 @@ final class FailureTranslation {
 					cause);
 		}
 		if (isTimeout(cause)) {
-			return new QueryTimeoutException(text(action, "the time limit ran out",
+			return new QueryTimeoutException(text(action, "the time limit of %s ran out".formatted(limit.readable()),
 					"It may have been done or not. Check the load of MongoDB and that a majority of its replica set "
-							+ "is up, or allow more time (dblock.mongodb.timeout)"),
+							+ "is up" + limit.remedy()),
 					cause);
 		}
 		// A connection that breaks while the driver logs in is no login that was refused

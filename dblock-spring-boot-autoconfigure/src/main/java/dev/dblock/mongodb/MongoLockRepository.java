@@ -209,7 +209,8 @@ public final class MongoLockRepository implements LockRepository {
 				(statements, store) -> acquire(statements, store, request));
 		if (acquired.fencePending() && this.settings.fenceTransactions()
 				&& acquired.answer() instanceof AcquireAnswer.Granted grant) {
-			return raiseFence(request.key().name(), grant, request.timeout().minusNanos(System.nanoTime() - sent));
+			return raiseFence(request.key().name(), grant, request.timeout().minusNanos(System.nanoTime() - sent),
+					limit(request.timeout()));
 		}
 		return acquired.answer();
 	}
@@ -224,9 +225,9 @@ public final class MongoLockRepository implements LockRepository {
 		return acquired;
 	}
 
-	private AcquireAnswer raiseFence(String name, AcquireAnswer.Granted grant, Duration timeout) {
+	private AcquireAnswer raiseFence(String name, AcquireAnswer.Granted grant, Duration timeout, TimeLimit limit) {
 		return execute("raise the fence of the lock '" + name + "', under which an earlier holder's transaction "
-				+ "may still be open,", timeout, (statements, store) -> {
+				+ "may still be open,", timeout, limit, (statements, store) -> {
 					if (!this.fencesAreRaised && !this.hello.tellsOfTransactions(store)) {
 						return grant;
 					}
@@ -245,7 +246,7 @@ public final class MongoLockRepository implements LockRepository {
 
 	void settleFence(LeaseKey lease, long token, List<Integer> slots) {
 		execute("wait for earlier transactions under the lock '" + lease.name() + "'", LONGEST_SETTLEMENT,
-				(statements, store) -> {
+				TimeLimit.fixed(LONGEST_SETTLEMENT), (statements, store) -> {
 					this.fences.raise(store, lease.name(), slots, token);
 					return true;
 				});
@@ -309,8 +310,8 @@ public final class MongoLockRepository implements LockRepository {
 
 	@Override
 	public List<LockInfo> findAll(String prefix) {
-		return execute("list the locks '" + prefix + "...'", this.settings.timeout(),
-				(statements, store) -> statements.findAll(store, prefix));
+		return execute(prefix.isEmpty() ? "list the locks" : "list the locks '" + prefix + "...'",
+				this.settings.timeout(), (statements, store) -> statements.findAll(store, prefix));
 	}
 
 	@Override
@@ -327,10 +328,11 @@ public final class MongoLockRepository implements LockRepository {
 
 	@Override
 	public Optional<StoreTime> time(Duration timeout) {
-		ServerClock.Reading reading = execute("read the clock", timeout, (statements, store) -> {
-			statements.find(store, NO_LOCK);
-			return this.clock.readAnew(store);
-		});
+		ServerClock.Reading reading = execute("read the clock", timeout, TimeLimit.fixed(timeout),
+				(statements, store) -> {
+					statements.find(store, NO_LOCK);
+					return this.clock.readAnew(store);
+				});
 		return Optional
 			.of(new StoreTime(Instant.ofEpochMilli(reading.notBefore()), Instant.ofEpochMilli(reading.notAfter())));
 	}
@@ -363,7 +365,16 @@ public final class MongoLockRepository implements LockRepository {
 		return false;
 	}
 
+	private TimeLimit limit(Duration timeout) {
+		return TimeLimit.of(timeout, this.settings.timeout());
+	}
+
 	private <T> T execute(String action, Duration timeout, BiFunction<Statements, StoreRequest, T> work) {
+		return execute(action, timeout, limit(timeout), work);
+	}
+
+	private <T> T execute(String action, Duration timeout, TimeLimit limit,
+			BiFunction<Statements, StoreRequest, T> work) {
 		try {
 			T result = this.template.execute((database) -> {
 				StoreRequest store = new StoreRequest(database, this.collection, timeout);
@@ -374,7 +385,7 @@ public final class MongoLockRepository implements LockRepository {
 		catch (RuntimeException ex) {
 			this.clock.forget();
 			this.collection.forget();
-			throw this.failures.translate(action, ex);
+			throw this.failures.translate(action, limit, ex);
 		}
 	}
 

@@ -1,5 +1,6 @@
 package dev.dblock.mongodb;
 
+import java.time.Duration;
 import java.util.stream.Stream;
 
 import com.mongodb.MongoClientException;
@@ -45,6 +46,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class FailureTranslationTests {
 
 	private static final ServerAddress SERVER = new ServerAddress();
+
+	private static final TimeLimit LIMIT = TimeLimit.fixed(Duration.ofSeconds(1));
 
 	private final FailureTranslation failures = new FailureTranslation("locks");
 
@@ -128,23 +131,55 @@ class FailureTranslationTests {
 	@ParameterizedTest
 	@MethodSource("failures")
 	void tellsInSpringsTermsWhatHappenedToWhichLockWhere(RuntimeException thrown, Class<?> expected) {
-		RuntimeException translated = this.failures.translate("acquire the lock 'stock'", thrown);
+		RuntimeException translated = this.failures.translate("acquire the lock 'stock'", LIMIT, thrown);
 		assertThat(translated).isInstanceOf(expected)
 			.hasMessageStartingWith("Could not acquire the lock 'stock' in the collection 'locks': ")
 			.hasCause(thrown);
 	}
 
 	@Test
+	void aTimeLimitIsToldWithItsLength() {
+		assertThat(late(Duration.ofSeconds(10), Duration.ofSeconds(10))).hasMessage(
+				"Could not acquire the lock 'stock' in the collection 'locks': the time limit of 10 s ran out. It may "
+						+ "have been done or not. Check the load of MongoDB and that a majority of its replica set is "
+						+ "up, or allow more time (dblock.mongodb.timeout)");
+	}
+
+	@Test
+	void aTimeLimitThatFollowedFromSomethingElseIsNotToldAsTheOneThatIsSet() {
+		assertThat(late(Duration.ofMillis(1250), Duration.ofSeconds(10)))
+			.hasMessageContaining("the time limit of 1.25 s ran out. It may have been done or not.")
+			.hasMessageEndingWith("is up. That limit followed from the wait or the lease, or is what earlier attempts "
+					+ "left: a longer wait or lease allows more time")
+			.hasMessageNotContaining("dblock.mongodb.timeout");
+		assertThat(late(Duration.ofSeconds(30), Duration.ofSeconds(10)))
+			.hasMessageContaining("the time limit of 30 s ran out")
+			.hasMessageNotContaining("dblock.mongodb.timeout");
+	}
+
+	@Test
+	void aTimeLimitThatNobodySetsIsToldAsOne() {
+		assertThat(this.failures.translate("read the clock", LIMIT, new MongoOperationTimeoutException("late")))
+			.hasMessageContaining("the time limit of 1 s ran out")
+			.hasMessageEndingWith("is up. That limit cannot be set");
+	}
+
+	private RuntimeException late(Duration limit, Duration configured) {
+		return this.failures.translate("acquire the lock 'stock'", TimeLimit.of(limit, configured),
+				new MongoOperationTimeoutException("late"));
+	}
+
+	@Test
 	void looksBehindWhatSpringsTemplateMadeOfIt() {
 		MongoException cause = new MongoOperationTimeoutException("late");
-		assertThat(this.failures.translate("x", new DataAccessResourceFailureException("spring's", cause)))
+		assertThat(this.failures.translate("x", LIMIT, new DataAccessResourceFailureException("spring's", cause)))
 			.isInstanceOf(QueryTimeoutException.class)
 			.hasCause(cause);
 	}
 
 	@Test
 	void whatIsNotKnownIsLeftInDoubt() {
-		assertThat(this.failures.translate("acquire the lock 'stock'", new IllegalArgumentException("odd")))
+		assertThat(this.failures.translate("acquire the lock 'stock'", LIMIT, new IllegalArgumentException("odd")))
 			.hasMessage("Could not acquire the lock 'stock' in the collection 'locks': it failed with "
 					+ "java.lang.IllegalArgumentException: odd. It may have been done or not; look at the cause");
 	}
@@ -153,16 +188,16 @@ class FailureTranslationTests {
 	void onlyAnIllegalStateThatIsAClosedClientIsToldAsOne() {
 		DataAccessException wrapped = new InvalidDataAccessApiUsageException("spring's",
 				new IllegalStateException("state should be: open"));
-		assertThat(this.failures.translate("x", wrapped)).hasMessageContaining("the MongoDB client is closed");
+		assertThat(this.failures.translate("x", LIMIT, wrapped)).hasMessageContaining("the MongoDB client is closed");
 		DataAccessException other = new InvalidDataAccessApiUsageException("spring's",
 				new IllegalStateException("something else"));
-		assertThat(this.failures.translate("x", other)).isSameAs(other);
+		assertThat(this.failures.translate("x", LIMIT, other)).isSameAs(other);
 	}
 
 	@Test
 	void anInterruptIsKept() {
 		try {
-			assertThat(this.failures.translate("x", new MongoInterruptedException("interrupted", null)))
+			assertThat(this.failures.translate("x", LIMIT, new MongoInterruptedException("interrupted", null)))
 				.isInstanceOf(RepositoryInterruptedException.class);
 		}
 		finally {
@@ -173,9 +208,9 @@ class FailureTranslationTests {
 	@Test
 	void whatIsOursIsLeftAsItIs() {
 		RuntimeException foreign = new ForeignDocumentException("stock", "locks");
-		assertThat(this.failures.translate("x", foreign)).isSameAs(foreign);
+		assertThat(this.failures.translate("x", LIMIT, foreign)).isSameAs(foreign);
 		DataAccessException other = new TransientDataAccessResourceException("again");
-		assertThat(this.failures.translate("x", other)).isSameAs(other);
+		assertThat(this.failures.translate("x", LIMIT, other)).isSameAs(other);
 	}
 
 }

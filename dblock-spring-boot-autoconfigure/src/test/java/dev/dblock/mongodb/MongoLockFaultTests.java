@@ -266,7 +266,9 @@ class MongoLockFaultTests {
 		for (ThrowingCallable request : List.<ThrowingCallable>of(() -> locks.renew(List.of(held), limit),
 				() -> locks.extend(held, LEASE, limit), () -> locks.release(held, Duration.ZERO, limit),
 				() -> locks.acquire(request(key("new"), LEASE, limit)))) {
-			assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(request);
+			assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(request)
+				.withMessageContaining("the time limit of 300 ms ran out")
+				.withMessageContaining("followed from the wait or the lease");
 		}
 	}
 

@@ -1,27 +1,36 @@
-package dev.dblock.core;
+package dev.dblock;
 
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.StringJoiner;
 
 /**
- * What {@link Duration} does not offer.
+ * What {@link Duration} does not offer, for the messages of all rooms. Not meant for
+ * applications.
  */
-final class Durations {
+public final class Durations {
 
 	private static final int THOUSAND = 1000;
 
 	private Durations() {
 	}
 
-	static Duration shorter(Duration one, Duration other) {
+	/**
+	 * The shorter of two.
+	 * @param one a duration
+	 * @param other another
+	 * @return the one that is not longer
+	 */
+	public static Duration shorter(Duration one, Duration other) {
 		return (one.compareTo(other) <= 0) ? one : other;
 	}
 
 	/**
 	 * A duration for people to read: {@code 143 ms}, {@code 1.2 s}, {@code 1 h 5 min}.
+	 * @param duration the duration
+	 * @return the text
 	 */
-	static String readable(Duration duration) {
+	public static String readable(Duration duration) {
 		if (duration.isNegative()) {
 			return "-" + readable(duration.negated());
 		}

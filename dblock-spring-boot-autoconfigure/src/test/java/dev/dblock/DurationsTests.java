@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock;
 
 import java.time.Duration;
 

@@ -1,0 +1,40 @@
+package dev.dblock.mongodb;
+
+import java.time.Duration;
+
+import dev.dblock.Durations;
+
+/**
+ * How long a request may take, and what somebody can do who has to give it longer.
+ *
+ * @param length how long it may take
+ * @param remedy how to allow more
+ */
+record TimeLimit(Duration length, String remedy) {
+
+	/**
+	 * The limit of a request that the engine sends.
+	 * @param length how long it may take
+	 * @param configured what is set for requests that have no limit of their own
+	 * @return the limit
+	 */
+	static TimeLimit of(Duration length, Duration configured) {
+		return new TimeLimit(length, length.equals(configured) ? ", or allow more time (dblock.mongodb.timeout)"
+				: ". That limit followed from the wait or the lease, or is what earlier attempts left: a longer wait "
+						+ "or lease allows more time");
+	}
+
+	/**
+	 * A limit that nobody sets.
+	 * @param length how long the request may take
+	 * @return the limit
+	 */
+	static TimeLimit fixed(Duration length) {
+		return new TimeLimit(length, ". That limit cannot be set");
+	}
+
+	String readable() {
+		return Durations.readable(this.length);
+	}
+
+}
