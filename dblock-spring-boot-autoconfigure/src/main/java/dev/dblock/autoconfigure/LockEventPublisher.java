@@ -12,6 +12,8 @@ import dev.dblock.LockReleasedEvent;
 import dev.dblock.LockRenewedLateEvent;
 import dev.dblock.LockUnavailableEvent;
 import dev.dblock.LossReason;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.context.ApplicationEventPublisher;
 
@@ -19,6 +21,8 @@ import org.springframework.context.ApplicationEventPublisher;
  * Makes application events of what happens to locks.
  */
 final class LockEventPublisher implements LockListener {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockEventPublisher.class);
 
 	private final ApplicationEventPublisher publisher;
 
@@ -52,7 +56,15 @@ final class LockEventPublisher implements LockListener {
 	}
 
 	private void publish(LockEvent event) {
-		this.publisher.publishEvent(event);
+		try {
+			this.publisher.publishEvent(event);
+		}
+		catch (Throwable ex) {
+			logger.warn("A listener of the {} for the lock '{}' failed: an @EventListener method, or an"
+					+ " ApplicationListener, which the stack trace of the exception names. The lock is not affected;"
+					+ " other listeners of this event may not have been told. Mend that listener",
+					event.getClass().getSimpleName(), event.name(), ex);
+		}
 	}
 
 }

@@ -10,6 +10,8 @@ import dev.dblock.LossReason;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.util.ClassUtils;
+
 /**
  * All listeners as one that throws nothing.
  */
@@ -63,9 +65,10 @@ final class LockListeners implements LockListener {
 			news.accept(listener);
 		}
 		catch (Throwable ex) {
-			logger
-				.warn("The lock '{}' was {}, and the listener {} failed when it was told so. The lock is not affected,"
-						+ " and other listeners are told; mend that listener", lock, what, listener, ex);
+			logger.warn(
+					"The lock '{}' was {}, and the listener {} failed when it was told so. The lock is not affected,"
+							+ " and other listeners are told; mend that listener",
+					lock, what, ClassUtils.getUserClass(listener).getName(), ex);
 		}
 	}
 

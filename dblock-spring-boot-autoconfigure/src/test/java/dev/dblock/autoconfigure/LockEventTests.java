@@ -119,7 +119,13 @@ class LockEventTests {
 		grant(true);
 		this.contextRunner.withBean(Failing.class).run((context) -> {
 			assertThat(context.getBean(LockTemplate.class).acquire("stock").release()).isTrue();
-			assertThat(output).contains("The lock is not affected").contains("scripted");
+			assertThat(output)
+				.contains("A listener of the LockAcquiredEvent for the lock 'stock' failed: an @EventListener")
+				.contains("The lock is not affected")
+				.contains("scripted")
+				.contains("at " + Failing.class.getName() + ".on(")
+				.doesNotContain("LockEventPublisher@")
+				.doesNotContain("failed when it was told so");
 		});
 	}
 

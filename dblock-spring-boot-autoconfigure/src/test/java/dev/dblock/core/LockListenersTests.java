@@ -13,12 +13,17 @@ import dev.dblock.LossReason;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 @Timeout(300)
+@ExtendWith(OutputCaptureExtension.class)
 class LockListenersTests {
 
 	private final LockWorld world = new LockWorld();
@@ -57,6 +62,14 @@ class LockListenersTests {
 		assertThat(this.world.news()).containsExactly("acquired a", "unavailable a", "released a");
 	}
 
+	@Test
+	void theOneThatFailsIsToldByItsClass(CapturedOutput output) {
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), new Nameless());
+		engine.acquire("a", LockWorld.DEFAULTS);
+		assertThat(output).contains("The lock 'a' was acquired, and the listener " + Nameless.class.getName()
+				+ " failed when it was told so. The lock is not affected");
+	}
+
 	static Stream<Throwable> anything() {
 		return Stream.of(new IllegalStateException("scripted"), new NoClassDefFoundError("scripted"),
 				new AssertionError("scripted"), new InterruptedException("scripted, as Kotlin may"));
@@ -84,6 +97,15 @@ class LockListenersTests {
 		handle.onLost(() -> {
 			Failing.<RuntimeException>sneak(failure);
 		});
+	}
+
+	private static final class Nameless implements LockListener {
+
+		@Override
+		public void onAcquired(LockHandle handle) {
+			throw new IllegalStateException("scripted");
+		}
+
 	}
 
 	private record Failing(Throwable failure) implements LockListener {
