@@ -1,5 +1,6 @@
 package dev.dblock;
 
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -294,7 +295,7 @@ public interface LockOperations {
 	 * of the locks
 	 */
 	default Optional<LockHandles> tryAcquireAll(String... names) {
-		return tryAcquireAll(List.of(names), LockOptions.defaults());
+		return tryAcquireAll(Arrays.asList(names), LockOptions.defaults());
 	}
 
 	/**
@@ -331,7 +332,7 @@ public interface LockOperations {
 	 * wait; none of them is held then
 	 */
 	default LockHandles acquireAll(String... names) {
-		return acquireAll(List.of(names), LockOptions.defaults());
+		return acquireAll(Arrays.asList(names), LockOptions.defaults());
 	}
 
 	/**

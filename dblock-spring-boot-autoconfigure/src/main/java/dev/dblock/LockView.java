@@ -25,6 +25,7 @@ final class LockView implements Lock {
 		this.engine = engine;
 		this.name = name;
 		this.options = options;
+		engine.checkName(name);
 		engine.check(name, options);
 	}
 

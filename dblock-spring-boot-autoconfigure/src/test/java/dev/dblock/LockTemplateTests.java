@@ -3,12 +3,14 @@ package dev.dblock;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
 import dev.dblock.core.LockWorld;
 import dev.dblock.core.Worker;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -345,6 +347,23 @@ class LockTemplateTests {
 		Optional<LockHandle> elsewhere = this.template.<Optional<LockHandle>, Exception>execute("a",
 				() -> Worker.start(() -> LockContext.current()).result());
 		assertThat(elsewhere).isEmpty();
+	}
+
+	@Test
+	void aNameThatIsNullIsRefusedAsOne() {
+		List<ThrowingCallable> requests = List.of(() -> this.template.acquire(null),
+				() -> this.template.tryAcquire(null), () -> this.template.execute(null, () -> "work"),
+				() -> this.template.executeAsync(null, LockOptions.defaults(), () -> null, (refusal) -> null),
+				() -> this.template.asLock(null), () -> this.template.acquireAll("a", null),
+				() -> this.template.tryAcquireAll("a", null),
+				() -> this.template.executeAll(Arrays.asList("a", null), () -> "work"),
+				() -> this.template.inspect(null), () -> this.template.forceRelease(null),
+				() -> this.template.forceReleaseNow(null));
+		for (ThrowingCallable request : requests) {
+			assertThatIllegalArgumentException().isThrownBy(request)
+				.withMessageStartingWith("The name of the lock is null");
+		}
+		assertThat(this.template.tryAcquire("a")).as("nothing was kept").isPresent();
 	}
 
 	@Test

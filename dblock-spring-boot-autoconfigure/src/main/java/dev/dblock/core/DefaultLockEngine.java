@@ -156,16 +156,17 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public LockAttempt acquire(String name, LockOptions options) {
-		return acquireAs(name, this.settings.locks().before(name, options));
+		String fullName = fullName(name);
+		return acquireAs(fullName, name, this.settings.locks().before(name, options));
 	}
 
 	@Override
 	public LockAttempt acquire(String name, LockOptions options, Duration wait) {
-		return acquireAs(name, this.settings.locks().before(name, options).waitUpTo(wait));
+		String fullName = fullName(name);
+		return acquireAs(fullName, name, this.settings.locks().before(name, options).waitUpTo(wait));
 	}
 
-	private LockAttempt acquireAs(String name, LockOptions options) {
-		String fullName = fullName(name);
+	private LockAttempt acquireAs(String fullName, String name, LockOptions options) {
 		LeaseTerms terms = this.settings.terms(name, options);
 		Acquisition acquisition = this.observations.acquiring(fullName, options.label());
 		LockAttempt attempt;

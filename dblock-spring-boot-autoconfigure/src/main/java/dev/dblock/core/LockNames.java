@@ -5,6 +5,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
 import dev.dblock.LockNamePrefix;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What can be the name of a lock.
@@ -62,7 +63,11 @@ final class LockNames {
 		checkCharacters(this.prefix + name);
 	}
 
-	private static void refuseBlank(String name) {
+	private static void refuseBlank(@Nullable String name) {
+		if (name == null) {
+			throw new IllegalArgumentException(
+					"The name of the lock is null. Say what it protects, such as " + "'nightly-invoices'");
+		}
 		if (name.isBlank()) {
 			throw new IllegalArgumentException("The name of a lock must not be empty or blank. Say what it "
 					+ "protects, such as 'nightly-invoices'");

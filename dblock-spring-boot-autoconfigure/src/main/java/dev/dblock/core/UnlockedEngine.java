@@ -67,8 +67,9 @@ public final class UnlockedEngine implements LockEngine {
 
 	@Override
 	public LockAttempt acquire(String name, LockOptions options) {
+		String fullName = fullName(name);
 		LeaseTerms terms = this.settings.terms(name, this.settings.locks().before(name, options));
-		return new LockGrant(new UnlockedHandle(fullName(name), this.token.incrementAndGet(), terms.lease()));
+		return new LockGrant(new UnlockedHandle(fullName, this.token.incrementAndGet(), terms.lease()));
 	}
 
 	@Override

@@ -20,6 +20,13 @@ class LockNamesTests {
 			.withMessageContaining("must not be empty or blank");
 	}
 
+	@Test
+	void saysThatANameIsNull() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full(null))
+			.withMessage("The name of the lock is null. Say what it protects, such as 'nightly-invoices'");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.check(null)).withMessageContaining("is null");
+	}
+
 	@ParameterizedTest
 	@ValueSource(
 			strings = { "$$ROOT", "$where", "a.b", "$$NOW", "it's \"quoted\"", "order-🔒-7", "日本", "a b", "/", "-" })

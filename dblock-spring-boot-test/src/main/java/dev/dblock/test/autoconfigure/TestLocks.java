@@ -76,6 +76,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	 * @return the lock as that instance holds it
 	 * @throws IllegalStateException when the application, or the other instance, holds it
 	 * already
+	 * @throws IllegalArgumentException when no lock can have the name
 	 */
 	public HeldElsewhere holdElsewhere(String name) {
 		return holdElsewhere(name, LEASE_ELSEWHERE);
@@ -88,8 +89,15 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	 * @return the lock as that instance holds it
 	 * @throws IllegalStateException when the application, or the other instance, holds it
 	 * already
+	 * @throws IllegalArgumentException when no lock can have the name, or the lease is
+	 * not positive
 	 */
 	public HeldElsewhere holdElsewhere(String name, Duration lease) {
+		if (lease.isNegative() || lease.isZero()) {
+			throw new IllegalArgumentException(
+					"Another instance can hold the lock '%s' for a positive lease only, not for %s. Give it one, and end it early with expire"
+						.formatted(name, lease));
+		}
 		AcquireRequest request = request(name, lease);
 		if (this.elsewhere.acquire(request) instanceof AcquireAnswer.Refused refused) {
 			throw new IllegalStateException(

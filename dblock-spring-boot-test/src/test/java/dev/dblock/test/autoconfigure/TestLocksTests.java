@@ -13,6 +13,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.autoconfigure.DblockAutoConfiguration;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -20,6 +21,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
@@ -80,6 +82,33 @@ class TestLocksTests {
 					.withMessageContaining("counting")
 					.withMessageContaining("lose");
 				assertThat(held.isHeld()).isTrue();
+			}
+		});
+	}
+
+	@Test
+	void aLeaseElsewhereThatCannotBeIsRefused() {
+		this.contextRunner.run((context) -> {
+			TestLocks locks = context.getBean(TestLocks.class);
+			for (Duration lease : List.of(Duration.ofSeconds(-1), Duration.ZERO)) {
+				assertThatIllegalArgumentException().isThrownBy(() -> locks.holdElsewhere("stock", lease))
+					.withMessageContaining("'stock'")
+					.withMessageContaining("not for " + lease);
+			}
+			assertThat(context.getBean(LockTemplate.class).tryAcquire("stock")).isPresent();
+		});
+	}
+
+	@Test
+	void aNameThatIsNullIsRefusedAsOne() {
+		this.contextRunner.run((context) -> {
+			TestLocks locks = context.getBean(TestLocks.class);
+			List<ThrowingCallable> requests = List.of(() -> locks.holdElsewhere(null), () -> locks.lose(null),
+					() -> locks.expire(null), () -> locks.holds(null),
+					() -> TestLocks.pretendLocked(null, () -> assertThat(locks).doesNotHold("stock")));
+			for (ThrowingCallable request : requests) {
+				assertThatIllegalArgumentException().isThrownBy(request)
+					.withMessageStartingWith("The name of the lock is null");
 			}
 		});
 	}
