@@ -90,7 +90,7 @@ final class FailureTranslation {
 							+ "replica set are up"),
 					cause);
 		}
-		if (cause instanceof MongoSecurityException || DENIED.contains(cause.getCode())) {
+		if (isDenied(cause)) {
 			return new PermissionDeniedDataAccessException(text(action, "MongoDB denied it",
 					"The user needs the rights to find, insert, update and remove in that collection"), cause);
 		}
@@ -131,6 +131,22 @@ final class FailureTranslation {
 	private static boolean isNoServer(MongoException cause) {
 		String message = cause.getMessage();
 		return cause instanceof MongoTimeoutException && message != null && message.startsWith(NO_SERVER);
+	}
+
+	/**
+	 * Say what to do about an index that could not be created, as the first of several
+	 * ways out.
+	 */
+	static String adviceOnIndex(MongoException cause) {
+		if (isDenied(cause)) {
+			return "Grant the right to createIndex";
+		}
+		return (isTimeout(cause) || isNoServer(cause))
+				? "Check the load of MongoDB and that a majority of its replica set is up" : "Mend what MongoDB says";
+	}
+
+	private static boolean isDenied(MongoException cause) {
+		return cause instanceof MongoSecurityException || DENIED.contains(cause.getCode());
 	}
 
 	private static boolean isTimeout(MongoException cause) {

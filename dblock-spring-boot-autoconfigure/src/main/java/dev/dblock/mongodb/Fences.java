@@ -123,10 +123,10 @@ final class Fences {
 			catch (MongoException ex) {
 				logger
 					.warn("The index that removes old fences from '{}' could not be created ({}). Transactions are fenced "
-							+ "without it; the fences of names that are no longer used stay. Grant the right to createIndex, "
+							+ "without it; the fences of names that are no longer used stay. {}, "
 							+ "or run db.getCollection('{}').createIndex({updatedAt: 1}, {expireAfterSeconds: 86400}) once, "
 							+ "or set dblock.mongodb.create-indexes=false", this.collection.name(), ex.getMessage(),
-							this.collection.name());
+							FailureTranslation.adviceOnIndex(ex), this.collection.name());
 			}
 		}
 		try {

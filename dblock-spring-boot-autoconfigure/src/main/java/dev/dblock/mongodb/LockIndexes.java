@@ -105,10 +105,11 @@ final class LockIndexes {
 		if (this.warned.compareAndSet(false, true)) {
 			logger.warn(
 					"The index that removes old documents from '{}' could not be created ({}). The locks work without it; "
-							+ "the documents of names that are no longer used stay. Grant the right to createIndex, "
+							+ "the documents of names that are no longer used stay. {}, "
 							+ "or run db.getCollection('{}').createIndex({cleanUpAt: 1}, {expireAfterSeconds: 0}) once, "
 							+ "or set dblock.mongodb.create-indexes=false",
-					store.collectionName(), ex.getMessage(), store.collectionName());
+					store.collectionName(), ex.getMessage(), FailureTranslation.adviceOnIndex(ex),
+					store.collectionName());
 		}
 	}
 

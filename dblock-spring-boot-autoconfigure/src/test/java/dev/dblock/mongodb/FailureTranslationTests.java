@@ -170,6 +170,18 @@ class FailureTranslationTests {
 	}
 
 	@Test
+	void theAdviceOnAnIndexFitsWhatWentWrong() {
+		assertThat(FailureTranslation.adviceOnIndex(command(13))).isEqualTo("Grant the right to createIndex");
+		assertThat(FailureTranslation.adviceOnIndex(new MongoSecurityException(null, "login"))).startsWith("Grant");
+		assertThat(FailureTranslation.adviceOnIndex(new MongoOperationTimeoutException("late")))
+			.isEqualTo("Check the load of MongoDB and that a majority of its replica set is up");
+		assertThat(FailureTranslation
+			.adviceOnIndex(new MongoTimeoutException("Timed out while waiting for a server that matches x")))
+			.startsWith("Check the load");
+		assertThat(FailureTranslation.adviceOnIndex(command(85))).isEqualTo("Mend what MongoDB says");
+	}
+
+	@Test
 	void looksBehindWhatSpringsTemplateMadeOfIt() {
 		MongoException cause = new MongoOperationTimeoutException("late");
 		assertThat(this.failures.translate("x", LIMIT, new DataAccessResourceFailureException("spring's", cause)))

@@ -150,6 +150,7 @@ class LockIndexesTests {
 		pass(Duration.ofMinutes(2));
 		acquire("b");
 		assertThat(output.getOut()).containsOnlyOnce("could not be created")
+			.contains("stay. Grant the right to createIndex, or run ")
 			.contains("createIndex({cleanUpAt: 1}, {expireAfterSeconds: 0})");
 		this.server.clearFailPoints();
 		pass(Duration.ofSeconds(50));
@@ -158,6 +159,15 @@ class LockIndexesTests {
 		pass(Duration.ofSeconds(20));
 		acquire("d");
 		assertThat(indexes()).contains("cleanUpAt_1");
+	}
+
+	@Test
+	void anIndexThatTakesTooLongIsNotTakenForAMissingRight(CapturedOutput output) {
+		this.server.failCommand(FailCommand.on("createIndexes").errorCode(50));
+		acquire("stock");
+		assertThat(output.getOut()).containsOnlyOnce("could not be created")
+			.contains("stay. Check the load of MongoDB and that a majority of its replica set is up, or run ")
+			.doesNotContain("Grant the right");
 	}
 
 	@Test

@@ -274,6 +274,17 @@ class MongoLockFaultTests {
 
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
+	void aListThatFailsSaysOfWhichLocks(StatementDialect dialect) {
+		MongoLockRepository locks = repository(dialect);
+		this.server.failCommand(FailCommand.on("find", "aggregate").errorCode(13));
+		assertThatThrownBy(() -> locks.findAll(""))
+			.hasMessageStartingWith("Could not list the locks in the collection 'locks': MongoDB denied it");
+		assertThatThrownBy(() -> locks.findAll("shop-"))
+			.hasMessageStartingWith("Could not list the locks 'shop-...' in the collection 'locks': MongoDB denied it");
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
 	void aPrimaryThatHangsIsAnErrorWithinTheLimitAndTheNextPrimaryGoesOn(StatementDialect dialect) {
 		MongoLockRepository locks = repository(dialect);
 		LeaseKey held = key("held");
