@@ -45,7 +45,7 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 	private String describeLock() {
 		StringBuilder text = new StringBuilder("The lock '").append(this.name).append("' is not available");
 		if (!this.waited.isZero()) {
-			text.append(" after a wait of ").append(this.waited.toMillis()).append(" ms");
+			text.append(" after a wait of ").append(Durations.readable(this.waited));
 		}
 		if (this.holder == null) {
 			return text.toString();
@@ -61,8 +61,8 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 				.append(" within its minimum hold, or taken away from it by an operator");
 		}
 		return text.append("; taken for another ")
-			.append(this.holder.remaining().toMillis())
-			.append(this.holder.held() ? " ms unless it is renewed or released" : " ms")
+			.append(Durations.readable(this.holder.remaining()))
+			.append(this.holder.held() ? " unless it is renewed or released" : "")
 			.toString();
 	}
 

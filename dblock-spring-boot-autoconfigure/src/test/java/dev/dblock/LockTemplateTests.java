@@ -369,13 +369,13 @@ class LockTemplateTests {
 	@Test
 	void aRefusalSaysWhatIsKnown() {
 		LockRefusal unknown = new LockRefusal("a", null, Duration.ofSeconds(3));
-		assertThat(unknown.describe()).isEqualTo("The lock 'a' is not available after a wait of 3000 ms");
+		assertThat(unknown.describe()).isEqualTo("The lock 'a' is not available after a wait of 3 s");
 		assertThat(unknown.toException().holder()).isNull();
 		this.template.acquire("a", LockOptions.defaults().minHold(Duration.ofSeconds(20))).close();
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> this.template.acquire("a"))
 			.withMessageContaining(
 					"released by host-1:4711:k7 within its minimum hold, or taken away from it by an operator; "
-							+ "taken for another 20000 ms");
+							+ "taken for another 20 s");
 	}
 
 	@Test

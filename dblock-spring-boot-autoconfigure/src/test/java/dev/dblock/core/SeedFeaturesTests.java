@@ -106,7 +106,7 @@ class SeedFeaturesTests {
 		assertThat(timesOut.isDone()).isFalse();
 		this.world.clock().advance(Duration.ofSeconds(5));
 		assertThat(timesOut.failure()).isInstanceOf(LockUnavailableException.class)
-			.hasMessageContaining("after a wait of 5000 ms");
+			.hasMessageContaining("after a wait of 5 s");
 	}
 
 	@Test
