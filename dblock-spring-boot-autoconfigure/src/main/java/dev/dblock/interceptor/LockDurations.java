@@ -39,7 +39,9 @@ final class LockDurations {
 			throw new IllegalArgumentException(
 					"both %1$sSeconds and %1$sString are given; leave one of them out".formatted(attribute));
 		}
-		return parse("%sString = \"%s\"".formatted(attribute, text), this.placeholders.resolveStringValue(text));
+		String resolved = this.placeholders.resolveStringValue(text);
+		String source = "%sString = \"%s\"".formatted(attribute, text);
+		return parse(text.equals(resolved) ? source : "%s, which is '%s',".formatted(source, resolved), resolved);
 	}
 
 	private static @Nullable Duration parse(String source, @Nullable String resolved) {
@@ -52,8 +54,7 @@ final class LockDurations {
 		}
 		catch (IllegalArgumentException | ArithmeticException ex) {
 			throw new IllegalArgumentException(
-					"%s is no duration but '%s'; write 90, 90s, 5m or PT1H (a number alone means seconds)"
-						.formatted(source, text),
+					"%s is no duration; write 90, 90s, 5m or PT1H (a number alone means seconds)".formatted(source),
 					ex);
 		}
 	}

@@ -338,7 +338,7 @@ class LockDeclarationCheckerTests {
 						+ "Durations#waiting(): The wait must not be negative, but is PT-5S (zero asks once)",
 				"bean 'bean', " + HERE
 						+ "Durations#both(): both leaseSeconds and leaseString are given; leave one of them out",
-				"bean 'bean', " + HERE + "Durations#text(): waitString = \"soon\" is no duration but 'soon'; write 90,"
+				"bean 'bean', " + HERE + "Durations#text(): waitString = \"soon\" is no duration; write 90,"
 						+ " 90s, 5m or PT1H (a number alone means seconds)");
 	}
 

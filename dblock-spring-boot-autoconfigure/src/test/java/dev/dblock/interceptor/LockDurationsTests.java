@@ -14,7 +14,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 class LockDurationsTests {
 
-	private final Map<String, String> placeholders = Map.of("${lease}", "45s", "${none}", "", "${blank}", "  ");
+	private final Map<String, String> placeholders = Map.of("${lease}", "45s", "${none}", "", "${blank}", "  ",
+			"${bad}", "soon");
 
 	private final LockDurations durations = new LockDurations(
 			(text) -> "${null}".equals(text) ? null : this.placeholders.getOrDefault(text, text));
@@ -54,8 +55,16 @@ class LockDurationsTests {
 	void otherTextIsRefused(String text) {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.durations.resolve("lease", DistributedLock.LEFT_OUT, text))
-			.withMessage("leaseString = \"" + text + "\" is no duration but '" + text
-					+ "'; write 90, 90s, 5m or PT1H (a number alone means seconds)");
+			.withMessage("leaseString = \"" + text
+					+ "\" is no duration; write 90, 90s, 5m or PT1H (a number alone means seconds)");
+	}
+
+	@Test
+	void textThatAPlaceholderStandsForIsToldWithIt() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.durations.resolve("lease", DistributedLock.LEFT_OUT, "${bad}"))
+			.withMessage("leaseString = \"${bad}\", which is 'soon', is no duration; write 90, 90s, 5m or PT1H (a "
+					+ "number alone means seconds)");
 	}
 
 	@Test
