@@ -86,7 +86,7 @@ final class LockChecks {
 		if (!this.sound.contains(userClass)) {
 			List<String> findings = findings(new InspectedBean("", userClass, null));
 			if (!findings.isEmpty()) {
-				throw new InvalidLockDeclarationException(findings);
+				throw new InvalidLockDeclarationException(findings.stream().sorted().toList());
 			}
 			this.sound.add(userClass);
 		}

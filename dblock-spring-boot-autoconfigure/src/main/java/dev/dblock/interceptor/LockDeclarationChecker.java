@@ -1,8 +1,8 @@
 package dev.dblock.interceptor;
 
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 
 import dev.dblock.core.LockSettings;
 import org.slf4j.Logger;
@@ -44,7 +44,8 @@ public final class LockDeclarationChecker implements SmartInitializingSingleton 
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {
-		Set<String> findings = new LinkedHashSet<>();
+		// Neither beans nor methods come in an order of their own
+		Set<String> findings = new TreeSet<>();
 		for (InspectedBean bean : this.beans.inspect()) {
 			this.checks.findings(bean)
 				.forEach((finding) -> findings.add("bean '%s', %s".formatted(bean.name(), finding)));

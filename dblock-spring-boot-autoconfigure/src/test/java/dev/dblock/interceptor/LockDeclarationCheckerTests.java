@@ -358,6 +358,15 @@ class LockDeclarationCheckerTests {
 	}
 
 	@Test
+	void findingsComeInTheSameOrderAtEachStart() {
+		List<String> findings = start(LockingConfiguration.class, (context) -> {
+			context.registerBean("second", Durations.class);
+			context.registerBean("first", Broken.class);
+		}).findings();
+		assertThat(findings).hasSizeGreaterThan(10).isSorted();
+	}
+
+	@Test
 	void nothingToLockWith() {
 		assertThat(findings(WithoutTemplate.class, Sound.class)).containsExactly("bean 'bean', " + HERE
 				+ "Sound: has locked methods, but there is no LockEngine bean to lock them with; configure MongoDB,"
