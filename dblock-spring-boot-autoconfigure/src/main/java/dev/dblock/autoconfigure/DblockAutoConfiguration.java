@@ -73,7 +73,7 @@ public final class DblockAutoConfiguration {
 			ObjectProvider<MongoLockSettingsCustomizer> customizers, ConfigurableListableBeanFactory beanFactory) {
 		NamedBeanHolder<MongoDatabaseFactory> factory = mongoDatabaseFactory(properties, beanFactory);
 		MongoLockSettings settings = MongoEngines.customized(new DblockSettings(properties).forMongodb(),
-				factory.getBeanName(), customizers.orderedStream().toList());
+				factory.getBeanName(), customizers(customizers, beanFactory));
 		beanFactory.registerDependentBean(factory.getBeanName(), REPOSITORY);
 		MongoDatabaseFactory application = factory.getBeanInstance();
 		return new MongoLockRepository(properties.getMongodb().isDedicatedClient()
@@ -105,23 +105,18 @@ public final class DblockAutoConfiguration {
 	@Bean
 	@Lazy
 	EngineSettings lockEngineSettings(DblockProperties properties, LockSettings locks,
-			ObjectProvider<LockNamePrefix> prefixes, ObjectProvider<EngineSettingsCustomizer> customizers) {
-		EngineSettings settings = new DblockSettings(properties).forEngine(locks, new ProvidedPrefix(prefixes));
-		for (EngineSettingsCustomizer customizer : customizers.orderedStream().toList()) {
-			settings = customized(settings, customizer);
-		}
-		return settings;
+			ObjectProvider<LockNamePrefix> prefixes, ObjectProvider<EngineSettingsCustomizer> customizers,
+			ConfigurableListableBeanFactory beanFactory) {
+		EngineSettings settings = new DblockSettings(properties).forEngine(locks,
+				new ProvidedPrefix(prefixes, beanFactory));
+		return Customizers.of(EngineSettingsCustomizer.class, customizers, beanFactory)
+			.apply(settings, EngineSettingsCustomizer::customize,
+					(customized) -> new UnlockedEngine(customized).check(LockOptions.defaults()));
 	}
 
-	private static EngineSettings customized(EngineSettings settings, EngineSettingsCustomizer customizer) {
-		try {
-			EngineSettings customized = customizer.customize(settings);
-			new UnlockedEngine(customized).check(LockOptions.defaults());
-			return customized;
-		}
-		catch (IllegalArgumentException ex) {
-			throw new InvalidCustomizationException(customizer, ex);
-		}
+	private static Customizers<MongoLockSettingsCustomizer> customizers(
+			ObjectProvider<MongoLockSettingsCustomizer> provider, ConfigurableListableBeanFactory beanFactory) {
+		return Customizers.of(MongoLockSettingsCustomizer.class, provider, beanFactory);
 	}
 
 	// Lazy too, because LockOperations of the application's own may not stand on it
@@ -219,9 +214,9 @@ public final class DblockAutoConfiguration {
 			ObjectProvider<MongoLockSettingsCustomizer> customizers, ObjectProvider<LockListener> listeners,
 			ObjectProvider<LockObserver> observer, LockTransactions transactions,
 			ConfigurableApplicationContext context) {
-		return new MongoEngines(new DblockSettings(properties).forMongodb(), customizers.orderedStream().toList(),
-				settings, new ProvidedListeners(listeners), observer.getIfAvailable(() -> LockObserver.NONE),
-				transactions, context);
+		return new MongoEngines(new DblockSettings(properties).forMongodb(),
+				customizers(customizers, context.getBeanFactory()), settings, new ProvidedListeners(listeners),
+				observer.getIfAvailable(() -> LockObserver.NONE), transactions, context);
 	}
 
 }

@@ -13,7 +13,6 @@ import dev.dblock.core.LockSettings;
 import dev.dblock.core.PollSettings;
 import dev.dblock.core.UnlockedEngine;
 import dev.dblock.mongodb.MongoLockSettings;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.util.StringUtils;
@@ -81,9 +80,11 @@ final class DblockSettings {
 
 	MongoLockSettings forMongodb() {
 		DblockProperties.Mongodb mongodb = this.properties.getMongodb();
-		return new MongoLockSettings(collection(mongodb.getCollection()), clockAllowance(),
+		MongoLockSettings settings = new MongoLockSettings("dblock_locks", clockAllowance(),
 				bounded("dblock.mongodb.retention", mongodb.getRetention(), Duration.ofDays(1), LONGEST_RETENTION),
 				timeout(), mongodb.getStatements(), mongodb.isCreateIndexes(), mongodb.isFenceTransactions());
+		String collection = mongodb.getCollection();
+		return refuseAs("dblock.mongodb.collection", collection, () -> settings.withCollection(collection));
 	}
 
 	private Duration clockAllowance() {
@@ -127,27 +128,6 @@ final class DblockSettings {
 	private Duration timeout() {
 		return bounded("dblock.mongodb.timeout", this.properties.getMongodb().getTimeout(), Duration.ofMillis(1),
 				LONGEST);
-	}
-
-	private static String collection(String name) {
-		String reason = reasonAgainst(name);
-		if (reason != null) {
-			throw new InvalidConfigurationPropertyValueException("dblock.mongodb.collection", name, reason);
-		}
-		return name;
-	}
-
-	private static @Nullable String reasonAgainst(String collection) {
-		if (!StringUtils.hasText(collection)) {
-			return "A collection must have a name";
-		}
-		if (collection.indexOf('$') >= 0 || collection.indexOf('\0') >= 0) {
-			return "The name of a collection must have neither '$' nor the NUL character in it";
-		}
-		if (collection.startsWith("system.")) {
-			return "Collections whose names begin with 'system.' are the server's own";
-		}
-		return null;
 	}
 
 	private static Duration bounded(String property, Duration value, Duration least, Duration most) {

@@ -1,15 +1,16 @@
 package dev.dblock.autoconfigure;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * A customizer has left settings that cannot be.
+ * A customizer has failed, or has left no settings or some that cannot be.
  */
 final class InvalidCustomizationException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
 
-	InvalidCustomizationException(Object customizer, IllegalArgumentException cause) {
-		super("The customizer %s leaves settings that cannot be: %s".formatted(customizer.getClass().getName(),
-				cause.getMessage()), cause);
+	InvalidCustomizationException(String message, @Nullable RuntimeException cause) {
+		super(message, cause);
 	}
 
 }

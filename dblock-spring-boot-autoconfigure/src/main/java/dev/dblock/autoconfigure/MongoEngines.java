@@ -1,7 +1,5 @@
 package dev.dblock.autoconfigure;
 
-import java.util.List;
-
 import dev.dblock.LockListener;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineSettings;
@@ -28,7 +26,7 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
  * @param transactions the application's transactions
  * @param context what the engines end with
  */
-record MongoEngines(MongoLockSettings settings, List<MongoLockSettingsCustomizer> customizers,
+record MongoEngines(MongoLockSettings settings, Customizers<MongoLockSettingsCustomizer> customizers,
 		EngineSettings engineSettings, Iterable<LockListener> listeners, LockObserver observer,
 		LockTransactions transactions, ConfigurableApplicationContext context) {
 
@@ -58,17 +56,11 @@ record MongoEngines(MongoLockSettings settings, List<MongoLockSettingsCustomizer
 	}
 
 	static MongoLockSettings customized(MongoLockSettings settings, String databaseFactory,
-			Iterable<MongoLockSettingsCustomizer> customizers) {
-		MongoLockSettings customized = settings;
-		for (MongoLockSettingsCustomizer customizer : customizers) {
-			try {
-				customized = customizer.customize(databaseFactory, customized);
-			}
-			catch (IllegalArgumentException ex) {
-				throw new InvalidCustomizationException(customizer, ex);
-			}
-		}
-		return customized;
+			Customizers<MongoLockSettingsCustomizer> customizers) {
+		// Settings of a store check themselves
+		return customizers.apply(settings, (customizer, each) -> customizer.customize(databaseFactory, each),
+				(each) -> {
+				});
 	}
 
 }

@@ -5,6 +5,7 @@ import java.util.List;
 import dev.dblock.LockNamePrefix;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
@@ -15,11 +16,14 @@ final class ProvidedPrefix implements LockNamePrefix {
 
 	private final ObjectProvider<LockNamePrefix> provider;
 
+	private final ListableBeanFactory beans;
+
 	// Not computed under a lock, as with the listeners
 	private volatile @Nullable List<LockNamePrefix> prefixes;
 
-	ProvidedPrefix(ObjectProvider<LockNamePrefix> provider) {
+	ProvidedPrefix(ObjectProvider<LockNamePrefix> provider, ListableBeanFactory beans) {
 		this.provider = provider;
+		this.beans = beans;
 	}
 
 	@Override
@@ -32,7 +36,7 @@ final class ProvidedPrefix implements LockNamePrefix {
 		return known.isEmpty() ? "" : joined(known, name);
 	}
 
-	private static String joined(List<LockNamePrefix> prefixes, String name) {
+	private String joined(List<LockNamePrefix> prefixes, String name) {
 		StringBuilder joined = new StringBuilder();
 		for (LockNamePrefix prefix : prefixes) {
 			joined.append(text(prefix, name));
@@ -42,14 +46,14 @@ final class ProvidedPrefix implements LockNamePrefix {
 
 	// NullAway takes the application's word for it
 	@SuppressWarnings({ "ConstantValue", "NullAway" })
-	private static String text(LockNamePrefix prefix, String name) {
+	private String text(LockNamePrefix prefix, String name) {
 		String text = prefix.prefixOf(name);
 		if (text == null) {
 			throw new IllegalArgumentException(
 					("%s gives null as the prefix of the lock '%s', and the lock was not asked"
 							+ " for: calls that have nothing in common would share it. Give a text, or an empty one where none is"
 							+ " meant")
-						.formatted(prefix.getClass().getName(), name));
+						.formatted(BeanNames.describe(LockNamePrefix.class, prefix, this.beans), name));
 		}
 		return text;
 	}

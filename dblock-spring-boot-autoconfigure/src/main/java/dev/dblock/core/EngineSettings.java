@@ -5,6 +5,8 @@ import java.time.Duration;
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
 
+import org.springframework.util.Assert;
+
 /**
  * What an engine is set to.
  *
@@ -20,6 +22,15 @@ import dev.dblock.LockOptions;
  */
 public record EngineSettings(String namePrefix, String acquirer, LockOptions defaults, Duration timeout,
 		PollSettings poll, HandOffSettings handOff, LockSettings locks, LockNamePrefix callPrefix) {
+
+	/**
+	 * Check that this instance has a name; what is wrong with the rest shows where it is
+	 * used.
+	 * @throws IllegalArgumentException when the acquirer is empty or blank
+	 */
+	public EngineSettings {
+		Assert.hasText(acquirer, "The acquirer, which is how this instance is called in its locks, must not be empty");
+	}
 
 	/**
 	 * Settings that are the same for all locks.

@@ -62,12 +62,18 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 
 	/**
 	 * Check each setting by itself.
-	 * @throws IllegalArgumentException when the collection has no name, the clock
-	 * allowance is negative, the retention is shorter than a day, or the timeout is not
-	 * positive
+	 * @throws IllegalArgumentException when the collection has no name or one that no
+	 * collection of an application's can have, the clock allowance is negative, the
+	 * retention is shorter than a day, or the timeout is not positive
 	 */
 	public MongoLockSettings {
 		Assert.isTrue(StringUtils.hasText(collection), "The collection of the locks must have a name");
+		Assert.isTrue(collection.indexOf('$') < 0 && collection.indexOf('\0') < 0,
+				() -> "The name of a collection must have neither '$' nor the NUL character in it, but is '%s'"
+					.formatted(collection));
+		Assert.isTrue(!collection.startsWith("system."),
+				() -> "Collections whose names begin with 'system.' are the server's own, as '%s' does"
+					.formatted(collection));
 		Assert.isTrue(!clockAllowance.isNegative(),
 				() -> "The clock allowance must not be negative, but is " + clockAllowance);
 		Assert.isTrue(retention.compareTo(SHORTEST_RETENTION) >= 0,

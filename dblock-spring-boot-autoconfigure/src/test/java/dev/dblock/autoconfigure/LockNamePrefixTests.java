@@ -119,9 +119,19 @@ class LockNamePrefixTests {
 			assertThatIllegalStateException().isThrownBy(job::stock).withMessage("no tenant");
 			TENANT.set("null");
 			assertThatIllegalArgumentException().isThrownBy(job::stock)
-				.withMessageContaining("null as the prefix of the lock 'stock'")
+				.withMessageStartingWith(
+						"The LockNamePrefix bean 'tenantPrefix' gives null as the prefix of the lock 'stock'")
 				.withMessageContaining("empty one");
 			assertThat(Job.CALLED).hasValue(0);
+		});
+	}
+
+	@Test
+	void theOneOfSeveralThatGivesNullIsNamed() {
+		this.contextRunner.withUserConfiguration(EnvironmentConfiguration.class).run((context) -> {
+			TENANT.set("null");
+			assertThatIllegalArgumentException().isThrownBy(() -> context.getBean(Job.class).stock())
+				.withMessageStartingWith("The LockNamePrefix bean 'tenantPrefix' gives null");
 		});
 	}
 

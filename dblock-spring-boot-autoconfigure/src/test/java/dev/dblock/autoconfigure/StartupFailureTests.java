@@ -18,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -27,6 +28,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
@@ -130,11 +132,34 @@ class StartupFailureTests {
 	@Test
 	void customizersThatLeaveImpossibleSettings(CapturedOutput output) {
 		start(ImpossibleEngine.class);
-		assertAnalyzed(output, "The customizer " + ImpossibleEngine.class.getName(), "longer than the lease",
-				"Change that bean");
-		start(ImpossibleStore.class);
-		assertAnalyzed(output, "The customizer " + ImpossibleStore.class.getName(),
-				"The collection of the locks must have a name", "Change that bean");
+		assertAnalyzed(output, "The EngineSettingsCustomizer bean 'other' leaves settings that cannot be: ",
+				"longer than the lease", "Change that bean");
+	}
+
+	static Stream<Arguments> failures() {
+		return Stream.of(
+				arguments("engine-throws", "The EngineSettingsCustomizer bean 'podName' failed: ",
+						"java.lang.IllegalStateException: no pod"),
+				arguments("engine-null", "The EngineSettingsCustomizer bean 'podName' gave null",
+						"where settings are expected"),
+				arguments("engine-unnamed", "The EngineSettingsCustomizer bean 'podName' failed: ",
+						"The acquirer, which is how this instance is called in its locks, must not be empty"),
+				arguments("store-throws", "The MongoLockSettingsCustomizer bean 'collections' failed: ",
+						"java.lang.IllegalStateException: no collection"),
+				arguments("store-null", "The MongoLockSettingsCustomizer bean 'collections' gave null",
+						"where settings are expected"),
+				arguments("store-blank", "The MongoLockSettingsCustomizer bean 'collections' failed: ",
+						"The collection of the locks must have a name"),
+				arguments("store-dollar", "The MongoLockSettingsCustomizer bean 'collections' failed: ",
+						"neither '$' nor the NUL character in it, but is 'a$b'"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("failures")
+	void customizersThatFail(String failure, String bean, String reason, CapturedOutput output) {
+		start(FailingCustomizers.class, "failure=" + failure);
+		assertAnalyzed(output, bean, reason, "Change that bean");
+		assertThat(output).doesNotContain("$$Lambda");
 	}
 
 	@Test
@@ -239,7 +264,14 @@ class StartupFailureTests {
 	static class ImpossibleEngine {
 
 		@Bean
-		EngineSettingsCustomizer impossible() {
+		@Order(1)
+		EngineSettingsCustomizer one() {
+			return (settings) -> settings.withAcquirer("pod-7");
+		}
+
+		@Bean
+		@Order(2)
+		EngineSettingsCustomizer other() {
 			return (settings) -> settings.withDefaults(LockOptions.defaults().minHold(Duration.ofHours(1)));
 		}
 
@@ -247,11 +279,27 @@ class StartupFailureTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
-	static class ImpossibleStore {
+	static class FailingCustomizers {
 
 		@Bean
-		MongoLockSettingsCustomizer impossible() {
-			return (databaseFactory, settings) -> settings.withCollection(" ");
+		EngineSettingsCustomizer podName(@Value("${failure}") String failure) {
+			return (settings) -> switch (failure) {
+				case "engine-throws" -> throw new IllegalStateException("no pod");
+				case "engine-null" -> null;
+				case "engine-unnamed" -> settings.withAcquirer("");
+				default -> settings;
+			};
+		}
+
+		@Bean
+		MongoLockSettingsCustomizer collections(@Value("${failure}") String failure) {
+			return (databaseFactory, settings) -> switch (failure) {
+				case "store-throws" -> throw new IllegalStateException("no collection");
+				case "store-null" -> null;
+				case "store-blank" -> settings.withCollection(" ");
+				case "store-dollar" -> settings.withCollection("a$b");
+				default -> settings;
+			};
 		}
 
 	}

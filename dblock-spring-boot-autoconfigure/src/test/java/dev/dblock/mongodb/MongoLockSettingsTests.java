@@ -21,6 +21,12 @@ class MongoLockSettingsTests {
 		assertThat(settings("locks", Duration.ZERO, day, second).collection()).isEqualTo("locks");
 		assertThatIllegalArgumentException().isThrownBy(() -> settings(" ", second, day, second))
 			.withMessageContaining("name");
+		assertThatIllegalArgumentException().isThrownBy(() -> settings("a$b", second, day, second))
+			.withMessageContaining("'a$b'");
+		assertThatIllegalArgumentException().isThrownBy(() -> settings("a\0b", second, day, second))
+			.withMessageContaining("NUL");
+		assertThatIllegalArgumentException().isThrownBy(() -> settings("system.locks", second, day, second))
+			.withMessageContaining("the server's own");
 		assertThatIllegalArgumentException().isThrownBy(() -> settings("locks", second.negated(), day, second))
 			.withMessageContaining("clock allowance")
 			.withMessageContaining("PT-1S");
