@@ -18,6 +18,8 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -40,6 +42,9 @@ final class LockSettingNames implements BeanFactoryPostProcessor {
 	private static final Logger logger = LoggerFactory.getLogger(LockSettingNames.class);
 
 	private static final String VARIABLE = "DBLOCK_LOCKS_";
+
+	// dblock, locks, the name of the lock, the option
+	private static final int ELEMENTS = 4;
 
 	private static final Pattern UNDERSTOOD = Pattern.compile("\\.[\\w-]+\\.[^.]+|\\.?\\[[^]]+](\\.[^.]+)?");
 
@@ -69,7 +74,16 @@ final class LockSettingNames implements BeanFactoryPostProcessor {
 
 	private static InvalidConfigurationPropertyValueException refusal(ConfigurationProperty unknown) {
 		return new InvalidConfigurationPropertyValueException(unknown.getName().toString(), unknown.getValue(),
-				"A lock has no setting of that name; its settings are %s".formatted(String.join(", ", options())));
+				isOption(unknown.getName())
+						? "The value is empty; give one, such as 5m where a duration is meant, or leave the setting out"
+						: "A lock has no setting of that name; its settings are %s"
+							.formatted(String.join(", ", options())));
+	}
+
+	// Empty text is bound to nothing, as if its name were not known
+	private static boolean isOption(ConfigurationPropertyName name) {
+		return name.getNumberOfElements() == ELEMENTS && options().stream()
+			.anyMatch((option) -> option.replace("-", "").equals(name.getLastElement(Form.UNIFORM)));
 	}
 
 	private static void check(PropertySource<?> source) {

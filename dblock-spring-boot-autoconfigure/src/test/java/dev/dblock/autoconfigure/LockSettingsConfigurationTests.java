@@ -248,6 +248,16 @@ class LockSettingsConfigurationTests {
 						(refusal) -> assertThat(refusal.getReason()).contains("auto-renew, label, lease, max-hold")));
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "dblock.locks.job.lease", "dblock.locks[order-*].min-hold", "dblock.locks.job.minHold",
+			"dblock.locks.job.auto-renew", "dblock.locks.job.when-lost" })
+	void emptyValueIsRefusedAsEmpty(String property) {
+		this.contextRunner.withPropertyValues(property + "=")
+			.run((context) -> assertThat(refusal(context.getStartupFailure()))
+				.satisfies((refusal) -> assertThat(refusal.getName()).isEqualToIgnoringCase(property))
+				.satisfies((refusal) -> assertThat(refusal.getReason()).startsWith("The value is empty")));
+	}
+
 	@Test
 	void settingThatAppliesToNoMethodIsWarnedOf(CapturedOutput output) {
 		this.contextRunner.withBean("job", Job.class)

@@ -74,6 +74,8 @@ class StartupFailureTests {
 				arguments("dblock.locks.job.when-lost=cry", "dblock.locks.job.when-lost", "cry", "INTERRUPT"),
 				arguments("dblock.locks.job.leese=5s", "dblock.locks.job.leese", "no setting of that name",
 						"lease, max-hold, min-hold, "),
+				arguments("dblock.locks.nightly.lease=", "dblock.locks.nightly.lease", "The value is empty",
+						"leave the setting out"),
 				arguments("dblock.locks.order-*.lease=5s", "dblock.locks.order-*.lease", "5s",
 						"dblock.locks[order-*].lease"),
 				arguments("dblock.locks[order-*].min-hold=20s,dblock.locks[order-*].max-hold=10s",
