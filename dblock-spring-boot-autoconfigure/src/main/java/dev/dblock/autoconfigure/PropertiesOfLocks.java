@@ -1,9 +1,14 @@
 package dev.dblock.autoconfigure;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.BiFunction;
+import java.util.stream.Collectors;
 
 import dev.dblock.LockEngine;
 import dev.dblock.LockOptions;
@@ -44,7 +49,11 @@ final class PropertiesOfLocks {
 		this.properties.forEach(
 				(key, lock) -> settings.put(key, new LockSetting(options(name(key), lock), lock.getWhenUnavailable())));
 		LockSettings all = new LockSettings(settings);
-		all.keys().forEach((key) -> checkTogether(key, settings.get(key), all));
+		all.keys().stream().flatMap((key) -> all.namesInCommonWith(key).stream()).forEach((name) -> {
+			if (contradiction(name, all) != null) {
+				throw refusal(name, settings);
+			}
+		});
 		return all;
 	}
 
@@ -79,20 +88,58 @@ final class PropertiesOfLocks {
 		});
 	}
 
-	private void checkTogether(String key, @Nullable LockSetting setting, LockSettings all) {
-		for (String name : all.namesInCommonWith(key)) {
-			try {
-				this.judge.check(all.of(name).options());
-			}
-			catch (IllegalArgumentException ex) {
-				// Before Spring Boot 4.1 an exception with a cause cannot be made from
-				// here
-				throw new InvalidConfigurationPropertyValueException(name(key), setting,
-						("It contradicts what other keys of dblock.locks say that match the same names, such as '%s', and"
-								+ " that applies where this leaves something out: %s. Set both here, or change the others")
-							.formatted(name, ex.getMessage()));
-			}
+	private @Nullable String contradiction(String name, LockSettings settings) {
+		try {
+			this.judge.check(settings.of(name).options());
+			return null;
 		}
+		catch (IllegalArgumentException ex) {
+			return ex.getMessage();
+		}
+	}
+
+	private InvalidConfigurationPropertyValueException refusal(String name, Map<String, LockSetting> settings) {
+		List<String> keys = contradicting(name, settings);
+		String first = keys.get(0);
+		String others = keys.stream().skip(1).map(PropertiesOfLocks::name).collect(Collectors.joining(" and "));
+		// Before Spring Boot 4.1 an exception with a cause cannot be made from here
+		return new InvalidConfigurationPropertyValueException(name(first), durations(this.properties.get(first)),
+				("It contradicts what %s says, which matches the same names, such as '%s', and applies where this leaves"
+						+ " something out: %s. Set both here, or change the other")
+					.formatted(others, name, contradiction(name, only(keys, settings))));
+	}
+
+	/**
+	 * Leave out one key after the other, the least specific first, as long as the rest
+	 * still contradicts itself.
+	 */
+	private List<String> contradicting(String name, Map<String, LockSetting> settings) {
+		List<String> keys = new LockSettings(settings).keys();
+		List<String> leastSpecificFirst = new ArrayList<>(keys);
+		Collections.reverse(leastSpecificFirst);
+		for (String key : leastSpecificFirst) {
+			List<String> rest = keys.stream().filter((each) -> !each.equals(key)).toList();
+			keys = (contradiction(name, only(rest, settings)) != null) ? rest : keys;
+		}
+		return keys;
+	}
+
+	private static LockSettings only(List<String> keys, Map<String, LockSetting> settings) {
+		Map<String, LockSetting> some = new LinkedHashMap<>(settings);
+		some.keySet().retainAll(keys);
+		return new LockSettings(some);
+	}
+
+	private static String durations(DblockProperties.@Nullable Lock lock) {
+		Map<String, @Nullable Duration> durations = new LinkedHashMap<>();
+		if (lock != null) {
+			durations.put("lease", lock.getLease());
+			durations.put("wait", lock.getWait());
+			durations.put("min-hold", lock.getMinHold());
+			durations.put("max-hold", lock.getMaxHold());
+		}
+		durations.values().removeIf(Objects::isNull);
+		return durations.toString();
 	}
 
 }

@@ -181,6 +181,20 @@ class LockSettingsConfigurationTests {
 	}
 
 	@Test
+	void onlyTheKeysThatContradictEachOtherAreNamed() {
+		this.contextRunner
+			.withPropertyValues("dblock.locks.xyz.wait=5s", "dblock.locks[xy*].lease=20s",
+					"dblock.locks[x*].min-hold=30s", "dblock.locks[*].lease=25s")
+			.run((context) -> {
+				InvalidConfigurationPropertyValueException refusal = refusal(context.getStartupFailure());
+				assertThat(refusal.getName()).isEqualTo("dblock.locks[xy*]");
+				assertThat(refusal.getValue()).hasToString("{lease=PT20S}");
+				assertThat(refusal.getReason()).contains("what dblock.locks[x*] says", "PT30S", "PT20S")
+					.doesNotContain("dblock.locks[*]", "dblock.locks.xyz", "PT25S");
+			});
+	}
+
+	@Test
 	void settingThatContradictsTheAnnotationIsRefusedWithBeanAndMethod() {
 		this.contextRunner.withBean("job", Job.class)
 			.withPropertyValues("dblock.locks.job.lease=3s", "dblock.locks[order-*].min-hold=1m")

@@ -76,6 +76,8 @@ class StartupFailureTests {
 						"lease, max-hold, min-hold, "),
 				arguments("dblock.locks.nightly.lease=", "dblock.locks.nightly.lease", "The value is empty",
 						"leave the setting out"),
+				arguments("dblock.locks[x*].min-hold=30s,dblock.locks[xy*].lease=20s", "dblock.locks[xy*]",
+						"Invalid value '{lease=PT20S}'", "It contradicts what dblock.locks[x*] says"),
 				arguments("dblock.locks.order-*.lease=5s", "dblock.locks.order-*.lease", "5s",
 						"dblock.locks[order-*].lease"),
 				arguments("dblock.locks[order-*].min-hold=20s,dblock.locks[order-*].max-hold=10s",
