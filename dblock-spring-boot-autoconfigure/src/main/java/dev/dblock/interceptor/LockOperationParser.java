@@ -56,7 +56,7 @@ final class LockOperationParser {
 		LockEngine engine = (database != null) ? database.engine().get() : null;
 		List<MethodLock> locks = new ArrayList<>();
 		for (DistributedLock annotation : declaration.annotations()) {
-			MethodLock lock = lock(method, annotation, engine, findings);
+			MethodLock lock = lock(declaration, annotation, engine, findings);
 			if (lock != null) {
 				locks.add(lock);
 			}
@@ -90,11 +90,15 @@ final class LockOperationParser {
 		return factories.isEmpty() ? "" : factories.get(0);
 	}
 
-	private @Nullable MethodLock lock(LockedMethod method, DistributedLock annotation, @Nullable LockEngine engine,
-			Findings findings) {
+	private @Nullable MethodLock lock(LockDeclaration declaration, DistributedLock annotation,
+			@Nullable LockEngine engine, Findings findings) {
+		LockedMethod method = declaration.method();
 		LockName name = findings.collect(() -> name(method, annotation, engine));
-		LockCondition condition = findings.collect(() -> this.names.parseCondition(method, annotation.condition()));
-		LockOptions options = options(method, annotation, name, engine, findings);
+		Findings own = (declaration.annotations().size() > 1)
+				? findings.within("for the lock '%s'".formatted((name != null) ? name.template() : annotation.name()))
+				: findings;
+		LockCondition condition = own.collect(() -> this.names.parseCondition(method, annotation.condition()));
+		LockOptions options = options(method, annotation, name, engine, own);
 		return (name != null && options != null) ? new MethodLock(name, condition, options) : null;
 	}
 
@@ -224,16 +228,28 @@ final class LockOperationParser {
 	 */
 	private static final class Findings {
 
-		private final List<String> sentences = new ArrayList<>();
+		private final List<String> sentences;
 
-		private final LockedMethod method;
+		private final String subject;
 
 		Findings(LockedMethod method) {
-			this.method = method;
+			this(method.describe(), new ArrayList<>());
+		}
+
+		private Findings(String subject, List<String> sentences) {
+			this.subject = subject;
+			this.sentences = sentences;
+		}
+
+		/**
+		 * The same findings, to which one part of the method adds its own.
+		 */
+		Findings within(String part) {
+			return new Findings(this.subject + ": " + part, this.sentences);
 		}
 
 		void add(String reason) {
-			this.sentences.add(this.method.describe() + ": " + reason);
+			this.sentences.add(this.subject + ": " + reason);
 		}
 
 		<T> @Nullable T collect(Supplier<@Nullable T> attempt) {

@@ -233,7 +233,7 @@ class SeveralLocksOfMethodsTests {
 
 	@Test
 	void contradictionsAreRefusedAtTheStart() {
-		assertThat(findings(Contradicting.class)).hasSize(9)
+		assertThat(findings(Contradicting.class)).hasSize(10)
 			.anySatisfy((finding) -> assertThat(finding).contains("#answers()",
 					"whenUnavailable = SKIP and whenUnavailable = THROW", "say it once"))
 			.anySatisfy(
@@ -241,6 +241,8 @@ class SeveralLocksOfMethodsTests {
 			.anySatisfy((finding) -> assertThat(finding).contains("#both()",
 					"both fallback = \"one\" and whenUnavailable = SKIP"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#twice()", "the lock 'a' is declared twice"))
+			.anySatisfy((finding) -> assertThat(finding)
+				.endsWith("#negative(int): for the lock 'b-#{#id}': The lease must be positive, but is PT-3S"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#elsewhere()",
 					"databaseFactory = \"\" and databaseFactory = \"other\"", "one MongoDB only"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#broken(", "unknown"))
@@ -394,6 +396,11 @@ class SeveralLocksOfMethodsTests {
 		@DistributedLock("a")
 		@DistributedLock("a")
 		public void twice() {
+		}
+
+		@DistributedLock(name = "a", leaseSeconds = 3)
+		@DistributedLock(name = "b-#{#id}", leaseSeconds = -3)
+		public void negative(int id) {
 		}
 
 		@DistributedLock("a")
