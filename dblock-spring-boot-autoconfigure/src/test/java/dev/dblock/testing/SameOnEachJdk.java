@@ -9,9 +9,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Tests that wait for servers, networks and leases for most of their time, or try many
- * orders of our own steps, and see of the JDK nothing that others do not. {@code .ci/run}
- * leaves them out on its second JDK.
+ * Tests that wait for servers, networks and leases for most of their time, and see of the
+ * JDK nothing that others do not. {@code .ci/run} leaves them out on its second JDK.
  */
 @Tag("same-on-each-jdk")
 @Documented

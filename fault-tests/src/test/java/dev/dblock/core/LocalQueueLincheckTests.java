@@ -6,7 +6,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
-import dev.dblock.testing.SameOnEachJdk;
 import org.jetbrains.kotlinx.lincheck.Actor;
 import org.jetbrains.kotlinx.lincheck.execution.ExecutionScenario;
 import org.jetbrains.lincheck.datastructures.ManagedStrategyGuarantee;
@@ -24,9 +23,10 @@ import org.junit.jupiter.params.provider.ValueSource;
  * something is left behind, or in which somebody waits for ever. It tries a bounded
  * number of orders, so calls under the queue's monitor count as one step. Of a scenario,
  * what comes before a colon is done first, and then what is on either side of a bar at
- * the same time.
+ * the same time. It stands here and not beside the queue's other tests because Lincheck
+ * transforms every class that was loaded in its JVM, which with Spring's takes it
+ * minutes.
  */
-@SameOnEachJdk
 @Timeout(300)
 class LocalQueueLincheckTests {
 
