@@ -95,17 +95,15 @@ final class LockChecks {
 
 	/**
 	 * All that is wrong with a bean's locked methods, if it has any. A mock locks
-	 * nothing, and Mockito is only asked where it matters, since it attaches an agent for
-	 * that.
+	 * nothing; Mockito attaches an agent when it is asked, so it is only asked where no
+	 * proxy is.
 	 */
 	List<String> findings(InspectedBean bean) {
 		Collection<LockDeclaration> declarations = declarations(bean.type());
-		List<String> findings = declarations.isEmpty() ? List.of() : findings(bean, declarations);
-		return (findings.isEmpty() || TestDoubles.isMock(bean.instance())) ? List.of() : findings;
-	}
-
-	private List<String> findings(InspectedBean bean, Collection<LockDeclaration> declarations) {
 		List<String> findings = new ArrayList<>();
+		if (declarations.isEmpty() || (bean.isUnlocked() && TestDoubles.isMock(bean.instance()))) {
+			return findings;
+		}
 		if (this.engine.getIfAvailable() == null) {
 			findings.add("%s: has locked methods, but there is no LockEngine bean to lock them with; %s"
 				.formatted(bean.type().getName(), MissingEngine.remedy()));

@@ -19,9 +19,11 @@ record TimeLimit(Duration length, String remedy) {
 	 * @return the limit
 	 */
 	static TimeLimit of(Duration length, Duration configured) {
-		return new TimeLimit(length, length.equals(configured) ? ", or allow more time (dblock.mongodb.timeout)"
-				: ". That limit followed from the wait or the lease, or is what earlier attempts left: a longer wait "
-						+ "or lease allows more time");
+		return new TimeLimit(length,
+				length.equals(configured)
+						? ", or allow more time (dblock.mongodb.timeout; no request takes longer than the lease)"
+						: ". That limit was this request's part of what dblock.mongodb.timeout, the wait and the lease "
+								+ "allow");
 	}
 
 	/**

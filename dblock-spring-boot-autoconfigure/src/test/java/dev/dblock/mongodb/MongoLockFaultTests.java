@@ -268,7 +268,7 @@ class MongoLockFaultTests {
 				() -> locks.acquire(request(key("new"), LEASE, limit)))) {
 			assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(request)
 				.withMessageContaining("the time limit of 300 ms ran out")
-				.withMessageContaining("followed from the wait or the lease");
+				.withMessageContaining("part of what dblock.mongodb.timeout, the wait and the lease allow");
 		}
 	}
 
