@@ -80,11 +80,12 @@ final class DblockSettings {
 
 	MongoLockSettings forMongodb() {
 		DblockProperties.Mongodb mongodb = this.properties.getMongodb();
-		MongoLockSettings settings = new MongoLockSettings("dblock_locks", clockAllowance(),
-				bounded("dblock.mongodb.retention", mongodb.getRetention(), Duration.ofDays(1), LONGEST_RETENTION),
-				timeout(), mongodb.getStatements(), mongodb.isCreateIndexes(), mongodb.isFenceTransactions());
 		String collection = mongodb.getCollection();
-		return refuseAs("dblock.mongodb.collection", collection, () -> settings.withCollection(collection));
+		return refuseAs("dblock.mongodb.collection", collection,
+				() -> new MongoLockSettings(collection, clockAllowance(),
+						bounded("dblock.mongodb.retention", mongodb.getRetention(), Duration.ofDays(1),
+								LONGEST_RETENTION),
+						timeout(), mongodb.getStatements(), mongodb.isCreateIndexes(), mongodb.isFenceTransactions()));
 	}
 
 	private Duration clockAllowance() {

@@ -66,7 +66,7 @@ final class LockNames {
 	private static void refuseBlank(@Nullable String name) {
 		if (name == null) {
 			throw new IllegalArgumentException(
-					"The name of the lock is null. Say what it protects, such as " + "'nightly-invoices'");
+					"The name of the lock is null. Say what it protects, such as 'nightly-invoices'");
 		}
 		if (name.isBlank()) {
 			throw new IllegalArgumentException("The name of a lock must not be empty or blank. Say what it "
