@@ -28,7 +28,7 @@ import org.springframework.test.util.ReflectionTestUtils;
  */
 final class LocalQueueModel {
 
-	private static final LeaseTerms TERMS = LocalQueueModelTests.terms();
+	static final LeaseTerms TERMS = LocalQueueModelTests.terms();
 
 	private static final String NAME = "name";
 
@@ -40,7 +40,7 @@ final class LocalQueueModel {
 
 	private static final long REQUEST_NANOS = 1000;
 
-	private static final LockClock STOPPED = new LockClock() {
+	static final LockClock STOPPED = new LockClock() {
 
 		@Override
 		public long nanoTime() {

@@ -18,27 +18,13 @@ import org.jspecify.annotations.Nullable;
  */
 public class SharedLock {
 
-	static final LeaseTerms TERMS = LeaseTerms.of(LockWorld.DEFAULTS.waitUpTo(Duration.ofDays(1)));
+	static final LeaseTerms TERMS = LocalQueueModel.TERMS;
 
 	private static final String NAME = "name";
 
 	private static final long NO_END = Duration.ofDays(1).toNanos();
 
 	private static final AskPlan WHEN_TOLD = new AskPlan(Outcome.refused(null), 1, Cause.SLOW_POLL, Long.MAX_VALUE / 2);
-
-	private static final LockClock STOPPED = new LockClock() {
-
-		@Override
-		public long nanoTime() {
-			return 0;
-		}
-
-		@Override
-		public long wallMillis() {
-			return 0;
-		}
-
-	};
 
 	private final LocalQueues queues = new LocalQueues(new HandOffSettings(1, Duration.ofDays(1)), NO_END, () -> 0);
 
@@ -298,7 +284,8 @@ public class SharedLock {
 			long token = BLOCK * (long) ++this.grants;
 			this.holder = new LeaseKey(NAME, "holder-" + this.grants);
 			Grant grant = new Grant(this.holder, token, token + BLOCK - 1, Instant.EPOCH, "test");
-			return new Lease(grant, TERMS, Thread.currentThread(), LeaseDeadline.from(STOPPED, TERMS.lease()), STOPPED);
+			return new Lease(grant, TERMS, Thread.currentThread(),
+					LeaseDeadline.from(LocalQueueModel.STOPPED, TERMS.lease()), LocalQueueModel.STOPPED);
 		}
 
 		/**
