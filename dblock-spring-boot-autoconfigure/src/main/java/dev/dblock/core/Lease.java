@@ -29,6 +29,8 @@ final class Lease {
 
 	private volatile LeaseDeadline deadline;
 
+	private volatile @Nullable LeaseDeadline extensionInDoubt;
+
 	private final LeaseState state = new LeaseState();
 
 	private volatile WeakReference<LeaseHandle> handle = new WeakReference<>(null);
@@ -144,6 +146,35 @@ final class Lease {
 	 */
 	synchronized void prove(LeaseDeadline proof) {
 		this.deadline = this.deadline.merge(proof);
+	}
+
+	/**
+	 * The answer to an extension is missing. It is not believed in, but the store may
+	 * have done it, and keep the name taken until then.
+	 * @param inDoubt its end, had it been done just now
+	 */
+	synchronized void maybeExtended(LeaseDeadline inDoubt) {
+		LeaseDeadline before = this.extensionInDoubt;
+		if (before == null || before.remainingNanos(this.clock) < inDoubt.remainingNanos(this.clock)) {
+			this.extensionInDoubt = inDoubt;
+		}
+	}
+
+	/**
+	 * Whether the store may keep the name taken for longer than the lease may be believed
+	 * in.
+	 */
+	boolean isPerhapsExtended() {
+		return leftAtStore().toNanos() > Math.max(0, remainingNanos());
+	}
+
+	/**
+	 * For how long the store keeps the name taken at most if nobody gives it back.
+	 */
+	Duration leftAtStore() {
+		LeaseDeadline inDoubt = this.extensionInDoubt;
+		long perhaps = (inDoubt != null) ? inDoubt.remainingNanos(this.clock) : 0;
+		return Duration.ofNanos(Math.max(0, Math.max(perhaps, remainingNanos())));
 	}
 
 	/**

@@ -96,11 +96,7 @@ final class LeaseHandle implements LockHandle {
 
 	@Override
 	public Duration remaining() {
-		return this.lease.isHeld() ? left() : Duration.ZERO;
-	}
-
-	private Duration left() {
-		return Duration.ofNanos(Math.max(0, this.lease.remainingNanos()));
+		return this.lease.isHeld() ? Duration.ofNanos(Math.max(0, this.lease.remainingNanos())) : Duration.ZERO;
 	}
 
 	@Override
@@ -208,7 +204,7 @@ final class LeaseHandle implements LockHandle {
 					() -> logger.warn(
 							"The lock '{}' (fencing token {}) could not be given back; the server frees it "
 									+ "by itself at the end of its lease, of which {} are left here",
-							name(), token(), Durations.readable(left()), ex));
+							name(), token(), Durations.readable(this.lease.leftAtStore()), ex));
 		}
 	}
 

@@ -173,11 +173,17 @@ final class LeaseKeeper {
 		checkNotOver(lease);
 		lease.extended();
 		LeaseDeadline proof = LeaseDeadline.from(this.clock, atLeast);
-		if (this.repository.extend(lease.key(), atLeast, this.timeout)) {
-			lease.prove(proof);
+		try {
+			if (this.repository.extend(lease.key(), atLeast, this.timeout)) {
+				lease.prove(proof);
+			}
+			else {
+				this.losses.lose(lease, LossReason.TAKEN_OVER, "The server refused to extend it");
+			}
 		}
-		else {
-			this.losses.lose(lease, LossReason.TAKEN_OVER, "The server refused to extend it");
+		catch (RuntimeException | Error ex) {
+			lease.maybeExtended(LeaseDeadline.from(this.clock, atLeast));
+			throw ex;
 		}
 		checkNotOver(lease);
 	}

@@ -70,7 +70,7 @@ final class LeaseReleaser {
 				}
 				catch (RuntimeException ex) {
 					interrupted |= Thread.interrupted();
-					if (attempt == ATTEMPTS || lease.isOver()) {
+					if (attempt == ATTEMPTS || lease.leftAtStore().isZero()) {
 						throw ex;
 					}
 					logger.debug("Attempt {} to release the lock '{}' failed", attempt, lease.key().name(), ex);
@@ -96,7 +96,7 @@ final class LeaseReleaser {
 	 * nothing left to free, so they need not take longer than it.
 	 */
 	private Duration limitOf(Lease lease) {
-		return Durations.shorter(Duration.ofNanos(Math.max(0, lease.remainingNanos())), this.timeout);
+		return Durations.shorter(lease.leftAtStore(), this.timeout);
 	}
 
 	/**
@@ -153,9 +153,12 @@ final class LeaseReleaser {
 	}
 
 	private void releaseLater(LeaseKey key, LeaseDeadline deadline, Duration limit) {
-		Runnable release = whileItMatters(key, deadline, limit);
+		later(key, limit, whileItMatters(key, deadline, limit));
+	}
+
+	private void later(LeaseKey key, Duration pause, Runnable release) {
 		try {
-			ScheduledFuture<?> unused = this.timer.schedule(() -> inBackground(key, release), limit.toMillis(),
+			ScheduledFuture<?> unused = this.timer.schedule(() -> inBackground(key, release), pause.toMillis(),
 					TimeUnit.MILLISECONDS);
 		}
 		catch (RejectedExecutionException ex) {
@@ -164,12 +167,21 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * Give back what nobody counts on any more, without waiting for the answer.
+	 * Give back what nobody counts on any more, without waiting for the answer. A lease
+	 * that was lost has little left at the store, unless an extension is in doubt: then
+	 * it is given back once more, in case the store cannot be reached now.
 	 * @param lease the lease
 	 */
 	void releaseInBackground(Lease lease) {
-		inBackground(lease.key(),
-				() -> releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), this.timeout));
+		Runnable release = () -> releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), this.timeout);
+		inBackground(lease.key(), release);
+		if (lease.isPerhapsExtended()) {
+			later(lease.key(), this.timeout, () -> {
+				if (!lease.leftAtStore().isZero()) {
+					release.run();
+				}
+			});
+		}
 	}
 
 	private void inBackground(LeaseKey key, Runnable release) {

@@ -7,6 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.core.Request.Kind;
 import org.junit.jupiter.api.AfterEach;
@@ -273,6 +274,75 @@ class LeaseReleaserTests {
 		this.repository.heal();
 		this.world.clock().advance(Duration.ofSeconds(1));
 		acquire().close();
+	}
+
+	@Test
+	void aReleaseIsRepeatedForAsLongAsAnExtensionInDoubtMayLast() {
+		LockHandle handle = acquire(LockOptions.defaults().autoRenew(false));
+		extendInDoubt(handle, LockWorld.LEASE.multipliedBy(4));
+		this.world.clock().advance(LockWorld.LEASE.minusMillis(1));
+		this.repository.next(Kind.RELEASE, (request, store) -> {
+			this.world.clock().advance(request.timeout());
+			throw new QueryTimeoutException("time limit");
+		});
+		assertThat(handle.release()).isTrue();
+		assertThat(this.repository.isHeld("a")).isFalse();
+		assertThat(this.repository.requests(Kind.RELEASE, "a")).extracting(Request::timeout)
+			.containsExactly(LockWorld.TIMEOUT.dividedBy(2), LockWorld.TIMEOUT.dividedBy(4));
+	}
+
+	@Test
+	void aLostLockWhoseExtensionIsInDoubtIsGivenBackOnceMoreInTheBackground() {
+		LockHandle handle = hurriedProcess().acquire("a", LockOptions.defaults().autoRenew(false));
+		extendInDoubt(handle, LockWorld.LEASE.multipliedBy(4));
+		this.world.clock().advance(LockWorld.LEASE);
+		this.repository.next(Kind.RELEASE, NO_SERVER);
+		assertThat(handle.release()).isFalse();
+		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
+		assertThat(releases()).isEqualTo(2);
+	}
+
+	@Test
+	void anExtensionInDoubtThatWouldBeOverIsNotGivenBackAgain() {
+		LockTemplate locks = hurriedProcess();
+		LockHandle handle = locks.acquire("a", LockOptions.defaults().autoRenew(false));
+		Duration extension = LockWorld.LEASE.multipliedBy(4);
+		extendInDoubt(handle, extension);
+		this.world.clock().advance(LockWorld.LEASE);
+		this.repository.next(Kind.RELEASE, (request, store) -> {
+			this.world.clock().advance(extension);
+			throw new QueryTimeoutException("time limit");
+		});
+		assertThat(handle.release()).isFalse();
+		LockWorld.eventually().until(() -> releases() == 1);
+		// Another doubt of the same length begins later, and so ends later.
+		this.repository.next(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
+		assertThatThrownBy(() -> locks.acquire("later")).isInstanceOf(QueryTimeoutException.class);
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RELEASE, "later") == 2);
+		assertThat(releases()).isEqualTo(1);
+	}
+
+	@Test
+	void anExtensionThatWasAnsweredLeavesNoDoubt() {
+		LockHandle handle = hurriedProcess().acquire("a", LockOptions.defaults().autoRenew(false));
+		Duration extension = LockWorld.LEASE.multipliedBy(4);
+		extendInDoubt(handle, extension);
+		handle.extend(extension);
+		this.world.clock().advance(extension);
+		this.repository.next(Kind.RELEASE, NO_SERVER);
+		assertThat(handle.release()).isFalse();
+		LockWorld.eventually().until(() -> releases() == 1);
+	}
+
+	private LockTemplate hurriedProcess() {
+		return new LockTemplate(
+				this.world.newEngine(LockWorld.settings(LockWorld.DEFAULTS, Duration.ofMillis(100), LockWorld.POLL)));
+	}
+
+	private void extendInDoubt(LockHandle handle, Duration extension) {
+		this.repository.next(Kind.EXTEND, Fault.answerLost(Fault.timeout()));
+		assertThatThrownBy(() -> handle.extend(extension)).isInstanceOf(QueryTimeoutException.class);
+		assertThat(handle.remaining()).isLessThanOrEqualTo(LockWorld.LEASE);
 	}
 
 	@Test

@@ -274,6 +274,21 @@ class DisturbedRequestsTests {
 		}
 	}
 
+	@Test
+	void lostLockWhoseExtensionWasAppliedButNotConfirmedIsGivenBackThoughTheFirstReleaseIsLost() {
+		LockHandle handle = this.disturbed.locks()
+			.acquire("stock", LockOptions.lease(Duration.ofSeconds(2)).autoRenew(false));
+		fail(FailCommand.on("update").times(1).writeConcernError(UNSATISFIABLE_WRITE_CONCERN));
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> handle.extend(Duration.ofMinutes(10)));
+		assertThat(this.instances.instant("stock", "expiresAt"))
+			.isAfter(this.instances.instant("stock", "acquiredAt").plusSeconds(300));
+		Instances.eventually().until(() -> !handle.isHeld());
+		fail(FailCommand.on("update").times(1).closeConnection());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::close);
+		Instances.eventually().until(() -> this.instances.isReleased("stock"));
+		assertThat(this.other.locks().tryAcquire("stock")).isPresent();
+	}
+
 	/**
 	 * Whatever goes wrong however often: who was given a lock has it, and what nobody was
 	 * given is free at the end of its lease at the latest, since nobody prolongs it.
