@@ -56,9 +56,14 @@ record Customizers<C>(Class<C> type, List<C> customizers, ListableBeanFactory be
 		}
 		catch (RuntimeException ex) {
 			throw new InvalidCustomizationException(
-					"%s leaves settings that cannot be: %s".formatted(name(customizer), ex.getMessage()), ex);
+					"%s leaves settings that cannot be: %s".formatted(name(customizer), reason(ex)), ex);
 		}
 		return customized;
+	}
+
+	// Who checks need not have said a word
+	private static String reason(RuntimeException ex) {
+		return (ex.getMessage() != null) ? ex.getMessage() : ex.toString();
 	}
 
 	private String name(C customizer) {

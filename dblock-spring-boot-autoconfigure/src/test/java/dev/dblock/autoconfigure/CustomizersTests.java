@@ -1,0 +1,50 @@
+package dev.dblock.autoconfigure;
+
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link Customizers}.
+ */
+class CustomizersTests {
+
+	private static String apply(RuntimeException refusal, List<UnaryOperator<String>> customizers) {
+		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+		beans.registerSingleton("loud", customizers.get(0));
+		@SuppressWarnings({ "rawtypes", "unchecked" })
+		Customizers<UnaryOperator<String>> all = new Customizers<>((Class) UnaryOperator.class, customizers, beans);
+		return all.apply("settings", UnaryOperator::apply, (customized) -> {
+			if (refusal != null) {
+				throw refusal;
+			}
+		});
+	}
+
+	@Test
+	void eachChangesWhatTheOneBeforeItLeft() {
+		assertThat(apply(null, List.of(String::toUpperCase, (settings) -> settings + "!"))).isEqualTo("SETTINGS!");
+	}
+
+	@Test
+	void whatIsWrongWithSettingsIsToldInItsOwnWords() {
+		assertThatExceptionOfType(InvalidCustomizationException.class)
+			.isThrownBy(() -> apply(new IllegalArgumentException("too long"), List.of(String::toUpperCase)))
+			.withMessage("The UnaryOperator bean 'loud' leaves settings that cannot be: too long");
+	}
+
+	@Test
+	void aFailureWithoutAMessageIsToldByWhatItIs() {
+		assertThatExceptionOfType(InvalidCustomizationException.class)
+			.isThrownBy(() -> apply(new UnsupportedOperationException(), List.of(String::toUpperCase)))
+			.withMessage("The UnaryOperator bean 'loud' leaves settings that cannot be:"
+					+ " java.lang.UnsupportedOperationException");
+	}
+
+}
