@@ -18,7 +18,7 @@ import static dev.dblock.mongodb.BsonParts.doc;
  * The index that removes old documents. Created at the first acquire; looked after again
  * when a grant had to create its document or a held lock's document is missing (either
  * can mean that the collection was dropped), and every ten minutes. Locks work without
- * it.
+ * it; that it cannot be created is told once for each collection, until it could.
  */
 final class LockIndexes {
 
@@ -90,6 +90,8 @@ final class LockIndexes {
 			store.collection()
 				.createIndex(doc(LockDocument.CLEAN_UP_AT, new BsonInt32(1)),
 						new IndexOptions().expireAfter(0L, TimeUnit.SECONDS));
+			// What fails from now on is news
+			this.warned.set(false);
 		}
 		catch (MongoInterruptedException ex) {
 			suspectDrop();
@@ -103,13 +105,13 @@ final class LockIndexes {
 
 	private void warn(StoreRequest store, MongoException ex) {
 		if (this.warned.compareAndSet(false, true)) {
-			logger.warn(
-					"The index that removes old documents from '{}' could not be created ({}). The locks work without it; "
-							+ "the documents of names that are no longer used stay. {}, "
-							+ "or run db.getCollection('{}').createIndex({cleanUpAt: 1}, {expireAfterSeconds: 0}) once, "
-							+ "or set dblock.mongodb.create-indexes=false",
-					store.collectionName(), ex.getMessage(), FailureTranslation.adviceOnIndex(ex),
-					store.collectionName());
+			logger
+				.warn("The index that removes old documents from '{}.{}' could not be created ({}). The locks work without it; "
+						+ "the documents of names that are no longer used stay. {}, "
+						+ "or run db.getSiblingDB('{}').getCollection('{}').createIndex({cleanUpAt: 1}, {expireAfterSeconds: 0}) once, "
+						+ "or set dblock.mongodb.create-indexes=false", store.databaseName(), store.collectionName(),
+						ex.getMessage(), FailureTranslation.adviceOnIndex(ex), store.databaseName(),
+						store.collectionName());
 		}
 	}
 

@@ -42,6 +42,10 @@ final class StoreRequest {
 		return this.collection.name();
 	}
 
+	String databaseName() {
+		return this.database.getName();
+	}
+
 	MongoCollection<BsonDocument> collection() {
 		return this.collection.in(this.database).withTimeout(millisLeft(), TimeUnit.MILLISECONDS);
 	}

@@ -49,9 +49,13 @@ class LockIndexesTests {
 	}
 
 	private MongoLockRepository repository(boolean createIndexes) {
-		return new MongoLockRepository(new SimpleMongoClientDatabaseFactory(this.server.client(), this.database),
-				new MongoLockSettings("locks", Duration.ofMillis(500), Duration.ofDays(1), TIMEOUT,
-						StatementDialect.PIPELINE, createIndexes),
+		return repository(this.database, createIndexes);
+	}
+
+	private MongoLockRepository repository(String database, boolean createIndexes) {
+		return new MongoLockRepository(
+				new SimpleMongoClientDatabaseFactory(this.server.client(), database), new MongoLockSettings("locks",
+						Duration.ofMillis(500), Duration.ofDays(1), TIMEOUT, StatementDialect.PIPELINE, createIndexes),
 				this.nanoTime::get, System::currentTimeMillis);
 	}
 
@@ -159,6 +163,38 @@ class LockIndexesTests {
 		pass(Duration.ofSeconds(20));
 		acquire("d");
 		assertThat(indexes()).contains("cleanUpAt_1");
+	}
+
+	@Test
+	void eachCollectionHasAWarningOfItsOwnThatSaysWhichOneItIs(CapturedOutput output) {
+		this.server.failCommand(FailCommand.on("createIndexes").errorCode(13));
+		String another = this.server.freshDatabase();
+		for (String database : List.of(this.database, another)) {
+			this.locks = repository(database, true);
+			acquire("a");
+			pass(Duration.ofMinutes(2));
+			acquire("b");
+		}
+		for (String database : List.of(this.database, another)) {
+			assertThat(output.getOut()).containsOnlyOnce("old documents from '%s.locks' could not".formatted(database))
+				.containsOnlyOnce("run db.getSiblingDB('%s').getCollection('locks').createIndex(".formatted(database));
+		}
+	}
+
+	@Test
+	void whatFailsAfterASuccessIsToldAgain(CapturedOutput output) {
+		this.server.failCommand(FailCommand.on("createIndexes").errorCode(50));
+		acquire("a");
+		this.server.clearFailPoints();
+		pass(Duration.ofMinutes(2));
+		acquire("b");
+		assertThat(indexes()).contains("cleanUpAt_1");
+		this.server.failCommand(FailCommand.on("createIndexes").errorCode(13));
+		pass(Duration.ofMinutes(20));
+		acquire("c");
+		pass(Duration.ofMinutes(20));
+		acquire("d");
+		assertThat(output.getOut()).containsOnlyOnce("Check the load of MongoDB").containsOnlyOnce("Grant the right");
 	}
 
 	@Test
