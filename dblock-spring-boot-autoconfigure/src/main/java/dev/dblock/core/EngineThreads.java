@@ -1,6 +1,5 @@
 package dev.dblock.core;
 
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -21,6 +20,9 @@ final class EngineThreads implements AutoCloseable {
 
 	private static final int MOST_RENEWALS_AT_ONCE = 8;
 
+	/** A store that swallows one release lets others pass by it. */
+	private static final int MOST_RELEASES_AT_ONCE = 4;
+
 	private static final long IDLE_SECONDS = 10;
 
 	private static final long CLOSE_SECONDS = 5;
@@ -30,18 +32,18 @@ final class EngineThreads implements AutoCloseable {
 	private final ThreadPoolExecutor renewals = new ThreadPoolExecutor(0, MOST_RENEWALS_AT_ONCE, IDLE_SECONDS,
 			TimeUnit.SECONDS, new SynchronousQueue<>(), factory("renewal"));
 
-	private final ThreadPoolExecutor releases = single("release", new LinkedBlockingQueue<>());
+	private final ThreadPoolExecutor releases = queued("release", MOST_RELEASES_AT_ONCE);
 
-	private final ThreadPoolExecutor notifications = single("notification", new LinkedBlockingQueue<>());
+	private final ThreadPoolExecutor notifications = queued("notification", 1);
 
 	EngineThreads() {
 		this.watchdog.setRemoveOnCancelPolicy(true);
 		this.watchdog.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 	}
 
-	private static ThreadPoolExecutor single(String kind, BlockingQueue<Runnable> queue) {
-		ThreadPoolExecutor executor = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, queue,
-				factory(kind));
+	private static ThreadPoolExecutor queued(String kind, int threads) {
+		ThreadPoolExecutor executor = new ThreadPoolExecutor(threads, threads, IDLE_SECONDS, TimeUnit.SECONDS,
+				new LinkedBlockingQueue<>(), factory(kind));
 		executor.allowCoreThreadTimeOut(true);
 		return executor;
 	}
@@ -67,7 +69,8 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Sends the releases that no thread of the application waits for.
+	 * Sends the releases that no thread of the application waits for. Each may take as
+	 * long as a request may; those that find all threads busy wait for one.
 	 */
 	Executor releases() {
 		return this.releases;

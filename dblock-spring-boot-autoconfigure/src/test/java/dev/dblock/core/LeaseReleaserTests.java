@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
@@ -262,6 +263,43 @@ class LeaseReleaserTests {
 		assertThat(handle.release()).isFalse();
 		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
 		assertThat(this.repository.requests(Kind.RELEASE, "a").get(0).thread()).startsWith("dblock-release-");
+	}
+
+	@Test
+	void aReleaseInTheBackgroundThatIsSwallowedHoldsUpNoOther() throws Exception {
+		LockHandle swallowed = acquireBriefly("a");
+		LockHandle other = acquireBriefly("b");
+		Gate gate = new Gate();
+		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
+		this.world.clock().advance(LockWorld.LEASE);
+		assertThat(swallowed.release()).isFalse();
+		gate.awaitReached();
+		assertThat(other.release()).isFalse();
+		LockWorld.eventually().until(() -> !this.repository.isHeld("b"));
+		assertThat(this.repository.isHeld("a")).isTrue();
+		gate.open();
+		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
+	}
+
+	@Test
+	void releasesInTheBackgroundTakeAFewThreadsAndAreAllSentInTheEnd() throws Exception {
+		List<String> names = IntStream.range(0, 20).mapToObj((i) -> "a" + i).toList();
+		List<LockHandle> handles = names.stream().map(this::acquireBriefly).toList();
+		Gate gate = new Gate();
+		this.repository.always(Kind.RELEASE, Fault.heldUp(gate));
+		this.world.clock().advance(LockWorld.LEASE);
+		handles.forEach(LockHandle::release);
+		gate.awaitReached();
+		gate.open();
+		LockWorld.eventually().until(() -> names.stream().noneMatch(this.repository::isHeld));
+		assertThat(names.stream()
+			.flatMap((name) -> this.repository.requests(Kind.RELEASE, name).stream())
+			.map(Request::thread)
+			.distinct()).hasSizeLessThanOrEqualTo(4).allMatch((thread) -> thread.startsWith("dblock-release-"));
+	}
+
+	private LockHandle acquireBriefly(String name) {
+		return this.world.template().acquire(name, LockOptions.defaults().autoRenew(false));
 	}
 
 	@Test
