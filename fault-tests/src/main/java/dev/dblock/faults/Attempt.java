@@ -50,6 +50,17 @@ record Attempt(int worker, int life, String name, Kind kind, long requestNanos, 
 	}
 
 	/**
+	 * Whether it sent the fence of a transaction, for the end of which whoever takes the
+	 * lock over has to wait.
+	 */
+	boolean isFenced() {
+		return this.writing == Writing.TRANSACTION && switch (this.written) {
+			case FENCED, CONFIRMED, REFUSED_BY_FENCE -> true;
+			case NOTHING, UNKNOWN, REFUSED, REFUSED_BY_DEADLINE -> false;
+		};
+	}
+
+	/**
 	 * By how much more than its usual lease it may leave the lock to itself: an extension
 	 * can have been done though its answer never came.
 	 */

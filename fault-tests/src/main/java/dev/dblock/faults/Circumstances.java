@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -43,7 +44,7 @@ final class Circumstances {
 			.stream()
 			.filter((stretch) -> stretch.name().equals(this.gap.name())
 					&& isAround(stretch.firstNanos(), stretch.lastNanos()))
-			.forEach((stretch) -> lines.add("servers: %s had it (token block of %d) %s".formatted(
+			.forEach((stretch) -> lines.add(String.format(Locale.ROOT, "servers: %s had it (token block of %d) %s",
 					stretch.isFree() ? "nobody" : "'" + stretch.holder() + "'", stretch.token(),
 					describe(stretch.firstNanos(), stretch.lastNanos()))));
 		this.history.windows()
@@ -68,15 +69,15 @@ final class Circumstances {
 	}
 
 	private String describe(Attempt attempt) {
-		String times = attempt.isGranted()
-				? "asked at %,d, entered at %,d, held until %,d, ended at %,d".formatted(millis(attempt.requestNanos()),
-						millis(attempt.enterNanos()), millis(attempt.heldNanos()), millis(attempt.endNanos()))
+		String times = attempt.isGranted() ? String.format(Locale.ROOT,
+				"asked at %,d, entered at %,d, held until %,d, ended at %,d", millis(attempt.requestNanos()),
+				millis(attempt.enterNanos()), millis(attempt.heldNanos()), millis(attempt.endNanos()))
 				: describe(attempt.requestNanos(), attempt.endNanos());
 		return "%s, %s %s, %s".formatted(Judge.describe(attempt), attempt.writing(), attempt.written(), times);
 	}
 
 	private String describe(long fromNanos, long toNanos) {
-		return "from %,d to %,d".formatted(millis(fromNanos), millis(toNanos));
+		return String.format(Locale.ROOT, "from %,d to %,d", millis(fromNanos), millis(toNanos));
 	}
 
 	private long millis(long nanos) {

@@ -9,8 +9,6 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.BinaryOperator;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -20,10 +18,10 @@ import java.util.stream.Collectors;
  * <ul>
  * <li>the rest of the lease of a holder who did not give it back, or did so while
  * something happened to it or to the servers, and the allowance;</li>
- * <li>the rest of a lease whose acquirer could not be told of it, for the same
- * reason;</li>
- * <li>the time until a transaction under the lock has ended, and that in which its worker
- * is disturbed: the take-over waits.</li>
+ * <li>the rest of a lease whose acquirer could not be told of it, for the same reason;
+ * when it was told after all, the time until then;</li>
+ * <li>the time until a transaction under the lock that has sent its fence has ended, and
+ * that in which its worker is disturbed: the take-over waits.</li>
  * </ul>
  */
 final class EmptyLocks {
@@ -36,15 +34,13 @@ final class EmptyLocks {
 	/**
 	 * By how much what was seen of a server can be late, or an answer on its way.
 	 */
-	private static final long LAG_NANOS = Duration.ofSeconds(1).toNanos();
+	static final long LAG_NANOS = Duration.ofSeconds(1).toNanos();
 
 	/**
 	 * After this, the server has ended every transaction: its limit is a minute, and it
 	 * looks once a minute at most.
 	 */
 	private static final long TRANSACTION_NANOS = Duration.ofSeconds(125).toNanos();
-
-	private static final Pattern WORKER = Pattern.compile("worker-(\\d+)-.*");
 
 	private final History history;
 
@@ -70,16 +66,7 @@ final class EmptyLocks {
 		for (Attempt claim : claims) {
 			taken.add(new Span(claim.enterNanos(), takenUntil(claim)));
 		}
-		long lookedNanos = Long.MAX_VALUE;
-		for (Stretch stretch : this.history.stretches()) {
-			if (stretch.name().equals(name)) {
-				if (!stretch.isFree() && wasHardToTell(stretch, Math.min(lookedNanos, stretch.firstNanos()))) {
-					taken
-						.add(new Span(stretch.firstNanos(), stretch.firstNanos() + LockName.untilFree(name).toNanos()));
-				}
-				lookedNanos = stretch.lastNanos();
-			}
-		}
+		taken.addAll(new DoubtfulLeases(this.history, name, claims).spans());
 		List<Span> empty = new ArrayList<>();
 		long from = Long.MAX_VALUE;
 		for (Span span : Span.union(taken)) {
@@ -95,13 +82,13 @@ final class EmptyLocks {
 	private long takenUntil(Attempt claim) {
 		long until = Math.max(claim.heldNanos(), claim.endNanos());
 		Span end = new Span(claim.heldNanos(), until + LAG_NANOS);
-		if (claim.outcome() != Outcome.RELEASED || isDisturbed(claim.worker(), end)) {
+		if (claim.outcome() != Outcome.RELEASED || this.history.isDisturbed(claim.worker(), end)) {
 			long leaseEnd = Math.max(claim.heldUntilNanos(),
 					claim.heldNanos() + LockName.leaseOf(claim.name()).toNanos() + claim.extensionNanos());
 			until = ((claim.outcome() == Outcome.RELEASED) ? Math.max(until, leaseEnd) : leaseEnd)
 					+ LockName.allowance(claim.name()).toNanos();
 		}
-		if (claim.writing() == Writing.TRANSACTION) {
+		if (claim.isFenced()) {
 			until = Math.max(until, claim.endNanos());
 			for (Window window : this.history.windows()) {
 				if (window.isFor(claim.worker()) && window.overlaps(claim.enterNanos(), until)) {
@@ -110,22 +97,6 @@ final class EmptyLocks {
 			}
 		}
 		return until;
-	}
-
-	/**
-	 * Whether an acquirer may not have heard of its lease, which was granted at some time
-	 * since the servers were looked at before.
-	 */
-	private boolean wasHardToTell(Stretch stretch, long lookedNanos) {
-		Matcher worker = WORKER.matcher(String.valueOf(stretch.holder()));
-		return worker.matches() && isDisturbed(Integer.parseInt(worker.group(1)),
-				new Span(lookedNanos - LAG_NANOS, stretch.firstNanos() + LAG_NANOS));
-	}
-
-	private boolean isDisturbed(int worker, Span time) {
-		return this.history.windows()
-			.stream()
-			.anyMatch((window) -> window.isFor(worker) && window.overlaps(time.from(), time.to()));
 	}
 
 	/**

@@ -1,7 +1,9 @@
 package dev.dblock.faults;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * When there were which faults.
@@ -20,7 +22,21 @@ final class FaultLog {
 	 * @param beginNanos when it began
 	 */
 	synchronized void add(String kind, int worker, long beginNanos) {
-		add(new Window(kind, worker, beginNanos, System.nanoTime()));
+		add(kind, worker, beginNanos, Duration.ZERO);
+	}
+
+	/**
+	 * A fault of which something goes on for a while.
+	 */
+	synchronized void add(String kind, int worker, long beginNanos, Duration after) {
+		add(new Window(kind, worker, beginNanos, System.nanoTime() + after.toNanos()));
+	}
+
+	/**
+	 * Something was seen, and when.
+	 */
+	synchronized void addSeen(String kind, long beginNanos, long endNanos) {
+		add(new Window(kind, 0, beginNanos, endNanos));
 	}
 
 	/**
@@ -33,8 +49,9 @@ final class FaultLog {
 
 	private void add(Window window) {
 		this.windows.add(window);
-		System.err.printf("%4d s  %-36s %-8s %,6d ms%n", (window.beginNanos() - this.startNanos) / 1_000_000_000,
-				window.kind(), (window.worker() > 0) ? "worker " + window.worker() : "servers",
+		System.err.printf(Locale.ROOT, "%4d s  %-36s %-8s %,6d ms%n",
+				(window.beginNanos() - this.startNanos) / 1_000_000_000, window.kind(),
+				(window.worker() > 0) ? "worker " + window.worker() : "servers",
 				(window.endNanos() - window.beginNanos()) / 1_000_000);
 	}
 

@@ -28,7 +28,7 @@ final class FaultRun {
 
 	private static final int SHORT_SECONDS = 130;
 
-	private static final int STOP_SECONDS = 40;
+	private static final int STOP_SECONDS = 120;
 
 	private final Path mongod;
 
@@ -105,7 +105,7 @@ final class FaultRun {
 			MongoDatabase database = client.getDatabase(DATABASE);
 			SectionData.create(database);
 			World world = new World(cluster, database, fleet, network, clocks, stamps, this.random, new FaultLog());
-			try (ServerWatch watch = new ServerWatch(cluster.uri(), DATABASE);
+			try (ServerWatch watch = new ServerWatch(cluster.uri(), DATABASE, world.log());
 					Standstills standstills = Standstills.watch(world.log())) {
 				IntStream.rangeClosed(1, this.workers).forEach(fleet::start);
 				awaitSections(fleet);
@@ -159,7 +159,7 @@ final class FaultRun {
 
 	private static List<String> stop(Stamps stamps, Fleet fleet) throws InterruptedException {
 		stamps.stop();
-		List<String> stuck = new ArrayList<>();
+		List<String> stuck = new ArrayList<>(fleet.idle());
 		for (int worker : fleet.numbers()) {
 			Child child = fleet.worker(worker);
 			if (!child.await(STOP_SECONDS)) {

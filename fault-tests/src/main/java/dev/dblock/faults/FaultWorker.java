@@ -24,7 +24,7 @@ final class FaultWorker {
 
 	private static final long LAST_SECTIONS_MILLIS = 5_000;
 
-	private static final long JOIN_MILLIS = 20_000;
+	private static final long JOIN_MILLIS = 60_000;
 
 	private FaultWorker() {
 	}

@@ -3,12 +3,10 @@ package dev.dblock.faults;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 
+import com.mongodb.MongoException;
 import dev.dblock.faults.Network.Disturbance;
-import dev.dblock.testing.Cluster;
 import dev.dblock.testing.FailCommand;
-import org.bson.Document;
 
 /**
  * What can go wrong within what is promised.
@@ -16,6 +14,12 @@ import org.bson.Document;
 final class Faults {
 
 	private static final int SHORT_LEASE_MILLIS = 3500;
+
+	private static final long LONGEST_START_MILLIS = 120_000;
+
+	private static final long LOOK_MILLIS = 20;
+
+	private static final int TRIES = 5;
 
 	private static final long FIND_WRITER_NANOS = Duration.ofSeconds(15).toNanos();
 
@@ -34,14 +38,15 @@ final class Faults {
 				worker("worker pauses", Faults::pauseWorker),
 				worker("worker stopped for long",
 						(world, kind) -> stopWorker(world, kind, world.anyWorker(), world.between(11_000, 13_000))),
-				servers("primary killed", Faults::killPrimary), servers("primary stepped down", Faults::stepDown),
-				servers("primary frozen", Faults::freezePrimary),
-				servers("primary frozen shortly", Faults::freezePrimaryShortly),
-				servers("primary cut off", (world, kind) -> cutOff(world, kind, true, true)),
-				servers("primary unheard", (world, kind) -> cutOff(world, kind, true, false)),
-				servers("primary deaf", (world, kind) -> cutOff(world, kind, false, true)),
-				servers("no majority", Faults::freezeSecondaries),
-				servers("replication stopped", Faults::stopReplication),
+				servers("primary killed", ServerFaults::killPrimary),
+				servers("primary stepped down", ServerFaults::stepDown),
+				servers("primary frozen", ServerFaults::freezePrimary),
+				servers("primary frozen shortly", ServerFaults::freezePrimaryShortly),
+				servers("primary cut off", (world, kind) -> ServerFaults.cutOff(world, kind, true, true)),
+				servers("primary unheard", (world, kind) -> ServerFaults.cutOff(world, kind, true, false)),
+				servers("primary deaf", (world, kind) -> ServerFaults.cutOff(world, kind, false, true)),
+				servers("no majority", ServerFaults::freezeSecondaries),
+				servers("replication stopped", ServerFaults::stopReplication),
 				link("latency and jitter", Disturbance.latency(200, 150)),
 				link("latency near renewal limit", Disturbance.latency(900, 400)),
 				link("bandwidth cut", Disturbance.bandwidth(4)), link("connections reset", Disturbance.reset(100)),
@@ -71,16 +76,24 @@ final class Faults {
 	}
 
 	/**
-	 * The window of a worker that is gone ends when another life of it goes on.
+	 * The window of a worker that is gone ends when another life of it has done
+	 * something. One that never does is told of by the fleet.
 	 */
-	private static void killWorker(World world, String kind) throws InterruptedException {
+	static void killWorker(World world, String kind) throws InterruptedException {
 		int worker = world.anyWorker();
 		long begin = System.nanoTime();
 		world.fleet().kill(worker);
-		world.sleep(world.between(0, 2000));
-		world.fleet().start(worker);
-		world.sleep(SHORT_LEASE_MILLIS);
-		world.log().add(kind, worker, begin);
+		try {
+			world.sleep(world.between(0, 2000));
+			world.fleet().start(worker);
+			for (long waited = 0; waited < LONGEST_START_MILLIS
+					&& !world.fleet().isWorking(worker); waited += LOOK_MILLIS) {
+				world.sleep(LOOK_MILLIS);
+			}
+		}
+		finally {
+			world.log().add(kind, worker, begin);
+		}
 	}
 
 	/**
@@ -117,8 +130,8 @@ final class Faults {
 		}
 		finally {
 			world.fleet().worker(worker).resume();
+			world.log().add(kind, worker, begin);
 		}
-		world.log().add(kind, worker, begin);
 	}
 
 	/**
@@ -131,172 +144,62 @@ final class Faults {
 		}
 	}
 
-	private static void killPrimary(World world, String kind) throws InterruptedException {
-		Cluster cluster = world.cluster();
-		int primary = cluster.awaitPrimary();
-		long begin = System.nanoTime();
-		cluster.node(primary).kill();
-		awaitOther(world, kind, primary, begin);
-		world.sleep(world.between(500, 2500));
-		restart(world, primary);
-	}
-
-	private static void restart(World world, int member) {
-		world.cluster().node(member).restart();
-		world.cluster().awaitSettled();
-	}
-
-	/**
-	 * The fault is over when another member is primary.
-	 */
-	private static void awaitOther(World world, String kind, int primary, long begin) {
-		world.cluster().awaitPrimaryOtherThan(primary);
-		world.log().add(kind, 0, begin);
-	}
-
-	private static void stepDown(World world, String kind) throws InterruptedException {
-		int primary = world.cluster().awaitPrimary();
-		long begin = System.nanoTime();
-		world.cluster().stepDown(primary, 10);
-		awaitOther(world, kind, primary, begin);
-		world.sleep(1000);
-	}
-
-	private static void freezePrimary(World world, String kind) throws InterruptedException {
-		Cluster cluster = world.cluster();
-		int primary = cluster.awaitPrimary();
-		long begin = System.nanoTime();
-		cluster.node(primary).pause();
-		try {
-			cluster.awaitPrimaryOtherThan(primary);
-			world.log().addElection(kind, begin);
-			world.sleep(world.between(500, 4000));
-		}
-		finally {
-			cluster.node(primary).resume();
-		}
-		world.log().add(kind, 0, begin);
-		cluster.awaitSettled();
-	}
-
-	private static void freezePrimaryShortly(World world, String kind) throws InterruptedException {
-		Cluster cluster = world.cluster();
-		int primary = cluster.awaitPrimary();
-		long begin = System.nanoTime();
-		cluster.node(primary).pause();
-		try {
-			world.sleep(world.between(500, 1300));
-		}
-		finally {
-			cluster.node(primary).resume();
-		}
-		cluster.awaitPrimary();
-		world.log().add(kind, 0, begin);
-		cluster.awaitSettled();
-	}
-
-	/**
-	 * Between a primary and all others, members and workers, nothing goes one way, the
-	 * other, or both.
-	 */
-	private static void cutOff(World world, String kind, boolean out, boolean in) throws InterruptedException {
-		Cluster cluster = world.cluster();
-		int primary = cluster.awaitPrimary();
-		long begin = System.nanoTime();
-		if (out) {
-			others(cluster, primary).forEach((other) -> cluster.stall(primary, other));
-			world.network().disturbMember(primary, Disturbance.swallowAnswers());
-		}
-		if (in) {
-			others(cluster, primary).forEach((other) -> cluster.stall(other, primary));
-			world.network().disturbMember(primary, Disturbance.swallowRequests());
-		}
-		try {
-			cluster.awaitPrimaryOtherThan(primary);
-			world.log().addElection(kind, begin);
-			world.sleep(world.between(500, 3000));
-		}
-		finally {
-			cluster.healLinks();
-			world.network().healMember(primary);
-		}
-		world.log().add(kind, 0, begin);
-		cluster.awaitSettled();
-	}
-
-	private static List<Integer> others(Cluster cluster, int member) {
-		return IntStream.range(0, cluster.size()).filter((other) -> other != member).boxed().toList();
-	}
-
-	private static void freezeSecondaries(World world, String kind) throws InterruptedException {
-		Cluster cluster = world.cluster();
-		int primary = cluster.awaitPrimary();
-		long begin = System.nanoTime();
-		others(cluster, primary).forEach((other) -> cluster.node(other).pause());
-		try {
-			world.sleep(world.between(1000, 4000));
-		}
-		finally {
-			others(cluster, primary).forEach((other) -> cluster.node(other).resume());
-		}
-		cluster.awaitSettled();
-		world.log().add(kind, 0, begin);
-	}
-
 	private static Fault link(String kind, Disturbance disturbance) {
 		return worker(kind, (world, name) -> {
 			int worker = world.anyWorker();
 			long begin = System.nanoTime();
-			world.network().disturbWorker(worker, disturbance);
 			try {
+				world.network().disturbWorker(worker, disturbance);
 				world.sleep(world.between(2000, 6000));
 			}
 			finally {
 				world.network().healWorker(worker);
+				world.log().add(name, worker, begin);
 			}
-			world.log().add(name, worker, begin);
 		});
 	}
 
 	/**
 	 * Some commands of the workers fail on the primary; its clients are told by their
-	 * names, so that the members' own commands and the control's do not.
+	 * names, so that the members' own commands and the control's do not. A command that
+	 * is blocked stays so when no further one is.
 	 */
-	private static Fault commands(String kind, FailCommand failCommand, int times) {
+	static Fault commands(String kind, FailCommand failCommand, int times) {
+		Duration blocked = Duration.ofMillis(failCommand.data().get("blockTimeMS", 0L));
 		return worker(kind, (world, name) -> {
 			int worker = world.anyWorker();
 			int primary = world.cluster().awaitPrimary();
 			long begin = System.nanoTime();
-			world.cluster().failCommand(primary, failCommand.times(times).forApplication("worker-" + worker));
 			try {
+				world.cluster().failCommand(primary, failCommand.times(times).forApplication("worker-" + worker));
 				world.sleep(world.between(1500, 4000));
 			}
 			finally {
-				world.cluster().clearFailPoints();
+				try {
+					insist(world.cluster()::clearFailPoints);
+				}
+				finally {
+					world.log().add(name, worker, begin, blocked);
+				}
 			}
-			world.log().add(name, worker, begin);
 		});
 	}
 
 	/**
-	 * The primary goes on, and nothing that it writes gets a majority.
+	 * End a fault, though a server may be slow to answer just then.
 	 */
-	private static void stopReplication(World world, String kind) throws InterruptedException {
-		Cluster cluster = world.cluster();
-		List<Integer> secondaries = others(cluster, cluster.awaitPrimary());
-		Document failPoint = new Document("configureFailPoint", "stopReplProducer");
-		long begin = System.nanoTime();
-		secondaries
-			.forEach((member) -> cluster.node(member).command(new Document(failPoint).append("mode", "alwaysOn")));
-		try {
-			world.sleep(world.between(1000, 3000));
+	static void insist(Runnable end) {
+		for (int tries = 1;; tries++) {
+			try {
+				end.run();
+				return;
+			}
+			catch (MongoException ex) {
+				if (tries == TRIES) {
+					throw ex;
+				}
+			}
 		}
-		finally {
-			secondaries
-				.forEach((member) -> cluster.node(member).command(new Document(failPoint).append("mode", "off")));
-		}
-		cluster.awaitSettled();
-		world.log().add(kind, 0, begin);
 	}
 
 	/**

@@ -89,6 +89,28 @@ final class Fleet implements AutoCloseable {
 		return List.copyOf(this.lives);
 	}
 
+	/**
+	 * Whether the present process of a worker has begun to work.
+	 */
+	boolean isWorking(int worker) {
+		return hasBegun(
+				lives().stream().filter((life) -> life.worker == worker).reduce((one, next) -> next).orElseThrow());
+	}
+
+	/**
+	 * The processes that never began to work.
+	 */
+	List<String> idle() {
+		return lives().stream()
+			.filter((life) -> !hasBegun(life))
+			.map((life) -> "worker-%s (life %s), which never began".formatted(life.worker, life.life))
+			.toList();
+	}
+
+	private boolean hasBegun(Life life) {
+		return Records.haveBegun(this.folder, life.worker, life.life);
+	}
+
 	List<Integer> numbers() {
 		return this.workers.keySet().stream().sorted().toList();
 	}

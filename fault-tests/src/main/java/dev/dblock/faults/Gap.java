@@ -1,6 +1,7 @@
 package dev.dblock.faults;
 
 import java.time.Duration;
+import java.util.Locale;
 
 /**
  * For how long a lock was left to itself.
@@ -19,7 +20,7 @@ record Gap(String name, Span span) {
 	}
 
 	String describe() {
-		return "'%s' for %,d ms".formatted(this.name, nanos() / 1_000_000);
+		return String.format(Locale.ROOT, "'%s' for %,d ms", this.name, nanos() / 1_000_000);
 	}
 
 }

@@ -13,6 +13,14 @@ import java.util.List;
 record History(List<Attempt> attempts, List<Window> windows, List<Stretch> stretches, List<String> stuck) {
 
 	/**
+	 * Whether something happened to a worker or to the servers within a time.
+	 */
+	boolean isDisturbed(int worker, Span time) {
+		return this.windows.stream()
+			.anyMatch((window) -> window.isFor(worker) && window.overlaps(time.from(), time.to()));
+	}
+
+	/**
 	 * The same, with each fault that went on after an election ended by it.
 	 */
 	History endedByElections() {

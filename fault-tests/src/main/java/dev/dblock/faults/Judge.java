@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
@@ -161,8 +162,8 @@ final class Judge {
 					.getOrDefault(stretch.token(), stretch.firstNanos());
 				long over = stretch.lastNanos() - claimed;
 				if (over > LockName.untilFree(stretch.name()).plus(LAG).toNanos()) {
-					cases.add("'%s' (token block of %d) was held for another %,d ms".formatted(stretch.name(),
-							stretch.token(), over / 1_000_000));
+					cases.add(String.format(Locale.ROOT, "'%s' (token block of %d) was held for another %,d ms",
+							stretch.name(), stretch.token(), over / 1_000_000));
 				}
 			}
 		}
@@ -190,7 +191,7 @@ final class Judge {
 						.stream()
 						.noneMatch((window) -> window.isForAll()
 								&& window.overlaps(last.lastNanos() - LAG.toNanos(), stretch.firstNanos()))) {
-				cases.add("'%s' (token block of %d)".formatted(stretch.name(), stretch.token()));
+				cases.add(String.format(Locale.ROOT, "'%s' (token block of %d)", stretch.name(), stretch.token()));
 			}
 		}
 		return cases;
@@ -207,10 +208,13 @@ final class Judge {
 				.filter((window) -> window.isFor(attempt.worker())
 						&& window.overlaps(attempt.lostNanos() - lease.toNanos(), attempt.lostNanos()))
 				.toList();
-			return meanwhile.stream()
-				.allMatch((window) -> window.isForAll() && window.kind().startsWith("primary ")
-						&& window.endNanos() - window.beginNanos() < Duration.ofSeconds(5).toNanos());
+			return meanwhile.stream().allMatch(Window::isOfPrimary)
+					&& together(meanwhile) < Duration.ofSeconds(5).toNanos();
 		});
+	}
+
+	private static long together(List<Window> windows) {
+		return Span.union(windows.stream().map(Window::span).toList()).stream().mapToLong(Span::nanos).sum();
 	}
 
 	private List<String> unfinished() {
@@ -218,8 +222,8 @@ final class Judge {
 	}
 
 	static String describe(Attempt attempt) {
-		return "worker %d (life %d) with token %d of '%s' (%s, %s)".formatted(attempt.worker(), attempt.life(),
-				attempt.token(), attempt.name(), attempt.kind(), attempt.outcome());
+		return String.format(Locale.ROOT, "worker %d (life %d) with token %d of '%s' (%s, %s)", attempt.worker(),
+				attempt.life(), attempt.token(), attempt.name(), attempt.kind(), attempt.outcome());
 	}
 
 }

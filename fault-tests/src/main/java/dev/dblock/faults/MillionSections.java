@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.function.ToLongFunction;
@@ -62,8 +63,8 @@ final class MillionSections {
 			}
 			long seconds = Math.max(1, Duration.ofNanos(System.nanoTime() - start).toSeconds());
 			List<Properties> results = results(folder, processes);
-			System.out.printf("%,d sections in %d processes of %d threads, %,d s, %,d a second%n", register.count(),
-					processes, threads, seconds, register.count() / seconds);
+			System.out.printf(Locale.ROOT, "%,d sections in %d processes of %d threads, %,d s, %,d a second%n",
+					register.count(), processes, threads, seconds, register.count() / seconds);
 			return judge(sections, register.count(), counter.count(), results);
 		}
 	}
@@ -72,7 +73,7 @@ final class MillionSections {
 		for (Child worker : workers) {
 			while (!worker.await(10)) {
 				long elapsed = Duration.ofNanos(System.nanoTime() - start).toSeconds();
-				System.err.printf("%4d s: %,d sections%n", elapsed, register.count());
+				System.err.printf(Locale.ROOT, "%4d s: %,d sections%n", elapsed, register.count());
 				if (elapsed > LIMIT.toSeconds()) {
 					throw new IllegalStateException(
 							worker.name() + " did not end within " + LIMIT.toMinutes() + " minutes");
@@ -93,7 +94,7 @@ final class MillionSections {
 				result.load(reader);
 			}
 			results.add(result);
-			System.out.printf(
+			System.out.printf(Locale.ROOT,
 					"worker %d: %,d sections under %,d grants, %,d times after another process, %,d writes to the document; "
 							+ "asked the server: first %s, signal %s, expiry %s, poll %s (%s of them although told), "
 							+ "slow poll %s, slow release %s, untold %s%n",
@@ -134,14 +135,14 @@ final class MillionSections {
 
 	private static boolean checkAtMost(String what, long actual, long most) {
 		boolean right = actual <= most;
-		System.out.printf("%s  %s: %,d, at most %,d%n", right ? "ok    " : "FAILED", what, actual, most);
+		System.out.printf(Locale.ROOT, "%s  %s: %,d, at most %,d%n", right ? "ok    " : "FAILED", what, actual, most);
 		return right;
 	}
 
 	private static boolean check(String what, long actual, long expected) {
 		boolean right = actual == expected;
-		System.out.printf("%s  %s: %,d%s%n", right ? "ok    " : "FAILED", what, actual,
-				right ? "" : ", expected %,d".formatted(expected));
+		System.out.printf(Locale.ROOT, "%s  %s: %,d%s%n", right ? "ok    " : "FAILED", what, actual,
+				right ? "" : String.format(Locale.ROOT, ", expected %,d", expected));
 		return right;
 	}
 

@@ -10,6 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -55,6 +56,8 @@ final class Records {
 
 	static final int VALUE = 120;
 
+	private static final long FIRST_RECORDS = 64;
+
 	private static final int RECORDS_PER_FILE = 100_000;
 
 	private final Path folder;
@@ -75,7 +78,7 @@ final class Records {
 	 */
 	Records(Path folder, int worker, int life) {
 		this.folder = folder;
-		this.prefix = "history-%d-%d-".formatted(worker, life);
+		this.prefix = prefix(worker, life);
 	}
 
 	/**
@@ -92,10 +95,40 @@ final class Records {
 		return slice;
 	}
 
+	private static String prefix(int worker, int life) {
+		return String.format(Locale.ROOT, "history-%d-%d-", worker, life);
+	}
+
 	private static MappedByteBuffer map(Path file) {
 		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
 				StandardOpenOption.WRITE)) {
 			return channel.map(FileChannel.MapMode.READ_WRITE, 0, (long) RECORDS_PER_FILE * SIZE);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Whether a process has recorded what came of one of its first attempts.
+	 * @param folder where its files are
+	 * @param worker the number of the worker
+	 * @param life which process of the worker it is
+	 */
+	static boolean haveBegun(Path folder, int worker, int life) {
+		Path file = folder.resolve(prefix(worker, life) + 0);
+		if (!Files.exists(file)) {
+			return false;
+		}
+		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+			MappedByteBuffer first = channel.map(FileChannel.MapMode.READ_ONLY, 0,
+					Math.min(channel.size(), FIRST_RECORDS * SIZE));
+			for (int start = 0; start + SIZE <= first.limit(); start += SIZE) {
+				if (first.getLong(start + ENTER_STAMP) != 0 || first.getLong(start + END_NANOS) != 0) {
+					return true;
+				}
+			}
+			return false;
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

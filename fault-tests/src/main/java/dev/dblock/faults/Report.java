@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -38,15 +39,15 @@ final class Report {
 		attempts();
 		for (Finding finding : findings) {
 			String verdict = !finding.rule() ? "figure" : finding.passed() ? "ok    " : "FAILED";
-			this.out.printf("%s  %s: %,d%n", verdict, finding.what(), finding.count());
+			this.out.printf(Locale.ROOT, "%s  %s: %,d%n", verdict, finding.what(), finding.count());
 			if (finding.count() > 0) {
 				finding.examples().forEach((example) -> this.out.println(example.indent(10).stripTrailing()));
 			}
 		}
-		this.out.printf("longest time a free lock was left while somebody waited: %,d ms%n",
+		this.out.printf(Locale.ROOT, "longest time a free lock was left while somebody waited: %,d ms%n",
 				new FreeLocks(this.history).longestNanos() / 1_000_000);
 		new EmptyLocks(this.history).longest()
-			.forEach((name, gap) -> this.out.printf(
+			.forEach((name, gap) -> this.out.printf(Locale.ROOT,
 					"longest time that nobody entered '%s' while somebody waited, rests of leases left out: %,d ms%s%n",
 					name, gap.nanos() / 1_000_000, gap.isLongerThan(WORTH_TELLING)
 							? new Circumstances(this.history, gap).describe().replace("\n", "\n          ") : ""));
@@ -58,17 +59,18 @@ final class Report {
 		Map<Outcome, Long> outcomes = this.history.attempts()
 			.stream()
 			.collect(Collectors.groupingBy(Attempt::outcome, TreeMap::new, Collectors.counting()));
-		this.out.printf("%,d attempts, %,d sections; outcomes %s%n", this.history.attempts().size(), granted, outcomes);
+		this.out.printf(Locale.ROOT, "%,d attempts, %,d sections; outcomes %s%n", this.history.attempts().size(),
+				granted, outcomes);
 		for (Writing writing : Writing.values()) {
 			Map<Written, Long> written = this.history.attempts()
 				.stream()
 				.filter((attempt) -> writing != Writing.NONE && attempt.writing() == writing)
 				.collect(Collectors.groupingBy(Attempt::written, TreeMap::new, Collectors.counting()));
 			if (!written.isEmpty()) {
-				this.out.printf("writes %s: %s%n", writing, written);
+				this.out.printf(Locale.ROOT, "writes %s: %s%n", writing, written);
 			}
 		}
-		this.out.printf("commits after the end of the lease, for which a take-over had to wait: %,d%n",
+		this.out.printf(Locale.ROOT, "commits after the end of the lease, for which a take-over had to wait: %,d%n",
 				this.history.attempts().stream().filter(Attempt::isCommittedLate).count());
 	}
 
@@ -85,10 +87,11 @@ final class Report {
 			.stream()
 			.sorted(Comparator.comparing(Window::kind))
 			.collect(Collectors.groupingBy(Window::kind, TreeMap::new, Collectors.toList()));
-		this.out.printf("%-28s %5s %12s %16s %18s%n", "fault", "times", "longest, ms", "next section, ms",
+		this.out.printf(Locale.ROOT, "%-28s %5s %12s %16s %18s%n", "fault", "times", "longest, ms", "next section, ms",
 				"free and left, ms");
-		kinds.forEach((kind, windows) -> this.out.printf("%-28s %5d %,12d %,16d %,18d%n", kind, windows.size(),
-				longest(windows), windows.stream().mapToLong((window) -> next(entries, window)).max().orElse(0),
+		kinds.forEach((kind, windows) -> this.out.printf(Locale.ROOT, "%-28s %5d %,12d %,16d %,18d%n", kind,
+				windows.size(), longest(windows),
+				windows.stream().mapToLong((window) -> next(entries, window)).max().orElse(0),
 				windows.stream()
 					.mapToLong((window) -> (window.isElection() ? afterElections : freeLocks).longestAfter(window))
 					.max()

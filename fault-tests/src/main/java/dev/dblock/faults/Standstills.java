@@ -7,10 +7,23 @@ import java.util.concurrent.locks.LockSupport;
  * Notices when the whole machine stood still, as one that shares a host with others
  * sometimes does: a thread that only sleeps wakes long after its time. Nobody can enter
  * anything meanwhile. Only long times count, since each also parts what it lies in.
+ * <p>
+ * After one that is about as long as the servers' election timeout they elect a primary,
+ * because none of them has heard from any other: that belongs to it.
  */
 final class Standstills implements AutoCloseable {
 
 	static final Duration SHORTEST = Duration.ofSeconds(1);
+
+	/**
+	 * The servers' election timeout, less the time between two heartbeats.
+	 */
+	static final Duration CAUSES_ELECTION = Duration.ofMillis(1500);
+
+	/**
+	 * That timeout, which may begin anew, and a second for the vote.
+	 */
+	static final Duration ELECTION = Duration.ofSeconds(3);
 
 	private static final Duration SLEEP = Duration.ofMillis(20);
 
@@ -43,8 +56,10 @@ final class Standstills implements AutoCloseable {
 	}
 
 	static void record(FaultLog log, long lastNanos, long nanos) {
-		if (nanos - lastNanos > SHORTEST.toNanos()) {
-			log.add("machine stood still", 0, lastNanos);
+		long stood = nanos - lastNanos;
+		if (stood > SHORTEST.toNanos()) {
+			log.addSeen("machine stood still", lastNanos,
+					(stood < CAUSES_ELECTION.toNanos()) ? nanos : nanos + ELECTION.toNanos());
 		}
 	}
 

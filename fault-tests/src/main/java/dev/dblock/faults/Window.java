@@ -35,6 +35,14 @@ record Window(String kind, int worker, long beginNanos, long endNanos) {
 		return isElection() && this.kind.equals(fault.kind + ELECTION) && this.beginNanos == fault.beginNanos;
 	}
 
+	/**
+	 * Whether nothing else happened than that there was no primary, or none that
+	 * answered.
+	 */
+	boolean isOfPrimary() {
+		return isForAll() && this.kind.startsWith("primary ");
+	}
+
 	Window forAll() {
 		return new Window(this.kind, 0, this.beginNanos, this.endNanos);
 	}
@@ -44,6 +52,10 @@ record Window(String kind, int worker, long beginNanos, long endNanos) {
 	 */
 	boolean isFor(int worker) {
 		return isForAll() || this.worker == worker;
+	}
+
+	Span span() {
+		return new Span(this.beginNanos, this.endNanos);
 	}
 
 	boolean overlaps(long fromNanos, long toNanos) {

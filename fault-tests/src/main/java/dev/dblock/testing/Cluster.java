@@ -29,7 +29,7 @@ public final class Cluster implements AutoCloseable {
 
 	private static final int MEMBERS = 3;
 
-	private static final Duration SETTLE_LIMIT = Duration.ofSeconds(60);
+	private static final Duration SETTLE_LIMIT = Duration.ofSeconds(180);
 
 	private static final List<String> ARGUMENTS = List.of("--replSet", SET_NAME, "--oplogSize", "64",
 			"--wiredTigerCacheSizeGB", "0.25", "--setParameter", "enableTestCommands=1", "--setParameter",

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.NullMarked;
@@ -157,8 +158,8 @@ final class MemberLinks implements AutoCloseable {
 	}
 
 	private static String inode(int port, int announced) throws IOException {
-		String local = "0100007F:%04X".formatted(port);
-		String remote = "0100007F:%04X".formatted(announced);
+		String local = String.format(Locale.ROOT, "0100007F:%04X", port);
+		String remote = String.format(Locale.ROOT, "0100007F:%04X", announced);
 		try (Stream<String> lines = Files.lines(Path.of("/proc/net/tcp"))) {
 			return lines.map((line) -> line.trim().split("\\s+"))
 				.filter((fields) -> fields[1].equals(local) && fields[2].equals(remote))

@@ -122,6 +122,20 @@ class HistoryFolderTests {
 	}
 
 	@Test
+	void processHasBegunWhenItIsKnownWhatCameOfAnAttempt() {
+		assertThat(Records.haveBegun(this.folder, 2, 1)).isFalse();
+		this.records.add();
+		OpenAttempt granted = attempt();
+		OpenAttempt refused = new OpenAttempt(new Records(this.folder, 2, 2).add(), this.stamps, 1, Kind.TRY);
+		assertThat(Records.haveBegun(this.folder, 2, 1)).isFalse();
+		assertThat(Records.haveBegun(this.folder, 2, 2)).isFalse();
+		granted.enter(this.handle);
+		assertThat(Records.haveBegun(this.folder, 2, 1)).isTrue();
+		refused.end(Outcome.UNAVAILABLE);
+		assertThat(Records.haveBegun(this.folder, 2, 2)).isTrue();
+	}
+
+	@Test
 	void tablesComeBack() throws IOException {
 		Window window = new Window("primary killed", 0, 1, 2);
 		Stretch free = new Stretch("red", null, 1024, 3, 4);

@@ -314,6 +314,59 @@ class JudgeTests {
 	}
 
 	@Test
+	void leaseThatWasEnteredIsNoDoubtfulOne() {
+		this.attempts.add(section(1, 1024, 10, 1990, Outcome.RELEASED));
+		this.attempts.add(section(3, 2048, 2050, 2500, Outcome.RELEASED));
+		this.stretches.add(new Stretch("red", "worker-3-1", 3071, nanos(2000), nanos(2501)));
+		this.windows.add(new Window("answers swallowed", 3, nanos(1000), nanos(1500)));
+		this.attempts.add(waiting(2, 0, 2501 + 2000));
+		assertBroken();
+		this.attempts.add(waiting(2, 0, 2501 + 2001));
+		assertBroken(NOT_ENTERED);
+	}
+
+	@Test
+	void leaseOfWhichItsAcquirerHeardLateNeedNotBeEnteredUntilThen() {
+		this.attempts.add(section(1, 1024, 10, 20, Outcome.RELEASED));
+		this.attempts.add(section(3, 2048, 2900, 3000, Outcome.RELEASED));
+		this.stretches.add(new Stretch("red", "worker-3-1", 3071, nanos(100), nanos(3001)));
+		this.windows.add(new Window("bandwidth cut", 3, nanos(50), nanos(1900)));
+		this.attempts.add(waiting(2, 0, 2900));
+		assertBroken();
+		this.windows.set(0, new Window("bandwidth cut", 1, nanos(1500), nanos(1900)));
+		assertBroken(NOT_ENTERED);
+	}
+
+	@Test
+	void earlierLeaseOfTheSameAcquirerSaysNothingOfTheNext() {
+		this.attempts.add(section(3, 1500, 10, 1970, Outcome.RELEASED));
+		this.stretches.add(new Stretch("red", "worker-3-1", 3071, nanos(2000), nanos(5503)));
+		this.windows.add(new Window("answers swallowed", 3, nanos(1000), nanos(1500)));
+		this.attempts.add(waiting(2, 0, 5503 + 2000));
+		assertBroken();
+	}
+
+	@Test
+	void leaseOfMoreTokensThanUsualThatWasEnteredIsNoDoubtfulOne() {
+		this.attempts.add(section(1, 1024, 10, 1990, Outcome.RELEASED));
+		this.attempts.add(section(3, 2048, 1995, 2500, Outcome.RELEASED));
+		this.stretches.add(new Stretch("red", "worker-3-1", 9215, nanos(2000), nanos(2501)));
+		this.windows.add(new Window("answers swallowed", 3, nanos(1000), nanos(1500)));
+		this.attempts.add(waiting(2, 0, 2501 + 2001));
+		assertBroken(NOT_ENTERED);
+	}
+
+	@Test
+	void leaseThatIsSeenAgainAfterAFaultWasNotGrantedThen() {
+		this.attempts.add(section(1, 1024, 10, 1500, Outcome.RELEASED));
+		this.stretches.add(new Stretch("red", "worker-3-1", 3071, nanos(1510), nanos(1520)));
+		this.stretches.add(new Stretch("red", "worker-3-1", 3071, nanos(3000), nanos(3400)));
+		this.windows.add(new Window("answers swallowed", 3, nanos(2600), nanos(2900)));
+		this.attempts.add(waiting(2, 0, 1501 + 2001));
+		assertBroken(NOT_ENTERED);
+	}
+
+	@Test
 	void nameThatNobodyEnteredIsToldWithWhatHappenedAroundIt() {
 		this.attempts.add(section(1, 1024, 10, 20, Outcome.RELEASED));
 		this.stretches.add(new Stretch("red", "worker-3-1", 3071, nanos(30), nanos(2500)));
@@ -349,6 +402,21 @@ class JudgeTests {
 		assertBroken(NOT_ENTERED);
 		this.attempts.remove(2);
 		this.attempts.set(0, writing(stopped, Writing.TOKEN, Written.CONFIRMED, 7));
+		assertBroken(NOT_ENTERED);
+	}
+
+	@Test
+	void takeOverWaitsForNoTransactionThatSentNoFence() {
+		Attempt stopped = section(1, 1024, 10, 20, Outcome.LOST).endedAt(nanos(6510));
+		this.windows.add(new Window("writer stopped", 1, nanos(15), nanos(6500)));
+		this.attempts.add(writing(stopped, Writing.TRANSACTION, Written.REFUSED_BY_FENCE, 7));
+		this.attempts.add(waiting(2, 0, 6510));
+		assertBroken();
+		this.attempts.set(0, writing(stopped, Writing.TRANSACTION, Written.FENCED, 7));
+		assertBroken();
+		this.attempts.set(0, writing(stopped, Writing.TRANSACTION, Written.REFUSED_BY_DEADLINE, 7));
+		assertBroken(NOT_ENTERED);
+		this.attempts.set(0, writing(stopped, Writing.TRANSACTION, Written.UNKNOWN, 7));
 		assertBroken(NOT_ENTERED);
 	}
 
@@ -456,6 +524,24 @@ class JudgeTests {
 	void longLeaseMayBeLostAtALongElection() {
 		this.attempts.add(lost(section(1, "slow", 1024, 10, 20, Outcome.LOST), 9000, false));
 		this.windows.add(new Window("primary killed", 0, nanos(1000), nanos(6001)));
+		assertBroken();
+	}
+
+	@Test
+	void longLeaseMayNotBeLostWhileThePrimaryIsSilentForAShortTime() {
+		this.attempts.add(lost(section(1, "slow", 1024, 10, 20, Outcome.LOST), 9000, false));
+		this.windows.add(new Window("primary killed", 0, nanos(1000), nanos(4000)));
+		this.windows.add(new Window("primary not writable", 0, nanos(900), nanos(5899)));
+		assertBroken(ELECTION);
+		this.windows.add(new Window("machine stood still", 0, nanos(7000), nanos(8100)));
+		assertBroken();
+	}
+
+	@Test
+	void longLeaseMayBeLostAtElectionsThatAreLongTogether() {
+		this.attempts.add(lost(section(1, "slow", 1024, 10, 20, Outcome.LOST), 9000, false));
+		this.windows.add(new Window("primary killed", 0, nanos(1000), nanos(4000)));
+		this.windows.add(new Window("primary elected", 0, nanos(6000), nanos(8000)));
 		assertBroken();
 	}
 

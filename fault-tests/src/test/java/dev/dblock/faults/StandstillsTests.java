@@ -21,6 +21,15 @@ class StandstillsTests {
 	}
 
 	@Test
+	void standstillAfterWhichTheServersElectLastsPastTheElection() {
+		long now = System.nanoTime();
+		Standstills.record(this.log, now - Standstills.CAUSES_ELECTION.toNanos() + 1, now);
+		Standstills.record(this.log, now - Standstills.CAUSES_ELECTION.toNanos(), now);
+		assertThat(this.log.windows()).extracting((window) -> window.endNanos() - now)
+			.containsExactly(0L, Standstills.ELECTION.toNanos());
+	}
+
+	@Test
 	void wakingLateAsOnABusyMachineExcusesNobody() {
 		long now = System.nanoTime();
 		Standstills.record(this.log, now - Standstills.SHORTEST.toNanos(), now);

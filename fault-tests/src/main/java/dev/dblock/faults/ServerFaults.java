@@ -1,0 +1,162 @@
+package dev.dblock.faults;
+
+import java.util.List;
+import java.util.stream.IntStream;
+
+import dev.dblock.faults.Network.Disturbance;
+import dev.dblock.testing.Cluster;
+import org.bson.Document;
+
+/**
+ * What can go wrong with the servers and between them. Whatever else goes wrong when a
+ * fault is ended, its window is recorded.
+ */
+final class ServerFaults {
+
+	private ServerFaults() {
+	}
+
+	/**
+	 * The fault is over when another member is primary.
+	 */
+	static void killPrimary(World world, String kind) throws InterruptedException {
+		Cluster cluster = world.cluster();
+		int primary = cluster.awaitPrimary();
+		long begin = System.nanoTime();
+		try {
+			cluster.node(primary).kill();
+			cluster.awaitPrimaryOtherThan(primary);
+		}
+		finally {
+			world.log().add(kind, 0, begin);
+		}
+		world.sleep(world.between(500, 2500));
+		cluster.node(primary).restart();
+		cluster.awaitSettled();
+	}
+
+	/**
+	 * A primary to which no other catches up remains one, and has refused to write in the
+	 * meantime.
+	 */
+	static void stepDown(World world, String kind) throws InterruptedException {
+		int primary = world.cluster().awaitPrimary();
+		long begin = System.nanoTime();
+		try {
+			world.cluster().stepDown(primary, 10);
+			world.cluster().awaitPrimaryOtherThan(primary);
+		}
+		finally {
+			world.log().add(kind, 0, begin);
+		}
+		world.sleep(1000);
+	}
+
+	static void freezePrimary(World world, String kind) throws InterruptedException {
+		Cluster cluster = world.cluster();
+		int primary = cluster.awaitPrimary();
+		long begin = System.nanoTime();
+		cluster.node(primary).pause();
+		try {
+			cluster.awaitPrimaryOtherThan(primary);
+			world.log().addElection(kind, begin);
+			world.sleep(world.between(500, 4000));
+		}
+		finally {
+			cluster.node(primary).resume();
+			world.log().add(kind, 0, begin);
+		}
+		cluster.awaitSettled();
+	}
+
+	static void freezePrimaryShortly(World world, String kind) throws InterruptedException {
+		Cluster cluster = world.cluster();
+		int primary = cluster.awaitPrimary();
+		long begin = System.nanoTime();
+		cluster.node(primary).pause();
+		try {
+			world.sleep(world.between(500, 1300));
+		}
+		finally {
+			cluster.node(primary).resume();
+			cluster.awaitPrimary();
+			world.log().add(kind, 0, begin);
+		}
+		cluster.awaitSettled();
+	}
+
+	/**
+	 * Between a primary and all others, members and workers, nothing goes one way, the
+	 * other, or both.
+	 */
+	static void cutOff(World world, String kind, boolean out, boolean in) throws InterruptedException {
+		Cluster cluster = world.cluster();
+		int primary = cluster.awaitPrimary();
+		long begin = System.nanoTime();
+		try {
+			if (out) {
+				others(cluster, primary).forEach((other) -> cluster.stall(primary, other));
+				world.network().disturbMember(primary, Disturbance.swallowAnswers());
+			}
+			if (in) {
+				others(cluster, primary).forEach((other) -> cluster.stall(other, primary));
+				world.network().disturbMember(primary, Disturbance.swallowRequests());
+			}
+			cluster.awaitPrimaryOtherThan(primary);
+			world.log().addElection(kind, begin);
+			world.sleep(world.between(500, 3000));
+		}
+		finally {
+			cluster.healLinks();
+			world.network().healMember(primary);
+			world.log().add(kind, 0, begin);
+		}
+		cluster.awaitSettled();
+	}
+
+	private static List<Integer> others(Cluster cluster, int member) {
+		return IntStream.range(0, cluster.size()).filter((other) -> other != member).boxed().toList();
+	}
+
+	static void freezeSecondaries(World world, String kind) throws InterruptedException {
+		Cluster cluster = world.cluster();
+		int primary = cluster.awaitPrimary();
+		long begin = System.nanoTime();
+		others(cluster, primary).forEach((other) -> cluster.node(other).pause());
+		try {
+			world.sleep(world.between(1000, 4000));
+		}
+		finally {
+			others(cluster, primary).forEach((other) -> cluster.node(other).resume());
+			cluster.awaitSettled();
+			world.log().add(kind, 0, begin);
+		}
+	}
+
+	/**
+	 * The primary goes on, and nothing that it writes gets a majority.
+	 */
+	static void stopReplication(World world, String kind) throws InterruptedException {
+		Cluster cluster = world.cluster();
+		List<Integer> secondaries = others(cluster, cluster.awaitPrimary());
+		long begin = System.nanoTime();
+		try {
+			secondaries.forEach((member) -> command(cluster, member, "alwaysOn"));
+			world.sleep(world.between(1000, 3000));
+		}
+		finally {
+			try {
+				Faults.insist(() -> secondaries.forEach((member) -> command(cluster, member, "off")));
+				cluster.awaitSettled();
+			}
+			finally {
+				world.log().add(kind, 0, begin);
+			}
+		}
+	}
+
+	private static void command(Cluster cluster, int member, String mode) {
+		cluster.node(member).command(new Document("configureFailPoint", "stopReplProducer").append("mode", mode));
+	}
+
+}
