@@ -105,7 +105,8 @@ final class FaultRun {
 			MongoDatabase database = client.getDatabase(DATABASE);
 			SectionData.create(database);
 			World world = new World(cluster, database, fleet, network, clocks, stamps, this.random, new FaultLog());
-			try (ServerWatch watch = new ServerWatch(cluster.uri(), DATABASE, world.log());
+			try (ServerWatch watch = new ServerWatch(cluster.uri(), DATABASE);
+					PrimaryProbe probe = new PrimaryProbe(cluster.uri(), DATABASE, world.log());
 					Standstills standstills = Standstills.watch(world.log())) {
 				IntStream.rangeClosed(1, this.workers).forEach(fleet::start);
 				awaitSections(fleet);

@@ -100,15 +100,18 @@ final class Faults {
 	 * A worker is stopped for longer than its leases while one of its sections is at a
 	 * moment of its writing.
 	 */
-	static void stopWriter(World world, String kind, Moment... moments) throws InterruptedException {
+	static void stopWriter(World world, String kind, long millis, Moment... moments) throws InterruptedException {
 		long end = System.nanoTime() + FIND_WRITER_NANOS;
 		int worker = 0;
 		while (worker == 0 && System.nanoTime() < end) {
 			world.sleep(1);
 			worker = writer(world, moments);
 		}
-		stopWorker(world, kind, (worker > 0) ? worker : world.anyWorker(),
-				world.between(SHORT_LEASE_MILLIS + 1500, SHORT_LEASE_MILLIS + 3000));
+		stopWorker(world, kind, (worker > 0) ? worker : world.anyWorker(), millis);
+	}
+
+	private static void stopWriter(World world, String kind, Moment... moments) throws InterruptedException {
+		stopWriter(world, kind, world.between(SHORT_LEASE_MILLIS + 1500, SHORT_LEASE_MILLIS + 3000), moments);
 	}
 
 	private static int writer(World world, Moment... moments) {

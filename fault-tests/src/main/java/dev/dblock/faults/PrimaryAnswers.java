@@ -5,10 +5,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When the primary has answered to those who look at it, past everything that disturbs
- * the workers. Where it was silent for long, or another was elected, that is a window of
- * its own: it also comes of what nobody did on purpose, such as a disk that stands still
- * for a while. Of a fault of the servers it is a part.
+ * When the primary has answered to those who ask it all the time. Where it was silent for
+ * long, or another was elected, that is a window of its own: it also comes of what nobody
+ * did on purpose, such as a disk that stands still for a while. Of a fault of the servers
+ * it is a part.
  */
 final class PrimaryAnswers {
 
@@ -51,7 +51,7 @@ final class PrimaryAnswers {
 		if (lastNanos != 0 && nanos - lastNanos > LONGEST_SILENCE.toNanos()) {
 			this.log.addSeen(kind, lastNanos, nanos);
 		}
-		return nanos;
+		return Math.max(lastNanos, nanos);
 	}
 
 }

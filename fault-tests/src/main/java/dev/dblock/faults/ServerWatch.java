@@ -6,29 +6,25 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
-import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
-import com.mongodb.client.model.UpdateOptions;
-import com.mongodb.connection.ServerDescription;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at the locks' documents all the time, as the primary has them, past everything
- * that disturbs the workers, and writes to a document of its own, to see whether a
- * majority confirms it.
+ * that disturbs the workers.
  */
 final class ServerWatch implements AutoCloseable {
 
 	private static final Duration INTERVAL = Duration.ofMillis(40);
+
+	private static final long LONGEST_GAP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	/**
 	 * An acquirer has one acquisition of a name at a time, and tokens tell them apart.
@@ -42,21 +38,15 @@ final class ServerWatch implements AutoCloseable {
 
 	private final MongoCollection<Document> locks;
 
-	private final MongoCollection<Document> writes;
-
-	private final PrimaryAnswers answers;
-
 	private final Map<String, Stretch> present = new HashMap<>();
 
 	private final List<Stretch> stretches = new ArrayList<>();
 
-	private final List<Thread> threads = List.of(new Thread(() -> repeat(this::look), "server-watch"),
-			new Thread(() -> repeat(this::write), "server-watch-writes"));
+	private final Thread thread = new Thread(this::run, "server-watch");
 
 	private volatile boolean closed;
 
-	ServerWatch(String uri, String database, FaultLog log) {
-		this.answers = new PrimaryAnswers(log);
+	ServerWatch(String uri, String database) {
 		this.client = MongoClients.create(MongoClientSettings.builder()
 			.applyConnectionString(new ConnectionString(uri))
 			.applicationName("server-watch")
@@ -64,24 +54,23 @@ final class ServerWatch implements AutoCloseable {
 			.applyToServerSettings((server) -> server.heartbeatFrequency(500, TimeUnit.MILLISECONDS))
 			.build());
 		this.locks = this.client.getDatabase(database).getCollection("dblock_locks");
-		this.writes = this.client.getDatabase(database).getCollection("watch").withWriteConcern(WriteConcern.MAJORITY);
-		for (Thread thread : this.threads) {
-			thread.setDaemon(true);
-			thread.start();
-		}
+		this.thread.setDaemon(true);
+		this.thread.start();
 	}
 
-	private void repeat(Runnable look) {
+	private void run() {
 		while (!this.closed) {
 			try {
-				look.run();
+				look();
+				Thread.sleep(INTERVAL.toMillis());
 			}
-			catch (MongoException | IllegalStateException ex) {
-				// There is no primary at the moment, and so nothing to be seen; or it is
-				// the end
+			catch (MongoException ex) {
+				// There is no primary at the moment, and so nothing to be seen
 				Thread.onSpinWait();
 			}
-			LockSupport.parkNanos(INTERVAL.toNanos());
+			catch (InterruptedException ex) {
+				return;
+			}
 		}
 	}
 
@@ -90,28 +79,11 @@ final class ServerWatch implements AutoCloseable {
 			long now = System.nanoTime();
 			see(new Stretch(lock.getString("_id"), lock.getString("holder"), lock.getLong("token"), now, now));
 		}
-		this.answers.read(System.nanoTime(), term());
-	}
-
-	private @Nullable Object term() {
-		return this.client.getClusterDescription()
-			.getServerDescriptions()
-			.stream()
-			.filter(ServerDescription::isPrimary)
-			.flatMap((server) -> Stream.ofNullable(server.getElectionId()))
-			.findFirst()
-			.orElse(null);
-	}
-
-	private void write() {
-		this.writes.updateOne(new Document("_id", "watch"), new Document("$inc", new Document("count", 1)),
-				new UpdateOptions().upsert(true));
-		this.answers.written(System.nanoTime());
 	}
 
 	private synchronized void see(Stretch seen) {
 		Stretch before = this.present.get(seen.name());
-		if (before != null && seen.continues(before, PrimaryAnswers.LONGEST_SILENCE.toNanos())) {
+		if (before != null && seen.continues(before, LONGEST_GAP_NANOS)) {
 			this.present.put(seen.name(), before.until(seen.lastNanos()));
 			return;
 		}
@@ -139,7 +111,7 @@ final class ServerWatch implements AutoCloseable {
 	@Override
 	public void close() {
 		this.closed = true;
-		this.threads.forEach(Thread::interrupt);
+		this.thread.interrupt();
 		this.client.close();
 	}
 

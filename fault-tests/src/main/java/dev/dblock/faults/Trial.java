@@ -81,11 +81,12 @@ enum Trial {
 
 	/**
 	 * Before their fence and before their commit, in turn. Where no fence is sent, nobody
-	 * is found before one.
+	 * is found before one. They are stopped for so long that on a slow machine, too, the
+	 * name has not only passed on meanwhile, but somebody has written.
 	 */
 	private static void stopWriters(World world) throws InterruptedException {
-		for (int i = 0; i < 6; i++) {
-			Faults.stopWriter(world, "writer stopped past lease", (i % 2 == 0) ? Moment.FENCE : Moment.COMMIT);
+		for (int i = 0; i < 8; i++) {
+			Faults.stopWriter(world, "writer stopped past lease", 7000, (i % 2 == 0) ? Moment.FENCE : Moment.COMMIT);
 			world.sleep(1000);
 		}
 	}
@@ -102,7 +103,7 @@ enum Trial {
 	}
 
 	private static void keepAnswers(World world) throws Exception {
-		for (int worker : List.of(1, 2, 3, 1, 2, 3)) {
+		for (int worker : List.of(1, 2, 3, 1, 2, 3, 1, 2, 3)) {
 			long begin = System.nanoTime();
 			world.network().disturbWorker(worker, Network.Disturbance.lateAnswers(Duration.ofMillis(4500)));
 			world.sleep(15000);
@@ -113,7 +114,7 @@ enum Trial {
 	}
 
 	private static void delayRenewals(World world) throws Exception {
-		for (int i = 0; i < 2; i++) {
+		for (int i = 0; i < 5; i++) {
 			long begin = System.nanoTime();
 			world.network().disturbWorker(1, Network.Disturbance.late(Duration.ofMillis(4500)));
 			world.sleep(9000);
