@@ -111,7 +111,7 @@ final class FaultRun {
 				IntStream.rangeClosed(1, this.workers).forEach(fleet::start);
 				awaitSections(fleet);
 				course.run(world);
-				cluster.heal();
+				Faults.insist(cluster::heal);
 				List<String> stuck = stop(stamps, fleet);
 				awaitFree(watch);
 				HistoryFolder history = new HistoryFolder(this.folder);

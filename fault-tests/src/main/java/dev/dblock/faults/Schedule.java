@@ -75,7 +75,7 @@ final class Schedule {
 		}
 		catch (MongoException ex) {
 			System.err.println("        " + fault.kind() + " did not happen: " + ex.getMessage());
-			world.cluster().clearFailPoints();
+			Faults.insist(world.cluster()::clearFailPoints);
 		}
 		catch (RuntimeException ex) {
 			throw ex;
