@@ -1,8 +1,5 @@
 package dev.dblock.testing;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,7 +52,7 @@ final class MongodDeployment extends Deployment {
 	}
 
 	private static MongodDeployment startOnce(Path binary, MongoServerKind kind) {
-		Path folder = temporaryFolder();
+		Path folder = ServerFolder.ofThisMachine().create("dblock-mongod-");
 		List<MongodProcess> processes = Ports.free(kind.members())
 			.stream()
 			.map((port) -> new MongodProcess(binary, folder, port, arguments(kind)))
@@ -73,15 +70,6 @@ final class MongodDeployment extends Deployment {
 		catch (RuntimeException ex) {
 			deployment.close();
 			throw ex;
-		}
-	}
-
-	private static Path temporaryFolder() {
-		try {
-			return Files.createTempDirectory("dblock-mongod-");
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
 		}
 	}
 

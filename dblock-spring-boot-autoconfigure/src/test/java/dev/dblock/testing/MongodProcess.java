@@ -59,6 +59,7 @@ final class MongodProcess {
 		this.command = new ArrayList<>(List.of("sh", "-c", BOUND_TO_THIS_JVM, folder.toString(), binary.toString(),
 				"--dbpath", this.data.toString(), "--port", Integer.toString(port), "--bind_ip", "127.0.0.1",
 				"--nounixsocket"));
+		this.command.addAll(ServerFolder.ofThisMachine().arguments());
 		this.command.addAll(arguments);
 	}
 

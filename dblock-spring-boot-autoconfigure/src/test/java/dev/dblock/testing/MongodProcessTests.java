@@ -29,11 +29,11 @@ class MongodProcessTests {
 
 	@Test
 	void nothingIsLeftWhenTheJvmOfTheTestsIsKilled() throws Exception {
-		Process jvm = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"-Djava.io.tmpdir=" + this.folder, "-cp", System.getProperty("java.class.path"),
-				ServerThatWaits.class.getName())
-			.redirectError(ProcessBuilder.Redirect.DISCARD)
-			.start();
+		ProcessBuilder command = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+				"-cp", System.getProperty("java.class.path"), ServerThatWaits.class.getName())
+			.redirectError(ProcessBuilder.Redirect.DISCARD);
+		command.environment().put(ServerFolder.VARIABLE, this.folder.toString());
+		Process jvm = command.start();
 		int port = Integer.parseInt(lastWord(jvm));
 		assertThat(this.folder).isNotEmptyDirectory();
 		connect(port);

@@ -1,8 +1,5 @@
 package dev.dblock.testing;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -60,7 +57,7 @@ public final class Cluster implements AutoCloseable {
 	 * @return the replica set
 	 */
 	public static Cluster start(Path binary) {
-		Path folder = temporaryFolder();
+		Path folder = ServerFolder.ofThisMachine().create("dblock-faults-mongod-");
 		List<MongodProcess> processes = processes(List.of(binary, binary, binary), folder, Ports.free(MEMBERS));
 		return started(new Cluster(folder, processes, processes.stream().map(MongodProcess::port).toList(), null));
 	}
@@ -73,7 +70,7 @@ public final class Cluster implements AutoCloseable {
 	 * @return the replica set
 	 */
 	public static Cluster startWithLinks(List<Path> binaries) {
-		Path folder = temporaryFolder();
+		Path folder = ServerFolder.ofThisMachine().create("dblock-faults-mongod-");
 		List<Integer> ports = Ports.free(2 * MEMBERS);
 		List<MongodProcess> processes = processes(binaries, folder, ports.subList(0, MEMBERS));
 		List<Integer> announced = ports.subList(MEMBERS, 2 * MEMBERS);
@@ -98,15 +95,6 @@ public final class Cluster implements AutoCloseable {
 		catch (RuntimeException ex) {
 			cluster.close();
 			throw ex;
-		}
-	}
-
-	private static Path temporaryFolder() {
-		try {
-			return Files.createTempDirectory("dblock-faults-mongod-");
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
 		}
 	}
 
