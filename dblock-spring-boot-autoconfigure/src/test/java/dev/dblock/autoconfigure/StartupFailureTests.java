@@ -12,6 +12,7 @@ import dev.dblock.WhenUnavailable;
 import dev.dblock.core.EngineSettingsCustomizer;
 import dev.dblock.core.LockRepository;
 import dev.dblock.mongodb.MongoLockSettingsCustomizer;
+import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,6 +42,7 @@ import static org.mockito.Mockito.mock;
  * Whatever a user can do wrong before the start ends it with a text that says what is
  * wrong, where, and what to do, and without a stack trace.
  */
+@SameOnEachJdk
 @ExtendWith(OutputCaptureExtension.class)
 class StartupFailureTests {
 

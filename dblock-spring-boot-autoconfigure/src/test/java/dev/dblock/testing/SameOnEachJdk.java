@@ -9,8 +9,9 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Tests that wait for servers, networks and leases for most of their time, and see of the
- * JDK nothing that others do not. {@code .ci/run} leaves them out on its second JDK.
+ * Tests that take long, most of them since they wait for servers, networks and leases,
+ * and see of the JDK nothing that others do not. {@code .ci/run} leaves them out on its
+ * second JDK.
  */
 @Tag("same-on-each-jdk")
 @Documented
