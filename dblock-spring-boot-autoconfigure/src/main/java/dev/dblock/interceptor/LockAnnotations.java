@@ -8,7 +8,9 @@ import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.DistributedLocks;
+import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.annotation.AnnotationConfigurationException;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -22,16 +24,28 @@ import org.springframework.core.annotation.RepeatableContainers;
  * @param empty whether there is a list of locks without any
  * @param alsoOfClass whether what stands on the class counts beside what stands on the
  * method
+ * @param contradiction what Spring says of annotations that contradict themselves, so
+ * that none can be read
  */
-record LockAnnotations(List<DistributedLock> locks, boolean empty, boolean alsoOfClass) {
+record LockAnnotations(List<DistributedLock> locks, boolean empty, boolean alsoOfClass,
+		@Nullable String contradiction) {
 
-	static final LockAnnotations NONE = new LockAnnotations(List.of(), false, false);
+	static final LockAnnotations NONE = new LockAnnotations(List.of(), false, false, null);
 
 	/**
 	 * The annotations of a method or a class. What stands on the nearest comes in the
 	 * place of what it overrides or inherits from.
 	 */
 	static LockAnnotations of(AnnotatedElement element) {
+		try {
+			return read(element);
+		}
+		catch (AnnotationConfigurationException ex) {
+			return new LockAnnotations(List.of(), false, false, String.valueOf(ex.getMessage()));
+		}
+	}
+
+	private static LockAnnotations read(AnnotatedElement element) {
 		List<MergedAnnotation<DistributedLock>> locks = find(element, DistributedLock.class,
 				RepeatableContainers.standardRepeatables());
 		List<MergedAnnotation<DistributedLocks>> lists = find(element, DistributedLocks.class,
@@ -40,7 +54,7 @@ record LockAnnotations(List<DistributedLock> locks, boolean empty, boolean alsoO
 		List<MergedAnnotation<DistributedLocks>> nearestLists = on(nearest, lists).toList();
 		return new LockAnnotations(on(nearest, locks).map(MergedAnnotation::synthesize).toList(),
 				nearestLists.stream().anyMatch(LockAnnotations::isEmpty),
-				nearestLists.stream().anyMatch((list) -> list.getBoolean("alsoOfClass")));
+				nearestLists.stream().anyMatch((list) -> list.getBoolean("alsoOfClass")), null);
 	}
 
 	/**
@@ -60,7 +74,7 @@ record LockAnnotations(List<DistributedLock> locks, boolean empty, boolean alsoO
 	}
 
 	boolean arePresent() {
-		return !this.locks.isEmpty() || this.empty;
+		return !this.locks.isEmpty() || this.empty || this.contradiction != null;
 	}
 
 	private static boolean isEmpty(MergedAnnotation<DistributedLocks> list) {

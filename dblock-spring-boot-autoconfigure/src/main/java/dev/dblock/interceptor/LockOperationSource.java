@@ -103,8 +103,13 @@ final class LockOperationSource {
 	}
 
 	private static LockDeclaration declaration(LockAnnotations own, LockAnnotations ofClass, LockedMethod method) {
-		String contradiction = null;
-		if (own.empty() || ofClass.empty()) {
+		String contradiction = (own.contradiction() != null) ? own.contradiction() : ofClass.contradiction();
+		if (contradiction != null) {
+			contradiction = ("nobody can tell which lock is meant: %s Correct that annotation: of attributes that mean the"
+					+ " same, as name and value do, give only one")
+				.formatted(contradiction);
+		}
+		else if (own.empty() || ofClass.empty()) {
 			contradiction = "there is a @DistributedLocks without a lock in it; name one, or leave it out";
 		}
 		else if (own.alsoOfClass() && !ofClass.arePresent()) {

@@ -11,6 +11,7 @@ import dev.dblock.LockTemplates;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.core.EngineSettingsCustomizer;
 import dev.dblock.core.LockRepository;
+import dev.dblock.interceptor.contradictory.ContradictoryJob;
 import dev.dblock.mongodb.MongoLockSettingsCustomizer;
 import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ComponentScan;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
@@ -127,6 +129,14 @@ class StartupFailureTests {
 		start(UnknownDatabaseOfTemplate.class);
 		assertAnalyzed(output, "The database factory 'oders' is the name of no MongoDatabaseFactory bean",
 				"Give the name of one of them");
+	}
+
+	@Test
+	void contradictoryAnnotationThatIsScanned(CapturedOutput output) {
+		start(ScanningContradictoryJob.class);
+		assertAnalyzed(output, "A locked method cannot work as it is declared",
+				ContradictoryJob.class.getName() + ".run()", "[dev.dblock.DistributedLock]", "[nightly]", "[weekly]",
+				"give only one");
 	}
 
 	@Test
@@ -251,6 +261,13 @@ class StartupFailureTests {
 		Object orders(LockTemplates templates) {
 			return templates.on("oders");
 		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@ComponentScan(basePackageClasses = ContradictoryJob.class)
+	static class ScanningContradictoryJob {
 
 	}
 

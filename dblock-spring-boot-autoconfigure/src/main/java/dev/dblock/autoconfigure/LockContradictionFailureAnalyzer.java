@@ -1,0 +1,48 @@
+package dev.dblock.autoconfigure;
+
+import java.util.Arrays;
+
+import dev.dblock.DistributedLock;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.annotation.AnnotationConfigurationException;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Has a start end with what is wrong with a lock's annotation that contradicts itself.
+ * Spring reads the annotations of each class that it scans, and stops at the first that
+ * it cannot read, long before anybody looks for locked methods. Which class that was, at
+ * times only the failure around it tells.
+ */
+final class LockContradictionFailureAnalyzer extends AbstractFailureAnalyzer<AnnotationConfigurationException> {
+
+	@Override
+	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, AnnotationConfigurationException cause) {
+		String message = String.valueOf(cause.getMessage());
+		return isAboutLock(message) ? new FailureAnalysis(
+				"A locked method cannot work as it is declared, since nobody can tell which lock is meant:\n\n    - %s (%s)"
+					.formatted(message, rootFailure.getMessage()),
+				"Correct that annotation: of attributes that mean the same, as name and value of @DistributedLock do,"
+						+ " give only one.",
+				cause) : null;
+	}
+
+	// The annotation's name is in brackets, like the values
+	private static boolean isAboutLock(String message) {
+		return Arrays.stream(message.split("[\\[\\]]")).anyMatch(LockContradictionFailureAnalyzer::isLock);
+	}
+
+	private static boolean isLock(String name) {
+		try {
+			Class<?> type = ClassUtils.forName(name, null);
+			return type == DistributedLock.class || MergedAnnotations.from(type).isPresent(DistributedLock.class);
+		}
+		catch (ClassNotFoundException | LinkageError ex) {
+			return false;
+		}
+	}
+
+}

@@ -1,0 +1,51 @@
+package dev.dblock.autoconfigure;
+
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+
+import dev.dblock.DistributedLock;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.core.annotation.AnnotationConfigurationException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link LockContradictionFailureAnalyzer}.
+ */
+class LockContradictionFailureAnalyzerTests {
+
+	private static FailureAnalysis analyze(String annotation) {
+		String message = "Different @AliasFor mirror values for annotation [%s] declared on com.acme.Jobs.run();"
+			.formatted(annotation);
+		return new LockContradictionFailureAnalyzer()
+			.analyze(new IllegalStateException("Cannot read Jobs", new AnnotationConfigurationException(message)));
+	}
+
+	@Test
+	void tellsOfTheLibrarysAnnotation() {
+		FailureAnalysis analysis = analyze(DistributedLock.class.getName());
+		assertThat(analysis.getDescription()).contains("A locked method", "com.acme.Jobs.run()", "(Cannot read Jobs)");
+		assertThat(analysis.getAction()).contains("give only one");
+	}
+
+	@Test
+	void tellsOfAnAnnotationThatIsMadeWithIt() {
+		assertThat(analyze(Nightly.class.getName())).isNotNull();
+	}
+
+	@Test
+	void leavesOtherAnnotationsAlone() {
+		assertThat(analyze(AliasFor.class.getName())).isNull();
+		assertThat(analyze("com.acme.Absent")).isNull();
+	}
+
+	@DistributedLock
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Nightly {
+
+	}
+
+}
