@@ -35,7 +35,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -163,8 +162,8 @@ public final class DblockAutoConfiguration {
 	}
 
 	@Bean
-	LockEventPublisher lockEventPublisher(ApplicationEventPublisher publisher) {
-		return new LockEventPublisher(publisher);
+	LockEventPublisher lockEventPublisher(ConfigurableApplicationContext context) {
+		return new LockEventPublisher(context);
 	}
 
 	@Bean

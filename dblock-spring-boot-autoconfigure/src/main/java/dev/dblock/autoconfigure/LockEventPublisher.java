@@ -15,19 +15,21 @@ import dev.dblock.LossReason;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.beans.factory.BeanCreationNotAllowedException;
+import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Makes application events of what happens to locks.
+ * Makes application events of what happens to locks. While the application closes, those
+ * listeners are told that are still there.
  */
 final class LockEventPublisher implements LockListener {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockEventPublisher.class);
 
-	private final ApplicationEventPublisher publisher;
+	private final ConfigurableApplicationContext context;
 
-	LockEventPublisher(ApplicationEventPublisher publisher) {
-		this.publisher = publisher;
+	LockEventPublisher(ConfigurableApplicationContext context) {
+		this.context = context;
 	}
 
 	@Override
@@ -57,14 +59,29 @@ final class LockEventPublisher implements LockListener {
 
 	private void publish(LockEvent event) {
 		try {
-			this.publisher.publishEvent(event);
+			this.context.publishEvent(event);
 		}
 		catch (Throwable ex) {
+			tell(event, ex);
+		}
+	}
+
+	private void tell(LockEvent event, Throwable ex) {
+		if (isClosing(ex)) {
+			logger.debug("The {} for the lock '{}' did not reach every listener, since the application closes",
+					event.getClass().getSimpleName(), event.name(), ex);
+		}
+		else {
 			logger.warn("A listener of the {} for the lock '{}' failed: an @EventListener method, or an"
 					+ " ApplicationListener, which the stack trace of the exception names. The lock is not affected;"
 					+ " other listeners of this event may not have been told. Mend that listener",
 					event.getClass().getSimpleName(), event.name(), ex);
 		}
+	}
+
+	// A context whose start failed is destroyed without ever being closed
+	private boolean isClosing(Throwable ex) {
+		return this.context.isClosed() || ex instanceof BeanCreationNotAllowedException;
 	}
 
 }

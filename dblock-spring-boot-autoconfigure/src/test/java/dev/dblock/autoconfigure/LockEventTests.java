@@ -22,10 +22,12 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.EventListener;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -130,6 +132,31 @@ class LockEventTests {
 	}
 
 	@Test
+	void aListenerThatTheClosingApplicationHasEndedIsNotToBlame(CapturedOutput output) {
+		grant(true);
+		this.contextRunner.withBean(Standing.class).run((context) -> {
+			LockHandle handle = context.getBean(LockTemplate.class).acquire("stock");
+			context.close();
+			assertThat(handle.isHeld()).isFalse();
+			assertThat(output).contains("The application closes while its work still holds 1")
+				.doesNotContain("A listener of");
+		});
+	}
+
+	@Test
+	void aListenerThatAFailedStartCannotCreateAnyMoreIsNotToBlame(CapturedOutput output) {
+		grant(true);
+		this.contextRunner
+			.withBean("late", Standing.class, () -> new Standing(null), (definition) -> definition.setLazyInit(true))
+			.withBean(FailingStart.class)
+			.run((context) -> {
+				assertThat(context.getStartupFailure()).hasStackTraceContaining("scripted");
+				assertThat(output).contains("The application closes while its work still holds 1")
+					.doesNotContain("A listener of");
+			});
+	}
+
+	@Test
 	void comeFromOneOfTheListeners() {
 		this.contextRunner.run((context) -> assertThat(context).hasSingleBean(LockListener.class));
 	}
@@ -145,6 +172,56 @@ class LockEventTests {
 
 		List<LockEvent> events() {
 			return this.events;
+		}
+
+	}
+
+	/**
+	 * A listener that ends before the locks that it stands on, and does not bear being
+	 * told something afterwards.
+	 */
+	static class Standing implements DisposableBean {
+
+		private volatile boolean ended;
+
+		Standing(LockTemplate locks) {
+		}
+
+		@EventListener
+		void on(LockLostEvent event) {
+			if (this.ended) {
+				throw new IllegalStateException("scripted: it has ended");
+			}
+		}
+
+		@Override
+		public void destroy() {
+			this.ended = true;
+		}
+
+	}
+
+	static class FailingStart implements SmartLifecycle {
+
+		private final LockTemplate locks;
+
+		FailingStart(LockTemplate locks) {
+			this.locks = locks;
+		}
+
+		@Override
+		public void start() {
+			LockHandle held = this.locks.acquire("stock");
+			throw new IllegalStateException("scripted, with " + held);
+		}
+
+		@Override
+		public void stop() {
+		}
+
+		@Override
+		public boolean isRunning() {
+			return false;
 		}
 
 	}
