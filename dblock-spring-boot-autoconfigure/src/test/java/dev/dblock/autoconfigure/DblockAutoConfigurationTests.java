@@ -1,9 +1,11 @@
 package dev.dblock.autoconfigure;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Properties;
 
 import com.mongodb.client.MongoClient;
 import dev.dblock.DistributedLock;
@@ -23,6 +25,7 @@ import dev.dblock.core.UnlockedEngine;
 import dev.dblock.mongodb.MongoLockRepository;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import reactor.core.publisher.Mono;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -41,6 +44,7 @@ import org.springframework.context.annotation.Primary;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.io.support.PropertiesLoaderUtils;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.core.MongoOperations;
 
@@ -85,6 +89,17 @@ class DblockAutoConfigurationTests {
 	void isListedAmongTheAutoConfigurations() {
 		assertThat(ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader()).getCandidates())
 			.contains(DblockAutoConfiguration.class.getName());
+	}
+
+	@Test
+	void conditionsOnClassesAreKnownBeforeAnAutoConfigurationIsRead() throws IOException {
+		Properties known = PropertiesLoaderUtils.loadAllProperties("META-INF/spring-autoconfigure-metadata.properties");
+		assertThat(ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader()))
+			.filteredOn((name) -> name.startsWith("dev.dblock."))
+			.isNotEmpty()
+			.allSatisfy((name) -> assertThat(known).containsKey(name));
+		assertThat(known.getProperty(DblockReactiveAutoConfiguration.class.getName() + ".ConditionalOnClass"))
+			.isEqualTo(Mono.class.getName());
 	}
 
 	@Test
