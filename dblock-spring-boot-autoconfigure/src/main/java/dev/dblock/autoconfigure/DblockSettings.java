@@ -1,6 +1,7 @@
 package dev.dblock.autoconfigure;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.function.Supplier;
 
 import dev.dblock.LockEngine;
@@ -52,7 +53,8 @@ final class DblockSettings {
 	}
 
 	LockSettings forLocks() {
-		return new PropertiesOfLocks(this.properties.getLocks()).toSettings();
+		Map<String, DblockProperties.Lock> locks = this.properties.getLocks();
+		return locks.isEmpty() ? LockSettings.NONE : new PropertiesOfLocks(locks).toSettings();
 	}
 
 	/**

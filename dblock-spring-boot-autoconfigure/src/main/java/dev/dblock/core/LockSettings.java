@@ -56,7 +56,9 @@ public final class LockSettings {
 				this.patterns.add(new Pattern(key, setting));
 			}
 		});
-		this.patterns.sort(Pattern.MOST_SPECIFIC_FIRST);
+		if (!this.patterns.isEmpty()) {
+			this.patterns.sort(Pattern.MOST_SPECIFIC_FIRST);
+		}
 	}
 
 	/**

@@ -14,6 +14,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
 import org.springframework.util.StringValueResolver;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Puts the lock around every method that has {@link DistributedLock @DistributedLock}. It
@@ -45,18 +46,25 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 */
 	public DistributedLockAdvisor(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockEngine> engine,
 			int order) {
+		// Without locked methods an application has no use for the parser, and starts
+		// sooner without it
+		LockOperationSource source = new LockOperationSource(
+				SingletonSupplier.of(() -> createParser(beanFactory, engine)));
+		this.checks = new LockChecks(source, new ProxyRules(beanFactory), () -> new ReactiveManagers(beanFactory),
+				engine);
+		this.pointcut = new LockedMethods(source, this.checks);
+		this.advice = new LockInterceptor(source);
+		this.order = order;
+	}
+
+	private static LockOperationParser createParser(ConfigurableListableBeanFactory beanFactory,
+			ObjectProvider<LockEngine> engine) {
 		StringValueResolver placeholders = beanFactory::resolveEmbeddedValue;
 		LockDatabases databases = new LockDatabases(engine, beanFactory.getBeanProvider(LockTemplates.class),
 				placeholders);
 		LockSpans spans = new LockSpans(new LastingTypes(beanFactory.getBeanClassLoader()));
-		LockOperationParser parser = new LockOperationParser(
-				new LockNameParser(placeholders, new LockNameContexts(beanFactory)), new LockDurations(placeholders),
-				spans, databases::named);
-		LockOperationSource source = new LockOperationSource(parser);
-		this.checks = new LockChecks(source, new ProxyRules(beanFactory), new ReactiveManagers(beanFactory), engine);
-		this.pointcut = new LockedMethods(source, this.checks);
-		this.advice = new LockInterceptor(source);
-		this.order = order;
+		return new LockOperationParser(new LockNameParser(placeholders, new LockNameContexts(beanFactory)),
+				new LockDurations(placeholders), spans, databases::named);
 	}
 
 	LockChecks checks() {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockEngine;
@@ -37,7 +38,7 @@ final class LockChecks {
 
 	private final ProxyRules proxies;
 
-	private final ReactiveManagers reactiveManagers;
+	private final Supplier<ReactiveManagers> reactiveManagers;
 
 	private final ObjectProvider<LockEngine> engine;
 
@@ -47,7 +48,7 @@ final class LockChecks {
 
 	private volatile boolean started;
 
-	LockChecks(LockOperationSource source, ProxyRules proxies, ReactiveManagers reactiveManagers,
+	LockChecks(LockOperationSource source, ProxyRules proxies, Supplier<ReactiveManagers> reactiveManagers,
 			ObjectProvider<LockEngine> engine) {
 		this.source = source;
 		this.proxies = proxies;
@@ -135,7 +136,7 @@ final class LockChecks {
 	private void warnOfUnseenTransaction(LockOperation operation) {
 		Class<?> returned = operation.method().method().getReturnType();
 		String manager = CompletionStage.class.isAssignableFrom(returned)
-				? this.reactiveManagers.managerOf(operation.method()) : null;
+				? this.reactiveManagers.get().managerOf(operation.method()) : null;
 		if (manager != null) {
 			logger.warn(
 					"{} has a reactive transaction (by the bean '{}') that knows nothing of the lock around it, since the"

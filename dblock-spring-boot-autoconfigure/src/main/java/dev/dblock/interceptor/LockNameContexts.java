@@ -2,6 +2,7 @@ package dev.dblock.interceptor;
 
 import java.time.temporal.TemporalAccessor;
 import java.time.temporal.TemporalAmount;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,7 @@ import org.springframework.core.convert.support.DefaultConversionService;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.expression.spel.support.StandardTypeConverter;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * What the expressions in names are evaluated against: arguments by name and by index,
@@ -27,17 +29,21 @@ import org.springframework.expression.spel.support.StandardTypeConverter;
  */
 final class LockNameContexts {
 
-	private static final ConversionService CONVERSIONS = conversions();
-
 	private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
 
 	// Holds what is found by reflection, so that the context of each call need not find
-	// it again
-	private final StandardEvaluationContext shared = new StandardEvaluationContext();
+	// it again; no start waits for all those conversions
+	private final Supplier<StandardEvaluationContext> shared;
 
 	LockNameContexts(BeanFactory beanFactory) {
-		this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
-		this.shared.setTypeConverter(new StandardTypeConverter(CONVERSIONS));
+		this.shared = SingletonSupplier.of(() -> shared(beanFactory));
+	}
+
+	private static StandardEvaluationContext shared(BeanFactory beanFactory) {
+		StandardEvaluationContext context = new StandardEvaluationContext();
+		context.setBeanResolver(new BeanFactoryResolver(beanFactory));
+		context.setTypeConverter(new StandardTypeConverter(conversions()));
+		return context;
 	}
 
 	private static ConversionService conversions() {
@@ -52,7 +58,7 @@ final class LockNameContexts {
 				arguments);
 		MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(root, method.method(), arguments,
 				this.parameterNames);
-		this.shared.applyDelegatesTo(context);
+		this.shared.get().applyDelegatesTo(context);
 		return context;
 	}
 

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
@@ -32,9 +33,13 @@ final class LockOperationSource {
 
 	private final Map<MethodClassKey, Optional<LockOperation>> operations = new ConcurrentHashMap<>();
 
-	private final LockOperationParser parser;
+	private final Supplier<LockOperationParser> parser;
 
-	LockOperationSource(LockOperationParser parser) {
+	/**
+	 * A source of operations.
+	 * @param parser what makes them, asked for with the first
+	 */
+	LockOperationSource(Supplier<LockOperationParser> parser) {
 		this.parser = parser;
 	}
 
@@ -68,7 +73,7 @@ final class LockOperationSource {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
 		Optional<LockOperation> known = this.operations.get(key);
 		if (known == null) {
-			known = declaration(method, targetClass).map(this.parser::parse);
+			known = declaration(method, targetClass).map(this::check);
 			this.operations.put(key, known);
 		}
 		return known;
@@ -79,7 +84,7 @@ final class LockOperationSource {
 	 * @throws InvalidLockDeclarationException when it cannot work
 	 */
 	LockOperation check(LockDeclaration declaration) {
-		return this.parser.parse(declaration);
+		return this.parser.get().parse(declaration);
 	}
 
 	private static @Nullable LockDeclaration find(Method called, @Nullable Class<?> targetClass) {

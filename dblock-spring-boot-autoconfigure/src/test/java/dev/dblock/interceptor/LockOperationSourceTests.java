@@ -29,8 +29,9 @@ class LockOperationSourceTests {
 		LockDatabase nothing = new LockDatabase(() -> null, () -> {
 			throw new IllegalStateException("nothing is locked here");
 		});
-		return new LockOperationSource(new LockOperationParser(names, new LockDurations((text) -> text),
-				new LockSpans(new LastingTypes(null)), (database) -> nothing));
+		LockOperationParser parser = new LockOperationParser(names, new LockDurations((text) -> text),
+				new LockSpans(new LastingTypes(null)), (database) -> nothing);
+		return new LockOperationSource(() -> parser);
 	}
 
 	@Test
