@@ -5,10 +5,10 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
 import dev.dblock.core.AcquireAnswer;
@@ -23,14 +23,10 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.MongoTransactionManager;
-import org.springframework.data.mongodb.SessionSynchronization;
-import org.springframework.data.mongodb.core.MongoTemplate;
-import org.springframework.data.mongodb.core.convert.MappingMongoConverter;
-import org.springframework.data.mongodb.core.convert.NoOpDbRefResolver;
-import org.springframework.data.mongodb.core.mapping.MongoMappingContext;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.reactive.TransactionContext;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Locks as documents in one MongoDB collection, one document per name, kept after the
@@ -130,29 +126,18 @@ public final class MongoLockRepository implements LockRepository {
 	/** A transaction of the caller's is open meanwhile. */
 	private static final Duration LONGEST_SETTLEMENT = Duration.ofSeconds(1);
 
-	private final MongoTemplate template;
-
 	private final MongoLockSettings settings;
 
-	private final LockCollection collection;
-
-	private final ServerClock clock;
-
-	private final DialectDetection dialect;
-
 	private final LockIndexes indexes;
-
-	private final FailureTranslation failures;
 
 	private final ReleaseFeed releases;
 
 	private final MongoDatabaseFactory factory;
 
-	private final Hello hello = new Hello();
+	// Made when the first lock is asked for: no start of an application waits for it
+	private final Supplier<StoreAccess> access;
 
-	private final Fences fences;
-
-	private final FencedTransactions fenced;
+	private final Supplier<FencedTransactions> fenced;
 
 	private volatile boolean fencesAreRaised;
 
@@ -169,33 +154,11 @@ public final class MongoLockRepository implements LockRepository {
 	MongoLockRepository(MongoDatabaseFactory factory, MongoLockSettings settings, LongSupplier nanoTime,
 			LongSupplier wallTime) {
 		this.factory = factory;
-		this.template = template(factory);
 		this.settings = settings;
-		this.collection = new LockCollection(settings.collection());
-		this.clock = new ServerClock(nanoTime, wallTime, new Topology(factory), this.hello::say);
-		LeaseTimes times = LeaseTimes.of(settings);
-		this.dialect = new DialectDetection(settings.statements(), new PipelineStatements(times),
-				new ClassicStatements(times, this.clock), this.hello::say);
+		this.access = SingletonSupplier.of(() -> new StoreAccess(factory, settings, nanoTime, wallTime));
 		this.indexes = new LockIndexes(settings.createIndexes(), nanoTime);
-		this.failures = new FailureTranslation(settings.collection());
-		this.fences = new Fences(settings);
-		this.fenced = new FencedTransactions(this.fences, factory, this, nanoTime);
-		this.releases = new ChangeStreamFeed(
-				() -> new StoreRequest(this.template.getDb(), this.collection, ChangeStreamReader.REQUEST_LIMIT)
-					.collection());
-	}
-
-	// No bean, and nothing of the application's: neither its converter, whose entities
-	// would have their
-	// indexes created, nor its transactions.
-	private static MongoTemplate template(MongoDatabaseFactory factory) {
-		MongoMappingContext mapping = new MongoMappingContext();
-		mapping.afterPropertiesSet();
-		MappingMongoConverter converter = new MappingMongoConverter(NoOpDbRefResolver.INSTANCE, mapping);
-		converter.afterPropertiesSet();
-		MongoTemplate template = new MongoTemplate(factory, converter);
-		template.setSessionSynchronization(SessionSynchronization.NEVER);
-		return template;
+		this.fenced = SingletonSupplier.of(() -> new FencedTransactions(new Fences(settings), factory, this, nanoTime));
+		this.releases = new ChangeStreamFeed(() -> this.access.get().collection(ChangeStreamReader.REQUEST_LIMIT));
 	}
 
 	MongoDatabaseFactory factory() {
@@ -228,10 +191,10 @@ public final class MongoLockRepository implements LockRepository {
 	private AcquireAnswer raiseFence(String name, AcquireAnswer.Granted grant, Duration timeout, TimeLimit limit) {
 		return execute("raise the fence of the lock '" + name + "', under which an earlier holder's transaction "
 				+ "may still be open,", timeout, limit, (statements, store) -> {
-					if (!this.fencesAreRaised && !this.hello.tellsOfTransactions(store)) {
+					if (!this.fencesAreRaised && !this.access.get().tellsOfTransactions(store)) {
 						return grant;
 					}
-					this.fences.raise(store, name, Fences.ALL_SLOTS, grant.token());
+					fences().raise(store, name, Fences.ALL_SLOTS, grant.token());
 					this.fencesAreRaised = true;
 					return new AcquireAnswer.Granted(grant.token(), grant.lastToken(), grant.acquiredAt(), true);
 				});
@@ -239,7 +202,7 @@ public final class MongoLockRepository implements LockRepository {
 
 	void createFences() {
 		execute("make the collection of the fences", this.settings.timeout(), (statements, store) -> {
-			this.fences.create(store);
+			fences().create(store);
 			return true;
 		});
 	}
@@ -247,7 +210,7 @@ public final class MongoLockRepository implements LockRepository {
 	void settleFence(LeaseKey lease, long token, List<Integer> slots) {
 		execute("wait for earlier transactions under the lock '" + lease.name() + "'", LONGEST_SETTLEMENT,
 				TimeLimit.fixed(LONGEST_SETTLEMENT), (statements, store) -> {
-					this.fences.raise(store, lease.name(), slots, token);
+					fences().raise(store, lease.name(), slots, token);
 					return true;
 				});
 	}
@@ -263,7 +226,11 @@ public final class MongoLockRepository implements LockRepository {
 					"Transactions are not fenced by locks, because dblock.mongodb.fence-transactions is false. Set it to "
 							+ "true in every instance, or do without LockFence");
 		}
-		return this.fenced;
+		return this.fenced.get();
+	}
+
+	private Fences fences() {
+		return this.fenced.get().fences();
 	}
 
 	@Override
@@ -331,7 +298,7 @@ public final class MongoLockRepository implements LockRepository {
 		ServerClock.Reading reading = execute("read the clock", timeout, TimeLimit.fixed(timeout),
 				(statements, store) -> {
 					statements.find(store, NO_LOCK);
-					return this.clock.readAnew(store);
+					return this.access.get().readClock(store);
 				});
 		return Optional
 			.of(new StoreTime(Instant.ofEpochMilli(reading.notBefore()), Instant.ofEpochMilli(reading.notAfter())));
@@ -344,13 +311,13 @@ public final class MongoLockRepository implements LockRepository {
 		}
 		MongoDatabaseFactory transactions = mongodb.getDatabaseFactory();
 		return (transactions != null && SameServers.areOf(transactions, this.factory))
-				? new MongoTransactionFence(this.fenced, transactions) : null;
+				? new MongoTransactionFence(this.fenced.get(), transactions) : null;
 	}
 
 	@Override
 	public @Nullable TransactionFence fenceFor(TransactionContext transaction) {
 		return (this.settings.fenceTransactions() && REACTIVE_DRIVER_PRESENT)
-				? ReactiveTransactionFence.of(this.fenced, transaction, this.factory) : null;
+				? ReactiveTransactionFence.of(this.fenced.get(), transaction, this.factory) : null;
 	}
 
 	@Override
@@ -375,18 +342,7 @@ public final class MongoLockRepository implements LockRepository {
 
 	private <T> T execute(String action, Duration timeout, TimeLimit limit,
 			BiFunction<Statements, StoreRequest, T> work) {
-		try {
-			T result = this.template.execute((database) -> {
-				StoreRequest store = new StoreRequest(database, this.collection, timeout);
-				return work.apply(this.dialect.statements(store), store);
-			});
-			return Objects.requireNonNull(result);
-		}
-		catch (RuntimeException ex) {
-			this.clock.forget();
-			this.collection.forget();
-			throw this.failures.translate(action, limit, ex);
-		}
+		return this.access.get().execute(action, timeout, limit, work);
 	}
 
 }

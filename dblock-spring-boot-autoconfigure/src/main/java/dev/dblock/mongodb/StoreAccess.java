@@ -1,0 +1,99 @@
+package dev.dblock.mongodb;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.BiFunction;
+import java.util.function.LongSupplier;
+
+import com.mongodb.client.MongoCollection;
+import org.bson.BsonDocument;
+
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.SessionSynchronization;
+import org.springframework.data.mongodb.core.MongoTemplate;
+import org.springframework.data.mongodb.core.convert.MappingMongoConverter;
+import org.springframework.data.mongodb.core.convert.NoOpDbRefResolver;
+import org.springframework.data.mongodb.core.mapping.MongoMappingContext;
+
+/**
+ * The way of all requests to the servers: outside of any session of the calling thread,
+ * in the dialect that they understand, and back with what went wrong in Spring's terms.
+ */
+final class StoreAccess {
+
+	private final MongoTemplate template;
+
+	private final LockCollection collection;
+
+	private final Hello hello = new Hello();
+
+	private final ServerClock clock;
+
+	private final DialectDetection dialect;
+
+	private final FailureTranslation failures;
+
+	StoreAccess(MongoDatabaseFactory factory, MongoLockSettings settings, LongSupplier nanoTime,
+			LongSupplier wallTime) {
+		this.template = template(factory);
+		this.collection = new LockCollection(settings.collection());
+		this.clock = new ServerClock(nanoTime, wallTime, new Topology(factory), this.hello::say);
+		LeaseTimes times = LeaseTimes.of(settings);
+		this.dialect = new DialectDetection(settings.statements(), new PipelineStatements(times),
+				new ClassicStatements(times, this.clock), this.hello::say);
+		this.failures = new FailureTranslation(settings.collection());
+	}
+
+	// No bean, and nothing of the application's: neither its converter, whose entities
+	// would have their
+	// indexes created, nor its transactions.
+	private static MongoTemplate template(MongoDatabaseFactory factory) {
+		MongoMappingContext mapping = new MongoMappingContext();
+		mapping.afterPropertiesSet();
+		MappingMongoConverter converter = new MappingMongoConverter(NoOpDbRefResolver.INSTANCE, mapping);
+		converter.afterPropertiesSet();
+		MongoTemplate template = new MongoTemplate(factory, converter);
+		template.setSessionSynchronization(SessionSynchronization.NEVER);
+		return template;
+	}
+
+	/**
+	 * Make a request.
+	 * @param action what it is to do, such as "acquire the lock 'stock'"
+	 * @param timeout how long it may take
+	 * @param limit what is said of that time where it runs out
+	 * @param work the request
+	 * @return its result
+	 */
+	<T> T execute(String action, Duration timeout, TimeLimit limit, BiFunction<Statements, StoreRequest, T> work) {
+		try {
+			T result = this.template.execute((database) -> {
+				StoreRequest store = new StoreRequest(database, this.collection, timeout);
+				return work.apply(this.dialect.statements(store), store);
+			});
+			return Objects.requireNonNull(result);
+		}
+		catch (RuntimeException ex) {
+			this.clock.forget();
+			this.collection.forget();
+			throw this.failures.translate(action, limit, ex);
+		}
+	}
+
+	/**
+	 * The collection of the locks, for what is no single request.
+	 * @param timeout how long each request on it may take
+	 */
+	MongoCollection<BsonDocument> collection(Duration timeout) {
+		return new StoreRequest(this.template.getDb(), this.collection, timeout).collection();
+	}
+
+	boolean tellsOfTransactions(StoreRequest store) {
+		return this.hello.tellsOfTransactions(store);
+	}
+
+	ServerClock.Reading readClock(StoreRequest store) {
+		return this.clock.readAnew(store);
+	}
+
+}
