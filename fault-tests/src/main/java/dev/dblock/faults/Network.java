@@ -44,7 +44,7 @@ final class Network implements AutoCloseable {
 				List.of(binary.toString(), "-host", "127.0.0.1", "-port", Integer.toString(port)));
 		ToxiproxyClient client = new ToxiproxyClient("127.0.0.1", port);
 		Awaitility.await("Toxiproxy listens")
-			.atMost(Duration.ofSeconds(30))
+			.atMost(Duration.ofSeconds(120))
 			.ignoreExceptions()
 			.until(() -> !client.version().isEmpty());
 		List<Link> links = new ArrayList<>();
