@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -47,8 +48,9 @@ public final class DblockEndpoint {
 
 	/**
 	 * An endpoint.
-	 * @param databases the locks of a database by the name of its factory, or
-	 * {@code null} when there is none of that name; {@code null} asks for the usual one
+	 * @param databases the locks of a database by the name of its factory; {@code null}
+	 * asks for the usual one. Where there is none of that name it gives {@code null}, or
+	 * throws an {@link IllegalArgumentException} that says which there are
 	 * @param prefix what is put before every name; may be left out by who asks
 	 */
 	public DblockEndpoint(Function<@Nullable String, @Nullable LocksByFullName> databases, String prefix) {
@@ -60,15 +62,13 @@ public final class DblockEndpoint {
 	 * All locks, those that are free included; or one of them.
 	 * @param name the one; {@code null} for all
 	 * @param database the name of the database's factory; {@code null} for the usual one
-	 * @return the locks, by name, or {@code null} when there is no such lock or database
+	 * @return the locks, by name, or {@code null} when there is no such lock
+	 * @throws InvalidEndpointRequestException when there is no such database
 	 */
 	@ReadOperation
 	public @Nullable Locks locks(@org.springframework.lang.Nullable @Nullable String name,
 			@org.springframework.lang.Nullable @Nullable String database) {
-		LocksByFullName locks = this.databases.apply(database);
-		if (locks == null) {
-			return null;
-		}
+		LocksByFullName locks = in(database);
 		if (name == null) {
 			return new Locks(locks.list());
 		}
@@ -79,13 +79,13 @@ public final class DblockEndpoint {
 	 * One lock.
 	 * @param path its name
 	 * @param database the name of the database's factory; {@code null} for the usual one
-	 * @return the lock, or {@code null} when there is no such lock or database
+	 * @return the lock, or {@code null} when there is no such lock
+	 * @throws InvalidEndpointRequestException when there is no such database
 	 */
 	@ReadOperation
 	public @Nullable LockInfo lock(@Selector(match = Match.ALL_REMAINING) String[] path,
 			@org.springframework.lang.Nullable @Nullable String database) {
-		LocksByFullName locks = this.databases.apply(database);
-		return (locks != null) ? find(locks, String.join("/", path)).orElse(null) : null;
+		return find(in(database), String.join("/", path)).orElse(null);
 	}
 
 	/**
@@ -98,9 +98,12 @@ public final class DblockEndpoint {
 	@DeleteOperation
 	public ForcedRelease release(String name, @org.springframework.lang.Nullable @Nullable Boolean now,
 			@org.springframework.lang.Nullable @Nullable String database) {
-		LocksByFullName locks = this.databases.apply(database);
-		if (locks == null) {
-			return ForcedRelease.ofNoDatabase(String.valueOf(database));
+		LocksByFullName locks;
+		try {
+			locks = in(database);
+		}
+		catch (InvalidEndpointRequestException ex) {
+			return ForcedRelease.ofNoDatabase(String.valueOf(ex.getReason()));
 		}
 		LockInfo before = find(locks, name).orElse(null);
 		if (before == null) {
@@ -128,6 +131,25 @@ public final class DblockEndpoint {
 			@org.springframework.lang.Nullable @Nullable Boolean now,
 			@org.springframework.lang.Nullable @Nullable String database) {
 		return release(String.join("/", path), now, database);
+	}
+
+	private LocksByFullName in(@Nullable String database) {
+		LocksByFullName locks;
+		try {
+			locks = this.databases.apply(database);
+		}
+		catch (IllegalArgumentException ex) {
+			String reason = String.valueOf(ex.getMessage());
+			throw new InvalidEndpointRequestException(reason, reason, ex);
+		}
+		if (locks == null) {
+			String reason = ("There is no database factory '%s'. The parameter 'database' is the name of a"
+					+ " MongoDatabaseFactory bean; leave it out for the one that has the locks unless somebody says"
+					+ " otherwise")
+				.formatted(database);
+			throw new InvalidEndpointRequestException(reason, reason);
+		}
+		return locks;
 	}
 
 	private Optional<LockInfo> find(LocksByFullName locks, String name) {

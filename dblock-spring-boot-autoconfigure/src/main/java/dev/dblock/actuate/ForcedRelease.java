@@ -17,12 +17,8 @@ public record ForcedRelease(boolean released, @Nullable LockInfo before, String 
 				"There is no such lock. A name is told in full, as it is listed, and by the parameter 'name' if a path cannot carry it");
 	}
 
-	static ForcedRelease ofNoDatabase(String database) {
-		return new ForcedRelease(false, null,
-				"There is no database factory '%s', and nothing was changed. The parameter 'database' is the name of a"
-					.formatted(database)
-						+ " MongoDatabaseFactory bean; leave it out for the one that has the locks unless somebody says"
-						+ " otherwise");
+	static ForcedRelease ofNoDatabase(String reason) {
+		return new ForcedRelease(false, null, "Nothing was changed. " + reason);
 	}
 
 	static ForcedRelease of(LockInfo before, boolean released, boolean atOnce) {

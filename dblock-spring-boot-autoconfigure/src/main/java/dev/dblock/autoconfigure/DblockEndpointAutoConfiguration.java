@@ -4,6 +4,7 @@ import dev.dblock.LockOperations;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
 import dev.dblock.actuate.DblockEndpoint;
+import dev.dblock.actuate.DblockEndpointWebExtension;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.LocksByFullName;
 import org.jspecify.annotations.Nullable;
@@ -39,17 +40,18 @@ public final class DblockEndpointAutoConfiguration {
 				properties.getNamePrefix());
 	}
 
+	@Bean
+	@ConditionalOnMissingBean
+	DblockEndpointWebExtension dblockEndpointWebExtension(DblockEndpoint endpoint) {
+		return new DblockEndpointWebExtension(endpoint);
+	}
+
 	private static @Nullable LocksByFullName find(String database, LockTemplates templates) {
-		try {
-			if (templates instanceof DatabaseLockTemplates databases) {
-				return databases.look(database);
-			}
-			DefaultLockEngine engine = engine(templates.on(database));
-			return (engine != null) ? engine.byFullName() : null;
+		if (templates instanceof DatabaseLockTemplates databases) {
+			return databases.look(database);
 		}
-		catch (IllegalArgumentException ex) {
-			return null;
-		}
+		DefaultLockEngine engine = engine(templates.on(database));
+		return (engine != null) ? engine.byFullName() : null;
 	}
 
 	private static @Nullable DefaultLockEngine engine(LockOperations operations) {

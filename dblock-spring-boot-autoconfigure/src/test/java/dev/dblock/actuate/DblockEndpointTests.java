@@ -14,10 +14,12 @@ import org.bson.Document;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.then;
@@ -139,8 +141,10 @@ class DblockEndpointTests {
 		assertThat(several.locks(null, "orders").locks()).containsExactly(HELD);
 		assertThat(several.lock(new String[] { "stock" }, "orders")).isEqualTo(HELD);
 		assertThat(several.releaseLock(new String[] { "stock" }, null, "orders").released()).isTrue();
-		assertThat(several.locks(null, "oders")).isNull();
-		assertThat(several.lock(new String[] { "stock" }, "oders")).isNull();
+		assertThatExceptionOfType(InvalidEndpointRequestException.class).isThrownBy(() -> several.locks(null, "oders"))
+			.withMessageContaining("no database factory 'oders'");
+		assertThatExceptionOfType(InvalidEndpointRequestException.class)
+			.isThrownBy(() -> several.lock(new String[] { "stock" }, "oders"));
 		ForcedRelease nowhere = several.release("stock", null, "oders");
 		assertThat(nowhere.released()).isFalse();
 		assertThat(nowhere.meaning()).contains("no database factory 'oders'").doesNotContain("no such lock");

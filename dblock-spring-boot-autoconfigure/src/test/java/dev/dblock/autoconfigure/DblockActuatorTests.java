@@ -137,6 +137,15 @@ class DblockActuatorTests {
 		assertThat(send(this.application, "DELETE", path).body()).contains("There is no such lock");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "dblock?database=oders", "dblock/told?database=oders", "dblock?name=told&database=oders" })
+	void tellsWhichDatabasesThereAre(String path) throws Exception {
+		HttpResponse<String> response = send(this.application, "GET", path);
+		assertThat(response.statusCode()).isEqualTo(404);
+		assertThat(Document.parse(response.body()).getString("meaning")).contains("'oders'",
+				"there are: mongoDatabaseFactory", "leave it out");
+	}
+
 	@Test
 	void releasesNothingWithoutAName() throws Exception {
 		assertThat(send(this.application, "DELETE", "dblock").statusCode()).isEqualTo(400);

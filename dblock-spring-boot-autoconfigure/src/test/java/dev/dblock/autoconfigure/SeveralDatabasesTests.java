@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.mongodb.autoconfigure.DataMongoAutoConfiguration;
@@ -217,7 +218,11 @@ class SeveralDatabasesTests {
 				DblockEndpoint endpoint = context.getBean(DblockEndpoint.class);
 				assertThat(endpoint.locks(null, null).locks()).isEmpty();
 				assertThat(endpoint.locks(null, "orders").locks()).hasSize(1);
-				assertThat(endpoint.locks(null, "oders")).isNull();
+				assertThatExceptionOfType(InvalidEndpointRequestException.class)
+					.isThrownBy(() -> endpoint.locks(null, "oders"))
+					.satisfies((ex) -> assertThat(ex.getReason()).contains("'oders'", "orders, mongoDatabaseFactory"));
+				assertThat(endpoint.release("stock", null, "oders").meaning()).startsWith("Nothing was changed. ")
+					.contains("orders, mongoDatabaseFactory");
 				assertThat(endpoint.release("stock", null, "orders").released()).isTrue();
 			});
 	}
