@@ -21,7 +21,7 @@ final class EngineThreads implements AutoCloseable {
 	private static final int MOST_RENEWALS_AT_ONCE = 8;
 
 	/** A store that swallows one release lets others pass by it. */
-	private static final int MOST_RELEASES_AT_ONCE = 4;
+	static final int MOST_RELEASES_AT_ONCE = 4;
 
 	private static final long IDLE_SECONDS = 10;
 

@@ -1,6 +1,7 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -359,17 +360,21 @@ class LockAcquirerTests {
 
 	@Test
 	void whatWasInDoubtForLongerThanItsLeaseIsNotGivenBackAnyMore() throws Exception {
-		Gate gate = new Gate();
+		List<Gate> gates = new ArrayList<>();
 		this.repository.always(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
-		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
-		assertThatThrownBy(() -> acquire("first")).isInstanceOf(QueryTimeoutException.class);
-		gate.awaitReached();
+		for (int i = 0; i < EngineThreads.MOST_RELEASES_AT_ONCE; i++) {
+			Gate gate = new Gate();
+			gates.add(gate);
+			this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
+			assertThatThrownBy(() -> acquire("first")).isInstanceOf(QueryTimeoutException.class);
+			gate.awaitReached();
+		}
 		for (int i = 0; i < 100; i++) {
 			assertThatThrownBy(() -> acquire("a")).isInstanceOf(QueryTimeoutException.class);
 		}
 		this.world.clock().advance(LockWorld.LEASE.plus(LockWorld.TIMEOUT).plusNanos(1));
 		assertThatThrownBy(() -> acquire("last")).isInstanceOf(QueryTimeoutException.class);
-		gate.open();
+		gates.forEach(Gate::open);
 		LockWorld.eventually().until(() -> this.repository.count(Kind.RELEASE, "last") == 1);
 		assertThat(this.repository.count(Kind.RELEASE, "a")).isZero();
 	}
