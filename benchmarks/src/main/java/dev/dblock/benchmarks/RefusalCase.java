@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -44,7 +45,14 @@ final class RefusalCase implements BenchmarkCase {
 			Scores scores = new Rounds(bench.pick(10, 3), bench.pick(40, 5), Duration.ofMillis(500))
 				.run(new Turns(operations));
 			held.forEach(Locks.Section::leave);
-			return List.of(firstRefusals(bench, elsewhere),
+			return List.of(
+					firstRefusals(bench, elsewhere, "one-of-many-", 0)
+						.line(id(), "refused, held elsewhere, asked for the first time", Unit.NANOS, Subject.RAW,
+								Bound.atMost(1.3))
+						.comparedWith("raw no-op findAndModify"),
+					firstRefusals(bench, elsewhere, "exception-", 2)
+						.line(id(), "the same where most others are granted", Unit.NANOS, Subject.RAW)
+						.comparedWith("raw no-op findAndModify"),
 					scores.line(id(), title(), Unit.NANOS, Subject.RAW, Bound.atMost(1.3))
 						.comparedWith("raw no-op findAndModify"),
 					scores.line(id(), title(), Unit.NANOS, Subject.REDISSON), heldHere(bench));
@@ -52,34 +60,38 @@ final class RefusalCase implements BenchmarkCase {
 	}
 
 	/**
-	 * Who was refused a moment ago looks first whether that is still so. Nobody was
-	 * refused one of these names before.
+	 * Who was refused a moment ago looks first whether that is still so, and who is
+	 * refused most of the time does so with a name that is new. Nobody was refused one of
+	 * these names before.
+	 * @param prefix what the names begin with
+	 * @param granted how many others are granted after each
 	 */
-	private Line firstRefusals(Bench bench, Lab elsewhere) throws Exception {
+	private Scores firstRefusals(Bench bench, Lab elsewhere, String prefix, int granted) throws Exception {
 		int turns = bench.pick(100, 20);
 		int rounds = bench.pick(60, 4);
 		Locks raw = bench.lab().locks(Subject.RAW);
 		Locks locks = bench.lab().locks(Subject.DBLOCK);
 		Queue<Locks.Section> held = new ConcurrentLinkedQueue<>();
 		ManyThreads.forEach(0, turns * rounds, (number) -> {
-			held.add(elsewhere.locks(Subject.DBLOCK).enter(TAKEN + number));
-			raw.tryEnter(TAKEN + number);
+			held.add(elsewhere.locks(Subject.DBLOCK).enter(prefix + number));
+			raw.tryEnter(prefix + number);
 		});
 		AtomicInteger next = new AtomicInteger();
-		Turns operations = new Turns(Map.of(Subject.RAW.name(), () -> raw.tryEnter(TAKEN + next.get()),
-				Subject.DBLOCK.name(), () -> refused(locks, TAKEN + next.get())));
+		Turns operations = new Turns(Map.of(Subject.RAW.name(), () -> raw.tryEnter(prefix + next.get()),
+				Subject.DBLOCK.name(), () -> refused(locks, prefix + next.get())));
 		Scores scores = new Scores();
 		for (int round = 0; round < rounds; round++) {
 			for (int turn = 0; turn < turns; turn++) {
 				operations.takeAll();
 				next.incrementAndGet();
+				for (int i = 0; i < granted; i++) {
+					Objects.requireNonNull(locks.tryEnter("free")).leave();
+				}
 			}
 			operations.addMediansTo((round < rounds / 6) ? new Scores() : scores);
 		}
 		ManyThreads.forEach(0, turns * rounds, (number) -> held.remove().leave());
-		return scores
-			.line(id(), "refused, held elsewhere, asked for the first time", Unit.NANOS, Subject.RAW, Bound.atMost(1.3))
-			.comparedWith("raw no-op findAndModify");
+		return scores;
 	}
 
 	private static void refused(Locks locks, String name) {

@@ -135,6 +135,19 @@ class LockAcquirerTests {
 	}
 
 	@Test
+	void withoutAWaitALockThatIsNewIsLookedAtFirstWhereMostWereRefused() {
+		for (int i = 0; i < 16; i++) {
+			this.world.seize("taken-" + i, LockWorld.LEASE);
+			refused(acquire("taken-" + i));
+		}
+		assertThat(this.repository.count(Kind.FIND, "taken-0")).isZero();
+		assertThat(this.repository.count(Kind.ACQUIRE, "taken-15")).as("that of the holder").isOne();
+		assertThat(this.repository.count(Kind.FIND, "taken-15")).isOne();
+		granted(acquire("free")).close();
+		assertThat(this.repository.count(Kind.ACQUIRE, "free")).isOne();
+	}
+
+	@Test
 	void aLockThatIsFreeSoonerThanItWasLikelyIsGranted() {
 		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
 		refused(acquire("a"));
