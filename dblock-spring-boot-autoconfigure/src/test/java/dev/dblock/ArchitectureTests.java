@@ -9,6 +9,7 @@ import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.dblock.testing.SameOnEachJdk;
 import org.jspecify.annotations.NullMarked;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
@@ -20,6 +21,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 /**
  * The rooms and who may enter which.
  */
+@SameOnEachJdk
 @AnalyzeClasses(packages = "dev.dblock", importOptions = DoNotIncludeTests.class)
 class ArchitectureTests {
 

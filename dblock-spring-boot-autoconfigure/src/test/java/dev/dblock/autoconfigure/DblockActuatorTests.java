@@ -16,6 +16,7 @@ import dev.dblock.LockTemplate;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The endpoints of an application, asked over HTTP.
  */
+@SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DblockActuatorTests {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -24,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * who is parked goes on only when it is woken, so a wake-up that is lost leaves a thread
  * standing at the end.
  */
+@SameOnEachJdk
 @Timeout(300)
 class LocalQueueModelTests {
 

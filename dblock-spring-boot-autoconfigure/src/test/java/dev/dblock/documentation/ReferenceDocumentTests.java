@@ -26,6 +26,7 @@ import dev.dblock.LockEvent;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
+import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -36,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Whether {@code docs/reference.md} names what the code has, all of it and nothing else.
  */
+@SameOnEachJdk
 class ReferenceDocumentTests {
 
 	private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");

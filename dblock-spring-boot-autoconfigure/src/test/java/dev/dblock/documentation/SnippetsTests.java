@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import dev.dblock.DistributedLock;
 import dev.dblock.autoconfigure.DblockProperties;
+import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * the start. Blocks of other libraries say more than "java" behind their fence; those of
  * the libraries that the benchmarks have are compiled there.
  */
+@SameOnEachJdk
 class SnippetsTests {
 
 	private static final String IMPORTS = """

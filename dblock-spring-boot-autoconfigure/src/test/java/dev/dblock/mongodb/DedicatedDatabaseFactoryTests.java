@@ -17,6 +17,7 @@ import com.mongodb.event.ClusterOpeningEvent;
 import dev.dblock.testing.MongoReplicaSet;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 /**
  * Tests for {@link DedicatedDatabaseFactory}.
  */
+@SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
 class DedicatedDatabaseFactoryTests {
 

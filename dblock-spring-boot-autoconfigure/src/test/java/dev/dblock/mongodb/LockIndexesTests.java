@@ -15,6 +15,7 @@ import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.bson.Document;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,7 @@ import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+@SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3, faults = true)
 @ExtendWith(OutputCaptureExtension.class)
 class LockIndexesTests {

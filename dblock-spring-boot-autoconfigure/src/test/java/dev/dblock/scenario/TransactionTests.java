@@ -10,6 +10,7 @@ import dev.dblock.scenario.SentCommands.Sent;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Locks that are taken inside of the application's transactions on the same database.
  */
+@SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class TransactionTests {
 
