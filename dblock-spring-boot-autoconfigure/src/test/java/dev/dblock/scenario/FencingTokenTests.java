@@ -43,7 +43,11 @@ class FencingTokenTests {
 
 	private static final LockOptions SHORT = LockOptions.lease(Duration.ofSeconds(2)).autoRenew(false);
 
+	private static final String LOGGER = "dev.dblock";
+
 	private final LoggingSystem logging = LoggingSystem.get(getClass().getClassLoader());
+
+	private final LogLevel levelBefore = this.logging.getLoggerConfiguration(LOGGER).getEffectiveLevel();
 
 	private final Random random = new Random(7);
 
@@ -62,7 +66,7 @@ class FencingTokenTests {
 
 	@BeforeEach
 	void start(MongoServer server) {
-		this.logging.setLogLevel("dev.dblock", LogLevel.ERROR);
+		this.logging.setLogLevel(LOGGER, LogLevel.ERROR);
 		this.node = server.nodes().get(0);
 		this.instances = new Instances(server);
 	}
@@ -70,7 +74,7 @@ class FencingTokenTests {
 	@AfterEach
 	void stop() throws Exception {
 		this.instances.close();
-		this.logging.setLogLevel("dev.dblock", null);
+		this.logging.setLogLevel(LOGGER, this.levelBefore);
 	}
 
 	@Test
