@@ -226,12 +226,13 @@ class DefaultLockEngineTests {
 	@Test
 	void interruptsRenewalsThatAreUnderWayAtItsEnd() throws Exception {
 		Gate gate = new Gate();
-		acquire("a");
+		LockHandle handle = acquire("a");
 		this.repository.next(Kind.RENEW, Fault.heldUp(gate));
 		this.world.advance(THIRD);
 		gate.awaitReached();
 		this.world.engine().close();
 		gate.awaitInterrupted();
+		assertThat(handle.isHeld()).isFalse();
 		LockWorld.eventually().until(() -> newThreads().isEmpty());
 	}
 
