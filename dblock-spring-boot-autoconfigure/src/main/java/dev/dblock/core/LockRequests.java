@@ -25,8 +25,8 @@ import org.springframework.dao.TransientDataAccessException;
 final class LockRequests {
 
 	/**
-	 * How much longer than its limit a request may keep a waiter, to learn who holds the
-	 * lock.
+	 * How long a look at who holds the lock may take: before a request, of whose time it
+	 * is a part, and after one that ran out of time, by which it keeps a waiter longer.
 	 */
 	private static final Duration LOOK = Duration.ofMillis(500);
 
@@ -77,7 +77,7 @@ final class LockRequests {
 		Duration left = limit;
 		if (this.refusals.isLikelyTaken(queue.name())) {
 			LeaseDeadline end = LeaseDeadline.from(this.clock, limit);
-			outcome = look(queue.name(), limit.dividedBy(2));
+			outcome = look(queue.name(), Durations.shorter(limit.dividedBy(2), LOOK));
 			left = left(end);
 		}
 		if (outcome == null) {
@@ -98,12 +98,12 @@ final class LockRequests {
 			LockInfo found = this.repository.find(name, limit).orElse(null);
 			return (found != null && !found.remaining().isZero()) ? Outcome.refused(found) : null;
 		}
-		catch (QueryTimeoutException ex) {
-			logger.debug("A look at the lock '{}' took too long", name, ex);
-			return null;
-		}
 		catch (RepositoryInterruptedException ex) {
 			throw new LockInterruptedException(name, ex);
+		}
+		catch (DataAccessException ex) {
+			logger.debug("A look at the lock '{}' failed, and it is asked for without", name, ex);
+			return null;
 		}
 	}
 

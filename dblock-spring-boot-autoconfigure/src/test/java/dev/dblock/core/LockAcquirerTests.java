@@ -162,10 +162,16 @@ class LockAcquirerTests {
 
 	@Test
 	void aLookThatFailsIsNoRefusal() {
+		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
+		refused(acquire("a"));
+		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
+		this.repository.next(Kind.FIND, Fault.lost(() -> new DataAccessResourceFailureException("no server")));
+		granted(acquire("a")).close();
 		this.world.seize("a", LockWorld.LEASE);
 		refused(acquire("a"));
 		this.repository.next(Kind.FIND, Fault.lost(() -> new DataAccessResourceFailureException("no server")));
-		assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> acquire("a"));
+		this.repository.next(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> acquire("a"));
 		this.repository.next(Kind.FIND,
 				Fault.lost(() -> new RepositoryInterruptedException(new InterruptedException("scripted"))));
 		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(() -> acquire("a"));
@@ -182,7 +188,8 @@ class LockAcquirerTests {
 			throw Fault.timeout().get();
 		});
 		refused(acquire("a"));
-		assertThat(this.repository.requests(Kind.FIND)).extracting(Request::timeout).containsExactly(half);
+		assertThat(this.repository.requests(Kind.FIND)).extracting(Request::timeout)
+			.containsExactly(Duration.ofMillis(500));
 		assertThat(this.repository.requests(Kind.ACQUIRE, "a")).extracting(Request::timeout).endsWith(half);
 		this.repository.delete("a");
 		this.repository.next(Kind.FIND, Fault.before(() -> this.world.clock().advance(LockWorld.TIMEOUT)));
