@@ -149,8 +149,8 @@ final class Lease {
 	}
 
 	/**
-	 * The answer to an extension is missing. It is not believed in, but the store may
-	 * have done it, and keep the name taken until then.
+	 * The answer to an extension is missing, as yet or for good. It is not believed in,
+	 * but the store may have done it, and keep the name taken until then.
 	 * @param inDoubt its end, had it been done just now
 	 */
 	synchronized void maybeExtended(LeaseDeadline inDoubt) {
@@ -165,7 +165,10 @@ final class Lease {
 	 * in.
 	 */
 	boolean isPerhapsExtended() {
-		return leftAtStore().toNanos() > Math.max(0, remainingNanos());
+		LeaseDeadline inDoubt = this.extensionInDoubt;
+		long left = Math.max(0, remainingNanos());
+		// Read last: of an extension that was confirmed no more is left then
+		return inDoubt != null && inDoubt.remainingNanos(this.clock) > left;
 	}
 
 	/**

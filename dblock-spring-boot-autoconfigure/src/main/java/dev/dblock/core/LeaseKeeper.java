@@ -173,6 +173,7 @@ final class LeaseKeeper {
 		checkNotOver(lease);
 		lease.extended();
 		LeaseDeadline proof = LeaseDeadline.from(this.clock, atLeast);
+		lease.maybeExtended(proof);
 		try {
 			if (this.repository.extend(lease.key(), atLeast, this.timeout)) {
 				lease.prove(proof);

@@ -71,6 +71,7 @@ final class LeaseReleaser {
 				catch (RuntimeException ex) {
 					interrupted |= Thread.interrupted();
 					if (attempt == ATTEMPTS || lease.leftAtStore().isZero()) {
+						onceMoreIfExtended(lease);
 						throw ex;
 					}
 					logger.debug("Attempt {} to release the lock '{}' failed", attempt, lease.key().name(), ex);
@@ -167,15 +168,25 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * Give back what nobody counts on any more, without waiting for the answer. A lease
-	 * that was lost has little left at the store, unless an extension is in doubt: then
-	 * it is given back once more, in case the store cannot be reached now.
+	 * Give back what nobody counts on any more, without waiting for the answer.
 	 * @param lease the lease
 	 */
 	void releaseInBackground(Lease lease) {
-		Runnable release = () -> releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), this.timeout);
-		inBackground(lease.key(), release);
+		inBackground(lease.key(), releaseOf(lease));
+		onceMoreIfExtended(lease);
+	}
+
+	private Runnable releaseOf(Lease lease) {
+		return () -> releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), this.timeout);
+	}
+
+	/**
+	 * What is left of a lease at the store ends soon, unless an extension is in doubt:
+	 * then it is given back once more, in case the store cannot be reached now.
+	 */
+	private void onceMoreIfExtended(Lease lease) {
 		if (lease.isPerhapsExtended()) {
+			Runnable release = releaseOf(lease);
 			later(lease.key(), this.timeout, () -> {
 				if (!lease.leftAtStore().isZero()) {
 					release.run();

@@ -341,6 +341,39 @@ class LeaseReleaserTests {
 	}
 
 	@Test
+	void aLockThatIsLostWhileItsExtensionIsUnderWayIsGivenBackOnceMoreInTheBackground() throws Exception {
+		Gate gate = new Gate();
+		LockHandle handle = hurriedProcess().acquire("a", LockOptions.defaults().autoRenew(false));
+		this.repository.next(Kind.EXTEND, (request, store) -> {
+			Object lost = store.get();
+			gate.pass();
+			throw new QueryTimeoutException("time limit");
+		});
+		Worker<Boolean> extension = Worker.start(() -> {
+			handle.extend(LockWorld.LEASE.multipliedBy(4));
+			return true;
+		});
+		gate.awaitReached();
+		this.world.clock().advance(LockWorld.LEASE);
+		this.repository.next(Kind.RELEASE, NO_SERVER);
+		assertThat(handle.release()).isFalse();
+		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
+		assertThat(releases()).isEqualTo(2);
+		gate.open();
+		assertThat(extension.failure()).isInstanceOf(QueryTimeoutException.class);
+	}
+
+	@Test
+	void aReleaseThatFailsThreeTimesIsRepeatedOnceMoreIfAnExtensionIsInDoubt() {
+		LockHandle handle = hurriedProcess().acquire("a", LockOptions.defaults().autoRenew(false));
+		extendInDoubt(handle, LockWorld.LEASE.multipliedBy(4));
+		this.repository.next(Kind.RELEASE, NO_SERVER, NO_SERVER, NO_SERVER);
+		assertThatThrownBy(handle::release).isInstanceOf(DataAccessResourceFailureException.class);
+		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
+		assertThat(releases()).isEqualTo(4);
+	}
+
+	@Test
 	void anExtensionInDoubtThatWouldBeOverIsNotGivenBackAgain() {
 		LockTemplate locks = hurriedProcess();
 		LockHandle handle = locks.acquire("a", LockOptions.defaults().autoRenew(false));
