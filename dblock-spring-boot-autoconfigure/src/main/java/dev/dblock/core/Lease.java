@@ -29,7 +29,7 @@ final class Lease {
 
 	private volatile LeaseDeadline deadline;
 
-	private volatile @Nullable LeaseDeadline extensionInDoubt;
+	private volatile @Nullable LeaseDeadline extensionAsked;
 
 	private final LeaseState state = new LeaseState();
 
@@ -38,8 +38,6 @@ final class Lease {
 	private @Nullable SessionSlots sessionSlots;
 
 	private volatile boolean renewing;
-
-	private volatile boolean extended;
 
 	private volatile boolean aboutToEnd;
 
@@ -141,6 +139,10 @@ final class Lease {
 		return this.deadline.remainingNanos(this.clock);
 	}
 
+	Duration remaining() {
+		return Duration.ofNanos(Math.max(0, remainingNanos()));
+	}
+
 	/**
 	 * The store has confirmed the lease.
 	 */
@@ -149,14 +151,14 @@ final class Lease {
 	}
 
 	/**
-	 * The answer to an extension is missing, as yet or for good. It is not believed in,
-	 * but the store may have done it, and keep the name taken until then.
+	 * The owner asks for more than a lease, or got no answer to that. It is not believed
+	 * in, but the store may have done it, and keep the name taken until then.
 	 * @param inDoubt its end, had it been done just now
 	 */
 	synchronized void maybeExtended(LeaseDeadline inDoubt) {
-		LeaseDeadline before = this.extensionInDoubt;
+		LeaseDeadline before = this.extensionAsked;
 		if (before == null || before.remainingNanos(this.clock) < inDoubt.remainingNanos(this.clock)) {
-			this.extensionInDoubt = inDoubt;
+			this.extensionAsked = inDoubt;
 		}
 	}
 
@@ -165,7 +167,7 @@ final class Lease {
 	 * in.
 	 */
 	boolean isPerhapsExtended() {
-		LeaseDeadline inDoubt = this.extensionInDoubt;
+		LeaseDeadline inDoubt = this.extensionAsked;
 		long left = Math.max(0, remainingNanos());
 		// Read last: of an extension that was confirmed no more is left then
 		return inDoubt != null && inDoubt.remainingNanos(this.clock) > left;
@@ -175,7 +177,7 @@ final class Lease {
 	 * For how long the store keeps the name taken at most if nobody gives it back.
 	 */
 	Duration leftAtStore() {
-		LeaseDeadline inDoubt = this.extensionInDoubt;
+		LeaseDeadline inDoubt = this.extensionAsked;
 		long perhaps = (inDoubt != null) ? inDoubt.remainingNanos(this.clock) : 0;
 		return Duration.ofNanos(Math.max(0, Math.max(perhaps, remainingNanos())));
 	}
@@ -298,19 +300,12 @@ final class Lease {
 	}
 
 	/**
-	 * The owner has asked for more than a lease, which a successor has not.
-	 */
-	void extended() {
-		this.extended = true;
-	}
-
-	/**
 	 * Whether a thread of this process may go on under this lease without asking the
-	 * store.
+	 * store. Not if its owner has asked for more than a lease, which a successor has not.
 	 */
 	boolean canBeHandedOver() {
-		return this.state.isClear() && isHeld() && !this.extended && minHoldLeftNanos() == 0 && this.grant.hasNext()
-				&& remainingNanos() >= this.terms.lease().toNanos() / 2;
+		return this.state.isClear() && isHeld() && this.extensionAsked == null && minHoldLeftNanos() == 0
+				&& this.grant.hasNext() && remainingNanos() >= this.terms.lease().toNanos() / 2;
 	}
 
 	/**
@@ -340,8 +335,7 @@ final class Lease {
 	 */
 	LockInfo describe(String acquirer) {
 		return new LockInfo(key().name(), true, key().holder(), acquirer, this.owner.threadName(), this.grant.why(),
-				this.grant.lastToken(), this.grant.acquiredAt(), null, null, null,
-				Duration.ofNanos(Math.max(0, remainingNanos())));
+				this.grant.lastToken(), this.grant.acquiredAt(), null, null, null, remaining());
 	}
 
 	/**

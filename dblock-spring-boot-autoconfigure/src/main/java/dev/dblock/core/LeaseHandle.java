@@ -96,7 +96,7 @@ final class LeaseHandle implements LockHandle {
 
 	@Override
 	public Duration remaining() {
-		return this.lease.isHeld() ? Duration.ofNanos(Math.max(0, this.lease.remainingNanos())) : Duration.ZERO;
+		return this.lease.isHeld() ? this.lease.remaining() : Duration.ZERO;
 	}
 
 	@Override

@@ -171,7 +171,6 @@ final class LeaseKeeper {
 	void extend(Lease lease, Duration atLeast) {
 		LeaseTerms.checkExtension(atLeast);
 		checkNotOver(lease);
-		lease.extended();
 		LeaseDeadline proof = LeaseDeadline.from(this.clock, atLeast);
 		lease.maybeExtended(proof);
 		try {

@@ -45,8 +45,7 @@ final class StoreAccess {
 	}
 
 	// No bean, and nothing of the application's: neither its converter, whose entities
-	// would have their
-	// indexes created, nor its transactions.
+	// would have their indexes created, nor its transactions
 	private static MongoTemplate template(MongoDatabaseFactory factory) {
 		MongoMappingContext mapping = new MongoMappingContext();
 		mapping.afterPropertiesSet();
