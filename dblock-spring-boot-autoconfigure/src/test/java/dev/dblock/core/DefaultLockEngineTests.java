@@ -335,13 +335,14 @@ class DefaultLockEngineTests {
 		assertThat(engine.fullName("a")).isEqualTo("shop:a");
 		LockHandle handle = ((LockGrant) engine.acquire("a", LockOptions.defaults())).handle();
 		assertThat(handle.name()).isEqualTo("shop:a");
-		acquire("a");
+		LockHandle unprefixed = acquire("a");
 		assertThat(engine.list()).extracting(LockInfo::name).containsExactly("shop:a");
 		assertThat(this.world.engine().list()).hasSize(2);
 		assertThat(engine.inspect("a")).hasValueSatisfying((lock) -> assertThat(lock.name()).isEqualTo("shop:a"));
 		assertThat(engine.forceRelease("a")).isTrue();
 		assertThat(engine.forceReleaseNow("a")).isTrue();
 		assertThat(this.repository.isHeld("a")).isTrue();
+		assertThat(unprefixed.isHeld()).isTrue();
 	}
 
 	@Test

@@ -53,7 +53,7 @@ class SeedFeaturesTests {
 	void acquirerIdentityPerInstance() {
 		LockTemplate other = this.world.anotherProcess();
 		this.held.add(this.locks.acquire("a"));
-		other.acquire("b");
+		this.held.add(other.acquire("b"));
 		assertThat(row("a").acquirer()).isEqualTo("host-1:4711:k7");
 		assertThat(row("b").acquirer()).isEqualTo("host-2:815:x1");
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> other.acquire("a"))

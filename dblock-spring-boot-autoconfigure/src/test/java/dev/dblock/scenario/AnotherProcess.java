@@ -8,8 +8,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
+import dev.dblock.testing.Signals;
+
 /**
- * A JVM with the class path of this one, to be killed.
+ * A JVM with the class path of this one, to be killed or to be stopped for a while.
  */
 final class AnotherProcess implements AutoCloseable {
 
@@ -54,6 +56,17 @@ final class AnotherProcess implements AutoCloseable {
 	 */
 	void kill() {
 		this.process.destroyForcibly().onExit().join();
+	}
+
+	/**
+	 * Have it stand still, as in a long collection or on a machine that is moved.
+	 */
+	void pause() {
+		Signals.send(this.process.pid(), "STOP");
+	}
+
+	void goOn() {
+		Signals.send(this.process.pid(), "CONT");
 	}
 
 	@Override

@@ -1,6 +1,7 @@
 package dev.dblock.scenario;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 import com.mongodb.TransactionOptions;
@@ -46,6 +47,9 @@ class FencedTransactionTests {
 
 	private LockTemplate locks;
 
+	/** Whose locks are not taken for forgotten. */
+	private final List<LockHandle> held = new ArrayList<>();
+
 	@BeforeEach
 	void start(MongoServer server) {
 		this.instances = new Instances(server);
@@ -77,7 +81,17 @@ class FencedTransactionTests {
 	 */
 	private LockHandle overtake() {
 		this.instances.expire("stock");
-		return this.other.locks().acquire("stock");
+		return hold(this.other.locks());
+	}
+
+	private void hold() {
+		hold(this.locks);
+	}
+
+	private LockHandle hold(LockTemplate locks) {
+		LockHandle handle = locks.acquire("stock");
+		this.held.add(handle);
+		return handle;
 	}
 
 	private Document fence(int slot) {
@@ -300,7 +314,7 @@ class FencedTransactionTests {
 
 	@Test
 	void innerTransactionIsCommittedAndTheOuterOneIsNotWhenTheTakeOverComesBetween() {
-		this.locks.acquire("stock");
+		hold();
 		assertLost(() -> inTransaction(() -> {
 			order();
 			this.application.inNewTransaction(this::order);
@@ -312,7 +326,7 @@ class FencedTransactionTests {
 
 	@Test
 	void fifthTransactionAtATimeIsRefused() {
-		this.locks.acquire("stock");
+		hold();
 		inTransaction(() -> this.application
 			.inNewTransaction(() -> this.application.inNewTransaction(() -> this.application.inNewTransaction(() -> {
 				order();
@@ -325,7 +339,7 @@ class FencedTransactionTests {
 
 	@Test
 	void readOnlyTransactionCarriesNoFence() {
-		this.locks.acquire("stock");
+		hold();
 		this.application.bean(FencedApplication.Transactions.class)
 			.readOnly(() -> assertThat(this.application.mongo().findAll(Document.class, ORDERS)).isEmpty());
 		assertThat(this.application.commands().fences()).isEmpty();
@@ -350,7 +364,7 @@ class FencedTransactionTests {
 
 	@Test
 	void secondCommitWithTheSameTokenMakesTheTakeOverWaitToo() throws Exception {
-		this.locks.acquire("stock");
+		hold();
 		inTransaction(this::order);
 		Work<Long> takeOver = this.application.beforeNextCommit(() -> {
 			Work<Long> started = Work.start(() -> {
@@ -435,7 +449,7 @@ class FencedTransactionTests {
 	void forcedReleaseHasTheNextHolderRaiseTheFence() {
 		LockHandle robbed = this.locks.acquire("stock");
 		this.other.locks().forceReleaseNow("stock");
-		this.other.locks().acquire("stock");
+		hold(this.other.locks());
 		assertThat(robbed.isHeld()).isTrue();
 		assertLost(() -> inTransaction(this::order));
 		assertThat(orders()).isZero();
@@ -476,7 +490,7 @@ class FencedTransactionTests {
 	@Test
 	void transactionOnAnotherDatabaseOfTheSameServersIsFenced() {
 		FencedApplication.Elsewhere elsewhere = new FencedApplication.Elsewhere(this.application, this.instances.uri());
-		this.locks.acquire("stock");
+		hold();
 		try (elsewhere) {
 			elsewhere.insertInTransaction();
 			assertThat(fence(0)).isNotNull();
@@ -488,7 +502,7 @@ class FencedTransactionTests {
 
 	@Test
 	void weakWriteConcernIsCommittedAllTheSame() {
-		this.locks.acquire("stock");
+		hold();
 		this.application.bean(MongoTransactionManager.class)
 			.setOptions(TransactionOptions.builder().writeConcern(WriteConcern.W1).build());
 		inTransaction(this::order);

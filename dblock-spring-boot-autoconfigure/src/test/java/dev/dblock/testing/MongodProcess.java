@@ -145,19 +145,7 @@ final class MongodProcess {
 	 * Sends a signal that Java knows no method for.
 	 */
 	void signal(String signal) {
-		try {
-			int exit = new ProcessBuilder("sh", "-c", "kill -" + signal + " " + pid()).inheritIO().start().waitFor();
-			if (exit != 0) {
-				throw new IllegalStateException("SIG" + signal + " could not be sent to mongod " + pid());
-			}
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException("interrupted while a signal was sent", ex);
-		}
+		Signals.send(pid(), signal);
 	}
 
 	private Process requireStarted() {

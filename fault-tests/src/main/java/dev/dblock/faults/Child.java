@@ -113,7 +113,8 @@ final class Child {
 
 	private void signal(String signal) {
 		try {
-			new ProcessBuilder("kill", "-" + signal, Long.toString(this.process.pid())).inheritIO().start().waitFor();
+			// Not every system has a program for it, and the process may be gone already
+			new ProcessBuilder("sh", "-c", "kill -" + signal + " " + this.process.pid()).inheritIO().start().waitFor();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
