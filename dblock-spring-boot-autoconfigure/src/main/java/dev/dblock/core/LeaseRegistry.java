@@ -44,7 +44,7 @@ final class LeaseRegistry {
 
 	private void know(Thread thread, Lease lease) {
 		this.byThread.compute(thread, (key, held) -> {
-			Set<Lease> all = (held != null) ? held : ConcurrentHashMap.newKeySet();
+			Set<Lease> all = (held != null) ? held : ConcurrentHashMap.newKeySet(1);
 			all.add(lease);
 			return all;
 		});

@@ -27,6 +27,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.EventListener;
 
@@ -62,6 +64,21 @@ class LockEventTests {
 			assertThat(context.getBean(Heard.class).events()).containsExactly(new LockAcquiredEvent("app-stock", 7),
 					new LockReleasedEvent("app-stock", 7));
 		});
+	}
+
+	@Test
+	void reachEachKindOfListenerOnceAndTheParentToo() {
+		grant(true);
+		new ApplicationContextRunner().withBean("above", Kinds.class, Kinds::new)
+			.run((parent) -> this.contextRunner.withParent(parent)
+				.withBean("own", Kinds.class, Kinds::new)
+				.run((context) -> {
+					context.getBean(LockTemplate.class).acquire("stock").close();
+					assertThat(context.getBean("own", Kinds.class).heard).containsExactlyInAnyOrder("wrapped 7",
+							"one of 7", "acquired as stock");
+					assertThat(parent.getBean("above", Kinds.class).heard).containsExactlyInAnyOrder("wrapped 7",
+							"one of 7", "acquired as stock");
+				}));
 	}
 
 	@Test
@@ -159,6 +176,35 @@ class LockEventTests {
 	@Test
 	void comeFromOneOfTheListeners() {
 		this.contextRunner.run((context) -> assertThat(context).hasSingleBean(LockListener.class));
+	}
+
+	/**
+	 * Whatever Spring lets listen to an event that is none of its own.
+	 */
+	static class Kinds implements ApplicationListener<PayloadApplicationEvent<LockReleasedEvent>> {
+
+		final List<String> heard = new CopyOnWriteArrayList<>();
+
+		@Override
+		public void onApplicationEvent(PayloadApplicationEvent<LockReleasedEvent> event) {
+			this.heard.add("wrapped " + event.getPayload().token());
+		}
+
+		@EventListener
+		void oneOf(PayloadApplicationEvent<LockAcquiredEvent> event) {
+			this.heard.add("one of " + event.getPayload().token());
+		}
+
+		@EventListener(condition = "#event.name == 'stock'")
+		void acquired(LockAcquiredEvent event) {
+			this.heard.add("acquired as " + event.name());
+		}
+
+		@EventListener
+		void lost(PayloadApplicationEvent<LockLostEvent> event) {
+			this.heard.add("lost " + event.getPayload().reason());
+		}
+
 	}
 
 	static class Heard {
