@@ -3,9 +3,11 @@ package dev.dblock.faults;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import com.mongodb.MongoException;
 import dev.dblock.faults.Network.Disturbance;
+import dev.dblock.testing.Cluster;
 import dev.dblock.testing.FailCommand;
 
 /**
@@ -21,7 +23,7 @@ final class Faults {
 
 	private static final int TRIES = 5;
 
-	private static final long FIND_WRITER_NANOS = Duration.ofSeconds(15).toNanos();
+	private static final Duration FIND_WRITER = Duration.ofSeconds(15);
 
 	private static final String[] WRITES = { "findAndModify", "update" };
 
@@ -98,16 +100,26 @@ final class Faults {
 
 	/**
 	 * A worker is stopped for longer than its leases while one of its sections is at a
-	 * moment of its writing.
+	 * moment of its writing; any worker if there is none for long.
 	 */
 	static void stopWriter(World world, String kind, long millis, Moment... moments) throws InterruptedException {
-		long end = System.nanoTime() + FIND_WRITER_NANOS;
+		stopWriter(world, kind, FIND_WRITER, millis, moments);
+	}
+
+	static void stopWriter(World world, String kind, Duration search, long millis, Moment... moments)
+			throws InterruptedException {
+		long end = System.nanoTime() + search.toNanos();
 		int worker = 0;
 		while (worker == 0 && System.nanoTime() < end) {
 			world.sleep(1);
 			worker = writer(world, moments);
 		}
-		stopWorker(world, kind, (worker > 0) ? worker : world.anyWorker(), millis);
+		if (worker > 0) {
+			stopWorker(world, kind, worker, millis);
+		}
+		else {
+			stopWorker(world, Window.nobodyFound(kind), world.anyWorker(), millis);
+		}
 	}
 
 	private static void stopWriter(World world, String kind, Moment... moments) throws InterruptedException {
@@ -163,26 +175,39 @@ final class Faults {
 	}
 
 	/**
-	 * Some commands of the workers fail on the primary; its clients are told by their
-	 * names, so that the members' own commands and the control's do not. A command that
-	 * is blocked stays so when no further one is.
+	 * Some commands of the workers fail, on whichever member: a stream goes on to be read
+	 * from one that has stepped down. Clients are told by their names, so that the
+	 * members' own commands and the control's do not fail. A command that is blocked
+	 * stays so when no further one is.
 	 */
 	static Fault commands(String kind, FailCommand failCommand, int times) {
 		Duration blocked = Duration.ofMillis(failCommand.data().get("blockTimeMS", 0L));
 		return worker(kind, (world, name) -> {
+			Cluster cluster = world.cluster();
 			int worker = world.anyWorker();
-			int primary = world.cluster().awaitPrimary();
+			cluster.awaitPrimary();
+			List<Integer> members = IntStream.range(0, cluster.size())
+				.filter((member) -> cluster.node(member).isRunning())
+				.boxed()
+				.toList();
+			List<FailPoint> failPoints = members.stream()
+				.map((member) -> new FailPoint("failCommand", cluster.node(member)))
+				.toList();
 			long begin = System.nanoTime();
 			try {
-				world.cluster().failCommand(primary, failCommand.times(times).forApplication("worker-" + worker));
+				failPoints.forEach(FailPoint::reset);
+				members.forEach((member) -> cluster.failCommand(member,
+						failCommand.times(times).forApplication("worker-" + worker)));
 				world.sleep(world.between(1500, 4000));
 			}
 			finally {
 				try {
-					insist(world.cluster()::clearFailPoints);
+					insist(() -> failPoints.forEach(FailPoint::switchOff));
+					insist(cluster::clearFailPoints);
 				}
 				finally {
-					world.log().add(name, worker, begin, blocked);
+					boolean failed = failPoints.stream().anyMatch(FailPoint::wasMet);
+					world.log().add(failed ? name : Window.notDone(name), worker, begin, blocked);
 				}
 			}
 		});

@@ -33,7 +33,7 @@ final class PrimaryAnswers {
 	 */
 	synchronized void read(long nanos, @Nullable Object term) {
 		if (this.term != null && term != null && !this.term.equals(term)) {
-			this.log.addSeen("primary elected", this.readNanos, nanos);
+			this.log.addSeen(Window.ELECTED, this.readNanos, nanos);
 		}
 		this.term = (term != null) ? term : this.term;
 		this.readNanos = heard("primary not readable", this.readNanos, nanos);

@@ -5,7 +5,6 @@ import java.util.stream.IntStream;
 
 import dev.dblock.faults.Network.Disturbance;
 import dev.dblock.testing.Cluster;
-import org.bson.Document;
 
 /**
  * What can go wrong with the servers and between them. Whatever else goes wrong when a
@@ -41,13 +40,15 @@ final class ServerFaults {
 	 */
 	static void stepDown(World world, String kind) throws InterruptedException {
 		int primary = world.cluster().awaitPrimary();
+		String happened = Window.notDone(kind);
 		long begin = System.nanoTime();
 		try {
 			world.cluster().stepDown(primary, 10);
 			world.cluster().awaitPrimaryOtherThan(primary);
+			happened = kind;
 		}
 		finally {
-			world.log().add(kind, 0, begin);
+			world.log().add(happened, 0, begin);
 		}
 		world.sleep(1000);
 	}
@@ -134,29 +135,30 @@ final class ServerFaults {
 	}
 
 	/**
-	 * The primary goes on, and nothing that it writes gets a majority.
+	 * The primary goes on, and nothing that it writes gets a majority: no other member
+	 * goes on to fetch it.
 	 */
 	static void stopReplication(World world, String kind) throws InterruptedException {
 		Cluster cluster = world.cluster();
-		List<Integer> secondaries = others(cluster, cluster.awaitPrimary());
+		List<FailPoint> failPoints = others(cluster, cluster.awaitPrimary()).stream()
+			.map((member) -> new FailPoint("stopReplProducer", cluster.node(member)))
+			.toList();
 		long begin = System.nanoTime();
 		try {
-			secondaries.forEach((member) -> command(cluster, member, "alwaysOn"));
+			failPoints.forEach(FailPoint::reset);
+			failPoints.forEach(FailPoint::switchOn);
 			world.sleep(world.between(1000, 3000));
 		}
 		finally {
 			try {
-				Faults.insist(() -> secondaries.forEach((member) -> command(cluster, member, "off")));
+				Faults.insist(() -> failPoints.forEach(FailPoint::switchOff));
 				cluster.awaitSettled();
 			}
 			finally {
-				world.log().add(kind, 0, begin);
+				boolean stopped = failPoints.stream().allMatch(FailPoint::wasMet);
+				world.log().add(stopped ? kind : Window.notDone(kind), 0, begin);
 			}
 		}
-	}
-
-	private static void command(Cluster cluster, int member, String mode) {
-		cluster.node(member).command(new Document("configureFailPoint", "stopReplProducer").append("mode", mode));
 	}
 
 }

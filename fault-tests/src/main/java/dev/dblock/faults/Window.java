@@ -15,8 +15,27 @@ record Window(String kind, int worker, long beginNanos, long endNanos) {
 
 	private static final String ELECTION = ", election";
 
+	/** Of every election, whatever it comes of. */
+	static final String ELECTED = "primary elected";
+
 	boolean isForAll() {
 		return this.worker == 0;
+	}
+
+	/**
+	 * What a fault is called that was tried, and was refused or met nobody. It excuses as
+	 * the fault does, since nobody knows what came of it.
+	 */
+	static String notDone(String kind) {
+		return kind + ", not done";
+	}
+
+	/**
+	 * What a fault is called that happened to anybody, since nobody was found to whom it
+	 * should.
+	 */
+	static String nobodyFound(String kind) {
+		return kind + ", nobody found";
 	}
 
 	/**
@@ -33,6 +52,13 @@ record Window(String kind, int worker, long beginNanos, long endNanos) {
 
 	boolean isElectionOf(Window fault) {
 		return isElection() && this.kind.equals(fault.kind + ELECTION) && this.beginNanos == fault.beginNanos;
+	}
+
+	/**
+	 * Whether it is the time that an election took, as part of a fault or by itself.
+	 */
+	boolean isOfElection() {
+		return isElection() || this.kind.equals(ELECTED);
 	}
 
 	/**

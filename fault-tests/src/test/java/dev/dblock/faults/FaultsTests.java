@@ -1,12 +1,15 @@
 package dev.dblock.faults;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 
 import com.mongodb.MongoException;
 import dev.dblock.testing.Cluster;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoNode;
+import org.bson.Document;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -15,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.then;
 import static org.mockito.BDDMockito.willDoNothing;
@@ -38,6 +42,8 @@ class FaultsTests {
 
 	private final World world = mock();
 
+	private final MongoNode node = mock();
+
 	@BeforeEach
 	void build() {
 		given(this.world.cluster()).willReturn(this.cluster);
@@ -46,11 +52,27 @@ class FaultsTests {
 		given(this.world.random()).willReturn(new Random(1));
 		given(this.world.anyWorker()).willReturn(2);
 		given(this.cluster.size()).willReturn(3);
+		given(this.cluster.node(anyInt())).willReturn(this.node);
+		given(this.node.isRunning()).willReturn(true);
+		meet(5, 8);
+	}
+
+	/**
+	 * What the server counts of a fail point, one after the other.
+	 */
+	private void meet(Object first, Object... further) {
+		Document[] answers = Stream.of(further).map((count) -> new Document("count", count)).toArray(Document[]::new);
+		given(this.node.command(any())).willReturn(new Document("count", first), answers);
 	}
 
 	private Window window() {
 		assertThat(this.log.windows()).hasSize(1);
 		return this.log.windows().get(0);
+	}
+
+	private void assertHappened(String kind) {
+		assertThat(window().kind()).isEqualTo(kind);
+		assertThat(window().isFor(2)).isTrue();
 	}
 
 	private static Fault commands(FailCommand failCommand) {
@@ -74,6 +96,63 @@ class FaultsTests {
 	}
 
 	@Test
+	void failureThatWasMetIsDone() throws Exception {
+		meet(5, 6L);
+		commands(FailCommand.on("update").errorCode(50)).happen(this.world);
+		assertHappened("commands fail");
+	}
+
+	@Test
+	void failureThatNoCommandHasMetIsNotDone() throws Exception {
+		meet(5, 5L);
+		commands(FailCommand.on("update").errorCode(50)).happen(this.world);
+		assertHappened("commands fail, not done");
+	}
+
+	@Test
+	void failureThatWasMetByOneMemberIsDone() throws Exception {
+		meet(5, 5, 5, 5, 6, 5);
+		commands(FailCommand.on("update").errorCode(50)).happen(this.world);
+		for (int member : List.of(0, 1, 2)) {
+			then(this.cluster).should().failCommand(eq(member), any());
+		}
+		assertHappened("commands fail");
+	}
+
+	@Test
+	void failureIsEndedWhenAFrozenServerIsBack() throws Exception {
+		given(this.node.isRunning()).willReturn(true, true, true, false, true);
+		meet(5, 5, 5, 6);
+		commands(FailCommand.on("update").errorCode(50)).happen(this.world);
+		then(this.node).should(times(7)).isRunning();
+		assertHappened("commands fail");
+	}
+
+	@Test
+	void failureOfWhichAServerKnowsNothingAfterItsStartIsNotDone() throws Exception {
+		meet(5, 5, 5, 0);
+		commands(FailCommand.on("update").errorCode(50)).happen(this.world);
+		assertHappened("commands fail, not done");
+	}
+
+	@Test
+	void failureThatIsRefusedIsNotDone() {
+		willThrow(SLOW).given(this.cluster).failCommand(anyInt(), any());
+		meet(5, 5);
+		assertThatExceptionOfType(MongoException.class)
+			.isThrownBy(() -> commands(FailCommand.on("update").errorCode(50)).happen(this.world));
+		assertHappened("commands fail, not done");
+	}
+
+	@Test
+	void failureThatCouldNotBeginIsNotDoneThoughItsCountIsKnownLater() {
+		given(this.node.command(any())).willThrow(SLOW).willReturn(new Document("count", 5));
+		assertThatExceptionOfType(MongoException.class)
+			.isThrownBy(() -> commands(FailCommand.on("update").errorCode(50)).happen(this.world));
+		assertHappened("commands fail, not done");
+	}
+
+	@Test
 	void commandsThatAreBlockedStaySoAfterTheLastOne() throws Exception {
 		long begin = System.nanoTime();
 		commands(FailCommand.on("update").blockFor(Duration.ofMinutes(1))).happen(this.world);
@@ -82,20 +161,61 @@ class FaultsTests {
 
 	@Test
 	void stoppedReplicationIsRecordedThoughItCannotBeEnded() {
-		MongoNode node = mock();
-		given(this.cluster.node(anyInt())).willReturn(node);
-		willThrow(SLOW).given(node).command(any());
+		willThrow(SLOW).given(this.node).command(any());
 		assertThatExceptionOfType(MongoException.class)
 			.isThrownBy(() -> ServerFaults.stopReplication(this.world, "replication stopped"));
 		assertThat(window().isForAll()).isTrue();
+		assertHappened("replication stopped, not done");
 	}
 
 	@Test
-	void stepDownThatIsRefusedIsRecorded() {
+	void replicationIsStoppedWhenEachOfTheOthersWas() throws InterruptedException {
+		meet(1, 4, 1, 4, 2, 5);
+		ServerFaults.stopReplication(this.world, "replication stopped");
+		assertHappened("replication stopped");
+	}
+
+	@Test
+	void replicationToAMemberThatNeverStoppedGoesOn() throws InterruptedException {
+		meet(1, 4, 1, 4, 2, 4);
+		ServerFaults.stopReplication(this.world, "replication stopped");
+		assertHappened("replication stopped, not done");
+	}
+
+	@Test
+	void stepDownThatIsRefusedIsRecordedAsNotDone() {
 		willThrow(SLOW).given(this.cluster).stepDown(anyInt(), anyInt());
 		assertThatExceptionOfType(MongoException.class)
 			.isThrownBy(() -> ServerFaults.stepDown(this.world, "primary stepped down"));
 		assertThat(window().isForAll()).isTrue();
+		assertHappened("primary stepped down, not done");
+	}
+
+	@Test
+	void stepDownIsDoneWhenAnotherIsPrimary() throws InterruptedException {
+		ServerFaults.stepDown(this.world, "primary stepped down");
+		then(this.cluster).should().awaitPrimaryOtherThan(anyInt());
+		assertHappened("primary stepped down");
+	}
+
+	@Test
+	void writerThatIsNotFoundIsToldApart() throws InterruptedException {
+		given(this.fleet.worker(2)).willReturn(mock());
+		Faults.stopWriter(this.world, "writer stopped", Duration.ZERO, 1, Moment.FENCE);
+		then(this.fleet.worker(2)).should().pause();
+		assertHappened("writer stopped, nobody found");
+	}
+
+	@Test
+	void writerThatIsFoundIsStopped() throws InterruptedException {
+		Stamps stamps = mock();
+		given(this.world.stamps()).willReturn(stamps);
+		given(this.fleet.numbers()).willReturn(List.of(1, 2));
+		given(stamps.isWriting(2, Moment.FENCE)).willReturn(true);
+		given(this.fleet.worker(2)).willReturn(mock());
+		Faults.stopWriter(this.world, "writer stopped", Duration.ofMinutes(1), 1, Moment.COMMIT, Moment.FENCE);
+		then(this.fleet.worker(2)).should().pause();
+		assertHappened("writer stopped");
 	}
 
 	@Test
