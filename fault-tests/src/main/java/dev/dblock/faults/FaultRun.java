@@ -60,9 +60,10 @@ final class FaultRun {
 	 */
 	boolean run() throws Exception {
 		FakeTime clocks = clocks();
-		Schedule schedule = new Schedule(this.random,
-				Duration.ofSeconds(this.options.number("duration", SHORT_SECONDS)), Faults.all(clocks != null),
-				this.options.text("only", ""));
+		Duration duration = Duration.ofSeconds(this.options.number("duration", SHORT_SECONDS));
+		String only = this.options.text("only", "");
+		Schedule schedule = new Schedule(this.random, duration, Faults.all(clocks != null), only);
+		new HistoryFolder(this.folder).writePlan(new Plan(duration, only.isEmpty(), schedule.kinds()));
 		return new Report(record(clocks, schedule::run, System.getProperty("java.class.path"), List.of()), System.out)
 			.print();
 	}
@@ -116,6 +117,7 @@ final class FaultRun {
 				awaitFree(watch);
 				HistoryFolder history = new HistoryFolder(this.folder);
 				history.write(world.log().windows(), watch.stretches(), fleet.lives(), stuck);
+				history.writeLedger(SectionData.ledger(database));
 				return history.read();
 			}
 		}

@@ -3,6 +3,7 @@ package dev.dblock.faults;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * For how long locks that the servers had as free were left untaken while somebody could
@@ -31,8 +32,19 @@ final class FreeLocks {
 	}
 
 	List<String> leftLongerThan(Duration limit) {
+		return describe((gap) -> gap.isLongerThan(limit));
+	}
+
+	/**
+	 * The same, but for those that are told of already.
+	 */
+	List<String> leftLongerThan(Duration limit, FreeLocks told) {
+		return describe((gap) -> gap.isLongerThan(limit) && !told.gaps.contains(gap));
+	}
+
+	private List<String> describe(Predicate<Gap> which) {
 		return this.gaps.stream()
-			.filter((gap) -> gap.isLongerThan(limit))
+			.filter(which)
 			.map((gap) -> gap.describe() + new Circumstances(this.history, gap).describe())
 			.toList();
 	}

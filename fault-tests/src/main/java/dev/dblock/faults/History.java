@@ -2,6 +2,8 @@ package dev.dblock.faults;
 
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * All that is known of a run.
  *
@@ -9,8 +11,15 @@ import java.util.List;
  * @param windows when there were faults
  * @param stretches in what state the servers had the locks
  * @param stuck workers that did not end when they were told to
+ * @param ledger what transactions have left in the data in the end, if it was looked at
+ * @param plan what was to happen, if it is known
  */
-record History(List<Attempt> attempts, List<Window> windows, List<Stretch> stretches, List<String> stuck) {
+record History(List<Attempt> attempts, List<Window> windows, List<Stretch> stretches, List<String> stuck,
+		@Nullable List<Committed> ledger, @Nullable Plan plan) {
+
+	History(List<Attempt> attempts, List<Window> windows, List<Stretch> stretches, List<String> stuck) {
+		this(attempts, windows, stretches, stuck, null, null);
+	}
 
 	/**
 	 * Whether something happened to a worker or to the servers within a time.
@@ -31,7 +40,7 @@ record History(List<Attempt> attempts, List<Window> windows, List<Stretch> stret
 				.orElse(window))
 			.map((window) -> window.isElection() ? window.forAll() : window)
 			.toList();
-		return new History(this.attempts, ended, this.stretches, this.stuck);
+		return new History(this.attempts, ended, this.stretches, this.stuck, this.ledger, this.plan);
 	}
 
 }

@@ -3,19 +3,26 @@ package dev.dblock.faults;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * A history in files: beside the workers' own records three tables of text, so that it
- * can be judged again.
+ * A history in files: beside the workers' own records tables of text, so that it can be
+ * judged again.
  */
 final class HistoryFolder {
 
 	private static final String FREE = "-";
+
+	private static final String LEDGER = "ledger";
+
+	private static final String PLAN = "plan";
 
 	private final Path folder;
 
@@ -38,12 +45,20 @@ final class HistoryFolder {
 		write("stuck", stuck.stream());
 	}
 
+	void writeLedger(List<Committed> ledger) throws IOException {
+		write(LEDGER, ledger.stream().map((number) -> row(number.lock(), number.value(), number.times())));
+	}
+
+	void writePlan(Plan plan) throws IOException {
+		write(PLAN, Stream.concat(Stream.of(row(plan.duration().toSeconds(), plan.whole())), plan.faults().stream()));
+	}
+
 	private static String row(Object... cells) {
 		return Arrays.stream(cells).map(Object::toString).collect(Collectors.joining("\t"));
 	}
 
 	private void write(String table, Stream<String> rows) throws IOException {
-		Files.write(this.folder.resolve(table + ".tsv"), rows.toList());
+		Files.write(file(table), rows.toList());
 	}
 
 	History read() throws IOException {
@@ -60,11 +75,36 @@ final class HistoryFolder {
 			.map((row) -> new Stretch(row[0], row[1].equals(FREE) ? null : row[1], number(row[2]), number(row[3]),
 					number(row[4])))
 			.toList();
-		return new History(attempts, windows, stretches, rows("stuck").map((row) -> row[0]).toList());
+		return new History(attempts, windows, stretches, rows("stuck").map((row) -> row[0]).toList(), ledger(), plan());
+	}
+
+	/**
+	 * Runs before there was one have none.
+	 */
+	private @Nullable List<Committed> ledger() throws IOException {
+		return !isThere(LEDGER) ? null
+				: rows(LEDGER).map((row) -> new Committed(row[0], number(row[1]), Integer.parseInt(row[2]))).toList();
+	}
+
+	private @Nullable Plan plan() throws IOException {
+		if (!isThere(PLAN)) {
+			return null;
+		}
+		List<String[]> rows = rows(PLAN).toList();
+		return new Plan(Duration.ofSeconds(number(rows.get(0)[0])), Boolean.parseBoolean(rows.get(0)[1]),
+				rows.stream().skip(1).map((row) -> row[0]).toList());
+	}
+
+	private boolean isThere(String table) {
+		return Files.exists(file(table));
+	}
+
+	private Path file(String table) {
+		return this.folder.resolve(table + ".tsv");
 	}
 
 	private Stream<String[]> rows(String table) throws IOException {
-		return Files.readAllLines(this.folder.resolve(table + ".tsv")).stream().map((line) -> line.split("\t"));
+		return Files.readAllLines(file(table)).stream().map((line) -> line.split("\t"));
 	}
 
 	private static long number(String cell) {

@@ -38,32 +38,49 @@ final class Judge {
 
 	private final EmptyLocks emptyLocks;
 
+	private final LongLeases longLeases;
+
 	Judge(History history) {
 		this.history = history;
 		this.freeLocks = new FreeLocks(history);
 		this.emptyLocks = new EmptyLocks(history);
+		this.longLeases = new LongLeases(history);
 	}
 
 	List<Finding> findings() {
-		return List.of(Finding.rule("overlaps of two handles that claimed the lock", overlaps()),
-				Finding.rule("tokens that were not higher than all before", fallingTokens()),
-				Finding.rule("tokens granted twice", repeatedTokens()),
-				Finding.rule("handles that held the lock again after they had lost it", heldAfterLoss()),
-				Finding.rule("lost updates, refused by token", lostUpdates(Writing.TOKEN)),
-				Finding.rule("lost updates, in transactions", lostUpdates(Writing.TRANSACTION)),
-				Finding.figure("lost updates, unfenced (not promised)", lostUpdates(Writing.UNFENCED)),
+		List<String> lostUnfenced = lostUpdates(Writing.UNFENCED);
+		List<Finding> findings = new ArrayList<>(
+				List.of(Finding.rule("overlaps of two handles that claimed the lock", overlaps()),
+						Finding.rule("tokens that were not higher than all before", fallingTokens()),
+						Finding.rule("tokens granted twice", repeatedTokens()),
+						Finding.rule("handles that held the lock again after they had lost it", heldAfterLoss()),
+						Finding.rule("lost updates, refused by token", lostUpdates(Writing.TOKEN)),
+						Finding.rule("lost updates, in transactions", lostUpdates(Writing.TRANSACTION)),
+						Finding.figure("lost updates, unfenced (not promised)", lostUnfenced)));
+		findings.addAll(new Ledger(this.history).findings());
+		findings.addAll(times());
+		findings.addAll(List.of(
+				Finding.rule("leases of 10 s lost while nothing happened but elections of less than 5 s",
+						this.longLeases.lost()),
+				Finding.rule("attempts that never came to an end", unfinished()),
+				Finding.rule("workers that did not stop", this.history.stuck())));
+		findings
+			.addAll(new Power(this.history).findings(lostUnfenced.size(), this.longLeases.renewedThroughElections()));
+		return findings;
+	}
+
+	private List<Finding> times() {
+		return List.of(
 				Finding.rule("free locks left for more than " + UNTAKEN_LIMIT.toSeconds() + " s while somebody waited",
 						this.freeLocks.leftLongerThan(UNTAKEN_LIMIT)),
+				Finding.rule("free locks left for that long after an election, though a fault went on",
+						new FreeLocks(this.history.endedByElections()).leftLongerThan(UNTAKEN_LIMIT, this.freeLocks)),
 				Finding.rule("names that nobody entered for more than " + UNTAKEN_LIMIT.toSeconds()
 						+ " s while somebody waited", this.emptyLocks.leftLongerThan(UNTAKEN_LIMIT)),
 				Finding.figure("names that nobody entered until the server ended a transaction",
 						this.emptyLocks.behindTransactions(UNTAKEN_LIMIT)),
 				Finding.rule("locks that nobody had for more than a lease", orphans()),
-				Finding.rule("leases that had ended and were renewed", revived()),
-				Finding.rule("leases of 10 s lost while nothing happened but elections of less than 5 s",
-						lostAtElection()),
-				Finding.rule("attempts that never came to an end", unfinished()),
-				Finding.rule("workers that did not stop", this.history.stuck()));
+				Finding.rule("leases that had ended and were renewed", revived()));
 	}
 
 	private Map<String, List<Attempt>> claimedByName() {
@@ -195,26 +212,6 @@ final class Judge {
 			}
 		}
 		return cases;
-	}
-
-	private List<String> lostAtElection() {
-		Duration lease = Duration.ofSeconds(10);
-		return cases((attempt) -> {
-			if (attempt.lostNanos() == 0 || !LockName.leaseOf(attempt.name()).equals(lease)) {
-				return false;
-			}
-			List<Window> meanwhile = this.history.windows()
-				.stream()
-				.filter((window) -> window.isFor(attempt.worker())
-						&& window.overlaps(attempt.lostNanos() - lease.toNanos(), attempt.lostNanos()))
-				.toList();
-			return meanwhile.stream().allMatch(Window::isOfPrimary)
-					&& together(meanwhile) < Duration.ofSeconds(5).toNanos();
-		});
-	}
-
-	private static long together(List<Window> windows) {
-		return Span.union(windows.stream().map(Window::span).toList()).stream().mapToLong(Span::nanos).sum();
 	}
 
 	private List<String> unfinished() {

@@ -54,7 +54,8 @@ record Mutant(String name, String source, List<Change> changes, List<String> exp
 						OVERLAPS, Trial.STOPS),
 				new Mutant("no fence", "core/OpenTransaction.java",
 						List.of(new Change("this.leases.forEach(this::write);", "// No fence is written")),
-						List.of("lost updates, in transactions"), Trial.WRITES),
+						List.of("lost updates, in transactions", "numbers that more than one transaction"),
+						Trial.WRITES),
 				new Mutant("a late renewal that shortens", STATEMENTS,
 						List.of(new Change("doc(\"$max\", EXPIRES_AT, until)", "until")), OVERLAPS, Trial.EXTENSIONS),
 				new Mutant("a stored answer taken for a grant", "core/LockRequests.java", List.of(

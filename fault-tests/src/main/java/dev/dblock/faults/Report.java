@@ -72,6 +72,12 @@ final class Report {
 		}
 		this.out.printf(Locale.ROOT, "commits after the end of the lease, for which a take-over had to wait: %,d%n",
 				this.history.attempts().stream().filter(Attempt::isCommittedLate).count());
+		List<Committed> ledger = this.history.ledger();
+		this.out.println("numbers that transactions have committed, in the data: "
+				+ ((ledger != null) ? String.format(Locale.ROOT, "%,d", ledger.size())
+						: "not looked at, since this run did not save them"));
+		this.out.printf(Locale.ROOT, "leases of 10 s renewed through elections at which a loss would be judged: %,d%n",
+				new LongLeases(this.history).renewedThroughElections());
 	}
 
 	private void faults() {
@@ -87,9 +93,9 @@ final class Report {
 			.stream()
 			.sorted(Comparator.comparing(Window::kind))
 			.collect(Collectors.groupingBy(Window::kind, TreeMap::new, Collectors.toList()));
-		this.out.printf(Locale.ROOT, "%-28s %5s %12s %16s %18s%n", "fault", "times", "longest, ms", "next section, ms",
+		this.out.printf(Locale.ROOT, "%-42s %5s %12s %16s %18s%n", "fault", "times", "longest, ms", "next section, ms",
 				"free and left, ms");
-		kinds.forEach((kind, windows) -> this.out.printf(Locale.ROOT, "%-28s %5d %,12d %,16d %,18d%n", kind,
+		kinds.forEach((kind, windows) -> this.out.printf(Locale.ROOT, "%-42s %5d %,12d %,16d %,18d%n", kind,
 				windows.size(), longest(windows),
 				windows.stream().mapToLong((window) -> next(entries, window)).max().orElse(0),
 				windows.stream()

@@ -34,6 +34,10 @@ final class Schedule {
 		}
 	}
 
+	List<String> kinds() {
+		return this.faults.stream().map(Fault::kind).toList();
+	}
+
 	void run(World world) throws Exception {
 		long end = System.nanoTime() + this.duration.toNanos();
 		List<Fault> round = new ArrayList<>();

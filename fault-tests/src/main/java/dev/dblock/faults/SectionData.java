@@ -1,11 +1,15 @@
 package dev.dblock.faults;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import com.mongodb.ReadConcern;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.Accumulators;
+import com.mongodb.client.model.Aggregates;
+import com.mongodb.client.model.Sorts;
 import dev.dblock.LockLostException;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +40,8 @@ final class SectionData {
 
 	private static final String TOKEN = "token";
 
+	private static final String TIMES = "times";
+
 	private static final long TIMEOUT_SECONDS = 5;
 
 	private final MongoTemplate template;
@@ -55,6 +61,22 @@ final class SectionData {
 			}
 		}
 		database.getCollection(LEDGER).createIndex(new Document(LOCK, 1).append(VALUE, -1));
+	}
+
+	/**
+	 * What transactions have committed, from a primary that a majority confirms.
+	 */
+	static List<Committed> ledger(MongoDatabase database) {
+		return database.getCollection(LEDGER)
+			.withReadConcern(ReadConcern.LINEARIZABLE)
+			.aggregate(List.of(Aggregates.group(new Document(LOCK, "$" + LOCK).append(VALUE, "$" + VALUE),
+					Accumulators.sum(TIMES, 1)), Aggregates.sort(Sorts.ascending(ID))))
+			.map((group) -> committed(group.get(ID, Document.class), group.getInteger(TIMES)))
+			.into(new ArrayList<>());
+	}
+
+	private static Committed committed(Document number, int times) {
+		return new Committed(number.getString(LOCK), number.getLong(VALUE), times);
 	}
 
 	private static String id(Writing writing, String lock) {

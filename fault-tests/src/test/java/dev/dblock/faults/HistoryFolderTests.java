@@ -146,4 +146,15 @@ class HistoryFolderTests {
 			.isEqualTo(new History(List.of(), List.of(window), List.of(free, held), List.of("worker-1")));
 	}
 
+	@Test
+	void ledgerAndPlanComeBackWhereThereAre() throws IOException {
+		Plan plan = new Plan(Duration.ofSeconds(1860), true, List.of("worker killed", "stream's reads cut"));
+		List<Committed> ledger = List.of(new Committed("red", 7, 1), new Committed("green", 1, 2));
+		HistoryFolder history = new HistoryFolder(this.folder);
+		history.write(List.of(), List.of(), List.of(), List.of());
+		history.writePlan(plan);
+		history.writeLedger(ledger);
+		assertThat(history.read()).isEqualTo(new History(List.of(), List.of(), List.of(), List.of(), ledger, plan));
+	}
+
 }

@@ -1,9 +1,11 @@
 package dev.dblock.faults;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,7 +29,17 @@ class JudgeTests {
 
 	private static final String UNFENCED = "lost updates, unfenced";
 
-	private static final String LEFT_FREE = "free locks left";
+	private static final String COMMITTED_TWICE = "numbers that more than one transaction has committed";
+
+	private static final String NOT_THERE = "confirmed transactions whose number is not there";
+
+	private static final String NEVER_DONE = "faults that were never done";
+
+	private static final String NO_POWER = "figures that are 0";
+
+	private static final String LEFT_FREE = "free locks left for more than 2 s";
+
+	private static final String AFTER_ELECTION = "free locks left for that long after an election";
 
 	private static final String NOT_ENTERED = "names that nobody entered for more than 2 s";
 
@@ -51,13 +63,17 @@ class JudgeTests {
 
 	private final List<String> stuck = new ArrayList<>();
 
+	private @Nullable List<Committed> ledger;
+
+	private @Nullable Plan plan;
+
+	private List<Finding> findings() {
+		return new Judge(new History(this.attempts, this.windows, this.stretches, this.stuck, this.ledger, this.plan))
+			.findings();
+	}
+
 	private List<String> broken() {
-		History history = new History(this.attempts, this.windows, this.stretches, this.stuck);
-		return new Judge(history).findings()
-			.stream()
-			.filter((finding) -> finding.count() > 0)
-			.map(Finding::what)
-			.toList();
+		return findings().stream().filter((finding) -> finding.count() > 0).map(Finding::what).toList();
 	}
 
 	private void assertBroken(String... rules) {
@@ -202,6 +218,109 @@ class JudgeTests {
 	}
 
 	@Test
+	void numberThatIsTwiceInTheLedgerIsALostUpdateThoughOneWasNeverConfirmed() {
+		Attempt killed = section(1, 1024, 10, 20, Outcome.OPEN);
+		this.attempts.add(writing(killed, Writing.TRANSACTION, Written.FENCED, 7));
+		this.attempts
+			.add(writing(section(2, 2048, 4000, 4100, Outcome.RELEASED), Writing.TRANSACTION, Written.CONFIRMED, 7));
+		this.ledger = List.of(new Committed("red", 7, 1));
+		assertBroken();
+		this.ledger = List.of(new Committed("red", 7, 2));
+		assertBroken(COMMITTED_TWICE);
+		assertThat(findings()).filteredOn((finding) -> !finding.passed())
+			.singleElement()
+			.satisfies((finding) -> assertThat(finding.examples())
+				.containsExactly("7 of 'red' is there 2 times; it was written by "
+						+ "worker 1 (life 1) with token 1024 of 'red' (ACQUIRE, OPEN): FENCED, and by "
+						+ "worker 2 (life 1) with token 2048 of 'red' (ACQUIRE, RELEASED): CONFIRMED"));
+		this.attempts.set(0, writing(killed, Writing.TRANSACTION, Written.UNKNOWN, 7));
+		assertBroken(COMMITTED_TWICE);
+	}
+
+	@Test
+	void confirmedTransactionWhoseNumberIsNotInTheLedgerIsLost() {
+		this.attempts.add(writing(section(1, 1, 10, 20, Outcome.RELEASED), Writing.TRANSACTION, Written.CONFIRMED, 7));
+		this.ledger = List.of(new Committed("green", 7, 1), new Committed("red", 6, 1));
+		assertBroken(NOT_THERE);
+		assertThat(findings()).anyMatch((finding) -> !finding.passed());
+		this.ledger = List.of(new Committed("red", 7, 1));
+		assertBroken();
+	}
+
+	@Test
+	void writesThatNobodyConfirmedOrThatWereInNoTransactionNeedNotBeInTheLedger() {
+		this.attempts.add(writing(section(1, 1, 10, 20, Outcome.RELEASED), Writing.TOKEN, Written.CONFIRMED, 7));
+		this.attempts.add(writing(section(1, 2, 30, 40, Outcome.LOST), Writing.TRANSACTION, Written.UNKNOWN, 8));
+		this.attempts
+			.add(writing(section(1, 3, 50, 60, Outcome.LOST), Writing.TRANSACTION, Written.REFUSED_BY_FENCE, 9));
+		this.ledger = List.of();
+		assertBroken();
+	}
+
+	@Test
+	void ledgerOfARunThatSavedNoneIsNotJudged() {
+		this.attempts.add(writing(section(1, 1, 10, 20, Outcome.RELEASED), Writing.TRANSACTION, Written.CONFIRMED, 7));
+		assertThat(findings()).noneMatch((finding) -> List.of(COMMITTED_TWICE, NOT_THERE).contains(finding.what()));
+	}
+
+	private static Plan plan(Duration duration, boolean whole) {
+		return new Plan(duration, whole, List.of("worker killed", "primary stepped down"));
+	}
+
+	/**
+	 * What a run has to have seen that others may lose, and fenced writers must not.
+	 */
+	private void seeWhatIsToBeSeen() {
+		this.attempts.add(writing(section(1, 1, 10, 20, Outcome.RELEASED), Writing.UNFENCED, Written.CONFIRMED, 7));
+		this.attempts.add(writing(section(2, 2, 30, 40, Outcome.RELEASED), Writing.UNFENCED, Written.CONFIRMED, 7));
+		this.attempts
+			.add(writing(section(1, 3, 50, 60, Outcome.LOST), Writing.TRANSACTION, Written.REFUSED_BY_FENCE, 9));
+		this.attempts.add(section(1, "slow", 4, 20_000, 29_000, Outcome.RELEASED));
+		this.windows.add(new Window("primary elected", 0, nanos(20_500), nanos(23_000)));
+		this.windows.add(new Window("worker killed", 1, nanos(90_000), nanos(91_000)));
+		this.windows.add(new Window("primary stepped down", 0, nanos(92_000), nanos(93_000)));
+	}
+
+	@Test
+	void faultThatWasTriedInVainMustHappenInALongRun() {
+		seeWhatIsToBeSeen();
+		this.plan = plan(Duration.ofMinutes(30), true);
+		assertBroken(UNFENCED);
+		this.windows.set(2, new Window(Window.notDone("primary stepped down"), 0, nanos(92_000), nanos(93_000)));
+		this.windows.set(1, new Window(Window.nobodyFound("worker killed"), 1, nanos(90_000), nanos(91_000)));
+		assertBroken(UNFENCED, NEVER_DONE);
+		assertThat(findings()).filteredOn((finding) -> !finding.passed())
+			.singleElement()
+			.satisfies((finding) -> assertThat(finding.examples()).containsExactly("worker killed",
+					"primary stepped down"));
+	}
+
+	@Test
+	void shortRunAndOneOfSomeFaultsTellWhatNeverHappened() {
+		for (Plan plan : List.of(plan(Duration.ofSeconds(1799), true), plan(Duration.ofMinutes(30), false))) {
+			this.plan = plan;
+			assertBroken(NEVER_DONE);
+			assertThat(findings()).allMatch(Finding::passed);
+		}
+	}
+
+	@Test
+	void longRunThatCouldNotHaveShownItShowsNothing() {
+		this.plan = new Plan(Duration.ofMinutes(30), true, List.of());
+		assertBroken(NO_POWER);
+		assertThat(findings()).filteredOn((finding) -> !finding.passed())
+			.singleElement()
+			.satisfies((finding) -> assertThat(finding.examples()).hasSize(3)
+				.anyMatch((example) -> example.contains("no unfenced update was lost"))
+				.anyMatch((example) -> example.contains("no transaction was refused by its fence"))
+				.anyMatch((example) -> example.contains("no lease of 10 s was renewed")));
+		seeWhatIsToBeSeen();
+		assertBroken(UNFENCED);
+		this.attempts.remove(2);
+		assertBroken(UNFENCED, NO_POWER);
+	}
+
+	@Test
 	void lostUnfencedUpdatesAreToldAndBreakNoRule() {
 		this.attempts.add(writing(section(1, 1, 10, 20, Outcome.RELEASED), Writing.UNFENCED, Written.CONFIRMED, 7));
 		this.attempts.add(writing(section(2, 2, 30, 40, Outcome.RELEASED), Writing.UNFENCED, Written.CONFIRMED, 7));
@@ -228,6 +347,17 @@ class JudgeTests {
 		assertBroken();
 		this.windows.set(0, new Window("primary killed", 0, 0, nanos(3900)));
 		assertBroken(LEFT_FREE);
+	}
+
+	@Test
+	void freeLockMustBeTakenSoonAfterAnElectionThoughTheOldPrimaryIsNotBackYet() {
+		this.stretches.add(free(0, 10_000));
+		this.attempts.add(waiting(1, 0, 6000));
+		this.windows.add(new Window("primary frozen", 0, 0, nanos(5000)));
+		this.windows.add(Window.election("primary frozen", 0, nanos(4000)));
+		assertBroken();
+		this.windows.set(1, Window.election("primary frozen", 0, nanos(3999)));
+		assertBroken(AFTER_ELECTION);
 	}
 
 	@Test

@@ -51,6 +51,28 @@ class ReportTests {
 	}
 
 	@Test
+	void faultThatWasNotDoneIsNotCountedAsThatFault() {
+		List<Window> windows = List.of(new Window("primary stepped down", 0, nanos(1000), nanos(1100)),
+				new Window(Window.notDone("primary stepped down"), 0, nanos(5000), nanos(5200)),
+				new Window("fenced writer stopped", 1, nanos(6000), nanos(6300)),
+				new Window(Window.nobodyFound("fenced writer stopped"), 1, nanos(7000), nanos(7400)));
+		assertThat(print(new History(List.of(), windows, List.of(), List.of())))
+			.containsPattern("primary stepped down +1 +100 ")
+			.containsPattern("primary stepped down, not done +1 +200 ")
+			.containsPattern("fenced writer stopped +1 +300 ")
+			.containsPattern("fenced writer stopped, nobody found +1 +400 ");
+	}
+
+	@Test
+	void dataThatWereNotLookedAtAreToldOf() {
+		String data = "numbers that transactions have committed, in the data: ";
+		assertThat(print(new History(List.of(), List.of(), List.of(), List.of()))).contains(data + "not looked at");
+		assertThat(print(new History(List.of(), List.of(), List.of(), List.of(),
+				List.of(new Committed("red", 1, 1), new Committed("red", 2, 1)), null)))
+			.contains(data + "2\n");
+	}
+
+	@Test
 	void whatTheMachineDidHasARowOfItsOwn() {
 		List<Window> windows = List.of(new Window("primary not writable", 0, nanos(1000), nanos(2500)),
 				new Window("primary not writable", 0, nanos(5000), nanos(6200)),
