@@ -2,6 +2,7 @@ package dev.dblock.mongodb;
 
 import java.util.Set;
 
+import com.mongodb.MongoBulkWriteException;
 import com.mongodb.MongoConnectionPoolClearedException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoExecutionTimeoutException;
@@ -15,6 +16,7 @@ import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.MongoSocketWriteTimeoutException;
 import com.mongodb.MongoTimeoutException;
 import com.mongodb.MongoWriteConcernException;
+import com.mongodb.bulk.WriteConcernError;
 import dev.dblock.LockException;
 import dev.dblock.core.RepositoryInterruptedException;
 import dev.dblock.core.UnreachableStoreException;
@@ -152,11 +154,23 @@ final class FailureTranslation {
 	private static boolean isTimeout(MongoException cause) {
 		return cause instanceof MongoTimeoutException || cause instanceof MongoExecutionTimeoutException
 				|| cause instanceof MongoSocketReadTimeoutException || cause instanceof MongoSocketWriteTimeoutException
-				|| isUnconfirmed(cause) && cause.getCode() == WRITE_CONCERN_TIMEOUT;
+				|| isUnconfirmed(cause) && unconfirmedCode(cause) == WRITE_CONCERN_TIMEOUT;
 	}
 
 	private static boolean isUnconfirmed(MongoException cause) {
-		return cause instanceof MongoWriteConcernException || cause instanceof UnconfirmedWriteException;
+		return cause instanceof MongoWriteConcernException || cause instanceof UnconfirmedWriteException
+				|| unconfirmedBulk(cause) != null;
+	}
+
+	private static int unconfirmedCode(MongoException cause) {
+		WriteConcernError bulk = unconfirmedBulk(cause);
+		return (bulk != null) ? bulk.getCode() : cause.getCode();
+	}
+
+	// The driver has another exception, without a code, for writes that went out together
+	private static @Nullable WriteConcernError unconfirmedBulk(MongoException cause) {
+		return (cause instanceof MongoBulkWriteException bulk && bulk.getWriteErrors().isEmpty())
+				? bulk.getWriteConcernError() : null;
 	}
 
 	// A primary that steps down after the write says so in its write concern error, which

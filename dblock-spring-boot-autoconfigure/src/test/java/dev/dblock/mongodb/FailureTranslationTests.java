@@ -1,8 +1,12 @@
 package dev.dblock.mongodb;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import com.mongodb.MongoBulkWriteException;
 import com.mongodb.MongoClientException;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoConnectionPoolClearedException;
@@ -21,6 +25,8 @@ import com.mongodb.MongoTimeoutException;
 import com.mongodb.MongoWriteConcernException;
 import com.mongodb.ServerAddress;
 import com.mongodb.WriteConcernResult;
+import com.mongodb.bulk.BulkWriteError;
+import com.mongodb.bulk.BulkWriteResult;
 import com.mongodb.bulk.WriteConcernError;
 import com.mongodb.connection.ClusterId;
 import com.mongodb.connection.ServerId;
@@ -28,6 +34,7 @@ import dev.dblock.ForeignDocumentException;
 import dev.dblock.core.RepositoryInterruptedException;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -86,6 +93,10 @@ class FailureTranslationTests {
 				Arguments.of(command(9001), DataAccessResourceFailureException.class),
 				Arguments.of(unconfirmed(64), QueryTimeoutException.class),
 				Arguments.of(unconfirmed(100), DataAccessResourceFailureException.class),
+				Arguments.of(bulk(unmet(64)), QueryTimeoutException.class),
+				Arguments.of(bulk(unmet(100)), DataAccessResourceFailureException.class),
+				Arguments.of(bulk(unmet(64), 121), UncategorizedMongoDbException.class),
+				Arguments.of(bulk(null, 121), UncategorizedMongoDbException.class),
 				Arguments.of(new IllegalStateException("state should be: server session pool is open"),
 						DataAccessResourceFailureException.class),
 				Arguments.of(new IllegalStateException("something else"), UncategorizedMongoDbException.class),
@@ -102,8 +113,18 @@ class FailureTranslationTests {
 	}
 
 	private static MongoException writeConcern(int code) {
-		return new MongoWriteConcernException(new WriteConcernError(code, "name", "text", new BsonDocument()),
-				WriteConcernResult.unacknowledged(), SERVER, java.util.Set.of());
+		return new MongoWriteConcernException(unmet(code), WriteConcernResult.unacknowledged(), SERVER, Set.of());
+	}
+
+	private static WriteConcernError unmet(int code) {
+		return new WriteConcernError(code, "name", "text", new BsonDocument());
+	}
+
+	private static MongoException bulk(@Nullable WriteConcernError unmet, int... codes) {
+		List<BulkWriteError> errors = IntStream.range(0, codes.length)
+			.mapToObj((i) -> new BulkWriteError(codes[i], "text", new BsonDocument(), i))
+			.toList();
+		return new MongoBulkWriteException(BulkWriteResult.unacknowledged(), errors, unmet, SERVER, Set.of());
 	}
 
 	/**

@@ -187,11 +187,23 @@ class MongoLockFaultTests {
 		LeaseKey held = key("held");
 		acquire(locks, held);
 		this.server.failCommand(FailCommand.on("findAndModify", "update", "insert").writeConcernError(100));
-		for (ThrowingCallable write : writes(locks, held)) {
-			assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(write)
-				.withMessageContaining("'held'")
-				.withMessageContaining("may have been done or not");
-		}
+		writes(locks, held).forEach(MongoLockFaultTests::assertUnconfirmed);
+		this.server.failCommand(FailCommand.on("update")
+			.forCollection(this.documents.getNamespace().getDatabaseName(), "locks.fences")
+			.writeConcernError(100));
+		overtakable("held");
+		assertUnconfirmed(() -> acquire(locks, key("held")));
+	}
+
+	private static void assertUnconfirmed(ThrowingCallable write) {
+		assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(write)
+			.withMessageContaining("'held'")
+			.withMessageContaining("may have been done or not");
+	}
+
+	private void overtakable(String name) {
+		this.documents.updateOne(new Document("_id", name),
+				new Document("$set", new Document("expiresAt", new Date(0))));
 	}
 
 	private static List<ThrowingCallable> writes(MongoLockRepository locks, LeaseKey held) {

@@ -1,5 +1,6 @@
 package dev.dblock.scenario;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -7,6 +8,7 @@ import java.util.UUID;
 import com.mongodb.MongoException;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
 import dev.dblock.scenario.SentCommands.Sent;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
@@ -18,6 +20,8 @@ import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -40,6 +44,10 @@ class DisturbedTransactionTests {
 	private static final int WRITE_CONFLICT = 112;
 
 	private static final int NO_SUCH_TRANSACTION = 251;
+
+	private static final int WRITE_CONCERN_TIMEOUT = 64;
+
+	private static final int UNSATISFIABLE_WRITE_CONCERN = 100;
 
 	private static final int SHUTDOWN_IN_PROGRESS = 91;
 
@@ -212,6 +220,20 @@ class DisturbedTransactionTests {
 		assertThat(this.instances.document("stock")).containsEntry("fencePending", true);
 		this.server.clearFailPoints();
 		LockHandle next = this.other.locks().acquire("stock");
+		assertThat(fence(3)).containsEntry("token", next.token());
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.application.inTransaction(this::order));
+		assertThat(orders()).isEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { WRITE_CONCERN_TIMEOUT, UNSATISFIABLE_WRITE_CONCERN })
+	void waiterAsksAgainWhenNoMajorityHasConfirmedTheRaise(int error) {
+		this.instances.expire("stock");
+		this.server.failCommand(onFences("update").writeConcernError(error).times(1));
+		LockHandle next = this.other.locks().acquire("stock", LockOptions.defaults().waitUpTo(Duration.ofMinutes(1)));
+		assertThat(this.other.commands().to(Instance.FENCES)).extracting(Sent::command)
+			.containsExactly("update", "update");
 		assertThat(fence(3)).containsEntry("token", next.token());
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.application.inTransaction(this::order));
