@@ -99,6 +99,15 @@ final class FencedApplication {
 	}
 
 	/**
+	 * Transactions that another manager of the same application begins.
+	 */
+	TransactionTemplate transactionsOn(MongoDatabaseFactory factory) {
+		MongoTransactionManager manager = new MongoTransactionManager(factory);
+		this.context.getBeanFactory().initializeBean(manager, "elsewhere");
+		return new TransactionTemplate(manager);
+	}
+
+	/**
 	 * Do something between the fence and the commit of the next transaction.
 	 * @return what came of it
 	 */
@@ -129,9 +138,7 @@ final class FencedApplication {
 					application.mongo().getDb().getName() + "-elsewhere");
 			this.mongo = new MongoTemplate(factory);
 			this.mongo.createCollection("orders");
-			MongoTransactionManager manager = new MongoTransactionManager(factory);
-			application.context.getBeanFactory().initializeBean(manager, "elsewhere");
-			this.transactions = new TransactionTemplate(manager);
+			this.transactions = application.transactionsOn(factory);
 		}
 
 		void insertInTransaction() {

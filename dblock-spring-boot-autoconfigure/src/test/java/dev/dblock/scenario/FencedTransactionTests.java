@@ -3,9 +3,13 @@ package dev.dblock.scenario;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
+import com.mongodb.MongoException;
 import com.mongodb.TransactionOptions;
 import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
@@ -23,7 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.data.mongodb.MongoTransactionManager;
+import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -294,6 +301,30 @@ class FencedTransactionTests {
 		assertThat(orders()).isEqualTo(1);
 	}
 
+	/**
+	 * What it has read is older than what the holder before it has committed.
+	 */
+	@Test
+	void transactionOlderThanItsLockMeetsTheCommitOfTheHolderBefore() {
+		FencedApplication second = FencedApplication.start(this.instances, "second");
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> inTransaction(() -> {
+			assertThat(this.application.mongo().findAll(Document.class, ORDERS)).isEmpty();
+			CompletableFuture
+				.runAsync(() -> second.locks()
+					.execute("stock", () -> second.inTransaction(() -> second.mongo().insert(new Document(), ORDERS))))
+				.join();
+			hold();
+			order();
+		}))
+			.havingRootCause()
+			.isInstanceOfSatisfying(MongoException.class,
+					(ex) -> assertThat(ex.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)).isTrue());
+		assertThat(orders()).as("of the holder before").isEqualTo(1);
+		assertThat(this.held).allMatch(LockHandle::isHeld);
+		inTransaction(this::order);
+		assertThat(orders()).isEqualTo(2);
+	}
+
 	@Test
 	void innerTransactionsAreFencedBesideTheOuterOne() {
 		LockHandle lock = this.locks.acquire("stock");
@@ -498,6 +529,30 @@ class FencedTransactionTests {
 			assertLost(elsewhere::insertInTransaction);
 			assertThat(elsewhere.count()).isEqualTo(1);
 		}
+	}
+
+	/**
+	 * Nobody ever finds those servers: a fence that was sent there would fail.
+	 */
+	@Test
+	void transactionOfOtherServersIsNotFencedAndRefusedOnceTheLeaseIsOver() {
+		try (MongoClient client = MongoClients
+			.create("mongodb://localhost:1/?replicaSet=none&serverSelectionTimeoutMS=1")) {
+			TransactionTemplate elsewhere = this.application
+				.transactionsOn(new SimpleMongoClientDatabaseFactory(client, "elsewhere"));
+			LockHandle overtaken = this.locks.acquire("stock");
+			elsewhere.executeWithoutResult((status) -> overtake());
+			assertThat(overtaken.release()).isFalse();
+			LockHandle ended = this.locks.acquire("warehouse",
+					LockOptions.lease(Duration.ofSeconds(1)).autoRenew(false));
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> elsewhere
+					.executeWithoutResult((status) -> Instances.eventually().until(() -> !ended.isHeld())))
+				.satisfies((lost) -> assertThat(lost.name()).isEqualTo("warehouse"))
+				.extracting(LockLostException::reason)
+				.isEqualTo(LossReason.EXPIRED);
+		}
+		assertThat(this.application.commands().fences()).isEmpty();
 	}
 
 	@Test
