@@ -7,6 +7,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
@@ -27,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.mongodb.autoconfigure.MongoClientSettingsBuilderCustomizer;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -53,6 +58,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class ShutdownTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(6);
+
+	private static final Duration SHORT_LEASE = Duration.ofSeconds(3);
 
 	private static final String SHORT_PHASES = "spring.lifecycle.timeout-per-shutdown-phase=100ms";
 
@@ -224,6 +231,27 @@ class ShutdownTests {
 		assertThat(left).containsKey("holder");
 	}
 
+	/**
+	 * A client that was closed would send nothing whatever the engine does.
+	 */
+	@Test
+	void nothingIsRenewedAfterwardsThoughTheClientGoesOn() {
+		ConfigurableApplicationContext application = startApplication(OutlivedConfiguration.class);
+		SentCommands commands = application.getBean(SentCommands.class);
+		try (MongoClient client = application.getBean(MongoClient.class)) {
+			LockHandle handle = locks(application).acquire("job", LockOptions.lease(SHORT_LEASE));
+			application.close();
+			Document left = this.instances.document("job");
+			int sent = commands.to(Instance.COLLECTION).size();
+			Instances.eventually()
+				.during(SHORT_LEASE.multipliedBy(2))
+				.until(() -> this.instances.document("job").equals(left)
+						&& commands.to(Instance.COLLECTION).size() == sent);
+			assertThat(handle.isHeld()).isFalse();
+			assertThat(client.listDatabaseNames()).as("what the client can still ask").isNotEmpty();
+		}
+	}
+
 	@Test
 	void childThatClosesLeavesTheLocksOfItsParentAlone() throws Exception {
 		ConfigurableApplicationContext parent = startApplication(QuietConfiguration.class);
@@ -351,6 +379,19 @@ class ShutdownTests {
 		@Bean
 		MongoClientSettingsBuilderCustomizer watched(SentCommands commands) {
 			return (settings) -> settings.applicationName("ending").addCommandListener(commands);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OutlivedConfiguration extends QuietConfiguration {
+
+		@Bean(destroyMethod = "")
+		MongoClient client(@Value("${spring.mongodb.uri}") String uri, SentCommands commands) {
+			return MongoClients.create(MongoClientSettings.builder()
+				.applyConnectionString(new ConnectionString(uri))
+				.addCommandListener(commands)
+				.build());
 		}
 
 	}
