@@ -12,13 +12,17 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.dblock.LockContext;
+import dev.dblock.LockEngine;
 import dev.dblock.LockHandle;
+import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.EngineState;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -44,6 +48,7 @@ import org.springframework.core.annotation.Order;
 import org.springframework.core.task.AsyncTaskExecutor;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -273,16 +278,79 @@ class ShutdownTests {
 
 	@Test
 	void contextsThatShareAnEngineEndWithTheirParent() throws Exception {
-		ConfigurableApplicationContext parent = startApplication(QuietConfiguration.class);
-		ConfigurableApplicationContext child = this.instances.startChild(parent, ExecutedConfiguration.class);
+		ConfigurableApplicationContext parent = startApplication(QuietConfiguration.class, SHORT_PHASES);
+		ConfigurableApplicationContext child = this.instances.startChild(parent, AwaitingChildConfiguration.class);
 		assertThat(locks(child)).isSameAs(locks(parent));
 		Job job = child.getBean(Job.class);
+		ChildConfiguration.executor(child).execute(job::run);
 		LockHandle handle = job.handle.get(60, TimeUnit.SECONDS);
+		LockHandle taken = this.other.locks().acquire("wanted");
+		CompletableFuture<Boolean> waiter = waiterOf(child, parent);
+		SentCommands commands = parent.getBean(SentCommands.class);
+		Work<Boolean> shutdown = Work.start(parent::close);
+		assertThat(waiter).failsWithin(Duration.ofMinutes(1))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockShutdownException.class);
+		awaitRenewals(2);
+		assertThat(shutdown.isDone()).isFalse();
+		assertThat(handle.isHeld()).isTrue();
 		job.end.countDown();
-		child.close();
+		shutdown.result();
+		assertThat(child.isActive()).isFalse();
 		assertThat(job.outcome.get(60, TimeUnit.SECONDS)).isEqualTo("held to the end");
-		assertThat(handle.isHeld()).isFalse();
-		assertThat(locks(parent).acquire("job").release()).isTrue();
+		assertThat(job.losses.all()).isEmpty();
+		assertThat(this.instances.isReleased("job")).isTrue();
+		int sent = commands.to(Instance.COLLECTION).size();
+		this.other.locks().acquire("job").release();
+		assertThat(taken.release()).isTrue();
+		assertThat(commands.to(Instance.COLLECTION)).hasSize(sent);
+	}
+
+	@Test
+	void waiterOfAChildThatClosesGoesOnWhileItsExecutorAwaitsIt() throws Exception {
+		ConfigurableApplicationContext parent = startApplication(QuietConfiguration.class, SHORT_PHASES);
+		ConfigurableApplicationContext child = this.instances.startChild(parent, AwaitingChildConfiguration.class);
+		LockHandle taken = this.other.locks().acquire("wanted");
+		CompletableFuture<Boolean> waiter = waiterOf(child, parent);
+		CountDownLatch closing = new CountDownLatch(1);
+		parent.addApplicationListener((ContextClosedEvent event) -> closing.countDown());
+		Work<Boolean> shutdown = Work.start(child::close);
+		assertThat(closing.await(60, TimeUnit.SECONDS)).isTrue();
+		assertThat(waiter).isNotDone();
+		assertThat(shutdown.isDone()).isFalse();
+		assertThat(taken.release()).isTrue();
+		assertThat(waiter).succeedsWithin(Duration.ofMinutes(1));
+		shutdown.result();
+		assertThat(this.instances.isReleased("wanted")).isTrue();
+		assertThat(locks(parent).acquire("wanted").release()).isTrue();
+	}
+
+	@Test
+	void waiterOfAChildThatClosesIsInterruptedByAnExecutorThatDoesNotAwaitIt() {
+		ConfigurableApplicationContext parent = startApplication(QuietConfiguration.class, SHORT_PHASES);
+		ConfigurableApplicationContext child = this.instances.startChild(parent, ChildConfiguration.class);
+		LockHandle taken = this.other.locks().acquire("wanted");
+		CompletableFuture<Boolean> waiter = waiterOf(child, parent);
+		child.close();
+		assertThat(waiter).failsWithin(Duration.ofMinutes(1))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockInterruptedException.class);
+		assertThat(state(parent).waiting()).isZero();
+		assertThat(taken.release()).isTrue();
+		assertThat(locks(parent).acquire("wanted").release()).isTrue();
+	}
+
+	private static CompletableFuture<Boolean> waiterOf(ConfigurableApplicationContext child,
+			ConfigurableApplicationContext parent) {
+		LockTemplate locks = locks(child);
+		CompletableFuture<Boolean> waiter = ChildConfiguration.executor(child)
+			.submitCompletable(() -> locks.execute("wanted", PATIENT, () -> true));
+		Instances.eventually().until(() -> state(parent).waiting() == 1);
+		return waiter;
+	}
+
+	private static EngineState state(ConfigurableApplicationContext application) {
+		return ((DefaultLockEngine) application.getBean(LockEngine.class)).state();
 	}
 
 	@Test
@@ -423,6 +491,45 @@ class ShutdownTests {
 			Job job = new Job(locks, losses);
 			applicationTaskExecutor.execute(job::run);
 			return job;
+		}
+
+	}
+
+	/**
+	 * Brings an executor of its own; what it does not bring is its parent's.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class ChildConfiguration {
+
+		static ThreadPoolTaskExecutor executor(ConfigurableApplicationContext child) {
+			return child.getBean("childExecutor", ThreadPoolTaskExecutor.class);
+		}
+
+		@Bean
+		ThreadPoolTaskExecutor childExecutor() {
+			ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
+			executor.setCorePoolSize(2);
+			return executor;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class AwaitingChildConfiguration extends ChildConfiguration {
+
+		@Override
+		@Bean
+		ThreadPoolTaskExecutor childExecutor() {
+			ThreadPoolTaskExecutor executor = super.childExecutor();
+			executor.setWaitForTasksToCompleteOnShutdown(true);
+			executor.setAwaitTerminationSeconds(300);
+			return executor;
+		}
+
+		@Bean
+		Job job(LockTemplate locks, Losses losses) {
+			return new Job(locks, losses);
 		}
 
 	}
