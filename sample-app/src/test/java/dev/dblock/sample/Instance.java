@@ -27,10 +27,16 @@ final class Instance implements AutoCloseable {
 	}
 
 	static Instance start(String name, String... arguments) {
+		return start(SampleApplication.class, name, arguments);
+	}
+
+	/**
+	 * Start the sample with something beside it.
+	 */
+	static Instance start(Class<?> application, String name, String... arguments) {
 		List<String> all = new ArrayList<>(List.of("--server.port=0", "--dblock.acquirer=" + name));
 		all.addAll(List.of(arguments));
-		return new Instance(
-				new SpringApplicationBuilder(SampleApplication.class).run(all.toArray(new String[all.size()])));
+		return new Instance(new SpringApplicationBuilder(application).run(all.toArray(new String[all.size()])));
 	}
 
 	ConfigurableApplicationContext context() {

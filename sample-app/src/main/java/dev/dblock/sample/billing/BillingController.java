@@ -4,9 +4,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
+import dev.dblock.LockException;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOperations;
+import dev.dblock.LockShutdownException;
 import dev.dblock.LockUnavailableException;
 
 import org.springframework.format.annotation.DurationFormat;
@@ -72,8 +74,8 @@ class BillingController {
 		return ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, ex.getMessage());
 	}
 
-	@ExceptionHandler
-	ProblemDetail lost(LockLostException ex) {
+	@ExceptionHandler({ LockLostException.class, LockShutdownException.class })
+	ProblemDetail lost(LockException ex) {
 		return ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, ex.getMessage());
 	}
 
