@@ -2,20 +2,14 @@ package dev.dblock;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.params.ParameterizedTest;
-
-import org.springframework.core.annotation.AnnotatedElementUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,9 +20,12 @@ class GuaranteesTests {
 
 	private static final Path PAGE = Path.of("../docs/guarantees.md");
 
-	private static final Path SOURCES = Path.of("src/test/java");
+	private static final List<Path> SOURCES = List.of(Path.of("src/test/java"), Path.of("../sample-app/src/test/java"));
 
 	private static final Pattern TEST = Pattern.compile("`(\\w+)#(\\w+)`");
+
+	/** What stands between an annotation and the name of its method ends no statement. */
+	private static final String TEST_NAMED = "@(Test|ParameterizedTest|TestFactory)\\b[^;]*\\s%s\\(";
 
 	private static final Pattern PROMISE = Pattern.compile("(?ms)^### ([^\n]+)\n(.*?)(?=^##|\\z)");
 
@@ -53,35 +50,30 @@ class GuaranteesTests {
 	}
 
 	private static boolean isTest(String type, String method) {
-		return types(type).flatMap((found) -> Arrays.stream(found.getDeclaredMethods()))
-			.filter((declared) -> declared.getName().equals(method))
-			.anyMatch(GuaranteesTests::isTest);
+		Pattern test = Pattern.compile(TEST_NAMED.formatted(method));
+		return sources(type).anyMatch((source) -> test.matcher(source).find());
 	}
 
-	private static boolean isTest(Method method) {
-		return Stream.of(Test.class, ParameterizedTest.class, TestFactory.class)
-			.anyMatch((kind) -> AnnotatedElementUtils.isAnnotated(method, kind));
+	private static Stream<String> sources(String type) {
+		return SOURCES.stream().flatMap((folder) -> sources(folder, type));
 	}
 
-	private static Stream<Class<?>> types(String name) {
-		try (Stream<Path> files = Files.walk(SOURCES)) {
-			List<Path> found = files.filter((file) -> file.endsWith(name + ".java")).toList();
-			return found.stream().map(GuaranteesTests::load);
+	private static Stream<String> sources(Path folder, String type) {
+		try (Stream<Path> files = Files.walk(folder)) {
+			List<Path> found = files.filter((file) -> file.endsWith(type + ".java")).toList();
+			return found.stream().map(GuaranteesTests::read);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
 	}
 
-	private static Class<?> load(Path source) {
-		String path = SOURCES.relativize(source).toString();
-		String name = path.substring(0, path.length() - ".java".length())
-			.replace(source.getFileSystem().getSeparator(), ".");
+	private static String read(Path source) {
 		try {
-			return Class.forName(name, false, GuaranteesTests.class.getClassLoader());
+			return Files.readString(source);
 		}
-		catch (ClassNotFoundException ex) {
-			throw new IllegalStateException(ex);
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
 	}
 
