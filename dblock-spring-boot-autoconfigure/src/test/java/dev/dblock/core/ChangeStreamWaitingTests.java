@@ -102,6 +102,23 @@ class ChangeStreamWaitingTests {
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
+	void anImmediateForcedReleaseWakesTheWaiterOfAnotherProcess(MongoServer server) throws Exception {
+		use(server);
+		DefaultLockEngine one = engine();
+		DefaultLockEngine other = engine();
+		LockHandle forced = take(one, "stock");
+		CompletableFuture<LockHandle> waiter = waitFor(other, "stock");
+		awaitParked(other);
+		assertThat(one.forceReleaseNow("stock")).isTrue();
+		LockHandle held = waiter.get();
+		assertThat(held.token()).isGreaterThan(forced.token());
+		assertThat(forced.release()).isFalse();
+		assertThat(held.release()).isTrue();
+		assertThatNothingElseWoke(other);
+	}
+
+	@Test
+	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 	void aCursorThatIsKilledOnTheServerIsReplaced(MongoServer server) throws Exception {
 		use(server);
 		DefaultLockEngine one = engine();
@@ -287,6 +304,38 @@ class ChangeStreamWaitingTests {
 		engines.forEach((engine) -> eventually().until(() -> engine.queues().size() == 0));
 	}
 
+	/**
+	 * A primary that steps down goes on with its streams as a secondary; the stream of
+	 * one that is killed has to be opened at the next.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "step down", "kill" })
+	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
+	void releasesAreToldAgainWhenThePrimaryHasChanged(String event, MongoReplicaSet server) throws Exception {
+		use(server);
+		DefaultLockEngine one = engine();
+		DefaultLockEngine other = engine();
+		LockHandle held = take(one, "stock");
+		CompletableFuture<LockHandle> waiter = waitFor(other, "stock");
+		awaitParked(other);
+		boolean killed = event.equals("kill");
+		if (killed) {
+			server.killPrimary();
+		}
+		else {
+			server.stepDown(60);
+		}
+		server.awaitPrimary();
+		if (killed) {
+			eventually().ignoreExceptions().until(() -> !cursors().isEmpty());
+		}
+		awaitParked(other);
+		held.close();
+		waiter.get().close();
+		assertThat(other.waits().of(Cause.SIGNAL)).isPositive();
+		assertThatNothingElseWoke(other);
+	}
+
 	private void assertThatNothingElseWoke(DefaultLockEngine engine) {
 		for (Cause cause : List.of(Cause.EXPIRY, Cause.POLL, Cause.SLOW_POLL)) {
 			assertThat(engine.waits().of(cause)).as(cause.name()).isZero();
@@ -303,6 +352,18 @@ class ChangeStreamWaitingTests {
 		CompletableFuture<LockHandle> waiter = start(engine, name);
 		eventually().until(() -> engine.signals().isListening() && engine.signals().waiters() > 0);
 		return waiter;
+	}
+
+	/**
+	 * Wait until the waiter has nothing to wait for but that it is told of a release, and
+	 * much later a poll.
+	 */
+	private static void awaitParked(DefaultLockEngine engine) {
+		eventually().until(() -> {
+			LocalQueue queue = engine.queues().find("stock");
+			AskPlan plan = (queue != null) ? queue.plan() : null;
+			return engine.signals().isListening() && plan != null && plan.cause() == Cause.SLOW_POLL;
+		});
 	}
 
 	private CompletableFuture<LockHandle> start(DefaultLockEngine engine, String name) {

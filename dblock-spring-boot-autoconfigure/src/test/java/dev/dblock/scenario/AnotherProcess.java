@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,8 +20,11 @@ final class AnotherProcess implements AutoCloseable {
 
 	private final BufferedReader output;
 
-	private AnotherProcess(Process process) {
+	private final Path errors;
+
+	private AnotherProcess(Process process, Path errors) {
 		this.process = process;
+		this.errors = errors;
 		this.output = process.inputReader(StandardCharsets.UTF_8);
 	}
 
@@ -29,7 +33,8 @@ final class AnotherProcess implements AutoCloseable {
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
 						System.getProperty("java.class.path"), main.getName()));
 		command.addAll(List.of(arguments));
-		return new AnotherProcess(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start());
+		Path errors = Files.createTempFile("another-process", ".err");
+		return new AnotherProcess(new ProcessBuilder(command).redirectError(errors.toFile()).start(), errors);
 	}
 
 	/**
@@ -44,11 +49,12 @@ final class AnotherProcess implements AutoCloseable {
 					return line.substring(word.length() + 1);
 				}
 			}
+			throw new AssertionError(
+					"The other JVM has ended without the word '" + word + "': " + Files.readString(this.errors));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		throw new AssertionError("The other JVM has ended without the word '" + word + "'");
 	}
 
 	/**
@@ -70,8 +76,9 @@ final class AnotherProcess implements AutoCloseable {
 	}
 
 	@Override
-	public void close() {
+	public void close() throws IOException {
 		kill();
+		Files.delete(this.errors);
 	}
 
 }

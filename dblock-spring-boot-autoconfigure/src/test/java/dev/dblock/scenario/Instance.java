@@ -14,11 +14,14 @@ import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineSettings;
 import dev.dblock.core.HandOffSettings;
 import dev.dblock.core.PollSettings;
+import dev.dblock.core.WaitCounts;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.StatementDialect;
 
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * An engine with a client of its own, as each process of an application has one.
@@ -70,6 +73,23 @@ final class Instance implements AutoCloseable {
 
 	LockTemplate locks() {
 		return this.locks;
+	}
+
+	/**
+	 * Wait until its waiters are told of releases: then they ask of themselves only at
+	 * the end of the holder's lease, or when they were told nothing for long.
+	 */
+	void awaitToldOfReleases() {
+		Instances.eventually().until(() -> WaitCounts.isToldOfReleases(this.engine));
+	}
+
+	/**
+	 * Whether waiters asked when a lease ended, and none because it was told nothing for
+	 * long.
+	 */
+	void assertWokenAtTheEndOfALease() {
+		assertThat(WaitCounts.of(this.engine)).containsEntry("SLOW_POLL", 0L)
+			.hasEntrySatisfying("EXPIRY", (count) -> assertThat(count).isPositive());
 	}
 
 	SentCommands commands() {
