@@ -121,7 +121,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	private LeaseRenewer newRenewer(LockClock clock) {
-		return new LeaseRenewer(this.repository, this.registry, this.losses, clock);
+		return new LeaseRenewer(this.repository, this.registry, this.queues, this.losses, clock);
 	}
 
 	@Override

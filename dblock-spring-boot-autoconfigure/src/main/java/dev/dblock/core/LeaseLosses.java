@@ -68,15 +68,30 @@ final class LeaseLosses {
 		}
 	}
 
+	/**
+	 * Tell of the loss of a lease that the caller has ended.
+	 * @param lease the lease
+	 * @param reason why
+	 * @param detail what is known beyond the reason, for the log
+	 */
+	void lost(Lease lease, LossReason reason, String detail) {
+		stop(lease);
+		announce(lease, reason, detail);
+	}
+
 	private boolean end(Lease lease, LossReason reason) {
 		if (!lease.endWith(reason)) {
 			return false;
 		}
+		stop(lease);
+		return true;
+	}
+
+	private void stop(Lease lease) {
 		this.registry.lose(lease);
 		if (lease.terms().whenLost() == WhenLost.INTERRUPT) {
 			lease.owner().interrupt();
 		}
-		return true;
 	}
 
 	/**

@@ -13,6 +13,7 @@ import dev.dblock.Durations;
 import dev.dblock.LockInfo;
 import dev.dblock.LoggedLock;
 import dev.dblock.LossReason;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,15 +43,19 @@ final class LeaseRenewer {
 
 	private final LeaseRegistry registry;
 
+	private final LocalQueues queues;
+
 	private final LeaseLosses losses;
 
 	private final LockClock clock;
 
 	private int limit = MAX_BATCH;
 
-	LeaseRenewer(LockRepository repository, LeaseRegistry registry, LeaseLosses losses, LockClock clock) {
+	LeaseRenewer(LockRepository repository, LeaseRegistry registry, LocalQueues queues, LeaseLosses losses,
+			LockClock clock) {
 		this.repository = repository;
 		this.registry = registry;
+		this.queues = queues;
 		this.losses = losses;
 		this.clock = clock;
 	}
@@ -151,9 +156,8 @@ final class LeaseRenewer {
 		for (LeaseKey key : keys) {
 			Lease lease = this.registry.find(key);
 			Optional<LockInfo> now = gone.get(key);
-			if (lease != null && now != null) {
-				lose(lease, now);
-				loseSuccessor(lease, now);
+			if (now != null) {
+				lose(key, now);
 			}
 			else if (lease != null) {
 				prove(lease, sent);
@@ -169,24 +173,33 @@ final class LeaseRenewer {
 		}
 	}
 
-	/**
-	 * The lease may have been handed over between the look at who has it and its loss.
-	 */
-	private void loseSuccessor(Lease lease, Optional<LockInfo> now) {
-		Lease successor = this.registry.find(lease.key());
-		if (successor != null && successor != lease) {
-			lose(successor, now);
+	private void lose(LeaseKey key, Optional<LockInfo> now) {
+		boolean mine = now.filter((lock) -> key.holder().equals(lock.holder())).isPresent();
+		LossReason reason = mine ? LossReason.EXPIRED : LossReason.TAKEN_OVER;
+		Lease lease = end(key, reason);
+		if (lease != null) {
+			this.losses.lost(lease, reason, now.map((lock) -> describe(lock, mine)).orElse("Its document is gone"));
 		}
 	}
 
-	private void lose(Lease lease, Optional<LockInfo> now) {
-		if (now.isEmpty()) {
-			this.losses.lose(lease, LossReason.TAKEN_OVER, "Its document is gone");
-			return;
+	/**
+	 * End the lease of whoever has it. Nobody can hand it over between the look at who
+	 * that is and its end, or the next one would have what is lost, and not be told.
+	 * @return the lease that this has ended, if there was one
+	 */
+	private @Nullable Lease end(LeaseKey key, LossReason reason) {
+		LocalQueue queue = this.queues.find(key.name());
+		if (queue == null) {
+			return endOfHolder(key, reason);
 		}
-		LockInfo lock = now.get();
-		boolean mine = lease.key().holder().equals(lock.holder());
-		this.losses.lose(lease, mine ? LossReason.EXPIRED : LossReason.TAKEN_OVER, describe(lock, mine));
+		synchronized (queue) {
+			return endOfHolder(key, reason);
+		}
+	}
+
+	private @Nullable Lease endOfHolder(LeaseKey key, LossReason reason) {
+		Lease lease = this.registry.find(key);
+		return (lease != null && lease.endWith(reason)) ? lease : null;
 	}
 
 	private static String describe(LockInfo lock, boolean mine) {

@@ -2,9 +2,11 @@ package dev.dblock.core;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 import dev.dblock.LockAttempt;
 import dev.dblock.LockGrant;
@@ -12,6 +14,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
+import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.core.Request.Kind;
 import org.junit.jupiter.api.AfterEach;
@@ -244,6 +247,67 @@ class HandOverEndsTests {
 		assertThat(queue.holder()).isNull();
 		assertThat(leases.registry().isEmpty()).isTrue();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::ensureHeld);
+	}
+
+	@Test
+	void whatARenewalFindsGoneDuringAHandOverIsLostToTheNextOne() throws Exception {
+		AtomicReference<Worker<Void>> renewal = new AtomicReference<>();
+		HandOver handOver = new HandOver((leases) -> {
+			renewal.set(Worker.start(() -> {
+				leases.newRenewer().renew(List.copyOf(leases.registry().all()));
+				return null;
+			}));
+			renewal.get().awaitDoneOrBlocked();
+		});
+		handOver.leases.repository().delete("a");
+		assertThat(handOver.handle.release()).isTrue();
+		renewal.get().result();
+		LeaseHandle second = Objects.requireNonNull(handOver.next.handed());
+		assertThat(second.lease().end()).isEqualTo(LossReason.TAKEN_OVER);
+		assertThat(handOver.handle.lease().end()).isEqualTo(LossReason.RELEASED);
+		assertThat(handOver.leases.news()).containsExactlyInAnyOrder("released a", "lost a TAKEN_OVER");
+		assertThat(handOver.leases.registry().isEmpty()).isTrue();
+		assertThat(handOver.queue.holder()).isNull();
+	}
+
+	/**
+	 * A lock that is about to be handed over, and what happens when its lease has ended
+	 * and there is no other yet.
+	 */
+	private static final class HandOver implements LockClock {
+
+		private final WatchedLeases leases = new WatchedLeases();
+
+		private final LocalQueue queue = this.leases.queues().enter("a");
+
+		private final Waiter next = new Waiter(LeaseTerms.of(PATIENTLY.orElse(LockWorld.DEFAULTS)));
+
+		private final AtomicReference<Consumer<WatchedLeases>> event = new AtomicReference<>();
+
+		private final LeaseHandle handle;
+
+		HandOver(Consumer<WatchedLeases> event) {
+			Lease granted = this.leases.grant("a", LockOptions.defaults());
+			Lease lease = new Lease(granted.grant(), granted.terms(), Thread.currentThread(), granted.deadline(), this);
+			this.queue.granted(lease, null);
+			this.handle = this.leases.keeper().keep(lease);
+			this.queue.join(this.next);
+			this.event.set(event);
+		}
+
+		@Override
+		public long nanoTime() {
+			if (this.event.get() != null && this.handle.lease().end() != null) {
+				this.event.getAndSet(null).accept(this.leases);
+			}
+			return this.leases.clock().nanoTime();
+		}
+
+		@Override
+		public long wallMillis() {
+			return this.leases.clock().wallMillis();
+		}
+
 	}
 
 }

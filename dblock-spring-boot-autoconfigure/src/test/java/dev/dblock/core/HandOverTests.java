@@ -114,6 +114,25 @@ class HandOverTests {
 	}
 
 	@Test
+	void losesTheNextHolderByARenewalThatWasUnderWayDuringTheHandOver() {
+		LockHandle first = take("stock");
+		Waiting second = waitFor("stock", PATIENTLY);
+		this.repository.next(Kind.RENEW, (request, store) -> {
+			this.world.rob("stock");
+			Object answer = store.get();
+			first.close();
+			assertThat(second.handle().isHeld()).isTrue();
+			return answer;
+		});
+		this.world.advance(LockWorld.LEASE.dividedBy(3));
+		LockHandle handle = second.handle();
+		LockWorld.eventually().until(() -> !handle.isHeld());
+		LockWorld.eventually().until(() -> this.world.news().contains("lost stock TAKEN_OVER"));
+		assertThat(this.world.news()).containsOnlyOnce("released stock").containsOnlyOnce("lost stock TAKEN_OVER");
+		assertThat(this.repository.count(Kind.RENEW)).isEqualTo(1);
+	}
+
+	@Test
 	void isNotDoneDuringAMinimumHold() {
 		LockHandle first = take("stock", LockOptions.defaults().minHold(Duration.ofSeconds(10)));
 		Waiting second = waitFor("stock", PATIENTLY);

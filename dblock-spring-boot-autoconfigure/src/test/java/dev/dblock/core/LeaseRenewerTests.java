@@ -283,7 +283,8 @@ class LeaseRenewerTests {
 			close.add(new Lease(granted.grant(), granted.terms(), Thread.currentThread(), deadline, going));
 		}
 		close.forEach(this.leases.registry()::add);
-		new LeaseRenewer(this.repository, this.leases.registry(), this.leases.losses(), going).renew(close);
+		new LeaseRenewer(this.repository, this.leases.registry(), this.leases.queues(), this.leases.losses(), going)
+			.renew(close);
 		assertThat(batchSizes()).containsExactly(2000);
 	}
 

@@ -76,9 +76,10 @@ class LeaseWatchdogTickTests {
 	private LeaseKeeper keeper() {
 		LeaseReleaser releaser = new LeaseReleaser(new InMemoryLockRepository(this.clock::serverMillis), this.clock,
 				LockWorld.TIMEOUT, this.timer, Runnable::run);
+		LocalQueues queues = new LocalQueues(new HandOffSettings(0, Duration.ZERO));
 		return new LeaseKeeper(new InMemoryLockRepository(this.clock::serverMillis), this.watchdog, this.registry,
-				new LocalQueues(new HandOffSettings(0, Duration.ZERO)),
-				new LeaseRenewer(new InMemoryLockRepository(this.clock::serverMillis), this.registry,
+				queues,
+				new LeaseRenewer(new InMemoryLockRepository(this.clock::serverMillis), this.registry, queues,
 						new LeaseLosses(this.registry, new LockListeners(List.of()), Runnable::run), this.clock),
 				releaser, new LeaseLosses(this.registry, new LockListeners(List.of()), Runnable::run),
 				new LockListeners(List.of()), new LockTransactions(), this.clock, LockWorld.TIMEOUT);

@@ -46,7 +46,7 @@ final class WatchedLeases {
 	private final List<LeaseHandle> held = new ArrayList<>();
 
 	LeaseRenewer newRenewer() {
-		return new LeaseRenewer(this.repository, this.registry, this.losses, this.clock);
+		return new LeaseRenewer(this.repository, this.registry, this.queues, this.losses, this.clock);
 	}
 
 	/**

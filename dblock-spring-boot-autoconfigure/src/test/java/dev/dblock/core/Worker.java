@@ -56,6 +56,13 @@ public final class Worker<T> {
 					|| this.thread.getState() == Thread.State.WAITING);
 	}
 
+	/**
+	 * Wait until the thread has come to its end, or to a monitor that another one is in.
+	 */
+	void awaitDoneOrBlocked() {
+		LockWorld.eventually().until(() -> isDone() || this.thread.getState() == Thread.State.BLOCKED);
+	}
+
 	public T result() throws ExecutionException, InterruptedException, TimeoutException {
 		return this.task.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
 	}
