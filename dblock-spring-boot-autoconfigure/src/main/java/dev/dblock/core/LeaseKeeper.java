@@ -272,12 +272,16 @@ final class LeaseKeeper {
 		}
 		catch (RuntimeException | Error ex) {
 			queue.ended(lease);
+			if (lease.end() != null) {
+				this.registry.remove(lease);
+				this.releaser.releaseInBackground(lease);
+			}
 			throw ex;
 		}
 	}
 
 	private boolean giveBack(Lease lease) {
-		LocalQueue queue = this.queues.releasing(lease.key().name());
+		LocalQueue queue = releasing(lease);
 		long start = System.nanoTime();
 		try {
 			this.registry.remove(lease);
@@ -285,6 +289,19 @@ final class LeaseKeeper {
 		}
 		finally {
 			queue.released(System.nanoTime() - start);
+		}
+	}
+
+	/**
+	 * What nobody gives back must not be renewed either.
+	 */
+	private LocalQueue releasing(Lease lease) {
+		try {
+			return this.queues.releasing(lease.key().name());
+		}
+		catch (RuntimeException | Error ex) {
+			this.registry.remove(lease);
+			throw ex;
 		}
 	}
 

@@ -250,6 +250,17 @@ class HandOverEndsTests {
 	}
 
 	@Test
+	void aHandOverThatBreaksBeforeThereIsASuccessorFreesTheName() {
+		HandOver handOver = new HandOver((leases) -> {
+			throw new OutOfMemoryError("scripted");
+		});
+		assertThatThrownBy(handOver.handle::release).isInstanceOf(OutOfMemoryError.class);
+		assertThat(handOver.leases.repository().isHeld("a")).isFalse();
+		assertThat(handOver.queue.holder()).isNull();
+		assertThat(handOver.leases.registry().isEmpty()).isTrue();
+	}
+
+	@Test
 	void whatARenewalFindsGoneDuringAHandOverIsLostToTheNextOne() throws Exception {
 		AtomicReference<Worker<Void>> renewal = new AtomicReference<>();
 		HandOver handOver = new HandOver((leases) -> {
@@ -268,6 +279,17 @@ class HandOverEndsTests {
 		assertThat(handOver.leases.news()).containsExactlyInAnyOrder("released a", "lost a TAKEN_OVER");
 		assertThat(handOver.leases.registry().isEmpty()).isTrue();
 		assertThat(handOver.queue.holder()).isNull();
+	}
+
+	@Test
+	void aLockThatCannotBeGivenBackIsNotRenewed() {
+		WatchedLeases leases = new WatchedLeases();
+		LeaseHandle handle = leases.hold("a", LockWorld.LEASE);
+		leases.breakQueuesWith(new OutOfMemoryError("scripted"));
+		assertThatThrownBy(handle::release).isInstanceOf(OutOfMemoryError.class);
+		assertThat(leases.registry().isEmpty()).isTrue();
+		leases.advanceAndRenew(LockWorld.LEASE.dividedBy(3));
+		assertThat(leases.renewals("a")).isZero();
 	}
 
 	/**

@@ -19,7 +19,8 @@ final class WatchedLeases {
 
 	private final InMemoryLockRepository repository = new InMemoryLockRepository(this.clock::serverMillis);
 
-	private final LocalQueues queues = new LocalQueues(LockWorld.settings("").handOff());
+	private final LocalQueues queues = new LocalQueues(LockWorld.settings("").handOff(),
+			LocalQueue.LONGEST_RELEASE_NANOS, this::nanosOfQueues);
 
 	private final LeaseRegistry registry = new LeaseRegistry(this.queues::ended);
 
@@ -44,6 +45,22 @@ final class WatchedLeases {
 
 	/** Whose locks are not taken for forgotten. */
 	private final List<LeaseHandle> held = new ArrayList<>();
+
+	private @Nullable Error brokenQueues;
+
+	private long nanosOfQueues() {
+		if (this.brokenQueues != null) {
+			throw this.brokenQueues;
+		}
+		return System.nanoTime();
+	}
+
+	/**
+	 * Have what is asked of the queues fail.
+	 */
+	void breakQueuesWith(Error error) {
+		this.brokenQueues = error;
+	}
 
 	LeaseRenewer newRenewer() {
 		return new LeaseRenewer(this.repository, this.registry, this.queues, this.losses, this.clock);
