@@ -31,6 +31,12 @@ final class LocalQueue {
 	 */
 	static final long LONGEST_RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+	/**
+	 * A head that has to wake first is later than a thread that only tries again and
+	 * again. One that still has not asked by then keeps nobody else from the lock.
+	 */
+	static final long HEAD_START_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
 	private static final AtomicIntegerFieldUpdater<LocalQueue> VISITORS = AtomicIntegerFieldUpdater
 		.newUpdater(LocalQueue.class, "visitors");
 
@@ -62,6 +68,8 @@ final class LocalQueue {
 
 	private final Courtesy courtesy;
 
+	private long headStartUntilNanos;
+
 	private final Predicate<LocalQueue> removal;
 
 	/** Who is in the queue, and who was served and has not left yet. */
@@ -89,6 +97,7 @@ final class LocalQueue {
 		this.nanos = nanos;
 		this.streak = new HandOffStreak(settings, now());
 		this.courtesy = new Courtesy(now());
+		this.headStartUntilNanos = now();
 		this.longestReleaseNanos = longestReleaseNanos;
 		this.removal = removal;
 	}
@@ -155,11 +164,17 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Whether those who wait here let other processes go first at the moment. Who has no
-	 * place in the queue must not go before either of them.
+	 * Whether those who wait here let other processes go first at the moment, or the
+	 * first of them is to ask after a release. Who has no place in the queue must not go
+	 * before either of them.
 	 */
 	synchronized boolean letsOthersGoFirst() {
-		return !this.waiters.isEmpty() && this.courtesy.leftNanos(now()) > 0;
+		long now = now();
+		return !this.waiters.isEmpty() && (this.courtesy.leftNanos(now) > 0 || isHeadDue(now));
+	}
+
+	private boolean isHeadDue(long now) {
+		return this.holder == null && (this.signalled || this.asking) && this.headStartUntilNanos - now > 0;
 	}
 
 	/**
@@ -389,8 +404,11 @@ final class LocalQueue {
 		this.releases--;
 		this.givenBack = (this.releases > 0) ? this.givenBack : null;
 		long now = now();
-		if (!this.waiters.isEmpty() && this.streak.isOver(now)) {
-			this.courtesy.begin(requestNanos, now);
+		if (!this.waiters.isEmpty()) {
+			if (this.streak.isOver(now)) {
+				this.courtesy.begin(requestNanos, now);
+			}
+			this.headStartUntilNanos = now + Math.max(0, this.courtesy.leftNanos(now)) + HEAD_START_NANOS;
 		}
 		signal();
 		removeIfIdle();

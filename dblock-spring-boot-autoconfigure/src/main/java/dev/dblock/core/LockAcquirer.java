@@ -36,7 +36,7 @@ final class LockAcquirer {
 
 	private static final int MOST_DOUBLINGS = 20;
 
-	private static final String LATER = "Threads of this application wait for it, and let other instances have it first";
+	private static final String LATER = "Threads of this application wait for it, and others are to have it first";
 
 	private final LockRequests requests;
 
@@ -101,8 +101,9 @@ final class LockAcquirer {
 
 	/**
 	 * Refuse without a request what this process has. A request that is sent while it is
-	 * given back, or while those who wait here let other processes go first, would come
-	 * before all of them: others only hear of a release when a majority has it.
+	 * given back, or while those who wait here let other processes go first or are about
+	 * to ask, would come before all of them: others only hear of a release when a
+	 * majority has it.
 	 */
 	private @Nullable LockRefusal refuseHere(String name) {
 		LocalQueue queue = this.queues.find(name);

@@ -24,7 +24,8 @@ import org.springframework.test.util.ReflectionTestUtils;
  * <li>X is another process that may or may not hold the lock for a while.</li>
  * </ul>
  * The stream of releases is a thread as well: what is released is told at some time
- * after. So is the time for which the others go first: it may pass at any moment.
+ * after. So is the time for which the others go first, and that for which the head goes
+ * before those without a place: it may pass at any moment.
  */
 final class LocalQueueModel {
 
@@ -37,6 +38,8 @@ final class LocalQueueModel {
 	private static final int STREAM = 99;
 
 	private static final int TIME = 98;
+
+	private static final int LONG_TIME = 97;
 
 	private static final long REQUEST_NANOS = 1000;
 
@@ -94,6 +97,9 @@ final class LocalQueueModel {
 		if (isCourteous()) {
 			choices.add(TIME);
 		}
+		else if (isHeadStart()) {
+			choices.add(LONG_TIME);
+		}
 		return choices;
 	}
 
@@ -110,6 +116,11 @@ final class LocalQueueModel {
 			this.actors.forEach(Actor::timePasses);
 			return;
 		}
+		if (choice == LONG_TIME) {
+			this.story.append(" long time");
+			this.nanos += LocalQueue.HEAD_START_NANOS;
+			return;
+		}
 		Actor actor = this.actors.get(choice % INTERRUPT);
 		if (choice >= INTERRUPT) {
 			actor.at = (actor.kind == 'S') ? At.LAST : At.QUIT;
@@ -121,6 +132,16 @@ final class LocalQueueModel {
 	private boolean isCourteous() {
 		LocalQueue queue = this.queues.find(NAME);
 		return queue != null && courtesy(queue).leftNanos(this.nanos) > 0;
+	}
+
+	/**
+	 * Whether it matters to somebody that the head goes first.
+	 */
+	private boolean isHeadStart() {
+		LocalQueue queue = this.queues.find(NAME);
+		boolean matters = this.actors.stream().anyMatch((actor) -> actor.kind == 'T' && actor.at == At.START);
+		return matters && queue != null
+				&& (long) Objects.requireNonNull(field(queue, "headStartUntilNanos")) > this.nanos;
 	}
 
 	private static Courtesy courtesy(LocalQueue queue) {
@@ -165,6 +186,7 @@ final class LocalQueueModel {
 				.append(field(queue, "asking"))
 				.append(field(queue, "outOfTurn"))
 				.append(isCourteous())
+				.append(isHeadStart())
 				.append(ReflectionTestUtils.getField(courtesy(queue), "turns"))
 				.append(queue.plan() == null)
 				.append((streak != null) ? ReflectionTestUtils.getField(streak, "count") : "");

@@ -126,6 +126,48 @@ class LocalQueueTests {
 	}
 
 	@Test
+	void isNotForThoseWithoutAPlaceBeforeItsHeadHasAskedAndWasAnswered() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		pass(Duration.ofMillis(60));
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
+		assertThat(queue.letsOthersGoFirst()).as("before it asks").isTrue();
+		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		assertThat(queue.letsOthersGoFirst()).as("while it asks").isTrue();
+		Waiter next = new Waiter(TERMS);
+		queue.join(next);
+		queue.quit(this.waiter);
+		assertThat(queue.letsOthersGoFirst()).as("before the next one asks").isTrue();
+		assertThat(queue.beginAsking(next)).isNotNull();
+		queue.refused(next, new AskPlan(Outcome.refused(null), 1, Cause.SLOW_POLL, this.nanos.get()));
+		assertThat(queue.letsOthersGoFirst()).as("when it was answered").isFalse();
+	}
+
+	@Test
+	void isForThoseWithoutAPlaceWhenItsHeadDoesNotAsk() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		pass(Duration.ofMillis(60).plusNanos(LocalQueue.HEAD_START_NANOS - 1));
+		assertThat(queue.letsOthersGoFirst()).isTrue();
+		pass(Duration.ofNanos(1));
+		assertThat(queue.letsOthersGoFirst()).as("in time").isFalse();
+		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		assertThat(queue.letsOthersGoFirst()).as("answered in time").isFalse();
+	}
+
+	@Test
+	void isForItsHeadAfterEachReleaseWhereNothingIsHandedOver() {
+		LocalQueue queue = queue(Duration.ZERO);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
+		assertThat(queue.letsOthersGoFirst()).isTrue();
+		queue.quit(this.waiter);
+		assertThat(queue.letsOthersGoFirst()).isFalse();
+		queue.join(this.waiter);
+		assertThat(queue.letsOthersGoFirst()).as("before one that came later").isFalse();
+	}
+
+	@Test
 	void letsOthersGoFirstOnlyWhereSomebodyWaits() {
 		LocalQueue queue = queue(LONG);
 		giveBackAfterLong(queue, Duration.ofMillis(30));

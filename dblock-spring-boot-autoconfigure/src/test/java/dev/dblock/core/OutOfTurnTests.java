@@ -2,13 +2,17 @@ package dev.dblock.core;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import dev.dblock.LockAttempt;
+import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,6 +28,12 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Timeout(300)
 class OutOfTurnTests {
+
+	private static final PollSettings HARDLY_EVER = new PollSettings(Duration.ofHours(1), Duration.ofHours(1));
+
+	private static final Duration BRIEF = Duration.ofMillis(1);
+
+	private static final int MANY = 50;
 
 	private static final LockOptions BRIEFLY = LockOptions.defaults().waitUpTo(Duration.ofMillis(1));
 
@@ -66,7 +76,7 @@ class OutOfTurnTests {
 		LockRefusal refusal = refused(tryNow());
 		assertThat(refusal.holder()).isNull();
 		assertThat(refusal.describe())
-			.endsWith("Threads of this application wait for it, and let other instances have it first");
+			.endsWith("Threads of this application wait for it, and others are to have it first");
 		assertThat(this.repository.count(Kind.ACQUIRE)).isZero();
 		waiter.interrupt();
 		assertThat(waiter.failure()).isInstanceOf(LockInterruptedException.class);
@@ -88,6 +98,37 @@ class OutOfTurnTests {
 		queue.leave();
 	}
 
+	@Test
+	void whoTriesAgainAndAgainDoesNotKeepWhoWaitsFromTheLock() throws Exception {
+		LatecomersClock clock = new LatecomersClock();
+		DefaultLockEngine engine = engine(new HandOffSettings(1000, BRIEF), clock);
+		LockHandle first = granted(engine.acquire("a", LockOptions.defaults()));
+		long start = System.nanoTime();
+		AtomicReference<Thread> thread = new AtomicReference<>();
+		Worker<LockAttempt> waiter = Worker.start(() -> {
+			thread.set(Thread.currentThread());
+			return engine.acquire("a", LockOptions.defaults().waitUpTo(Duration.ofHours(1)));
+		});
+		waiter.awaitWaiting();
+		LockWorld.eventually().until(() -> System.nanoTime() - start > BRIEF.toNanos());
+		clock.delay(thread.get(), engine.queues().find("a"));
+		first.close();
+		int turns = 0;
+		while (!waiter.isDone() && turns < MANY) {
+			if (engine.acquire("a", LockOptions.defaults()) instanceof LockGrant grant) {
+				turns++;
+				clock.isTaken = true;
+				waiter.awaitWaiting();
+				clock.isTaken = false;
+				grant.handle().close();
+			}
+			clock.tries.incrementAndGet();
+		}
+		clock.delayNobody();
+		granted(waiter.result()).close();
+		assertThat(turns).isLessThan(MANY);
+	}
+
 	private static void letOthersGoFirst(LocalQueue queue) {
 		Courtesy courtesy = (Courtesy) ReflectionTestUtils.getField(queue, "courtesy");
 		assertThat(courtesy).isNotNull();
@@ -99,9 +140,54 @@ class OutOfTurnTests {
 	}
 
 	private DefaultLockEngine onRealClocks() {
-		PollSettings hardlyEver = new PollSettings(Duration.ofHours(1), Duration.ofHours(1));
 		return new DefaultLockEngine(this.repository,
-				LockWorld.settings(LockWorld.DEFAULTS, LockWorld.TIMEOUT, hardlyEver), List.of());
+				LockWorld.settings(LockWorld.DEFAULTS, LockWorld.TIMEOUT, HARDLY_EVER), List.of());
+	}
+
+	private DefaultLockEngine engine(HandOffSettings handOff, LockClock clock) {
+		EngineSettings settings = LockWorld.settings("");
+		return this.world.newEngine(new EngineSettings("", settings.acquirer(), settings.defaults(), settings.timeout(),
+				HARDLY_EVER, handOff), clock);
+	}
+
+	/**
+	 * Makes a thread late: whenever it looks at the time outside of its queue, another
+	 * one has the lock then, or has been refused twice.
+	 */
+	private static final class LatecomersClock implements LockClock {
+
+		private final AtomicInteger tries = new AtomicInteger();
+
+		private volatile boolean isTaken;
+
+		private volatile @Nullable LocalQueue queue;
+
+		private volatile @Nullable Thread late;
+
+		void delay(@Nullable Thread late, @Nullable LocalQueue queue) {
+			this.queue = queue;
+			this.late = late;
+		}
+
+		void delayNobody() {
+			this.late = null;
+		}
+
+		@Override
+		public long nanoTime() {
+			int enough = this.tries.get() + 2;
+			while (this.late == Thread.currentThread() && !Thread.holdsLock(this.queue) && !this.isTaken
+					&& this.tries.get() < enough) {
+				Thread.onSpinWait();
+			}
+			return System.nanoTime();
+		}
+
+		@Override
+		public long wallMillis() {
+			return System.currentTimeMillis();
+		}
+
 	}
 
 }
