@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 import dev.dblock.LockAttempt;
 import dev.dblock.LockGrant;
@@ -42,6 +43,8 @@ class WaitingStressTests {
 	private static final String NAME = "stock";
 
 	private static final Duration NEVER = Duration.ofHours(1);
+
+	private static final int SMALL_STACK = 256 * 1024;
 
 	private static final LockOptions PATIENTLY = LockOptions.defaults().waitUpTo(Duration.ofMinutes(10));
 
@@ -95,6 +98,8 @@ class WaitingStressTests {
 				assertThat(engine.waits().of(cause)).as(cause.name()).isZero();
 			}
 		}
+		int leastReleases = (24 * 1000 + handOffs) / (handOffs + 1);
+		assertThat(this.repository.count(Kind.RELEASE)).isGreaterThanOrEqualTo(leastReleases);
 	}
 
 	@Test
@@ -196,6 +201,14 @@ class WaitingStressTests {
 	}
 
 	@Test
+	void thousandsOfThreadsTakeTurns() throws Exception {
+		DefaultLockEngine engine = engine(new HandOffSettings(10_000, Duration.ofMillis(100)));
+		takeTurns(engine, 2000, this::startSmall);
+		assertThatAllWentWell(2000);
+		assertThatNothingIsLeft(engine);
+	}
+
+	@Test
 	@EnabledForJreRange(min = JRE.JAVA_25)
 	void thousandsOfVirtualThreadsTakeTurnsAndPinNothing() throws Exception {
 		DefaultLockEngine engine = engine(new HandOffSettings(10_000, Duration.ofMillis(100)));
@@ -205,16 +218,7 @@ class WaitingStressTests {
 		try (Recording recording = new Recording()) {
 			recording.enable("jdk.VirtualThreadPinned").withThreshold(Duration.ZERO);
 			recording.start();
-			List<CompletableFuture<Void>> all = new ArrayList<>();
-			LockHandle held = take(engine);
-			for (int i = 0; i < 5000; i++) {
-				all.add(startVirtual(() -> section(engine, PATIENTLY)));
-			}
-			eventually().until(() -> waiters(engine) == 5000);
-			held.close();
-			for (CompletableFuture<Void> each : all) {
-				each.get();
-			}
+			takeTurns(engine, 5000, this::startVirtual);
 			recording.stop();
 			java.nio.file.Path file = java.nio.file.Files.createTempFile("pinned", ".jfr");
 			recording.dump(file);
@@ -223,6 +227,23 @@ class WaitingStressTests {
 		}
 		assertThatAllWentWell(5000);
 		assertThatNothingIsLeft(engine);
+	}
+
+	/**
+	 * Have many threads wait for the lock at the same time, and then get it.
+	 */
+	private void takeTurns(DefaultLockEngine engine, int threads, Function<Runnable, CompletableFuture<Void>> start)
+			throws Exception {
+		LockHandle held = take(engine);
+		List<CompletableFuture<Void>> all = new ArrayList<>();
+		for (int i = 0; i < threads; i++) {
+			all.add(start.apply(() -> section(engine, PATIENTLY)));
+		}
+		eventually().until(() -> waiters(engine) == threads);
+		held.close();
+		for (CompletableFuture<Void> each : all) {
+			each.get(4, TimeUnit.MINUTES);
+		}
 	}
 
 	private boolean section(DefaultLockEngine engine, LockOptions options) {
@@ -288,13 +309,24 @@ class WaitingStressTests {
 		return done;
 	}
 
+	private CompletableFuture<Void> startSmall(Runnable work) {
+		CompletableFuture<Void> done = new CompletableFuture<>();
+		new Thread(null, toComplete(done, work), "small", SMALL_STACK).start();
+		return done;
+	}
+
 	/**
 	 * The tests compile for a release that has no virtual threads.
 	 */
-	private CompletableFuture<Void> startVirtual(Runnable work) throws ReflectiveOperationException {
+	private CompletableFuture<Void> startVirtual(Runnable work) {
 		CompletableFuture<Void> done = new CompletableFuture<>();
-		Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
-		assertThat(start.invoke(null, toComplete(done, work))).isInstanceOf(Thread.class);
+		try {
+			Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
+			assertThat(start.invoke(null, toComplete(done, work))).isInstanceOf(Thread.class);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new AssertionError(ex);
+		}
 		return done;
 	}
 
