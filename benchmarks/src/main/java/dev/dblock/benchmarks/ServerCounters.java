@@ -47,6 +47,15 @@ final class ServerCounters implements AutoCloseable {
 		return new Rates(rates);
 	}
 
+	/**
+	 * Count the commands of one name.
+	 * @param command the name as the servers know it
+	 * @return how many all servers received since each was started
+	 */
+	long count(String command) {
+		return counts().getOrDefault(command, 0L);
+	}
+
 	private Map<String, Long> counts() {
 		Map<String, Long> counts = new TreeMap<>();
 		for (MongoClient client : this.clients) {

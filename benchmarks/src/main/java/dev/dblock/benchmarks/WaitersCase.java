@@ -17,6 +17,8 @@ final class WaitersCase implements BenchmarkCase {
 
 	private static final String NAME = "long-hold";
 
+	private static final String ACQUISITION = "findAndModify";
+
 	@Override
 	public String id() {
 		return "P6";
@@ -42,9 +44,11 @@ final class WaitersCase implements BenchmarkCase {
 			Workers.callAll(workers, Job.WAIT.order().append("name", NAME).append("threads", threads));
 			TimeUnit.SECONDS.sleep(bench.pick(3, 1));
 			Rates waiting = counters.watch(bench.pick(20, 3));
+			long before = counters.count(ACQUISITION);
 			section.leave();
 			TimeUnit.SECONDS.sleep(1);
 			long winners = sum(Workers.callAll(workers, Job.GRANTED.order()), "granted");
+			long asked = counters.count(ACQUISITION) - before;
 			long start = System.nanoTime();
 			long passed = sum(Workers.callAll(workers, Job.PROCEED.order()), "passed");
 			double nanos = System.nanoTime() - start;
@@ -55,6 +59,9 @@ final class WaitersCase implements BenchmarkCase {
 						.formatted(waiting, idle)));
 			lines.add(Line.absolute(id(), "let in by one release, a second after it", Quantity.count(winners),
 					Bound.exactly(1), ""));
+			lines.add(Line.absolute(id(), "acquisitions sent for one release, until a second after it",
+					Quantity.count(asked), Bound.atMost(PROCESSES),
+					"%s, by the servers' counters: who is woken asks".formatted(ACQUISITION)));
 			lines.add(Line.absolute(id(), "let in when each leaves at once", Quantity.count(passed),
 					Bound.exactly(threads * PROCESSES), "after another " + Quantity.nanos(nanos)));
 			return lines;

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
+import com.mongodb.client.MongoCollection;
 import dev.dblock.benchmarks.Line.Verdict;
 import dev.dblock.benchmarks.WorkerMain.Job;
 import dev.dblock.testing.MongoServer;
@@ -78,6 +79,21 @@ class SuiteTests {
 			assertThatIllegalStateException().isThrownBy(() -> one.call(Job.LEAVE.order(Subject.DBLOCK)))
 				.withMessageContaining("Nothing was entered");
 			other.call(Job.LEAVE.order(Subject.DBLOCK));
+		}
+	}
+
+	@Test
+	void serversTellWhatTheyHaveReceived(MongoServer server) {
+		MongoCollection<Document> documents = server.client()
+			.getDatabase(server.freshDatabase())
+			.getCollection("counted");
+		try (ServerCounters counters = new ServerCounters(addresses(server))) {
+			long before = counters.count("findAndModify");
+			for (int i = 0; i < 3; i++) {
+				documents.findOneAndDelete(new Document("_id", i));
+			}
+			documents.deleteOne(new Document("_id", 3));
+			assertThat(counters.count("findAndModify") - before).isEqualTo(3);
 		}
 	}
 
