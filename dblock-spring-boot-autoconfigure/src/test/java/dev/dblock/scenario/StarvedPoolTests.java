@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import dev.dblock.LockContext;
@@ -31,6 +33,7 @@ import org.springframework.boot.mongodb.autoconfigure.MongoClientSettingsBuilder
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.mongodb.core.MongoOperations;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -140,6 +143,45 @@ class StarvedPoolTests {
 		assertThat(queries).as("the queries that hold the connections").noneMatch(Work::isDone);
 		assertThat(application.getBean(Losses.class).all()).isEmpty();
 		assertThat(handle.release()).isTrue();
+	}
+
+	/**
+	 * As many threads as the client has connections beside those for the engine.
+	 */
+	@Test
+	void elevenThreadsWhoseRequestsHangLeaveRenewalsTheirConnections() throws Exception {
+		ConfigurableApplicationContext application = startApplication(true);
+		LockHandle handle = locks(application).acquire("stock", LockOptions.lease(LEASE));
+		this.server.failCommand(FailCommand.on("findAndModify")
+			.blockFor(LEASE.multipliedBy(3))
+			.with("namespace", this.instances.documents().getNamespace().getFullName()));
+		AtomicBoolean enough = new AtomicBoolean();
+		List<Work<Boolean>> requests = IntStream.range(0, 11)
+			.mapToObj((i) -> Work.start(() -> askUntil(enough, locks(application), "wanted-" + i)))
+			.toList();
+		Instant begun = this.instances.instant("stock", "updatedAt");
+		Instances.eventually().until(() -> {
+			assertThat(handle.isHeld()).isTrue();
+			return this.instances.instant("stock", "updatedAt").isAfter(begun.plus(LEASE.multipliedBy(2)));
+		});
+		enough.set(true);
+		this.server.clearFailPoints();
+		for (Work<Boolean> request : requests) {
+			assertThat(request.result()).isTrue();
+		}
+		assertThat(handle.release()).isTrue();
+	}
+
+	private static void askUntil(AtomicBoolean enough, LockTemplate locks, String name) {
+		while (!enough.get()) {
+			try {
+				locks.tryAcquire(name).ifPresent(LockHandle::close);
+			}
+			catch (QueryTimeoutException ex) {
+				// It hangs for longer than a request may take
+				assertThat(ex).hasMessageContaining(name);
+			}
+		}
 	}
 
 	@Test
