@@ -255,28 +255,46 @@ final class LeaseKeeper {
 		if (queue == null) {
 			return false;
 		}
+		Waiter next = giveToNext(lease, queue);
+		if (next != null) {
+			next.wake();
+		}
+		return next != null;
+	}
+
+	private @Nullable Waiter giveToNext(Lease lease, LocalQueue queue) {
 		try {
-			Waiter next;
 			synchronized (queue) {
-				next = queue.successor(lease);
+				Waiter next = queue.successor(lease);
 				if (next == null || !lease.endForSuccessor()) {
-					return false;
+					return null;
 				}
 				Lease successor = lease.handedTo(next);
 				LeaseHandle handle = keep(successor);
 				queue.handedOver(successor, next);
 				next.hand(handle);
+				return next;
 			}
-			next.wake();
-			return true;
 		}
 		catch (RuntimeException | Error ex) {
-			queue.ended(lease);
-			if (lease.end() != null) {
-				this.registry.remove(lease);
-				this.releaser.releaseInBackground(lease);
-			}
+			breakOff(lease, queue, ex);
 			throw ex;
+		}
+	}
+
+	/**
+	 * What broke may break again, and the store is the first to be told.
+	 */
+	private void breakOff(Lease lease, LocalQueue queue, Throwable ex) {
+		try {
+			if (lease.endWith(LossReason.RELEASED) || lease.end() != null) {
+				this.releaser.releaseInBackground(lease);
+				lease.observedEnd(LockOutcome.RELEASED, ex);
+				this.registry.remove(lease);
+			}
+		}
+		finally {
+			queue.ended(lease);
 		}
 	}
 

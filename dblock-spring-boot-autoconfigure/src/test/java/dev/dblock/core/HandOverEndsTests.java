@@ -282,6 +282,16 @@ class HandOverEndsTests {
 	}
 
 	@Test
+	void aHandOverThatBreaksBeforeItsLeaseHasEndedFreesTheName() {
+		HandOver handOver = new HandOver((leases) -> {
+		});
+		handOver.leases.breakQueuesWith(new OutOfMemoryError("scripted"));
+		assertThatThrownBy(handOver.handle::release).isInstanceOf(OutOfMemoryError.class);
+		assertThat(handOver.leases.repository().isHeld("a")).isFalse();
+		assertThat(handOver.leases.registry().isEmpty()).isTrue();
+	}
+
+	@Test
 	void aLockThatCannotBeGivenBackIsNotRenewed() {
 		WatchedLeases leases = new WatchedLeases();
 		LeaseHandle handle = leases.hold("a", LockWorld.LEASE);

@@ -95,6 +95,7 @@ class FailureTranslationTests {
 				Arguments.of(unconfirmed(100), DataAccessResourceFailureException.class),
 				Arguments.of(bulk(unmet(64)), QueryTimeoutException.class),
 				Arguments.of(bulk(unmet(100)), DataAccessResourceFailureException.class),
+				Arguments.of(bulk(unmet(64), 11000), QueryTimeoutException.class),
 				Arguments.of(bulk(unmet(64), 121), UncategorizedMongoDbException.class),
 				Arguments.of(bulk(null, 121), UncategorizedMongoDbException.class),
 				Arguments.of(new IllegalStateException("state should be: server session pool is open"),
