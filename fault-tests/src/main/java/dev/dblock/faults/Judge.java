@@ -26,6 +26,12 @@ final class Judge {
 	static final Duration UNTAKEN_LIMIT = Duration.ofSeconds(2);
 
 	/**
+	 * A request that was sent to a primary that only stands still has its time, of up to
+	 * 2.5 s, before another one can go to the next primary.
+	 */
+	private static final Duration ELECTED_LIMIT = Duration.ofSeconds(4);
+
+	/**
 	 * What is recorded lags behind what happens: a handle is asked now and then.
 	 */
 	private static final Duration LAG = Duration.ofSeconds(2);
@@ -73,8 +79,10 @@ final class Judge {
 		return List.of(
 				Finding.rule("free locks left for more than " + UNTAKEN_LIMIT.toSeconds() + " s while somebody waited",
 						this.freeLocks.leftLongerThan(UNTAKEN_LIMIT)),
-				Finding.rule("free locks left for that long after an election, though a fault went on",
-						new FreeLocks(this.history.endedByElections()).leftLongerThan(UNTAKEN_LIMIT, this.freeLocks)),
+				Finding.rule(
+						"free locks left for more than " + ELECTED_LIMIT.toSeconds()
+								+ " s after an election, though a fault went on",
+						new FreeLocks(this.history.endedByElections()).leftLongerThan(ELECTED_LIMIT, this.freeLocks)),
 				Finding.rule("names that nobody entered for more than " + UNTAKEN_LIMIT.toSeconds()
 						+ " s while somebody waited", this.emptyLocks.leftLongerThan(UNTAKEN_LIMIT)),
 				Finding.figure("names that nobody entered until the server ended a transaction",
