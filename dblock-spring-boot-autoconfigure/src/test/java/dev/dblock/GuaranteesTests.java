@@ -24,8 +24,10 @@ class GuaranteesTests {
 
 	private static final Pattern TEST = Pattern.compile("`(\\w+)#(\\w+)`");
 
-	/** What stands between an annotation and the name of its method ends no statement. */
-	private static final String TEST_NAMED = "@(Test|ParameterizedTest|TestFactory)\\b[^;]*\\s%s\\(";
+	/**
+	 * Nothing between an annotation and its method ends a statement, and no call is void.
+	 */
+	private static final String TEST_NAMED = "@(Test|ParameterizedTest|TestFactory)\\b[^;]*\\s(void|Stream<\\w+>) %s\\(";
 
 	private static final Pattern PROMISE = Pattern.compile("(?ms)^### ([^\n]+)\n(.*?)(?=^##|\\z)");
 

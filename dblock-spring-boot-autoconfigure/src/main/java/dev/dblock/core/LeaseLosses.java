@@ -63,8 +63,8 @@ final class LeaseLosses {
 	 * @param detail what is known beyond the reason, for the log
 	 */
 	void lose(Lease lease, LossReason reason, String detail) {
-		if (end(lease, reason)) {
-			announce(lease, reason, detail);
+		if (lease.endWith(reason)) {
+			lost(lease, reason, detail);
 		}
 	}
 

@@ -154,18 +154,21 @@ final class LeaseRenewer {
 		LeaseDeadline sent = LeaseDeadline.from(this.clock, Duration.ZERO);
 		Map<LeaseKey, Optional<LockInfo>> gone = this.repository.renew(keys, timeout);
 		for (LeaseKey key : keys) {
-			Lease lease = this.registry.find(key);
 			Optional<LockInfo> now = gone.get(key);
 			if (now != null) {
 				lose(key, now);
 			}
-			else if (lease != null) {
-				prove(lease, sent);
+			else {
+				prove(key, sent);
 			}
 		}
 	}
 
-	private void prove(Lease lease, LeaseDeadline sent) {
+	private void prove(LeaseKey key, LeaseDeadline sent) {
+		Lease lease = this.registry.find(key);
+		if (lease == null) {
+			return;
+		}
 		long leftNanos = lease.remainingNanos();
 		lease.prove(sent.withLease(lease.terms().lease()));
 		if (lease.isRenewing() && leftNanos < lease.terms().lease().toNanos() / 3) {

@@ -48,8 +48,6 @@ final class FailureTranslation {
 
 	private static final int WRITE_CONCERN_TIMEOUT = 64;
 
-	private static final int DUPLICATE_KEY = 11000;
-
 	private final String collection;
 
 	FailureTranslation(String collection) {
@@ -169,13 +167,11 @@ final class FailureTranslation {
 		return (bulk != null) ? bulk.getCode() : cause.getCode();
 	}
 
-	// The driver has another exception, without a code, for writes that went out
-	// together.
-	// Two that make one document at a time pass, too, so a duplicate is no refusal
+	// Writes that went out together have another exception, without a code. Two that make
+	// one document at a time pass, too, so a duplicate is no refusal
 	private static @Nullable WriteConcernError unconfirmedBulk(MongoException cause) {
-		return (cause instanceof MongoBulkWriteException bulk
-				&& bulk.getWriteErrors().stream().allMatch((error) -> error.getCode() == DUPLICATE_KEY))
-						? bulk.getWriteConcernError() : null;
+		return (cause instanceof MongoBulkWriteException bulk && Fences.isDuplicateAtMost(bulk))
+				? bulk.getWriteConcernError() : null;
 	}
 
 	// A primary that steps down after the write says so in its write concern error, which

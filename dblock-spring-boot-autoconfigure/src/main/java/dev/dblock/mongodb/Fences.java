@@ -191,8 +191,11 @@ final class Fences {
 	}
 
 	static boolean isDuplicate(MongoBulkWriteException ex) {
-		return ex.getWriteConcernError() == null
-				&& ex.getWriteErrors().stream().allMatch((error) -> error.getCode() == DUPLICATE_KEY);
+		return ex.getWriteConcernError() == null && isDuplicateAtMost(ex);
+	}
+
+	static boolean isDuplicateAtMost(MongoBulkWriteException ex) {
+		return ex.getWriteErrors().stream().allMatch((error) -> error.getCode() == DUPLICATE_KEY);
 	}
 
 }

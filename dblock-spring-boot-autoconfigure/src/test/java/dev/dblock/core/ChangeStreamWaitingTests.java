@@ -290,12 +290,7 @@ class ChangeStreamWaitingTests {
 			}, this.threads));
 		}
 		eventually().until(() -> waiters(engines.get(0)) + waiters(engines.get(1)) == 100);
-		if (event.equals("kill")) {
-			server.killPrimary();
-		}
-		else {
-			server.stepDown(60);
-		}
+		changePrimary(event, server);
 		held.close();
 		for (CompletableFuture<Void> each : all) {
 			each.get();
@@ -318,15 +313,9 @@ class ChangeStreamWaitingTests {
 		LockHandle held = take(one, "stock");
 		CompletableFuture<LockHandle> waiter = waitFor(other, "stock");
 		awaitParked(other);
-		boolean killed = event.equals("kill");
-		if (killed) {
-			server.killPrimary();
-		}
-		else {
-			server.stepDown(60);
-		}
+		changePrimary(event, server);
 		server.awaitPrimary();
-		if (killed) {
+		if (event.equals("kill")) {
 			eventually().ignoreExceptions().until(() -> !cursors().isEmpty());
 		}
 		awaitParked(other);
@@ -334,6 +323,15 @@ class ChangeStreamWaitingTests {
 		waiter.get().close();
 		assertThat(other.waits().of(Cause.SIGNAL)).isPositive();
 		assertThatNothingElseWoke(other);
+	}
+
+	private static void changePrimary(String event, MongoReplicaSet server) {
+		if (event.equals("kill")) {
+			server.killPrimary();
+		}
+		else {
+			server.stepDown(60);
+		}
 	}
 
 	private void assertThatNothingElseWoke(DefaultLockEngine engine) {

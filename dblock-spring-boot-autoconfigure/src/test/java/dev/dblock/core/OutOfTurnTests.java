@@ -180,12 +180,12 @@ class OutOfTurnTests {
 					&& this.tries.get() < enough) {
 				Thread.onSpinWait();
 			}
-			return System.nanoTime();
+			return LockClock.SYSTEM.nanoTime();
 		}
 
 		@Override
 		public long wallMillis() {
-			return System.currentTimeMillis();
+			return LockClock.SYSTEM.wallMillis();
 		}
 
 	}

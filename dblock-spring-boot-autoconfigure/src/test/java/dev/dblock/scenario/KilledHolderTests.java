@@ -1,9 +1,7 @@
 package dev.dblock.scenario;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
@@ -33,27 +31,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class KilledHolderTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(9);
-
-	/**
-	 * A new JVM on a busy machine may need more than one request for its first lock.
-	 */
-	private static final LockOptions PATIENTLY = LockOptions.lease(LEASE).waitUpTo(Duration.ofMinutes(2));
-
 	@Test
 	void lockIsTakenOverAtTheEndOfItsLeaseAndNotBefore(MongoServer server) throws Exception {
 		try (Instances instances = new Instances(server)) {
 			Instance other = instances.start("other");
-			try (AnotherProcess holder = AnotherProcess.start(Holder.class, instances.uri(),
-					instances.documents().getNamespace().getDatabaseName())) {
-				long token = Long.parseLong(holder.await("token"));
-				Instant granted = instances.instant("stock", "acquiredAt");
-				Instances.eventually().until(() -> instances.instant("stock", "updatedAt").isAfter(granted));
-				Work<LockHandle> waiter = Work.start(
-						() -> other.locks().acquire("stock", LockOptions.defaults().waitUpTo(Duration.ofMinutes(2))));
-				waiter.awaitWaiting();
-				other.awaitToldOfReleases();
-				holder.kill();
+			try (RenewedHolder holder = RenewedHolder.start(instances, "killed")) {
+				long token = holder.awaitRenewed(instances);
+				Work<LockHandle> waiter = RenewedHolder.awaitBy(other);
+				holder.process().kill();
 				Document left = instances.document("stock");
 				assertThat(left).containsEntry("acquirer", "killed");
 				LockHandle next = waiter.result();
@@ -121,21 +106,6 @@ class KilledHolderTests {
 			.longValue();
 	}
 
-	static final class Holder {
-
-		private Holder() {
-		}
-
-		public static void main(String[] arguments) throws InterruptedException {
-			try (Instance instance = new Instance("killed", arguments[0], arguments[1], Duration.ofMillis(500));
-					LockHandle handle = instance.locks().acquire("stock", PATIENTLY)) {
-				System.out.println("token " + handle.token());
-				new CountDownLatch(1).await();
-			}
-		}
-
-	}
-
 	static final class Committer {
 
 		private Committer() {
@@ -148,7 +118,8 @@ class KilledHolderTests {
 				.run("--spring.mongodb.uri=" + arguments[0], "--dblock.acquirer=committer");
 			MongoTemplate mongo = application.getBean(MongoTemplate.class);
 			mongo.createCollection("orders");
-			LockHandle handle = application.getBean(LockTemplate.class).acquire("stock", LockOptions.lease(LEASE));
+			LockHandle handle = application.getBean(LockTemplate.class)
+				.acquire("stock", LockOptions.lease(RenewedHolder.LEASE));
 			MongoTransactionManager manager = application.getBean(MongoTransactionManager.class);
 			// After the one that writes the fence
 			manager.addListener(new TransactionExecutionListener() {

@@ -28,6 +28,7 @@ import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 import dev.dblock.testing.SameOnEachJdk;
+import dev.dblock.testing.Stubborn;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -416,16 +417,7 @@ class ShutdownTests {
 		 * An executor interrupts what it has no more patience for; this goes on.
 		 */
 		private void awaitEnd() {
-			boolean ended = false;
-			while (!ended) {
-				try {
-					this.end.await();
-					ended = true;
-				}
-				catch (InterruptedException ex) {
-					ended = false;
-				}
-			}
+			Stubborn.await(this.end);
 		}
 
 	}

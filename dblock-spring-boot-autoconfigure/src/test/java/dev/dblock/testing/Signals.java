@@ -18,11 +18,20 @@ public final class Signals {
 	 * @param name its name without {@code SIG}
 	 */
 	public static void send(long process, String name) {
+		if (!trySend(process, name)) {
+			throw new IllegalStateException("SIG" + name + " could not be sent to process " + process);
+		}
+	}
+
+	/**
+	 * Send one to a process that may be gone.
+	 * @param process who gets it
+	 * @param name its name without {@code SIG}
+	 * @return whether it was sent
+	 */
+	public static boolean trySend(long process, String name) {
 		try {
-			int exit = new ProcessBuilder("sh", "-c", "kill -" + name + " " + process).inheritIO().start().waitFor();
-			if (exit != 0) {
-				throw new IllegalStateException("SIG" + name + " could not be sent to process " + process);
-			}
+			return new ProcessBuilder("sh", "-c", "kill -" + name + " " + process).inheritIO().start().waitFor() == 0;
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -11,6 +11,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
+import dev.dblock.testing.Signals;
+
 /**
  * A process that is killed when this one goes, however it went, even while it is stopped.
  */
@@ -112,17 +114,7 @@ final class Child {
 	}
 
 	private void signal(String signal) {
-		try {
-			// Not every system has a program for it, and the process may be gone already
-			new ProcessBuilder("sh", "-c", "kill -" + signal + " " + this.process.pid()).inheritIO().start().waitFor();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException("interrupted while a signal was sent", ex);
-		}
+		boolean unused = Signals.trySend(this.process.pid(), signal);
 	}
 
 	/**

@@ -16,6 +16,7 @@ import dev.dblock.sample.billing.Reports;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.Stubborn;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -189,16 +190,7 @@ class GracefulShutdownTests {
 		}
 
 		private void awaitEnd() {
-			boolean ended = false;
-			while (!ended) {
-				try {
-					this.end.await();
-					ended = true;
-				}
-				catch (InterruptedException ex) {
-					ended = false;
-				}
-			}
+			Stubborn.await(this.end);
 		}
 
 	}
