@@ -201,8 +201,10 @@ final class Sections {
 		}
 		if (slow) {
 			int percent = random.nextInt(100);
+			// An election shows what it does to a lease only to who has it for longer
+			// still
 			return TimeUnit.MILLISECONDS.toNanos((percent < 50) ? random.nextInt(100)
-					: (percent < 80) ? 1000 + random.nextInt(2000) : 5000 + random.nextInt(6000));
+					: (percent < 80) ? 1000 + random.nextInt(2000) : 5000 + random.nextInt(11000));
 		}
 		if (chance(random, this.mix.longer())) {
 			return lease.toNanos() / 2 + random.nextLong(lease.toNanos());
