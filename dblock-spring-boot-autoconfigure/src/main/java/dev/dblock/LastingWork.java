@@ -36,6 +36,8 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 
 	private volatile @Nullable Thread beginner = Thread.currentThread();
 
+	private volatile boolean ended;
+
 	private LastingWork(CompletionStage<T> work, Hold hold, boolean cancelWhenLost, Consumer<? super T> check) {
 		this.work = work;
 		this.hold = hold;
@@ -134,6 +136,7 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	}
 
 	private void end(@Nullable T result, @Nullable Throwable failure) {
+		this.ended = true;
 		Throwable outcome = this.hold.end((failure != null) ? failure : objection(result));
 		this.over.complete(true);
 		complete(result, outcome);
@@ -165,7 +168,14 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 		}
 	}
 
+	/**
+	 * A loss that is found when the lock is given back is told with what the work came
+	 * to.
+	 */
 	private void lost() {
+		if (this.ended) {
+			return;
+		}
 		try {
 			this.hold.handle().ensureHeld();
 		}

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
@@ -22,6 +23,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.mock;
 
 /**
  * Work that goes on after the call that began it.
@@ -208,6 +213,45 @@ class LastingWorkTests {
 			.satisfies((lost) -> assertThat(lost.getSuppressed()).singleElement()
 				.extracting("message")
 				.isEqualTo("scripted"));
+	}
+
+	@Test
+	void lossThatIsFoundAtTheEndIsToldWithWhatTheWorkCameTo() throws Exception {
+		LockHandle handle = mock(LockHandle.class);
+		CompletableFuture<Runnable> news = new CompletableFuture<>();
+		CompletableFuture<Boolean> toldBefore = new CompletableFuture<>();
+		LockLostException lost = new LockLostException("a", 1, LossReason.TAKEN_OVER);
+		doAnswer((call) -> news.complete(call.getArgument(0))).when(handle).onLost(any());
+		doThrow(lost).when(handle).ensureHeld();
+		CompletableFuture<String> result = LastingWork.<String, RuntimeException>until(
+				Hold.owned(mock(LockEngine.class), handle), false, () -> this.work, (value) -> {
+				})
+			.toCompletableFuture();
+		doAnswer((call) -> {
+			news.join().run();
+			toldBefore.complete(isDoneSoon(result));
+			throw lost;
+		}).when(handle).close();
+		AssertionError scripted = new AssertionError("scripted");
+		this.work.completeExceptionally(scripted);
+		assertThat(failure(result)).isSameAs(scripted).hasSuppressedException(lost);
+		assertThat(toldBefore).isCompletedWithValue(false);
+	}
+
+	/**
+	 * What is not to happen has some time for it.
+	 */
+	private static boolean isDoneSoon(CompletableFuture<?> future) {
+		try {
+			future.handle((result, failure) -> true).get(300, TimeUnit.MILLISECONDS);
+			return true;
+		}
+		catch (TimeoutException ex) {
+			return false;
+		}
+		catch (InterruptedException | ExecutionException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	@Test
