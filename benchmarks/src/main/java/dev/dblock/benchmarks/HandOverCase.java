@@ -67,26 +67,30 @@ final class HandOverCase implements BenchmarkCase {
 			pair.end(subject);
 		}
 		double raw = scores.median(Subject.RAW);
-		Line p99 = percentile("hand-over between two processes, 99th percentile", all, raw, Bound.atMost(3));
-		Line rawP99 = percentile("two raw writes, 99th percentile", allRaw, raw, null);
-		return List.of(scores.line(id(), title(), Unit.NANOS, Subject.RAW, Bound.atMost(1.2)), p99, rawP99,
+		double rawTail = Spread.percentile(allRaw, 99);
+		return List.of(scores.line(id(), title(), Unit.NANOS, Subject.RAW, Bound.atMost(1.2)),
+				tail(all, Subject.RAW.label(), raw, Bound.atMost(3)).withNote(slow("hand-overs", all, raw)),
+				tail(all, Subject.RAW.label() + ", 99th percentile", rawTail, null)
+					.withNote(slow("pairs of raw writes", allRaw, raw)),
 				scores.line(id(), title(), Unit.NANOS, Subject.UNREPEATED),
 				scores.line(id(), title(), Unit.NANOS, Subject.REDISSON),
 				scores.line(id(), title(), Unit.NANOS, Subject.SHEDLOCK));
 	}
 
 	/**
-	 * Beside the usual raw writes, as a hand-over must be; what the machine makes of the
-	 * slowest of those themselves tells how much of it is the machine's.
+	 * Beside the usual raw writes, as a hand-over must be; and beside the slowest of
+	 * those, which tell how much of it is the machine's.
 	 */
-	private Line percentile(String what, List<Double> all, double raw, @Nullable Bound bound) {
+	private Line tail(List<Double> all, String against, double reference, @Nullable Bound bound) {
 		double slowest = Spread.percentile(all, 99);
-		long above = all.stream().filter((nanos) -> nanos > 3 * raw).count();
-		return Line
-			.compared(id(), what, Quantity.nanos(slowest), Subject.RAW.label(), Quantity.nanos(raw),
-					Spread.of(List.of(slowest / raw)), bound)
-			.withNote("%,d of %,d took more than three times as long as two raw writes usually do".formatted(above,
-					all.size()));
+		return Line.compared(id(), title() + ", 99th percentile", Quantity.nanos(slowest), against,
+				Quantity.nanos(reference), Spread.of(List.of(slowest / reference)), bound);
+	}
+
+	private static String slow(String what, List<Double> all, double raw) {
+		long slow = all.stream().filter((nanos) -> nanos > 3 * raw).count();
+		return "%,d of %,d %s took more than three times as long as two raw writes usually do".formatted(slow,
+				all.size(), what);
 	}
 
 	/**

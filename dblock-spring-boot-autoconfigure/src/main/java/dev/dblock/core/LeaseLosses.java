@@ -79,14 +79,6 @@ final class LeaseLosses {
 		announce(lease, reason, detail);
 	}
 
-	private boolean end(Lease lease, LossReason reason) {
-		if (!lease.endWith(reason)) {
-			return false;
-		}
-		stop(lease);
-		return true;
-	}
-
 	private void stop(Lease lease) {
 		this.registry.lose(lease);
 		if (lease.terms().whenLost() == WhenLost.INTERRUPT) {
@@ -100,10 +92,11 @@ final class LeaseLosses {
 	 * @param held the leases
 	 */
 	void loseAtShutdown(Collection<Lease> held) {
-		List<Lease> lost = held.stream().filter((lease) -> end(lease, LossReason.SHUTDOWN)).toList();
+		List<Lease> lost = held.stream().filter((lease) -> lease.endWith(LossReason.SHUTDOWN)).toList();
 		if (lost.isEmpty()) {
 			return;
 		}
+		lost.forEach(this::stop);
 		String names = lost.stream()
 			.limit(NAMES_IN_THE_LOG)
 			.map(LeaseLosses::describe)

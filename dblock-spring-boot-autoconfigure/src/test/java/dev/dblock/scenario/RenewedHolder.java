@@ -13,7 +13,7 @@ import dev.dblock.LockOptions;
  */
 final class RenewedHolder implements AutoCloseable {
 
-	static final String LOCK = "stock";
+	private static final String LOCK = "stock";
 
 	static final Duration LEASE = Duration.ofSeconds(9);
 

@@ -377,6 +377,7 @@ class ShutdownTests {
 
 	/**
 	 * Work under a lock, in a task of one executor or another, until it is told to end.
+	 * An executor interrupts what it has no more patience for; this goes on.
 	 */
 	static class Job {
 
@@ -404,20 +405,13 @@ class ShutdownTests {
 			try {
 				this.locks.execute("job", () -> {
 					this.handle.complete(LockContext.current().orElseThrow());
-					awaitEnd();
+					Stubborn.await(this.end);
 				});
 				this.outcome.complete("held to the end");
 			}
 			catch (LockLostException ex) {
 				this.outcome.complete("lost at the end: " + ex.reason());
 			}
-		}
-
-		/**
-		 * An executor interrupts what it has no more patience for; this goes on.
-		 */
-		private void awaitEnd() {
-			Stubborn.await(this.end);
 		}
 
 	}

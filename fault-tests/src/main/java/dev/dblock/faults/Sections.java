@@ -201,8 +201,7 @@ final class Sections {
 		}
 		if (slow) {
 			int percent = random.nextInt(100);
-			// An election shows what it does to a lease only to who has it for longer
-			// still
+			// Who has it for longer than an election shows what that does to a lease
 			return TimeUnit.MILLISECONDS.toNanos((percent < 50) ? random.nextInt(100)
 					: (percent < 80) ? 1000 + random.nextInt(2000) : 5000 + random.nextInt(11000));
 		}

@@ -181,16 +181,12 @@ class GracefulShutdownTests {
 
 		void work() {
 			try {
-				this.locks.execute(Reports.LOCK, this::awaitEnd);
+				this.locks.execute(Reports.LOCK, () -> Stubborn.await(this.end));
 				this.outcome.complete("held to the end");
 			}
 			catch (LockLostException ex) {
 				this.outcome.complete("lost at the end: " + ex.reason());
 			}
-		}
-
-		private void awaitEnd() {
-			Stubborn.await(this.end);
 		}
 
 	}
