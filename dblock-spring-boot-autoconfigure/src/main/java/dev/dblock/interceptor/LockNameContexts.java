@@ -2,6 +2,7 @@ package dev.dblock.interceptor;
 
 import java.time.temporal.TemporalAccessor;
 import java.time.temporal.TemporalAmount;
+import java.util.Date;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -24,8 +25,7 @@ import org.springframework.util.function.SingletonSupplier;
  * <p>
  * Values become text through conversions of its own, not those of the application: these
  * print dates for people, in the language of the calling thread, and two instances would
- * lock two names for one date. A type that has no text of its own is refused, since the
- * inherited {@link Object#toString()} differs from instance to instance.
+ * lock two names for one date.
  */
 final class LockNameContexts {
 
@@ -50,7 +50,21 @@ final class LockNameContexts {
 		DefaultConversionService conversions = new DefaultConversionService();
 		conversions.addConverter(TemporalAccessor.class, String.class, Object::toString);
 		conversions.addConverter(TemporalAmount.class, String.class, Object::toString);
+		conversions.addConverter(Date.class, String.class, LockNameContexts::text);
 		return conversions;
+	}
+
+	/**
+	 * A date's own text depends on the time zone of the process. Of those of
+	 * {@code java.sql}, two are no instants but what that text says.
+	 */
+	private static String text(Date date) {
+		try {
+			return date.toInstant().toString();
+		}
+		catch (UnsupportedOperationException ex) {
+			return date.toString();
+		}
 	}
 
 	EvaluationContext create(LockedMethod method, @Nullable Object target, @Nullable Object[] arguments) {

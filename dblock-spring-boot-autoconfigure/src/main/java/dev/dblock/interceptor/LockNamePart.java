@@ -2,13 +2,17 @@ package dev.dblock.interceptor;
 
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
 import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
@@ -16,6 +20,7 @@ import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.util.ClassUtils;
 
 /**
  * One part of a name in one call. Nothing in it may be missing: neither the part as a
@@ -26,6 +31,16 @@ final class LockNamePart {
 	private static final TypeDescriptor STRING = TypeDescriptor.valueOf(String.class);
 
 	private static final SpelParserConfiguration CONFIGURATION = new SpelParserConfiguration();
+
+	// Spring converts whatever could be made from text, by what its toString() says
+	private static final ClassValue<Boolean> HAS_NO_TEXT = new ClassValue<>() {
+
+		@Override
+		protected Boolean computeValue(Class<?> type) {
+			return !type.isArray() && ClassUtils.getMethod(type, "toString").getDeclaringClass() == Object.class;
+		}
+
+	};
 
 	private final EvaluationContext context;
 
@@ -94,11 +109,19 @@ final class LockNamePart {
 		if (value instanceof Collection<?> collection) {
 			return elements(collection);
 		}
+		if (value != null && HAS_NO_TEXT.get(value.getClass())) {
+			throw new EvaluationException(("a %s has no text of its own, and the one of java.lang.Object differs from"
+					+ " instance to instance; name one of its properties")
+				.formatted(value.getClass().getName()));
+		}
 		return (String) this.context.getTypeConverter().convertValue(value, TypeDescriptor.forObject(value), STRING);
 	}
 
+	// Sets are equal in whatever order, which differs from process to process
 	private String elements(Collection<?> elements) {
-		return elements.stream().map(this::element).collect(Collectors.joining(","));
+		Stream<String> texts = elements.stream().map(this::element);
+		boolean ordered = elements instanceof List || elements instanceof Queue;
+		return (ordered ? texts : texts.sorted()).collect(Collectors.joining(","));
 	}
 
 	private String element(@Nullable Object element) {

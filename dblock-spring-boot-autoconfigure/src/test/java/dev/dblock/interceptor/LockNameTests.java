@@ -3,9 +3,14 @@ package dev.dblock.interceptor;
 import java.lang.reflect.Method;
 import java.math.BigDecimal;
 import java.nio.file.Path;
+import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.LocalDate;
+import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Date;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -129,7 +134,38 @@ class LockNameTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> name("any", "#{#value}", new Object()))
 			.withMessageStartingWith("The lock of " + Orders.class.getName()
 					+ "#any(Object) has no name, and the method was not called: #{#value} in the name '#{#value}' cannot be evaluated: ")
-			.withMessageContaining("java.lang.Object");
+			.withMessageContaining("a java.lang.Object has no text of its own");
+	}
+
+	@Test
+	void objectThatCouldBeMadeOfTextAndHasNoneIsRefused() {
+		for (String template : List.of("#{#value}", "#{'order-' + #value}")) {
+			assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, new OrderId("7")))
+				.withMessageContaining("cannot be evaluated: a " + OrderId.class.getName() + " has no text of its own")
+				.withMessageContaining("name one of its properties");
+			assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, List.of(new OrderId("7"))))
+				.withMessageContaining("has no text of its own");
+		}
+		assertThat(name("any", "#{#value.text}", new OrderId("7"))).isEqualTo("7");
+	}
+
+	@Test
+	void setsAreTheSameInWhateverOrder() {
+		assertThat(name("any", "#{#value}", new LinkedHashSet<>(List.of("b", "a", "c")))).isEqualTo("a,b,c");
+		assertThat(name("any", "#{'x-' + #value}", new LinkedHashSet<>(List.of(10, 9)))).isEqualTo("x-10,9");
+		Map<String, String> values = new LinkedHashMap<>(Map.of("1", "z"));
+		values.put("2", "y");
+		assertThat(name("any", "#{#value.values()}", values)).isEqualTo("y,z");
+		assertThat(name("any", "#{#value}", List.of("b", "a"))).isEqualTo("b,a");
+		assertThat(name("any", "#{#value}", new ArrayDeque<>(List.of("b", "a")))).isEqualTo("b,a");
+	}
+
+	@Test
+	void datesDoNotDependOnTheTimeZoneOfTheProcess() {
+		Date date = new Date(0);
+		assertThat(name("any", "#{#value}", date)).isEqualTo("1970-01-01T00:00:00Z");
+		assertThat(name("any", "#{#value}", new Timestamp(0))).isEqualTo("1970-01-01T00:00:00Z");
+		assertThat(name("any", "#{#value}", java.sql.Date.valueOf("2026-02-01"))).isEqualTo("2026-02-01");
 	}
 
 	@ParameterizedTest
@@ -312,6 +348,20 @@ class LockNameTests {
 	}
 
 	public record Order(String id) {
+	}
+
+	public static class OrderId {
+
+		private final String text;
+
+		public OrderId(String text) {
+			this.text = text;
+		}
+
+		public String getText() {
+			return this.text;
+		}
+
 	}
 
 	public static class Failing {
