@@ -31,14 +31,20 @@ final class DistributedLockReflectiveProcessor extends SimpleReflectiveProcessor
 
 	@Override
 	protected void registerTypeHint(ReflectionHints hints, Class<?> type) {
-		hints.registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS);
+		hints.registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS, MemberCategory.INVOKE_DECLARED_METHODS);
 		if (hasExpressions(type)) {
-			Arrays.stream(type.getMethods())
-				.filter((method) -> method.getDeclaringClass() != Object.class
-						&& !Modifier.isStatic(method.getModifiers()))
+			Stream.of(type.getMethods(), type.getDeclaredMethods())
+				.flatMap(Arrays::stream)
+				.distinct()
+				.filter(DistributedLockReflectiveProcessor::isOpenToClassAnnotation)
 				.forEach((method) -> registerArguments(hints, method));
 		}
 		registerFallbacks(hints, type, type);
+	}
+
+	private static boolean isOpenToClassAnnotation(Method method) {
+		return method.getDeclaringClass() != Object.class && !method.isSynthetic()
+				&& (method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC)) == 0;
 	}
 
 	@Override

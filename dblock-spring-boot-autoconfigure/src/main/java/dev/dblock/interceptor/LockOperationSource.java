@@ -24,8 +24,8 @@ import org.springframework.util.ReflectionUtils;
 /**
  * Finds out once for each method whether and how it is locked. A method's annotations
  * come before its class's (unless they say that both count), an implementation's before
- * its interface's; one on a class applies to the public methods that an instance has,
- * inherited ones included, except for those that begin and end it.
+ * its interface's; one on a class applies to the methods that others can call on an
+ * instance, inherited ones included, except for those that begin and end it.
  */
 final class LockOperationSource {
 
@@ -130,9 +130,15 @@ final class LockOperationSource {
 		return Proxy.isProxyClass(type) || type.isHidden();
 	}
 
+	/**
+	 * What a class inherits from one without the annotation is not its own to change, and
+	 * if it is not public, it was not meant to be called from outside either.
+	 */
 	private static boolean isOpenToClassAnnotation(Method method) {
-		return Modifier.isPublic(method.getModifiers()) && !Modifier.isStatic(method.getModifiers())
-				&& ClassUtils.isUserLevelMethod(method);
+		int modifiers = method.getModifiers();
+		boolean callable = Modifier.isPublic(modifiers)
+				|| !Modifier.isPrivate(modifiers) && LockAnnotations.arePresent(method.getDeclaringClass());
+		return callable && !Modifier.isStatic(modifiers) && ClassUtils.isUserLevelMethod(method);
 	}
 
 	/**

@@ -109,6 +109,15 @@ class DblockRuntimeHintsTests {
 	}
 
 	@Test
+	void methodsOfALockedClassThatAreNotPublicAreKeptAsWell() throws NoSuchMethodException {
+		declared(LockedClassOfThePackage.class);
+		assertThat(this.reflection
+			.onMethodInvocation(LockedClassOfThePackage.class.getDeclaredMethod("settle", Order.class)))
+			.accepts(this.hints);
+		assertThat(this.reflection.onMethodInvocation(Order.class.getDeclaredMethod("customer"))).accepts(this.hints);
+	}
+
+	@Test
 	void annotationOfTheApplicationsOwnCountsAsWell() throws NoSuchMethodException {
 		declared(OwnAnnotation.class);
 		assertThat(this.reflection.onMethodInvocation(Order.class.getDeclaredMethod("customer"))).accepts(this.hints);
@@ -177,6 +186,14 @@ class DblockRuntimeHintsTests {
 	static class LockedClass {
 
 		public void settle(Order order) {
+		}
+
+	}
+
+	@DistributedLock("${the.name}")
+	static class LockedClassOfThePackage {
+
+		void settle(Order order) {
 		}
 
 	}

@@ -139,7 +139,10 @@ class LockDeclarationCheckerTests {
 	@Test
 	void finalMethodUnderAnAnnotatedClass() {
 		assertThat(findings(LockingConfiguration.class, FinalMethod.class)).containsExactly("bean 'bean', " + HERE
-				+ "FinalMethod#last(): is final, so that no proxy can lock it; make it neither private nor final");
+				+ "FinalMethod#last(): is final, so that no proxy can lock it; make it neither private nor final",
+				"bean 'bean', " + HERE
+						+ "FinalMethod#notPublic(): is final, so that no proxy can lock it; make it neither private nor"
+						+ " final");
 	}
 
 	@Test

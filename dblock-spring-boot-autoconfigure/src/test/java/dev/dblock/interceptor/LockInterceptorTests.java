@@ -63,7 +63,7 @@ class LockInterceptorTests {
 	void start() {
 		this.context
 			.setEnvironment(new MockEnvironment().withProperty("jobs.lease", "40s").withProperty("zone", "north"));
-		this.context.register(LockingConfiguration.class, Invoices.class);
+		this.context.register(LockingConfiguration.class, Invoices.class, Whole.class);
 		this.context.refresh();
 		this.engine = this.context.getBean(RecordingEngine.class);
 		this.invoices = this.context.getBean(Invoices.class);
@@ -87,6 +87,16 @@ class LockInterceptorTests {
 		this.invoices.packagePrivate();
 		assertThat(this.engine.events()).containsExactly("lock " + PATH + "packagePrivate", "run",
 				"unlock " + PATH + "packagePrivate");
+	}
+
+	@Test
+	void methodsOfAnAnnotatedClassAreLockedWhetherPublicOrNot() {
+		Whole whole = this.context.getBean(Whole.class);
+		whole.open();
+		whole.ofThePackage();
+		whole.ofTheFamily();
+		assertThat(this.engine.events()).containsExactly("lock whole", "open", "unlock whole", "lock whole",
+				"ofThePackage", "unlock whole", "lock whole", "ofTheFamily", "unlock whole");
 	}
 
 	@Test
@@ -420,6 +430,29 @@ class LockInterceptorTests {
 		public Object object(Object result) {
 			this.engine.event("run");
 			return result;
+		}
+
+	}
+
+	@DistributedLock("whole")
+	static class Whole {
+
+		private final RecordingEngine engine;
+
+		Whole(RecordingEngine engine) {
+			this.engine = engine;
+		}
+
+		public void open() {
+			this.engine.event("open");
+		}
+
+		void ofThePackage() {
+			this.engine.event("ofThePackage");
+		}
+
+		protected void ofTheFamily() {
+			this.engine.event("ofTheFamily");
 		}
 
 	}

@@ -46,8 +46,9 @@ class LockOperationSourceTests {
 	}
 
 	@Test
-	void classAnnotationIsForPublicMethodsOfInstances() {
-		assertThat(nameOn(OnBoth.class, "packagePrivate")).isNull();
+	void classAnnotationIsForWhatOthersCanCallOnAnInstance() {
+		assertThat(nameOn(OnBoth.class, "packagePrivate")).isEqualTo("class");
+		assertThat(nameOn(OnBoth.class, "open")).isEqualTo("class");
 		assertThat(nameOn(OnBoth.class, "hidden")).isNull();
 		assertThat(nameOn(OnBoth.class, "ofClass")).isNull();
 	}
@@ -56,6 +57,14 @@ class LockOperationSourceTests {
 	void classAnnotationIsForInheritedMethods() {
 		assertThat(nameOn(Child.class, "inherited")).isEqualTo("child");
 		assertThat(nameOn(GrandChild.class, "inherited")).isEqualTo("child");
+	}
+
+	@Test
+	void whatIsNotPublicIsLockedByTheAnnotationOfItsOwnClassOnly() {
+		assertThat(nameOn(OtherChild.class, "packagePrivate")).isEqualTo("other child");
+		assertThat(nameOn(Child.class, "open")).isNull();
+		assertThat(nameOn(Child.class, "packagePrivate")).isNull();
+		assertThat(nameOn(GrandChild.class, "ownOfChild")).isEqualTo("child");
 	}
 
 	@Test
@@ -178,6 +187,9 @@ class LockOperationSourceTests {
 		void packagePrivate() {
 		}
 
+		protected void open() {
+		}
+
 		private void hidden() {
 		}
 
@@ -201,10 +213,19 @@ class LockOperationSourceTests {
 		public void inherited() {
 		}
 
+		protected void open() {
+		}
+
+		void packagePrivate() {
+		}
+
 	}
 
 	@DistributedLock("child")
 	static class Child extends Parent {
+
+		void ownOfChild() {
+		}
 
 	}
 
