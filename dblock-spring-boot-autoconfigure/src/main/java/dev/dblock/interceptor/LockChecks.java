@@ -38,7 +38,7 @@ final class LockChecks {
 
 	private final ProxyRules proxies;
 
-	private final Supplier<ReactiveManagers> reactiveManagers;
+	private final Supplier<DeclaredTransactions> transactions;
 
 	private final ObjectProvider<LockEngine> engine;
 
@@ -48,11 +48,11 @@ final class LockChecks {
 
 	private volatile boolean started;
 
-	LockChecks(LockOperationSource source, ProxyRules proxies, Supplier<ReactiveManagers> reactiveManagers,
+	LockChecks(LockOperationSource source, ProxyRules proxies, Supplier<DeclaredTransactions> transactions,
 			ObjectProvider<LockEngine> engine) {
 		this.source = source;
 		this.proxies = proxies;
-		this.reactiveManagers = reactiveManagers;
+		this.transactions = transactions;
 		this.engine = engine;
 	}
 
@@ -120,7 +120,7 @@ final class LockChecks {
 			try {
 				LockOperation operation = this.source.check(declaration);
 				operation.locks().forEach((lock) -> this.names.add(lock.name().shape()));
-				warnOfUnseenTransaction(operation);
+				warnOfTransaction(operation.method());
 			}
 			catch (InvalidLockDeclarationException ex) {
 				findings.addAll(ex.findings());
@@ -130,19 +130,26 @@ final class LockChecks {
 	}
 
 	/**
-	 * A reactive transaction finds its locks in its sequence. Where a future is made of
+	 * Whoever writes both annotations counts on a commit that a stale holder cannot make.
+	 * A reactive transaction finds its locks in its sequence; where a future is made of
 	 * that, the lock is around it in another way.
 	 */
-	private void warnOfUnseenTransaction(LockOperation operation) {
-		Class<?> returned = operation.method().method().getReturnType();
-		String manager = CompletionStage.class.isAssignableFrom(returned)
-				? this.reactiveManagers.get().managerOf(operation.method()) : null;
+	private void warnOfTransaction(LockedMethod method) {
+		DeclaredTransactions transactions = this.transactions.get();
+		if (transactions.isIgnored(method)) {
+			logger.warn("{} is @Transactional, but nothing here makes transactions of that: it has none, and a stale"
+					+ " holder's writes are not refused. Spring Boot makes no transaction manager for MongoDB; declare"
+					+ " a MongoTransactionManager bean", method.describe());
+			return;
+		}
+		String manager = CompletionStage.class.isAssignableFrom(method.method().getReturnType())
+				? transactions.reactiveManagerOf(method) : null;
 		if (manager != null) {
 			logger.warn(
 					"{} has a reactive transaction (by the bean '{}') that knows nothing of the lock around it, since the"
 							+ " method returns a future: it is committed even when the lock was lost before. Return a"
 							+ " Mono, and the transaction depends on the lock, or use a blocking transaction manager",
-					operation.method().describe(), manager);
+					method.describe(), manager);
 		}
 	}
 

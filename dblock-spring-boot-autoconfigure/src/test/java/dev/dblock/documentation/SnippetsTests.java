@@ -38,7 +38,10 @@ class SnippetsTests {
 			import dev.dblock.*;
 			import dev.dblock.core.ReactiveTransactions;
 			import org.bson.conversions.Bson;
+			import org.springframework.context.annotation.Bean;
 			import org.springframework.context.event.EventListener;
+			import org.springframework.data.mongodb.MongoDatabaseFactory;
+			import org.springframework.data.mongodb.MongoTransactionManager;
 			import org.springframework.scheduling.annotation.Scheduled;
 			import org.springframework.transaction.annotation.Transactional;
 			import org.springframework.transaction.reactive.TransactionalOperator;

@@ -19,29 +19,35 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.ReactiveTransactionManager;
 import org.springframework.transaction.annotation.TransactionManagementConfigurer;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.interceptor.TransactionAspectSupport;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Reactive transactions that cannot know of the lock around them.
+ * Transactions that are not there, and reactive ones that cannot know of the lock around
+ * them.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class ReactiveManagersTests {
+class DeclaredTransactionsTests {
 
-	private static String warnings(CapturedOutput output, Class<?>... managers) {
+	private static final String IGNORED = "nothing here makes transactions of that";
+
+	private static final String UNSEEN = "knows nothing of the lock";
+
+	private static String warnings(CapturedOutput output, String kind, Class<?>... managers) {
 		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 		context.register(LockingConfiguration.class, Orders.class, QualifiedOrders.class);
 		context.register(managers);
 		try (context) {
 			context.refresh();
 		}
-		return String.join("\n",
-				output.getOut().lines().filter((line) -> line.contains("knows nothing of the lock")).toList());
+		return String.join("\n", output.getOut().lines().filter((line) -> line.contains(kind)).toList());
 	}
 
 	@Test
 	void futureWithATransactionOfTheOnlyManagerIsNamed(CapturedOutput output) {
-		assertThat(warnings(output, ReactiveOnly.class)).contains("WARN")
+		assertThat(warnings(output, UNSEEN, Interceptor.class, ReactiveOnly.class)).contains("WARN")
 			.contains("Orders#settle() has a reactive transaction (by the bean 'reactive')")
 			.contains("Return a Mono")
 			.doesNotContain("Orders#plain()")
@@ -52,29 +58,71 @@ class ReactiveManagersTests {
 
 	@Test
 	void blockingManagerIsNotNamed(CapturedOutput output) {
-		assertThat(warnings(output, BlockingOnly.class)).isEmpty();
+		assertThat(warnings(output, UNSEEN, Interceptor.class, BlockingOnly.class)).isEmpty();
 	}
 
 	@Test
 	void primaryManagerOrTheNamedOneCounts(CapturedOutput output) {
-		assertThat(warnings(output, BlockingFirst.class)).contains("Orders#named()")
+		assertThat(warnings(output, UNSEEN, Interceptor.class, BlockingFirst.class)).contains("Orders#named()")
 			.contains("QualifiedOrders#settle()")
 			.doesNotContain("$Orders#settle()");
 	}
 
 	@Test
 	void whatNobodyCanTellIsNotNamed(CapturedOutput output) {
-		assertThat(warnings(output, Undecided.class)).contains("Orders#named()").doesNotContain("$Orders#settle()");
+		assertThat(warnings(output, UNSEEN, Interceptor.class, Undecided.class)).contains("Orders#named()")
+			.doesNotContain("$Orders#settle()");
 	}
 
 	@Test
 	void managerThatIsChosenInCodeIsNotGuessed(CapturedOutput output) {
-		assertThat(warnings(output, Configured.class)).isEmpty();
+		assertThat(warnings(output, UNSEEN, Interceptor.class, Configured.class)).isEmpty();
 	}
 
 	@Test
 	void withoutManagersThereIsNothingToName(CapturedOutput output) {
-		assertThat(warnings(output, NoManagers.class)).isEmpty();
+		assertThat(warnings(output, UNSEEN, NoManagers.class)).isEmpty();
+	}
+
+	@Test
+	void methodWhoseTransactionNobodyMakesIsNamed(CapturedOutput output) {
+		assertThat(warnings(output, IGNORED, NoManagers.class)).contains("WARN")
+			.contains("$Orders#text() is @Transactional")
+			.contains("$Orders#settle()")
+			.contains("QualifiedOrders#settle()")
+			.contains("declare a MongoTransactionManager bean")
+			.doesNotContain("withoutTransaction()");
+	}
+
+	@Test
+	void managerWithoutWhatAsksItMakesNone(CapturedOutput output) {
+		assertThat(warnings(output, IGNORED, BlockingOnly.class)).contains("$Orders#text()");
+	}
+
+	@Test
+	void methodsWithTransactionsAreNotNamed(CapturedOutput output) {
+		assertThat(warnings(output, IGNORED, Interceptor.class, BlockingOnly.class)).isEmpty();
+		assertThat(warnings(output, IGNORED, Aspect.class, BlockingOnly.class)).isEmpty();
+	}
+
+	static class Interceptor {
+
+		@Bean
+		@Lazy
+		TransactionInterceptor interceptor() {
+			throw new IllegalStateException("Nobody needs it");
+		}
+
+	}
+
+	static class Aspect {
+
+		@Bean
+		@Lazy
+		TransactionAspectSupport aspect() {
+			throw new IllegalStateException("Nobody needs it");
+		}
+
 	}
 
 	static class NoManagers {

@@ -12,22 +12,30 @@ import org.springframework.transaction.ReactiveTransactionManager;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.annotation.TransactionManagementConfigurer;
+import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.util.StringUtils;
 
 /**
- * Knows which methods have transactions of a reactive manager, as far as the definitions
- * of the beans tell it.
+ * What will become of the transactions that methods declare, as far as the definitions of
+ * the beans tell it.
  */
-final class ReactiveManagers {
+final class DeclaredTransactions {
 
 	private static final TransactionAttributeSource TRANSACTIONS = new AnnotationTransactionAttributeSource(false);
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	ReactiveManagers(ConfigurableListableBeanFactory beanFactory) {
+	DeclaredTransactions(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
+	}
+
+	/**
+	 * Whether a method declares a transaction, and nothing here begins any.
+	 */
+	boolean isIgnored(LockedMethod locked) {
+		return attribute(locked) != null && names(TransactionAspectSupport.class).findAny().isEmpty();
 	}
 
 	/**
@@ -35,11 +43,15 @@ final class ReactiveManagers {
 	 * @return the name, or {@code null} when the method has no such transaction, or
 	 * nobody can tell before it is called
 	 */
-	@Nullable String managerOf(LockedMethod locked) {
-		TransactionAttribute attribute = TRANSACTIONS.getTransactionAttribute(locked.method(), locked.userClass());
+	@Nullable String reactiveManagerOf(LockedMethod locked) {
+		TransactionAttribute attribute = attribute(locked);
 		String manager = (attribute != null) ? chosen(attribute, locked.userClass()) : null;
 		return (manager != null && this.beanFactory.isTypeMatch(manager, ReactiveTransactionManager.class)) ? manager
 				: null;
+	}
+
+	private static @Nullable TransactionAttribute attribute(LockedMethod locked) {
+		return TRANSACTIONS.getTransactionAttribute(locked.method(), locked.userClass());
 	}
 
 	private @Nullable String chosen(TransactionAttribute attribute, Class<?> type) {
