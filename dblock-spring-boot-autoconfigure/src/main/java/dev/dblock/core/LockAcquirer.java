@@ -246,8 +246,12 @@ final class LockAcquirer {
 		 * already: there is no other place then than a new one
 		 */
 		private @Nullable LockAttempt run(LocalQueue queue, Waiter me) {
+			boolean untold = false;
 			for (boolean arriving = true;; arriving = false) {
 				LeaseHandle handed = me.handed();
+				if (handed != null && untold) {
+					LockAcquirer.this.statistics.count(Cause.UNTOLD);
+				}
 				if (handed != null && !handed.isHeld()) {
 					return null;
 				}
@@ -279,7 +283,7 @@ final class LockAcquirer {
 				}
 				else if (!beginWaiting(queue, pauseNanos)) {
 					refuseIfClosing();
-					me.park(Math.min(pauseNanos, leftNanos));
+					untold = !me.park(Math.min(pauseNanos, leftNanos));
 					refuseIfClosing();
 				}
 			}

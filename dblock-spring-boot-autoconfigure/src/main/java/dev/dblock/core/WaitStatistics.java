@@ -3,7 +3,7 @@ package dev.dblock.core;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What made waiters ask the store again.
+ * What made waiters ask the store again, or find that the lock was handed over to them.
  */
 final class WaitStatistics {
 
@@ -29,8 +29,8 @@ final class WaitStatistics {
 		 */
 		SLOW_RELEASE,
 		/**
-		 * It found by chance, or after a safety time, that it may ask: whoever made that
-		 * so should have told it.
+		 * It found by chance, or after a safety time, that it may ask or has the lock:
+		 * whoever made that so should have told it.
 		 */
 		UNTOLD,
 		/**

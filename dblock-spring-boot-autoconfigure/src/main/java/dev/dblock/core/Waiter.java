@@ -71,8 +71,14 @@ class Waiter {
 		LockSupport.unpark(this.thread);
 	}
 
-	void park(long nanos) {
+	/**
+	 * Pause until {@link #wake()} or an interrupt, for so long at most.
+	 * @return {@code false} when nobody ended the pause
+	 */
+	boolean park(long nanos) {
+		long start = System.nanoTime();
 		LockSupport.parkNanos(this, nanos);
+		return System.nanoTime() - start < nanos;
 	}
 
 }

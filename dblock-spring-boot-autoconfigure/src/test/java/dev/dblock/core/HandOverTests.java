@@ -20,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import org.springframework.test.util.ReflectionTestUtils;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
@@ -58,7 +60,21 @@ class HandOverTests {
 		handle.close();
 		assertThat(this.repository.isHeld("stock")).isFalse();
 		assertThat(this.repository.count(Kind.RELEASE)).isEqualTo(1);
+		assertThat(this.world.engine().waits().of(Cause.UNTOLD)).isZero();
 		assertNothingIsLeft();
+	}
+
+	@Test
+	void countsASuccessorThatNobodyHasWoken() {
+		LockHandle first = take("stock");
+		Waiting second = waitFor("stock", LockOptions.defaults().waitUpTo(Duration.ofMillis(300)));
+		LockWorld.eventually().until(() -> second.thread.getState() == Thread.State.TIMED_WAITING);
+		Object keeper = ReflectionTestUtils.getField(first, "keeper");
+		Waiter handed = ReflectionTestUtils.invokeMethod(keeper, "giveToNext", ((LeaseHandle) first).lease(),
+				this.world.engine().queues().find("stock"));
+		assertThat(handed).isNotNull();
+		second.handle().close();
+		assertThat(this.world.engine().waits().of(Cause.UNTOLD)).isEqualTo(1);
 	}
 
 	@Test

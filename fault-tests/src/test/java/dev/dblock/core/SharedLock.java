@@ -260,11 +260,12 @@ public class SharedLock {
 		}
 
 		@Override
-		void park(long nanos) {
+		boolean park(long nanos) {
 			while (!this.woken) {
 				LockSupport.park(this);
 			}
 			this.woken = false;
+			return true;
 		}
 
 	}
