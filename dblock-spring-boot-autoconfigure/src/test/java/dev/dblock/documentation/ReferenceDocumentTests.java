@@ -24,6 +24,8 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockEvent;
 import dev.dblock.LockHandle;
+import dev.dblock.LockHandles;
+import dev.dblock.LockListener;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.testing.SameOnEachJdk;
@@ -42,6 +44,9 @@ class ReferenceDocumentTests {
 
 	private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
 
+	/** Public only since dblock's own packages share them. */
+	private static final Set<String> FOR_DBLOCK_ITSELF = Set.of("Durations", "LockThreads", "LoggedLock");
+
 	private final Markdown page = Markdown.read(Markdown.ROOT.resolve("docs/reference.md"));
 
 	@Test
@@ -58,7 +63,9 @@ class ReferenceDocumentTests {
 
 	static Stream<Arguments> methods() {
 		return Stream.of(Arguments.of("method", LockTemplate.class),
-				Arguments.of("method of a handle", LockHandle.class), Arguments.of("option", LockOptions.class));
+				Arguments.of("method of a handle", LockHandle.class),
+				Arguments.of("method of several handles", LockHandles.class),
+				Arguments.of("method of a listener", LockListener.class), Arguments.of("option", LockOptions.class));
 	}
 
 	@ParameterizedTest
@@ -79,6 +86,22 @@ class ReferenceDocumentTests {
 
 	private static boolean isOfObject(Method method) {
 		return Stream.of(Object.class.getMethods()).anyMatch((one) -> one.getName().equals(method.getName()));
+	}
+
+	@Test
+	void everyTypeThatUsersImportIsNamed() {
+		Set<String> types = new TreeSet<>();
+		for (JavaClass found : new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests())
+			.importPackages("dev.dblock")) {
+			Class<?> type = found.reflect();
+			if (type.getPackageName().equals("dev.dblock") && type.getEnclosingClass() == null
+					&& Modifier.isPublic(type.getModifiers())) {
+				types.add(type.getSimpleName());
+			}
+		}
+		assertThat(types).hasSizeGreaterThan(30).containsAll(FOR_DBLOCK_ITSELF).contains("LockTemplate");
+		types.removeAll(FOR_DBLOCK_ITSELF);
+		assertThat(types).allSatisfy((type) -> assertThat(this.page.text()).containsPattern("`@?" + type + "[`#.(]"));
 	}
 
 	@Test
