@@ -62,8 +62,8 @@ public class DblockProperties {
 	private @Nullable String acquirer;
 
 	/**
-	 * By how much the clocks of the servers may differ; a lock whose holder is gone stays
-	 * taken for that much longer than its lease; 250ms or more.
+	 * How much longer than its lease a lock stays taken when its holder is gone; the
+	 * clocks of the servers may differ by 250ms less; 250ms or more.
 	 */
 	private Duration clockAllowance = Duration.ofMillis(500);
 

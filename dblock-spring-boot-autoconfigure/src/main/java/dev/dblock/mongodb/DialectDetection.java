@@ -101,8 +101,8 @@ final class DialectDetection {
 
 	private void tellOfRouters(StoreRequest store, BsonDocument hello) {
 		if (Hello.isRouter(hello) && this.routersAreKnown.compareAndSet(false, true)) {
-			logger.info("Locks in '{}' are decided by the clocks of the mongos routers: keep them closer together "
-					+ "than the clock allowance (dblock.clock-allowance)", store.collectionName());
+			logger.info("Locks in '{}' are decided by the clocks of the mongos routers: keep them within the clock "
+					+ "allowance (dblock.clock-allowance) less 250 ms of each other", store.collectionName());
 		}
 	}
 
