@@ -27,7 +27,8 @@ final class Hold {
 
 	private int users = 1;
 
-	private boolean followed;
+	/** What the handle was given to tell of a loss. */
+	private @Nullable Runnable follower;
 
 	private boolean lost;
 
@@ -149,20 +150,30 @@ final class Hold {
 	 * @param news what to do, once or twice, without blocking
 	 */
 	void onLost(Runnable news) {
-		boolean first;
+		Runnable first = null;
 		boolean late;
 		synchronized (this) {
 			this.toBeTold.add(news);
-			first = !this.followed;
 			late = this.lost;
-			this.followed = true;
+			if (this.follower == null) {
+				first = this::tellOfLoss;
+				this.follower = first;
+			}
 		}
-		if (first) {
-			this.handle.onLost(this::tellOfLoss);
+		if (first != null) {
+			this.handle.onLost(first);
+			// The work may have ended, and been forgotten, before the handle knew of it
+			if (!isFollowedBy(first)) {
+				this.engine.forget(this.handle, first);
+			}
 		}
 		else if (late) {
 			news.run();
 		}
+	}
+
+	private synchronized boolean isFollowedBy(Runnable candidate) {
+		return this.follower == candidate;
 	}
 
 	private void tellOfLoss() {
@@ -175,10 +186,21 @@ final class Hold {
 	}
 
 	/**
-	 * A piece of work has ended and needs no news any more.
+	 * A piece of work has ended and needs no news any more. A handle that somebody else
+	 * gives back may be held for much longer, and be borrowed for each piece of work.
 	 */
-	synchronized void forget(Runnable news) {
-		this.toBeTold.remove(news);
+	void forget(Runnable news) {
+		Runnable last = null;
+		synchronized (this) {
+			this.toBeTold.remove(news);
+			if (!this.owned && this.toBeTold.isEmpty()) {
+				last = this.follower;
+				this.follower = null;
+			}
+		}
+		if (last != null) {
+			this.engine.forget(this.handle, last);
+		}
 	}
 
 	/**

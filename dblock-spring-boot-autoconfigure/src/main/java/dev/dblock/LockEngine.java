@@ -186,6 +186,16 @@ public interface LockEngine {
 	}
 
 	/**
+	 * Work has ended that wanted something done at a loss of its lock, which somebody
+	 * else may hold for long: not to be kept for as long as that.
+	 * @param handle a handle of this engine
+	 * @param callback what its {@link LockHandle#onLost(Runnable)} was given; nothing
+	 * happens when it was not
+	 */
+	default void forget(LockHandle handle, Runnable callback) {
+	}
+
+	/**
 	 * The work under a lock has ended, and another thread is about to give it back: not a
 	 * lock that is still in use, should the engine be closed before that.
 	 * @param handle a handle of this engine

@@ -1,6 +1,9 @@
 package dev.dblock;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -10,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Lock;
 import java.util.function.BiConsumer;
 
 import dev.dblock.core.LockWorld;
@@ -17,6 +21,8 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+
+import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -358,6 +364,66 @@ class LastingWorkTests {
 			assertThat(failure(last.get())).isInstanceOf(LockLostException.class);
 			return "too late";
 		}));
+	}
+
+	@Test
+	void handleThatIsHeldForLongKeepsNothingOfWorkThatHasEnded() throws Exception {
+		LockHandle handle = this.template.acquire("a");
+		for (int i = 0; i < 3; i++) {
+			CompletableFuture<String> ending = new CompletableFuture<>();
+			CompletableFuture<String> call = CompletableFuture
+				.supplyAsync(() -> this.template.within(handle, () -> begin(ending).join()));
+			LockWorld.eventually().untilAsserted(() -> assertThat(callbacks(handle)).isOne());
+			ending.complete("done");
+			assertThat(call.get(60, TimeUnit.SECONDS)).isEqualTo("done");
+			LockWorld.eventually().untilAsserted(() -> assertThat(callbacks(handle)).isZero());
+		}
+		CompletableFuture<String> last = CompletableFuture
+			.supplyAsync(() -> this.template.within(handle, () -> begin(this.work).join()));
+		LockWorld.eventually().until(() -> callbacks(handle) == 1);
+		lose();
+		assertThat(failure(last)).isInstanceOf(LockLostException.class);
+	}
+
+	@Test
+	void threadThatLocksForLongKeepsNothingOfWorkThatHasEnded() {
+		Lock lock = this.template.asLock("a");
+		lock.lock();
+		LockHandle handle = LockContext.current("a").orElseThrow();
+		for (int i = 0; i < 3; i++) {
+			CompletableFuture<String> ending = new CompletableFuture<>();
+			CompletableFuture<Void> end = CompletableFuture.runAsync(() -> {
+				LockWorld.eventually().untilAsserted(() -> assertThat(callbacks(handle)).isOne());
+				ending.complete("done");
+			});
+			assertThat(begin(ending)).isCompletedWithValue("done");
+			assertThat(end).succeedsWithin(Duration.ofSeconds(60));
+			LockWorld.eventually().untilAsserted(() -> assertThat(callbacks(handle)).isZero());
+		}
+		lock.unlock();
+	}
+
+	@Test
+	void workThatEndsAsAHandleGetsToKnowOfItIsNotKept() {
+		LockEngine engine = mock(LockEngine.class);
+		LockHandle handle = mock(LockHandle.class);
+		Hold hold = Hold.borrowed(engine, handle);
+		List<Runnable> known = new ArrayList<>();
+		Runnable news = () -> {
+		};
+		doAnswer((call) -> {
+			hold.forget(news);
+			return known.add(call.getArgument(0));
+		}).when(handle).onLost(any());
+		doAnswer((call) -> known.remove(call.<Runnable>getArgument(1))).when(engine).forget(any(), any());
+		hold.onLost(news);
+		assertThat(known).isEmpty();
+	}
+
+	private static int callbacks(LockHandle handle) {
+		synchronized (handle) {
+			return ((Collection<?>) ReflectionTestUtils.getField(handle, "lostCallbacks")).size();
+		}
 	}
 
 	@Test

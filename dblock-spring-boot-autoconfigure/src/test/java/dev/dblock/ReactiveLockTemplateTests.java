@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import dev.dblock.core.LockWorld;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -436,6 +437,17 @@ class ReactiveLockTemplateTests {
 				() -> this.locks.execute("a", () -> this.locks.execute("a", () -> Mono.just("re-entered")))
 					.block(LONG));
 		assertThat(result).isEqualTo("re-entered");
+		assertThat(handle.release()).isTrue();
+	}
+
+	@Test
+	void handleThatIsHeldForLongKeepsNothingOfSequencesThatHaveEnded() {
+		LockHandle handle = this.template.acquire("a");
+		for (int i = 0; i < 3; i++) {
+			assertThat(this.template.within(handle, () -> mono(INTERRUPT, Mono.just("done")).block(LONG)))
+				.isEqualTo("done");
+			assertThat(handle).extracting("lostCallbacks").asInstanceOf(InstanceOfAssertFactories.COLLECTION).isEmpty();
+		}
 		assertThat(handle.release()).isTrue();
 	}
 

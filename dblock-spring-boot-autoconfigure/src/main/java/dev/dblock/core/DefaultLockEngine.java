@@ -254,6 +254,13 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
+	public void forget(LockHandle handle, Runnable callback) {
+		if (handle instanceof LeaseHandle mine) {
+			mine.forget(callback);
+		}
+	}
+
+	@Override
 	public void aboutToRelease(LockHandle handle) {
 		if (handle instanceof LeaseHandle mine) {
 			mine.lease().aboutToEnd();

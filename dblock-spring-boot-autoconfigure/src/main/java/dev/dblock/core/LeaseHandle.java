@@ -136,6 +136,15 @@ final class LeaseHandle implements LockHandle {
 	}
 
 	/**
+	 * Have something not be done when the lease is lost.
+	 */
+	synchronized void forget(Runnable callback) {
+		if (this.lostCallbacks != null) {
+			this.lostCallbacks.remove(callback);
+		}
+	}
+
+	/**
 	 * Called once, when the lease is lost.
 	 */
 	void runLostCallbacks() {
