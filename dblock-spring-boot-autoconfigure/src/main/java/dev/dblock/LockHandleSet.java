@@ -136,6 +136,9 @@ final class LockHandleSet implements LockHandles, LockHandle {
 		};
 		this.news.add(news);
 		this.holds.values().forEach((hold) -> hold.onLost(news));
+		if (this.closed.get()) {
+			forgetNews();
+		}
 	}
 
 	private void tell(Runnable callback) {
@@ -148,15 +151,19 @@ final class LockHandleSet implements LockHandles, LockHandle {
 		}
 	}
 
-	/**
-	 * What is shared with the work around may live on for long.
-	 */
 	private boolean end() {
 		boolean first = this.closed.compareAndSet(false, true);
 		if (first) {
-			this.news.forEach((news) -> this.holds.values().forEach((hold) -> hold.forget(news)));
+			forgetNews();
 		}
 		return first;
+	}
+
+	/**
+	 * What is shared with the work around may live on for long.
+	 */
+	private void forgetNews() {
+		this.news.forEach((news) -> this.holds.values().forEach((hold) -> hold.forget(news)));
 	}
 
 	/**

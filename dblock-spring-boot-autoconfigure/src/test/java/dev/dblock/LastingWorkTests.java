@@ -18,6 +18,7 @@ import java.util.function.BiConsumer;
 
 import dev.dblock.core.LockWorld;
 import org.assertj.core.api.InstanceOfAssertFactories;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -418,6 +419,24 @@ class LastingWorkTests {
 		doAnswer((call) -> known.remove(call.<Runnable>getArgument(1))).when(engine).forget(any(), any());
 		hold.onLost(news);
 		assertThat(known).isEmpty();
+	}
+
+	@Test
+	void severalLocksThatWereGivenBackLeaveNothingWithALockAroundThem() {
+		LockHandle handle = this.template.acquire("a");
+		this.template.<@Nullable Void, RuntimeException>within(handle, () -> {
+			LockHandles several = this.template.acquireAll("a", "b");
+			several.onLost(() -> {
+			});
+			assertThat(callbacks(handle)).isOne();
+			several.close();
+			assertThat(callbacks(handle)).isZero();
+			several.onLost(() -> {
+			});
+			assertThat(callbacks(handle)).isZero();
+			return null;
+		});
+		assertThat(handle.release()).isTrue();
 	}
 
 	private static int callbacks(LockHandle handle) {
