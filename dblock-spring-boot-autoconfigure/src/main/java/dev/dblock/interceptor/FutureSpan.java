@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
+import dev.dblock.LockShutdownException;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import org.aopalliance.intercept.MethodInvocation;
@@ -37,11 +38,33 @@ final class FutureSpan implements LockSpan {
 		if (call == null) {
 			return invocation.proceed();
 		}
-		return call.template()
+		CompletionStage<@Nullable Object> result = call.template()
 			.<@Nullable Object, Throwable>executeAsync(call.name(), call.options(),
 					() -> stage(operation.method(), call.proceed()),
 					(refusal) -> stage(operation.method(), () -> call.unavailable(refusal)),
 					(delivered) -> this.results.delivered(operation.method(), delivered));
+		return call.hasBegun() ? result : answer(call, result);
+	}
+
+	/**
+	 * What the caller gets without a call of the method, which may be skipped because the
+	 * application closes.
+	 */
+	private static @Nullable Object answer(LockCall call, @Nullable CompletionStage<?> result) {
+		if (failure(result) instanceof LockShutdownException shutdown) {
+			try {
+				return call.answer(shutdown);
+			}
+			catch (LockShutdownException ex) {
+				return result;
+			}
+		}
+		return result;
+	}
+
+	private static @Nullable Throwable failure(@Nullable CompletionStage<?> result) {
+		return (result instanceof CompletableFuture<?> future && future.isCompletedExceptionally())
+				? future.handle((none, failure) -> failure).join() : null;
 	}
 
 	private @Nullable CompletionStage<@Nullable Object> stage(LockedMethod method, Answer answer) throws Throwable {

@@ -33,7 +33,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 
 	private final @Nullable Several several;
 
-	private boolean begun;
+	private volatile boolean begun;
 
 	private LockCall(LockOperation operation, MethodInvocation invocation, LockTemplate locks, String name,
 			LockOptions options, @Nullable Several several) {
@@ -106,8 +106,15 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	 * Go on to the method, in the thread that asked for the locks.
 	 */
 	@Nullable Object proceed() throws Throwable {
-		this.begun = true;
+		begin();
 		return this.invocation.proceed();
+	}
+
+	/**
+	 * The method is about to be called.
+	 */
+	void begin() {
+		this.begun = true;
 	}
 
 	/**

@@ -2,6 +2,7 @@ package dev.dblock.interceptor;
 
 import java.util.function.Supplier;
 
+import dev.dblock.LockShutdownException;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockedAction;
 import dev.dblock.LockedFallback;
@@ -47,11 +48,25 @@ final class ReactiveSpan implements LockSpan {
 			return unlocked(invocation);
 		}
 		ReactiveLockTemplate locks = new ReactiveLockTemplate(call.template().engine());
-		LockedAction<Publisher<Object>, Throwable> work = () -> Flux.from(proceed(invocation))
-			.doOnNext((element) -> this.results.delivered(operation.method(), element));
+		LockedAction<Publisher<Object>, Throwable> work = () -> {
+			call.begin();
+			return Flux.from(proceed(invocation))
+				.doOnNext((element) -> this.results.delivered(operation.method(), element));
+		};
 		LockedFallback<Publisher<Object>, Throwable> fallback = (refusal) -> publisher(call.unavailable(refusal));
-		return this.adapter.isMultiValue() ? locks.executeMany(call.name(), call.options(), work, fallback)
+		Publisher<Object> locked = this.adapter.isMultiValue()
+				? locks.executeMany(call.name(), call.options(), work, fallback)
 				: locks.execute(call.name(), call.options(), work, fallback);
+		return Flux.from(locked).onErrorResume(LockShutdownException.class, (shutdown) -> answer(call, shutdown));
+	}
+
+	private Publisher<Object> answer(LockCall call, LockShutdownException shutdown) {
+		try {
+			return call.hasBegun() ? Mono.error(shutdown) : publisher(call.answer(shutdown));
+		}
+		catch (LockShutdownException ex) {
+			return Mono.error(ex);
+		}
 	}
 
 	private Publisher<Object> unlocked(MethodInvocation invocation) {

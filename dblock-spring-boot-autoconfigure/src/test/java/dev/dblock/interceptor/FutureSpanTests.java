@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
 import dev.dblock.LockLostException;
+import dev.dblock.LockShutdownException;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenUnavailable;
 import org.junit.jupiter.api.AfterEach;
@@ -101,6 +102,36 @@ class FutureSpanTests {
 		assertThat(this.orders.skippingOptional()).isCompletedWithValue(Optional.empty());
 		assertThat(this.orders.skippingAsync().get(60, TimeUnit.SECONDS)).isNull();
 		assertThat(this.engine.events()).doesNotContain("run");
+	}
+
+	@Test
+	void whoSkipsIsSkippedWhileTheApplicationCloses() throws Exception {
+		this.engine.beginClosing();
+		assertThat(this.orders.skipping()).isCompletedWithValue(null);
+		assertThat(this.orders.skippingOptional()).isCompletedWithValue(Optional.empty());
+		assertThat(this.orders.skippingAsync().get(60, TimeUnit.SECONDS)).isNull();
+		assertThat(this.engine.events()).isEmpty();
+	}
+
+	@Test
+	void whoDoesNotIsRefusedWhileTheApplicationCloses() {
+		this.engine.beginClosing();
+		for (Future<String> result : List.of(this.orders.completable("7"), this.orders.async("7"))) {
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> result.get(60, TimeUnit.SECONDS))
+				.withCauseInstanceOf(LockShutdownException.class);
+		}
+		assertThat(this.engine.events()).isEmpty();
+	}
+
+	@Test
+	void aShutdownInTheMiddleOfAMethodIsNoSkip() {
+		LockShutdownException shutdown = new LockShutdownException("another");
+		CompletableFuture<String> later = this.orders.skipping();
+		this.work.completeExceptionally(shutdown);
+		for (Future<String> result : List.of(later, this.orders.skipping())) {
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> result.get(60, TimeUnit.SECONDS))
+				.withCause(shutdown);
+		}
 	}
 
 	@Test

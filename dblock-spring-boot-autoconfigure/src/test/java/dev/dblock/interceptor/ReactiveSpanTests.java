@@ -1,6 +1,7 @@
 package dev.dblock.interceptor;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -10,6 +11,7 @@ import java.util.stream.Stream;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
 import dev.dblock.LockLostException;
+import dev.dblock.LockShutdownException;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.WhenLost;
@@ -153,6 +155,32 @@ class ReactiveSpanTests {
 	}
 
 	@Test
+	void whoSkipsIsSkippedWhileTheApplicationCloses() {
+		this.engine.beginClosing();
+		assertThat(this.orders.skipping().blockOptional(LONG)).isEmpty();
+		assertThat(this.orders.skippingVoid().blockOptional(LONG)).isEmpty();
+		assertThat(this.orders.skippingMany().collectList().block(LONG)).isEmpty();
+		assertThat(this.engine.events()).isEmpty();
+	}
+
+	@Test
+	void whoDoesNotIsRefusedWhileTheApplicationCloses() {
+		this.engine.beginClosing();
+		assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> this.orders.settle("7").block(LONG));
+		assertThatExceptionOfType(LockShutdownException.class)
+			.isThrownBy(() -> this.orders.numbers().collectList().block(LONG));
+		assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> this.orders.falling("7").block(LONG));
+	}
+
+	@Test
+	void aShutdownInTheMiddleOfAMethodIsNoSkip() {
+		for (boolean thrown : List.of(true, false)) {
+			Mono<String> late = this.orders.skippingAndLockingLate(thrown);
+			assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> late.block(LONG));
+		}
+	}
+
+	@Test
 	void elementThatStandsForWorkOfItsOwnIsDropped() {
 		assertThatIllegalStateException()
 			.isThrownBy(() -> this.orders.objects(ResponseEntity.ok(Stream.of("x"))).blockLast(LONG))
@@ -264,6 +292,15 @@ class ReactiveSpanTests {
 		@DistributedLock(name = "skipping", whenUnavailable = WhenUnavailable.SKIP)
 		public Flux<String> skippingMany() {
 			return Flux.just("x");
+		}
+
+		@DistributedLock(name = "skipping", whenUnavailable = WhenUnavailable.SKIP)
+		public Mono<String> skippingAndLockingLate(boolean thrown) {
+			LockShutdownException shutdown = new LockShutdownException("another");
+			if (thrown) {
+				throw shutdown;
+			}
+			return Mono.error(shutdown);
 		}
 
 		@DistributedLock(name = "conditional", condition = "#count.get() > 0")
