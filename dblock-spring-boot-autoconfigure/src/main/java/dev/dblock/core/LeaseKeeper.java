@@ -77,6 +77,7 @@ final class LeaseKeeper {
 	 * Give back a grant that nobody will be told of.
 	 */
 	void discard(Lease lease) {
+		lease.waiveMinHold();
 		lease.owner().finish();
 		lease.endWith(LossReason.RELEASED);
 		try {
@@ -92,6 +93,7 @@ final class LeaseKeeper {
 	 * it any more.
 	 */
 	void passOn(Lease lease) {
+		lease.waiveMinHold();
 		lease.owner().finish();
 		if (!handOver(lease)) {
 			discard(lease);

@@ -226,6 +226,19 @@ class HandOverTests {
 	}
 
 	@Test
+	void leavesNoMinimumHoldOfWhatItsReceiverWillNotHave() throws Exception {
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.heldUp(gate));
+		Waiting impatient = start("stock", PATIENTLY.minHold(Duration.ofSeconds(10)));
+		gate.awaitReached();
+		take("stock").close();
+		impatient.interrupt();
+		assertThat(impatient.failure()).isInstanceOf(LockInterruptedException.class);
+		take("stock").close();
+		assertNothingIsLeft();
+	}
+
+	@Test
 	void anInterruptIsToldEvenIfTheLockCannotBeGivenBack() throws Exception {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.heldUp(gate));
