@@ -225,6 +225,15 @@ final class Hold {
 	}
 
 	/**
+	 * The work that the lock was acquired for has not begun.
+	 */
+	void giveBack() {
+		if (isLast()) {
+			this.engine.giveBack(this.handle);
+		}
+	}
+
+	/**
 	 * One piece of work has ended, and says so by hand.
 	 * @return whether the lock was still held
 	 */

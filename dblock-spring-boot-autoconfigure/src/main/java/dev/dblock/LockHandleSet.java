@@ -213,6 +213,23 @@ final class LockHandleSet implements LockHandles, LockHandle {
 		}
 	}
 
+	/**
+	 * The work that the locks were acquired for has not begun. Under those that are
+	 * shared, the work around has.
+	 */
+	void giveBack() {
+		if (end()) {
+			each(lastFirst(), (hold) -> {
+				if (this.acquired.contains(hold)) {
+					hold.giveBack();
+				}
+				else {
+					hold.leave();
+				}
+			});
+		}
+	}
+
 	private List<Hold> lastFirst() {
 		List<Hold> reversed = new ArrayList<>(this.holds.values());
 		Collections.reverse(reversed);

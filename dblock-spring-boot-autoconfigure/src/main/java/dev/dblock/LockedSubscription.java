@@ -42,6 +42,9 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	private boolean givenBack;
 
+	/** Whether the lock was acquired for work that has not begun. */
+	private boolean unused;
+
 	/** The thread that acquires the lock and begins the work. */
 	private @Nullable Thread beginner;
 
@@ -88,6 +91,9 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		}
 		catch (Throwable ex) {
 			failed(ex);
+			if (this.unused) {
+				giveBackUnseen();
+			}
 		}
 		finally {
 			begun();
@@ -116,6 +122,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		LockAttempt attempt = this.request.engine().acquire(this.request.name(), this.request.options());
 		if (attempt instanceof LockGrant grant) {
 			Hold granted = Hold.owned(this.request.engine(), grant.handle());
+			this.unused = true;
 			this.request.engine().detach(grant.handle());
 			beginUnder(granted);
 		}
@@ -143,6 +150,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			giveBackUnseen();
 			return;
 		}
+		this.unused = false;
 		Publisher<T> made = LockTemplate.attached(granted, this.work::run);
 		made.subscribe(this);
 	}
@@ -267,7 +275,10 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	private void giveBackUnseen() {
 		Hold held = leaving();
 		try {
-			if (held != null) {
+			if (held != null && this.unused) {
+				held.giveBack();
+			}
+			else if (held != null) {
 				held.leave();
 			}
 		}

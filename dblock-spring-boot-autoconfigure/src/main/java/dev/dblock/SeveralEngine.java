@@ -75,6 +75,11 @@ final class SeveralEngine implements LockEngine {
 	}
 
 	@Override
+	public void giveBack(LockHandle handle) {
+		((LockHandleSet) handle).giveBack();
+	}
+
+	@Override
 	public Optional<LockHandle> keptByTransaction(String fullName) {
 		return Optional.empty();
 	}

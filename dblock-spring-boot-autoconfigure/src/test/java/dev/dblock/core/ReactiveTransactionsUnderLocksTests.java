@@ -14,6 +14,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
+import dev.dblock.LockedAction;
 import dev.dblock.LossReason;
 import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.core.Request.Kind;
@@ -54,6 +55,8 @@ class ReactiveTransactionsUnderLocksTests {
 	private static final Duration LONG = Duration.ofSeconds(50);
 
 	private static final LockOptions UNRENEWED = LockOptions.defaults().autoRenew(false);
+
+	private static final LockOptions HELD_ON = LockOptions.defaults().minHold(LockWorld.LEASE);
 
 	private final LockWorld world = new LockWorld();
 
@@ -298,6 +301,19 @@ class ReactiveTransactionsUnderLocksTests {
 		assertThat(done).as("under the lock of the transaction").containsExactly("a");
 	}
 
+	@Test
+	void noMinimumHoldIsLeftOfALockThatIsTakenAfterTheLastLook() {
+		Mono<String> late = locked(HELD_ON, () -> Mono.just("work"));
+		Mono<String> transaction = registered(beforeCommit(late)).thenReturn("done").as(this.operator::transactional);
+		assertThatIllegalStateException().isThrownBy(() -> this.locks.execute("b", () -> transaction).block(LONG))
+			.withMessageContaining("'a'");
+		assertThat(this.world.template().tryAcquire("a")).isPresent();
+	}
+
+	private <T> Mono<T> locked(LockOptions options, LockedAction<Mono<T>, RuntimeException> work) {
+		return this.locks.execute("a", options, work, (refusal) -> Mono.error(refusal.toException()));
+	}
+
 	private static TransactionSynchronization beforeCommit(Mono<?> work) {
 		return new TransactionSynchronization() {
 
@@ -402,12 +418,13 @@ class ReactiveTransactionsUnderLocksTests {
 		List<String> done = new CopyOnWriteArrayList<>();
 		BaseSubscriber<String> subscriber = new BaseSubscriber<>() {
 		};
-		this.locks.execute("a", () -> {
+		locked(HELD_ON, () -> {
 			done.add("work");
 			return Mono.just("done");
 		}).contextWrite(in(cancelling(subscriber))).subscribe(subscriber);
 		LockWorld.eventually().until(() -> this.repository.count(Kind.RELEASE, "a") == 1);
 		assertThat(isHeld()).isFalse();
+		assertThat(this.world.template().tryAcquire("a")).as("no minimum hold is left").isPresent();
 		assertThat(done).isEmpty();
 	}
 
