@@ -22,7 +22,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockedSubscription.class);
 
-	private final LockRequest request;
+	private LockRequest request;
 
 	private final CoreSubscriber<? super T> actual;
 
@@ -68,6 +68,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	void begin() {
 		Hold joined;
 		try {
+			this.request = this.request.in(this.actual.currentContext());
 			joined = this.request.joined(this.actual.currentContext());
 		}
 		catch (RuntimeException ex) {

@@ -148,15 +148,24 @@ public final class ReactiveLockTemplate {
 	record LockRequest(LockEngine engine, String name, LockOptions options) {
 
 		/**
+		 * What a sequence in this context asks for.
+		 */
+		LockRequest in(ContextView context) {
+			return (this.engine instanceof SeveralEngine several)
+					? new LockRequest(several.in(ReactiveScope.of(context), ReactiveScope.transaction(context)),
+							this.name, this.options)
+					: this;
+		}
+
+		/**
 		 * The hold under which a sequence is subscribed to already, kept for it where
 		 * that can be.
 		 */
 		@Nullable Hold joined(ContextView context) {
-			TransactionContext transaction = ReactiveScope.transaction(context);
-			if (this.engine instanceof SeveralEngine several) {
-				several.beginIn(ReactiveScope.of(context), transaction);
+			if (this.engine instanceof SeveralEngine) {
 				return null;
 			}
+			TransactionContext transaction = ReactiveScope.transaction(context);
 			String fullName = this.engine.fullName(this.name);
 			Hold found = ReactiveScope.find(ReactiveScope.of(context), this.engine, fullName);
 			Hold joined = (found != null) ? found.shared() : null;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
- * Has whatever stands on an engine take several locks as if they were one. For one call.
+ * Has whatever stands on an engine take several locks as if they were one.
  */
 final class SeveralEngine implements LockEngine {
 
@@ -20,19 +20,25 @@ final class SeveralEngine implements LockEngine {
 
 	private final Map<String, LockOptions> locks;
 
-	private SeveralLocks.@Nullable ReactiveHolds around;
+	private final SeveralLocks.@Nullable ReactiveHolds around;
 
 	SeveralEngine(LockEngine engine, Map<String, LockOptions> locks) {
+		this(engine, new LinkedHashMap<>(locks), null);
+	}
+
+	private SeveralEngine(LockEngine engine, Map<String, LockOptions> locks,
+			SeveralLocks.@Nullable ReactiveHolds around) {
 		this.engine = engine;
-		this.locks = new LinkedHashMap<>(locks);
+		this.locks = locks;
+		this.around = around;
 	}
 
 	/**
-	 * The locks will be acquired in another thread, for a sequence that works under locks
-	 * already: those of its context, of the thread that subscribes, and of its reactive
-	 * transaction.
+	 * An engine for one sequence. It acquires the locks in another thread, and the
+	 * sequence may work under locks already: those of its context, of the thread that
+	 * subscribes, and of its reactive transaction.
 	 */
-	void beginIn(@Nullable ReactiveScope scope, @Nullable TransactionContext transaction) {
+	SeveralEngine in(@Nullable ReactiveScope scope, @Nullable TransactionContext transaction) {
 		Map<String, Hold> holds = new HashMap<>();
 		for (String name : this.locks.keySet()) {
 			String fullName = this.engine.fullName(name);
@@ -46,7 +52,7 @@ final class SeveralEngine implements LockEngine {
 				holds.put(fullName, hold);
 			}
 		}
-		this.around = holds::get;
+		return new SeveralEngine(this.engine, this.locks, holds::get);
 	}
 
 	@Override

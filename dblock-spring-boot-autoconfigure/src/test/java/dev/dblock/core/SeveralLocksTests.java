@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
@@ -31,6 +32,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.MDC;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -651,6 +654,32 @@ class SeveralLocksTests {
 		assertThat(inside.get()).containsExactly("a", "b");
 		LockWorld.eventually().untilAsserted(() -> assertThat(held()).isEmpty());
 		assertThat(this.repository.count(Kind.ACQUIRE, "b")).isEqualTo(1);
+	}
+
+	@Test
+	void aSequenceDoesNotWorkUnderTheLocksAroundAnotherOneOfTheSameTemplate() {
+		Map<String, LockOptions> both = Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults());
+		ReactiveLockTemplate several = new ReactiveLockTemplate(this.locks.forAll(both).engine());
+		ReactiveLockTemplate plain = new ReactiveLockTemplate(this.locks.engine());
+		CompletableFuture<Void> otherWorks = new CompletableFuture<>();
+		AtomicBoolean first = new AtomicBoolean(true);
+		Schedulers.onScheduleHook("first", (task) -> first.getAndSet(false) ? () -> {
+			otherWorks.join();
+			task.run();
+		} : task);
+		try {
+			CompletableFuture<Throwable> alone = several.execute("both", () -> Mono.just("works"))
+				.toFuture()
+				.handle((works, failure) -> failure);
+			Throwable failure = plain.execute("a", () -> plain.execute("b", () -> several.execute("both", () -> {
+				otherWorks.complete(null);
+				return Mono.fromFuture(alone);
+			}))).block(Duration.ofSeconds(60));
+			assertThat(failure).isInstanceOf(LockUnavailableException.class);
+		}
+		finally {
+			Schedulers.resetOnScheduleHook("first");
+		}
 	}
 
 	private CompletableFuture<String> goOn(LockTemplate template, CompletableFuture<String> work) {
