@@ -23,9 +23,8 @@ final class TransactionListenerRegistrar implements BeanPostProcessor {
 	// Before others may put a proxy around it
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String beanName) {
-		if (bean instanceof ConfigurableTransactionManager configurable
-				&& bean instanceof PlatformTransactionManager manager) {
-			configurable.addListener(this.transactions.getObject().listener(manager));
+		if (bean instanceof PlatformTransactionManager && bean instanceof ConfigurableTransactionManager) {
+			this.transactions.getObject().follow((PlatformTransactionManager & ConfigurableTransactionManager) bean);
 		}
 		return bean;
 	}

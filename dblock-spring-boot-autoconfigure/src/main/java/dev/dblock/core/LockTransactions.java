@@ -1,19 +1,24 @@
 package dev.dblock.core;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 
 import dev.dblock.LockHandle;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * The transactions of an application and the locks that they stand under.
@@ -36,12 +41,18 @@ public final class LockTransactions {
 	private final ThreadLocal<@Nullable OpenTransaction> innermost = new ThreadLocal<>();
 
 	/**
-	 * A listener that follows the transactions of one manager.
+	 * Follow the transactions of a manager. A listener that fails keeps Spring from
+	 * calling those after it, so the end is listened to before the listeners that the
+	 * manager has; and the fence is written after all that they do before a commit.
+	 * @param <M> the type of the manager
 	 * @param manager the manager
-	 * @return the listener
 	 */
-	public TransactionExecutionListener listener(PlatformTransactionManager manager) {
-		return new Listener(manager);
+	public <M extends PlatformTransactionManager & ConfigurableTransactionManager> void follow(M manager) {
+		List<TransactionExecutionListener> listeners = new ArrayList<>();
+		listeners.add(new EndListener());
+		listeners.addAll(manager.getTransactionExecutionListeners());
+		listeners.add(new BeginListener(manager));
+		manager.setTransactionExecutionListeners(listeners);
 	}
 
 	void follow(LockRepository repository, LeaseRegistry registry) {
@@ -107,11 +118,19 @@ public final class LockTransactions {
 	private record Engine(LockRepository repository, LeaseRegistry registry) {
 	}
 
-	private final class Listener implements TransactionExecutionListener {
+	private void end(TransactionExecution execution, Consumer<OpenTransaction> how) {
+		OpenTransaction transaction = this.open.remove(execution);
+		if (transaction != null) {
+			how.accept(transaction);
+			current();
+		}
+	}
+
+	private final class BeginListener implements TransactionExecutionListener {
 
 		private final PlatformTransactionManager manager;
 
-		Listener(PlatformTransactionManager manager) {
+		BeginListener(PlatformTransactionManager manager) {
 			this.manager = manager;
 		}
 
@@ -128,6 +147,9 @@ public final class LockTransactions {
 					execution.isReadOnly(), current());
 			LockTransactions.this.open.put(execution, transaction);
 			LockTransactions.this.innermost.set(transaction);
+			if (TransactionSynchronizationManager.isSynchronizationActive()) {
+				TransactionSynchronizationManager.registerSynchronization(new Completion(execution, transaction));
+			}
 			for (Engine engine : LockTransactions.this.engines) {
 				prepare(engine.repository(), execution);
 				engine.registry().forEachOf(Thread.currentThread(), transaction::join);
@@ -157,21 +179,41 @@ public final class LockTransactions {
 			}
 		}
 
+	}
+
+	private final class EndListener implements TransactionExecutionListener {
+
 		@Override
 		public void afterCommit(TransactionExecution execution, @Nullable Throwable failure) {
-			OpenTransaction transaction = LockTransactions.this.open.remove(execution);
-			if (transaction != null) {
-				transaction.committed(failure);
-				current();
-			}
+			end(execution, (transaction) -> transaction.committed(failure));
 		}
 
 		@Override
 		public void afterRollback(TransactionExecution execution, @Nullable Throwable failure) {
-			OpenTransaction transaction = LockTransactions.this.open.remove(execution);
-			if (transaction != null) {
-				transaction.end();
-				current();
+			end(execution, OpenTransaction::end);
+		}
+
+	}
+
+	/**
+	 * Ends a transaction of which no listener is told how it ended: one of them has
+	 * failed before it was rolled back, or before its commit was tried.
+	 */
+	private final class Completion implements TransactionSynchronization {
+
+		private final TransactionExecution execution;
+
+		private final OpenTransaction transaction;
+
+		Completion(TransactionExecution execution, OpenTransaction transaction) {
+			this.execution = execution;
+			this.transaction = transaction;
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			if (status == STATUS_UNKNOWN && !this.transaction.isCommitting()) {
+				end(this.execution, OpenTransaction::end);
 			}
 		}
 

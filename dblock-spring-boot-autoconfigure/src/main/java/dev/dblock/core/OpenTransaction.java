@@ -29,6 +29,8 @@ final class OpenTransaction {
 
 	private boolean checked;
 
+	private boolean committing;
+
 	private volatile boolean ended;
 
 	OpenTransaction(Fencing fencing, boolean readOnly, @Nullable OpenTransaction outer) {
@@ -134,12 +136,19 @@ final class OpenTransaction {
 		if (this.failure != null) {
 			throw this.failure;
 		}
-		if (this.readOnly) {
-			return;
+		if (!this.readOnly) {
+			this.checked = true;
+			this.leases.forEach(FencedLease::check);
+			this.leases.forEach(this::write);
 		}
-		this.checked = true;
-		this.leases.forEach(FencedLease::check);
-		this.leases.forEach(this::write);
+		this.committing = true;
+	}
+
+	/**
+	 * Whether nothing here stands in the way of the commit, which is about to be tried.
+	 */
+	boolean isCommitting() {
+		return this.committing;
 	}
 
 	private void write(FencedLease lease) {

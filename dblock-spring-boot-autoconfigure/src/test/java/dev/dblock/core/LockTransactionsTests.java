@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -493,13 +494,13 @@ class LockTransactionsTests {
 
 	@Test
 	void aTransactionThatAnotherThreadEndsSetsItsLocksFree() throws Exception {
-		TransactionExecutionListener listener = this.transactions.getTransactionExecutionListeners().iterator().next();
+		Collection<TransactionExecutionListener> listeners = this.transactions.getTransactionExecutionListeners();
 		LockHandle lock = this.locks.acquire("a");
 		SimpleTransactionStatus outer = new SimpleTransactionStatus();
-		listener.afterBegin(outer, null);
+		listeners.forEach((listener) -> listener.afterBegin(outer, null));
 		lock.release();
 		assertThat(isHeld()).isTrue();
-		CompletableFuture.runAsync(() -> listener.afterCommit(outer, null)).get();
+		CompletableFuture.runAsync(() -> listeners.forEach((listener) -> listener.afterCommit(outer, null))).get();
 		assertThat(isHeld()).isFalse();
 		this.transactions.run(() -> this.locks.execute("b", () -> {
 		}));
@@ -508,13 +509,15 @@ class LockTransactionsTests {
 
 	@Test
 	void aSavepointIsNoTransactionOfItsOwn() {
-		TransactionExecutionListener listener = this.transactions.getTransactionExecutionListeners().iterator().next();
+		Collection<TransactionExecutionListener> listeners = this.transactions.getTransactionExecutionListeners();
 		this.held.add(this.locks.acquire("a"));
 		SimpleTransactionStatus savepoint = new SimpleTransactionStatus(false);
-		listener.afterBegin(savepoint, null);
-		listener.beforeCommit(savepoint);
-		listener.afterCommit(savepoint, null);
-		listener.afterRollback(savepoint, null);
+		for (TransactionExecutionListener listener : listeners) {
+			listener.afterBegin(savepoint, null);
+			listener.beforeCommit(savepoint);
+			listener.afterCommit(savepoint, null);
+			listener.afterRollback(savepoint, null);
+		}
 		assertThat(this.fence.slots()).isEmpty();
 	}
 

@@ -97,7 +97,7 @@ public final class LockWorld implements AutoCloseable {
 	 * Have the locks of all processes look at the transactions of a manager.
 	 */
 	void follow(ScriptedTransactions manager) {
-		manager.addListener(this.transactions.listener(manager));
+		this.transactions.follow(manager);
 	}
 
 	List<String> news() {
