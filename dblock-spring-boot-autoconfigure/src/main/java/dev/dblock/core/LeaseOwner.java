@@ -7,14 +7,13 @@ import java.util.Set;
 
 /**
  * The thread that acquired a lock, as long as it works under it, and others that do so
- * for a time. Each is interrupted at most once, and never after its work. An interrupt
- * that somebody else had sent before ours stays theirs.
+ * for a time. Each is interrupted at most once, and never after its work; only an
+ * interrupt that was meant for work under another lock as well may come twice. One that
+ * somebody else had sent before ours stays theirs.
  */
 final class LeaseOwner {
 
 	private final Thread thread;
-
-	private final Set<Thread> interrupted = new HashSet<>(1);
 
 	private volatile List<Thread> others = List.of();
 
@@ -72,10 +71,7 @@ final class LeaseOwner {
 	}
 
 	private void interrupt(Thread thread) {
-		if (!thread.isInterrupted()) {
-			this.interrupted.add(thread);
-		}
-		thread.interrupt();
+		SentInterrupts.send(thread, this);
 	}
 
 	/**
@@ -121,12 +117,9 @@ final class LeaseOwner {
 		}
 	}
 
-	/**
-	 * An interrupt of ours that the thread did not see must not reach what it does next.
-	 */
 	private void takeBack(Thread thread) {
-		if (Thread.currentThread() == thread && this.interrupted.remove(thread)) {
-			Thread.interrupted();
+		if (this.told) {
+			SentInterrupts.takeBack(thread, this);
 		}
 	}
 

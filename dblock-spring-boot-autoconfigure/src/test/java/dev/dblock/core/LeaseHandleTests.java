@@ -480,6 +480,27 @@ class LeaseHandleTests {
 	}
 
 	@Test
+	void theWorkAroundAnotherIsInterruptedWhenBothHaveLostTheirLocksAtATime() throws Exception {
+		LockOptions interrupting = LockOptions.defaults().autoRenew(false).whenLost(WhenLost.INTERRUPT);
+		CountDownLatch working = new CountDownLatch(1);
+		Worker<Boolean> worker = Worker.start(() -> this.world.template().execute("a", interrupting, () -> {
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> this.world.template().execute("b", interrupting, () -> {
+					working.countDown();
+					while (!this.world.news().containsAll(List.of("lost a EXPIRED", "lost b EXPIRED"))) {
+						Thread.onSpinWait();
+					}
+				}));
+			return new CountDownLatch(1).await(1, TimeUnit.HOURS);
+		}));
+		working.await();
+		this.world.advance(LockWorld.LEASE);
+		assertThat(worker.failure()).isInstanceOf(LockLostException.class)
+			.satisfies((lost) -> assertThat(lost.getSuppressed()).hasOnlyElementsOfType(InterruptedException.class));
+		assertThat(worker.isInterruptedAfterwards()).isFalse();
+	}
+
+	@Test
 	void anInterruptThatTheWorkDidNotSeeDoesNotReachWhatTheThreadDoesNext() throws Exception {
 		CountDownLatch working = new CountDownLatch(1);
 		Worker<Boolean> worker = Worker.start(() -> {

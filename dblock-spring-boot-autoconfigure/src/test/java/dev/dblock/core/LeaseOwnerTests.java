@@ -67,6 +67,88 @@ class LeaseOwnerTests {
 	}
 
 	@Test
+	void anInterruptThatWasMeantForWorkAroundItAsWellStaysUntilThatIsOver() {
+		LeaseOwner inner = new LeaseOwner(Thread.currentThread());
+		inner.interrupt();
+		this.owner.interrupt();
+		inner.finish();
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
+		this.owner.finish();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void anInterruptThatWasMeantForWorkInsideItAsWellIsTakenBackAfterBoth() {
+		LeaseOwner inner = new LeaseOwner(Thread.currentThread());
+		this.owner.interrupt();
+		inner.interrupt();
+		inner.finish();
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
+		this.owner.finish();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void anInterruptThatOnlyTheWorkInsideSawIsRepeated() {
+		LeaseOwner inner = new LeaseOwner(Thread.currentThread());
+		inner.interrupt();
+		this.owner.interrupt();
+		assertThat(Thread.interrupted()).isTrue();
+		inner.finish();
+		assertThat(Thread.interrupted()).isTrue();
+		this.owner.finish();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void anInterruptThatWasSeenIsNotRepeatedByOneThatCameLater() {
+		LeaseOwner inner = new LeaseOwner(Thread.currentThread());
+		this.owner.interrupt();
+		assertThat(Thread.interrupted()).isTrue();
+		inner.interrupt();
+		inner.finish();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void theEndOfWorkInsideLeavesAnInterruptThatCameLaterForTheWorkAround() {
+		LeaseOwner inner = new LeaseOwner(Thread.currentThread());
+		inner.interrupt();
+		assertThat(Thread.interrupted()).isTrue();
+		this.owner.interrupt();
+		inner.finish();
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
+	}
+
+	@Test
+	void anInterruptOfSomebodyElseStaysAfterAllThatWereToldOfTheirLossMeanwhile() {
+		LeaseOwner inner = new LeaseOwner(Thread.currentThread());
+		Thread.currentThread().interrupt();
+		inner.interrupt();
+		this.owner.interrupt();
+		inner.finish();
+		this.owner.finish();
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
+	}
+
+	@Test
+	void anInterruptIsTakenBackThoughAnotherThreadHasFinishedTheWorkInside() {
+		LeaseOwner inner = new LeaseOwner(Thread.currentThread());
+		this.owner.interrupt();
+		inner.interrupt();
+		Worker<Void> other = Worker.start(() -> {
+			inner.finish();
+			return null;
+		});
+		while (!other.isDone()) {
+			Thread.onSpinWait();
+		}
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
+		this.owner.finish();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
 	void anotherThreadThatFinishesTheWorkKeepsItsOwnInterrupt() throws Exception {
 		LeaseOwner other = new LeaseOwner(new Thread(() -> {
 		}));
