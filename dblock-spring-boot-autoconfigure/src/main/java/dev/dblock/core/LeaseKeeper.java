@@ -203,6 +203,7 @@ final class LeaseKeeper {
 	boolean release(LeaseHandle handle) {
 		Lease lease = handle.lease();
 		lease.owner().finish();
+		this.registry.finished(lease);
 		endIfOver(lease);
 		KeptByTransaction transaction = handle.keptBy();
 		if (transaction != null && lease.end() == null && transaction.releaseAtEnd()) {

@@ -95,9 +95,28 @@ final class LeaseRegistry {
 	 * Remove a lease that was lost, but keep in mind that its owner may still work.
 	 */
 	void lose(Lease lease) {
-		this.lost.removeIf(LeaseRegistry::isFinished);
 		this.lost.add(lease);
 		remove(lease);
+		// Its owner may have finished before it was added
+		if (isFinished(lease)) {
+			finished(lease);
+		}
+	}
+
+	/**
+	 * The owner of a lease has closed its handle, and needs not be told of a loss any
+	 * more.
+	 */
+	void finished(Lease lease) {
+		this.lost.remove(lease);
+	}
+
+	/**
+	 * Forget the lost leases whose handles nobody refers to any more, and will never
+	 * close.
+	 */
+	void forgetFinished() {
+		this.lost.removeIf(LeaseRegistry::isFinished);
 	}
 
 	private static boolean isFinished(Lease lost) {
@@ -151,6 +170,13 @@ final class LeaseRegistry {
 	 */
 	int threads() {
 		return this.byThread.size();
+	}
+
+	/**
+	 * How many leases were lost whose owners have not finished.
+	 */
+	int unfinished() {
+		return this.lost.size();
 	}
 
 	boolean isEmpty() {

@@ -147,6 +147,7 @@ final class LeaseWatchdog {
 	 * @return how long nothing needs to be done, in nanoseconds
 	 */
 	long tick() {
+		this.registry.forgetFinished();
 		long pause = LONGEST_PAUSE_NANOS;
 		for (Lease lease : this.registry.all()) {
 			lease.observeClocks();

@@ -99,6 +99,14 @@ class LeaseRegistryTests {
 	}
 
 	@Test
+	void whatIsLostAfterItsHandleWasClosedIsNotKeptInMind() {
+		LeaseHandle lost = hold("a", 1, this.one);
+		lost.release();
+		this.registry.lose(lost.lease());
+		assertThat(this.registry.unfinished()).isZero();
+	}
+
+	@Test
 	void aThreadThatWorksUnderTheLeaseOfAnotherIsOfferedItMeanwhile() {
 		LeaseHandle shared = hold("a", 1, this.one);
 		this.registry.attach(shared.lease());

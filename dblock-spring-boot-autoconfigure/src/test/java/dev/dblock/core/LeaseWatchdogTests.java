@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.core.ManualScheduler.Timed;
 import dev.dblock.core.Request.Kind;
@@ -380,6 +381,46 @@ class LeaseWatchdogTests {
 		handle.ensureHeld();
 		assertThat(handle.isHeld()).isTrue();
 		assertThat(this.leases.renewals("a")).isEqualTo(1);
+	}
+
+	@Test
+	void aLostLeaseIsForgottenWhenItsOwnerHasFinished() {
+		LockHandle first = this.leases.hold("a", LEASE);
+		LockHandle second = this.leases.hold("b", LEASE);
+		this.leases.advance(LEASE);
+		assertThat(this.leases.registry().unfinished()).isEqualTo(2);
+		assertThat(first.release()).isFalse();
+		assertThat(this.leases.registry().unfinished()).isEqualTo(1);
+		assertThatThrownBy(second::close).isInstanceOf(LockLostException.class);
+		assertThat(this.leases.registry().unfinished()).isZero();
+	}
+
+	@Test
+	void aLeaseWhoseLossItsOwnerNoticesAtTheEndIsForgottenAtOnce() {
+		LockHandle handle = this.leases.hold("a", LEASE);
+		this.leases.clock().advance(LEASE);
+		assertThat(handle.release()).isFalse();
+		assertThat(this.leases.news()).containsExactly("lost a EXPIRED");
+		assertThat(this.leases.registry().unfinished()).isZero();
+	}
+
+	@Test
+	void aLostLeaseWhoseHandleWasForgottenIsForgottenAtTheNextLook() {
+		WeakReference<LockHandle> forgotten = new WeakReference<>(lost("a"));
+		assertThat(this.leases.registry().unfinished()).isEqualTo(1);
+		LockWorld.eventually().until(() -> {
+			System.gc();
+			return forgotten.get() == null;
+		});
+		this.leases.watchdog().tick();
+		assertThat(this.leases.registry().unfinished()).isZero();
+	}
+
+	private LockHandle lost(String name) {
+		LockHandle handle = this.leases.keeper().keep(this.leases.grant(name, LockOptions.defaults()));
+		this.leases.advance(LEASE);
+		assertThat(handle.isHeld()).isFalse();
+		return handle;
 	}
 
 	@Test
