@@ -1,8 +1,9 @@
 package dev.dblock.faults;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
+import java.util.List;
 
 /**
  * The command line: what to run, then options.
@@ -20,26 +21,42 @@ public final class FaultTests {
 	 * @throws Exception when it could not be run
 	 */
 	public static void main(String[] args) throws Exception {
-		String command = (args.length > 0) ? args[0] : "";
-		Options options = Options.parse(args, Math.min(1, args.length));
-		if (command.equals("judge")) {
-			end(new Report(new HistoryFolder(Path.of(options.text("folder", "."))).read(), System.out).print());
+		if (List.of(args).contains("--help")) {
+			System.out.println(Command.usage());
+			return;
 		}
-		Path mongod = mongod();
-		Path folder = Path.of(options.text("folder", "target/faults")).toAbsolutePath();
-		Files.createDirectories(folder);
-		folder = Files.createTempDirectory(folder, command + "-");
-		System.err.println("logs and records: " + folder);
-		boolean passed = switch (command) {
-			case "million" -> MillionSections.run(mongod, folder, options);
-			case "run" -> new FaultRun(mongod, toxiproxy(), folder, options, (int) options.number("workers", 3)).run();
-			case "long" -> runLong(mongod, folder, options);
-			case "apart" -> runApart(mongod, folder, options);
-			case "mutants" -> new Mutants(mongod, toxiproxy(), folder, options).run();
-			default -> throw new IllegalArgumentException("Nothing known to run in " + Arrays.toString(args)
-					+ "; there are: million, run, long, judge, apart, mutants");
+		Command command;
+		Options options;
+		try {
+			command = Command.of(args);
+			options = command.options(args);
+		}
+		catch (IllegalArgumentException ex) {
+			System.err.println(ex.getMessage());
+			System.err.println(Command.usage());
+			System.exit(2);
+			return;
+		}
+		end(run(command, options));
+	}
+
+	private static boolean run(Command command, Options options) throws Exception {
+		return switch (command) {
+			case RUN -> faultRun(folder(command, options), options).run();
+			case LONG -> runLong(folder(command, options), options);
+			case JUDGE ->
+				new Report(new HistoryFolder(Path.of(options.text("folder", "."))).read(), System.out).print();
+			case APART -> runApart(folder(command, options), options);
+			case MUTANTS -> new Mutants(mongod(), toxiproxy(), folder(command, options), options).run();
+			case MILLION -> MillionSections.run(mongod(), folder(command, options), options);
 		};
-		end(passed);
+	}
+
+	private static Path folder(Command command, Options options) throws IOException {
+		Path parent = Files.createDirectories(Path.of(options.text("folder", "target/faults")).toAbsolutePath());
+		Path folder = Files.createTempDirectory(parent, command + "-");
+		System.err.println("logs and records: " + folder);
+		return folder;
 	}
 
 	private static void end(boolean passed) {
@@ -47,21 +64,24 @@ public final class FaultTests {
 		System.exit(passed ? 0 : 1);
 	}
 
-	private static boolean runLong(Path mongod, Path folder, Options options) throws Exception {
-		boolean million = MillionSections.run(mongod, folder.resolve("million"), options);
+	private static boolean runLong(Path folder, Options options) throws Exception {
+		boolean million = MillionSections.run(mongod(), folder.resolve("million"), options);
 		Path records = Files.createDirectories(folder.resolve("run"));
-		Options longer = options.orElse("duration", LONG_SECONDS);
-		return new FaultRun(mongod, toxiproxy(), records, longer, (int) options.number("workers", 3)).run() && million;
+		return faultRun(records, options.orElse("duration", LONG_SECONDS)).run() && million;
 	}
 
-	private static boolean runApart(Path mongod, Path folder, Options options) throws Exception {
+	private static boolean runApart(Path folder, Options options) throws Exception {
 		for (Fault fault : OperatorFaults.all(FakeTime.find(folder).isPresent())) {
 			if (fault.kind().contains(options.text("only", ""))) {
 				Path records = Files.createDirectories(folder.resolve(fault.kind().replaceAll("[^a-z]+", "-")));
-				new FaultRun(mongod, toxiproxy(), records, options, (int) options.number("workers", 3)).runApart(fault);
+				faultRun(records, options).runApart(fault);
 			}
 		}
 		return true;
+	}
+
+	private static FaultRun faultRun(Path folder, Options options) {
+		return new FaultRun(mongod(), toxiproxy(), folder, options, (int) options.number("workers", 3));
 	}
 
 	private static Path mongod() {

@@ -33,7 +33,12 @@ record Options(Map<String, String> values) {
 
 	long number(String name, long otherwise) {
 		String value = this.values.get(name);
-		return (value != null) ? Long.parseLong(value) : otherwise;
+		try {
+			return (value != null) ? Long.parseLong(value) : otherwise;
+		}
+		catch (NumberFormatException ex) {
+			throw new IllegalArgumentException("'" + value + "' is no number, but --" + name + " takes one", ex);
+		}
 	}
 
 }
