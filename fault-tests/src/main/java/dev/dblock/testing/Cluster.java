@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -24,7 +25,11 @@ public final class Cluster implements AutoCloseable {
 
 	private static final String SET_NAME = "dblock";
 
+	private static final String FOLDER = "dblock-faults-mongod-";
+
 	private static final int MEMBERS = 3;
+
+	private static final int PORT_ATTEMPTS = 5;
 
 	private static final Duration SETTLE_LIMIT = Duration.ofSeconds(180);
 
@@ -57,9 +62,11 @@ public final class Cluster implements AutoCloseable {
 	 * @return the replica set
 	 */
 	public static Cluster start(Path binary) {
-		Path folder = ServerFolder.ofThisMachine().create("dblock-faults-mongod-");
-		List<MongodProcess> processes = processes(List.of(binary, binary, binary), folder, Ports.free(MEMBERS));
-		return started(new Cluster(folder, processes, processes.stream().map(MongodProcess::port).toList(), null));
+		return started(() -> {
+			Path folder = ServerFolder.ofThisMachine().create(FOLDER);
+			List<MongodProcess> processes = processes(List.of(binary, binary, binary), folder, Ports.free(MEMBERS));
+			return new Cluster(folder, processes, processes.stream().map(MongodProcess::port).toList(), null);
+		});
 	}
 
 	/**
@@ -70,11 +77,13 @@ public final class Cluster implements AutoCloseable {
 	 * @return the replica set
 	 */
 	public static Cluster startWithLinks(List<Path> binaries) {
-		Path folder = ServerFolder.ofThisMachine().create("dblock-faults-mongod-");
-		List<Integer> ports = Ports.free(2 * MEMBERS);
-		List<MongodProcess> processes = processes(binaries, folder, ports.subList(0, MEMBERS));
-		List<Integer> announced = ports.subList(MEMBERS, 2 * MEMBERS);
-		return started(new Cluster(folder, processes, announced, new MemberLinks(processes, announced)));
+		return started(() -> {
+			Path folder = ServerFolder.ofThisMachine().create(FOLDER);
+			List<Integer> ports = Ports.free(2 * MEMBERS);
+			List<MongodProcess> processes = processes(binaries, folder, ports.subList(0, MEMBERS));
+			List<Integer> announced = ports.subList(MEMBERS, 2 * MEMBERS);
+			return new Cluster(folder, processes, announced, new MemberLinks(processes, announced));
+		});
 	}
 
 	private static List<MongodProcess> processes(List<Path> binaries, Path folder, List<Integer> ports) {
@@ -85,8 +94,24 @@ public final class Cluster implements AutoCloseable {
 		return processes;
 	}
 
+	private static Cluster started(Supplier<Cluster> onFreePorts) {
+		for (int attempt = 1;; attempt++) {
+			try {
+				return started(onFreePorts.get());
+			}
+			catch (MongodProcess.PortTakenException ex) {
+				if (attempt == PORT_ATTEMPTS) {
+					throw ex;
+				}
+			}
+		}
+	}
+
 	private static Cluster started(Cluster cluster) {
 		try {
+			if (cluster.links != null) {
+				cluster.links.open();
+			}
 			cluster.processes.forEach(MongodProcess::start);
 			cluster.processes.forEach(MongodProcess::awaitListening);
 			cluster.initiate();

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -31,6 +32,8 @@ final class MemberLinks implements AutoCloseable {
 
 	private final List<MongodProcess> members;
 
+	private final List<Integer> ports;
+
 	private final List<ServerSocket> listeners = new ArrayList<>();
 
 	private final boolean[][] stalled;
@@ -39,9 +42,13 @@ final class MemberLinks implements AutoCloseable {
 
 	MemberLinks(List<MongodProcess> members, List<Integer> ports) {
 		this.members = members;
+		this.ports = ports;
 		this.stalled = new boolean[members.size()][members.size()];
-		for (int member = 0; member < members.size(); member++) {
-			listen(member, ports.get(member));
+	}
+
+	void open() {
+		for (int member = 0; member < this.members.size(); member++) {
+			listen(member, this.ports.get(member));
 		}
 	}
 
@@ -51,6 +58,9 @@ final class MemberLinks implements AutoCloseable {
 			listener.bind(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), port));
 			this.listeners.add(listener);
 			start("accept-" + member, () -> accept(listener, member));
+		}
+		catch (BindException ex) {
+			throw new MongodProcess.PortTakenException(port);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
