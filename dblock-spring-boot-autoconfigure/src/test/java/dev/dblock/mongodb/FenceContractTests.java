@@ -1,6 +1,7 @@
 package dev.dblock.mongodb;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Date;
 import java.util.List;
 
@@ -12,6 +13,7 @@ import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +31,8 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 class FenceContractTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+	private static final List<String> SLOT = List.of("_id", "slot");
 
 	private MongoLockRepository locks;
 
@@ -166,6 +170,30 @@ class FenceContractTests {
 			assertThat(index).containsEntry("key", new Document("updatedAt", 1));
 			assertThat(index.get("expireAfterSeconds", Number.class).intValue()).isEqualTo(86_400);
 		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
+	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
+	void cleanUpOfOldDocumentsRemovesAFenceADayAfterItsLastWrite(StatementDialect dialect, MongoServer server) {
+		open(server, dialect, true);
+		this.locks.fencedTransactions().prepare();
+		acquire(key());
+		takeOver(key());
+		writtenHoursAgo(0, 25);
+		writtenHoursAgo(1, 23);
+		Awaitility.await()
+			.atMost(Duration.ofMinutes(3))
+			.untilAsserted(
+					() -> assertThat(this.fences.find()).extracting((fence) -> fence.getEmbedded(SLOT, Integer.class))
+						.containsExactlyInAnyOrder(1, 2, 3));
+	}
+
+	private void writtenHoursAgo(int slot, int hours) {
+		Date then = Date.from(Instant.now().minus(Duration.ofHours(hours)));
+		assertThat(this.fences
+			.updateOne(new Document("_id.slot", slot), new Document("$set", new Document("updatedAt", then)))
+			.getMatchedCount()).isEqualTo(1);
 	}
 
 	@ParameterizedTest

@@ -1,11 +1,15 @@
 package dev.dblock.mongodb;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Date;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
+import com.mongodb.client.MongoCollection;
+import dev.dblock.core.AcquireAnswer;
 import dev.dblock.core.AcquireAnswer.Granted;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.LeaseKey;
@@ -16,6 +20,7 @@ import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 import dev.dblock.testing.SameOnEachJdk;
+import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -63,16 +68,22 @@ class LockIndexesTests {
 
 	private LeaseKey acquire(String name) {
 		LeaseKey key = LockRepositoryContract.key(name);
-		assertThat(this.locks.acquire(LockRepositoryContract.request(key, Duration.ofSeconds(30))))
-			.isInstanceOf(Granted.class);
+		granted(key);
 		return key;
 	}
 
+	private Granted granted(LeaseKey key) {
+		AcquireAnswer answer = this.locks.acquire(LockRepositoryContract.request(key, Duration.ofSeconds(30)));
+		assertThat(answer).isInstanceOf(Granted.class);
+		return (Granted) answer;
+	}
+
+	private MongoCollection<Document> documents() {
+		return this.server.client().getDatabase(this.database).getCollection("locks");
+	}
+
 	private List<String> indexes() {
-		return this.server.client()
-			.getDatabase(this.database)
-			.getCollection("locks")
-			.listIndexes()
+		return documents().listIndexes()
 			.into(new ArrayList<>())
 			.stream()
 			.map((index) -> index.getString("name"))
@@ -80,7 +91,7 @@ class LockIndexesTests {
 	}
 
 	private void drop() {
-		this.server.client().getDatabase(this.database).getCollection("locks").drop();
+		documents().drop();
 	}
 
 	private void pass(Duration time) {
@@ -126,7 +137,7 @@ class LockIndexesTests {
 		assertThat(indexes()).doesNotContain("cleanUpAt_1");
 		this.locks.release(key, Duration.ZERO, TIMEOUT);
 		pass(Duration.ofSeconds(1));
-		this.server.client().getDatabase(this.database).getCollection("locks").deleteOne(new Document("_id", "stock"));
+		documents().deleteOne(new Document("_id", "stock"));
 		assertThat(this.locks.renew(List.of(key), TIMEOUT)).containsValue(Optional.empty());
 		acquire("stock");
 		assertThat(indexes()).contains("cleanUpAt_1");
@@ -138,7 +149,7 @@ class LockIndexesTests {
 		this.locks.release(key, Duration.ZERO, TIMEOUT);
 		pass(Duration.ofSeconds(1));
 		key = acquire("stock");
-		this.server.client().getDatabase(this.database).getCollection("locks").dropIndex("cleanUpAt_1");
+		documents().dropIndex("cleanUpAt_1");
 		this.locks.release(key, Duration.ZERO, TIMEOUT);
 		pass(Duration.ofMinutes(9));
 		key = acquire("stock");
@@ -147,6 +158,22 @@ class LockIndexesTests {
 		pass(Duration.ofMinutes(2));
 		acquire("stock");
 		assertThat(indexes()).contains("cleanUpAt_1");
+	}
+
+	@Test
+	void cleanUpOfOldDocumentsLeavesThoseOfLocksInUseAndTokensRiseAfterIt() {
+		acquire("held");
+		this.locks.release(acquire("lately"), Duration.ZERO, TIMEOUT);
+		LeaseKey key = LockRepositoryContract.key("old");
+		Granted before = granted(key);
+		this.locks.release(key, Duration.ZERO, TIMEOUT);
+		documents().updateOne(new Document("_id", "old"),
+				new Document("$set", new Document("cleanUpAt", Date.from(Instant.now().minusSeconds(60)))));
+		Awaitility.await()
+			.atMost(Duration.ofMinutes(3))
+			.untilAsserted(() -> assertThat(documents().find()).extracting((document) -> document.get("_id"))
+				.containsExactlyInAnyOrder("held", "lately"));
+		assertThat(granted(LockRepositoryContract.key("old")).token()).isGreaterThan(before.lastToken());
 	}
 
 	@Test
