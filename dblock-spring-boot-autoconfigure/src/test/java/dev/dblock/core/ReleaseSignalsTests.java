@@ -14,8 +14,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What waiters are told. Polls are an hour apart: whoever asks again was woken.
  */
 @Timeout(300)
+@ExtendWith(OutputCaptureExtension.class)
 class ReleaseSignalsTests {
 
 	private static final PollSettings HARDLY_EVER = new PollSettings(Duration.ofHours(1), Duration.ofHours(1));
@@ -160,7 +165,8 @@ class ReleaseSignalsTests {
 	}
 
 	@Test
-	void aFeedThatIsUnsupportedIsNotOpenedForEachWaiterButTriedAgainLater() throws Exception {
+	void aFeedThatIsUnsupportedIsToldOfOnceNotOpenedForEachWaiterAndTriedAgainLater(CapturedOutput output)
+			throws Exception {
 		waitInVain("b");
 		this.feed.tell((listener) -> listener.unsupported("no change streams"));
 		waitInVain("c");
@@ -168,6 +174,8 @@ class ReleaseSignalsTests {
 		this.world.clock().advance(Duration.ofMinutes(6));
 		waitInVain("d");
 		assertThat(this.feed.openings()).isEqualTo(2);
+		this.feed.tell((listener) -> listener.unsupported("still no change streams"));
+		assertThat(output.getAll()).containsOnlyOnce("Waiters ask for their locks by polling");
 	}
 
 	@Test
