@@ -123,14 +123,19 @@ class ChangeStreamWaitingTests {
 		use(server);
 		DefaultLockEngine one = engine();
 		DefaultLockEngine other = engine();
-		LockHandle held = passTo(other, "stock", take(one, "stock"));
+		LockHandle held = take(other, "stock");
+		LockHandle later = take(other, "later");
 		CompletableFuture<LockHandle> waiter = waitFor(one, "stock");
-		eventually().until(() -> !cursors().isEmpty());
-		for (Long cursor : cursors()) {
-			database().runCommand(new Document("killCursors", COLLECTION).append("cursors", List.of(cursor)));
-		}
+		CompletableFuture<LockHandle> laterWaiter = waitFor(one, "later");
+		eventually().until(() -> one.signals().waiters() == 2);
+		List<Long> killed = eventually().until(this::cursors, (cursors) -> cursors.size() == 1);
+		assertThat(database().runCommand(new Document("killCursors", COLLECTION).append("cursors", killed)))
+			.containsEntry("cursorsKilled", killed);
 		held.close();
 		waiter.get().close();
+		eventually().untilAsserted(() -> assertThat(cursors()).hasSize(1).doesNotContainAnyElementsOf(killed));
+		later.close();
+		laterWaiter.get().close();
 		assertThatNothingElseWoke(one);
 	}
 
