@@ -340,7 +340,7 @@ class ChangeStreamWaitingTests {
 	}
 
 	private void assertThatNothingElseWoke(DefaultLockEngine engine) {
-		for (Cause cause : List.of(Cause.EXPIRY, Cause.POLL, Cause.SLOW_POLL)) {
+		for (Cause cause : List.of(Cause.EXPIRY, Cause.UNTOLD, Cause.POLL, Cause.SLOW_POLL)) {
 			assertThat(engine.waits().of(cause)).as(cause.name()).isZero();
 		}
 	}

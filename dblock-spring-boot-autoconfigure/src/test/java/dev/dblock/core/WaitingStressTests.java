@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
@@ -31,6 +32,8 @@ import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.test.util.ReflectionTestUtils;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -43,6 +46,8 @@ class WaitingStressTests {
 	private static final String NAME = "stock";
 
 	private static final Duration NEVER = Duration.ofHours(1);
+
+	private static final PollSettings HARDLY_EVER = new PollSettings(NEVER, NEVER);
 
 	private static final int SMALL_STACK = 256 * 1024;
 
@@ -65,7 +70,8 @@ class WaitingStressTests {
 
 	@Test
 	void sixtyFourThreadsTakeTurns() throws Exception {
-		DefaultLockEngine engine = engine(new HandOffSettings(10_000, Duration.ofSeconds(10)));
+		DefaultLockEngine engine = engine(this.repository, HARDLY_EVER,
+				new HandOffSettings(10_000, Duration.ofSeconds(10)));
 		int rounds = 1000;
 		runAll(64, (thread) -> {
 			for (int i = 0; i < rounds; i++) {
@@ -74,7 +80,35 @@ class WaitingStressTests {
 		});
 		assertThatAllWentWell(64 * rounds);
 		assertThat(this.repository.count(Kind.ACQUIRE)).isLessThan(64 * rounds / 50);
+		assertThatNothingElseWoke(engine);
 		assertThatNothingIsLeft(engine);
+	}
+
+	/**
+	 * Each release takes until the head has looked again and waits for nothing but its
+	 * end, however long that takes.
+	 */
+	@Test
+	void theEndOfEachReleaseWakesTheHead() throws Exception {
+		DefaultLockEngine engine = engine(this.repository, HARDLY_EVER, new HandOffSettings(0, Duration.ofSeconds(10)));
+		ReflectionTestUtils.setField(engine.queues(), "longestReleaseNanos", NEVER.toNanos());
+		this.repository.always(Kind.RELEASE, Fault.before(() -> eventually().until(() -> hasHeadLooked(engine))));
+		runAll(4, (thread) -> {
+			for (int i = 0; i < 500; i++) {
+				section(engine, PATIENTLY);
+			}
+		});
+		assertThatAllWentWell(4 * 500);
+		assertThatNothingElseWoke(engine);
+		assertThatNothingIsLeft(engine);
+	}
+
+	private static boolean hasHeadLooked(DefaultLockEngine engine) {
+		LocalQueue queue = Objects.requireNonNull(engine.queues().find(NAME));
+		synchronized (queue) {
+			Waiter head = ReflectionTestUtils.invokeMethod(queue, "head");
+			return head == null || head.isExpectingNews();
+		}
 	}
 
 	@ParameterizedTest
@@ -83,7 +117,7 @@ class WaitingStressTests {
 		TellingRepository telling = new TellingRepository(this.repository);
 		List<DefaultLockEngine> engines = new ArrayList<>();
 		for (int i = 0; i < 3; i++) {
-			engines.add(engine(telling.ofAnotherProcess(), new PollSettings(NEVER, NEVER),
+			engines.add(engine(telling.ofAnotherProcess(), HARDLY_EVER,
 					new HandOffSettings(handOffs, Duration.ofMillis(20))));
 		}
 		runAll(24, (thread) -> {
@@ -93,11 +127,7 @@ class WaitingStressTests {
 		});
 		assertThatAllWentWell(24 * 1000);
 		engines.forEach(this::assertThatNothingIsLeft);
-		for (DefaultLockEngine engine : engines) {
-			for (Cause cause : List.of(Cause.EXPIRY, Cause.POLL, Cause.SLOW_POLL)) {
-				assertThat(engine.waits().of(cause)).as(cause.name()).isZero();
-			}
-		}
+		engines.forEach(this::assertThatNothingElseWoke);
 		int leastReleases = (24 * 1000 + handOffs) / (handOffs + 1);
 		assertThat(this.repository.count(Kind.RELEASE)).isGreaterThanOrEqualTo(leastReleases);
 	}
@@ -272,6 +302,12 @@ class WaitingStressTests {
 		eventually().until(() -> engine.queues().size() == 0);
 		assertThat(engine.signals().waiters()).isZero();
 		assertThat(this.repository.isHeld(NAME)).isFalse();
+	}
+
+	private void assertThatNothingElseWoke(DefaultLockEngine engine) {
+		for (Cause cause : List.of(Cause.EXPIRY, Cause.UNTOLD, Cause.POLL, Cause.SLOW_POLL)) {
+			assertThat(engine.waits().of(cause)).as(cause.name()).isZero();
+		}
 	}
 
 	private static int waiters(DefaultLockEngine engine) {
