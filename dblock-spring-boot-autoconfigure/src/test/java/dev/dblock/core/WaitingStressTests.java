@@ -238,6 +238,31 @@ class WaitingStressTests {
 		assertThatNothingIsLeft(engine);
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void whoWaitsForThisProcessOrAnotherIsParkedInNoMonitor(boolean thisProcess) throws Exception {
+		TellingRepository telling = new TellingRepository(this.repository);
+		HandOffSettings handOff = new HandOffSettings(10_000, Duration.ofSeconds(10));
+		DefaultLockEngine engine = engine(telling.ofAnotherProcess(), HARDLY_EVER, handOff);
+		LockHandle held = take(thisProcess ? engine : engine(telling.ofAnotherProcess(), HARDLY_EVER, handOff));
+		List<Thread> threads = Collections.synchronizedList(new ArrayList<>());
+		List<CompletableFuture<Void>> all = new ArrayList<>();
+		for (int i = 0; i < 5; i++) {
+			all.add(start(() -> {
+				threads.add(Thread.currentThread());
+				section(engine, PATIENTLY);
+			}));
+		}
+		eventually().until(() -> waiters(engine) == 5);
+		assertThat(Monitors.heldWhileWaiting(threads)).isEmpty();
+		held.close();
+		for (CompletableFuture<Void> each : all) {
+			each.get(4, TimeUnit.MINUTES);
+		}
+		assertThatAllWentWell(5);
+		assertThatNothingIsLeft(engine);
+	}
+
 	@Test
 	@EnabledForJreRange(min = JRE.JAVA_25)
 	void thousandsOfVirtualThreadsTakeTurnsAndPinNothing() throws Exception {
