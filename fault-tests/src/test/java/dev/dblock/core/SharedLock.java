@@ -96,7 +96,7 @@ public class SharedLock {
 	@Operation
 	public void workIfFree() {
 		LocalQueue known = this.queues.find(NAME);
-		if (known != null && known.holder() != null) {
+		if (known != null && (known.present() != null || known.letsOthersGoFirst())) {
 			return;
 		}
 		LocalQueue queue = this.queues.enter(NAME);
