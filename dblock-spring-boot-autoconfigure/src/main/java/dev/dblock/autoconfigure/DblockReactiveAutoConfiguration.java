@@ -6,6 +6,7 @@ import dev.dblock.interceptor.ReactiveTransactionAdvisor;
 import reactor.core.publisher.Mono;
 
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -41,8 +42,8 @@ public final class DblockReactiveAutoConfiguration {
 	// After the advisor of transactions, which has the same order
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static ReactiveTransactionAdvisor dblockReactiveTransactionAdvisor() {
-		return new ReactiveTransactionAdvisor();
+	static ReactiveTransactionAdvisor dblockReactiveTransactionAdvisor(ConfigurableBeanFactory beanFactory) {
+		return new ReactiveTransactionAdvisor(beanFactory::resolveEmbeddedValue);
 	}
 
 }

@@ -14,7 +14,6 @@ import org.springframework.transaction.annotation.AnnotationTransactionAttribute
 import org.springframework.transaction.annotation.TransactionManagementConfigurer;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.interceptor.TransactionAttribute;
-import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.util.StringUtils;
 
 /**
@@ -23,19 +22,20 @@ import org.springframework.util.StringUtils;
  */
 final class DeclaredTransactions {
 
-	private static final TransactionAttributeSource TRANSACTIONS = new AnnotationTransactionAttributeSource(false);
+	private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
 	DeclaredTransactions(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
+		this.attributes.setEmbeddedValueResolver(beanFactory::resolveEmbeddedValue);
 	}
 
 	/**
 	 * Whether a method declares a transaction, and nothing here begins any.
 	 */
 	boolean isIgnored(LockedMethod locked) {
-		return attribute(locked) != null && names(TransactionAspectSupport.class).findAny().isEmpty();
+		return names(TransactionAspectSupport.class).findAny().isEmpty() && attribute(locked) != null;
 	}
 
 	/**
@@ -50,8 +50,8 @@ final class DeclaredTransactions {
 				: null;
 	}
 
-	private static @Nullable TransactionAttribute attribute(LockedMethod locked) {
-		return TRANSACTIONS.getTransactionAttribute(locked.method(), locked.userClass());
+	private @Nullable TransactionAttribute attribute(LockedMethod locked) {
+		return this.attributes.getTransactionAttribute(locked.method(), locked.userClass());
 	}
 
 	private @Nullable String chosen(TransactionAttribute attribute, Class<?> type) {

@@ -50,8 +50,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 		// sooner without it
 		LockOperationSource source = new LockOperationSource(
 				SingletonSupplier.of(() -> createParser(beanFactory, engine)));
-		this.checks = new LockChecks(source, new ProxyRules(beanFactory), () -> new DeclaredTransactions(beanFactory),
-				engine);
+		this.checks = new LockChecks(source, new ProxyRules(beanFactory),
+				SingletonSupplier.of(() -> new DeclaredTransactions(beanFactory)), engine);
 		this.pointcut = new LockedMethods(source, this.checks);
 		this.advice = new LockInterceptor(source);
 		this.order = order;

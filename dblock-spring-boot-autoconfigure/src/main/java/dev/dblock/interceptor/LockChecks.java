@@ -111,7 +111,7 @@ final class LockChecks {
 		}
 		boolean proxyable = checkProxy(bean, findings);
 		for (LockDeclaration declaration : declarations) {
-			if (proxyable && isLeftOut(bean, declaration.method().method())) {
+			if (proxyable && isLeftOut(bean, declaration.method())) {
 				continue;
 			}
 			if (proxyable) {
@@ -120,13 +120,23 @@ final class LockChecks {
 			try {
 				LockOperation operation = this.source.check(declaration);
 				operation.locks().forEach((lock) -> this.names.add(lock.name().shape()));
-				warnOfTransaction(operation.method());
+				warn(operation.method());
 			}
 			catch (InvalidLockDeclarationException ex) {
 				findings.addAll(ex.findings());
 			}
 		}
 		return findings;
+	}
+
+	private void warn(LockedMethod method) {
+		try {
+			warnOfTransaction(method);
+		}
+		catch (RuntimeException ex) {
+			// Whoever makes the transactions is the one to refuse what they cannot be
+			logger.debug("Did not find out about the transaction of {}", method.describe(), ex);
+		}
 	}
 
 	/**
@@ -184,12 +194,16 @@ final class LockChecks {
 	}
 
 	/**
-	 * Whether an annotated class inherited a method that cannot be locked from one that
-	 * is not annotated, and that may not be the user's to change.
+	 * Whether a method that cannot be locked has nothing to do with the annotation of its
+	 * class: one that helps others inside of it, or one that was inherited from a class
+	 * without the annotation, which may not be the user's to change.
 	 */
-	private boolean isLeftOut(InspectedBean bean, Method method) {
-		return Modifier.isFinal(method.getModifiers()) && bean.isProxiedBySubclass(this.proxies)
-				&& !LockAnnotations.arePresent(method) && !LockAnnotations.arePresent(method.getDeclaringClass());
+	private boolean isLeftOut(InspectedBean bean, LockedMethod locked) {
+		Method method = locked.method();
+		boolean closed = Modifier.isFinal(method.getModifiers()) || isOfAnotherPackage(locked);
+		boolean meant = Modifier.isPublic(method.getModifiers())
+				&& LockAnnotations.arePresent(method.getDeclaringClass());
+		return closed && !meant && bean.isProxiedBySubclass(this.proxies) && !LockAnnotations.arePresent(method);
 	}
 
 	private void checkReach(InspectedBean bean, LockedMethod method, List<String> findings) {

@@ -15,9 +15,11 @@ import dev.dblock.DistributedLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
+import org.springframework.context.annotation.Bean;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.MethodIntrospector.MetadataLookup;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -132,13 +134,15 @@ final class LockOperationSource {
 
 	/**
 	 * What a class inherits from one without the annotation is not its own to change, and
-	 * if it is not public, it was not meant to be called from outside either.
+	 * if it is not public, it was not meant to be called from outside either. Spring
+	 * calls the methods that make beans while it starts.
 	 */
 	private static boolean isOpenToClassAnnotation(Method method) {
 		int modifiers = method.getModifiers();
 		boolean callable = Modifier.isPublic(modifiers)
 				|| !Modifier.isPrivate(modifiers) && LockAnnotations.arePresent(method.getDeclaringClass());
-		return callable && !Modifier.isStatic(modifiers) && ClassUtils.isUserLevelMethod(method);
+		return callable && !Modifier.isStatic(modifiers) && ClassUtils.isUserLevelMethod(method)
+				&& !AnnotatedElementUtils.hasAnnotation(method, Bean.class);
 	}
 
 	/**

@@ -17,7 +17,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
-import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import org.springframework.util.StringValueResolver;
 
 /**
  * Stands inside of the transaction of each method that has one and returns a sequence,
@@ -25,9 +25,17 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
  */
 public final class ReactiveTransactionAdvisor implements PointcutAdvisor, Ordered {
 
-	private final Pointcut pointcut = new TransactionalSequences();
+	private final Pointcut pointcut;
 
 	private final Advice advice = (MethodInterceptor) ReactiveTransactionAdvisor::invoke;
+
+	/**
+	 * Create the advisor.
+	 * @param placeholders resolves those in the attributes of transactions
+	 */
+	public ReactiveTransactionAdvisor(StringValueResolver placeholders) {
+		this.pointcut = new TransactionalSequences(placeholders);
+	}
 
 	@Override
 	public Pointcut getPointcut() {
@@ -69,9 +77,10 @@ public final class ReactiveTransactionAdvisor implements PointcutAdvisor, Ordere
 
 	private static final class TransactionalSequences extends StaticMethodMatcherPointcut {
 
-		private final TransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
+		private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
 
-		TransactionalSequences() {
+		TransactionalSequences(StringValueResolver placeholders) {
+			this.attributes.setEmbeddedValueResolver(placeholders);
 			setClassFilter(this.attributes::isCandidateClass);
 		}
 

@@ -95,6 +95,16 @@ class DeclaredTransactionsTests {
 	}
 
 	@Test
+	void placeholdersInTransactionsAreResolved(CapturedOutput output) {
+		assertThat(warnings(output, IGNORED, Timed.class)).contains("$Timed#settle() is @Transactional");
+	}
+
+	@Test
+	void transactionThatNobodyUnderstandsIsNotJudged(CapturedOutput output) {
+		assertThat(warnings(output, IGNORED, Unresolved.class)).doesNotContain("$Unresolved#settle()");
+	}
+
+	@Test
 	void managerWithoutWhatAsksItMakesNone(CapturedOutput output) {
 		assertThat(warnings(output, IGNORED, BlockingOnly.class)).contains("$Orders#text()");
 	}
@@ -215,6 +225,24 @@ class DeclaredTransactionsTests {
 		@DistributedLock("without")
 		public CompletableFuture<String> withoutTransaction() {
 			return new CompletableFuture<>();
+		}
+
+	}
+
+	static class Timed {
+
+		@Transactional(timeoutString = "${orders.timeout:7}")
+		@DistributedLock("timed")
+		public void settle() {
+		}
+
+	}
+
+	static class Unresolved {
+
+		@Transactional(timeoutString = "${orders.none}")
+		@DistributedLock("unresolved")
+		public void settle() {
 		}
 
 	}

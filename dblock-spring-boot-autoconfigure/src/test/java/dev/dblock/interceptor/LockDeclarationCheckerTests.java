@@ -139,10 +139,19 @@ class LockDeclarationCheckerTests {
 	@Test
 	void finalMethodUnderAnAnnotatedClass() {
 		assertThat(findings(LockingConfiguration.class, FinalMethod.class)).containsExactly("bean 'bean', " + HERE
-				+ "FinalMethod#last(): is final, so that no proxy can lock it; make it neither private nor final",
-				"bean 'bean', " + HERE
-						+ "FinalMethod#notPublic(): is final, so that no proxy can lock it; make it neither private nor"
-						+ " final");
+				+ "FinalMethod#last(): is final, so that no proxy can lock it; make it neither private nor final");
+	}
+
+	@Test
+	void packagePrivateMethodOfAnAnnotatedClassInAnotherPackageIsLeftOut(@TempDir Path folder) throws Exception {
+		Class<?> type = new InMemoryCompiler(folder).source("a.Parent", """
+				package a;
+				@dev.dblock.DistributedLock("parent")
+				public class Parent {
+					void run() { }
+				}
+				""").source("b.Child", "package b; public class Child extends a.Parent { }").load("b.Child");
+		assertThat(findings(LockingConfiguration.class, type)).isEmpty();
 	}
 
 	@Test

@@ -14,6 +14,7 @@ import dev.dblock.interceptor.LockDatabases.LockDatabase;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.util.ReflectionUtils;
 
@@ -51,6 +52,7 @@ class LockOperationSourceTests {
 		assertThat(nameOn(OnBoth.class, "open")).isEqualTo("class");
 		assertThat(nameOn(OnBoth.class, "hidden")).isNull();
 		assertThat(nameOn(OnBoth.class, "ofClass")).isNull();
+		assertThat(nameOn(OnBoth.class, "bean")).isNull();
 	}
 
 	@Test
@@ -188,6 +190,11 @@ class LockOperationSourceTests {
 		}
 
 		protected void open() {
+		}
+
+		@Bean
+		public String bean() {
+			return "";
 		}
 
 		private void hidden() {
