@@ -1,6 +1,7 @@
 package dev.dblock.core;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,16 +44,20 @@ public final class LockTransactions {
 	/**
 	 * Follow the transactions of a manager. A listener that fails keeps Spring from
 	 * calling those after it, so the end is listened to before the listeners that the
-	 * manager has; and the fence is written after all that they do before a commit.
+	 * manager has; and the fence is written after all that they do before a commit. A
+	 * manager that is followed already is left as it is.
 	 * @param <M> the type of the manager
 	 * @param manager the manager
 	 */
 	public <M extends PlatformTransactionManager & ConfigurableTransactionManager> void follow(M manager) {
-		List<TransactionExecutionListener> listeners = new ArrayList<>();
-		listeners.add(new EndListener());
-		listeners.addAll(manager.getTransactionExecutionListeners());
-		listeners.add(new BeginListener(manager));
-		manager.setTransactionExecutionListeners(listeners);
+		Collection<TransactionExecutionListener> known = manager.getTransactionExecutionListeners();
+		if (known.stream().noneMatch((one) -> one instanceof EndListener end && end.isOf(this))) {
+			List<TransactionExecutionListener> listeners = new ArrayList<>();
+			listeners.add(new EndListener());
+			listeners.addAll(known);
+			listeners.add(new BeginListener(manager));
+			manager.setTransactionExecutionListeners(listeners);
+		}
 	}
 
 	void follow(LockRepository repository, LeaseRegistry registry) {
@@ -137,7 +142,7 @@ public final class LockTransactions {
 		@Override
 		public void afterBegin(TransactionExecution execution, @Nullable Throwable failure) {
 			// A savepoint inside a transaction is none of its own
-			if (failure == null && execution.isNewTransaction()) {
+			if (failure == null && execution.isNewTransaction() && !LockTransactions.this.open.containsKey(execution)) {
 				begin(execution);
 			}
 		}
@@ -182,6 +187,10 @@ public final class LockTransactions {
 	}
 
 	private final class EndListener implements TransactionExecutionListener {
+
+		boolean isOf(LockTransactions transactions) {
+			return LockTransactions.this == transactions;
+		}
 
 		@Override
 		public void afterCommit(TransactionExecution execution, @Nullable Throwable failure) {

@@ -170,6 +170,27 @@ class FailingTransactionListenersTests {
 		assertThat(this.repository.fenceMark("a")).isEqualTo(FenceMark.KEEP);
 	}
 
+	@Test
+	void aManagerThatIsFollowedTwiceGivesItsLocksBack() {
+		this.world.follow(this.transactions);
+		LockHandle lock = this.locks.acquire("a");
+		this.transactions.run(() -> {
+		});
+		assertThat(this.fence.slots()).containsExactly(0);
+		lock.release();
+		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	void aManagerThatHandsItsListenersToAnotherOneGivesItsLocksBack() {
+		this.transactions.getTransactionExecutionListeners().stream().toList().forEach(this.transactions::addListener);
+		LockHandle lock = this.locks.acquire("a");
+		this.transactions.run(() -> {
+		});
+		lock.release();
+		assertThat(isHeld()).isFalse();
+	}
+
 	private enum Moment {
 
 		BEFORE_COMMIT, AFTER_COMMIT, AFTER_FAILED_COMMIT, BEFORE_ROLLBACK, AFTER_ROLLBACK
