@@ -20,7 +20,6 @@ import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.standard.SpelExpression;
-import org.springframework.util.ClassUtils;
 
 /**
  * One part of a name in one call. Nothing in it may be missing: neither the part as a
@@ -31,16 +30,6 @@ final class LockNamePart {
 	private static final TypeDescriptor STRING = TypeDescriptor.valueOf(String.class);
 
 	private static final SpelParserConfiguration CONFIGURATION = new SpelParserConfiguration();
-
-	// Spring converts whatever could be made from text, by what its toString() says
-	private static final ClassValue<Boolean> HAS_NO_TEXT = new ClassValue<>() {
-
-		@Override
-		protected Boolean computeValue(Class<?> type) {
-			return !type.isArray() && ClassUtils.getMethod(type, "toString").getDeclaringClass() == Object.class;
-		}
-
-	};
 
 	private final EvaluationContext context;
 
@@ -109,12 +98,20 @@ final class LockNamePart {
 		if (value instanceof Collection<?> collection) {
 			return elements(collection);
 		}
-		if (value != null && HAS_NO_TEXT.get(value.getClass())) {
+		String text = (String) this.context.getTypeConverter()
+			.convertValue(value, TypeDescriptor.forObject(value), STRING);
+		if (value != null && text != null && isThatOfObject(text, value)) {
 			throw new EvaluationException(("a %s has no text of its own, and the one of java.lang.Object differs from"
 					+ " instance to instance; name one of its properties")
 				.formatted(value.getClass().getName()));
 		}
-		return (String) this.context.getTypeConverter().convertValue(value, TypeDescriptor.forObject(value), STRING);
+		return text;
+	}
+
+	// Spring converts whatever could be made from text, by what its toString() says
+	private static boolean isThatOfObject(String text, Object value) {
+		return text.indexOf('@') > 0
+				&& text.equals(value.getClass().getName() + "@" + Integer.toHexString(value.hashCode()));
 	}
 
 	// Sets are equal in whatever order, which differs from process to process
