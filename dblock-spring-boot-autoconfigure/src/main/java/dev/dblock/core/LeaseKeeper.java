@@ -79,6 +79,7 @@ final class LeaseKeeper {
 	void discard(Lease lease) {
 		lease.waiveMinHold();
 		lease.owner().finish();
+		this.registry.finished(lease);
 		lease.endWith(LossReason.RELEASED);
 		try {
 			giveBack(lease);

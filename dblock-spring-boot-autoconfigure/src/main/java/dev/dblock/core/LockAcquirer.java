@@ -252,6 +252,7 @@ final class LockAcquirer {
 				if (handed != null && untold) {
 					LockAcquirer.this.statistics.count(Cause.UNTOLD);
 				}
+				untold = false;
 				if (handed != null && !handed.isHeld()) {
 					return null;
 				}

@@ -416,6 +416,14 @@ class LeaseWatchdogTests {
 		assertThat(this.leases.registry().unfinished()).isZero();
 	}
 
+	@Test
+	void aLostLeaseThatNobodyWantsIsForgottenAtOnce() {
+		LockHandle handle = this.leases.hold("a", LEASE);
+		this.leases.advance(LEASE);
+		this.leases.keeper().discard(((LeaseHandle) handle).lease());
+		assertThat(this.leases.registry().unfinished()).isZero();
+	}
+
 	private LockHandle lost(String name) {
 		LockHandle handle = this.leases.keeper().keep(this.leases.grant(name, LockOptions.defaults()));
 		this.leases.advance(LEASE);
