@@ -43,12 +43,11 @@ final class FutureSpan implements LockSpan {
 					() -> stage(operation.method(), call.proceed()),
 					(refusal) -> stage(operation.method(), () -> call.unavailable(refusal)),
 					(delivered) -> this.results.delivered(operation.method(), delivered));
-		return call.hasBegun() ? result : answer(call, result);
+		return answer(call, result);
 	}
 
 	/**
-	 * What the caller gets without a call of the method, which may be skipped because the
-	 * application closes.
+	 * What the caller gets: the method may be skipped because the application closes.
 	 */
 	private static @Nullable Object answer(LockCall call, @Nullable CompletionStage<?> result) {
 		if (failure(result) instanceof LockShutdownException shutdown) {

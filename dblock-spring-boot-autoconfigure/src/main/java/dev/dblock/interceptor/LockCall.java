@@ -117,13 +117,6 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		this.begun = true;
 	}
 
-	/**
-	 * Whether the method was called.
-	 */
-	boolean hasBegun() {
-		return this.begun;
-	}
-
 	// NullAway takes a type variable for one that is never null
 	@Override
 	@SuppressWarnings("NullAway")
@@ -133,8 +126,13 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 
 	/**
 	 * The answer to a call that comes while the application closes.
+	 * @throws LockShutdownException when the call is not to be skipped, or is one that
+	 * had begun
 	 */
 	@Nullable Object answer(LockShutdownException shutdown) {
+		if (this.begun) {
+			throw shutdown;
+		}
 		return this.operation.unavailable(setFor(shutdown.name())).answer(shutdown);
 	}
 

@@ -62,7 +62,7 @@ final class ReactiveSpan implements LockSpan {
 
 	private Publisher<Object> answer(LockCall call, LockShutdownException shutdown) {
 		try {
-			return call.hasBegun() ? Mono.error(shutdown) : publisher(call.answer(shutdown));
+			return publisher(call.answer(shutdown));
 		}
 		catch (LockShutdownException ex) {
 			return Mono.error(ex);

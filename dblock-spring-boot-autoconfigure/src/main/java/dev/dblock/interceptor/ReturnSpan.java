@@ -54,9 +54,6 @@ final class ReturnSpan implements LockSpan {
 						() -> this.results.ended(operation.method(), call.proceed()), call);
 		}
 		catch (LockShutdownException ex) {
-			if (call.hasBegun()) {
-				throw ex;
-			}
 			return call.answer(ex);
 		}
 	}
