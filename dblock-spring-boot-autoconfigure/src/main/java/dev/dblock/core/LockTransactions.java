@@ -1,7 +1,6 @@
 package dev.dblock.core;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,20 +43,16 @@ public final class LockTransactions {
 	/**
 	 * Follow the transactions of a manager. A listener that fails keeps Spring from
 	 * calling those after it, so the end is listened to before the listeners that the
-	 * manager has; and the fence is written after all that they do before a commit. A
-	 * manager that is followed already is left as it is.
+	 * manager has; and the fence is written after all that they do before a commit.
 	 * @param <M> the type of the manager
 	 * @param manager the manager
 	 */
 	public <M extends PlatformTransactionManager & ConfigurableTransactionManager> void follow(M manager) {
-		Collection<TransactionExecutionListener> known = manager.getTransactionExecutionListeners();
-		if (known.stream().noneMatch((one) -> one instanceof EndListener end && end.isOf(this))) {
-			List<TransactionExecutionListener> listeners = new ArrayList<>();
-			listeners.add(new EndListener());
-			listeners.addAll(known);
-			listeners.add(new BeginListener(manager));
-			manager.setTransactionExecutionListeners(listeners);
-		}
+		List<TransactionExecutionListener> listeners = new ArrayList<>();
+		listeners.add(new EndListener());
+		listeners.addAll(manager.getTransactionExecutionListeners());
+		listeners.add(new BeginListener(manager));
+		manager.setTransactionExecutionListeners(listeners);
 	}
 
 	void follow(LockRepository repository, LeaseRegistry registry) {
@@ -131,6 +126,10 @@ public final class LockTransactions {
 		}
 	}
 
+	/**
+	 * A manager may be two beans, or hand its listeners to another, so that a transaction
+	 * is told of more than once; only the first counts.
+	 */
 	private final class BeginListener implements TransactionExecutionListener {
 
 		private final PlatformTransactionManager manager;
@@ -179,7 +178,7 @@ public final class LockTransactions {
 		@Override
 		public void beforeCommit(TransactionExecution execution) {
 			OpenTransaction transaction = LockTransactions.this.open.get(execution);
-			if (transaction != null) {
+			if (transaction != null && !transaction.isCommitting()) {
 				transaction.beforeCommit();
 			}
 		}
@@ -187,10 +186,6 @@ public final class LockTransactions {
 	}
 
 	private final class EndListener implements TransactionExecutionListener {
-
-		boolean isOf(LockTransactions transactions) {
-			return LockTransactions.this == transactions;
-		}
 
 		@Override
 		public void afterCommit(TransactionExecution execution, @Nullable Throwable failure) {
