@@ -1,6 +1,7 @@
 package dev.dblock.autoconfigure;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.interceptor.RecordingEngine;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -20,12 +21,9 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.MongoTransactionManager;
 import org.springframework.data.mongodb.core.MongoTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -74,7 +72,7 @@ class SeveralTransactionManagersTests {
 		@Bean
 		@ConditionalOnMissingBean(TransactionManager.class)
 		PlatformTransactionManager usual() {
-			return new AnotherDatabase();
+			return new AdvisorOrderTests.RecordingTransactionManager(new RecordingEngine());
 		}
 
 	}
@@ -113,32 +111,6 @@ class SeveralTransactionManagersTests {
 		@Transactional
 		void elsewhere(String id) {
 			this.mongo.insert(new Document("order", id), "orders");
-		}
-
-	}
-
-	private static final class AnotherDatabase extends AbstractPlatformTransactionManager {
-
-		private static final long serialVersionUID = 1L;
-
-		@Override
-		protected Object doGetTransaction() {
-			return this;
-		}
-
-		@Override
-		protected void doBegin(Object transaction, TransactionDefinition definition) {
-			assertThat(transaction).isSameAs(this);
-		}
-
-		@Override
-		protected void doCommit(DefaultTransactionStatus status) {
-			assertThat(status.isNewTransaction()).isTrue();
-		}
-
-		@Override
-		protected void doRollback(DefaultTransactionStatus status) {
-			assertThat(status.isNewTransaction()).isTrue();
 		}
 
 	}
