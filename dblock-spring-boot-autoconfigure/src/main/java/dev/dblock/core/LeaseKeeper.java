@@ -259,26 +259,16 @@ final class LeaseKeeper {
 		if (queue == null) {
 			return false;
 		}
-		Waiter next = giveToNext(lease, queue);
+		Waiter next = handOver(lease, queue);
 		if (next != null) {
 			next.wake();
 		}
 		return next != null;
 	}
 
-	private @Nullable Waiter giveToNext(Lease lease, LocalQueue queue) {
+	private @Nullable Waiter handOver(Lease lease, LocalQueue queue) {
 		try {
-			synchronized (queue) {
-				Waiter next = queue.successor(lease);
-				if (next == null || !lease.endForSuccessor()) {
-					return null;
-				}
-				Lease successor = lease.handedTo(next);
-				LeaseHandle handle = keep(successor);
-				queue.handedOver(successor, next);
-				next.hand(handle);
-				return next;
-			}
+			return queue.handOver(lease, this::keep);
 		}
 		catch (RuntimeException | Error ex) {
 			breakOff(lease, queue, ex);

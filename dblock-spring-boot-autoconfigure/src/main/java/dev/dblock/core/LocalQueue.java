@@ -5,6 +5,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
@@ -363,24 +364,36 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Whom the lock may be handed over to inside this process. Whoever does so keeps the
-	 * monitor until the queue knows of it.
+	 * Hand a lease of this process over to the thread of it that is next, if there is one
+	 * that may have it.
+	 * @param lease the lease, which ends for its successor
+	 * @param keep has the successor kept from now on
+	 * @return who has the lock now, and is to be woken; without the monitor, which it
+	 * would only run into
 	 */
-	synchronized @Nullable Waiter successor(Lease lease) {
-		Waiter next = head();
-		boolean possible = this.holder == lease && next != null && lease.canBeHandedOver()
-				&& next.canFollow(lease.terms()) && this.streak.mayGoOn(now());
-		return possible ? next : null;
-	}
-
-	synchronized void handedOver(Lease lease, Waiter waiter) {
-		this.holder = lease;
+	synchronized @Nullable Waiter handOver(Lease lease, Function<Lease, LeaseHandle> keep) {
+		Waiter next = successor(lease);
+		if (next == null || !lease.endForSuccessor()) {
+			return null;
+		}
+		Lease successor = lease.handedTo(next);
+		LeaseHandle handle = keep.apply(successor);
+		this.holder = successor;
 		this.plan = null;
-		this.waiters.remove(waiter);
+		this.waiters.remove(next);
 		this.asking = false;
 		this.outOfTurn = false;
 		this.streak.handedOver();
 		this.handOvers++;
+		next.hand(handle);
+		return next;
+	}
+
+	private @Nullable Waiter successor(Lease lease) {
+		Waiter next = head();
+		boolean possible = this.holder == lease && next != null && lease.canBeHandedOver()
+				&& next.canFollow(lease.terms()) && this.streak.mayGoOn(now());
+		return possible ? next : null;
 	}
 
 	/**

@@ -70,7 +70,7 @@ class HandOverTests {
 		Waiting second = waitFor("stock", LockOptions.defaults().waitUpTo(Duration.ofMillis(300)));
 		LockWorld.eventually().until(() -> second.thread.getState() == Thread.State.TIMED_WAITING);
 		Object keeper = ReflectionTestUtils.getField(first, "keeper");
-		Waiter handed = ReflectionTestUtils.invokeMethod(keeper, "giveToNext", ((LeaseHandle) first).lease(),
+		Waiter handed = ReflectionTestUtils.invokeMethod(keeper, "handOver", ((LeaseHandle) first).lease(),
 				this.world.engine().queues().find("stock"));
 		assertThat(handed).isNotNull();
 		second.handle().close();
@@ -357,34 +357,6 @@ class HandOverTests {
 		}
 		assertThat(this.repository.count(Kind.ACQUIRE, "stock")).isEqualTo(2);
 		assertThat(engine.queues().size()).isZero();
-	}
-
-	@Test
-	void aGrantReservesTokensForTwiceTheHandOversOfTheLastOneWhereSomebodyWaitsWhoCanHaveThem() {
-		LeaseTerms terms = LocalQueueModelTests.terms();
-		LocalQueue queue = new LocalQueues(new HandOffSettings(5000, Duration.ofHours(1))).enter("stock");
-		Waiter asking = new Waiter(terms);
-		queue.join(asking);
-		assertThat(queue.tokens(asking, terms)).isEqualTo(1024);
-		Waiter next = new Waiter(terms);
-		queue.join(next);
-		assertThat(queue.tokens(asking, terms)).as("before the first grant").isEqualTo(1024);
-		Lease lease = ((LeaseHandle) take("stock")).lease();
-		queue.granted(lease, null);
-		for (int i = 0; i < 1500; i++) {
-			synchronized (queue) {
-				queue.handedOver(lease, new Waiter(terms));
-			}
-		}
-		assertThat(queue.tokens(asking, terms)).isEqualTo(3002);
-		assertThat(queue.tokens(asking, LeaseTerms.of(LockWorld.DEFAULTS.withLease(Duration.ofSeconds(20)))))
-			.as("on other terms")
-			.isEqualTo(1024);
-		queue.quit(next);
-		assertThat(queue.tokens(asking, terms)).as("where nobody else waits").isEqualTo(1024);
-		queue.join(next);
-		queue.granted(lease, null);
-		assertThat(queue.tokens(asking, terms)).as("after a grant that was not handed over").isEqualTo(1024);
 	}
 
 	private DefaultLockEngine handingOverFreely() {

@@ -437,23 +437,18 @@ final class LocalQueueModel {
 			if (queue == null) {
 				return false;
 			}
-			synchronized (queue) {
-				Waiter next = queue.successor(lease());
-				if (next == null || !lease().endForSuccessor()) {
-					return false;
-				}
-				Actor successor = LocalQueueModel.this.actors.stream()
-					.filter((actor) -> actor.waiter == next)
-					.findFirst()
-					.orElseThrow();
-				check(LocalQueueModel.this.line.remove(0) == successor, "Handed over out of turn");
-				Lease passed = lease().handedTo(next);
-				check(passed.token() > lease().token(), "The token did not rise");
-				queue.handedOver(passed, next);
-				next.hand(new LeaseHandle(passed, null));
+			Waiter next = queue.handOver(lease(), this::keep);
+			if (next != null) {
+				Actor successor = LocalQueueModel.this.line.remove(0);
+				check(successor.waiter == next, "Handed over out of turn");
 				next.wake();
-				return true;
 			}
+			return next != null;
+		}
+
+		private LeaseHandle keep(Lease successor) {
+			check(successor.token() > lease().token(), "The token did not rise");
+			return new LeaseHandle(successor, null);
 		}
 
 		private At expire() {

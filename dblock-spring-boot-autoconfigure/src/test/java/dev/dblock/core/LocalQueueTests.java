@@ -63,9 +63,11 @@ class LocalQueueTests {
 		assertThat(queue.beginAsking(this.waiter)).isNotNull();
 		Lease lease = lease();
 		queue.granted(lease, this.waiter);
-		assertThat(successor(queue, lease)).isSameAs(next);
-		queue.ended(lease);
-		assertThat(queue.pauseBeforeAsking(next)).isNotPositive();
+		assertThat(handOver(queue, lease)).isSameAs(next);
+		Waiter last = new Waiter(TERMS);
+		queue.join(last);
+		queue.ended(next.handed().lease());
+		assertThat(queue.pauseBeforeAsking(last)).isNotPositive();
 	}
 
 	@Test
@@ -109,13 +111,13 @@ class LocalQueueTests {
 		queue.join(last);
 		Lease lease = lease();
 		queue.granted(lease, next);
-		assertThat(successor(queue, lease)).isSameAs(last);
+		assertThat(handOver(queue, lease)).isSameAs(last);
 	}
 
 	private void assertThatItGoesOnToLetOthersGoFirst(LocalQueue queue, Waiter granted) {
 		Lease lease = lease();
 		queue.granted(lease, granted);
-		assertThat(successor(queue, lease)).as("handed on").isNull();
+		assertThat(handOver(queue, lease)).as("handed on").isNull();
 		assertThat(queue.letsOthersGoFirst()).isTrue();
 		pass(Duration.ofMillis(60));
 		assertThat(queue.letsOthersGoFirst()).isFalse();
@@ -289,6 +291,32 @@ class LocalQueueTests {
 		assertThat(queue.beginAsking(this.waiter)).isNotNull();
 	}
 
+	@Test
+	void asksForTokensForTwiceTheHandOversOfTheLastGrantWhereSomebodyWaitsWhoCanHaveThem() {
+		LocalQueue queue = queue(new HandOffSettings(5000, Duration.ofHours(1)));
+		queue.join(this.waiter);
+		assertThat(queue.tokens(this.waiter, TERMS)).isEqualTo(1024);
+		Lease lease = lease(2000);
+		queue.granted(lease, this.waiter);
+		Waiter next = this.waiter;
+		for (int i = 0; i < 1500; i++) {
+			next = new Waiter(TERMS);
+			queue.join(next);
+			assertThat(handOver(queue, lease)).isSameAs(next);
+			lease = next.handed().lease();
+		}
+		Waiter asking = new Waiter(TERMS);
+		queue.join(asking);
+		assertThat(queue.tokens(asking, TERMS)).as("where nobody else waits").isEqualTo(1024);
+		queue.join(new Waiter(TERMS));
+		assertThat(queue.tokens(asking, TERMS)).isEqualTo(3002);
+		assertThat(queue.tokens(asking, LeaseTerms.of(LockWorld.DEFAULTS.withLease(Duration.ofSeconds(20)))))
+			.as("on other terms")
+			.isEqualTo(1024);
+		queue.granted(lease, null);
+		assertThat(queue.tokens(asking, TERMS)).as("after a grant that was not handed over").isEqualTo(1024);
+	}
+
 	private void assertThatIsYieldedFor(LocalQueue queue, Duration request, Duration expected) {
 		giveBackAfterLong(queue, request);
 		assertThat(queue.pauseBeforeAsking(this.waiter)).isEqualTo(expected.toNanos());
@@ -312,19 +340,24 @@ class LocalQueueTests {
 		this.nanos.addAndGet(time.toNanos());
 	}
 
-	private static Waiter successor(LocalQueue queue, Lease lease) {
-		synchronized (queue) {
-			return queue.successor(lease);
-		}
+	private static Waiter handOver(LocalQueue queue, Lease lease) {
+		return queue.handOver(lease, (successor) -> new LeaseHandle(successor, null));
 	}
 
 	private LocalQueue queue(Duration maxTime) {
-		return new LocalQueues(new HandOffSettings(1000, maxTime), LocalQueue.LONGEST_RELEASE_NANOS, this.nanos::get)
-			.enter("name");
+		return queue(new HandOffSettings(1000, maxTime));
+	}
+
+	private LocalQueue queue(HandOffSettings settings) {
+		return new LocalQueues(settings, LocalQueue.LONGEST_RELEASE_NANOS, this.nanos::get).enter("name");
 	}
 
 	private Lease lease() {
-		Grant grant = new Grant(new LeaseKey("name", "id"), 1, 1000, Instant.EPOCH, "test");
+		return lease(1000);
+	}
+
+	private Lease lease(int tokens) {
+		Grant grant = new Grant(new LeaseKey("name", "id"), 1, tokens, Instant.EPOCH, "test");
 		return new Lease(grant, TERMS, Thread.currentThread(), LeaseDeadline.from(this.clock, TERMS.lease()),
 				this.clock);
 	}

@@ -176,18 +176,11 @@ public class SharedLock {
 		if (queue == null) {
 			return false;
 		}
-		Waiter next;
-		synchronized (queue) {
-			next = queue.successor(lease);
-			if (next == null || !lease.endForSuccessor()) {
-				return false;
-			}
-			Lease successor = lease.handedTo(next);
-			queue.handedOver(successor, next);
-			next.hand(new LeaseHandle(successor, null));
+		Waiter next = queue.handOver(lease, (successor) -> new LeaseHandle(successor, null));
+		if (next != null) {
+			next.wake();
 		}
-		next.wake();
-		return true;
+		return next != null;
 	}
 
 	private void giveBack(Lease lease) {
