@@ -1,7 +1,5 @@
 package dev.dblock.core;
 
-import dev.dblock.core.WaitStatistics.Cause;
-
 /**
  * What the waiters of a queue know of the store: its last answer, whoever of them asked,
  * and when to ask again. It outlasts the one who asked, so that a queue costs the same
@@ -12,5 +10,5 @@ import dev.dblock.core.WaitStatistics.Cause;
  * @param cause why the next request is sent, if nothing is told before
  * @param atNanos when, on the monotonic clock
  */
-record AskPlan(Outcome last, int refusals, Cause cause, long atNanos) {
+record AskPlan(Outcome last, int refusals, WaitCause cause, long atNanos) {
 }

@@ -117,7 +117,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.signals = new ReleaseSignals(repository.releases(), this.queues, this.threads.watchdog(), clock, feedIdle);
 		LockRequests requests = new LockRequests(repository, settings.acquirer(), this.releaser, this.keeper, clock);
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
-		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals);
+		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals,
+				this.waits);
 	}
 
 	private LeaseRenewer newRenewer(LockClock clock) {

@@ -19,13 +19,16 @@ public final class EngineState {
 
 	private final ReleaseSignals signals;
 
+	private final WaitStatistics waits;
+
 	EngineState(LeaseRegistry registry, LocalQueues queues, LeaseStatistics statistics, LeaseWatchdog watchdog,
-			ReleaseSignals signals) {
+			ReleaseSignals signals, WaitStatistics waits) {
 		this.registry = registry;
 		this.queues = queues;
 		this.statistics = statistics;
 		this.watchdog = watchdog;
 		this.signals = signals;
+		this.waits = waits;
 	}
 
 	/**
@@ -43,6 +46,15 @@ public final class EngineState {
 	 */
 	public int waiting() {
 		return this.queues.waiters();
+	}
+
+	/**
+	 * How many times a waiting thread tried to get its lock.
+	 * @param cause what made it try
+	 * @return the number since the start
+	 */
+	public long attempts(WaitCause cause) {
+		return this.waits.of(cause);
 	}
 
 	/**

@@ -9,7 +9,6 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
-import dev.dblock.core.WaitStatistics.Cause;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -257,7 +256,7 @@ final class LocalQueue {
 	 * @param waiter the waiter
 	 * @return why it asks, or {@code null} when it is not its turn any more
 	 */
-	synchronized @Nullable Cause beginAsking(Waiter waiter) {
+	synchronized @Nullable WaitCause beginAsking(Waiter waiter) {
 		return (pauseBeforeAsking(waiter) > 0) ? null : begin(waiter);
 	}
 
@@ -269,7 +268,7 @@ final class LocalQueue {
 	 * @return why it asks, or {@code null} when it is not its turn, or when it is known
 	 * that somebody else has the lock
 	 */
-	synchronized @Nullable Cause beginAskingAtLast(Waiter waiter) {
+	synchronized @Nullable WaitCause beginAskingAtLast(Waiter waiter) {
 		long now = now();
 		if (pauseUntilTold(waiter, now) > 0 || (this.plan != null && !this.signalled)) {
 			return null;
@@ -278,24 +277,24 @@ final class LocalQueue {
 		return begin(waiter);
 	}
 
-	private Cause begin(Waiter waiter) {
-		Cause cause = waiter.isExpectingNews() ? causeWithoutNews() : cause();
+	private WaitCause begin(Waiter waiter) {
+		WaitCause cause = waiter.isExpectingNews() ? causeWithoutNews() : cause();
 		waiter.expectNews(false);
 		this.signalled = false;
 		this.asking = true;
 		return cause;
 	}
 
-	private Cause cause() {
+	private WaitCause cause() {
 		AskPlan due = this.plan;
-		return this.signalled ? Cause.SIGNAL : ((due != null) ? due.cause() : Cause.FIRST);
+		return this.signalled ? WaitCause.SIGNAL : ((due != null) ? due.cause() : WaitCause.FIRST);
 	}
 
-	private Cause causeWithoutNews() {
+	private WaitCause causeWithoutNews() {
 		if (this.holder != null) {
-			return Cause.EXPIRY;
+			return WaitCause.EXPIRY;
 		}
-		return (this.releases > 0) ? Cause.SLOW_RELEASE : Cause.UNTOLD;
+		return (this.releases > 0) ? WaitCause.SLOW_RELEASE : WaitCause.UNTOLD;
 	}
 
 	/**

@@ -8,7 +8,6 @@ import dev.dblock.LockGrant;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
-import dev.dblock.core.WaitStatistics.Cause;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -250,7 +249,7 @@ final class LockAcquirer {
 			for (boolean arriving = true;; arriving = false) {
 				LeaseHandle handed = me.handed();
 				if (handed != null && untold) {
-					LockAcquirer.this.statistics.count(Cause.UNTOLD);
+					LockAcquirer.this.statistics.count(WaitCause.UNTOLD);
 				}
 				untold = false;
 				if (handed != null && !handed.isHeld()) {
@@ -313,7 +312,7 @@ final class LockAcquirer {
 			return LockAcquirer.this.clock.nanoTime() - this.startNanos;
 		}
 
-		private @Nullable LeaseHandle ask(LocalQueue queue, Waiter me, @Nullable Cause cause, long leftNanos) {
+		private @Nullable LeaseHandle ask(LocalQueue queue, Waiter me, @Nullable WaitCause cause, long leftNanos) {
 			if (cause == null) {
 				return null;
 			}

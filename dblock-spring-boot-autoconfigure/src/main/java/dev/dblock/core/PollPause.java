@@ -3,8 +3,6 @@ package dev.dblock.core;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-import dev.dblock.core.WaitStatistics.Cause;
-
 /**
  * How long a waiter lets pass before it asks again unless it is told something before.
  */
@@ -45,7 +43,7 @@ final class PollPause {
 		long pollNanos = told ? safeguard() : polling(last.isTimedOut() ? 1 : refusals);
 		long expiryNanos = untilExpiry(last.expiryNanos());
 		boolean expires = expiryNanos < pollNanos;
-		Cause cause = expires ? Cause.EXPIRY : (told ? Cause.SLOW_POLL : Cause.POLL);
+		WaitCause cause = expires ? WaitCause.EXPIRY : (told ? WaitCause.SLOW_POLL : WaitCause.POLL);
 		return new AskPlan(last, refusals, cause, now + (expires ? expiryNanos : pollNanos));
 	}
 

@@ -20,6 +20,11 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 	WAITING("dblock.locks.waiting", Meter.Type.GAUGE),
 
 	/**
+	 * How often a waiting thread tried to get its lock.
+	 */
+	ATTEMPTS("dblock.wait.attempts", Meter.Type.COUNTER, Keys.CAUSE),
+
+	/**
 	 * Leases that were lost while their owners counted on them.
 	 */
 	LOST("dblock.leases.lost", Meter.Type.COUNTER, Keys.REASON),
@@ -67,13 +72,24 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 	public enum Keys implements KeyName {
 
 		/**
+		 * What made the thread try.
+		 */
+		CAUSE("cause"),
+
+		/**
 		 * Why the lease was lost.
 		 */
-		REASON;
+		REASON("reason");
+
+		private final String key;
+
+		Keys(String key) {
+			this.key = key;
+		}
 
 		@Override
 		public String asString() {
-			return "reason";
+			return this.key;
 		}
 
 	}

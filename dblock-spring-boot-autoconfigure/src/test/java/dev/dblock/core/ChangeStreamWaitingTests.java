@@ -17,7 +17,6 @@ import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
-import dev.dblock.core.WaitStatistics.Cause;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.StatementDialect;
@@ -95,7 +94,7 @@ class ChangeStreamWaitingTests {
 		}
 		held.close();
 		for (DefaultLockEngine engine : List.of(one, other)) {
-			assertThat(engine.waits().of(Cause.SIGNAL)).isGreaterThanOrEqualTo(10);
+			assertThat(engine.waits().of(WaitCause.SIGNAL)).isGreaterThanOrEqualTo(10);
 			assertThatNothingElseWoke(engine);
 		}
 	}
@@ -207,13 +206,13 @@ class ChangeStreamWaitingTests {
 		LockHandle held = take(one, "stock");
 		for (int i = 0; i < 4; i++) {
 			CompletableFuture<LockHandle> waiter = start(other, "stock");
-			eventually().until(() -> other.waits().of(Cause.POLL) > 0);
+			eventually().until(() -> other.waits().of(WaitCause.POLL) > 0);
 			held.close();
 			waiter.get().close();
 			held = take(one, "stock");
 		}
 		held.close();
-		assertThat(other.waits().of(Cause.SIGNAL)).isZero();
+		assertThat(other.waits().of(WaitCause.SIGNAL)).isZero();
 		eventually().untilAsserted(
 				() -> assertThat(output.getAll()).containsOnlyOnce("Waiters ask for their locks by polling"));
 	}
@@ -229,8 +228,8 @@ class ChangeStreamWaitingTests {
 		LockHandle handle = waitFor(engine, "stock").get();
 		assertThat(handle.token()).isGreaterThan(((AcquireAnswer.Granted) crashed).lastToken());
 		handle.close();
-		assertThat(engine.waits().of(Cause.EXPIRY)).isBetween(1L, 3L);
-		assertThat(engine.waits().of(Cause.POLL) + engine.waits().of(Cause.SLOW_POLL)).isZero();
+		assertThat(engine.waits().of(WaitCause.EXPIRY)).isBetween(1L, 3L);
+		assertThat(engine.waits().of(WaitCause.POLL) + engine.waits().of(WaitCause.SLOW_POLL)).isZero();
 	}
 
 	@Test
@@ -326,7 +325,7 @@ class ChangeStreamWaitingTests {
 		awaitParked(other);
 		held.close();
 		waiter.get().close();
-		assertThat(other.waits().of(Cause.SIGNAL)).isPositive();
+		assertThat(other.waits().of(WaitCause.SIGNAL)).isPositive();
 		assertThatNothingElseWoke(other);
 	}
 
@@ -340,7 +339,7 @@ class ChangeStreamWaitingTests {
 	}
 
 	private void assertThatNothingElseWoke(DefaultLockEngine engine) {
-		for (Cause cause : List.of(Cause.EXPIRY, Cause.UNTOLD, Cause.POLL, Cause.SLOW_POLL)) {
+		for (WaitCause cause : List.of(WaitCause.EXPIRY, WaitCause.UNTOLD, WaitCause.POLL, WaitCause.SLOW_POLL)) {
 			assertThat(engine.waits().of(cause)).as(cause.name()).isZero();
 		}
 	}
@@ -365,7 +364,7 @@ class ChangeStreamWaitingTests {
 		eventually().until(() -> {
 			LocalQueue queue = engine.queues().find("stock");
 			AskPlan plan = (queue != null) ? queue.plan() : null;
-			return engine.signals().isListening() && plan != null && plan.cause() == Cause.SLOW_POLL;
+			return engine.signals().isListening() && plan != null && plan.cause() == WaitCause.SLOW_POLL;
 		});
 	}
 

@@ -1,6 +1,7 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.Stream;
 
 import dev.dblock.LockHandle;
@@ -24,6 +25,8 @@ class EngineStateTests {
 
 	private static final LockOptions PATIENTLY = LockOptions.defaults().waitUpTo(Duration.ofMinutes(1));
 
+	private static final LockOptions SHORTER_LEASE = PATIENTLY.withLease(LockWorld.LEASE.dividedBy(2));
+
 	private static final Duration THIRD = LockWorld.LEASE.dividedBy(3);
 
 	private final LockWorld world = new LockWorld();
@@ -38,7 +41,11 @@ class EngineStateTests {
 	}
 
 	private LockHandle acquire(String name) {
-		return this.world.template().acquire(name);
+		return acquire(name, LockOptions.defaults());
+	}
+
+	private LockHandle acquire(String name, LockOptions options) {
+		return this.world.template().acquire(name, options);
 	}
 
 	@Test
@@ -53,6 +60,24 @@ class EngineStateTests {
 		waiting.result().close();
 		assertThat(this.state.waiting()).isZero();
 		assertThat(this.state.held()).isEqualTo(1);
+	}
+
+	@Test
+	void countsWhatMadeWaitersTry() throws Exception {
+		LockHandle handle = acquire("a");
+		Worker<LockHandle> waiting = Worker.start(() -> this.world.template().acquire("a", SHORTER_LEASE));
+		LockWorld.eventually().until(() -> this.state.waiting() == 1);
+		assertThat(attempts()).as("behind its own process").isEmpty();
+		handle.close();
+		waiting.result().close();
+		assertThat(attempts()).containsExactly(WaitCause.SIGNAL);
+		acquire("b", PATIENTLY).close();
+		assertThat(attempts()).containsExactly(WaitCause.FIRST, WaitCause.SIGNAL);
+		assertThat(this.state.attempts(WaitCause.FIRST)).isEqualTo(1);
+	}
+
+	private List<WaitCause> attempts() {
+		return Stream.of(WaitCause.values()).filter((cause) -> this.state.attempts(cause) > 0).toList();
 	}
 
 	@Test

@@ -14,7 +14,6 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.core.WaitStatistics.Cause;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -60,7 +59,7 @@ class HandOverTests {
 		handle.close();
 		assertThat(this.repository.isHeld("stock")).isFalse();
 		assertThat(this.repository.count(Kind.RELEASE)).isEqualTo(1);
-		assertThat(this.world.engine().waits().of(Cause.UNTOLD)).isZero();
+		assertThat(this.world.engine().waits().of(WaitCause.UNTOLD)).isZero();
 		assertNothingIsLeft();
 	}
 
@@ -74,7 +73,7 @@ class HandOverTests {
 				this.world.engine().queues().find("stock"));
 		assertThat(handed).isNotNull();
 		second.handle().close();
-		assertThat(this.world.engine().waits().of(Cause.UNTOLD)).isEqualTo(1);
+		assertThat(this.world.engine().waits().of(WaitCause.UNTOLD)).isEqualTo(1);
 	}
 
 	@Test
@@ -332,7 +331,7 @@ class HandOverTests {
 		for (int i = 0; i < 50; i++) {
 			all.add(waitFor(engine, "stock", PATIENTLY));
 		}
-		LockWorld.eventually().until(() -> engine.waits().of(Cause.FIRST) == 1);
+		LockWorld.eventually().until(() -> engine.waits().of(WaitCause.FIRST) == 1);
 		for (Waiting waiting : all) {
 			waiting.interrupt();
 			assertThat(waiting.failure()).isInstanceOf(LockInterruptedException.class);
@@ -349,7 +348,7 @@ class HandOverTests {
 		for (int i = 0; i < 50; i++) {
 			all.add(waitFor(engine, "stock", PATIENTLY.waitUpTo(Duration.ofSeconds(10))));
 		}
-		LockWorld.eventually().until(() -> engine.waits().of(Cause.FIRST) == 1);
+		LockWorld.eventually().until(() -> engine.waits().of(WaitCause.FIRST) == 1);
 		this.world.clock().advance(Duration.ofSeconds(10));
 		for (Waiting waiting : all) {
 			assertThat(waiting.refusal().holder()).isNotNull();

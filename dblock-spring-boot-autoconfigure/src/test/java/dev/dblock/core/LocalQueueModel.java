@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Objects;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.WaitStatistics.Cause;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.test.util.ReflectionTestUtils;
@@ -304,8 +303,8 @@ final class LocalQueueModel {
 					this.at = At.LOOK;
 				}
 				case BEGIN -> {
-					Cause cause = place().beginAsking(waiter());
-					check(cause != Cause.UNTOLD && cause != Cause.SLOW_RELEASE, "Was not told");
+					WaitCause cause = place().beginAsking(waiter());
+					check(cause != WaitCause.UNTOLD && cause != WaitCause.SLOW_RELEASE, "Was not told");
 					this.at = (cause != null) ? At.ASK : At.LOOK;
 					checkThatItMayAsk();
 					check(this.at == At.LOOK || !isCourteous(), "Did not let others go first");
@@ -318,7 +317,7 @@ final class LocalQueueModel {
 				case ASK -> this.at = ask();
 				case REFUSED -> {
 					place().refused(waiter(),
-							new AskPlan(Outcome.refused(null), 1, Cause.SLOW_POLL, Long.MAX_VALUE / 2));
+							new AskPlan(Outcome.refused(null), 1, WaitCause.SLOW_POLL, Long.MAX_VALUE / 2));
 					this.at = this.asksAtLast ? At.QUIT : At.LOOK;
 				}
 				case GRANTED -> {

@@ -5,7 +5,6 @@ import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.WaitStatistics.Cause;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.test.util.ReflectionTestUtils;
@@ -84,7 +83,7 @@ class LocalQueueTests {
 		Waiter next = new Waiter(TERMS);
 		queue.join(next);
 		assertThat(queue.beginAskingAtLast(next)).as("behind another").isNull();
-		assertThat(queue.beginAskingAtLast(this.waiter)).isEqualTo(Cause.SIGNAL);
+		assertThat(queue.beginAskingAtLast(this.waiter)).isEqualTo(WaitCause.SIGNAL);
 		assertThatItGoesOnToLetOthersGoFirst(queue, this.waiter);
 		pass(LONG);
 		assertThat(queue.beginAskingAtLast(next)).isNotNull();
@@ -100,7 +99,7 @@ class LocalQueueTests {
 		Waiter next = new Waiter(TERMS);
 		queue.join(next);
 		assertThat(queue.beginAskingAtLast(this.waiter)).isNotNull();
-		queue.refused(this.waiter, new AskPlan(Outcome.refused(null), 1, Cause.SLOW_POLL, this.nanos.get()));
+		queue.refused(this.waiter, new AskPlan(Outcome.refused(null), 1, WaitCause.SLOW_POLL, this.nanos.get()));
 		assertThat(queue.beginAskingAtLast(this.waiter)).as("knows the answer").isNull();
 		queue.signal();
 		assertThat(queue.beginAskingAtLast(this.waiter)).as("which may be another now").isNotNull();
@@ -141,7 +140,7 @@ class LocalQueueTests {
 		queue.quit(this.waiter);
 		assertThat(queue.letsOthersGoFirst()).as("before the next one asks").isTrue();
 		assertThat(queue.beginAsking(next)).isNotNull();
-		queue.refused(next, new AskPlan(Outcome.refused(null), 1, Cause.SLOW_POLL, this.nanos.get()));
+		queue.refused(next, new AskPlan(Outcome.refused(null), 1, WaitCause.SLOW_POLL, this.nanos.get()));
 		assertThat(queue.letsOthersGoFirst()).as("when it was answered").isFalse();
 	}
 
@@ -260,19 +259,19 @@ class LocalQueueTests {
 		queue.join(this.waiter);
 		assertThat(queue.beginAsking(this.waiter)).isNull();
 		this.clock.advance(TERMS.lease());
-		assertThat(queue.beginAsking(this.waiter)).isEqualTo(Cause.EXPIRY);
-		assertThat(queue.beginAsking(this.waiter)).as("once").isEqualTo(Cause.FIRST);
+		assertThat(queue.beginAsking(this.waiter)).isEqualTo(WaitCause.EXPIRY);
+		assertThat(queue.beginAsking(this.waiter)).as("once").isEqualTo(WaitCause.FIRST);
 		queue.ended(lease);
-		assertThat(queue.beginAsking(this.waiter)).isEqualTo(Cause.SIGNAL);
+		assertThat(queue.beginAsking(this.waiter)).isEqualTo(WaitCause.SIGNAL);
 		queue.releasing();
 		assertThat(queue.beginAsking(this.waiter)).isNull();
 		pass(Duration.ofNanos(LocalQueue.LONGEST_RELEASE_NANOS));
-		assertThat(queue.beginAsking(this.waiter)).isEqualTo(Cause.SLOW_RELEASE);
+		assertThat(queue.beginAsking(this.waiter)).isEqualTo(WaitCause.SLOW_RELEASE);
 		queue.released(1);
 		queue.granted(lease(), null);
 		assertThat(queue.beginAsking(this.waiter)).isNull();
 		ReflectionTestUtils.setField(queue, "holder", null);
-		assertThat(queue.beginAsking(this.waiter)).isEqualTo(Cause.UNTOLD);
+		assertThat(queue.beginAsking(this.waiter)).isEqualTo(WaitCause.UNTOLD);
 	}
 
 	@Test

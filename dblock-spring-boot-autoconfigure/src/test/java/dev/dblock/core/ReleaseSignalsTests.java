@@ -9,7 +9,6 @@ import dev.dblock.LockGrant;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.core.WaitStatistics.Cause;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -78,7 +77,7 @@ class ReleaseSignalsTests {
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.tell((listener) -> listener.released("a"));
 		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
-		assertThat(this.engine.waits().of(Cause.SIGNAL)).isEqualTo(2);
+		assertThat(this.engine.waits().of(WaitCause.SIGNAL)).isEqualTo(2);
 		assertThat(this.feed.openings()).isEqualTo(1);
 	}
 

@@ -6,7 +6,6 @@ import java.util.Map;
 
 import dev.dblock.LockEngine;
 import dev.dblock.LockHandle;
-import dev.dblock.core.WaitStatistics.Cause;
 
 /**
  * What an engine keeps to itself: above all, what made its waiters ask the store.
@@ -41,7 +40,7 @@ public final class WaitCounts {
 	 * How often waiters asked since nothing told of releases.
 	 */
 	public static long polls(LockEngine engine) {
-		return ((DefaultLockEngine) engine).waits().of(Cause.POLL);
+		return ((DefaultLockEngine) engine).waits().of(WaitCause.POLL);
 	}
 
 	/**
@@ -51,8 +50,8 @@ public final class WaitCounts {
 	 */
 	public static Map<String, Long> of(LockEngine engine) {
 		WaitStatistics statistics = ((DefaultLockEngine) engine).waits();
-		Map<Cause, Long> counts = new EnumMap<>(Cause.class);
-		for (Cause cause : Cause.values()) {
+		Map<WaitCause, Long> counts = new EnumMap<>(WaitCause.class);
+		for (WaitCause cause : WaitCause.values()) {
 			counts.put(cause, statistics.of(cause));
 		}
 		Map<String, Long> named = new LinkedHashMap<>();

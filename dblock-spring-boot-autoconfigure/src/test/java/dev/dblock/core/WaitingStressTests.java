@@ -19,7 +19,6 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.core.WaitStatistics.Cause;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
 import org.awaitility.Awaitility;
@@ -330,7 +329,7 @@ class WaitingStressTests {
 	}
 
 	private void assertThatNothingElseWoke(DefaultLockEngine engine) {
-		for (Cause cause : List.of(Cause.EXPIRY, Cause.UNTOLD, Cause.POLL, Cause.SLOW_POLL)) {
+		for (WaitCause cause : List.of(WaitCause.EXPIRY, WaitCause.UNTOLD, WaitCause.POLL, WaitCause.SLOW_POLL)) {
 			assertThat(engine.waits().of(cause)).as(cause.name()).isZero();
 		}
 	}

@@ -19,6 +19,7 @@ import java.util.stream.Stream;
 import dev.dblock.LockEvent;
 import dev.dblock.LossReason;
 import dev.dblock.core.LockOutcome;
+import dev.dblock.core.WaitCause;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -133,6 +134,11 @@ class ObservabilityDocumentTests {
 	@Test
 	void everyReasonOfALossIsTold() {
 		assertThat(column("reason")).isEqualTo(lowerCase(EnumSet.complementOf(EnumSet.of(LossReason.RELEASED))));
+	}
+
+	@Test
+	void everyCauseOfAnAttemptIsTold() {
+		assertThat(column("cause")).isEqualTo(lowerCase(EnumSet.allOf(WaitCause.class)));
 	}
 
 	@Test

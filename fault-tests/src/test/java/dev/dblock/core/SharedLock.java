@@ -6,7 +6,6 @@ import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.WaitStatistics.Cause;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +23,8 @@ public class SharedLock {
 
 	private static final long NO_END = Duration.ofDays(1).toNanos();
 
-	private static final AskPlan WHEN_TOLD = new AskPlan(Outcome.refused(null), 1, Cause.SLOW_POLL, Long.MAX_VALUE / 2);
+	private static final AskPlan WHEN_TOLD = new AskPlan(Outcome.refused(null), 1, WaitCause.SLOW_POLL,
+			Long.MAX_VALUE / 2);
 
 	private final LocalQueues queues = new LocalQueues(new HandOffSettings(1, Duration.ofDays(1)), NO_END, () -> 0);
 
