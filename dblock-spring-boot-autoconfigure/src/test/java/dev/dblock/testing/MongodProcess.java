@@ -1,17 +1,16 @@
 package dev.dblock.testing;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
@@ -52,6 +51,8 @@ final class MongodProcess {
 
 	private volatile @Nullable Process process;
 
+	private long logBefore;
+
 	MongodProcess(Path binary, Path folder, int port, List<String> arguments) {
 		this.data = folder.resolve("data-" + port);
 		this.log = folder.resolve("mongod-" + port + ".log");
@@ -82,6 +83,7 @@ final class MongodProcess {
 	void start() {
 		try {
 			Files.createDirectories(this.data);
+			this.logBefore = Files.exists(this.log) ? Files.size(this.log) : 0;
 			this.process = new ProcessBuilder(this.command).redirectErrorStream(true)
 				.redirectOutput(ProcessBuilder.Redirect.appendTo(this.log.toFile()))
 				.start();
@@ -97,7 +99,7 @@ final class MongodProcess {
 				.atMost(START_LIMIT)
 				.pollDelay(Duration.ZERO)
 				.pollInterval(Duration.ofMillis(20))
-				.until(() -> !isAlive() || accepts());
+				.until(() -> !isAlive() || listens());
 		}
 		catch (ConditionTimeoutException ex) {
 			throw new IllegalStateException("mongod did not start in time; " + lastWords(), ex);
@@ -112,13 +114,18 @@ final class MongodProcess {
 		throw new IllegalStateException("mongod ended with exit code " + exit + "; " + lastWords());
 	}
 
-	private boolean accepts() {
-		try (Socket socket = new Socket()) {
-			socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), this.port), 1000);
-			return true;
+	/**
+	 * What answers on the port may be another server, while this one has not yet found it
+	 * taken.
+	 */
+	private boolean listens() {
+		try (InputStream written = Files.newInputStream(this.log)) {
+			written.skipNBytes(this.logBefore);
+			return new String(written.readAllBytes(), StandardCharsets.UTF_8).toLowerCase(Locale.ROOT)
+				.contains("waiting for connections");
 		}
 		catch (IOException ex) {
-			return false;
+			throw new UncheckedIOException("the log of mongod cannot be read", ex);
 		}
 	}
 

@@ -30,6 +30,9 @@ public final class FaultTests {
 		try {
 			command = Command.of(args);
 			options = command.options(args);
+			if (command == Command.JUDGE) {
+				records(options).requireThere();
+			}
 		}
 		catch (IllegalArgumentException ex) {
 			System.err.println(ex.getMessage());
@@ -44,12 +47,15 @@ public final class FaultTests {
 		return switch (command) {
 			case RUN -> faultRun(folder(command, options), options).run();
 			case LONG -> runLong(folder(command, options), options);
-			case JUDGE ->
-				new Report(new HistoryFolder(Path.of(options.text("folder", "."))).read(), System.out).print();
+			case JUDGE -> new Report(records(options).read(), System.out).print();
 			case APART -> runApart(folder(command, options), options);
 			case MUTANTS -> new Mutants(mongod(), toxiproxy(), folder(command, options), options).run();
 			case MILLION -> MillionSections.run(mongod(), folder(command, options), options);
 		};
+	}
+
+	private static HistoryFolder records(Options options) {
+		return new HistoryFolder(Path.of(options.text("folder", ".")));
 	}
 
 	private static Path folder(Command command, Options options) throws IOException {

@@ -20,6 +20,8 @@ final class HistoryFolder {
 
 	private static final String FREE = "-";
 
+	private static final String WINDOWS = "windows";
+
 	private static final String LEDGER = "ledger";
 
 	private static final String PLAN = "plan";
@@ -32,7 +34,7 @@ final class HistoryFolder {
 
 	void write(List<Window> windows, List<Stretch> stretches, List<Fleet.Life> lives, List<String> stuck)
 			throws IOException {
-		write("windows", windows.stream()
+		write(WINDOWS, windows.stream()
 			.map((window) -> row(window.kind(), window.worker(), window.beginNanos(), window.endNanos())));
 		write("stretches",
 				stretches.stream()
@@ -61,6 +63,17 @@ final class HistoryFolder {
 		Files.write(file(table), rows.toList());
 	}
 
+	/**
+	 * A run writes its records when it has ended.
+	 * @throws IllegalArgumentException when none has done so here
+	 */
+	void requireThere() {
+		if (!isThere(WINDOWS)) {
+			throw new IllegalArgumentException("There are no records of a run that has ended in '" + this.folder
+					+ "'. --folder is to name what the run called its \"logs and records\"");
+		}
+	}
+
 	History read() throws IOException {
 		Map<String, Long> killed = rows("killed").collect(Collectors.toMap((row) -> row[0], (row) -> number(row[1])));
 		List<Attempt> attempts = Records.read(this.folder, LockName.names())
@@ -68,7 +81,7 @@ final class HistoryFolder {
 			.map((attempt) -> (attempt.outcome() != Outcome.OPEN) ? attempt
 					: attempt.endedAt(killed.getOrDefault(attempt.worker() + "." + attempt.life(), 0L)))
 			.toList();
-		List<Window> windows = rows("windows")
+		List<Window> windows = rows(WINDOWS)
 			.map((row) -> new Window(row[0], Integer.parseInt(row[1]), number(row[2]), number(row[3])))
 			.toList();
 		List<Stretch> stretches = rows("stretches")

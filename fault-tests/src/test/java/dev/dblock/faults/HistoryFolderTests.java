@@ -12,6 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.mockito.ArgumentCaptor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.then;
 import static org.mockito.Mockito.mock;
@@ -53,6 +54,16 @@ class HistoryFolderTests {
 		List<Attempt> attempts = history(List.of(new Fleet.Life(2, 1, 0))).attempts();
 		assertThat(attempts).hasSize(1);
 		return attempts.get(0);
+	}
+
+	@Test
+	void recordsAreThereOnceTheRunHasEnded() throws IOException {
+		HistoryFolder history = new HistoryFolder(this.folder);
+		assertThatIllegalArgumentException().isThrownBy(history::requireThere)
+			.withMessageContaining("'" + this.folder + "'")
+			.withMessageContaining("--folder");
+		history.write(List.of(), List.of(), List.of(), List.of());
+		history.requireThere();
 	}
 
 	@Test

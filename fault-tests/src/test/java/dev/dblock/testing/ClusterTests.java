@@ -3,6 +3,7 @@ package dev.dblock.testing;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,6 +37,21 @@ class ClusterTests {
 		assertThatExceptionOfType(MongodProcess.PortTakenException.class).isThrownBy(() -> Cluster.start(binary));
 		assertThat(Files.readAllLines(this.folder.resolve("mongod.calls"))).doesNotHaveDuplicates()
 			.hasSizeGreaterThanOrEqualTo(5);
+	}
+
+	@Test
+	void whoeverAnswersOnATakenPortIsNotTakenForTheServer() throws IOException {
+		Path binary = Files.writeString(this.folder.resolve("mongod"), """
+				#!/bin/sh
+				sleep 1
+				exit 48
+				""");
+		assertThat(binary.toFile().setExecutable(true)).isTrue();
+		try (ServerSocket other = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))) {
+			MongodProcess late = new MongodProcess(binary, this.folder, other.getLocalPort(), List.of());
+			late.start();
+			assertThatExceptionOfType(MongodProcess.PortTakenException.class).isThrownBy(late::awaitListening);
+		}
 	}
 
 	@Test
