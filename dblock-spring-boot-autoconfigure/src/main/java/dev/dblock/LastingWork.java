@@ -34,6 +34,9 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	/** Completes with the work, which may be later than the caller is told of an end. */
 	private final CompletableFuture<Boolean> over = new CompletableFuture<>();
 
+	/** Completes when its own lock is lost before the work has ended. */
+	private final CompletableFuture<Boolean> lost = new CompletableFuture<>();
+
 	private volatile @Nullable Thread beginner = Thread.currentThread();
 
 	private volatile boolean ended;
@@ -75,8 +78,9 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	 * longer than the caller's own work.
 	 */
 	static <T extends @Nullable Object> @Nullable CompletionStage<T> awaited(@Nullable CompletionStage<T> work) {
-		if (work != null) {
-			work.handle((result, failure) -> true).toCompletableFuture().join();
+		if (work instanceof LastingWork<T> lasting) {
+			CompletableFuture.anyOf(lasting.over, lasting.lost).join();
+			lasting.handle((result, failure) -> true).join();
 		}
 		return work;
 	}
@@ -95,9 +99,9 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 			return;
 		}
 		this.beginner = null;
-		if (!isDone()) {
+		if (!this.over.isDone()) {
 			this.hold.onLost(this.news);
-			if (isDone()) {
+			if (this.over.isDone()) {
 				this.hold.forget(this.news);
 			}
 		}
@@ -181,6 +185,7 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 		}
 		catch (LockLostException ex) {
 			completeExceptionally(ex);
+			this.lost.complete(true);
 			if (this.cancelWhenLost) {
 				cancelWork();
 			}

@@ -96,16 +96,20 @@ final class LockHandleSet implements LockHandles, LockHandle {
 
 	@Override
 	public void ensureHeld() {
+		requireOpen();
+		each(all(), LockHandle::ensureHeld);
+	}
+
+	private void requireOpen() {
 		if (this.closed.get()) {
 			LockHandle first = all().get(0);
 			throw new LockLostException(first.name(), first.token(), LossReason.RELEASED);
 		}
-		each(all(), LockHandle::ensureHeld);
 	}
 
 	@Override
 	public void renew() {
-		ensureHeld();
+		requireOpen();
 		each(all(), LockHandle::renew);
 	}
 
@@ -193,7 +197,6 @@ final class LockHandleSet implements LockHandles, LockHandle {
 
 	@Override
 	public boolean release() {
-		boolean held = isHeld();
 		if (!end()) {
 			return false;
 		}
@@ -203,7 +206,7 @@ final class LockHandleSet implements LockHandles, LockHandle {
 				lost.add(hold);
 			}
 		});
-		return held && lost.isEmpty();
+		return lost.isEmpty();
 	}
 
 	@Override

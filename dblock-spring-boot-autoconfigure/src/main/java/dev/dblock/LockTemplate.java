@@ -50,7 +50,7 @@ public final class LockTemplate implements LockOperations {
 		String fullName = this.engine.fullName(name);
 		Hold entered = entered(fullName);
 		if (entered != null) {
-			return within(entered, action);
+			return reentered(entered, action);
 		}
 		LockAttempt attempt = this.engine.acquire(name, options);
 		if (attempt instanceof LockRefusal refusal) {
@@ -70,6 +70,15 @@ public final class LockTemplate implements LockOperations {
 			entered.handle().ensureHeld();
 		}
 		return entered;
+	}
+
+	/**
+	 * The thread may have done its part under what a transaction keeps, and is to be told
+	 * of a loss again from now on.
+	 */
+	private static <T extends @Nullable Object, E extends Throwable> T reentered(Hold hold, LockedAction<T, E> action)
+			throws E {
+		return hold.isOwned() ? within(hold, action) : attached(hold, action);
 	}
 
 	private static <T extends @Nullable Object, E extends Throwable> T within(Hold hold, LockedAction<T, E> action)
@@ -175,16 +184,18 @@ public final class LockTemplate implements LockOperations {
 		}
 		if (attempt instanceof LockGrant grant) {
 			Hold hold = Hold.owned(this.engine, grant.handle());
+			CompletionStage<T> work;
 			try {
-				return LastingWork.until(hold, cancelWhenLost, () -> within(hold, action), check);
+				work = LastingWork.until(hold, cancelWhenLost, () -> within(hold, action), check);
 			}
 			finally {
 				this.engine.detach(grant.handle());
 			}
+			return hold.parts().stream().allMatch(Hold::isOwned) ? work : LastingWork.awaited(work);
 		}
 		Hold hold = Objects.requireNonNull(entered);
 		boolean joined = hold.join();
-		CompletionStage<T> work = LastingWork.until(hold, cancelWhenLost, () -> within(hold, action), check);
+		CompletionStage<T> work = LastingWork.until(hold, cancelWhenLost, () -> reentered(hold, action), check);
 		return joined ? work : LastingWork.awaited(work);
 	}
 

@@ -97,21 +97,15 @@ final class LockView implements Lock {
 	}
 
 	private boolean acquireUninterruptibly(Duration wait) {
-		boolean interrupted = Thread.interrupted();
-		try {
+		try (SentInterrupts.Aside interrupt = SentInterrupts.putAside()) {
 			while (true) {
 				try {
 					return acquire(wait);
 				}
 				catch (LockInterruptedException ex) {
-					interrupted = true;
-					Thread.interrupted();
+					Thread.currentThread().interrupt();
+					interrupt.take();
 				}
-			}
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
 			}
 		}
 	}

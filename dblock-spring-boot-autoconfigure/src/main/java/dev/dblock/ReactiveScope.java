@@ -51,7 +51,7 @@ record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
 				return scope.hold;
 			}
 		}
-		return LockContext.find(engine, fullName);
+		return Hold.ofThread(engine, fullName);
 	}
 
 }

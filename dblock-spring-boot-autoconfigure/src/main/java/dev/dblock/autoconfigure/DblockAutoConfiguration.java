@@ -178,6 +178,7 @@ public final class DblockAutoConfiguration {
 	}
 
 	@Bean
+	@ConditionalOnMissingBean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static LockTransactions lockTransactions() {
 		return new LockTransactions();

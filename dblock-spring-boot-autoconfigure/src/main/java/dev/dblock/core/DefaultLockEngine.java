@@ -216,7 +216,10 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public Optional<LockHandle> keptByTransaction(String fullName) {
-		return KeptByTransaction.find(this.keeper, fullName).or(() -> this.transactions.kept(this.keeper, fullName));
+		Optional<LockHandle> kept = KeptByTransaction.find(this.keeper, fullName)
+			.or(() -> this.transactions.kept(this.keeper, fullName));
+		kept.ifPresent(this.keeper::reenter);
+		return kept;
 	}
 
 	@Override

@@ -12,8 +12,9 @@ import java.util.concurrent.TimeUnit;
  * it that was observed since
  * @param leaseNanos the length of the lease
  * @param lostNanos how much time only the wall clock was observed to have seen since
+ * @param observedNanos the monotonic clock when that was observed last
  */
-record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long lostNanos) {
+record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long lostNanos, long observedNanos) {
 
 	/**
 	 * The monotonic clock stands still while a machine is suspended, and so the wall
@@ -28,7 +29,7 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long 
 	private static final long NOISE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
 	LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
-		this(sentNanos, sentWallMillis, leaseNanos, 0);
+		this(sentNanos, sentWallMillis, leaseNanos, 0, sentNanos);
 	}
 
 	static LeaseDeadline from(LockClock clock, Duration lease) {
@@ -37,7 +38,8 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long 
 	}
 
 	LeaseDeadline withLease(Duration lease) {
-		return new LeaseDeadline(this.sentNanos, this.sentWallMillis, lease.toNanos(), this.lostNanos);
+		return new LeaseDeadline(this.sentNanos, this.sentWallMillis, lease.toNanos(), this.lostNanos,
+				this.observedNanos);
 	}
 
 	boolean passed(LockClock clock) {
@@ -89,15 +91,15 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long 
 	LeaseDeadline observe(LockClock clock) {
 		long ahead = aheadAtLeast(clock);
 		if (isLeap(ahead, clock)) {
-			return stepped(ahead, this.lostNanos + ahead);
+			return stepped(ahead, this.lostNanos + ahead, clock.nanoTime());
 		}
 		long behind = aheadAtMost(clock);
-		return (behind < -NOISE_NANOS) ? stepped(behind, this.lostNanos) : this;
+		return (behind < -NOISE_NANOS) ? stepped(behind, this.lostNanos, this.observedNanos) : this;
 	}
 
-	private LeaseDeadline stepped(long byNanos, long lostNanos) {
+	private LeaseDeadline stepped(long byNanos, long lostNanos, long observedNanos) {
 		long wall = this.sentWallMillis + TimeUnit.NANOSECONDS.toMillis(byNanos);
-		return new LeaseDeadline(this.sentNanos, wall, this.leaseNanos, lostNanos);
+		return new LeaseDeadline(this.sentNanos, wall, this.leaseNanos, lostNanos, observedNanos);
 	}
 
 	/**
@@ -105,7 +107,9 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long 
 	 * order than their requests were sent, and an extension may reach beyond the next
 	 * renewal: the proof that was sent last says that the machine was not suspended
 	 * since, the one that reaches further says until when. Time that only the wall clock
-	 * has seen between the two has passed all the same.
+	 * has seen between the two has passed all the same; and a suspension that was
+	 * observed after both had been sent is known to the first of them alone, if the wall
+	 * clock was set back meanwhile.
 	 * @param other the proof that was answered later
 	 * @return the proof of both
 	 */
@@ -119,7 +123,11 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long 
 		long wall = TimeUnit.MILLISECONDS.toNanos(this.sentWallMillis - older.sentWallMillis);
 		long between = Math.max(elapsed, wall) + older.lostNanos;
 		long left = Math.max(this.leaseNanos, older.leaseNanos - between);
-		return new LeaseDeadline(this.sentNanos, this.sentWallMillis, left, this.lostNanos);
+		boolean missed = older.lostNanos > 0 && older.observedNanos - this.sentNanos > 0;
+		return missed
+				? new LeaseDeadline(this.sentNanos, this.sentWallMillis, left,
+						Math.max(this.lostNanos, older.lostNanos), older.observedNanos)
+				: new LeaseDeadline(this.sentNanos, this.sentWallMillis, left, this.lostNanos, this.observedNanos);
 	}
 
 }

@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
+import dev.dblock.LockHandle;
 import dev.dblock.LockListener;
 import dev.dblock.LockLostException;
 import dev.dblock.LoggedLock;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.reactive.TransactionContext;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -111,6 +113,16 @@ final class LeaseKeeper {
 		}
 	}
 
+	/**
+	 * Work begins again under what a transaction keeps, perhaps in another one that
+	 * stands inside it.
+	 */
+	void reenter(LockHandle handle) {
+		if (handle instanceof LeaseHandle kept && TransactionSynchronizationManager.isActualTransactionActive()) {
+			this.transactions.join(kept);
+		}
+	}
+
 	LockRepository store() {
 		return ObservedRepository.unwrapped(this.repository);
 	}
@@ -146,6 +158,23 @@ final class LeaseKeeper {
 		checkNotOver(lease);
 		if (lease.isUnproven()) {
 			renew(lease);
+			requireProven(lease);
+		}
+	}
+
+	/**
+	 * A machine that falls asleep again while it asks knows no more after the answer than
+	 * before.
+	 */
+	private void requireProven(Lease lease) {
+		if (lease.isUnproven()) {
+			renew(lease);
+		}
+		if (lease.isUnproven()) {
+			throw new QueryTimeoutException(
+					("Nobody knows whether the lock '%s' is still held: this machine was suspended again while MongoDB was "
+							+ "asked. Ask again, or end the work as if the lock had been lost")
+						.formatted(lease.key().name()));
 		}
 	}
 
@@ -181,6 +210,7 @@ final class LeaseKeeper {
 				lease.prove(proof);
 			}
 			else {
+				findOutWhy(lease);
 				this.losses.lose(lease, LossReason.TAKEN_OVER, "The server refused to extend it");
 			}
 		}
@@ -189,6 +219,18 @@ final class LeaseKeeper {
 			throw ex;
 		}
 		checkNotOver(lease);
+	}
+
+	/**
+	 * A refused renewal says what has become of the lock, which an extension does not.
+	 */
+	private void findOutWhy(Lease lease) {
+		try {
+			this.renewer.renewNow(lease, this.timeout);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Nobody says why the lock '{}' could not be extended", lease.key().name(), ex);
+		}
 	}
 
 	void startRenewal(Lease lease) {

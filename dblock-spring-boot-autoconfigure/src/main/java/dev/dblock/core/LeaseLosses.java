@@ -147,8 +147,8 @@ final class LeaseLosses {
 		try {
 			this.notifications.execute(news);
 		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The engine was closed: telling of the loss in the thread that noticed it");
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			logger.debug("No thread is there to tell of the loss: the one that noticed it does", ex);
 			news.run();
 		}
 	}

@@ -5,6 +5,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
+import dev.dblock.SentInterrupts;
+
 /**
  * The thread that acquired a lock, as long as it works under it, and others that do so
  * for a time. Each is interrupted at most once, and never after its work; only an
@@ -64,10 +66,11 @@ final class LeaseOwner {
 			return;
 		}
 		this.told = true;
+		Set<Thread> working = new HashSet<>(this.others);
 		if (this.working) {
-			interrupt(this.thread);
+			working.add(this.thread);
 		}
-		this.others.forEach(this::interrupt);
+		working.forEach(this::interrupt);
 	}
 
 	private void interrupt(Thread thread) {
@@ -90,7 +93,7 @@ final class LeaseOwner {
 	 */
 	synchronized void attach() {
 		Thread current = Thread.currentThread();
-		boolean late = this.told && !isOf(current);
+		boolean late = this.told && !isAtWork(current);
 		List<Thread> others = new ArrayList<>(this.others);
 		others.add(current);
 		this.others = List.copyOf(others);
@@ -112,9 +115,17 @@ final class LeaseOwner {
 			this.left = true;
 			this.working = false;
 		}
-		if (!isOf(current)) {
+		if (!isAtWork(current)) {
 			takeBack(current);
 		}
+	}
+
+	/**
+	 * Whether a thread is interrupted at a loss. One that has acquired the lock and has
+	 * finished is not, though a transaction may still keep the lock for it.
+	 */
+	private boolean isAtWork(Thread thread) {
+		return this.thread == thread && this.working || this.others.contains(thread);
 	}
 
 	private void takeBack(Thread thread) {

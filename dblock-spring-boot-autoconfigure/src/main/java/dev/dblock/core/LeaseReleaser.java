@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.Durations;
+import dev.dblock.SentInterrupts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,11 +58,10 @@ final class LeaseReleaser {
 	 * @throws org.springframework.dao.DataAccessException when no attempt was answered
 	 */
 	boolean release(Lease lease) {
-		boolean interrupted = Thread.interrupted();
 		boolean proven = !lease.isOver() && !lease.isUnproven();
 		LeaseDeadline end = LeaseDeadline.from(this.clock, limitOf(lease));
 		Duration pause = FIRST_PAUSE;
-		try {
+		try (SentInterrupts.Aside interrupt = SentInterrupts.putAside()) {
 			for (int attempt = 1;; attempt++) {
 				try {
 					boolean matched = this.repository.release(lease.key(), minHoldLeft(lease), lease.markAtRelease(),
@@ -69,7 +69,7 @@ final class LeaseReleaser {
 					return matched || proven && attempt > 1;
 				}
 				catch (RuntimeException ex) {
-					interrupted |= Thread.interrupted();
+					interrupt.take();
 					if (attempt == ATTEMPTS || lease.leftAtStore().isZero()) {
 						onceMoreIfExtended(lease);
 						throw ex;
@@ -77,13 +77,8 @@ final class LeaseReleaser {
 					logger.debug("Attempt {} to release the lock '{}' failed", attempt, lease.key().name(), ex);
 				}
 				pause(pause);
-				interrupted |= Thread.interrupted();
+				interrupt.take();
 				pause = pause.multipliedBy(PAUSE_FACTOR);
-			}
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
 			}
 		}
 	}
@@ -199,8 +194,8 @@ final class LeaseReleaser {
 		try {
 			this.background.execute(release);
 		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The engine was closed: the lease of '{}' ends by itself", key.name());
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			logger.debug("No thread is there to release '{}', whose lease ends by itself", key.name(), ex);
 		}
 	}
 

@@ -41,11 +41,12 @@ public final class ManualClock implements LockClock {
 	}
 
 	/**
-	 * This process's machine sleeps while time passes for everybody else.
+	 * This process's machine sleeps while time passes for everybody else. To fall asleep
+	 * and to wake takes a moment.
 	 */
 	public void suspend(Duration time) {
 		long nanos = time.toNanos();
-		move((now) -> new Hands(now.nano(), now.wall() + nanos, now.server() + nanos));
+		move((now) -> new Hands(now.nano() + 1, now.wall() + nanos, now.server() + nanos));
 	}
 
 	void advanceNano(Duration time) {
