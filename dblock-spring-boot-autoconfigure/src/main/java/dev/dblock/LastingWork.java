@@ -80,9 +80,13 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	static <T extends @Nullable Object> @Nullable CompletionStage<T> awaited(@Nullable CompletionStage<T> work) {
 		if (work instanceof LastingWork<T> lasting) {
 			CompletableFuture.anyOf(lasting.over, lasting.lost).join();
-			lasting.handle((result, failure) -> true).join();
+			EndOfWork.completed(lasting).toCompletableFuture().join();
 		}
 		return work;
+	}
+
+	CompletionStage<Boolean> endOfWork() {
+		return this.over.thenCompose((ended) -> EndOfWork.completed(this));
 	}
 
 	@Override

@@ -210,7 +210,23 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		}
 		else {
 			this.result = element;
+			if (this.ended) {
+				discardResult();
+			}
 		}
+	}
+
+	private void discardResult() {
+		T unseen = takeResult();
+		if (unseen != null) {
+			Operators.onDiscard(unseen, this.actual.currentContext());
+		}
+	}
+
+	private synchronized @Nullable T takeResult() {
+		T taken = this.result;
+		this.result = null;
+		return taken;
 	}
 
 	@Override
@@ -274,6 +290,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	}
 
 	private void giveBackUnseen() {
+		discardResult();
 		Hold held = leaving();
 		try {
 			if (held != null && this.unused) {
@@ -348,11 +365,12 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	private void finish(@Nullable Throwable failure) {
 		Hold held = leaving();
 		Throwable outcome = (held != null) ? held.end(failure) : failure;
-		T last = this.result;
 		if (outcome != null) {
+			discardResult();
 			this.actual.onError(outcome);
 			return;
 		}
+		T last = takeResult();
 		if (last != null) {
 			this.actual.onNext(last);
 		}

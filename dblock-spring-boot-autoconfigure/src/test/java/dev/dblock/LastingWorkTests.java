@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -539,6 +540,56 @@ class LastingWorkTests {
 		lose();
 		assertThat(failure(result)).isInstanceOf(LockLostException.class);
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	private CompletableFuture<String> begin(LockTemplate template, String name, CompletionStage<String> stage) {
+		return template
+			.<String, RuntimeException>executeAsync(name, LockOptions.defaults(), () -> stage,
+					LastingWorkTests::refused)
+			.toCompletableFuture();
+	}
+
+	@Test
+	void waitUnderALockOfOthersGoesOnThoughInnerWorkLosesItsOwnLock() throws Exception {
+		LockHandle handle = this.template.acquire("a");
+		CountDownLatch begun = new CountDownLatch(1);
+		CompletableFuture<Void> call = CompletableFuture.runAsync(() -> {
+			try (handle) {
+				this.template.<Void, RuntimeException>within(handle, () -> {
+					CompletionStage<String> result = this.template.<String, RuntimeException>executeAsync("a",
+							LockOptions.defaults(), () -> {
+								CompletableFuture<String> inner = begin(this.template, "b", this.work);
+								begun.countDown();
+								return inner;
+							}, LastingWorkTests::refused);
+					assertThat(result).isNotNull();
+					return null;
+				});
+			}
+		});
+		begun.await();
+		this.world.rob("b");
+		this.world.advance(Duration.ofSeconds(11));
+		assertThatExceptionOfType(TimeoutException.class).as("the work goes on, and was begun under 'a'")
+			.isThrownBy(() -> call.get(3, TimeUnit.SECONDS));
+		assertThat(isHeld()).isTrue();
+		this.work.complete("done");
+		call.get(60, TimeUnit.SECONDS);
+	}
+
+	@Test
+	void workUnderSeveralLocksOfWhichOthersGiveOneBackIsWaitedFor() throws Exception {
+		Map<String, LockOptions> both = Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults());
+		LockHandle handle = this.template.acquire("a");
+		CompletableFuture<Void> call = CompletableFuture.runAsync(() -> {
+			try (handle) {
+				this.template.within(handle, () -> begin(this.template.forAll(both), "both", this.work));
+			}
+		});
+		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> call.get(3, TimeUnit.SECONDS));
+		assertThat(isHeld()).isTrue();
+		this.work.complete("done");
+		call.get(60, TimeUnit.SECONDS);
 	}
 
 }

@@ -3,6 +3,7 @@ package dev.dblock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -10,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Lock;
 
 import dev.dblock.core.LockWorld;
 import org.assertj.core.api.InstanceOfAssertFactories;
@@ -533,6 +535,69 @@ class ReactiveLockTemplateTests {
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	private ReactiveLockTemplate both() {
+		return new ReactiveLockTemplate(
+				this.template.forAll(Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults())).engine());
+	}
+
+	private void inTransaction(Runnable work) {
+		TransactionSynchronizationManager.initSynchronization();
+		TransactionSynchronizationManager.setActualTransactionActive(true);
+		try {
+			work.run();
+			TransactionSynchronizationUtils.triggerAfterCompletion(TransactionSynchronization.STATUS_COMMITTED);
+		}
+		finally {
+			TransactionSynchronizationManager.clear();
+		}
+	}
+
+	@Test
+	void sequenceUnderSeveralLocksReentersWhatTheTransactionOfTheThreadKeeps() {
+		inTransaction(() -> {
+			this.template.acquire("a").close();
+			assertThat(isHeld()).isTrue();
+			assertThat(both().execute("both", () -> Mono.just("re-entered")).block(LONG)).isEqualTo("re-entered");
+		});
+	}
+
+	@Test
+	void sequenceReentersWhatTheThreadHasLocked() {
+		Lock lock = this.template.asLock("a");
+		lock.lock();
+		try {
+			assertThat(LockContext.current("a")).isPresent();
+			assertThat(this.locks.execute("a", () -> Mono.just("re-entered")).block(LONG)).isEqualTo("re-entered");
+		}
+		finally {
+			lock.unlock();
+		}
+	}
+
+	@Test
+	void sequenceUnderSeveralLocksReentersWhatTheThreadHasLocked() {
+		Lock lock = this.template.asLock("a");
+		lock.lock();
+		try {
+			assertThat(both().execute("both", () -> Mono.just("re-entered")).block(LONG)).isEqualTo("re-entered");
+		}
+		finally {
+			lock.unlock();
+		}
+	}
+
+	@Test
+	void resultThatNobodyGetsBecauseOfALossIsDiscarded() {
+		List<Object> discarded = new CopyOnWriteArrayList<>();
+		Mono<String> lost = this.locks.execute("a", () -> Mono.fromSupplier(() -> {
+			this.world.clock().advance(Duration.ofSeconds(31));
+			return "result";
+		}));
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> lost.doOnDiscard(String.class, discarded::add).block(LONG));
+		assertThat(discarded).containsExactly("result");
 	}
 
 }

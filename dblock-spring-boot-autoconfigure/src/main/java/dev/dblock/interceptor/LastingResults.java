@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.BaseStream;
 
+import dev.dblock.EndOfWork;
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import org.jspecify.annotations.Nullable;
@@ -92,7 +93,7 @@ final class LastingResults {
 
 	private void awaitStage(LockedMethod method, CompletionStage<?> stage) {
 		CountDownLatch completed = new CountDownLatch(1);
-		stage.whenComplete((value, ex) -> completed.countDown());
+		EndOfWork.of(stage).whenComplete((value, ex) -> completed.countDown());
 		if (completed.getCount() > 0) {
 			warn(method, stage);
 			uninterruptibly(() -> completed.await(LOOK_AGAIN_SECONDS, TimeUnit.SECONDS));

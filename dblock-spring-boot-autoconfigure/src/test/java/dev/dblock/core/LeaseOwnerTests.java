@@ -1,5 +1,9 @@
 package dev.dblock.core;
 
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -160,6 +164,37 @@ class LeaseOwnerTests {
 		});
 		assertThat(worker.result()).isTrue();
 		assertThat(worker.isInterruptedAfterwards()).isTrue();
+	}
+
+	@Test
+	void threadThatWorksWithinItsOwnHandleIsInterruptedOnce() throws Exception {
+		AtomicInteger interrupts = new AtomicInteger();
+		CountDownLatch attached = new CountDownLatch(1);
+		AtomicBoolean over = new AtomicBoolean();
+		LeaseOwner[] owner = new LeaseOwner[1];
+		Thread thread = new Thread(() -> {
+			owner[0].attach();
+			attached.countDown();
+			while (!over.get()) {
+				Thread.onSpinWait();
+			}
+			owner[0].detach();
+		}) {
+
+			@Override
+			public void interrupt() {
+				interrupts.incrementAndGet();
+				super.interrupt();
+			}
+
+		};
+		owner[0] = new LeaseOwner(thread);
+		thread.start();
+		attached.await();
+		owner[0].interrupt();
+		over.set(true);
+		thread.join();
+		assertThat(interrupts).hasValue(1);
 	}
 
 }

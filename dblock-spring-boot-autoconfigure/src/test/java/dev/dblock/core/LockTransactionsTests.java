@@ -539,4 +539,34 @@ class LockTransactionsTests {
 		assertThat(this.repository.count(Kind.RELEASE)).isEqualTo(3);
 	}
 
+	private void async(String name) {
+		this.locks.<String, RuntimeException>executeAsync(name, LockOptions.defaults(),
+				() -> CompletableFuture.completedFuture("done"), (refusal) -> {
+					throw refusal.toException();
+				});
+	}
+
+	@Test
+	void anInnerTransactionStandsUnderALockOfAFutureThatTheOuterOneKeeps() {
+		this.transactions.run(() -> {
+			async("a");
+			assertThat(this.repository.isHeld("a")).isTrue();
+			this.transactions.runNew(() -> this.locks.execute("a", () -> {
+			}));
+			assertThat(this.fence.slots()).as("fences of the inner transaction").hasSize(1);
+		});
+	}
+
+	@Test
+	void anInnerTransactionIsNotCommittedOnceTheLockThatItReenteredIsLost() {
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.transactions.run(() -> {
+			async("a");
+			this.transactions.runNew(() -> this.locks.execute("a", () -> {
+				this.world.rob("a");
+				this.world.advance(Duration.ofSeconds(31));
+			}));
+		}));
+		assertThat(this.transactions.outcomes()).containsExactly("rollback", "rollback");
+	}
+
 }

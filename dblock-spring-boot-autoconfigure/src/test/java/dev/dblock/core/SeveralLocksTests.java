@@ -804,4 +804,24 @@ class SeveralLocksTests {
 		assertThat(held()).as("its lease ends it").containsExactly("b");
 	}
 
+	@Test
+	void theOthersAreRenewedByHandThoughOneIsKnownToBeLost() {
+		LockHandles two = this.locks.acquireAll(List.of("a", "b"), UNRENEWED);
+		this.world.rob("a");
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(two::renew);
+		this.world.clock().advance(Duration.ofSeconds(20));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(two::renew);
+		assertThat(two.handles().get("b").remaining()).as("when one cannot be renewed, the others are nevertheless")
+			.isEqualTo(LockWorld.LEASE);
+	}
+
+	@Test
+	void releaseOfSeveralTellsThatTheyWereHeldAsThatOfOneDoes() {
+		LockHandle one = this.locks.acquire("c");
+		LockHandles two = this.locks.acquireAll("a", "b");
+		this.world.clock().suspend(Duration.ofSeconds(5));
+		assertThat(one.release()).as("one").isTrue();
+		assertThat(two.release()).as("two").isTrue();
+	}
+
 }
