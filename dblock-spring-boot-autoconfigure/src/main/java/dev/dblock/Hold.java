@@ -124,6 +124,16 @@ final class Hold {
 	}
 
 	/**
+	 * The thread begins to work under several locks: also under those that somebody else
+	 * holds for it.
+	 */
+	void enterThread() {
+		if (this.handle instanceof LockHandleSet set) {
+			set.enterThread();
+		}
+	}
+
+	/**
 	 * The acquiring thread has done its part. What it does next is not done under the
 	 * lock, even if the lock is held on.
 	 */

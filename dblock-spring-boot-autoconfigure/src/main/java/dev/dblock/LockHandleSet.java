@@ -11,6 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -189,10 +190,22 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	}
 
 	/**
+	 * The thread begins to work under the locks that somebody else holds for it.
+	 */
+	void enterThread() {
+		borrowed().forEach((hold) -> hold.engine().attach(hold.handle()));
+	}
+
+	/**
 	 * The acquiring thread has done its part.
 	 */
 	void leaveThread() {
 		this.acquired.forEach(Hold::leaveThread);
+		borrowed().forEach((hold) -> hold.engine().detach(hold.handle()));
+	}
+
+	private Stream<Hold> borrowed() {
+		return this.holds.values().stream().filter((hold) -> !hold.isOwned());
 	}
 
 	@Override

@@ -104,6 +104,7 @@ public final class LockTemplate implements LockOperations {
 
 	private static <T extends @Nullable Object, E extends Throwable> T acquired(Hold hold, LockedAction<T, E> action)
 			throws E {
+		hold.enterThread();
 		try {
 			return within(hold, action);
 		}

@@ -103,8 +103,7 @@ final class LockView implements Lock {
 					return acquire(wait);
 				}
 				catch (LockInterruptedException ex) {
-					Thread.currentThread().interrupt();
-					interrupt.take();
+					interrupt.takeSeen();
 				}
 			}
 		}

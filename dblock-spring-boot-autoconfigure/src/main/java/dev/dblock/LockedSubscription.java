@@ -209,11 +209,16 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			this.actual.onNext(element);
 		}
 		else {
-			this.result = element;
+			discardResult();
+			keepResult(element);
 			if (this.ended) {
 				discardResult();
 			}
 		}
+	}
+
+	private synchronized void keepResult(T element) {
+		this.result = element;
 	}
 
 	private void discardResult() {

@@ -43,7 +43,8 @@ record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
 
 	/**
 	 * The lock of that name under which a sequence is subscribed to: that of its context,
-	 * or else of the thread that subscribes.
+	 * or else of the thread that subscribes. What the thread has locked by hand is not
+	 * meant, since its unlock would end it under the sequence.
 	 */
 	static @Nullable Hold find(@Nullable ReactiveScope innermost, LockEngine engine, String fullName) {
 		for (ReactiveScope scope = innermost; scope != null; scope = scope.outer) {
@@ -51,7 +52,9 @@ record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
 				return scope.hold;
 			}
 		}
-		return Hold.ofThread(engine, fullName);
+		Hold found = LockContext.find(engine, fullName);
+		return (found != null) ? found
+				: engine.keptByTransaction(fullName).map((kept) -> Hold.borrowed(engine, kept)).orElse(null);
 	}
 
 }

@@ -50,9 +50,10 @@ public final class SentInterrupts {
 	}
 
 	/**
-	 * An owner has finished. An interrupt that its thread did not see must not reach what
-	 * the thread does next, except for work that it was meant for as well: that is told
-	 * again, since the finished work may have been the only one to see it.
+	 * An owner has finished. An interrupt that its thread did not see, or has put aside,
+	 * must not reach what the thread does next, except for work that it was meant for as
+	 * well: that is told again, since the finished work may have been the only one to see
+	 * it.
 	 * @param thread the thread that was interrupted
 	 * @param owner who has finished
 	 */
@@ -69,6 +70,7 @@ public final class SentInterrupts {
 			if (thread == Thread.currentThread()) {
 				if (last) {
 					Thread.interrupted();
+					ASIDE.remove(thread);
 				}
 				else {
 					thread.interrupt();
@@ -113,14 +115,24 @@ public final class SentInterrupts {
 			}
 		}
 
+		/**
+		 * Put aside what an exception has told, too, which took the flag away.
+		 */
+		public void takeSeen() {
+			synchronized (SENT) {
+				this.thread.interrupt();
+				take();
+			}
+		}
+
 		@Override
 		public void close() {
 			synchronized (SENT) {
-				if (this.interrupted) {
-					this.interrupted = false;
+				if (this.interrupted && ASIDE.containsKey(this.thread)) {
 					ASIDE.computeIfPresent(this.thread, (thread, times) -> (times > 1) ? times - 1 : null);
 					this.thread.interrupt();
 				}
+				this.interrupted = false;
 			}
 		}
 

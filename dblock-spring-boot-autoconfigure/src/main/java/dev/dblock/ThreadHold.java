@@ -85,6 +85,9 @@ final class ThreadHold {
 		hold.handle = handle;
 		hold.owned = owned;
 		hold.count = 1;
+		if (!owned) {
+			engine.attach(handle);
+		}
 	}
 
 	/**
@@ -136,13 +139,15 @@ final class ThreadHold {
 		this.count = 0;
 		this.handle = null;
 		this.toldOfLoss = false;
-		if (this.owned) {
-			try {
-				lost.close();
-			}
-			catch (LockLostException ex) {
-				logger.trace("The thread was told before", ex);
-			}
+		if (!this.owned) {
+			this.key.engine().detach(lost);
+			return;
+		}
+		try {
+			lost.close();
+		}
+		catch (LockLostException ex) {
+			logger.trace("The thread was told before", ex);
 		}
 	}
 
@@ -163,6 +168,9 @@ final class ThreadHold {
 			this.handle = null;
 			this.toldOfLoss = false;
 			forgetIfOver();
+			if (!this.owned) {
+				this.key.engine().detach(current);
+			}
 		}
 		try {
 			if (last && this.owned) {

@@ -564,31 +564,6 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void sequenceReentersWhatTheThreadHasLocked() {
-		Lock lock = this.template.asLock("a");
-		lock.lock();
-		try {
-			assertThat(LockContext.current("a")).isPresent();
-			assertThat(this.locks.execute("a", () -> Mono.just("re-entered")).block(LONG)).isEqualTo("re-entered");
-		}
-		finally {
-			lock.unlock();
-		}
-	}
-
-	@Test
-	void sequenceUnderSeveralLocksReentersWhatTheThreadHasLocked() {
-		Lock lock = this.template.asLock("a");
-		lock.lock();
-		try {
-			assertThat(both().execute("both", () -> Mono.just("re-entered")).block(LONG)).isEqualTo("re-entered");
-		}
-		finally {
-			lock.unlock();
-		}
-	}
-
-	@Test
 	void resultThatNobodyGetsBecauseOfALossIsDiscarded() {
 		List<Object> discarded = new CopyOnWriteArrayList<>();
 		Mono<String> lost = this.locks.execute("a", () -> Mono.fromSupplier(() -> {
@@ -598,6 +573,32 @@ class ReactiveLockTemplateTests {
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> lost.doOnDiscard(String.class, discarded::add).block(LONG));
 		assertThat(discarded).containsExactly("result");
+	}
+
+	@Test
+	void sequenceDoesNotGoOnUnderWhatTheThreadUnlocks() throws Exception {
+		Lock lock = this.template.asLock("a");
+		CompletableFuture<String> end = new CompletableFuture<>();
+		CountDownLatch working = new CountDownLatch(1);
+		lock.lock();
+		CompletableFuture<String> result = mono(PATIENT, Mono.fromFuture(() -> {
+			working.countDown();
+			return end;
+		})).toFuture();
+		lock.unlock();
+		working.await();
+		assertThat(this.world.anotherProcess().tryAcquire("a")).as("while the sequence goes on").isEmpty();
+		end.complete("done");
+		assertThat(result.get(60, TimeUnit.SECONDS)).isEqualTo("done");
+	}
+
+	@Test
+	void everyResultThatNobodyGetsIsDiscarded() {
+		List<Object> discarded = new CopyOnWriteArrayList<>();
+		Mono<String> mono = this.locks.execute("a", LockOptions.defaults(), () -> Flux.just("one", "two"),
+				(refusal) -> Mono.error(refusal.toException()));
+		assertThat(mono.doOnDiscard(String.class, discarded::add).block()).isEqualTo("two");
+		assertThat(discarded).containsExactly("one");
 	}
 
 }

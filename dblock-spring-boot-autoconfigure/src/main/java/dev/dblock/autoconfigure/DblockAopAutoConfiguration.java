@@ -1,25 +1,31 @@
 package dev.dblock.autoconfigure;
 
+import java.util.Objects;
+import java.util.stream.Stream;
+
 import dev.dblock.DistributedLock;
 import dev.dblock.LockEngine;
 import dev.dblock.interceptor.DistributedLockAdvisor;
 import dev.dblock.interceptor.LockDeclarationChecker;
 
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
@@ -31,10 +37,12 @@ import org.springframework.core.type.AnnotationMetadata;
 @Import(DblockAopAutoConfiguration.AutoProxyRegistrar.class)
 public final class DblockAopAutoConfiguration {
 
+	private static final String ADVISOR = "dblockAdvisor";
+
 	// The order is read here and not from the properties' bean, which would be created
 	// early for it
-	@Bean
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+	@Bean(ADVISOR)
+	@Conditional(OnMissingAdvisor.class)
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DistributedLockAdvisor dblockAdvisor(ConfigurableListableBeanFactory beanFactory,
 			ObjectProvider<LockEngine> engine, Environment environment) {
@@ -49,6 +57,29 @@ public final class DblockAopAutoConfiguration {
 	static LockDeclarationChecker dblockDeclarationChecker(ConfigurableListableBeanFactory beanFactory,
 			DistributedLockAdvisor advisor) {
 		return new LockDeclarationChecker(beanFactory, advisor);
+	}
+
+	/**
+	 * A child context has an advisor of its own, which hides that of its parent, since it
+	 * goes by its own placeholders and its own engine; but not beside one that the
+	 * application has made.
+	 */
+	static final class OnMissingAdvisor implements ConfigurationCondition {
+
+		@Override
+		public ConfigurationPhase getConfigurationPhase() {
+			return ConfigurationPhase.REGISTER_BEAN;
+		}
+
+		@Override
+		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			ConfigurableListableBeanFactory beans = Objects.requireNonNull(context.getBeanFactory());
+			return Stream
+				.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, DistributedLockAdvisor.class, true,
+						false))
+				.allMatch((name) -> name.equals(ADVISOR) && !beans.containsLocalBean(name));
+		}
+
 	}
 
 	/**

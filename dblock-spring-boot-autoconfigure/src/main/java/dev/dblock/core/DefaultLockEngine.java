@@ -216,10 +216,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public Optional<LockHandle> keptByTransaction(String fullName) {
-		Optional<LockHandle> kept = KeptByTransaction.find(this.keeper, fullName)
-			.or(() -> this.transactions.kept(this.keeper, fullName));
-		kept.ifPresent(this.keeper::reenter);
-		return kept;
+		return KeptByTransaction.find(this.keeper, fullName).or(() -> this.transactions.kept(this.keeper, fullName));
 	}
 
 	@Override
@@ -247,6 +244,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	public void attach(LockHandle handle) {
 		if (handle instanceof LeaseHandle mine) {
 			this.registry.attach(mine.lease());
+			this.keeper.reenter(mine);
 		}
 	}
 

@@ -121,9 +121,9 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long 
 	private LeaseDeadline withReachOf(LeaseDeadline older) {
 		long elapsed = this.sentNanos - older.sentNanos;
 		long wall = TimeUnit.MILLISECONDS.toNanos(this.sentWallMillis - older.sentWallMillis);
-		long between = Math.max(elapsed, wall) + older.lostNanos;
-		long left = Math.max(this.leaseNanos, older.leaseNanos - between);
 		boolean missed = older.lostNanos > 0 && older.observedNanos - this.sentNanos > 0;
+		long between = Math.max(elapsed, wall) + (missed ? 0 : older.lostNanos);
+		long left = Math.max(this.leaseNanos, older.leaseNanos - between);
 		return missed
 				? new LeaseDeadline(this.sentNanos, this.sentWallMillis, left,
 						Math.max(this.lostNanos, older.lostNanos), older.observedNanos)

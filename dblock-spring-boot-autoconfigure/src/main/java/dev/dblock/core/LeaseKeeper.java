@@ -2,7 +2,6 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
-import dev.dblock.LockHandle;
 import dev.dblock.LockListener;
 import dev.dblock.LockLostException;
 import dev.dblock.LoggedLock;
@@ -117,9 +116,9 @@ final class LeaseKeeper {
 	 * Work begins again under what a transaction keeps, perhaps in another one that
 	 * stands inside it.
 	 */
-	void reenter(LockHandle handle) {
-		if (handle instanceof LeaseHandle kept && TransactionSynchronizationManager.isActualTransactionActive()) {
-			this.transactions.join(kept);
+	void reenter(LeaseHandle handle) {
+		if (handle.isClosed() && TransactionSynchronizationManager.isActualTransactionActive()) {
+			this.transactions.join(handle);
 		}
 	}
 
@@ -210,8 +209,8 @@ final class LeaseKeeper {
 				lease.prove(proof);
 			}
 			else {
-				findOutWhy(lease);
-				this.losses.lose(lease, LossReason.TAKEN_OVER, "The server refused to extend it");
+				LossReason reason = (lease.isOver() || lease.isUnproven()) ? LossReason.EXPIRED : LossReason.TAKEN_OVER;
+				this.losses.lose(lease, reason, "The server refused to extend it");
 			}
 		}
 		catch (RuntimeException | Error ex) {
@@ -219,18 +218,6 @@ final class LeaseKeeper {
 			throw ex;
 		}
 		checkNotOver(lease);
-	}
-
-	/**
-	 * A refused renewal says what has become of the lock, which an extension does not.
-	 */
-	private void findOutWhy(Lease lease) {
-		try {
-			this.renewer.renewNow(lease, this.timeout);
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Nobody says why the lock '{}' could not be extended", lease.key().name(), ex);
-		}
 	}
 
 	void startRenewal(Lease lease) {

@@ -14,6 +14,7 @@ import java.util.stream.BaseStream;
 import dev.dblock.EndOfWork;
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
+import dev.dblock.SentInterrupts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,7 +64,8 @@ final class LastingResults {
 	 */
 	void delivered(LockedMethod method, @Nullable Object delivered) {
 		Object content = this.types.content(delivered);
-		boolean over = content instanceof Future<?> future && future.isDone();
+		boolean over = content instanceof CompletionStage<?> stage ? EndOfWork.of(stage).toCompletableFuture().isDone()
+				: content instanceof Future<?> future && future.isDone();
 		if (content != null && !over && this.types.isLasting(content.getClass())) {
 			drop(method, content);
 		}
@@ -128,24 +130,18 @@ final class LastingResults {
 	}
 
 	private static void uninterruptibly(Waiting waiting) {
-		boolean interrupted = false;
-		try {
+		try (SentInterrupts.Aside interrupt = SentInterrupts.putAside()) {
 			boolean ended = false;
 			while (!ended) {
 				try {
 					ended = waiting.await();
 				}
 				catch (InterruptedException ex) {
-					interrupted = true;
+					interrupt.takeSeen();
 				}
 				if (!ended) {
 					LockContext.current().ifPresent(LastingResults::ensureNotLost);
 				}
-			}
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
 			}
 		}
 	}

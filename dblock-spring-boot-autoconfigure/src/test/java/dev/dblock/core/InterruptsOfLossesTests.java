@@ -1,10 +1,12 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
@@ -106,17 +108,16 @@ class InterruptsOfLossesTests {
 		assertThat(interrupted).as("the interrupt of somebody else").isTrue();
 	}
 
-	@Test
-	void workThatReentersWhatATransactionKeepsIsInterrupted() throws Exception {
+	private boolean interruptsInATransaction(Consumer<Runnable> reentered) throws Exception {
 		ScriptedTransactions transactions = new ScriptedTransactions();
 		CountDownLatch working = new CountDownLatch(1);
 		AtomicBoolean interrupted = new AtomicBoolean();
 		Worker<Boolean> worker = Worker.start(() -> {
-			assertThatExceptionOfType(LockLostException.class)
+			assertThatExceptionOfType(RuntimeException.class)
 				.isThrownBy(() -> new TransactionTemplate(transactions).executeWithoutResult((status) -> {
 					this.world.template().execute("a", INTERRUPTING, () -> {
 					});
-					this.world.template().execute("a", INTERRUPTING, () -> {
+					reentered.accept(() -> {
 						working.countDown();
 						try {
 							new CountDownLatch(1).await(5, TimeUnit.SECONDS);
@@ -126,13 +127,54 @@ class InterruptsOfLossesTests {
 						}
 					});
 				}));
-			return true;
+			return Thread.currentThread().isInterrupted();
 		});
 		working.await();
 		this.world.advance(LockWorld.LEASE);
 		LockWorld.eventually().until(() -> this.world.news().contains("lost a EXPIRED"));
-		worker.result();
-		assertThat(interrupted).as("the body that runs under the lost lock").isTrue();
+		assertThat(worker.result()).as("an interrupt that stays behind").isFalse();
+		return interrupted.get();
+	}
+
+	@Test
+	void workThatReentersWhatATransactionKeepsIsInterrupted() throws Exception {
+		assertThat(interruptsInATransaction((work) -> this.world.template().execute("a", INTERRUPTING, work::run)))
+			.isTrue();
+	}
+
+	@Test
+	void workUnderSeveralLocksOfWhichATransactionKeepsOneIsInterrupted() throws Exception {
+		Map<String, LockOptions> both = Map.of("a", INTERRUPTING, "b", LockOptions.lease(Duration.ofHours(1)));
+		assertThat(interruptsInATransaction((work) -> this.world.template().executeAll(both, work::run))).isTrue();
+	}
+
+	@Test
+	void whoLocksWhatATransactionKeepsIsInterrupted() throws Exception {
+		Lock lock = this.world.template().asLock("a", INTERRUPTING);
+		assertThat(interruptsInATransaction((work) -> {
+			lock.lock();
+			try {
+				work.run();
+			}
+			finally {
+				lock.unlock();
+			}
+		})).isTrue();
+	}
+
+	@Test
+	void interruptOfALossDoesNotReachTheNextGrantOfLock() {
+		Lock lock = this.world.template().asLock("a", INTERRUPTING);
+		lock.lock();
+		LockHandle first = this.world.engine().heldByThread("a").orElseThrow();
+		lease(first).lose(LossReason.EXPIRED, "scripted");
+		this.repository.forceReleaseNow("a");
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::lock);
+		lock.lock();
+		assertThat(this.world.engine().heldByThread("a").orElseThrow().token()).isGreaterThan(first.token());
+		boolean stale = Thread.interrupted();
+		lock.unlock();
+		assertThat(stale).as("interrupt of the lost lock in the work under the new one").isFalse();
 	}
 
 }

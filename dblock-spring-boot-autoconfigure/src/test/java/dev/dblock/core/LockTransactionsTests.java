@@ -569,4 +569,19 @@ class LockTransactionsTests {
 		assertThat(this.transactions.outcomes()).containsExactly("rollback", "rollback");
 	}
 
+	@Test
+	void newTransactionDoesNotStandUnderALockThatItCouldNotEnter() {
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.transactions.run(() -> {
+			this.locks.execute("a", UNRENEWED, () -> {
+			});
+			this.world.advance(LockWorld.LEASE);
+			LockWorld.eventually().until(() -> this.world.news().contains("lost a EXPIRED"));
+			this.transactions.runNew(() -> assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> this.locks.execute("a", () -> {
+				})));
+			this.transactions.outcomes().add("inner returned");
+		}));
+		assertThat(this.transactions.outcomes()).containsExactly("commit", "inner returned", "rollback");
+	}
+
 }

@@ -101,4 +101,31 @@ class SuspensionTests {
 		assertThat(handle.isHeld()).isFalse();
 	}
 
+	@Test
+	void refusedExtensionIsALossAtOnce() {
+		LockHandle handle = this.world.template().acquire("a", UNRENEWED);
+		this.world.rob("a");
+		this.repository.always(Kind.RENEW, Fault.lost(() -> new QueryTimeoutException("no answer")));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> handle.extend(Duration.ofMinutes(1)))
+			.satisfies((lost) -> assertThat(lost.reason()).isEqualTo(LossReason.TAKEN_OVER));
+		assertThat(this.repository.count(Kind.RENEW)).isZero();
+	}
+
+	@Test
+	void suspensionIsCountedOnce() {
+		WatchedLeases leases = new WatchedLeases();
+		LeaseHandle handle = leases.hold("a", LockWorld.LEASE);
+		handle.stopRenewal();
+		handle.extend(Duration.ofHours(2));
+		leases.clock().suspend(Duration.ofHours(1));
+		leases.repository().next(Kind.RENEW, Fault.before(() -> {
+			leases.clock().advanceNano(Duration.ofNanos(5));
+			leases.watchdog().tick();
+		}));
+		handle.ensureHeld();
+		leases.advance(LockWorld.LEASE.plusSeconds(1));
+		assertThat(leases.repository().isHeld("a")).isTrue();
+		assertThat(handle.isHeld()).as("the server keeps it for most of an hour").isTrue();
+	}
+
 }

@@ -6,12 +6,15 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockTemplate;
+import dev.dblock.WhenLost;
 import dev.dblock.core.LockWorld;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -19,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * What methods return whose declaration does not say that their work goes on.
@@ -60,6 +64,43 @@ class AwaitedResultsTests {
 		assertThat(this.template.inspect("outer").filter(LockInfo::held)).isPresent();
 		work.complete("done");
 		call.get(60, TimeUnit.SECONDS);
+	}
+
+	@Test
+	void deliveredFutureIsNotOverBecauseItsOwnLockWasLost() throws Exception {
+		LockedMethod method = new LockedMethod(Supplier.class.getMethod("get"), Supplier.class);
+		CompletableFuture<String> work = new CompletableFuture<>();
+		CompletionStage<String> inner = this.template.<String, RuntimeException>executeAsync("inner",
+				LockOptions.defaults(), () -> work, AwaitedResultsTests::refused);
+		this.world.rob("inner");
+		this.world.advance(Duration.ofSeconds(11));
+		LockWorld.eventually().until(() -> inner.toCompletableFuture().isDone());
+		assertThatIllegalStateException().isThrownBy(() -> this.results.delivered(method, inner));
+		work.complete("done");
+		LockWorld.eventually().untilAsserted(() -> this.results.delivered(method, inner));
+	}
+
+	@Test
+	void interruptOfSomebodyElseOutlivesALossWhileAResultIsAwaited() throws Exception {
+		LockedMethod method = new LockedMethod(Supplier.class.getMethod("get"), Supplier.class);
+		LockOptions interrupting = LockOptions.defaults().autoRenew(false).whenLost(WhenLost.INTERRUPT);
+		CountDownLatch begun = new CountDownLatch(1);
+		AtomicBoolean interrupted = new AtomicBoolean();
+		Thread thread = new Thread(() -> {
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> this.template.<Object, RuntimeException>execute("outer", interrupting, () -> {
+					begun.countDown();
+					return this.results.ended(method, new CompletableFuture<>());
+				}));
+			interrupted.set(Thread.currentThread().isInterrupted());
+		});
+		thread.start();
+		begun.await();
+		thread.interrupt();
+		LockWorld.eventually().until(() -> !thread.isInterrupted());
+		this.world.advance(Duration.ofSeconds(31));
+		thread.join();
+		assertThat(interrupted).isTrue();
 	}
 
 }

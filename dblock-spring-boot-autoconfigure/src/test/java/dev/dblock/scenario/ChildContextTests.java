@@ -11,6 +11,7 @@ import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineSettings;
 import dev.dblock.core.LockObserver;
 import dev.dblock.core.LockTransactions;
+import dev.dblock.interceptor.DistributedLockAdvisor;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
 import dev.dblock.testing.MongoServer;
@@ -21,6 +22,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -28,6 +32,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.MongoTransactionManager;
 import org.springframework.data.mongodb.core.MongoTemplate;
@@ -170,6 +175,41 @@ class ChildContextTests {
 			return new DefaultLockEngine(new LocalLockRepository(new LocalLockStore()), settings, List.of(),
 					LockObserver.NONE, new LockTransactions());
 		}
+
+		@Bean
+		FixedJob job() {
+			return new FixedJob();
+		}
+
+	}
+
+	@Test
+	void childOfAParentWithAnAdvisorOfItsOwnHasNoOther() {
+		this.parent.close();
+		this.parent = this.instances.startApplication("application", AdvisorConfiguration.class);
+		try (ConfigurableApplicationContext child = child(FixedJobConfiguration.class)) {
+			child.getBean(FixedJob.class).run();
+			assertThat(this.instances.isReleased("fixed")).isTrue();
+			assertThat(child.getBeansOfType(DistributedLockAdvisor.class)).isEmpty();
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class AdvisorConfiguration {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static DistributedLockAdvisor advisorOfTheApplication(ConfigurableListableBeanFactory beans,
+				ObjectProvider<LockEngine> engine) {
+			return new DistributedLockAdvisor(beans, engine, DistributedLockAdvisor.DEFAULT_ORDER);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class FixedJobConfiguration {
 
 		@Bean
 		FixedJob job() {
