@@ -59,9 +59,10 @@ final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 		return this.databases.named(name, "The database factory '%s'".formatted(name));
 	}
 
-	private LockTemplate create(String name) {
+	private LockTemplate create(String databaseFactory) {
 		LockTemplate usual = this.usual.get();
-		NamedBeanHolder<MongoDatabaseFactory> factory = factory(name);
+		NamedBeanHolder<MongoDatabaseFactory> factory = factory(databaseFactory);
+		String name = factory.getBeanName();
 		if (this.databases.isUsual(name)) {
 			return usual;
 		}
@@ -73,12 +74,13 @@ final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 	/**
 	 * Look at the locks in a database. Whoever only looks has no engine made: health and
 	 * meters would count it from then on.
-	 * @param name the name of the database's factory
+	 * @param databaseFactory the name of the database's factory
 	 * @return its locks
 	 * @throws IllegalArgumentException when there is no such factory
 	 */
-	LocksByFullName look(String name) {
-		NamedBeanHolder<MongoDatabaseFactory> factory = factory(name);
+	LocksByFullName look(String databaseFactory) {
+		NamedBeanHolder<MongoDatabaseFactory> factory = factory(databaseFactory);
+		String name = factory.getBeanName();
 		DefaultLockEngine used = engines().get(name);
 		if (used != null) {
 			return used.byFullName();

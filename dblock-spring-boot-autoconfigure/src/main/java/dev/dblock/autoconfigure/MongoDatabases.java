@@ -53,15 +53,23 @@ final class MongoDatabases {
 	}
 
 	/**
-	 * One by its name.
+	 * One by its name, or by an alias.
+	 * @param name what it was called
 	 * @param source where the name was said
+	 * @return the factory, and the name of its bean
 	 * @throws MongoDatabaseFactoryChoiceException when there is none of that name
 	 */
 	NamedBeanHolder<MongoDatabaseFactory> named(String name, String source) {
 		if (!this.beanFactory.containsBean(name) || !this.beanFactory.isTypeMatch(name, MongoDatabaseFactory.class)) {
 			throw MongoDatabaseFactoryChoiceException.ofUnknown(source, names());
 		}
-		return new NamedBeanHolder<>(name, this.beanFactory.getBean(name, MongoDatabaseFactory.class));
+		return new NamedBeanHolder<>(canonical(name), this.beanFactory.getBean(name, MongoDatabaseFactory.class));
+	}
+
+	// Of an alias, the name of the bean is among the aliases
+	private String canonical(String name) {
+		List<String> others = List.of(this.beanFactory.getAliases(name));
+		return others.isEmpty() ? name : names().stream().filter(others::contains).findFirst().orElse(name);
 	}
 
 	/**
