@@ -5,6 +5,7 @@ import java.util.Objects;
 
 import com.mongodb.ClientSessionOptions;
 import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCredential;
 import com.mongodb.MongoDriverInformation;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
@@ -60,27 +61,54 @@ public final class DedicatedDatabaseFactory implements MongoDatabaseFactory, Aut
 	 * @param settings the settings that the application's own client was made with
 	 * @param driver what the application's client tells the server about itself
 	 * @throws IllegalArgumentException when it cannot be seen which servers the factory
-	 * leads to, or when they are not those of the settings
+	 * leads to, or when the application's client finds them, or logs in to them, in
+	 * another way than the settings say
 	 */
 	public DedicatedDatabaseFactory(MongoDatabaseFactory application, MongoClientSettings settings,
 			MongoDriverInformation driver) {
-		checkSameServers(application, settings.getClusterSettings());
+		check(application, settings);
 		this.databaseName = application.getMongoDatabase().getName();
 		this.settings = dedicated(settings);
 		this.driver = driver;
 	}
 
-	private static void checkSameServers(MongoDatabaseFactory application, ClusterSettings mine) {
+	private static void check(MongoDatabaseFactory application, MongoClientSettings settings) {
 		MongoClient client = FactoryClient.of(application);
 		if (client == null) {
 			throw new IllegalArgumentException("the application's %s does not show which client it uses"
 				.formatted(application.getClass().getName()));
 		}
 		ClusterSettings theirs = client.getClusterDescription().getClusterSettings();
-		if (!theirs.getHosts().equals(mine.getHosts()) || !Objects.equals(theirs.getSrvHost(), mine.getSrvHost())) {
+		ClusterSettings mine = settings.getClusterSettings();
+		if (!leadToTheSame(theirs, mine)) {
 			throw new IllegalArgumentException("the application's client leads to %s, the settings that are known to %s"
 				.formatted(theirs.getShortDescription(), mine.getShortDescription()));
 		}
+		MongoClientSettings shown = FactoryClient.settingsOf(client);
+		if (shown != null) {
+			checkSameUser(user(shown), user(settings));
+		}
+	}
+
+	private static boolean leadToTheSame(ClusterSettings one, ClusterSettings other) {
+		return one.getHosts().equals(other.getHosts()) && Objects.equals(one.getSrvHost(), other.getSrvHost())
+				&& Objects.equals(one.getRequiredReplicaSetName(), other.getRequiredReplicaSetName())
+				&& one.getMode() == other.getMode();
+	}
+
+	private static void checkSameUser(String theirs, String mine) {
+		if (!theirs.equals(mine)) {
+			throw new IllegalArgumentException(
+					"the application's client logs in as %s, by the settings that are known it would be as %s"
+						.formatted(theirs, mine));
+		}
+	}
+
+	// Passwords may be others by now
+	private static String user(MongoClientSettings settings) {
+		MongoCredential credential = settings.getCredential();
+		return (credential != null) ? "'%s' of '%s'".formatted(credential.getUserName(), credential.getSource())
+				: "nobody";
 	}
 
 	private static MongoClientSettings dedicated(MongoClientSettings settings) {

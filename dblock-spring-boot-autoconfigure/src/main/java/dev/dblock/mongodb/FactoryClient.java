@@ -2,6 +2,7 @@ package dev.dblock.mongodb;
 
 import java.lang.reflect.Method;
 
+import com.mongodb.MongoClientSettings;
 import com.mongodb.client.MongoClient;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,11 @@ final class FactoryClient {
 	 * Spring Data 4 (Spring Boot 3) shows it to subclasses only, and calls it so.
 	 */
 	static final String OLDER = "getMongoClient";
+
+	/**
+	 * The driver's own client shows its settings by this, if not in its interface.
+	 */
+	static final String SETTINGS = "getSettings";
 
 	private static final @Nullable Method OLDER_METHOD = older();
 
@@ -39,6 +45,18 @@ final class FactoryClient {
 		Object client = (OLDER_METHOD != null) ? ReflectionUtils.invokeMethod(OLDER_METHOD, support)
 				: support.getMongoCluster();
 		return (client instanceof MongoClient found) ? found : null;
+	}
+
+	/**
+	 * The settings that a client was made with, as far as it shows them.
+	 */
+	static @Nullable MongoClientSettings settingsOf(MongoClient client) {
+		Method method = ReflectionUtils.findMethod(client.getClass(), SETTINGS);
+		if (method == null) {
+			return null;
+		}
+		ReflectionUtils.makeAccessible(method);
+		return (ReflectionUtils.invokeMethod(method, client) instanceof MongoClientSettings settings) ? settings : null;
 	}
 
 }

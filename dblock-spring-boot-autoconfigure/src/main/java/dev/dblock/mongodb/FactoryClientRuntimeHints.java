@@ -17,13 +17,19 @@ final class FactoryClientRuntimeHints implements RuntimeHintsRegistrar {
 
 	private static final String SUPPORT = "org.springframework.data.mongodb.core.MongoDatabaseFactorySupport";
 
+	private static final String CLIENT = "com.mongodb.client.internal.MongoClientImpl";
+
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-		if (ClassUtils.isPresent(SUPPORT, classLoader)) {
-			Class<?> support = ClassUtils.resolveClassName(SUPPORT, classLoader);
-			Method older = ReflectionUtils.findMethod(support, FactoryClient.OLDER);
-			if (older != null) {
-				hints.reflection().registerMethod(older, ExecutableMode.INVOKE);
+		register(SUPPORT, FactoryClient.OLDER, hints, classLoader);
+		register(CLIENT, FactoryClient.SETTINGS, hints, classLoader);
+	}
+
+	private static void register(String type, String name, RuntimeHints hints, @Nullable ClassLoader classLoader) {
+		if (ClassUtils.isPresent(type, classLoader)) {
+			Method method = ReflectionUtils.findMethod(ClassUtils.resolveClassName(type, classLoader), name);
+			if (method != null) {
+				hints.reflection().registerMethod(method, ExecutableMode.INVOKE);
 			}
 		}
 	}

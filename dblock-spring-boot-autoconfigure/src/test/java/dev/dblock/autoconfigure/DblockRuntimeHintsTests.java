@@ -44,6 +44,14 @@ class DblockRuntimeHintsTests {
 	}
 
 	@Test
+	void settingsOfTheDriversClientAreKept() throws ReflectiveOperationException {
+		registered();
+		assertThat(this.reflection
+			.onMethodInvocation(Class.forName("com.mongodb.client.internal.MongoClientImpl").getMethod("getSettings")))
+			.accepts(this.hints);
+	}
+
+	@Test
 	void typesOfResultsWhoseWorkGoesOnAreKept() {
 		registered();
 		assertThat(this.reflection.onType(Flux.class)).accepts(this.hints);

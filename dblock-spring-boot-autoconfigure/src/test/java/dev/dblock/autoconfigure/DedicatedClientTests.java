@@ -17,6 +17,7 @@ import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -99,6 +100,29 @@ class DedicatedClientTests {
 	}
 
 	@Test
+	void clientOfTheApplicationsOwnOnTheUsualAddressStopsTheStartToo() {
+		this.onMongo.withBean(MongoClient.class, () -> MongoClients.create("mongodb://localhost:27017/?replicaSet=rs"))
+			.withPropertyValues(ON)
+			.run((context) -> assertRefused(context, "localhost:27017"));
+	}
+
+	@Test
+	void clientThatLogsInWhereTheKnownSettingsDoNotStopsTheStart() {
+		this.onMongo
+			.withBean(MongoClient.class,
+					() -> MongoClients.create("mongodb://app:secret@localhost:27017/shop?authSource=admin"))
+			.withPropertyValues(ON)
+			.run((context) -> assertRefused(context, "logs in as 'app' of 'admin'"));
+	}
+
+	@Test
+	void clientOfTheApplicationsOwnThatDoesAsTheKnownSettingsSayWillDo() {
+		this.onMongo.withUserConfiguration(OwnClientByProperty.class)
+			.withPropertyValues(ON, "spring.mongodb.uri=mongodb://app:secret@127.0.0.1:1/shop?replicaSet=rs")
+			.run((context) -> assertThat(context).hasSingleBean(LockEngine.class));
+	}
+
+	@Test
 	void factoryOfTheApplicationsOwnWithoutSettingsStopsTheStart() {
 		this.contextRunner.withUserConfiguration(OwnFactoryConfiguration.class)
 			.withPropertyValues(ON)
@@ -159,6 +183,16 @@ class DedicatedClientTests {
 		@Bean
 		MongoClient mongo() {
 			return MongoClients.create("mongodb://127.0.0.1:1/");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnClientByProperty {
+
+		@Bean
+		MongoClient mongo(@Value("${spring.mongodb.uri}") String uri) {
+			return MongoClients.create(uri);
 		}
 
 	}

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import com.mongodb.ClientSessionOptions;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCredential;
 import com.mongodb.MongoDriverInformation;
 import com.mongodb.ServerAddress;
 import com.mongodb.client.ClientSession;
@@ -167,6 +168,37 @@ class DedicatedDatabaseFactoryTests {
 			.build();
 		assertThatIllegalArgumentException().isThrownBy(() -> dedicated(looked))
 			.withMessageContaining("db.example.com");
+	}
+
+	@Test
+	void settingsThatFindTheServersInAnotherWayAreRefused() {
+		MongoClientSettings other = settings()
+			.applyToClusterSettings((cluster) -> cluster.requiredReplicaSetName("other"))
+			.build();
+		assertThatIllegalArgumentException().isThrownBy(() -> dedicated(other))
+			.withMessageContaining("requiredReplicaSetName='other'");
+	}
+
+	@Test
+	void settingsThatTakeOneServerForAllAreRefused() {
+		String one = "mongodb://127.0.0.1:1/?directConnection=";
+		try (MongoClient direct = MongoClients.create(one + true)) {
+			this.application = new SimpleMongoClientDatabaseFactory(direct, "shop");
+			MongoClientSettings whole = MongoClientSettings.builder()
+				.applyConnectionString(new ConnectionString(one + false))
+				.build();
+			assertThatIllegalArgumentException().isThrownBy(() -> dedicated(whole)).withMessageContaining("MULTIPLE");
+		}
+	}
+
+	@Test
+	void settingsThatLogInAsAnotherUserAreRefused() {
+		MongoClientSettings other = settings()
+			.credential(MongoCredential.createCredential("ops", "admin", "secret".toCharArray()))
+			.build();
+		assertThatIllegalArgumentException().isThrownBy(() -> dedicated(other))
+			.withMessageContaining("as nobody")
+			.withMessageContaining("as 'ops' of 'admin'");
 	}
 
 	@Test
