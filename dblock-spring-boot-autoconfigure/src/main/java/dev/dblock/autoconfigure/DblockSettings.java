@@ -45,7 +45,7 @@ final class DblockSettings {
 	}
 
 	EngineSettings forEngine(LockSettings locks, LockNamePrefix callPrefix) {
-		String prefix = this.properties.getNamePrefix();
+		String prefix = resolved("dblock.name-prefix", this.properties.getNamePrefix());
 		EngineSettings settings = new EngineSettings(prefix, acquirer(), POSSIBLE, timeout(), poll(), handoff());
 		LockEngine judge = refuseAs("dblock.name-prefix", prefix, () -> new UnlockedEngine(settings));
 		return new EngineSettings(prefix, settings.acquirer(), defaults(judge), settings.timeout(), settings.poll(),
@@ -125,7 +125,18 @@ final class DblockSettings {
 
 	private String acquirer() {
 		String acquirer = this.properties.getAcquirer();
-		return (acquirer != null && StringUtils.hasText(acquirer)) ? acquirer : InstanceName.create();
+		return (acquirer != null && StringUtils.hasText(acquirer)) ? resolved("dblock.acquirer", acquirer)
+				: InstanceName.create();
+	}
+
+	// Spring Boot leaves placeholders that it does not know as they are
+	private static String resolved(String property, String value) {
+		if (value.contains("${")) {
+			throw new InvalidConfigurationPropertyValueException(property, value,
+					"It has a placeholder that cannot be resolved. Set what that stands for, or give it a default as in "
+							+ "${key:default}");
+		}
+		return value;
 	}
 
 	private Duration timeout() {
