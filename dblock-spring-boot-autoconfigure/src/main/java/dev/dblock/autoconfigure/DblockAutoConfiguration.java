@@ -71,8 +71,8 @@ public final class DblockAutoConfiguration {
 	MongoLockRepository lockRepository(DblockProperties properties, ObjectProvider<DedicatedClient> dedicatedClient,
 			ObjectProvider<MongoLockSettingsCustomizer> customizers, ConfigurableListableBeanFactory beanFactory) {
 		NamedBeanHolder<MongoDatabaseFactory> factory = mongoDatabaseFactory(properties, beanFactory);
-		MongoLockSettings settings = MongoEngines.customized(new DblockSettings(properties).forMongodb(),
-				factory.getBeanName(), customizers(customizers, beanFactory));
+		MongoLockSettings settings = MongoEngines.customized(new DblockSettings(properties).forMongodb(), factory,
+				customizers(customizers, beanFactory));
 		beanFactory.registerDependentBean(factory.getBeanName(), REPOSITORY);
 		MongoDatabaseFactory application = factory.getBeanInstance();
 		return new MongoLockRepository(properties.getMongodb().isDedicatedClient()

@@ -51,16 +51,17 @@ record MongoEngines(MongoLockSettings settings, Customizers<MongoLockSettingsCus
 	}
 
 	private MongoLockRepository repository(NamedBeanHolder<MongoDatabaseFactory> factory) {
-		return new MongoLockRepository(factory.getBeanInstance(),
-				customized(this.settings, factory.getBeanName(), this.customizers));
+		return new MongoLockRepository(factory.getBeanInstance(), customized(this.settings, factory, this.customizers));
 	}
 
-	static MongoLockSettings customized(MongoLockSettings settings, String databaseFactory,
+	static MongoLockSettings customized(MongoLockSettings settings, NamedBeanHolder<MongoDatabaseFactory> factory,
 			Customizers<MongoLockSettingsCustomizer> customizers) {
-		// Settings of a store check themselves
-		return customizers.apply(settings, (customizer, each) -> customizer.customize(databaseFactory, each),
-				(each) -> {
-				});
+		// Settings check themselves, and a store whether they fit its database
+		MongoDatabaseFactory database = factory.getBeanInstance();
+		DblockSettings.refuseAs("dblock.mongodb.collection", settings.collection(),
+				() -> new MongoLockRepository(database, settings));
+		return customizers.apply(settings, (customizer, each) -> customizer.customize(factory.getBeanName(), each),
+				(each) -> new MongoLockRepository(database, each));
 	}
 
 }

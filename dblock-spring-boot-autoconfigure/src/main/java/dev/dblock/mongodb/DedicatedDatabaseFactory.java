@@ -153,6 +153,10 @@ public final class DedicatedDatabaseFactory implements MongoDatabaseFactory, Aut
 		return this.settings;
 	}
 
+	String databaseName() {
+		return this.databaseName;
+	}
+
 	@Override
 	public MongoDatabase getMongoDatabase() {
 		return open().getMongoDatabase();

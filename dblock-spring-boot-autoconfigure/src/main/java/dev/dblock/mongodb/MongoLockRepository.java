@@ -104,9 +104,10 @@ import org.springframework.util.function.SingletonSupplier;
  * ended, and arrives before anybody took over, is still applied.
  *
  * <p>
- * The dialect is found out, and the TTL index created, at the first use. After a drop of
- * the collection the index is made again by the first acquire that has to create its
- * document, and after a renewal that finds its document missing.
+ * The dialect is found out, a capped collection refused, and the TTL index created, at
+ * the first use. After a drop of the collection the index is made again by the first
+ * acquire that has to create its document, and after a renewal that finds its document
+ * missing.
  *
  * <p>
  * The idea of one document with holder, reason and take-over is that of MongoDB's own
@@ -128,6 +129,8 @@ public final class MongoLockRepository implements LockRepository {
 
 	private final MongoLockSettings settings;
 
+	private final CappedCollections capped;
+
 	private final LockIndexes indexes;
 
 	private final ReleaseFeed releases;
@@ -146,6 +149,8 @@ public final class MongoLockRepository implements LockRepository {
 	 * @param factory the application's own factory, or a {@link DedicatedDatabaseFactory}
 	 * beside it, which whoever made it closes
 	 * @param settings how to keep them
+	 * @throws IllegalArgumentException when the name of the collection is too long for
+	 * one in that database
 	 */
 	public MongoLockRepository(MongoDatabaseFactory factory, MongoLockSettings settings) {
 		this(factory, settings, System::nanoTime, System::currentTimeMillis);
@@ -153,9 +158,11 @@ public final class MongoLockRepository implements LockRepository {
 
 	MongoLockRepository(MongoDatabaseFactory factory, MongoLockSettings settings, LongSupplier nanoTime,
 			LongSupplier wallTime) {
+		CollectionNames.check(settings, factory);
 		this.factory = factory;
 		this.settings = settings;
 		this.access = SingletonSupplier.of(() -> new StoreAccess(factory, settings, nanoTime, wallTime));
+		this.capped = new CappedCollections(CollectionNames.of(settings));
 		this.indexes = new LockIndexes(settings.createIndexes(), nanoTime);
 		this.fenced = SingletonSupplier.of(() -> new FencedTransactions(new Fences(settings), factory, this, nanoTime));
 		this.releases = new ChangeStreamFeed(() -> this.access.get().collection(ChangeStreamReader.REQUEST_LIMIT));
@@ -179,6 +186,7 @@ public final class MongoLockRepository implements LockRepository {
 	}
 
 	private Statements.Acquired acquire(Statements statements, StoreRequest store, AcquireRequest request) {
+		this.capped.refuse(store);
 		this.indexes.lookAfter(store, request.timeout());
 		Statements.Acquired acquired = statements.acquire(store, request);
 		if (acquired.created()) {

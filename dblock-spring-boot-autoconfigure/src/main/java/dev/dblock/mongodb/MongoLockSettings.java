@@ -71,8 +71,10 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 		Assert.isTrue(collection.indexOf('$') < 0 && collection.indexOf('\0') < 0,
 				() -> "The name of a collection must have neither '$' nor the NUL character in it, but is '%s'"
 					.formatted(collection));
-		Assert.isTrue(!collection.startsWith("system."),
-				() -> "Collections whose names begin with 'system.' are the server's own, as '%s' does"
+		Assert.isTrue(!collection.startsWith("."),
+				() -> "The name of a collection must not begin with a dot, but is '%s'".formatted(collection));
+		Assert.isTrue(!isOfServer(collection),
+				() -> "No part of a collection's name between dots may be 'system', which is the server's own, but the name is '%s'"
 					.formatted(collection));
 		Assert.isTrue(!clockAllowance.isNegative(),
 				() -> "The clock allowance must not be negative, but is " + clockAllowance);
@@ -80,6 +82,11 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 				() -> "The retention must be a day or more, but is " + retention);
 		Assert.isTrue(!timeout.isNegative() && !timeout.isZero(),
 				() -> "The timeout must be positive, but is " + timeout);
+	}
+
+	// At the end too: the name of the fences goes on behind it
+	private static boolean isOfServer(String collection) {
+		return (".%s.".formatted(collection)).contains(".system.");
 	}
 
 }

@@ -56,6 +56,9 @@ class StartupFailureTests {
 	private static final String WITHOUT_BOOTS_REACTIVE_MONGODB = "spring.autoconfigure.exclude="
 			+ "org.springframework.boot.mongodb.autoconfigure.MongoReactiveAutoConfiguration";
 
+	// With room for the locks, and none for their fences
+	private static final String LONG = "l".repeat(250);
+
 	static Stream<Arguments> values() {
 		return Stream.of(arguments("dblock.enabled=maybe", "dblock.enabled", "maybe", "to boolean"),
 				arguments("dblock.lease=soon", "dblock.lease", "soon", "java.time.Duration"),
@@ -72,6 +75,10 @@ class StartupFailureTests {
 				arguments("dblock.poll.max-interval=1ms", "dblock.poll.max-interval", "PT0.001S", "PT0.05S"),
 				arguments("dblock.mongodb.statements=sql", "dblock.mongodb.statements", "sql", "PIPELINE"),
 				arguments("dblock.mongodb.collection=a$b", "dblock.mongodb.collection", "a$b", "'$'"),
+				arguments("dblock.mongodb.collection=.locks", "dblock.mongodb.collection", ".locks",
+						"begin with a dot"),
+				arguments("dblock.mongodb.collection=" + LONG, "dblock.mongodb.collection", "the database 'test'",
+						"may have names of 250 bytes"),
 				arguments("dblock.mongodb.retention=1h", "dblock.mongodb.retention", "1h", "at least PT24H"),
 				arguments("dblock.mongodb.timeout=0s", "dblock.mongodb.timeout", "0s", "at least"),
 				arguments("dblock.mongodb.database-factory=orders", "dblock.mongodb.database-factory=orders",
@@ -170,7 +177,10 @@ class StartupFailureTests {
 				arguments("store-blank", "The MongoLockSettingsCustomizer bean 'collections' failed: ",
 						"The collection of the locks must have a name"),
 				arguments("store-dollar", "The MongoLockSettingsCustomizer bean 'collections' failed: ",
-						"neither '$' nor the NUL character in it, but is 'a$b'"));
+						"neither '$' nor the NUL character in it, but is 'a$b'"),
+				arguments("store-long",
+						"The MongoLockSettingsCustomizer bean 'collections' leaves settings that cannot be: ",
+						"may have names of 250 bytes"));
 	}
 
 	@ParameterizedTest
@@ -324,6 +334,7 @@ class StartupFailureTests {
 				case "store-null" -> null;
 				case "store-blank" -> settings.withCollection(" ");
 				case "store-dollar" -> settings.withCollection("a$b");
+				case "store-long" -> settings.withCollection(LONG);
 				default -> settings;
 			};
 		}

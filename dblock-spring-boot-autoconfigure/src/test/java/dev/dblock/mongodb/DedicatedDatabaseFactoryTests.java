@@ -202,6 +202,15 @@ class DedicatedDatabaseFactoryTests {
 	}
 
 	@Test
+	void clientIsNotMadeToSeeWhetherItsDatabaseHasRoomForTheCollections() {
+		DedicatedDatabaseFactory factory = dedicated(settings().build());
+		assertThatIllegalArgumentException().isThrownBy(() -> repository(factory, "l".repeat(250)))
+			.withMessageContaining("'%s'".formatted(this.application.getMongoDatabase().getName()));
+		factory.close();
+		assertThat(this.clients).hasValue(0);
+	}
+
+	@Test
 	void factoryThatDoesNotShowItsClientIsRefused() {
 		this.application = Mockito.mock(MongoDatabaseFactory.class);
 		assertThatIllegalArgumentException().isThrownBy(() -> dedicated(settings().build()))
@@ -209,7 +218,11 @@ class DedicatedDatabaseFactoryTests {
 	}
 
 	private static MongoLockRepository repository(MongoDatabaseFactory factory) {
-		return new MongoLockRepository(factory, new MongoLockSettings("locks", Duration.ofMillis(500),
+		return repository(factory, "locks");
+	}
+
+	private static MongoLockRepository repository(MongoDatabaseFactory factory, String collection) {
+		return new MongoLockRepository(factory, new MongoLockSettings(collection, Duration.ofMillis(500),
 				Duration.ofDays(1), Duration.ofSeconds(60), StatementDialect.AUTO, true));
 	}
 
