@@ -64,6 +64,14 @@ final class FencedLease {
 	}
 
 	/**
+	 * Whether the transaction that another fence would be written into has this lock's
+	 * already, or will have it.
+	 */
+	boolean isFencedLike(TransactionFence other) {
+		return this.fence != null && this.slot != LeaseState.NO_SLOT && this.fence.isOfSameTransactionAs(other);
+	}
+
+	/**
 	 * One more piece of work of the transaction is under the lock.
 	 */
 	void joinAgain() {

@@ -79,6 +79,15 @@ final class OpenTransaction {
 		}
 	}
 
+	/**
+	 * Whether this transaction has the fence of a lock written by itself where another
+	 * fence of that lock would be written.
+	 */
+	boolean isFencedBy(LeaseHandle handle, TransactionFence other) {
+		FencedLease lease = find(handle);
+		return lease != null && lease.isFencedLike(other);
+	}
+
 	private @Nullable FencedLease find(LeaseHandle handle) {
 		for (FencedLease lease : this.leases) {
 			if (lease.isOf(handle)) {

@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.Lock;
@@ -157,9 +158,38 @@ public final class ReactiveTransactions {
 
 		private final OpenTransaction open;
 
+		private final Map<Object, Object> resources;
+
 		Joined(TransactionContext transaction) {
-			this.open = new OpenTransaction((handle) -> handle.fenceFor(transaction),
+			this.resources = transaction.getResources();
+			this.open = new OpenTransaction((handle) -> fence(handle, transaction),
 					transaction.isCurrentTransactionReadOnly(), null);
+		}
+
+		/**
+		 * Spring leaves the resources of a transaction in place while one of another
+		 * store is inside it. What is found there then is the outer one's, which has the
+		 * fence written right before its own commit.
+		 */
+		private @Nullable TransactionFence fence(LeaseHandle handle, TransactionContext transaction) {
+			TransactionFence fence = handle.fenceFor(transaction);
+			return (fence != null && isOfOuter(handle, fence)) ? null : fence;
+		}
+
+		private boolean isOfOuter(LeaseHandle handle, TransactionFence fence) {
+			return this.resources.keySet()
+				.stream()
+				.anyMatch((key) -> key instanceof Joined outer && outer.open.isFencedBy(handle, fence));
+		}
+
+		@Override
+		public Mono<Void> suspend() {
+			return Mono.fromRunnable(() -> this.resources.put(this, this));
+		}
+
+		@Override
+		public Mono<Void> resume() {
+			return Mono.fromRunnable(() -> this.resources.remove(this));
 		}
 
 		void join(LeaseHandle handle, TransactionContext transaction) {

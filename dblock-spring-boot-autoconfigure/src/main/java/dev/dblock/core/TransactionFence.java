@@ -32,6 +32,15 @@ public interface TransactionFence {
 	boolean isPrepared();
 
 	/**
+	 * Whether another fence would be written into the same transaction of the store.
+	 * @param other the other fence
+	 * @return {@code false} unless that is known
+	 */
+	default boolean isOfSameTransactionAs(TransactionFence other) {
+		return this == other;
+	}
+
+	/**
 	 * Write the fence as a part of the transaction that is about to be committed.
 	 * @param lease the acquisition
 	 * @param token the fencing token of its present owner

@@ -6,6 +6,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.dblock.core.LeaseKey;
+import dev.dblock.core.TransactionFence;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -56,6 +57,11 @@ final class ReactiveTransactionFence extends MongoFence {
 			}
 		}
 		return last;
+	}
+
+	@Override
+	public boolean isOfSameTransactionAs(TransactionFence other) {
+		return other instanceof ReactiveTransactionFence fence && fence.session == this.session;
 	}
 
 	/**
