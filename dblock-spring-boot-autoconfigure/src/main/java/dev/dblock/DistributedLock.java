@@ -26,8 +26,9 @@ import org.springframework.core.annotation.AliasFor;
  *
  * Works on methods, on classes (for each method that others can call: neither private nor
  * static, nor final without being public, nor one that makes a bean; and for the public
- * ones that are inherited from classes without the annotation) and on interfaces, and as
- * a meta-annotation. A method's own annotation comes before that of its class, an
+ * ones that are inherited from classes without the annotation) and on interfaces (for
+ * what they inherit, too, even if a lambda or a proxy implements them), and as a
+ * meta-annotation. A method's own annotation comes before that of its class, an
  * implementation's before that of its interface. Calls from within the same object do not
  * pass the proxy and are not locked. A method that is called in a thread that works under
  * the same lock already re-enters it.

@@ -1,6 +1,8 @@
 package dev.dblock.interceptor;
 
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
@@ -18,7 +20,8 @@ import org.springframework.util.ClassUtils;
 /**
  * Looks at the beans of a context without creating any: those that exist by their
  * instance, others by the class that Spring predicts. Of a scoped bean the target is
- * looked at, not the proxy that leads to it; of a factory, the product as well.
+ * looked at, not the proxy that leads to it; of a factory, the product as well; of a
+ * proxy, those of its interfaces as well that its target does not have.
  */
 final class BeanInspector {
 
@@ -50,7 +53,22 @@ final class BeanInspector {
 		}
 		else {
 			of(name, name, instance).map(this::withCallbacks).ifPresent(beans::add);
+			if (instance != null && Proxy.isProxyClass(instance.getClass())) {
+				beans.addAll(unknownToTarget(name, instance));
+			}
 		}
+	}
+
+	/**
+	 * What a proxy stands for and its target does not implement, as those of repositories
+	 * do not.
+	 */
+	private static List<InspectedBean> unknownToTarget(String name, Object proxy) {
+		Class<?> targetClass = AopProxyUtils.ultimateTargetClass(proxy);
+		return Arrays.stream(proxy.getClass().getInterfaces())
+			.filter((type) -> !type.isAssignableFrom(targetClass))
+			.map((type) -> new InspectedBean(name, type, proxy))
+			.toList();
 	}
 
 	private InspectedBean withCallbacks(InspectedBean bean) {

@@ -1,5 +1,9 @@
 package dev.dblock.interceptor;
 
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Optional;
+
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -19,10 +23,27 @@ final class LockInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		Object target = invocation.getThis();
-		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target) : null;
-		LockOperation operation = this.source.operation(invocation.getMethod(), targetClass).orElse(null);
+		LockOperation operation = operation(invocation.getMethod(), invocation.getThis()).orElse(null);
 		return (operation != null) ? operation.span().invoke(operation, invocation) : invocation.proceed();
+	}
+
+	private Optional<LockOperation> operation(Method method, @Nullable Object target) {
+		if (target == null) {
+			return this.source.operation(method, null);
+		}
+		Class<?> targetClass = AopUtils.getTargetClass(target);
+		return Proxy.isProxyClass(target.getClass()) ? behindProxy(method, target.getClass(), targetClass)
+				: this.source.operation(method, targetClass);
+	}
+
+	/**
+	 * An implementation comes before the interfaces of the proxy in front of it, but what
+	 * stands behind that of a repository does not know them.
+	 */
+	private Optional<LockOperation> behindProxy(Method method, Class<?> proxy, Class<?> targetClass) {
+		boolean implemented = method.getDeclaringClass().isAssignableFrom(targetClass);
+		Optional<LockOperation> first = this.source.operation(method, implemented ? targetClass : proxy);
+		return first.isPresent() ? first : this.source.operation(method, implemented ? proxy : targetClass);
 	}
 
 }

@@ -3,6 +3,7 @@ package dev.dblock.interceptor;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -97,8 +98,9 @@ final class LockOperationSource {
 		// otherwise in each process
 		Method method = isGenerated(called.getDeclaringClass())
 				? ClassUtils.getInterfaceMethodIfPossible(called, called.getDeclaringClass()) : called;
-		Class<?> known = (targetClass != null && !isGenerated(targetClass)) ? targetClass : null;
-		Method specific = AopUtils.getMostSpecificMethod(method, known);
+		Class<?> known = (targetClass != null && isGenerated(targetClass)) ? lockedInterface(method, targetClass)
+				: targetClass;
+		Method specific = specific(method, known);
 		LockedMethod locked = new LockedMethod(specific, userClass(specific, known));
 		LockAnnotations own = LockAnnotations.first(specific, method);
 		boolean underClass = own.alsoOfClass() || !own.arePresent() && isOpenToClassAnnotation(specific)
@@ -128,6 +130,33 @@ final class LockOperationSource {
 		return new LockDeclaration(all, method, contradiction);
 	}
 
+	/**
+	 * The interface in whose name a proxy or a lambda is locked: one of those that it was
+	 * made for, with the annotation on the method or on all of it. The others may be
+	 * Spring's own, of which no annotation speaks.
+	 */
+	private static @Nullable Class<?> lockedInterface(Method method, Class<?> generated) {
+		List<Class<?>> interfaces = Arrays.stream(generated.getInterfaces())
+			.filter((type) -> has(type, method))
+			.toList();
+		Stream<Class<?>> onMethod = interfaces.stream()
+			.filter((type) -> LockAnnotations.arePresent(specific(method, type)));
+		return Stream.concat(onMethod, interfaces.stream().filter(LockAnnotations::arePresent))
+			.findFirst()
+			.orElse(null);
+	}
+
+	private static boolean has(Class<?> type, Method method) {
+		return method.getDeclaringClass().isAssignableFrom(type) || ClassUtils.hasMethod(type, method);
+	}
+
+	private static Method specific(Method method, @Nullable Class<?> type) {
+		// What several interfaces declare, a proxy takes for a call of the first of them
+		Method declared = (type != null && type.isInterface()) ? ClassUtils.getMostSpecificMethod(method, type)
+				: method;
+		return AopUtils.getMostSpecificMethod(declared, type);
+	}
+
 	private static boolean isGenerated(Class<?> type) {
 		return Proxy.isProxyClass(type) || type.isHidden();
 	}
@@ -146,8 +175,8 @@ final class LockOperationSource {
 	}
 
 	/**
-	 * The class in whose name the method is locked: that of the target, unless a proxy or
-	 * another implementation stands behind an interface.
+	 * The class in whose name the method is locked: that of the target, unless another
+	 * implementation stands behind an interface.
 	 */
 	private static Class<?> userClass(Method specific, @Nullable Class<?> targetClass) {
 		if (targetClass == null) {
