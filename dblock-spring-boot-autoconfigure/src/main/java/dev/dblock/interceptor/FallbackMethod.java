@@ -98,11 +98,27 @@ record FallbackMethod(Method method, boolean told) implements WhenRefused {
 			throw new IllegalArgumentException("fallback = \"%s\" returns %s where this method returns %s; have it"
 				.formatted(this.method.getName(), returned.getTypeName(), wanted.getTypeName()) + " return the same");
 		}
+		for (Class<?> thrown : this.method.getExceptionTypes()) {
+			if (!mayPass(thrown, locked.method())) {
+				throw new IllegalArgumentException(
+						"fallback = \"%s\" throws %s, which this method does not declare; declare it here, or throw another"
+							.formatted(this.method.getName(), thrown.getName()));
+			}
+		}
 		if (LockAnnotations.arePresent(this.method)) {
 			throw new IllegalArgumentException(("fallback = \"%s\" names a method that is locked itself, but would be"
 					+ " called without its lock; name one that needs none")
 				.formatted(this.method.getName()));
 		}
+	}
+
+	/**
+	 * Whether an exception reaches the caller as it is. A proxy hides those that its
+	 * method does not declare in one of its own.
+	 */
+	private static boolean mayPass(Class<?> thrown, Method method) {
+		return RuntimeException.class.isAssignableFrom(thrown) || Error.class.isAssignableFrom(thrown)
+				|| ReflectionUtils.declaresException(method, thrown);
 	}
 
 	@Override

@@ -1,5 +1,6 @@
 package dev.dblock.interceptor;
 
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -76,7 +77,8 @@ class FallbackTests {
 	void whatTheFallbackThrowsPassesUnchanged() {
 		Orders orders = orders();
 		holdElsewhere();
-		assertThatExceptionOfType(IOException.class).isThrownBy(() -> orders.failing("7")).withMessage("scripted");
+		assertThatExceptionOfType(FileNotFoundException.class).isThrownBy(() -> orders.failing("7"))
+			.withMessage("scripted");
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> orders.rethrowing("7").get())
 			.withCauseInstanceOf(LockUnavailableException.class);
 	}
@@ -107,6 +109,8 @@ class FallbackTests {
 					returns  | fallback = "number" returns java.lang.Integer where this method returns java.lang.String; have it return the same
 					nothing  | fallback = "nothingInstead" returns java.lang.Integer where this method returns void; have it return the same
 					locked   | fallback = "lockedToo" names a method that is locked itself, but would be called without its lock; name one that needs none
+					throwing | fallback = "throwsMore" throws java.io.IOException, which this method does not declare; declare it here, or throw another
+					narrow   | fallback = "throwsWider" throws java.lang.Exception, which this method does not declare; declare it here, or throw another
 					twice    | fallback = "two" names two methods that would do; rename the one that is not meant
 					both     | both fallback = "fine" and whenUnavailable = SKIP are given; leave one of them out
 					""")
@@ -121,7 +125,7 @@ class FallbackTests {
 			.singleElement()
 			.asString()
 			.endsWith(reason.formatted(type));
-		assertThat(findings).hasSize(8);
+		assertThat(findings).hasSize(10);
 	}
 
 	interface Declarative {
@@ -210,8 +214,8 @@ class FallbackTests {
 			return id;
 		}
 
-		private String fail(String id) throws IOException {
-			throw new IOException("scripted");
+		private String fail(String id) throws FileNotFoundException, IllegalStateException {
+			throw new FileNotFoundException("scripted");
 		}
 
 		@DistributedLock(name = "order", fallback = "rethrow")
@@ -276,6 +280,24 @@ class FallbackTests {
 		@DistributedLock
 		public String lockedToo(String id) {
 			return id;
+		}
+
+		@DistributedLock(fallback = "throwsMore")
+		public String throwing(String id) {
+			return id;
+		}
+
+		String throwsMore(String id) throws IOException {
+			throw new IOException(id);
+		}
+
+		@DistributedLock(fallback = "throwsWider")
+		public String narrow(String id) throws IOException {
+			return id;
+		}
+
+		String throwsWider(String id) throws Exception {
+			throw new IOException(id);
 		}
 
 		@DistributedLock(fallback = "two")
