@@ -47,14 +47,15 @@ final class LockNameParser {
 			return new LockName.Constant(method.path());
 		}
 		String resolved = resolve("name", text);
-		Expression expression = expression("name", text, resolved, TEMPLATE);
-		if (expression instanceof LiteralExpression) {
+		if (resolved.indexOf('#') < 0) {
 			return new LockName.Constant(resolved);
 		}
+		Expression expression = expression("name", text, resolved, TEMPLATE);
 		List<Expression> parts = (expression instanceof CompositeStringExpression composite)
 				? Arrays.asList(composite.getExpressions()) : List.of(expression);
 		check(method, text, parts);
-		return new EvaluatedLockName(method, resolved, parts, this.contexts);
+		return (expression instanceof LiteralExpression) ? new LockName.Constant(resolved)
+				: new EvaluatedLockName(method, resolved, parts, this.contexts);
 	}
 
 	/**
@@ -123,6 +124,9 @@ final class LockNameParser {
 		for (Expression part : parts) {
 			if (part instanceof SpelExpression expression) {
 				references.visit(expression);
+			}
+			else {
+				references.visitText(part.getExpressionString());
 			}
 		}
 		refuse("name", text, references);

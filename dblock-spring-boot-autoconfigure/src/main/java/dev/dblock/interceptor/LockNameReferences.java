@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -31,6 +33,9 @@ import org.springframework.expression.spel.standard.SpelExpression;
 final class LockNameReferences {
 
 	private static final Set<String> ALWAYS = Set.of("#root", "#this");
+
+	private static final Pattern VARIABLE = Pattern
+		.compile("#\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*");
 
 	private final int parameterCount;
 
@@ -59,6 +64,23 @@ final class LockNameReferences {
 	void visit(SpelExpression expression) {
 		visitSums(expression.getAST(), true);
 		visit(expression.getAST(), true);
+	}
+
+	/**
+	 * Visit what is outside of expressions. Whoever writes a parameter there has in mind
+	 * the annotations whose keys are expressions as a whole, and would have one lock for
+	 * all calls.
+	 */
+	void visitText(String text) {
+		VARIABLE.matcher(text)
+			.results()
+			.map(MatchResult::group)
+			.distinct()
+			.filter(this.known::contains)
+			.forEach((variable) -> this.problems
+				.add(("%1$s stands outside of #{…} and is only text there, the same for all"
+						+ " calls; write #{%1$s}, or #{'%1$s'} where that text is meant")
+					.formatted(variable)));
 	}
 
 	/**

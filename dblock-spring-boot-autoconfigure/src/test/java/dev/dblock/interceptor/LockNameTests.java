@@ -37,7 +37,8 @@ class LockNameTests {
 
 	private final MockEnvironment environment = new MockEnvironment().withProperty("region", "north")
 		.withProperty("blank", " ")
-		.withProperty("field", "id");
+		.withProperty("field", "id")
+		.withProperty("hash", "#order");
 
 	private final DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 
@@ -59,8 +60,8 @@ class LockNameTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "$$ROOT", "$where", "a.b", "$$NOW", "it's \"quoted\"", "\uD83D\uDD12", "#order", "{}",
-			"a}b", "T(java.lang.Runtime)" })
+	@ValueSource(strings = { "$$ROOT", "$where", "a.b", "$$NOW", "it's \"quoted\"", "\uD83D\uDD12", "#orders",
+			"# order", "{}", "a}b", "T(java.lang.Runtime)", "Orders#settle", "issue-#7" })
 	void oddTextIsText(String text) {
 		assertThat(parse("settle", text)).isEqualTo(new LockName.Constant(text));
 	}
@@ -277,6 +278,14 @@ class LockNameTests {
 					#{#root.nothing}| cannot be evaluated: there is no property 'nothing' of #root, only .*
 					#{('a' + #order).trim()} | cannot be evaluated: \\('a' \\+ #order\\) inside of an expression could join text with what is null; write the parts one after the other, as in order-#.#id.
 					#{{1}.![#this + #order]} | cannot be evaluated: \\(#this \\+ #order\\) inside of .*
+					#order          | cannot be evaluated: #order stands outside of #... and is only text there, the same for all calls; write #.#order., or #.'#order'. where that text is meant
+					'order-' + #order.id | cannot be evaluated: #order stands outside of .*
+					order-#a0       | cannot be evaluated: #a0 stands outside of .*
+					order-#p0-x     | cannot be evaluated: #p0 stands outside of .*
+					#root.methodName | cannot be evaluated: #root stands outside of .*
+					#order-#order-#a0-#{#order.id} | cannot be evaluated: #order stands outside of [^;]*; write [^;]*; #a0 stands outside of [^;]*; write [^;]*
+					#{#order.id}-#order | cannot be evaluated: #order stands outside of .*
+					x-${hash}       | cannot be evaluated: #order stands outside of .*
 					x-${nowhere}    | has a placeholder that cannot be resolved: .*nowhere.*; set the property, or give it a default as in \\$.key:default.
 					${blank}        | is blank once its placeholders are resolved; give a name, or leave it out
 					""")
@@ -324,6 +333,12 @@ class LockNameTests {
 					+ " compiled without the names of its parameters; compile it with -parameters, or write #a0 for"
 					+ " the first");
 		assertThat(this.parser.parse(method, "order-#{#a0}").of(null, new Object[] { "7" })).isEqualTo("order-7");
+	}
+
+	@Test
+	void textThatLooksLikeAParameterCanBeMeant() {
+		assertThat(name("settle", "#{'#order'}", new Order("7"))).isEqualTo("#order");
+		assertThat(name("none", "#order")).isEqualTo("#order");
 	}
 
 	@Test
