@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.convert.ConverterNotFoundException;
 import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
@@ -98,14 +99,42 @@ final class LockNamePart {
 		if (value instanceof Collection<?> collection) {
 			return elements(collection);
 		}
-		String text = (String) this.context.getTypeConverter()
-			.convertValue(value, TypeDescriptor.forObject(value), STRING);
-		if (value != null && text != null && isThatOfObject(text, value)) {
+		String text = converted(value);
+		if (value != null && text != null) {
+			refuseThatOfObject(text, value);
+		}
+		return text;
+	}
+
+	/**
+	 * Not everything that has a text is the same wherever that text is: a map has its
+	 * elements in some order, an address may have looked up its name, and an entity's
+	 * text has what changes in it. So what Spring does not convert is left to the
+	 * expression.
+	 */
+	private @Nullable String converted(@Nullable Object value) {
+		try {
+			return (String) this.context.getTypeConverter()
+				.convertValue(value, TypeDescriptor.forObject(value), STRING);
+		}
+		catch (EvaluationException ex) {
+			if (value == null || !(ex.getCause() instanceof ConverterNotFoundException)) {
+				throw ex;
+			}
+			refuseThatOfObject(value.toString(), value);
+			throw new EvaluationException(("a %s is not made into text by itself, since its toString() may differ from"
+					+ " instance to instance; name one of its properties, or call its toString() in the expression if"
+					+ " it says the same everywhere")
+				.formatted(value.getClass().getName()), ex);
+		}
+	}
+
+	private static void refuseThatOfObject(String text, Object value) {
+		if (isThatOfObject(text, value)) {
 			throw new EvaluationException(("a %s has no text of its own, and the one of java.lang.Object differs from"
 					+ " instance to instance; name one of its properties")
 				.formatted(value.getClass().getName()));
 		}
-		return text;
 	}
 
 	// Spring converts whatever could be made from text, by what its toString() says

@@ -1,5 +1,6 @@
 package dev.dblock.interceptor;
 
+import java.io.File;
 import java.lang.reflect.Method;
 import java.math.BigDecimal;
 import java.nio.file.Path;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -148,6 +150,30 @@ class LockNameTests {
 				.withMessageContaining("has no text of its own");
 		}
 		assertThat(name("any", "#{#value.text}", new OrderId("7"))).isEqualTo("7");
+	}
+
+	@Test
+	void objectThatIsNotMadeIntoTextIsRefusedWithWhatToWrite() {
+		Object map = new LinkedHashMap<>(Map.of("a", 1));
+		for (Object value : new Object[] { new Sku("7"), Path.of("a"), map, OptionalInt.of(1) }) {
+			for (String template : List.of("#{#value}", "#{'x-' + #value}")) {
+				assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, value))
+					.withMessageContaining("in the name '" + template + "' cannot be evaluated: a "
+							+ value.getClass().getName() + " is not made into text by itself, since its toString()"
+							+ " may differ from instance to instance; name one of its properties, or call its"
+							+ " toString() in the expression if it says the same everywhere");
+			}
+		}
+		assertThat(name("any", "#{#value.toString()}", new Sku("7"))).isEqualTo("sku 7");
+		assertThat(name("any", "#{'x-' + #value.toString()}", Path.of("a"))).isEqualTo("x-a");
+		assertThatIllegalArgumentException().isThrownBy(() -> name("any", "#{#value}", new Object()))
+			.withMessageContaining("a java.lang.Object has no text of its own");
+	}
+
+	@Test
+	void objectThatCouldBeMadeOfTextBecomesIt() {
+		assertThat(name("any", "#{#value}", new Order("7"))).isEqualTo("Order[id=7]");
+		assertThat(name("any", "#{#value}", new File("a"))).isEqualTo("a");
 	}
 
 	@Test
@@ -375,6 +401,15 @@ class LockNameTests {
 
 		public String getText() {
 			return this.text;
+		}
+
+	}
+
+	record Sku(String id) {
+
+		@Override
+		public String toString() {
+			return "sku " + this.id;
 		}
 
 	}
