@@ -69,6 +69,10 @@ final class EvaluatedLockName implements LockName {
 		catch (EvaluationException ex) {
 			throw new IllegalArgumentException(message(part, "cannot be evaluated: " + ex.getMessage()), ex);
 		}
+		catch (RuntimeException ex) {
+			// SpEL lets through what the methods throw that it calls
+			throw new IllegalArgumentException(message(part, "cannot be evaluated: it failed with " + ex), ex);
+		}
 	}
 
 	private String message(Expression part, String reason) {

@@ -34,6 +34,10 @@ final class LockCondition {
 		catch (EvaluationException ex) {
 			throw new IllegalArgumentException(message("cannot be evaluated: " + ex.getMessage()), ex);
 		}
+		catch (RuntimeException ex) {
+			// SpEL lets through what the methods throw that it calls
+			throw new IllegalArgumentException(message("cannot be evaluated: it failed with " + ex), ex);
+		}
 		if (value instanceof Boolean met) {
 			return met;
 		}

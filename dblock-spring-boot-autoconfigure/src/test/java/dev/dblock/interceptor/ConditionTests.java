@@ -73,6 +73,24 @@ class ConditionTests {
 	}
 
 	@Test
+	void callWhoseConditionThrowsIsRefusedAndNotRun() {
+		Orders orders = orders();
+		assertThatIllegalArgumentException().isThrownBy(() -> orders.parsed("x"))
+			.withMessageContaining("Nobody can tell whether to lock ")
+			.withMessageContaining("Orders#parsed(String), and the method was not called: the condition"
+					+ " 'T(Integer).parseInt(#id) > 3' cannot be evaluated: it failed with"
+					+ " java.lang.NumberFormatException: ")
+			.withCauseExactlyInstanceOf(NumberFormatException.class);
+		assertThat(events()).isEmpty();
+	}
+
+	@Test
+	void nullIsNotGreaterThanAnythingSoThatTheCallRunsUnlocked() {
+		assertThat(orders().settle(null)).isEqualTo("settled");
+		assertThat(events()).isEmpty();
+	}
+
+	@Test
 	void conditionThatCannotBeEvaluatedStopsTheStart() {
 		this.context.register(LockingConfiguration.class);
 		this.context.registerBean("orders", Wrong.class);
@@ -108,6 +126,11 @@ class ConditionTests {
 
 		@DistributedLock(condition = "#id.length() > 3")
 		public String lengthy(String id) {
+			return "settled";
+		}
+
+		@DistributedLock(condition = "T(Integer).parseInt(#id) > 3")
+		public String parsed(String id) {
 			return "settled";
 		}
 

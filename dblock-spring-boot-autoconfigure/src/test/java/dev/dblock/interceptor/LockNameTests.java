@@ -32,7 +32,6 @@ import org.springframework.context.i18n.LocaleContextHolder;
 import org.springframework.mock.env.MockEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class LockNameTests {
@@ -279,9 +278,15 @@ class LockNameTests {
 	}
 
 	@Test
-	void exceptionOfTheArgumentIsThatOfTheCaller() {
-		assertThatExceptionOfType(UnsupportedOperationException.class)
-			.isThrownBy(() -> name("any", "#{#value.fail()}", new Failing()));
+	void exceptionOfWhatAnExpressionCallsIsToldWithMethodAndExpression() {
+		for (String template : List.of("#{#value.fail()}", "#{'x-' + #value}")) {
+			assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, new Failing()))
+				.withMessageStartingWith("The lock of " + Orders.class.getName()
+						+ "#any(Object) has no name, and the method was not called: #{")
+				.withMessageEndingWith("in the name '" + template + "' cannot be evaluated: it failed with"
+						+ " java.lang.UnsupportedOperationException: scripted")
+				.withCauseExactlyInstanceOf(UnsupportedOperationException.class);
+		}
 	}
 
 	@ParameterizedTest
@@ -417,7 +422,12 @@ class LockNameTests {
 	public static class Failing {
 
 		public String fail() {
-			throw new UnsupportedOperationException();
+			throw new UnsupportedOperationException("scripted");
+		}
+
+		@Override
+		public String toString() {
+			return fail();
 		}
 
 	}
