@@ -35,7 +35,11 @@ final class FailureTranslation {
 
 	private static final String NO_SERVER = "Timed out while waiting for a server";
 
-	private static final Set<Integer> DENIED = Set.of(11, 13, 18, 8000);
+	private static final int LOGIN_FAILED = 18;
+
+	private static final Set<Integer> DENIED = Set.of(11, 13, 8000);
+
+	private static final String ADVICE_ON_LOGIN = "Check the user, the password and the authSource";
 
 	/** Labels of the server, or of the driver, that say that it may work soon. */
 	private static final Set<String> PASSING = Set.of("RetryableWriteError", "RetryableError");
@@ -92,6 +96,9 @@ final class FailureTranslation {
 							+ "replica set are up"),
 					cause);
 		}
+		if (isLogin(cause)) {
+			return new PermissionDeniedDataAccessException(text(action, "the login failed", ADVICE_ON_LOGIN), cause);
+		}
 		if (isDenied(cause)) {
 			return new PermissionDeniedDataAccessException(text(action, "MongoDB denied it",
 					"The user needs the rights to find, insert, update and remove in that collection"), cause);
@@ -140,15 +147,33 @@ final class FailureTranslation {
 	 * ways out.
 	 */
 	static String adviceOnIndex(MongoException cause) {
+		return advice(cause, "Grant the right to createIndex");
+	}
+
+	/**
+	 * Say what to do about a collection that could not be created.
+	 */
+	static String adviceOnCollection(MongoException cause) {
+		return advice(cause, "Grant the rights to find, insert, update, remove and createIndex there");
+	}
+
+	private static String advice(MongoException cause, String whenDenied) {
+		if (isLogin(cause)) {
+			return ADVICE_ON_LOGIN;
+		}
 		if (isDenied(cause)) {
-			return "Grant the right to createIndex";
+			return whenDenied;
 		}
 		return (isTimeout(cause) || isNoServer(cause))
 				? "Check the load of MongoDB and that a majority of its replica set is up" : "Mend what MongoDB says";
 	}
 
+	private static boolean isLogin(MongoException cause) {
+		return cause instanceof MongoSecurityException || cause.getCode() == LOGIN_FAILED;
+	}
+
 	private static boolean isDenied(MongoException cause) {
-		return cause instanceof MongoSecurityException || DENIED.contains(cause.getCode());
+		return DENIED.contains(cause.getCode());
 	}
 
 	private static boolean isTimeout(MongoException cause) {

@@ -190,10 +190,24 @@ class FailureTranslationTests {
 				new MongoOperationTimeoutException("late"));
 	}
 
+	@ParameterizedTest
+	@MethodSource("failedLogins")
+	void aFailedLoginIsNotTakenForAMissingRight(MongoException thrown) {
+		assertThat(this.failures.translate("acquire the lock 'stock'", LIMIT, thrown))
+			.isInstanceOf(PermissionDeniedDataAccessException.class)
+			.hasMessage("Could not acquire the lock 'stock' in the collection 'locks': the login failed. Check the "
+					+ "user, the password and the authSource");
+	}
+
+	static Stream<MongoException> failedLogins() {
+		return Stream.of(command(18), new MongoSecurityException(null, "login"));
+	}
+
 	@Test
 	void theAdviceOnAnIndexFitsWhatWentWrong() {
 		assertThat(FailureTranslation.adviceOnIndex(command(13))).isEqualTo("Grant the right to createIndex");
-		assertThat(FailureTranslation.adviceOnIndex(new MongoSecurityException(null, "login"))).startsWith("Grant");
+		assertThat(FailureTranslation.adviceOnIndex(new MongoSecurityException(null, "login")))
+			.isEqualTo("Check the user, the password and the authSource");
 		assertThat(FailureTranslation.adviceOnIndex(new MongoOperationTimeoutException("late")))
 			.isEqualTo("Check the load of MongoDB and that a majority of its replica set is up");
 		assertThat(FailureTranslation
