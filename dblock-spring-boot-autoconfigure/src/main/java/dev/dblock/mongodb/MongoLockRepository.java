@@ -197,30 +197,34 @@ public final class MongoLockRepository implements LockRepository {
 	}
 
 	private AcquireAnswer raiseFence(String name, AcquireAnswer.Granted grant, Duration timeout, TimeLimit limit) {
-		return execute("raise the fence of the lock '" + name + "', under which an earlier holder's transaction "
-				+ "may still be open,", timeout, limit, (statements, store) -> {
-					if (!this.fencesAreRaised && !this.access.get().tellsOfTransactions(store)) {
-						return grant;
-					}
-					fences().raise(store, name, Fences.ALL_SLOTS, grant.token());
-					this.fencesAreRaised = true;
-					return new AcquireAnswer.Granted(grant.token(), grant.lastToken(), grant.acquiredAt(), true);
-				});
+		return this.access.get()
+			.executeOnFences("raise the fence of the lock '" + name + "', under which an earlier holder's transaction "
+					+ "may still be open,", timeout, limit, (statements, store) -> {
+						if (!this.fencesAreRaised && !this.access.get().tellsOfTransactions(store)) {
+							return grant;
+						}
+						fences().raise(store, name, Fences.ALL_SLOTS, grant.token());
+						this.fencesAreRaised = true;
+						return new AcquireAnswer.Granted(grant.token(), grant.lastToken(), grant.acquiredAt(), true);
+					});
 	}
 
 	void createFences() {
-		execute("make the collection of the fences", this.settings.timeout(), (statements, store) -> {
-			fences().create(store);
-			return true;
-		});
+		Duration timeout = this.settings.timeout();
+		this.access.get()
+			.executeOnFences("make the collection of the fences", timeout, limit(timeout), (statements, store) -> {
+				fences().create(store);
+				return true;
+			});
 	}
 
 	void settleFence(LeaseKey lease, long token, List<Integer> slots) {
-		execute("wait for earlier transactions under the lock '" + lease.name() + "'", LONGEST_SETTLEMENT,
-				TimeLimit.fixed(LONGEST_SETTLEMENT), (statements, store) -> {
-					fences().raise(store, lease.name(), slots, token);
-					return true;
-				});
+		this.access.get()
+			.executeOnFences("wait for earlier transactions under the lock '" + lease.name() + "'", LONGEST_SETTLEMENT,
+					TimeLimit.fixed(LONGEST_SETTLEMENT), (statements, store) -> {
+						fences().raise(store, lease.name(), slots, token);
+						return true;
+					});
 	}
 
 	/**

@@ -33,6 +33,8 @@ final class StoreAccess {
 
 	private final FailureTranslation failures;
 
+	private final FailureTranslation failuresOfFences;
+
 	StoreAccess(MongoDatabaseFactory factory, MongoLockSettings settings, LongSupplier nanoTime,
 			LongSupplier wallTime) {
 		this.template = template(factory);
@@ -42,6 +44,7 @@ final class StoreAccess {
 		this.dialect = new DialectDetection(settings.statements(), new PipelineStatements(times),
 				new ClassicStatements(times, this.clock), this.hello::say);
 		this.failures = new FailureTranslation(settings.collection());
+		this.failuresOfFences = new FailureTranslation(Fences.collectionBeside(settings.collection()));
 	}
 
 	// No bean, and nothing of the application's: neither its converter, whose entities
@@ -65,6 +68,24 @@ final class StoreAccess {
 	 * @return its result
 	 */
 	<T> T execute(String action, Duration timeout, TimeLimit limit, BiFunction<Statements, StoreRequest, T> work) {
+		return execute(this.failures, action, timeout, limit, work);
+	}
+
+	/**
+	 * Make a request that is about the collection of the fences.
+	 * @param action what it is to do
+	 * @param timeout how long it may take
+	 * @param limit what is said of that time where it runs out
+	 * @param work the request
+	 * @return its result
+	 */
+	<T> T executeOnFences(String action, Duration timeout, TimeLimit limit,
+			BiFunction<Statements, StoreRequest, T> work) {
+		return execute(this.failuresOfFences, action, timeout, limit, work);
+	}
+
+	private <T> T execute(FailureTranslation failures, String action, Duration timeout, TimeLimit limit,
+			BiFunction<Statements, StoreRequest, T> work) {
 		try {
 			T result = this.template.execute((database) -> {
 				StoreRequest store = new StoreRequest(database, this.collection, timeout);
@@ -75,7 +96,7 @@ final class StoreAccess {
 		catch (RuntimeException ex) {
 			this.clock.forget();
 			this.collection.forget();
-			throw this.failures.translate(action, limit, ex);
+			throw failures.translate(action, limit, ex);
 		}
 	}
 
