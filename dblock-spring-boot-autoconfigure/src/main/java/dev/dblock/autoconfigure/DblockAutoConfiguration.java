@@ -23,6 +23,7 @@ import dev.dblock.mongodb.LockFence;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.MongoLockSettingsCustomizer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -173,8 +174,21 @@ public final class DblockAutoConfiguration {
 	LockFence lockFence(DblockProperties properties, ObjectProvider<MongoLockRepository> repository,
 			ConfigurableListableBeanFactory beanFactory) {
 		return (new DblockSettings(properties).mode() == LockMode.MONGODB)
-				? new LockFence(repository.getObject(), mongoDatabaseFactory(properties, beanFactory).getBeanInstance())
+				? LockFence.of(repository.getObject(), sessions(properties, beanFactory))
 				: LockFence.ofLocksElsewhere();
+	}
+
+	// A repository of the application's own may stand beside factories of which none is
+	// the usual one
+	private static @Nullable MongoDatabaseFactory sessions(DblockProperties properties,
+			ConfigurableListableBeanFactory beanFactory) {
+		try {
+			return mongoDatabaseFactory(properties, beanFactory).getBeanInstance();
+		}
+		catch (MongoDatabaseFactoryChoiceException ex) {
+			logger.debug("Only sessions of the client that has the locks can be fenced", ex);
+			return null;
+		}
 	}
 
 	@Bean

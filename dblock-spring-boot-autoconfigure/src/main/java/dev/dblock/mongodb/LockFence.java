@@ -1,7 +1,9 @@
 package dev.dblock.mongodb;
 
 import java.util.function.BiFunction;
+import java.util.stream.Stream;
 
+import com.mongodb.ClientSessionOptions;
 import com.mongodb.client.ClientSession;
 import dev.dblock.LockHandle;
 import dev.dblock.core.FencedSessions;
@@ -41,7 +43,8 @@ public final class LockFence {
 	/**
 	 * A fence for the locks of a repository.
 	 * @param repository where the locks are kept
-	 * @param factory a factory over the client that the sessions are started with
+	 * @param factory a factory over the client that the sessions are started with, unless
+	 * that is the client of the locks
 	 */
 	public LockFence(MongoLockRepository repository, MongoDatabaseFactory factory) {
 		this((session, lock) -> fenceFor(repository, factory, session, lock));
@@ -49,6 +52,20 @@ public final class LockFence {
 
 	private LockFence(@Nullable BiFunction<ClientSession, LockHandle, TransactionFence> fences) {
 		this.fences = fences;
+	}
+
+	/**
+	 * A fence for the locks of a repository, and for sessions of its client, or of the
+	 * application's where that leads to the same servers.
+	 * @param repository where the locks are kept
+	 * @param application the application's factory, or {@code null} when there is none to
+	 * go by
+	 * @return a fence
+	 */
+	public static LockFence of(MongoLockRepository repository, @Nullable MongoDatabaseFactory application) {
+		MongoDatabaseFactory locks = repository.factory();
+		return new LockFence((session, lock) -> fenceFor(repository,
+				(application != null && SameServers.areOf(application, locks)) ? application : locks, session, lock));
 	}
 
 	/**
@@ -73,7 +90,8 @@ public final class LockFence {
 	 * @throws IllegalStateException when the session is in no transaction, when four
 	 * others are under way under the same lock, or when fences are switched off
 	 * ({@code dblock.mongodb.fence-transactions})
-	 * @throws IllegalArgumentException when the session is of another client
+	 * @throws IllegalArgumentException when the session is of another client than those
+	 * that lead to the lock
 	 */
 	public void fence(ClientSession session, LockHandle lock) {
 		if (!session.hasActiveTransaction()) {
@@ -95,8 +113,8 @@ public final class LockFence {
 	private static SessionFence fenceFor(MongoLockRepository usual, MongoDatabaseFactory factory, ClientSession session,
 			LockHandle lock) {
 		return (FencedSessions.storeOf(lock) instanceof MongoLockRepository other && other != usual)
-				? new SessionFence(other.fencedTransactions(), other.factory(), session)
-				: new SessionFence(usual.fencedTransactions(), factory, session);
+				? SessionFence.of(other, other.factory(), session, lock)
+				: SessionFence.of(usual, factory, session, lock);
 	}
 
 	private static final class SessionFence extends MongoFence {
@@ -105,10 +123,31 @@ public final class LockFence {
 
 		private final ClientSession session;
 
-		SessionFence(FencedTransactions fenced, MongoDatabaseFactory factory, ClientSession session) {
+		private SessionFence(FencedTransactions fenced, MongoDatabaseFactory factory, ClientSession session) {
 			super(fenced);
 			this.factory = factory;
 			this.session = session;
+		}
+
+		static SessionFence of(MongoLockRepository repository, MongoDatabaseFactory factory, ClientSession session,
+				LockHandle lock) {
+			FencedTransactions fenced = repository.fencedTransactions();
+			return Stream.of(factory, repository.factory())
+				.filter((candidate) -> isOf(candidate, session))
+				.findFirst()
+				.map((own) -> new SessionFence(fenced, own, session))
+				.orElseThrow(() -> new IllegalArgumentException(
+						("The session is of another MongoClient than those that lead to the lock '%s'. Start it with "
+								+ "the client of the MongoDatabaseFactory that has the locks, or make a "
+								+ "LockFence(repository, factory) with a factory over the session's client")
+							.formatted(lock.name())));
+		}
+
+		// The driver goes by this too. It asks no server
+		private static boolean isOf(MongoDatabaseFactory factory, ClientSession session) {
+			try (ClientSession own = factory.getSession(ClientSessionOptions.builder().build())) {
+				return own.getOriginator() == session.getOriginator();
+			}
 		}
 
 		@Override
