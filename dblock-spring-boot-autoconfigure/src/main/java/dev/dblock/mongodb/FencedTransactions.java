@@ -71,19 +71,20 @@ final class FencedTransactions {
 	}
 
 	/**
-	 * See to it that the collection of the fences is there: a transaction cannot write to
-	 * one that is younger than itself.
+	 * See to it that the collection of the fences is there, since a transaction cannot
+	 * write to one that is younger than itself, and that old ones are removed from it.
 	 */
 	void prepare() {
-		if (!this.prepared) {
-			prepareOnce();
+		if (!isPrepared() && !LockFence.isOpenHere()) {
+			prepareNow();
 		}
 	}
 
 	/**
-	 * Whoever comes meanwhile waits, since its transaction would be too old as well.
+	 * Whoever comes before it was there waits, since its transaction would be too old as
+	 * well.
 	 */
-	private void prepareOnce() {
+	private void prepareNow() {
 		this.preparation.lock();
 		try {
 			if (!isPrepared()) {
@@ -92,6 +93,7 @@ final class FencedTransactions {
 			}
 		}
 		catch (RuntimeException ex) {
+			this.fences.indexes().failed();
 			this.nextPreparation = this.nanoTime.getAsLong() + PAUSE_AFTER_FAILURE;
 			logger.debug("The collection of the fences could not be created; the next fence may do it by the way", ex);
 		}
@@ -105,7 +107,7 @@ final class FencedTransactions {
 	 * failed.
 	 */
 	boolean isPrepared() {
-		return this.prepared || this.nanoTime.getAsLong() - this.nextPreparation < 0;
+		return this.prepared ? !this.fences.indexes().isDue() : this.nanoTime.getAsLong() - this.nextPreparation < 0;
 	}
 
 	Written write(MongoDatabaseFactory factory, ClientSession session, LeaseKey lease, long token, int slot) {

@@ -1,18 +1,16 @@
 package dev.dblock.mongodb;
 
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
 import com.mongodb.MongoBulkWriteException;
-import com.mongodb.MongoException;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.BulkWriteOptions;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
-import com.mongodb.client.model.IndexOptions;
 import com.mongodb.client.model.ReturnDocument;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.UpdateOptions;
@@ -21,8 +19,6 @@ import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import static dev.dblock.mongodb.BsonParts.doc;
 import static dev.dblock.mongodb.BsonParts.number;
@@ -47,19 +43,18 @@ import static dev.dblock.mongodb.BsonParts.text;
  */
 final class Fences {
 
-	private static final Logger logger = LoggerFactory.getLogger(Fences.class);
-
 	private static final String USUAL_LOCKS = "dblock_locks";
 
 	private static final String USUAL_FENCES = "dblock_fences";
 
 	private static final String WRITES = "writes";
 
+	private static final BsonInt32 NO_WRITES = new BsonInt32(0);
+
 	private static final int DUPLICATE_KEY = 11000;
 
-	private static final int NAMESPACE_EXISTS = 48;
-
-	private static final BsonDocument RETURNED = doc(LockDocument.TOKEN, new BsonInt32(1));
+	private static final BsonDocument RETURNED = doc(LockDocument.TOKEN, new BsonInt32(1)).append(WRITES,
+			new BsonInt32(1));
 
 	static final FindOneAndUpdateOptions WRITE = new FindOneAndUpdateOptions().upsert(true)
 		.returnDocument(ReturnDocument.AFTER)
@@ -73,11 +68,11 @@ final class Fences {
 
 	private final LockCollection collection;
 
-	private final boolean createIndexes;
+	private final FenceIndexes indexes;
 
-	Fences(MongoLockSettings settings) {
+	Fences(MongoLockSettings settings, LongSupplier nanoTime) {
 		this.collection = new LockCollection(collectionBeside(settings.collection()));
-		this.createIndexes = settings.createIndexes();
+		this.indexes = new FenceIndexes(this.collection, settings.createIndexes(), nanoTime);
 	}
 
 	/**
@@ -96,6 +91,10 @@ final class Fences {
 		return this.collection.name();
 	}
 
+	FenceIndexes indexes() {
+		return this.indexes;
+	}
+
 	static BsonDocument slot(String name, int slot) {
 		return doc(LockDocument.ID, doc("name", text(name)).append("slot", new BsonInt32(slot)));
 	}
@@ -105,38 +104,6 @@ final class Fences {
 	static BsonDocument atLeast(long token) {
 		return doc("$max", doc(LockDocument.TOKEN, number(token))).append("$inc", doc(WRITES, number(1)))
 			.append("$currentDate", doc(LockDocument.UPDATED_AT, BsonBoolean.TRUE));
-	}
-
-	/**
-	 * Make the collection before a transaction needs it: inside one, some servers do not.
-	 * @param store the store
-	 */
-	void create(StoreRequest store) {
-		StoreRequest fences = store.on(this.collection);
-		if (this.createIndexes) {
-			try {
-				fences.collection()
-					.createIndex(doc(LockDocument.UPDATED_AT, new BsonInt32(1)),
-							new IndexOptions().expireAfter(1L, TimeUnit.DAYS));
-				return;
-			}
-			catch (MongoException ex) {
-				logger
-					.warn("The index that removes old fences from '{}' could not be created ({}). Transactions are fenced "
-							+ "without it; the fences of names that are no longer used stay. {}, "
-							+ "or run db.getCollection('{}').createIndex({updatedAt: 1}, {expireAfterSeconds: 86400}) once, "
-							+ "or set dblock.mongodb.create-indexes=false", this.collection.name(), ex.getMessage(),
-							FailureTranslation.adviceOnIndex(ex), this.collection.name());
-			}
-		}
-		try {
-			fences.createCollection();
-		}
-		catch (MongoException ex) {
-			if (ex.getCode() != NAMESPACE_EXISTS) {
-				throw ex;
-			}
-		}
 	}
 
 	/**
@@ -154,15 +121,22 @@ final class Fences {
 			.withCodecRegistry(LockCollection.CODECS)
 			.withWriteConcern(WriteConcern.ACKNOWLEDGED);
 		BsonDocument written = fences.findOneAndUpdate(session, slot(name, slot), atLeast(token), WRITE);
-		return isOf(token, written);
+		return isWritten(token, written);
 	}
 
 	/**
-	 * Whether a fence that was written has the token that was to be written, and no
-	 * higher one.
+	 * Whether a fence has the token that was to be written, and no higher one.
+	 * @param token the token of the holder
+	 * @param written what is there after the request
 	 */
-	static boolean isOf(long token, @Nullable BsonDocument written) {
-		return written != null && written.getInt64(LockDocument.TOKEN).getValue() == token;
+	boolean isWritten(long token, @Nullable BsonDocument written) {
+		if (written == null) {
+			return false;
+		}
+		if (written.getNumber(WRITES, NO_WRITES).longValue() == 1) {
+			this.indexes.suspectDrop();
+		}
+		return written.getInt64(LockDocument.TOKEN).getValue() == token;
 	}
 
 	/**
@@ -179,7 +153,9 @@ final class Fences {
 			.toList();
 		StoreRequest fences = store.on(this.collection);
 		try {
-			fences.collection().bulkWrite(writes, UNORDERED);
+			if (!fences.collection().bulkWrite(writes, UNORDERED).getUpserts().isEmpty()) {
+				this.indexes.suspectDrop();
+			}
 		}
 		catch (MongoBulkWriteException ex) {
 			// Another upsert was first: now the documents are there.

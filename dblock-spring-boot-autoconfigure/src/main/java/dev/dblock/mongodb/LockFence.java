@@ -1,5 +1,6 @@
 package dev.dblock.mongodb;
 
+import java.lang.ref.WeakReference;
 import java.util.function.BiFunction;
 import java.util.stream.Stream;
 
@@ -37,6 +38,9 @@ public final class LockFence {
 
 	private static final FencedSessions SESSIONS = new FencedSessions(
 			(session) -> ((ClientSession) session).hasActiveTransaction());
+
+	/** The session of a thread's last fence. */
+	private static final ThreadLocal<@Nullable WeakReference<ClientSession>> LAST = new ThreadLocal<>();
 
 	private final @Nullable BiFunction<ClientSession, LockHandle, TransactionFence> fences;
 
@@ -108,6 +112,16 @@ public final class LockFence {
 	}
 
 	/**
+	 * Whether a transaction of the calling thread's has written a fence and is still
+	 * open. What waits for it must not be asked for here.
+	 */
+	static boolean isOpenHere() {
+		WeakReference<ClientSession> last = LAST.get();
+		ClientSession session = (last != null) ? last.get() : null;
+		return session != null && session.hasActiveTransaction();
+	}
+
+	/**
 	 * A lock in another database is fenced there.
 	 */
 	private static SessionFence fenceFor(MongoLockRepository usual, MongoDatabaseFactory factory, ClientSession session,
@@ -119,12 +133,16 @@ public final class LockFence {
 
 	private static final class SessionFence extends MongoFence {
 
+		private final MongoLockRepository repository;
+
 		private final MongoDatabaseFactory factory;
 
 		private final ClientSession session;
 
-		private SessionFence(FencedTransactions fenced, MongoDatabaseFactory factory, ClientSession session) {
+		private SessionFence(FencedTransactions fenced, MongoLockRepository repository, MongoDatabaseFactory factory,
+				ClientSession session) {
 			super(fenced);
+			this.repository = repository;
 			this.factory = factory;
 			this.session = session;
 		}
@@ -135,7 +153,7 @@ public final class LockFence {
 			return Stream.of(factory, repository.factory())
 				.filter((candidate) -> isOf(candidate, session))
 				.findFirst()
-				.map((own) -> new SessionFence(fenced, own, session))
+				.map((own) -> new SessionFence(fenced, repository, own, session))
 				.orElseThrow(() -> new IllegalArgumentException(
 						("The session is of another MongoClient than those that lead to the lock '%s'. Start it with "
 								+ "the client of the MongoDatabaseFactory that has the locks, or make a "
@@ -152,6 +170,8 @@ public final class LockFence {
 
 		@Override
 		public Written write(LeaseKey lease, long token, int slot) {
+			this.repository.fencesSessions();
+			LAST.set(new WeakReference<>(this.session));
 			return fenced().write(this.factory, this.session, lease, token, slot);
 		}
 

@@ -24,28 +24,15 @@ final class LockIndexes {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockIndexes.class);
 
-	private static final long USUAL_PAUSE = Duration.ofMinutes(10).toNanos();
-
-	/** Many new names at once are no reason to ask each time. */
-	private static final long SHORTEST_PAUSE = Duration.ofMillis(100).toNanos();
-
-	private static final long PAUSE_AFTER_FAILURE = Duration.ofMinutes(1).toNanos();
-
 	private final boolean enabled;
 
-	private final LongSupplier nanoTime;
+	private final IndexTimes times;
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
-	private volatile long next;
-
-	private volatile long earliest;
-
 	LockIndexes(boolean enabled, LongSupplier nanoTime) {
 		this.enabled = enabled;
-		this.nanoTime = nanoTime;
-		this.earliest = nanoTime.getAsLong();
-		this.next = this.earliest;
+		this.times = new IndexTimes(nanoTime);
 	}
 
 	/**
@@ -54,35 +41,16 @@ final class LockIndexes {
 	 * @param limit how long it may take at most
 	 */
 	void lookAfter(StoreRequest store, Duration limit) {
-		if (this.enabled && isDue() && claim()) {
+		if (this.enabled && this.times.isDue() && this.times.claim()) {
 			create(store.part(limit));
 		}
-	}
-
-	private boolean isDue() {
-		return this.nanoTime.getAsLong() - this.next >= 0;
-	}
-
-	// One thread of those that find it due at once; the others do not wait for it.
-	private synchronized boolean claim() {
-		boolean due = isDue();
-		if (due) {
-			pause(SHORTEST_PAUSE, USUAL_PAUSE);
-		}
-		return due;
-	}
-
-	private synchronized void pause(long shortest, long usual) {
-		long now = this.nanoTime.getAsLong();
-		this.earliest = now + shortest;
-		this.next = now + usual;
 	}
 
 	/**
 	 * The collection may be another than it was: look after the index soon.
 	 */
-	synchronized void suspectDrop() {
-		this.next = this.earliest;
+	void suspectDrop() {
+		this.times.suspectDrop();
 	}
 
 	private void create(StoreRequest store) {
@@ -98,7 +66,7 @@ final class LockIndexes {
 			throw ex;
 		}
 		catch (MongoException ex) {
-			pause(PAUSE_AFTER_FAILURE, PAUSE_AFTER_FAILURE);
+			this.times.failed();
 			warn(store, ex);
 		}
 	}

@@ -144,6 +144,8 @@ public final class MongoLockRepository implements LockRepository {
 
 	private volatile boolean fencesAreRaised;
 
+	private volatile boolean sessionsAreFenced;
+
 	/**
 	 * Keep locks in the database of a factory. Nothing is asked of the server yet.
 	 * @param factory the application's own factory, or a {@link DedicatedDatabaseFactory}
@@ -164,7 +166,8 @@ public final class MongoLockRepository implements LockRepository {
 		this.access = SingletonSupplier.of(() -> new StoreAccess(factory, settings, nanoTime, wallTime));
 		this.capped = new CappedCollections(CollectionNames.of(settings));
 		this.indexes = new LockIndexes(settings.createIndexes(), nanoTime);
-		this.fenced = SingletonSupplier.of(() -> new FencedTransactions(new Fences(settings), factory, this, nanoTime));
+		this.fenced = SingletonSupplier
+			.of(() -> new FencedTransactions(new Fences(settings, nanoTime), factory, this, nanoTime));
 		this.releases = new ChangeStreamFeed(() -> this.access.get().collection(ChangeStreamReader.REQUEST_LIMIT));
 	}
 
@@ -188,6 +191,9 @@ public final class MongoLockRepository implements LockRepository {
 	private Statements.Acquired acquire(Statements statements, StoreRequest store, AcquireRequest request) {
 		this.capped.refuse(store);
 		this.indexes.lookAfter(store, request.timeout());
+		if (this.sessionsAreFenced) {
+			fences().indexes().lookAfter(store, request.timeout());
+		}
 		Statements.Acquired acquired = statements.acquire(store, request);
 		if (acquired.created()) {
 			this.indexes.suspectDrop();
@@ -203,6 +209,7 @@ public final class MongoLockRepository implements LockRepository {
 						if (!this.fencesAreRaised && !this.access.get().tellsOfTransactions(store)) {
 							return grant;
 						}
+						fences().indexes().lookAfter(store, timeout);
 						fences().raise(store, name, Fences.ALL_SLOTS, grant.token());
 						this.fencesAreRaised = true;
 						return new AcquireAnswer.Granted(grant.token(), grant.lastToken(), grant.acquiredAt(), true);
@@ -213,9 +220,18 @@ public final class MongoLockRepository implements LockRepository {
 		Duration timeout = this.settings.timeout();
 		this.access.get()
 			.executeOnFences("make the collection of the fences", timeout, limit(timeout), (statements, store) -> {
-				fences().create(store);
+				fences().indexes().create(store);
 				return true;
 			});
+	}
+
+	/**
+	 * Sessions of the application's own write fences. Their transactions begin without
+	 * being seen here, and have written already when they are: so the collection is
+	 * looked after when a lock is acquired.
+	 */
+	void fencesSessions() {
+		this.sessionsAreFenced = true;
 	}
 
 	void settleFence(LeaseKey lease, long token, List<Integer> slots) {

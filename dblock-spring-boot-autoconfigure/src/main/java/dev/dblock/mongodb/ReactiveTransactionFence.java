@@ -73,10 +73,11 @@ final class ReactiveTransactionFence extends MongoFence {
 			return Written.DONE;
 		}
 		Written written = fenced().write(this.session.getTransactionOptions(), lease,
-				() -> Fences.isOf(token,
-						this.factory.getMongoDatabase(fenced().database())
-							.flatMap((database) -> write(database, lease.name(), slot, token))
-							.block()));
+				() -> fenced().fences()
+					.isWritten(token,
+							this.factory.getMongoDatabase(fenced().database())
+								.flatMap((database) -> write(database, lease.name(), slot, token))
+								.block()));
 		return translated(written, this.factory.getExceptionTranslator());
 	}
 

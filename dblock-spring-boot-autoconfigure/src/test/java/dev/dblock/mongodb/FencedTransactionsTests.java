@@ -3,11 +3,13 @@ package dev.dblock.mongodb;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.willAnswer;
 import static org.mockito.BDDMockito.willDoNothing;
 import static org.mockito.Mockito.mock;
@@ -23,8 +25,17 @@ class FencedTransactionsTests {
 
 	private final MongoLockRepository repository = mock(MongoLockRepository.class);
 
-	private final FencedTransactions fenced = new FencedTransactions(mock(Fences.class),
-			mock(MongoDatabaseFactory.class), this.repository, this.nanoTime::get);
+	private final FenceIndexes indexes = mock(FenceIndexes.class);
+
+	private final Fences fences = mock(Fences.class);
+
+	private final FencedTransactions fenced = new FencedTransactions(this.fences, mock(MongoDatabaseFactory.class),
+			this.repository, this.nanoTime::get);
+
+	@BeforeEach
+	void findIndexes() {
+		given(this.fences.indexes()).willReturn(this.indexes);
+	}
 
 	@Test
 	void whatCannotBeCreatedIsTriedAgainAfterAPauseDuringWhichNobodyWaits() {
@@ -37,6 +48,7 @@ class FencedTransactionsTests {
 		assertThat(this.fenced.isPrepared()).isTrue();
 		this.fenced.prepare();
 		verify(this.repository).createFences();
+		verify(this.indexes).failed();
 		this.nanoTime.addAndGet(Duration.ofMinutes(1).toNanos());
 		assertThat(this.fenced.isPrepared()).isFalse();
 		willDoNothing().given(this.repository).createFences();
@@ -45,7 +57,16 @@ class FencedTransactionsTests {
 	}
 
 	@Test
-	void whatWasCreatedIsNotAskedForAgain() {
+	void whatWasCreatedIsAskedForAgainWhenItIsDue() {
+		this.fenced.prepare();
+		given(this.indexes.isDue()).willReturn(true);
+		assertThat(this.fenced.isPrepared()).isFalse();
+		this.fenced.prepare();
+		verify(this.repository, times(2)).createFences();
+	}
+
+	@Test
+	void whatWasCreatedIsNotAskedForAgainBefore() {
 		this.fenced.prepare();
 		this.nanoTime.addAndGet(Duration.ofHours(1).toNanos());
 		assertThat(this.fenced.isPrepared()).isTrue();

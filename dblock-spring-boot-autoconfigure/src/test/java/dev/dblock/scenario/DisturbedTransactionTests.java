@@ -147,7 +147,7 @@ class DisturbedTransactionTests {
 			.isThrownBy(() -> this.application.inTransaction(this::order));
 		assertThat(this.lock.release()).isTrue();
 		Work<Optional<LockHandle>> next = Work.start(() -> this.other.locks().tryAcquire("stock"));
-		Instances.eventually().until(() -> !this.other.commands().to(Instance.FENCES).isEmpty());
+		Instances.eventually().until(() -> !this.other.commands().fences().isEmpty());
 		assertThat(next.isDone()).isFalse();
 		assertThat(this.application.locks().tryAcquire("stock")).as("a plain refusal meanwhile").isEmpty();
 		endOpenTransactions();
@@ -232,8 +232,7 @@ class DisturbedTransactionTests {
 		this.instances.expire("stock");
 		this.server.failCommand(onFences("update").writeConcernError(error).times(1));
 		LockHandle next = this.other.locks().acquire("stock", LockOptions.defaults().waitUpTo(Duration.ofMinutes(1)));
-		assertThat(this.other.commands().to(Instance.FENCES)).extracting(Sent::command)
-			.containsExactly("update", "update");
+		assertThat(this.other.commands().fences()).extracting(Sent::command).containsExactly("update", "update");
 		assertThat(fence(3)).containsEntry("token", next.token());
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.application.inTransaction(this::order));

@@ -166,7 +166,7 @@ class FencedReactiveTransactionTests {
 				overtake();
 				return orders();
 			});
-			Instances.eventually().until(() -> !this.other.commands().to(Instance.FENCES).isEmpty());
+			Instances.eventually().until(() -> !this.other.commands().fences().isEmpty());
 			assertThat(started.isDone()).isFalse();
 			takeOver.set(started);
 		});

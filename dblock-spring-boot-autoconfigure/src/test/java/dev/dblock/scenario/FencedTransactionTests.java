@@ -229,14 +229,14 @@ class FencedTransactionTests {
 	}
 
 	private void awaitRaise() {
-		Instances.eventually().until(() -> !this.other.commands().to(Instance.FENCES).isEmpty());
+		Instances.eventually().until(() -> !this.other.commands().fences().isEmpty());
 	}
 
 	@Test
 	void takeOverRaisesAllSlotsInOneCommandBeforeItIsGranted() {
 		LockHandle stale = this.locks.acquire("stock");
 		LockHandle successor = overtake();
-		assertThat(this.other.commands().to(Instance.FENCES)).extracting(Sent::command).containsExactly("update");
+		assertThat(this.other.commands().fences()).extracting(Sent::command).containsExactly("update");
 		for (int slot = 0; slot < 4; slot++) {
 			assertThat(fence(slot)).containsEntry("token", successor.token()).containsKey("updatedAt");
 		}
@@ -246,7 +246,7 @@ class FencedTransactionTests {
 		assertThat(this.instances.document("stock")).containsEntry("fencePending", false);
 		successor.release();
 		assertThat(this.other.locks().tryAcquire("stock")).isPresent();
-		assertThat(this.other.commands().to(Instance.FENCES)).hasSize(1);
+		assertThat(this.other.commands().fences()).hasSize(1);
 	}
 
 	@Test
@@ -257,7 +257,7 @@ class FencedTransactionTests {
 		successor.release();
 		assertThat(this.instances.document("stock")).containsEntry("fencePending", false);
 		this.other.locks().acquire("stock").release();
-		assertThat(this.other.commands().to(Instance.FENCES)).hasSize(1);
+		assertThat(this.other.commands().fences()).hasSize(1);
 	}
 
 	@Test

@@ -78,7 +78,7 @@ class KilledHolderTests {
 				});
 				LockHandle next = waiter.result();
 				assertThat(next.token()).isGreaterThan(token);
-				assertThat(other.commands().to(Instance.FENCES)).as("asked again until the fence could be raised")
+				assertThat(other.commands().fences()).as("asked again until the fence could be raised")
 					.hasSizeGreaterThan(1);
 				assertThat(instances.collection("orders").countDocuments()).isZero();
 				assertThat(next.release()).isTrue();
