@@ -107,6 +107,10 @@ public final class SentInterrupts {
 		 * Put aside what has come in the meantime, too.
 		 */
 		public void take() {
+			// As good as always, so that releases need not wait for each other here
+			if (!this.thread.isInterrupted()) {
+				return;
+			}
 			synchronized (SENT) {
 				if (Thread.interrupted() && !this.interrupted) {
 					this.interrupted = true;
@@ -127,12 +131,15 @@ public final class SentInterrupts {
 
 		@Override
 		public void close() {
+			if (!this.interrupted) {
+				return;
+			}
+			this.interrupted = false;
 			synchronized (SENT) {
-				if (this.interrupted && ASIDE.containsKey(this.thread)) {
+				if (ASIDE.containsKey(this.thread)) {
 					ASIDE.computeIfPresent(this.thread, (thread, times) -> (times > 1) ? times - 1 : null);
 					this.thread.interrupt();
 				}
-				this.interrupted = false;
 			}
 		}
 

@@ -40,9 +40,18 @@ class InterruptsOfLossesTests {
 
 	@AfterEach
 	void close() {
-		Thread.interrupted();
 		this.repository.heal();
 		this.world.close();
+	}
+
+	/**
+	 * A thread that has never been told of a loss.
+	 */
+	private static void inAThreadOfItsOwn(Runnable test) throws Exception {
+		boolean unused = Worker.start(() -> {
+			test.run();
+			return true;
+		}).result();
 	}
 
 	private static LeaseHandle lease(LockHandle handle) {
@@ -50,32 +59,36 @@ class InterruptsOfLossesTests {
 	}
 
 	@Test
-	void anInterruptOfSomebodyElseOutlivesALossDuringTheReleaseOfALockInside() {
-		LockHandle outer = this.world.template().acquire("outer", INTERRUPTING);
-		LockHandle inner = this.world.template().acquire("inner");
-		this.repository.next(Kind.RELEASE,
-				Fault.after(() -> lease(outer).lose(LossReason.EXPIRED, "scripted, while inner is given back")));
-		Thread.currentThread().interrupt();
-		assertThat(inner.release()).isTrue();
-		assertThat(Thread.currentThread().isInterrupted()).isTrue();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::close);
-		assertThat(Thread.currentThread().isInterrupted()).as("the interrupt of somebody else").isTrue();
+	void anInterruptOfSomebodyElseOutlivesALossDuringTheReleaseOfALockInside() throws Exception {
+		inAThreadOfItsOwn(() -> {
+			LockHandle outer = this.world.template().acquire("outer", INTERRUPTING);
+			LockHandle inner = this.world.template().acquire("inner");
+			this.repository.next(Kind.RELEASE,
+					Fault.after(() -> lease(outer).lose(LossReason.EXPIRED, "scripted, while inner is given back")));
+			Thread.currentThread().interrupt();
+			assertThat(inner.release()).isTrue();
+			assertThat(Thread.currentThread().isInterrupted()).isTrue();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::close);
+			assertThat(Thread.currentThread().isInterrupted()).as("the interrupt of somebody else").isTrue();
+		});
 	}
 
 	@Test
-	void theWorkAroundIsInterruptedThoughAReleaseInsideHadPutItsInterruptAside() {
-		LockHandle around = this.world.template().acquire("around", INTERRUPTING);
-		LockHandle outer = this.world.template().acquire("outer", INTERRUPTING);
-		LockHandle inner = this.world.template().acquire("inner");
-		lease(around).lose(LossReason.EXPIRED, "scripted, before inner is given back");
-		assertThat(Thread.currentThread().isInterrupted()).isTrue();
-		this.repository.next(Kind.RELEASE,
-				Fault.after(() -> lease(outer).lose(LossReason.EXPIRED, "scripted, while inner is given back")));
-		assertThat(inner.release()).isTrue();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::close);
-		assertThat(Thread.currentThread().isInterrupted()).as("the work around was not told yet").isTrue();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(around::close);
-		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	void theWorkAroundIsInterruptedThoughAReleaseInsideHadPutItsInterruptAside() throws Exception {
+		inAThreadOfItsOwn(() -> {
+			LockHandle around = this.world.template().acquire("around", INTERRUPTING);
+			LockHandle outer = this.world.template().acquire("outer", INTERRUPTING);
+			LockHandle inner = this.world.template().acquire("inner");
+			lease(around).lose(LossReason.EXPIRED, "scripted, before inner is given back");
+			assertThat(Thread.currentThread().isInterrupted()).isTrue();
+			this.repository.next(Kind.RELEASE,
+					Fault.after(() -> lease(outer).lose(LossReason.EXPIRED, "scripted, while inner is given back")));
+			assertThat(inner.release()).isTrue();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::close);
+			assertThat(Thread.currentThread().isInterrupted()).as("the work around was not told yet").isTrue();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(around::close);
+			assertThat(Thread.currentThread().isInterrupted()).isFalse();
+		});
 	}
 
 	@Test
@@ -163,18 +176,20 @@ class InterruptsOfLossesTests {
 	}
 
 	@Test
-	void interruptOfALossDoesNotReachTheNextGrantOfLock() {
-		Lock lock = this.world.template().asLock("a", INTERRUPTING);
-		lock.lock();
-		LockHandle first = this.world.engine().heldByThread("a").orElseThrow();
-		lease(first).lose(LossReason.EXPIRED, "scripted");
-		this.repository.forceReleaseNow("a");
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::lock);
-		lock.lock();
-		assertThat(this.world.engine().heldByThread("a").orElseThrow().token()).isGreaterThan(first.token());
-		boolean stale = Thread.interrupted();
-		lock.unlock();
-		assertThat(stale).as("interrupt of the lost lock in the work under the new one").isFalse();
+	void interruptOfALossDoesNotReachTheNextGrantOfLock() throws Exception {
+		inAThreadOfItsOwn(() -> {
+			Lock lock = this.world.template().asLock("a", INTERRUPTING);
+			lock.lock();
+			LockHandle first = this.world.engine().heldByThread("a").orElseThrow();
+			lease(first).lose(LossReason.EXPIRED, "scripted");
+			this.repository.forceReleaseNow("a");
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::lock);
+			lock.lock();
+			assertThat(this.world.engine().heldByThread("a").orElseThrow().token()).isGreaterThan(first.token());
+			boolean stale = Thread.interrupted();
+			lock.unlock();
+			assertThat(stale).as("interrupt of the lost lock in the work under the new one").isFalse();
+		});
 	}
 
 }

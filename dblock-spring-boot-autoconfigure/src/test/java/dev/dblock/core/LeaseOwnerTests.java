@@ -15,6 +15,7 @@ class LeaseOwnerTests {
 
 	@AfterEach
 	void clear() {
+		this.owner.finish();
 		Thread.interrupted();
 	}
 

@@ -20,6 +20,7 @@ class LeaseOwnerVisitTests {
 
 	@AfterEach
 	void clear() {
+		this.owner.finish();
 		Thread.interrupted();
 	}
 
