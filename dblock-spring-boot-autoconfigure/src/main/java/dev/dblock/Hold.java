@@ -124,6 +124,20 @@ final class Hold {
 	}
 
 	/**
+	 * The current thread begins to work under the lock, see {@link LockEngine#attach}.
+	 */
+	void attach() {
+		this.engine.attach(this.handle);
+	}
+
+	/**
+	 * The current thread goes on to other work, see {@link LockEngine#detach}.
+	 */
+	void detach() {
+		this.engine.detach(this.handle);
+	}
+
+	/**
 	 * The thread begins to work under several locks: also under those that somebody else
 	 * holds for it.
 	 */
@@ -142,7 +156,7 @@ final class Hold {
 			set.leaveThread();
 		}
 		else if (isShared()) {
-			this.engine.detach(this.handle);
+			detach();
 		}
 	}
 

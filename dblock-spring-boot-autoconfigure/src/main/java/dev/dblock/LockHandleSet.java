@@ -176,7 +176,7 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	 */
 	synchronized void attach() {
 		this.attached++;
-		this.holds.values().forEach((hold) -> hold.engine().attach(hold.handle()));
+		this.holds.values().forEach(Hold::attach);
 	}
 
 	/**
@@ -186,14 +186,14 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	synchronized void detach() {
 		boolean wasAttached = this.attached > 0;
 		this.attached -= wasAttached ? 1 : 0;
-		(wasAttached ? this.holds.values() : this.acquired).forEach((hold) -> hold.engine().detach(hold.handle()));
+		(wasAttached ? this.holds.values() : this.acquired).forEach(Hold::detach);
 	}
 
 	/**
 	 * The thread begins to work under the locks that somebody else holds for it.
 	 */
 	void enterThread() {
-		borrowed().forEach((hold) -> hold.engine().attach(hold.handle()));
+		borrowed().forEach(Hold::attach);
 	}
 
 	/**
@@ -201,7 +201,7 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	 */
 	void leaveThread() {
 		this.acquired.forEach(Hold::leaveThread);
-		borrowed().forEach((hold) -> hold.engine().detach(hold.handle()));
+		borrowed().forEach(Hold::detach);
 	}
 
 	private Stream<Hold> borrowed() {

@@ -222,12 +222,12 @@ public final class LockTemplate implements LockOperations {
 	}
 
 	static <T extends @Nullable Object, E extends Throwable> T attached(Hold hold, LockedAction<T, E> action) throws E {
-		hold.engine().attach(hold.handle());
+		hold.attach();
 		try {
 			return within(hold, action);
 		}
 		finally {
-			hold.engine().detach(hold.handle());
+			hold.detach();
 		}
 	}
 

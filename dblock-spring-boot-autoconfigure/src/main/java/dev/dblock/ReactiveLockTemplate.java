@@ -165,19 +165,11 @@ public final class ReactiveLockTemplate {
 			if (this.engine instanceof SeveralEngine) {
 				return null;
 			}
-			TransactionContext transaction = ReactiveScope.transaction(context);
 			String fullName = this.engine.fullName(this.name);
 			Hold found = ReactiveScope.find(ReactiveScope.of(context), this.engine, fullName);
 			Hold joined = (found != null) ? found.shared() : null;
 			return (joined != null) ? joined
-					: this.engine.keptByTransaction(fullName)
-						.or(() -> kept(fullName, transaction))
-						.map((kept) -> Hold.borrowed(this.engine, kept))
-						.orElse(null);
-		}
-
-		private Optional<LockHandle> kept(String fullName, @Nullable TransactionContext transaction) {
-			return (transaction != null) ? this.engine.keptByTransaction(fullName, transaction) : Optional.empty();
+					: ReactiveScope.kept(this.engine, fullName, ReactiveScope.transaction(context));
 		}
 
 		/**

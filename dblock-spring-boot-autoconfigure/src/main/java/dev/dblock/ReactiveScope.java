@@ -1,6 +1,7 @@
 package dev.dblock;
 
 import java.util.Objects;
+import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
@@ -52,9 +53,19 @@ record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
 				return scope.hold;
 			}
 		}
-		Hold found = LockContext.find(engine, fullName);
-		return (found != null) ? found
-				: engine.keptByTransaction(fullName).map((kept) -> Hold.borrowed(engine, kept)).orElse(null);
+		return LockContext.find(engine, fullName);
+	}
+
+	/**
+	 * The lock of that name that a transaction keeps which a sequence is a part of: the
+	 * blocking one of the thread that subscribes, or the reactive one.
+	 */
+	static @Nullable Hold kept(LockEngine engine, String fullName, @Nullable TransactionContext transaction) {
+		Optional<LockHandle> kept = engine.keptByTransaction(fullName);
+		if (kept.isEmpty() && transaction != null) {
+			kept = engine.keptByTransaction(fullName, transaction);
+		}
+		return kept.map((handle) -> Hold.borrowed(engine, handle)).orElse(null);
 	}
 
 }

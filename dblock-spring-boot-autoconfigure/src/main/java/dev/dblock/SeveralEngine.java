@@ -43,10 +43,8 @@ final class SeveralEngine implements LockEngine {
 		for (String name : this.locks.keySet()) {
 			String fullName = this.engine.fullName(name);
 			Hold hold = ReactiveScope.find(scope, this.engine, fullName);
-			if (hold == null && transaction != null) {
-				hold = this.engine.keptByTransaction(fullName, transaction)
-					.map((kept) -> Hold.borrowed(this.engine, kept))
-					.orElse(null);
+			if (hold == null) {
+				hold = ReactiveScope.kept(this.engine, fullName, transaction);
 			}
 			if (hold != null) {
 				holds.put(fullName, hold);

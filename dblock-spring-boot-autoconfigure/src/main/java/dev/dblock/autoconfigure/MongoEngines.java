@@ -59,9 +59,9 @@ record MongoEngines(MongoLockSettings settings, Customizers<MongoLockSettingsCus
 		// Settings check themselves, and a store whether they fit its database
 		MongoDatabaseFactory database = factory.getBeanInstance();
 		DblockSettings.refuseAs("dblock.mongodb.collection", settings.collection(),
-				() -> new MongoLockRepository(database, settings));
+				() -> MongoLockRepository.checked(database, settings));
 		return customizers.apply(settings, (customizer, each) -> customizer.customize(factory.getBeanName(), each),
-				(each) -> new MongoLockRepository(database, each));
+				(each) -> MongoLockRepository.checked(database, each));
 	}
 
 }

@@ -160,15 +160,27 @@ public final class MongoLockRepository implements LockRepository {
 
 	MongoLockRepository(MongoDatabaseFactory factory, MongoLockSettings settings, LongSupplier nanoTime,
 			LongSupplier wallTime) {
-		CollectionNames.check(settings, factory);
 		this.factory = factory;
-		this.settings = settings;
+		this.settings = checked(factory, settings);
 		this.access = SingletonSupplier.of(() -> new StoreAccess(factory, settings, nanoTime, wallTime));
 		this.capped = new CappedCollections(CollectionNames.of(settings));
 		this.indexes = new LockIndexes(settings.createIndexes(), nanoTime);
 		this.fenced = SingletonSupplier
 			.of(() -> new FencedTransactions(new Fences(settings, nanoTime), factory, this, nanoTime));
 		this.releases = new ChangeStreamFeed(() -> this.access.get().collection(ChangeStreamReader.REQUEST_LIMIT));
+	}
+
+	/**
+	 * Refuse settings that no repository could be made with.
+	 * @param factory the factory of the database
+	 * @param settings how to keep the locks there
+	 * @return the settings
+	 * @throws IllegalArgumentException when the name of the collection is too long for
+	 * one in that database
+	 */
+	public static MongoLockSettings checked(MongoDatabaseFactory factory, MongoLockSettings settings) {
+		CollectionNames.check(settings, factory);
+		return settings;
 	}
 
 	MongoDatabaseFactory factory() {

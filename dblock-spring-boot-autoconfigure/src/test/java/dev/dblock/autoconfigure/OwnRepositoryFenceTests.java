@@ -120,17 +120,13 @@ class OwnRepositoryFenceTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	static class PrimaryElsewhere {
+	static class PrimaryElsewhere extends TwoFactories {
 
 		@Bean
 		@Primary
+		@Override
 		MongoDatabaseFactory usual(Environment environment) {
-			return new SimpleMongoClientDatabaseFactory(environment.getRequiredProperty("usual.uri"));
-		}
-
-		@Bean
-		MongoDatabaseFactory orders(Environment environment) {
-			return new SimpleMongoClientDatabaseFactory(environment.getRequiredProperty("orders.uri"));
+			return super.usual(environment);
 		}
 
 	}
