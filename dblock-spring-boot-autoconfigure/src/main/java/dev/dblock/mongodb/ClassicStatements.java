@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 
 import com.mongodb.ErrorCategory;
 import com.mongodb.MongoInterruptedException;
@@ -37,7 +38,9 @@ import static dev.dblock.mongodb.BsonParts.text;
  * Classic update operators, for servers without pipeline updates. What would be decided
  * by {@code $$NOW} is decided here by the earliest or the latest time that the server's
  * clock can show, whichever keeps two holders apart; between looking and writing nothing
- * may have changed, or it is looked at again.
+ * may have changed, or it is looked at again. Where the clocks of a virtual machine stood
+ * still while it was paused, both times are too early. A take-over then comes later than
+ * it could; the end of a lease is checked after it was written.
  */
 final class ClassicStatements implements Statements {
 
@@ -81,7 +84,7 @@ final class ClassicStatements implements Statements {
 				return found.isHeldBy(request.key().holder()) ? granted(store, request, found, created)
 						: Acquired.refused(found, now.notBefore());
 			}
-			LockDocument taken = take(store, request, found, now);
+			LockDocument taken = lasting(store, take(store, request, found, now), now);
 			if (taken != null) {
 				return granted(store, request, taken, created);
 			}
@@ -141,7 +144,16 @@ final class ClassicStatements implements Statements {
 
 	private @Nullable LockDocument take(StoreRequest store, AcquireRequest request, @Nullable LockDocument found,
 			Reading now) {
-		BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));
+		return update(store, asRead(request.key().name(), found), grant(request, found, now));
+	}
+
+	private static @Nullable LockDocument update(StoreRequest store, BsonDocument filter, BsonDocument update) {
+		BsonDocument updated = store.collection().findOneAndUpdate(filter, update, TAKE);
+		return (updated != null) ? LockDocument.readIfOurs(updated).orElse(null) : null;
+	}
+
+	private static BsonDocument asRead(String name, @Nullable LockDocument found) {
+		BsonDocument filter = doc(LockDocument.ID, text(name));
 		String holder = (found != null) ? found.holder() : null;
 		Long expiresAt = (found != null) ? found.expiresAt() : null;
 		filter.append(LockDocument.HOLDER, (holder != null) ? text(holder) : OperatorStatements.IS_ABSENT);
@@ -151,13 +163,61 @@ final class ClassicStatements implements Statements {
 				(found != null) ? OperatorStatements.IS_LONG : OperatorStatements.IS_ABSENT);
 		filter.append(LockDocument.ACQUIRED_AT,
 				(found != null) ? OperatorStatements.IS_DATE : OperatorStatements.IS_ABSENT);
-		BsonDocument taken = store.collection().findOneAndUpdate(filter, grant(request, found, now), TAKE);
-		return (taken != null) ? LockDocument.readIfOurs(taken).orElse(null) : null;
+		return filter;
+	}
+
+	/**
+	 * Prolong a grant until it lasts as long as it promises. If both clocks here stood
+	 * still after the sample was taken, its end is too early by as much. A date that the
+	 * server wrote beside it shows that it is not; but where the server only was slow, it
+	 * takes another look at its clock.
+	 * @param taken the grant, as it was written
+	 * @param now what it was dated by
+	 * @return the grant, or {@code null} when another has overtaken it meanwhile
+	 */
+	private @Nullable LockDocument lasting(StoreRequest store, @Nullable LockDocument taken, Reading now) {
+		LockDocument grant = taken;
+		Reading datedBy = now;
+		while (grant != null && !isLasting(grant) && !this.clock.confirms(store, datedBy)) {
+			checkTime(store);
+			datedBy = this.clock.read(store);
+			grant = update(store, asRead(grant.name(), grant), renewal(grant, datedBy, false));
+		}
+		return grant;
+	}
+
+	private boolean isLasting(LockDocument grant) {
+		Long expiresAt = grant.expiresAt();
+		Long writtenAt = grant.updatedAt();
+		return expiresAt != null && writtenAt != null
+				&& expiresAt >= writtenAt + this.times.untilFree(grant.leaseMillis());
+	}
+
+	/**
+	 * Make a write that is dated by a sample, and repeat it until the server's clock
+	 * confirms the sample. A repetition changes nothing but a date that was too early.
+	 */
+	private <T> T dated(StoreRequest store, Function<Reading, T> write) {
+		while (true) {
+			Reading now = this.clock.read(store);
+			T result = write.apply(now);
+			if (this.clock.confirms(store, now)) {
+				return result;
+			}
+			checkTime(store);
+		}
+	}
+
+	private static void checkTime(StoreRequest store) {
+		if (store.isOver()) {
+			throw new QueryTimeoutException("The server's clock was later than expected after each write, so it is not"
+					+ " proven that the lease lasts. This machine was paused, or MongoDB is too slow. Try again");
+		}
 	}
 
 	private BsonDocument grant(AcquireRequest request, @Nullable LockDocument found, Reading now) {
 		long lease = LeaseTimes.millis(request.lease());
-		long free = now.notAfter() + this.times.untilFree(lease);
+		long free = untilFree(lease, now);
 		long lastToken = (found != null) ? found.token() : 0;
 		// Where no last token is known, the latest time: an earlier document's tokens may
 		// come from an instance that knows the clock better.
@@ -190,7 +250,12 @@ final class ClassicStatements implements Statements {
 	public Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases,
 			boolean fenceIsRaised) {
 		FoundLocks found = find(store, leases);
-		Reading now = this.clock.read(store);
+		long renewed = dated(store, (now) -> renew(store, leases, fenceIsRaised, found, now));
+		return (renewed == leases.size()) ? Map.of() : find(store, leases).gone(leases, renewed);
+	}
+
+	private long renew(StoreRequest store, Collection<LeaseKey> leases, boolean fenceIsRaised, FoundLocks found,
+			Reading now) {
 		Map<BsonDocument, List<LeaseKey>> byChange = new LinkedHashMap<>();
 		for (LeaseKey lease : leases) {
 			LockDocument document = found.document(lease.name());
@@ -205,7 +270,7 @@ final class ClassicStatements implements Statements {
 				.append(LockDocument.HOLDER, anyOf(entry.getValue(), LeaseKey::holder)), now);
 			renewed += store.collection().updateMany(filter, entry.getKey()).getMatchedCount();
 		}
-		return (renewed == leases.size()) ? Map.of() : find(store, leases).gone(leases, renewed);
+		return renewed;
 	}
 
 	private FoundLocks find(StoreRequest store, Collection<LeaseKey> leases) {
@@ -222,10 +287,11 @@ final class ClassicStatements implements Statements {
 
 	@Override
 	public boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis) {
-		Reading now = this.clock.read(store);
-		return store.collection()
-			.updateOne(notExpired(OperatorStatements.heldBy(lease), now), prolong(untilFree(atLeastMillis, now), 0))
-			.getMatchedCount() > 0;
+		return dated(store,
+				(now) -> store.collection()
+					.updateOne(notExpired(OperatorStatements.heldBy(lease), now),
+							prolong(untilFree(atLeastMillis, now), 0))
+					.getMatchedCount() > 0);
 	}
 
 	// Surely not expired: the latest time that it can be.
@@ -241,8 +307,10 @@ final class ClassicStatements implements Statements {
 		return fenceIsRaised ? update.append("$set", FENCE_IS_RAISED) : update;
 	}
 
+	// The tolerance makes up for a sample that is confirmed although it is wrong by as
+	// much.
 	private long untilFree(long promised, Reading now) {
-		return now.notAfter() + this.times.untilFree(promised);
+		return now.notAfter() + ClockSample.TOLERANCE + this.times.untilFree(promised);
 	}
 
 	// Never shortens: requests can be applied in another order than they were sent. The
@@ -258,7 +326,9 @@ final class ClassicStatements implements Statements {
 		if (minHoldMillis == 0) {
 			return OperatorStatements.release(store, lease, mark);
 		}
-		return OperatorStatements.releaseAt(store, lease, this.clock.read(store).notAfter() + minHoldMillis, mark);
+		// A new sample cannot be too early: what is left of the hold was counted before
+		// it.
+		return OperatorStatements.releaseAt(store, lease, this.clock.readAnew(store).notAfter() + minHoldMillis, mark);
 	}
 
 	@Override

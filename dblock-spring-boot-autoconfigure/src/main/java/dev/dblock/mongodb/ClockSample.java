@@ -18,9 +18,9 @@ record ClockSample(long serverTime, long sent, long received, long wallTime, Obj
 	private static final long LIFE = 60_000 * NANOS;
 
 	/**
-	 * By how much the wall clock and nanoTime may have run apart since, in milliseconds.
+	 * By how many milliseconds a sample may be wrong before it is discarded.
 	 */
-	private static final long LARGEST_LEAP = 100;
+	static final long TOLERANCE = 100;
 
 	/**
 	 * The earliest time that the server's clock can show.
@@ -43,8 +43,9 @@ record ClockSample(long serverTime, long sent, long received, long wallTime, Obj
 	}
 
 	/**
-	 * Whether the sample still says something: nanoTime stands still while a machine is
-	 * suspended, the wall clock does not.
+	 * Whether the sample may still be used: nanoTime stands still while a machine is
+	 * suspended, the wall clock usually does not. Where both do, only
+	 * {@link #isConfirmedBy(ClockSample)} shows it.
 	 * @param now the present {@code nanoTime}
 	 * @param wallTime the present time of the wall clock
 	 * @param topology the present server and election
@@ -52,8 +53,19 @@ record ClockSample(long serverTime, long sent, long received, long wallTime, Obj
 	 */
 	boolean isGood(long now, long wallTime, Object topology) {
 		long passed = now - this.received;
-		return passed < LIFE && Math.abs(wallTime - this.wallTime - passed / NANOS) <= LARGEST_LEAP
+		return passed < LIFE && Math.abs(wallTime - this.wallTime - passed / NANOS) <= TOLERANCE
 				&& this.topology.equals(topology);
+	}
+
+	/**
+	 * Whether a later sample shows that this one was right until then: the server's clock
+	 * is not ahead of where this sample puts it, so neither of the clocks here stood
+	 * still in between.
+	 * @param later a sample that was asked for later
+	 * @return whether this sample was wrong by no more than {@link #TOLERANCE}
+	 */
+	boolean isConfirmedBy(ClockSample later) {
+		return later.serverTime < notAfter(later.sent) + TOLERANCE;
 	}
 
 }

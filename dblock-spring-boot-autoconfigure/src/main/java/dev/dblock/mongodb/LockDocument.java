@@ -132,6 +132,10 @@ final class LockDocument {
 		return date(EXPIRES_AT);
 	}
 
+	@Nullable Long updatedAt() {
+		return date(UPDATED_AT);
+	}
+
 	@Nullable Long cleanUpAt() {
 		return date(CLEAN_UP_AT);
 	}

@@ -100,8 +100,12 @@ import org.springframework.util.function.SingletonSupplier;
  * earliest has reached it, so that tokens rise also after a document is removed. A sample
  * is dropped after a minute, after any failed request, when the client's view of the
  * servers or of the election changes, and when the wall clock leaps against
- * {@code nanoTime}. What is left open there: a renewal that was on its way when its lease
- * ended, and arrives before anybody took over, is still applied.
+ * {@code nanoTime}. Both can stop while a virtual machine is paused, and then the sample
+ * is too early: so a grant must last a whole lease from its own {@code updatedAt}, which
+ * the server writes, or it is prolonged, and after a renewal or an extension another
+ * sample must confirm the one that was used, or it is sent again. What is left open
+ * there: a renewal of a lease that has ended, sent by a holder that does not know its end
+ * yet, is still applied if no other holder has taken the lock over.
  *
  * <p>
  * The dialect is found out, a capped collection refused, and the TTL index created, at

@@ -61,7 +61,20 @@ final class ServerClock {
 
 	private Reading reading(ClockSample sample) {
 		long now = this.nanoTime.getAsLong();
-		return new Reading(sample.notBefore(now), sample.notAfter(now));
+		return new Reading(sample, sample.notBefore(now), sample.notAfter(now));
+	}
+
+	/**
+	 * Check a reading after a write that it has dated, by asking the server once more.
+	 * The next reading uses this answer.
+	 * @param store the store
+	 * @param reading what the write was dated by
+	 * @return whether the server's clock confirms it
+	 */
+	boolean confirms(StoreRequest store, Reading reading) {
+		ClockSample later = take(store, this.topology.get());
+		this.sample = later;
+		return reading.sample().isConfirmedBy(later);
 	}
 
 	// The topology as it was before: if it changes meanwhile, the sample is dropped at
@@ -84,10 +97,11 @@ final class ServerClock {
 	/**
 	 * What the server's clock shows, in milliseconds.
 	 *
+	 * @param sample the sample that says so
 	 * @param notBefore it shows this or something later
 	 * @param notAfter it shows this or something earlier
 	 */
-	record Reading(long notBefore, long notAfter) {
+	record Reading(ClockSample sample, long notBefore, long notAfter) {
 	}
 
 }

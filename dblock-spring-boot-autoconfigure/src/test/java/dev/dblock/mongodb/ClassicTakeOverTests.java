@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Date;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 import com.mongodb.ConnectionString;
@@ -34,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What others do between a classic acquire's look and its write.
+ * What others do between a classic acquire's look and its write, and between its writes.
  */
 @MongoServerTest(kind = MongoServerKind.STANDALONE)
 class ClassicTakeOverTests implements CommandListener {
@@ -49,6 +50,11 @@ class ClassicTakeOverTests implements CommandListener {
 
 	private Runnable afterTheLook;
 
+	private Runnable afterTheTake = () -> {
+	};
+
+	private final AtomicLong pausedMillis = new AtomicLong();
+
 	@BeforeEach
 	void openStore(MongoServer server) {
 		String database = server.freshDatabase();
@@ -59,7 +65,9 @@ class ClassicTakeOverTests implements CommandListener {
 			.build());
 		this.locks = new MongoLockRepository(new SimpleMongoClientDatabaseFactory(this.watched, database),
 				new MongoLockSettings("locks", Duration.ofMillis(500), Duration.ofDays(1), Duration.ofSeconds(60),
-						StatementDialect.CLASSIC, true));
+						StatementDialect.CLASSIC, true),
+				() -> System.nanoTime() - Duration.ofMillis(this.pausedMillis.get()).toNanos(),
+				() -> System.currentTimeMillis() - this.pausedMillis.get());
 	}
 
 	@AfterEach
@@ -72,6 +80,9 @@ class ClassicTakeOverTests implements CommandListener {
 		if (event.getCommandName().equals("find") && this.afterTheLook != null
 				&& this.looked.compareAndSet(false, true)) {
 			this.afterTheLook.run();
+		}
+		if (event.getCommandName().equals("findAndModify")) {
+			this.afterTheTake.run();
 		}
 	}
 
@@ -121,6 +132,18 @@ class ClassicTakeOverTests implements CommandListener {
 		this.afterTheLook = () -> this.documents.insertOne(foreign);
 		assertThatExceptionOfType(ForeignDocumentException.class).isThrownBy(this::acquire);
 		assertThat(this.documents.find().first()).isEqualTo(foreign);
+	}
+
+	@Test
+	void aGrantThatEndsTooEarlyIsNoneOnceAnotherHasOvertakenIt() {
+		this.locks.acquire(LockRepositoryContract.request(LockRepositoryContract.key("stock"), Duration.ofMillis(1)));
+		change(new Document("expiresAt", new Date(1000)));
+		this.pausedMillis.set(Duration.ofHours(1).toMillis());
+		Date later = new Date(System.currentTimeMillis() + 600_000);
+		Document successors = new Document("holder", "other").append("token", 1L << 61).append("expiresAt", later);
+		this.afterTheTake = () -> change(successors);
+		assertThat(acquire()).isInstanceOf(Refused.class);
+		assertThat(this.documents.find().first()).containsAllEntriesOf(successors);
 	}
 
 	@Test

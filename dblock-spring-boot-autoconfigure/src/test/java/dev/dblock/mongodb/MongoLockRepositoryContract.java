@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 import com.mongodb.client.MongoClient;
@@ -49,6 +50,9 @@ abstract class MongoLockRepositoryContract extends LockRepositoryContract {
 
 	private final Hello hello = new Hello();
 
+	/** For how long both clocks of {@link #pausedLocks()} have stood still. */
+	private final AtomicLong pausedMillis = new AtomicLong();
+
 	MongoServer server;
 
 	MongoClient client;
@@ -76,7 +80,24 @@ abstract class MongoLockRepositoryContract extends LockRepositoryContract {
 
 	MongoLockRepository repository(Duration allowance) {
 		return new MongoLockRepository(new SimpleMongoClientDatabaseFactory(this.client, this.database),
-				new MongoLockSettings("locks", allowance, RETENTION, TIMEOUT, dialect(), true, false));
+				settings(allowance));
+	}
+
+	private MongoLockSettings settings(Duration allowance) {
+		return new MongoLockSettings("locks", allowance, RETENTION, TIMEOUT, dialect(), true, false);
+	}
+
+	/**
+	 * The same locks, from a virtual machine whose clocks both stop while it is paused.
+	 */
+	private MongoLockRepository pausedLocks() {
+		MongoLockRepository locks = new MongoLockRepository(
+				new SimpleMongoClientDatabaseFactory(this.client, this.database), settings(ALLOWANCE),
+				() -> System.nanoTime() - Duration.ofMillis(this.pausedMillis.get()).toNanos(),
+				() -> System.currentTimeMillis() - this.pausedMillis.get());
+		locks.acquire(request(key("before the pause"), LEASE));
+		this.pausedMillis.set(Duration.ofHours(1).toMillis());
+		return locks;
 	}
 
 	@Override
@@ -138,7 +159,7 @@ abstract class MongoLockRepositoryContract extends LockRepositoryContract {
 			return Duration.ZERO;
 		}
 		long passed = serverTime() - this.opened;
-		return Duration.ofMillis(passed + LeaseTimes.driftOf(passed) + 5);
+		return Duration.ofMillis(passed + LeaseTimes.driftOf(passed) + ClockSample.TOLERANCE + 5);
 	}
 
 	/**
@@ -390,6 +411,70 @@ abstract class MongoLockRepositoryContract extends LockRepositoryContract {
 		set("stock", "fencePending", "yes");
 		acquired("stock");
 		assertThat(stored("stock")).containsEntry("fencePending", false);
+	}
+
+	@Test
+	void aGrantAfterAPauseLastsAWholeLease() {
+		MongoLockRepository paused = pausedLocks();
+		Instant before = storeTime();
+		assertThat(paused.acquire(request(key("stock"), LEASE))).isInstanceOf(Granted.class);
+		assertThat(look("stock").expiresAt()).isAfterOrEqualTo(before.plus(LEASE).plus(marginOf(LEASE)));
+		assertThat(acquire(key("stock"))).isInstanceOf(Refused.class);
+	}
+
+	@Test
+	void aTakeOverAfterAPauseLastsAWholeLease() {
+		Granted first = granted("stock");
+		set("stock", "expiresAt", new Date(1000));
+		MongoLockRepository paused = pausedLocks();
+		Instant before = storeTime();
+		Granted second = (Granted) paused.acquire(request(key("stock"), LEASE));
+		assertThat(second.token()).isGreaterThan(first.lastToken());
+		assertThat(look("stock").expiresAt()).isAfterOrEqualTo(before.plus(LEASE).plus(marginOf(LEASE)));
+		assertThat(acquire(key("stock"))).isInstanceOf(Refused.class);
+	}
+
+	@Test
+	void aRenewalAfterAPauseLastsAWholeLease() {
+		LeaseKey key = acquired("stock");
+		endIn("stock", LEASE.dividedBy(2));
+		MongoLockRepository paused = pausedLocks();
+		Instant before = storeTime();
+		assertThat(paused.renew(List.of(key), TIMEOUT)).isEmpty();
+		assertThat(look("stock").expiresAt()).isAfterOrEqualTo(before.plus(LEASE).plus(marginOf(LEASE)));
+	}
+
+	@Test
+	void aLeaseThatExpiredDuringAPauseIsNotRenewed() {
+		LeaseKey key = acquired("stock");
+		expire("stock");
+		MongoLockRepository paused = pausedLocks();
+		assertThat(paused.renew(List.of(key), TIMEOUT)).containsOnlyKeys(key);
+		assertThat(acquire(key("stock"))).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void anExtensionAfterAPauseLastsAsLongAsItPromises() {
+		LeaseKey key = acquired("stock");
+		MongoLockRepository paused = pausedLocks();
+		Duration promised = LEASE.multipliedBy(2);
+		Instant before = storeTime();
+		assertThat(paused.extend(key, promised, TIMEOUT)).isTrue();
+		assertThat(look("stock").expiresAt()).isAfterOrEqualTo(before.plus(promised).plus(marginOf(promised)));
+		expire("stock");
+		this.pausedMillis.addAndGet(Duration.ofHours(1).toMillis());
+		assertThat(paused.extend(key, promised, TIMEOUT)).isFalse();
+		assertThat(acquire(key("stock"))).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void aMinimumHoldAfterAPauseKeepsTheNameTakenForAllOfIt() {
+		LeaseKey key = acquired("stock");
+		MongoLockRepository paused = pausedLocks();
+		Instant before = storeTime();
+		assertThat(paused.release(key, LEASE, TIMEOUT)).isTrue();
+		assertThat(look("stock").expiresAt()).isAfterOrEqualTo(before.plus(LEASE));
+		assertThat(acquire(key("stock"))).isInstanceOf(Refused.class);
 	}
 
 	@Test

@@ -112,4 +112,30 @@ class ServerClockTests {
 		assertThat(this.asked).isEqualTo(3);
 	}
 
+	@Test
+	void aReadingIsConfirmedHoweverLongTheWriteTook() {
+		Reading reading = this.clock.read(this.store);
+		pass(45_000);
+		assertThat(this.clock.confirms(this.store, reading)).isTrue();
+	}
+
+	@Test
+	void aReadingIsNotConfirmedWhereBothClocksHereStoodStill() {
+		Reading reading = this.clock.read(this.store);
+		pass(1_000);
+		this.serverTime += 200;
+		assertThat(this.clock.confirms(this.store, reading)).isFalse();
+		Reading next = this.clock.read(this.store);
+		assertThat(next.notBefore()).isEqualTo(this.serverTime);
+		assertThat(this.clock.confirms(this.store, next)).isTrue();
+	}
+
+	@Test
+	void anAnswerThatTakesLongHidesNoPause() {
+		Reading reading = this.clock.read(this.store);
+		this.serverTime += 200;
+		this.onTheWay = 500;
+		assertThat(this.clock.confirms(this.store, reading)).isFalse();
+	}
+
 }
