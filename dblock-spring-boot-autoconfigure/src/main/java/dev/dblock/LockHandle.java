@@ -6,10 +6,12 @@ import java.time.Duration;
  * One acquisition of one lock. The handle may be used and closed from any thread. A
  * handle that nobody refers to any more is noticed, logged, and its lock released.
  * <p>
- * The handle never believes in its lease for longer than the server does: it counts the
+ * The handle does not believe in its lease for longer than the server does: it counts the
  * lease with {@link System#nanoTime()} from before the request was sent. When the wall
- * clock shows that the machine was suspended meanwhile, the lease counts as unproven
- * until the server has confirmed it.
+ * clock shows that the machine was suspended meanwhile, for more than 250 milliseconds
+ * and a thousandth of the time since, the lease counts as unproven until the server has
+ * confirmed it. A suspension during which both clocks stopped is noticed only by the next
+ * renewal.
  */
 public interface LockHandle extends AutoCloseable {
 

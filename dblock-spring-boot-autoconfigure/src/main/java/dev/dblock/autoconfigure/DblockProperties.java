@@ -62,8 +62,9 @@ public class DblockProperties {
 	private @Nullable String acquirer;
 
 	/**
-	 * How much longer than its lease a lock stays taken when its holder is gone; the
-	 * clocks of the servers may differ by 250ms less; 250ms or more.
+	 * How much longer than its lease a lock stays taken when its holder is gone, beside a
+	 * thousandth of the lease; the clocks of the servers may differ by 250ms less; 250ms
+	 * or more.
 	 */
 	private Duration clockAllowance = Duration.ofMillis(500);
 

@@ -27,7 +27,8 @@ record LeaseTimes(long clockAllowance, long retention) {
 	}
 
 	/**
-	 * How long the name stays taken when a holder is promised some time.
+	 * How long the name stays taken when a holder is promised some time. The drift is not
+	 * capped: a holder without an answer counts all of that time by its own clock.
 	 * @param promised what the holder is promised
 	 * @return the time until the name is free for others
 	 */

@@ -11,7 +11,9 @@ import org.springframework.util.StringUtils;
  * @param collection the collection that holds the locks and nothing else
  * @param clockAllowance by how much the clocks that may decide about one lock can differ:
  * those of the replica set's members at a failover, those of several {@code mongos}
- * routers; a thousandth of the lease is added for drift
+ * routers. A name stays taken for so much longer than its lease, and for a thousandth of
+ * the lease (3.6 s of an hour), by which the clocks of a client and of the server may
+ * drift apart
  * @param retention how long the document of a lock that nobody uses any more is kept, at
  * least a day
  * @param timeout how long a request may take that comes without a limit of its own
