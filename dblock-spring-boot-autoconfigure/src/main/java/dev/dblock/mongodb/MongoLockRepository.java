@@ -57,12 +57,14 @@ import org.springframework.util.function.SingletonSupplier;
  * {@code expiresAt} is absent or not after the server's present time. A free name gets
  * the new holder, {@code expiresAt} = now + lease + clock allowance, and the next block
  * of tokens, 1024 or as many as are asked for: from the last one reserved + 1, or from
- * the server's milliseconds times 1024, if that is more. Anything else stays untouched,
- * and comes back with the server's time: the same holder means that the request was
- * repeated and the grant stands; another holder is the refusal; a document that is not
- * ours is refused with its name. Neither it nor a release is sent as a retryable write:
- * the engine repeats both, an acquisition under another id, and what the servers keep to
- * recognise a repetition of the driver's costs them two more writes for each.</li>
+ * the server's milliseconds times 1024, if that is more. Fields that this version does
+ * not know are kept, so that versions can run side by side. A name that is not free stays
+ * as it is, and comes back with the server's time: the same holder means that the request
+ * was repeated and the grant stands; another holder is the refusal; a document that is
+ * not ours is refused with its name. Neither it nor a release is sent as a retryable
+ * write: the engine repeats both, an acquisition under another id, and what the servers
+ * keep to recognise a repetition of the driver's costs them two more writes for
+ * each.</li>
  * <li><b>Taking over</b> from a holder that has not released sets {@code fencePending}:
  * one of its transactions may still be under way. Whoever is granted such a document
  * raises the fence before the grant is given out, in one command on all four fence

@@ -113,7 +113,9 @@ final class PipelineStatements implements Statements {
 
 	private BsonDocument take(StoreRequest store, AcquireRequest request) {
 		BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));
-		List<BsonDocument> update = List.of(doc("$replaceWith", doc("$cond", FREE, grant(request), ref("$$ROOT"))));
+		BsonDocument granted = doc("$mergeObjects", ref("$$ROOT"), grant(request));
+		List<BsonDocument> update = List.of(doc("$replaceWith", doc("$cond", FREE, granted, ref("$$ROOT"))),
+				releasedNoMore(request.key().holder()));
 		try {
 			return findAndTake(store, filter, update);
 		}
@@ -161,6 +163,12 @@ final class PipelineStatements implements Statements {
 			.append(LockDocument.LEASE_MILLIS, number(lease))
 			.append(LockDocument.FENCE_PENDING, NEXT_FENCE_PENDING)
 			.append(LockDocument.CLEAN_UP_AT, cleanUpAt(doc("$max", free, DATE_OF_TOKEN)));
+	}
+
+	// A stage of its own, since merging objects removes no field.
+	private static BsonDocument releasedNoMore(String holder) {
+		return doc("$set", doc(LockDocument.RELEASED_AT, doc("$cond", doc("$eq", ref("$holder"), literal(holder)),
+				ref("$$REMOVE"), ref("$" + LockDocument.RELEASED_AT))));
 	}
 
 	/**

@@ -234,6 +234,35 @@ abstract class MongoLockRepositoryContract extends LockRepositoryContract {
 	}
 
 	@Test
+	void fieldsOfLaterVersionsSurviveEveryRequest() {
+		LeaseKey first = acquired("stock");
+		Document later = new Document("runs", List.of(1, 2)).append("text", "$$ROOT");
+		set("stock", "later", later);
+		this.locks.renew(List.of(first), TIMEOUT);
+		this.locks.extend(first, LEASE.multipliedBy(2), TIMEOUT);
+		this.locks.release(first, Duration.ZERO, TIMEOUT);
+		LeaseKey second = acquired("stock");
+		assertThat(stored("stock")).containsEntry("later", later).doesNotContainKey("releasedAt");
+		this.locks.release(second, LEASE, TIMEOUT);
+		this.locks.forceReleaseNow("stock");
+		LeaseKey crashed = acquired("stock");
+		expire("stock");
+		acquired("stock");
+		this.locks.forceRelease("stock");
+		assertThat(stored("stock")).containsEntry("later", later).doesNotContainEntry("holder", crashed.holder());
+	}
+
+	@Test
+	void aRefusalChangesNothing() {
+		LeaseKey key = acquired("stock");
+		this.locks.release(key, LEASE, TIMEOUT);
+		Document before = stored("stock");
+		assertThat(before).containsKey("releasedAt");
+		assertThat(acquire(key("stock"))).isInstanceOf(Refused.class);
+		assertThat(stored("stock")).isEqualTo(before);
+	}
+
+	@Test
 	void aDocumentWithNothingButItsIdIsAFreeName() {
 		this.documents.insertOne(new Document("_id", "stock"));
 		assertThat(this.locks.find("stock")).isEmpty();
