@@ -24,8 +24,9 @@ import org.springframework.util.function.SingletonSupplier;
 public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	/**
-	 * The order unless it is configured: inside of retries, outside of caches and
-	 * transactions.
+	 * The order unless it is configured: inside of Spring Framework's {@code @Retryable},
+	 * outside of caches and transactions, and outside of the retries of spring-retry and
+	 * Resilience4j.
 	 */
 	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 100;
 
