@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 
+import com.mongodb.MongoException;
 import com.mongodb.event.CommandFailedEvent;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
@@ -24,7 +25,11 @@ final class SentCommands implements CommandListener {
 
 	private final List<Sent> sent = new CopyOnWriteArrayList<>();
 
+	private static final int UNAUTHORIZED = 13;
+
 	private final List<String> answered = new CopyOnWriteArrayList<>();
+
+	private final List<String> denied = new CopyOnWriteArrayList<>();
 
 	private final Map<Integer, Long> startedNanos = new ConcurrentHashMap<>();
 
@@ -51,6 +56,16 @@ final class SentCommands implements CommandListener {
 	public void commandFailed(CommandFailedEvent event) {
 		this.startedNanos.remove(event.getRequestId());
 		this.answered.add(event.getCommandName());
+		if (event.getThrowable() instanceof MongoException ex && ex.getCode() == UNAUTHORIZED) {
+			this.denied.add(ex.getMessage());
+		}
+	}
+
+	/**
+	 * Returns what the server answered where the user lacked a privilege.
+	 */
+	List<String> denied() {
+		return this.denied;
 	}
 
 	List<Sent> to(String collection) {

@@ -28,6 +28,13 @@ public enum MongoServerKind {
 	REPLICA_SET_1(1),
 
 	/**
+	 * A replica set of one member that only lets known users in, started for the test.
+	 * The client and the connection strings of the test's view of it are those of a user
+	 * with all privileges.
+	 */
+	REPLICA_SET_1_WITH_USERS(1),
+
+	/**
 	 * A real replica set of three members that all hold data and may all be elected.
 	 */
 	REPLICA_SET_3(3);
@@ -43,7 +50,7 @@ public enum MongoServerKind {
 	}
 
 	boolean isReplicaSet() {
-		return this == REPLICA_SET_1 || this == REPLICA_SET_3;
+		return this == REPLICA_SET_1 || this == REPLICA_SET_1_WITH_USERS || this == REPLICA_SET_3;
 	}
 
 	boolean needsRealServer() {

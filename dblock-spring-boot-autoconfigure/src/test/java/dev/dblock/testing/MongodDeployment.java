@@ -1,6 +1,10 @@
 package dev.dblock.testing;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +24,8 @@ import org.springframework.util.FileSystemUtils;
 final class MongodDeployment extends Deployment {
 
 	private static final String SET_NAME = "dblock";
+
+	private static final String ADMIN = "admin:secret@";
 
 	private static final Duration SETTLE_LIMIT = Duration.ofSeconds(180);
 
@@ -55,7 +61,7 @@ final class MongodDeployment extends Deployment {
 		Path folder = ServerFolder.ofThisMachine().create("dblock-mongod-");
 		List<MongodProcess> processes = Ports.free(kind.members())
 			.stream()
-			.map((port) -> new MongodProcess(binary, folder, port, arguments(kind)))
+			.map((port) -> new MongodProcess(binary, folder, port, arguments(kind, folder)))
 			.toList();
 		MongodDeployment deployment = new MongodDeployment(kind, folder,
 				processes.stream().map(MongoNode::new).toList());
@@ -73,7 +79,7 @@ final class MongodDeployment extends Deployment {
 		}
 	}
 
-	private static List<String> arguments(MongoServerKind kind) {
+	private static List<String> arguments(MongoServerKind kind, Path folder) {
 		List<String> arguments = new ArrayList<>(
 				List.of("--wiredTigerCacheSizeGB", "0.25", "--setParameter", "enableTestCommands=1", "--setParameter",
 						"ttlMonitorSleepSecs=1", "--setParameter", "diagnosticDataCollectionEnabled=false",
@@ -82,7 +88,23 @@ final class MongodDeployment extends Deployment {
 		if (kind.isReplicaSet()) {
 			arguments.addAll(List.of("--replSet", SET_NAME, "--oplogSize", "64"));
 		}
+		if (kind == MongoServerKind.REPLICA_SET_1_WITH_USERS) {
+			arguments.addAll(List.of("--keyFile", keyFile(folder).toString()));
+		}
 		return arguments;
+	}
+
+	/**
+	 * Members of a replica set with users need one to trust each other.
+	 */
+	private static Path keyFile(Path folder) {
+		try {
+			Path file = Files.writeString(folder.resolve("key"), "onlyForTests");
+			return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	private void initiate() {
@@ -96,6 +118,11 @@ final class MongodDeployment extends Deployment {
 			.command(new Document("replSetInitiate",
 					new Document("_id", SET_NAME).append("members", members).append("settings", settings)));
 		settling("first election").until(this::isSettled);
+		if (kind() == MongoServerKind.REPLICA_SET_1_WITH_USERS) {
+			// The first user may be created by anybody on the same machine
+			this.nodes.get(0)
+				.command(new Document("createUser", "admin").append("pwd", "secret").append("roles", List.of("root")));
+		}
 	}
 
 	/**
@@ -140,7 +167,8 @@ final class MongodDeployment extends Deployment {
 	@Override
 	String uri() {
 		String hosts = this.nodes.stream().map(MongoNode::address).collect(Collectors.joining(","));
-		return "mongodb://" + hosts + (kind().isReplicaSet() ? "/?replicaSet=" + SET_NAME : "/");
+		String user = (kind() == MongoServerKind.REPLICA_SET_1_WITH_USERS) ? ADMIN : "";
+		return "mongodb://" + user + hosts + (kind().isReplicaSet() ? "/?replicaSet=" + SET_NAME : "/");
 	}
 
 	@Override
