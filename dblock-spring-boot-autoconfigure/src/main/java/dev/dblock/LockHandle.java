@@ -63,8 +63,8 @@ public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * Make the lease last at least as long as is said here, from now by the server's
-	 * clock; it is never shortened. Automatic renewal goes on beside it. (The meaning is
-	 * that of ShedLock's {@code extend}.)
+	 * clock; it is never shortened (ShedLock's {@code extend} can shorten). Automatic
+	 * renewal goes on beside it. The minimum hold still counts from the grant.
 	 * @param atLeast how long the lock is to be held at least
 	 * @throws LockLostException when the lock is not held any more
 	 * @throws IllegalArgumentException when the duration is not positive or longer than a
