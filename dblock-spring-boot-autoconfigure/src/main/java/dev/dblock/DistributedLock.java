@@ -143,11 +143,11 @@ public @interface DistributedLock {
 	/**
 	 * The name of a method of the same class that is called in place of this one when the
 	 * lock is not available within the wait. It takes the same arguments, or in addition
-	 * the {@link LockUnavailableException} as the last, returns what this method returns,
-	 * and throws no checked exception that this method does not declare. It is called on
-	 * the bean itself, without a lock and without what other annotations would put around
-	 * it; it may be private. Left out, {@link #whenUnavailable()} says what happens; only
-	 * one of the two may be given.
+	 * the {@link LockUnavailableException} as the last, returns the type of this method
+	 * or a subtype, and declares no checked exception that this method does not declare.
+	 * It is called on the bean itself, without a lock and without what other annotations
+	 * would put around it; it may be private. Left out, {@link #whenUnavailable()} says
+	 * what happens; only one of the two may be given.
 	 */
 	String fallback() default "";
 

@@ -10,8 +10,9 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks by hand. Implemented by {@link LockTemplate}; inject this interface where a test
- * wants to put something else in its place.
+ * Programmatic locking. Implemented by {@link LockTemplate}; inject this interface where
+ * a test replaces it. {@code executeAsync}, {@code within}, {@code forAll} and
+ * {@code engine} exist only on {@code LockTemplate}.
  * <p>
  * Every method that takes a name throws {@link IllegalArgumentException} for one that
  * cannot be a lock's name (empty, blank, too long, with control characters). Every method
@@ -121,10 +122,12 @@ public interface LockOperations {
 	}
 
 	/**
-	 * Acquire a lock, waiting for it as long as these options (and not the configured
-	 * ones) say; without a wait among them, now or not at all. Never re-enters.
+	 * Acquire a lock, waiting for it if the options have a wait. Without one in them,
+	 * asks once, even if a wait is configured. What operators set for this name
+	 * ({@code dblock.locks}) comes before a wait of the options. Never re-enters.
 	 * @param name the name of the lock
-	 * @param options how to acquire and hold it
+	 * @param options how to acquire and hold it; except for the wait, they default to
+	 * {@code dblock.*}
 	 * @return the handle, to be released by the caller, or empty when the lock did not
 	 * become available
 	 */
@@ -299,8 +302,9 @@ public interface LockOperations {
 	}
 
 	/**
-	 * Acquire several locks, or none of them, waiting as long as these options (and not
-	 * the configured ones) say; without a wait among them, now or not at all, see
+	 * Acquire several locks, or none of them, waiting if the options have a wait. Without
+	 * one in them, asks once, even if a wait is configured. What operators set for a name
+	 * ({@code dblock.locks}) comes before a wait of the options. See
 	 * {@link #acquireAll(Map)}.
 	 * @param names the names of the locks, in any order; one that is there twice counts
 	 * once
@@ -313,9 +317,10 @@ public interface LockOperations {
 	}
 
 	/**
-	 * Acquire several locks, or none of them, each waited for as long as its options (and
-	 * not the configured ones) say; without a wait among them, now or not at all, see
-	 * {@link #acquireAll(Map)}.
+	 * Acquire several locks, or none of them, waiting for those whose options have a
+	 * wait. A lock without one in its options is asked for once, even if a wait is
+	 * configured. What operators set for a name ({@code dblock.locks}) comes before a
+	 * wait of the options. See {@link #acquireAll(Map)}.
 	 * @param locks the names of the locks, each with how to acquire and hold it
 	 * @return the handles, to be released by the caller, or empty when one of the locks
 	 * did not become available
