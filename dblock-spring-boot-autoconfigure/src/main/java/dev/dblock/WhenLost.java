@@ -1,9 +1,9 @@
 package dev.dblock;
 
 /**
- * What happens to the thread that works under a lock at the moment when the lease is
- * lost. In both cases the handle, the listeners and the log are told at once, and the
- * caller gets a {@link LockLostException} at the end.
+ * What happens to the thread that works under a lock when dblock notices that the lease
+ * is lost. In both cases the handle, the listeners and the log report the loss at once,
+ * and the caller gets a {@link LockLostException} at the end.
  */
 public enum WhenLost {
 

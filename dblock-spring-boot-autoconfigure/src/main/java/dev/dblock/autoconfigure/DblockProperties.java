@@ -412,7 +412,8 @@ public class DblockProperties {
 
 		/**
 		 * Whether transactions under a lock are committed only while the lock has not
-		 * passed to another; for transactions on the servers that have the locks.
+		 * passed to another; for those of a MongoDB transaction manager on the servers
+		 * that have the locks.
 		 */
 		private boolean fenceTransactions = true;
 

@@ -26,8 +26,9 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
  * });
  * </pre>
  *
- * Transactions that Spring manages are fenced without a call. Locks of other databases
- * than the usual one are fenced in those.
+ * Transactions of a {@code MongoTransactionManager} or
+ * {@code ReactiveMongoTransactionManager} bean are fenced without a call. Locks of other
+ * databases than the usual one are fenced in those.
  * <p>
  * Nobody tells dblock how such a transaction ends. So a lock that has fenced one is not
  * handed over inside the process, and its next holder, wherever it is, begins by waiting
