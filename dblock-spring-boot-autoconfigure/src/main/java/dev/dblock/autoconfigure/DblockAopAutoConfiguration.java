@@ -6,6 +6,7 @@ import java.util.stream.Stream;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockEngine;
 import dev.dblock.interceptor.DistributedLockAdvisor;
+import dev.dblock.interceptor.LifecycleMethodChecker;
 import dev.dblock.interceptor.LockDeclarationChecker;
 
 import org.springframework.aop.config.AopConfigUtils;
@@ -57,6 +58,12 @@ public final class DblockAopAutoConfiguration {
 	static LockDeclarationChecker dblockDeclarationChecker(ConfigurableListableBeanFactory beanFactory,
 			DistributedLockAdvisor advisor) {
 		return new LockDeclarationChecker(beanFactory, advisor);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LifecycleMethodChecker dblockLifecycleMethodChecker(ConfigurableListableBeanFactory beanFactory) {
+		return new LifecycleMethodChecker(beanFactory);
 	}
 
 	/**

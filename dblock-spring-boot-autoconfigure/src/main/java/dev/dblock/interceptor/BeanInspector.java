@@ -43,7 +43,8 @@ final class BeanInspector {
 	}
 
 	private void inspect(String name, List<InspectedBean> beans) {
-		Object instance = this.beanFactory.getSingleton(name);
+		// Of a bean that is being created, this would ask for an early reference
+		Object instance = this.beanFactory.containsSingleton(name) ? this.beanFactory.getSingleton(name) : null;
 		if (instance instanceof FactoryBean<?> || instance == null && this.beanFactory.isFactoryBean(name)) {
 			Optional<InspectedBean> factory = of(name, BeanFactory.FACTORY_BEAN_PREFIX + name, instance);
 			if (factory.filter(BeanInspector::makesScopedProxy).isEmpty()) {

@@ -29,11 +29,6 @@ final class LockChecks {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockChecks.class);
 
-	private static final String CALLBACK = "called by Spring without the proxy that locks it; lock what it calls, or"
-			+ " use an ApplicationRunner";
-
-	private final LockMentions mentions = new LockMentions();
-
 	private final LockOperationSource source;
 
 	private final ProxyRules proxies;
@@ -77,7 +72,7 @@ final class LockChecks {
 	 * @throws InvalidLockDeclarationException when it is refused
 	 */
 	boolean admits(Class<?> type) {
-		if (!this.mentions.in(type)) {
+		if (!LockMentions.in(type)) {
 			return false;
 		}
 		if (!this.started) {
@@ -164,7 +159,7 @@ final class LockChecks {
 	}
 
 	private Collection<LockDeclaration> declarations(Class<?> type) {
-		if (!this.mentions.in(type)) {
+		if (!LockMentions.in(type)) {
 			return List.of();
 		}
 		try {
@@ -207,20 +202,11 @@ final class LockChecks {
 	}
 
 	private void checkReach(InspectedBean bean, LockedMethod method, List<String> findings) {
-		String reason = isCallback(bean, method) ? CALLBACK : hidden(method, bean.isProxiedBySubclass(this.proxies));
+		String reason = LifecycleMethods.contain(method, bean) ? LifecycleMethods.OBSTACLE
+				: hidden(method, bean.isProxiedBySubclass(this.proxies));
 		if (reason != null) {
 			findings.add(method.describe() + ": is " + reason);
 		}
-	}
-
-	/**
-	 * Whether Spring calls the method on the bean itself. What stands on the class alone
-	 * says nothing of such a method.
-	 */
-	private static boolean isCallback(InspectedBean bean, LockedMethod locked) {
-		Method method = locked.method();
-		return LifecycleMethods.contain(method, locked.userClass()) || bean.callbacks().contains(method.getName())
-				&& method.getParameterCount() == 0 && LockAnnotations.arePresent(method);
 	}
 
 	private static @Nullable String hidden(LockedMethod locked, boolean bySubclass) {

@@ -18,16 +18,16 @@ import org.springframework.core.annotation.MergedAnnotations;
  */
 final class LockMentions {
 
-	private final ClassValue<Boolean> types = new ClassValue<>() {
+	private static final ClassValue<Boolean> TYPES = new ClassValue<>() {
 
 		@Override
 		protected Boolean computeValue(Class<?> type) {
-			return inherited(type).anyMatch(LockMentions.this::in) || isOn(type);
+			return inherited(type).anyMatch(LockMentions::in) || isOn(type);
 		}
 
 	};
 
-	private final ClassValue<Boolean> annotations = new ClassValue<>() {
+	private static final ClassValue<Boolean> ANNOTATIONS = new ClassValue<>() {
 
 		@Override
 		protected Boolean computeValue(Class<?> type) {
@@ -37,28 +37,31 @@ final class LockMentions {
 
 	};
 
-	boolean in(Class<?> type) {
-		return !type.getName().startsWith("java.") && this.types.get(type);
+	private LockMentions() {
+	}
+
+	static boolean in(Class<?> type) {
+		return !type.getName().startsWith("java.") && TYPES.get(type);
 	}
 
 	private static Stream<Class<?>> inherited(Class<?> type) {
 		return Stream.concat(Stream.ofNullable(type.getSuperclass()), Arrays.stream(type.getInterfaces()));
 	}
 
-	private boolean isOn(Class<?> type) {
+	private static boolean isOn(Class<?> type) {
 		try {
-			return isMadeOf(type) || Arrays.stream(type.getDeclaredMethods()).anyMatch(this::isMadeOf);
+			return isMadeOf(type) || Arrays.stream(type.getDeclaredMethods()).anyMatch(LockMentions::isMadeOf);
 		}
 		catch (LinkageError ex) {
-			// Refers to an absent library; whoever looks closer knows what to do
+			// Refers to an absent library, which a closer look handles
 			return true;
 		}
 	}
 
-	private boolean isMadeOf(AnnotatedElement element) {
+	private static boolean isMadeOf(AnnotatedElement element) {
 		return Arrays.stream(element.getDeclaredAnnotations())
 			.map(Annotation::annotationType)
-			.anyMatch(this.annotations::get);
+			.anyMatch(ANNOTATIONS::get);
 	}
 
 }

@@ -14,6 +14,9 @@ import javax.tools.ToolProvider;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockEngine;
+import dev.dblock.interceptor.InvalidLockDeclarationException;
+import jakarta.annotation.PostConstruct;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,6 +41,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests of an application that is processed ahead of time, compiled, and run in class
@@ -54,15 +58,23 @@ class AheadOfTimeTests {
 			"dblock.mode=none, dblock.mode=mongodb, DefaultLockEngine on MongoDB",
 			"dblock.mode=mongodb, dblock.mode=local, DefaultLockEngine without MongoDB" })
 	void whereLocksAreKeptIsReadWhenTheApplicationRuns(String processed, String run, String engine) throws Exception {
-		String initializer = process(processed);
+		String initializer = process(processed, Application.class);
 		compile();
 		assertThat(run(initializer, run)).isEqualTo(engine + ", locked: true");
 	}
 
-	private String process(String setting) {
+	@Test
+	void lockedLifecycleMethodIsRefusedWhenTheApplicationIsProcessed() {
+		assertThatExceptionOfType(InvalidLockDeclarationException.class)
+			.isThrownBy(() -> process("dblock.mode=mongodb", Application.class, LockedStart.class))
+			.withMessageContaining("bean 'warmUp', ")
+			.withMessageContaining("#run(): is called by Spring without the proxy that locks it");
+	}
+
+	private String process(String setting, Class<?>... configurations) {
 		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
 			properties(setting).applyTo(context);
-			context.register(Application.class);
+			context.register(configurations);
 			DefaultGenerationContext generation = new DefaultGenerationContext(
 					new ClassNameGenerator(ClassName.get(Application.class)),
 					new FileSystemGeneratedFiles(this.folder));
@@ -147,6 +159,25 @@ class AheadOfTimeTests {
 		@Bean
 		Job job() {
 			return new Job();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class LockedStart {
+
+		@Bean
+		WarmUp warmUp() {
+			return new WarmUp();
+		}
+
+	}
+
+	static class WarmUp {
+
+		@PostConstruct
+		@DistributedLock
+		void run() {
 		}
 
 	}

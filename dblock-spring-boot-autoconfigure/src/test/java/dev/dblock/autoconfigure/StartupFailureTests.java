@@ -14,11 +14,13 @@ import dev.dblock.core.LockRepository;
 import dev.dblock.interceptor.contradictory.ContradictoryJob;
 import dev.dblock.mongodb.MongoLockSettingsCustomizer;
 import dev.dblock.testing.SameOnEachJdk;
+import jakarta.annotation.PostConstruct;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.Banner;
@@ -158,6 +160,17 @@ class StartupFailureTests {
 	@Test
 	void customizersThatLeaveImpossibleSettings(CapturedOutput output) {
 		start(ImpossibleEngine.class);
+	@Test
+	void lockedLifecycleMethod(CapturedOutput output) {
+		start(LockedStart.class);
+		assertAnalyzed(output,
+				"bean 'warmUp', " + WarmUp.class.getName()
+						+ "#run(): is called by Spring without the proxy that locks it;"
+						+ " move the work into a locked method of another bean, or into an ApplicationRunner",
+				"Change each @DistributedLock");
+		assertThat(output).doesNotContain("WarmUp ran");
+	}
+
 		assertAnalyzed(output, "The EngineSettingsCustomizer bean 'other' leaves settings that cannot be: ",
 				"longer than the lease", "Change that bean");
 	}
@@ -298,6 +311,17 @@ class StartupFailureTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class ImpossibleEngine {
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class LockedStart {
+
+		@Bean
+		WarmUp warmUp() {
+			return new WarmUp();
+		}
+
+	}
+
 
 		@Bean
 		@Order(1)
@@ -389,6 +413,16 @@ class StartupFailureTests {
 	static class Counter {
 
 		@DistributedLock(name = "count", whenUnavailable = WhenUnavailable.SKIP)
+	static class WarmUp {
+
+		@PostConstruct
+		@DistributedLock
+		void run() {
+			LoggerFactory.getLogger(WarmUp.class).info("WarmUp ran");
+		}
+
+	}
+
 		public int count() {
 			return 1;
 		}

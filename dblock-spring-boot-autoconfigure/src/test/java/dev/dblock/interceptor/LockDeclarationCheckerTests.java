@@ -162,8 +162,8 @@ class LockDeclarationCheckerTests {
 	@Test
 	void methodsThatSpringCallsWithoutTheProxy() {
 		assertThat(findings(LockingConfiguration.class, Lifecycle.class)).hasSize(4)
-			.allMatch((finding) -> finding.endsWith("(): is called by Spring without the proxy that locks it; lock what"
-					+ " it calls, or use an ApplicationRunner"));
+			.allMatch((finding) -> finding.endsWith("(): is called by Spring without the proxy that locks it; move the"
+					+ " work into a locked method of another bean, or into an ApplicationRunner"));
 	}
 
 	@Test

@@ -17,26 +17,24 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class LockMentionsTests {
 
-	private final LockMentions mentions = new LockMentions();
-
 	@ParameterizedTest
 	@ValueSource(classes = { OnMethod.class, OnClass.class, OnInterface.class, Inherits.class, Implements.class,
 			OwnAnnotation.class, Repeated.class, OwnRepeated.class })
 	void lockIsSeenWhereverItMayStand(Class<?> type) {
-		assertThat(this.mentions.in(type)).isTrue();
+		assertThat(LockMentions.in(type)).isTrue();
 	}
 
 	@ParameterizedTest
 	@ValueSource(classes = { Plain.class, ArrayList.class, Object.class, LockMentions.class })
 	void othersArePassedBy(Class<?> type) {
-		assertThat(this.mentions.in(type)).isFalse();
+		assertThat(LockMentions.in(type)).isFalse();
 	}
 
 	@Test
 	void proxyHasWhatItsInterfaceHas() {
 		Object proxy = Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { OnInterface.class },
 				(self, method, arguments) -> null);
-		assertThat(this.mentions.in(proxy.getClass())).isTrue();
+		assertThat(LockMentions.in(proxy.getClass())).isTrue();
 	}
 
 	static class OnMethod {
