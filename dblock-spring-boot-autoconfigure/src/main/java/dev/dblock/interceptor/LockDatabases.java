@@ -38,7 +38,9 @@ final class LockDatabases {
 	 * @throws IllegalArgumentException when there is none of that name
 	 */
 	LockDatabase named(String text) {
-		String name = StringUtils.hasText(text) ? this.placeholders.resolveStringValue(text) : text;
+		String name = StringUtils.hasText(text)
+				? AttributePlaceholders.resolve(this.placeholders, "databaseFactory = \"%s\"".formatted(text), text)
+				: text;
 		return StringUtils.hasText(name) ? find(text, name.trim()) : this.usual;
 	}
 

@@ -39,8 +39,8 @@ final class LockDurations {
 			throw new IllegalArgumentException(
 					"both %1$sSeconds and %1$sString are given; leave one of them out".formatted(attribute));
 		}
-		String resolved = this.placeholders.resolveStringValue(text);
 		String source = "%sString = \"%s\"".formatted(attribute, text);
+		String resolved = AttributePlaceholders.resolve(this.placeholders, source, text);
 		return parse(text.equals(resolved) ? source : "%s, which is '%s',".formatted(source, resolved), resolved);
 	}
 

@@ -79,33 +79,14 @@ final class LockNameParser {
 	}
 
 	private String resolve(String attribute, String text) {
-		String resolved = resolvePlaceholders(attribute, text);
+		String resolved = AttributePlaceholders.resolve(this.placeholders, "the %s '%s'".formatted(attribute, text),
+				text);
 		if (!StringUtils.hasText(resolved)) {
 			throw new IllegalArgumentException(
 					"the %1$s '%2$s' is blank once its placeholders are resolved; give a %1$s, or leave it out"
 						.formatted(attribute, text));
 		}
-		// Without a configurer of placeholders Spring leaves those that it does not know
-		// as they are
-		if (resolved.contains("${")) {
-			throw new IllegalArgumentException(unresolved(attribute, text, "'" + resolved + "'"));
-		}
 		return resolved;
-	}
-
-	private @Nullable String resolvePlaceholders(String attribute, String text) {
-		try {
-			return this.placeholders.resolveStringValue(text);
-		}
-		catch (IllegalArgumentException ex) {
-			throw new IllegalArgumentException(unresolved(attribute, text, String.valueOf(ex.getMessage())), ex);
-		}
-	}
-
-	private static String unresolved(String attribute, String text, String reason) {
-		return ("the %s '%s' has a placeholder that cannot be resolved: %s; set the property, or give it a default"
-				+ " as in ${key:default}")
-			.formatted(attribute, text, reason);
 	}
 
 	private Expression expression(String attribute, String text, String resolved, @Nullable ParserContext context) {
@@ -133,7 +114,7 @@ final class LockNameParser {
 	}
 
 	private LockNameReferences references(LockedMethod method) {
-		return new LockNameReferences(method.method().getParameterCount(), this.contexts.parameterNames(method));
+		return new LockNameReferences(method, this.contexts.parameterNames(method));
 	}
 
 	private static void refuse(String attribute, String text, LockNameReferences references) {

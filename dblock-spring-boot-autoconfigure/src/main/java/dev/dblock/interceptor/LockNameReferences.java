@@ -1,5 +1,6 @@
 package dev.dblock.interceptor;
 
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -10,8 +11,11 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
+import dev.dblock.DistributedLock;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.FunctionReference;
@@ -37,7 +41,7 @@ final class LockNameReferences {
 	private static final Pattern VARIABLE = Pattern
 		.compile("#\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*");
 
-	private final int parameterCount;
+	private final LockedMethod method;
 
 	private final @Nullable String @Nullable [] parameterNames;
 
@@ -45,10 +49,10 @@ final class LockNameReferences {
 
 	private final List<String> problems = new ArrayList<>();
 
-	LockNameReferences(int parameterCount, @Nullable String @Nullable [] parameterNames) {
-		this.parameterCount = parameterCount;
+	LockNameReferences(LockedMethod method, @Nullable String @Nullable [] parameterNames) {
+		this.method = method;
 		this.parameterNames = parameterNames;
-		for (int i = 0; i < parameterCount; i++) {
+		for (int i = 0; i < method.method().getParameterCount(); i++) {
 			this.known.add("#a" + i);
 			this.known.add("#p" + i);
 		}
@@ -135,11 +139,20 @@ final class LockNameReferences {
 	}
 
 	private void visitRootProperty(String name) {
-		if (!LockNameRoot.PROPERTIES.contains(name)) {
-			this.problems.add(this.known.contains("#" + name)
-					? "there is no property '%1$s' of #root, but a parameter: write #%1$s".formatted(name)
-					: "there is no property '%s' of #root, only %s".formatted(name,
-							new TreeSet<>(LockNameRoot.PROPERTIES)));
+		if (LockNameRoot.PROPERTIES.contains(name)) {
+			return;
+		}
+		String variable = "#" + name;
+		if (ALWAYS.contains(variable)) {
+			this.problems.add("there is no property '%s' of #root; write %s".formatted(name, variable));
+		}
+		else if (this.known.contains(variable)) {
+			this.problems
+				.add("there is no property '%s' of #root, but a parameter: write %s".formatted(name, variable));
+		}
+		else {
+			this.problems.add("there is no property '%s' of #root, only %s".formatted(name,
+					new TreeSet<>(LockNameRoot.PROPERTIES)));
 		}
 	}
 
@@ -147,7 +160,7 @@ final class LockNameReferences {
 		if (this.known.contains(variable)) {
 			return;
 		}
-		if (this.parameterCount == 0) {
+		if (this.method.method().getParameterCount() == 0) {
 			this.problems.add("there is no %s, since the method has no parameters".formatted(variable));
 		}
 		else if (this.parameterNames == null) {
@@ -156,9 +169,24 @@ final class LockNameReferences {
 				.formatted(variable));
 		}
 		else {
-			this.problems.add("there is no %s, only %s".formatted(variable,
-					this.known.stream().filter((name) -> !ALWAYS.contains(name)).collect(Collectors.joining(", "))));
+			this.problems.add("there is no %s, only %s%s".formatted(variable,
+					this.known.stream().filter((name) -> !ALWAYS.contains(name)).collect(Collectors.joining(", ")),
+					whoseParameters()));
 		}
+	}
+
+	/**
+	 * An interface may call its parameters otherwise than the class that implements it.
+	 */
+	private String whoseParameters() {
+		Object annotated = MergedAnnotations.from(this.method.method(), SearchStrategy.TYPE_HIERARCHY)
+			.get(DistributedLock.class)
+			.getSource();
+		Class<?> own = this.method.method().getDeclaringClass();
+		return (annotated instanceof Method inherited && inherited.getDeclaringClass() != own)
+				? " (the annotation is on %s, but the parameters are those of %s)"
+					.formatted(inherited.getDeclaringClass().getName(), own.getName())
+				: "";
 	}
 
 }

@@ -101,7 +101,23 @@ class LockDeclarationCheckerTests {
 	void brokenPlaceholderInADuration() {
 		assertThat(findings(StrictPlaceholders.class, BrokenDuration.class)).singleElement()
 			.asString()
-			.startsWith("bean 'bean', " + HERE + "BrokenDuration#run(): Could not resolve placeholder 'nowhere'");
+			.startsWith(
+					"bean 'bean', " + HERE + "BrokenDuration#run(): waitString = \"${nowhere}\" has a placeholder that"
+							+ " cannot be resolved: Could not resolve placeholder 'nowhere'")
+			.endsWith("; set the property, or give it a default as in ${key:default}");
+		assertThat(findings(StrictPlaceholders.class, BrokenDurations.class)).hasSize(2)
+			.anyMatch((finding) -> finding.contains("#run(): leaseString = \"soon\" is no duration; "))
+			.anyMatch((finding) -> finding.contains("#run(): waitString = \"${nowhere}\" has a placeholder "));
+		assertThat(findings(LockingConfiguration.class, BrokenDuration.class)).singleElement()
+			.asString()
+			.contains("#run(): waitString = \"${nowhere}\" has a placeholder that cannot be resolved: '${nowhere}'; ");
+	}
+
+	@Test
+	void brokenPlaceholderInTheNameOfADatabase() {
+		assertThat(findings(StrictPlaceholders.class, BrokenDatabase.class)).singleElement()
+			.asString()
+			.contains("#run(): databaseFactory = \"${nowhere}\" has a placeholder that cannot be resolved: ");
 	}
 
 	@Test
@@ -109,6 +125,14 @@ class LockDeclarationCheckerTests {
 		assertThat(findings(LockingConfiguration.class, UnknownParameter.class)).containsExactly("bean 'bean', " + HERE
 				+ "UnknownParameter#run(String): the name '#{#order}' cannot be evaluated: there is no #order, only #a0,"
 				+ " #month, #p0");
+	}
+
+	@Test
+	void parameterOfTheInterfaceThatTheImplementationCallsOtherwise() {
+		assertThat(findings(LockingConfiguration.class, SettlingById.class)).containsExactly("bean 'bean', " + HERE
+				+ "SettlingById#settle(String): the name 'order-#{#order}' cannot be evaluated: there is no #order, only"
+				+ " #a0, #id, #p0 (the annotation is on " + HERE + "Settling, but the parameters are those of " + HERE
+				+ "SettlingById)");
 	}
 
 	@Test
@@ -678,13 +702,44 @@ class LockDeclarationCheckerTests {
 
 	static class BrokenDuration {
 
-		@DistributedLock(leaseString = "${nowhere}")
+		@DistributedLock(waitString = "${nowhere}")
+		public void run() {
+		}
+
+	}
+
+	static class BrokenDurations {
+
+		@DistributedLock(leaseString = "soon", waitString = "${nowhere}")
+		public void run() {
+		}
+
+	}
+
+	static class BrokenDatabase {
+
+		@DistributedLock(databaseFactory = "${nowhere}")
 		public void run() {
 		}
 
 	}
 
 	static class UnknownParameter {
+	interface Settling {
+
+		@DistributedLock("order-#{#order}")
+		void settle(String order);
+
+	}
+
+	static class SettlingById implements Settling {
+
+		@Override
+		public void settle(String id) {
+		}
+
+	}
+
 
 		@DistributedLock("#{#order}")
 		public void run(String month) {

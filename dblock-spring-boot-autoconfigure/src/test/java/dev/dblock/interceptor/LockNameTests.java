@@ -305,6 +305,8 @@ class LockNameTests {
 					#{{1}.?[#x]}    | cannot be evaluated: there is no #x, only .*
 					#{#f(1)}        | cannot be evaluated: there are no functions, such as #f.*
 					#{order.id}     | cannot be evaluated: there is no property 'order' of #root, but a parameter: write #order
+					#{root.methodName} | cannot be evaluated: there is no property 'root' of #root; write #root
+					#{this.id}      | cannot be evaluated: there is no property 'this' of #root; write #this
 					#{nothing}      | cannot be evaluated: there is no property 'nothing' of #root, only .args, method, methodName, target, targetClass.
 					#{#root.nothing}| cannot be evaluated: there is no property 'nothing' of #root, only .*
 					#{('a' + #order).trim()} | cannot be evaluated: \\('a' \\+ #order\\) inside of an expression could join text with what is null; write the parts one after the other, as in order-#.#id.
