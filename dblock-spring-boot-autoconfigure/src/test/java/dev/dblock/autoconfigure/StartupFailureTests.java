@@ -158,8 +158,13 @@ class StartupFailureTests {
 	}
 
 	@Test
-	void customizersThatLeaveImpossibleSettings(CapturedOutput output) {
-		start(ImpossibleEngine.class);
+	void lockedMethodWithoutTheAutoConfiguration(CapturedOutput output) {
+		start(SkippedPrimitive.class, "spring.autoconfigure.exclude=" + DblockAutoConfiguration.class.getName());
+		assertAnalyzed(output, Counter.class.getName() + ": has locked methods, but there is no LockEngine bean",
+				"DblockAutoConfiguration, which makes one, is excluded or not imported; include it, with"
+						+ " dblock.enabled=false if the methods are to run unlocked");
+	}
+
 	@Test
 	void lockedLifecycleMethod(CapturedOutput output) {
 		start(LockedStart.class);

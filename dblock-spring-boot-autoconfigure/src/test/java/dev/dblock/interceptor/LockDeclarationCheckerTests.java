@@ -404,9 +404,10 @@ class LockDeclarationCheckerTests {
 
 	@Test
 	void nothingToLockWith() {
-		assertThat(findings(WithoutTemplate.class, Sound.class)).containsExactly("bean 'bean', " + HERE
-				+ "Sound: has locked methods, but there is no LockEngine bean to lock them with; configure MongoDB,"
-				+ " or set dblock.enabled=false to run them unlocked");
+		assertThat(findings(WithoutTemplate.class, Sound.class)).containsExactly(
+				"bean 'bean', " + HERE + "Sound: has locked methods, but there is no LockEngine bean to lock them with;"
+						+ " DblockAutoConfiguration, which makes one, is excluded or not imported; include it, with"
+						+ " dblock.enabled=false if the methods are to run unlocked");
 	}
 
 	@Test
