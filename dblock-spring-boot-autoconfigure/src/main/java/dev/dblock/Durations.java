@@ -4,6 +4,9 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.StringJoiner;
 
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
 /**
  * What {@link Duration} does not offer, for the messages of all rooms. Not meant for
  * applications.
@@ -50,6 +53,16 @@ public final class Durations {
 			parts.add(thousandths(rest) + " s");
 		}
 		return parts.toString();
+	}
+
+	/**
+	 * A duration as it is written in properties and annotations: {@code 30ms},
+	 * {@code 1h5m}.
+	 * @param duration the duration
+	 * @return the text
+	 */
+	public static String written(Duration duration) {
+		return DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE);
 	}
 
 	private static void add(StringJoiner parts, long count, String unit) {

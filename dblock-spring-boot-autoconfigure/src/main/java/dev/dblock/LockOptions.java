@@ -38,7 +38,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions {
 		if (lease != null && (lease.isNegative() || lease.isZero())) {
-			throw new IllegalArgumentException("The lease must be positive, but is " + lease);
+			throw new IllegalArgumentException("The lease must be positive, but is " + Durations.written(lease));
 		}
 		refuseNegative("wait", waitUpTo, "zero asks once");
 		refuseNegative("minimum hold", minHold, "zero means none");
@@ -48,7 +48,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	private static void refuseNegative(String option, @Nullable Duration value, String zero) {
 		if (value != null && value.isNegative()) {
 			throw new IllegalArgumentException(
-					"The %s must not be negative, but is %s (%s)".formatted(option, value, zero));
+					"The %s must not be negative, but is %s (%s)".formatted(option, Durations.written(value), zero));
 		}
 	}
 

@@ -18,4 +18,10 @@ class DurationsTests {
 		assertThat(Durations.readable(duration)).isEqualTo(text);
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "PT0S, 0s", "PT0.03S, 30ms", "PT-5S, -5s", "PT1H5M, 1h5m", "PT8760H, 365d" })
+	void isWrittenAsInProperties(Duration duration, String text) {
+		assertThat(Durations.written(duration)).isEqualTo(text);
+	}
+
 }

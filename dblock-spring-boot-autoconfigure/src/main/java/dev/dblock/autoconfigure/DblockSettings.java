@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.function.Supplier;
 
+import dev.dblock.Durations;
 import dev.dblock.LockEngine;
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
@@ -25,6 +26,8 @@ import org.springframework.util.StringUtils;
 final class DblockSettings {
 
 	private static final Duration LONGEST = Duration.ofDays(365);
+
+	private static final Duration A_SECOND = Duration.ofSeconds(1);
 
 	// As much as a suspended machine may go unnoticed by the holder's own reckoning
 	private static final Duration LEAST_ALLOWANCE = Duration.ofMillis(250);
@@ -93,9 +96,9 @@ final class DblockSettings {
 	private Duration clockAllowance() {
 		Duration allowance = this.properties.getClockAllowance();
 		if (allowance.compareTo(LEAST_ALLOWANCE) < 0) {
-			throw new InvalidConfigurationPropertyValueException("dblock.clock-allowance", allowance,
+			throw refusal("dblock.clock-allowance", allowance,
 					"It must be at least %s: a holder whose machine was suspended notices by its clocks only what is longer"
-						.formatted(LEAST_ALLOWANCE));
+						.formatted(Durations.written(LEAST_ALLOWANCE)));
 		}
 		return bounded("dblock.clock-allowance", allowance, LEAST_ALLOWANCE, LONGEST);
 	}
@@ -146,10 +149,10 @@ final class DblockSettings {
 
 	private static Duration bounded(String property, Duration value, Duration least, Duration most) {
 		if (value.compareTo(least) < 0) {
-			throw new InvalidConfigurationPropertyValueException(property, value, "It must be at least " + least);
+			throw refusal(property, value, "It must be at least " + Durations.written(least));
 		}
 		if (value.compareTo(most) > 0) {
-			throw new InvalidConfigurationPropertyValueException(property, value, "It must be at most " + most);
+			throw refusal(property, value, "It must be at most " + Durations.written(most));
 		}
 		return value;
 	}
@@ -160,8 +163,20 @@ final class DblockSettings {
 		}
 		catch (IllegalArgumentException ex) {
 			// Before Spring Boot 4.1 an exception with a cause cannot be made from here
-			throw new InvalidConfigurationPropertyValueException(property, value, String.valueOf(ex.getMessage()));
+			String reason = String.valueOf(ex.getMessage());
+			throw (value instanceof Duration duration) ? refusal(property, duration, reason)
+					: new InvalidConfigurationPropertyValueException(property, value, reason);
 		}
+	}
+
+	/**
+	 * Refuse a duration. One below a second is often a number that was meant in seconds.
+	 */
+	private static InvalidConfigurationPropertyValueException refusal(String property, Duration value, String reason) {
+		String hint = (value.isNegative() || value.isZero() || value.compareTo(A_SECOND) >= 0) ? ""
+				: ". A number without a unit is in milliseconds; write %ds if seconds are meant"
+					.formatted(value.toMillis());
+		return new InvalidConfigurationPropertyValueException(property, Durations.written(value), reason + hint);
 	}
 
 }

@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 
+import dev.dblock.Durations;
 import dev.dblock.LockEngine;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
@@ -138,8 +139,11 @@ final class PropertiesOfLocks {
 			durations.put("min-hold", lock.getMinHold());
 			durations.put("max-hold", lock.getMaxHold());
 		}
-		durations.values().removeIf(Objects::isNull);
-		return durations.toString();
+		return durations.entrySet()
+			.stream()
+			.filter((entry) -> entry.getValue() != null)
+			.map((entry) -> entry.getKey() + "=" + Durations.written(Objects.requireNonNull(entry.getValue())))
+			.collect(Collectors.joining(", ", "{", "}"));
 	}
 
 }

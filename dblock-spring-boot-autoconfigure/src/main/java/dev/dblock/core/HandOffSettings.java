@@ -2,6 +2,8 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
+import dev.dblock.Durations;
+
 /**
  * How far a lock is handed on inside the process before other processes get their turn.
  *
@@ -25,7 +27,7 @@ public record HandOffSettings(int maxCount, Duration maxTime) {
 		if (maxTime.isNegative()) {
 			throw new IllegalArgumentException(
 					"The hand-over time must not be negative, but is %s (zero switches handing over off)"
-						.formatted(maxTime));
+						.formatted(Durations.written(maxTime)));
 		}
 	}
 

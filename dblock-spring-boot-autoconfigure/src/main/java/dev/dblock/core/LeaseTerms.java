@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
+import dev.dblock.Durations;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import org.jspecify.annotations.Nullable;
@@ -32,39 +33,42 @@ record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Duration 
 
 	static LeaseTerms of(LockOptions options) {
 		Duration lease = required(options.lease(), "lease");
-		checkLease(lease);
+		boolean autoRenew = required(options.autoRenew(), "autoRenew");
+		checkLease(lease, autoRenew);
 		Duration minHold = required(options.minHold(), "minimum hold");
 		if (minHold.compareTo(lease) > 0) {
 			throw new IllegalArgumentException(("The minimum hold (%s) is longer than the lease (%s): "
 					+ "a holder that crashed would free the name sooner than one that finished. "
 					+ "Make the lease at least as long")
-				.formatted(minHold, lease));
+				.formatted(Durations.written(minHold), Durations.written(lease)));
 		}
 		Duration maxHold = required(options.maxHold(), "maximum hold");
 		if (!maxHold.isZero() && minHold.compareTo(maxHold) > 0) {
 			throw new IllegalArgumentException(("The minimum hold (%s) is longer than the maximum hold (%s), so that a "
 					+ "lease would end while the name has to stay taken. Make one of them fit the other")
-				.formatted(minHold, maxHold));
+				.formatted(Durations.written(minHold), Durations.written(maxHold)));
 		}
 		Duration wait = required(options.waitUpTo(), "wait");
 		return new LeaseTerms(lease, (wait.compareTo(LONGEST_WAIT) > 0) ? LONGEST_WAIT : wait, minHold, capped(maxHold),
-				required(options.autoRenew(), "autoRenew"), required(options.whenLost(), "whenLost"), options.why());
+				autoRenew, required(options.whenLost(), "whenLost"), options.why());
 	}
 
-	private static void checkLease(Duration lease) {
+	private static void checkLease(Duration lease, boolean autoRenew) {
 		if (lease.compareTo(MIN_LEASE) < 0) {
-			throw new IllegalArgumentException(("The lease %s is too short to be renewed in time. "
-					+ "The smallest is %s; some tens of seconds are usual")
-				.formatted(lease, MIN_LEASE));
+			String reason = autoRenew ? "to be renewed in time. The shortest is %s"
+					: "even without renewal: an ordinary pause of the process could outlast it. The shortest is %s";
+			throw new IllegalArgumentException(
+					("The lease of %s is too short " + reason + "; some tens of seconds are usual")
+						.formatted(Durations.written(lease), Durations.written(MIN_LEASE)));
 		}
 		refuseLong(lease);
 	}
 
 	private static void refuseLong(Duration lease) {
 		if (lease.compareTo(MAX_LEASE) > 0) {
-			throw new IllegalArgumentException(("The lease %s is longer than %s. A lease is renewed while the work "
+			throw new IllegalArgumentException(("The lease of %s is longer than %s. A lease is renewed while the work "
 					+ "goes on: it only has to be longer than the longest pause of a process that is alive")
-				.formatted(lease, MAX_LEASE));
+				.formatted(Durations.written(lease), Durations.written(MAX_LEASE)));
 		}
 	}
 
@@ -75,7 +79,8 @@ record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Duration 
 	 */
 	static void checkExtension(Duration atLeast) {
 		if (atLeast.isNegative() || atLeast.isZero()) {
-			throw new IllegalArgumentException("A lease is extended by a positive duration, not by " + atLeast);
+			throw new IllegalArgumentException(
+					"A lease is extended by a positive duration, not by " + Durations.written(atLeast));
 		}
 		refuseLong(atLeast);
 	}

@@ -2,6 +2,8 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
+import dev.dblock.Durations;
+
 /**
  * How a waiter asks again where nothing wakes it.
  *
@@ -16,11 +18,12 @@ public record PollSettings(Duration minInterval, Duration maxInterval) {
 	 */
 	public PollSettings {
 		if (minInterval.isNegative() || minInterval.isZero()) {
-			throw new IllegalArgumentException("The minimum poll interval must be positive, but is " + minInterval);
+			throw new IllegalArgumentException(
+					"The minimum poll interval must be positive, but is " + Durations.written(minInterval));
 		}
 		if (maxInterval.compareTo(minInterval) < 0) {
 			throw new IllegalArgumentException("The maximum poll interval (%s) must not be below the minimum (%s)"
-				.formatted(maxInterval, minInterval));
+				.formatted(Durations.written(maxInterval), Durations.written(minInterval)));
 		}
 	}
 

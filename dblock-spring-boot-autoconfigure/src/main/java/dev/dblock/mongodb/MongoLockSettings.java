@@ -2,6 +2,8 @@ package dev.dblock.mongodb;
 
 import java.time.Duration;
 
+import dev.dblock.Durations;
+
 import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;
 
@@ -79,11 +81,11 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 				() -> "No part of a collection's name between dots may be 'system', which is the server's own, but the name is '%s'"
 					.formatted(collection));
 		Assert.isTrue(!clockAllowance.isNegative(),
-				() -> "The clock allowance must not be negative, but is " + clockAllowance);
+				() -> "The clock allowance must not be negative, but is " + Durations.written(clockAllowance));
 		Assert.isTrue(retention.compareTo(SHORTEST_RETENTION) >= 0,
-				() -> "The retention must be a day or more, but is " + retention);
+				() -> "The retention must be a day or more, but is " + Durations.written(retention));
 		Assert.isTrue(!timeout.isNegative() && !timeout.isZero(),
-				() -> "The timeout must be positive, but is " + timeout);
+				() -> "The timeout must be positive, but is " + Durations.written(timeout));
 	}
 
 	// At the end too: the name of the fences goes on behind it

@@ -31,27 +31,27 @@ class DblockPropertiesTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
-					dblock.lease                 | 0s                         | PT0S        | must be positive
-					dblock.lease                 | -1s                        | PT-1S       | must be positive
-					dblock.lease                 | 366d                       | PT8784H     |
+					dblock.lease                 | 0s                         | 0s          | must be positive
+					dblock.lease                 | -1s                        | -1s         | must be positive
+					dblock.lease                 | 366d                       | 366d        |
 					dblock.lease                 | 9223372036854775807s       |             |
-					dblock.lease                 | 1ms                        | PT0.001S    |
-					dblock.wait                  | -1s                        | PT-1S       | zero asks once
-					dblock.min-hold              | -1ms                       | PT-0.001S   | zero means none
-					dblock.min-hold              | 31s                        | PT31S       | lease
-					dblock.max-hold              | -1s                        | PT-1S       | zero means without end
-					dblock.clock-allowance       | -1ms                       | PT-0.001S   | at least PT0.25S
-					dblock.clock-allowance       | 249ms                      | PT0.249S    | at least PT0.25S: a holder whose machine was suspended
+					dblock.lease                 | 1ms                        | 1ms         | write 1s if seconds are meant
+					dblock.wait                  | -1s                        | -1s         | zero asks once
+					dblock.min-hold              | -1ms                       | -1ms        | zero means none
+					dblock.min-hold              | 31s                        | 31s         | lease
+					dblock.max-hold              | -1s                        | -1s         | zero means without end
+					dblock.clock-allowance       | -1ms                       | -1ms        | at least 250ms
+					dblock.clock-allowance       | 249ms                      | 249ms       | at least 250ms: a holder whose machine was suspended
 					dblock.clock-allowance       | 9223372036854775807s       |             | at most
-					dblock.poll.min-interval     | 0s                         | PT0S        | at least PT0.001S
-					dblock.poll.max-interval     | 49ms                       | PT0.049S    | must not be below the minimum
+					dblock.poll.min-interval     | 0s                         | 0s          | at least 1ms
+					dblock.poll.max-interval     | 49ms                       | 49ms        | must not be below the minimum
 					dblock.poll.max-interval     | 9223372036854775807s       |             | at most
 					dblock.handoff.max-count     | -1                         | -1          | must not be negative
-					dblock.handoff.max-time      | -1s                        | PT-1S       | at least PT0S
-					dblock.mongodb.retention     | 23h                        | PT23H       | at least PT24H
-					dblock.mongodb.retention     | 36501d                     | PT876024H   | at most
-					dblock.mongodb.timeout       | 0s                         | PT0S        | at least PT0.001S
-					dblock.mongodb.timeout       | -1s                        | PT-1S       | at least
+					dblock.handoff.max-time      | -1s                        | -1s         | at least 0s
+					dblock.mongodb.retention     | 23h                        | 23h         | at least 1d
+					dblock.mongodb.retention     | 36501d                     | 36501d      | at most
+					dblock.mongodb.timeout       | 0s                         | 0s          | at least 1ms
+					dblock.mongodb.timeout       | -1s                        | -1s         | at least
 					dblock.mongodb.collection    | ''                         | ''          | must have a name
 					dblock.mongodb.collection    | ' '                        |             | must have a name
 					dblock.mongodb.collection    | lo$cks                     | lo$cks      | '$'

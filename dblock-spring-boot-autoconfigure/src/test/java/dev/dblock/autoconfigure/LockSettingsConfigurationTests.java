@@ -142,7 +142,7 @@ class LockSettingsConfigurationTests {
 		this.contextRunner.withBean(LockSettings.class, () -> own)
 			.withBean("job", Job.class)
 			.run((context) -> assertThat(context.getStartupFailure()).hasMessageContaining("bean 'job'")
-				.hasMessageContaining("PT4S"));
+				.hasMessageContaining("4s"));
 	}
 
 	@ParameterizedTest
@@ -163,7 +163,7 @@ class LockSettingsConfigurationTests {
 			.run((context) -> {
 				InvalidConfigurationPropertyValueException refusal = refusal(context.getStartupFailure());
 				assertThat(refusal.getName()).isEqualTo("dblock.locks.job.max-hold");
-				assertThat(refusal.getReason()).contains("PT2M", "PT1M", "Make one of them fit");
+				assertThat(refusal.getReason()).contains("2m", "1m", "Make one of them fit");
 			});
 		this.contextRunner.withPropertyValues("dblock.locks.job.lease=10s", "dblock.locks.job.min-hold=20s")
 			.run((context) -> assertThat(refusal(context.getStartupFailure()).getName())
@@ -176,7 +176,7 @@ class LockSettingsConfigurationTests {
 			.run((context) -> {
 				InvalidConfigurationPropertyValueException refusal = refusal(context.getStartupFailure());
 				assertThat(refusal.getName()).isEqualTo("dblock.locks.job");
-				assertThat(refusal.getReason()).contains("PT20S", "PT10S", "Set both here");
+				assertThat(refusal.getReason()).contains("20s", "10s", "Set both here");
 			});
 	}
 
@@ -188,9 +188,9 @@ class LockSettingsConfigurationTests {
 			.run((context) -> {
 				InvalidConfigurationPropertyValueException refusal = refusal(context.getStartupFailure());
 				assertThat(refusal.getName()).isEqualTo("dblock.locks[xy*]");
-				assertThat(refusal.getValue()).hasToString("{lease=PT20S}");
-				assertThat(refusal.getReason()).contains("what dblock.locks[x*] says", "PT30S", "PT20S")
-					.doesNotContain("dblock.locks[*]", "dblock.locks.xyz", "PT25S");
+				assertThat(refusal.getValue()).hasToString("{lease=20s}");
+				assertThat(refusal.getReason()).contains("what dblock.locks[x*] says", "30s", "20s")
+					.doesNotContain("dblock.locks[*]", "dblock.locks.xyz", "25s");
 			});
 	}
 
@@ -199,9 +199,9 @@ class LockSettingsConfigurationTests {
 		this.contextRunner.withBean("job", Job.class)
 			.withPropertyValues("dblock.locks.job.lease=3s", "dblock.locks[order-*].min-hold=1m")
 			.run((context) -> assertThat(context.getStartupFailure())
-				.hasMessageContaining("bean 'job', " + Job.class.getName() + "#run(): The minimum hold (PT4S)")
+				.hasMessageContaining("bean 'job', " + Job.class.getName() + "#run(): The minimum hold (4s)")
 				.hasMessageContaining("'job' (dblock.locks or the LockSettings bean)")
-				.hasMessageContaining("#settle(int): The minimum hold (PT1M)")
+				.hasMessageContaining("#settle(int): The minimum hold (1m)")
 				.hasMessageContaining("'order-*' (dblock.locks or the LockSettings bean)"));
 	}
 
@@ -211,7 +211,7 @@ class LockSettingsConfigurationTests {
 		this.contextRunner.withBean("job", Job.class)
 			.withPropertyValues("dblock.locks[%s].min-hold=1m".formatted(key))
 			.run((context) -> assertThat(context.getStartupFailure())
-				.hasMessageContaining("#settle(int): The minimum hold (PT1M)")
+				.hasMessageContaining("#settle(int): The minimum hold (1m)")
 				.hasMessageContaining("'" + key + "' (dblock.locks or the LockSettings bean)"));
 	}
 
@@ -223,7 +223,7 @@ class LockSettingsConfigurationTests {
 			.run((context) -> {
 				InvalidConfigurationPropertyValueException refusal = refusal(context.getStartupFailure());
 				assertThat(refusal.getName()).isEqualTo("dblock.locks[order-*]");
-				assertThat(refusal.getReason()).contains("such as 'order-…-eu'", "PT20S", "PT10S", "Set both here");
+				assertThat(refusal.getReason()).contains("such as 'order-…-eu'", "20s", "10s", "Set both here");
 			});
 	}
 

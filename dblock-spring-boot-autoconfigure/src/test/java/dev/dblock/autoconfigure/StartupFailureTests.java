@@ -64,28 +64,31 @@ class StartupFailureTests {
 	static Stream<Arguments> values() {
 		return Stream.of(arguments("dblock.enabled=maybe", "dblock.enabled", "maybe", "to boolean"),
 				arguments("dblock.lease=soon", "dblock.lease", "soon", "java.time.Duration"),
-				arguments("dblock.lease=-5s", "dblock.lease", "PT-5S", "must be positive"),
-				arguments("dblock.lease=1ms", "dblock.lease", "too short", "PT0.5S"),
+				arguments("dblock.lease=-5s", "dblock.lease", "-5s", "must be positive"),
+				arguments("dblock.lease=30", "dblock.lease",
+						"The lease of 30ms is too short to be renewed in time. The shortest is 500ms",
+						"A number without a unit is in milliseconds; write 30s if seconds are meant"),
 				arguments("dblock.min-hold=1h", "dblock.min-hold", "longer than the lease", "at least as long"),
-				arguments("dblock.clock-allowance=1ms", "dblock.clock-allowance", "at least", "PT0.25S"),
+				arguments("dblock.clock-allowance=1ms", "dblock.clock-allowance", "at least 250ms",
+						"write 1s if seconds are meant"),
 				arguments("dblock.advisor-order=first", "dblock.advisor-order", "first", "java.lang.Integer"),
 				arguments("dblock.name-prefix=a\nb", "dblock.name-prefix", "control characters", "U+000A"),
 				arguments("dblock.name-prefix=${TENANT}:", "dblock.name-prefix", "${TENANT}:",
 						"placeholder that cannot be resolved"),
 				arguments("dblock.acquirer=${POD}", "dblock.acquirer", "${POD}", "${key:default}"),
 				arguments("dblock.handoff.max-count=-1", "dblock.handoff.max-count", "-1", "negative"),
-				arguments("dblock.poll.max-interval=1ms", "dblock.poll.max-interval", "PT0.001S", "PT0.05S"),
+				arguments("dblock.poll.max-interval=1ms", "dblock.poll.max-interval", "1ms", "50ms"),
 				arguments("dblock.mongodb.statements=sql", "dblock.mongodb.statements", "sql", "PIPELINE"),
 				arguments("dblock.mongodb.collection=a$b", "dblock.mongodb.collection", "a$b", "'$'"),
 				arguments("dblock.mongodb.collection=.locks", "dblock.mongodb.collection", ".locks",
 						"begin with a dot"),
 				arguments("dblock.mongodb.collection=" + LONG, "dblock.mongodb.collection", "the database 'test'",
 						"may have names of 250 bytes"),
-				arguments("dblock.mongodb.retention=1h", "dblock.mongodb.retention", "1h", "at least PT24H"),
+				arguments("dblock.mongodb.retention=1h", "dblock.mongodb.retention", "1h", "at least 1d"),
 				arguments("dblock.mongodb.timeout=0s", "dblock.mongodb.timeout", "0s", "at least"),
 				arguments("dblock.mongodb.database-factory=orders", "dblock.mongodb.database-factory=orders",
 						"there are: mongoDatabaseFactory", "Give the name of one of them"),
-				arguments("dblock.locks.job.lease=-5s", "dblock.locks.job.lease", "PT-5S", "must be positive"),
+				arguments("dblock.locks.job.lease=-5s", "dblock.locks.job.lease", "-5s", "must be positive"),
 				arguments("dblock.locks.job.lease=soon", "dblock.locks.job.lease", "soon", "java.time.Duration"),
 				arguments("dblock.locks.job.when-lost=cry", "dblock.locks.job.when-lost", "cry", "INTERRUPT"),
 				arguments("dblock.locks.job.leese=5s", "dblock.locks.job.leese", "no setting of that name",
@@ -93,11 +96,11 @@ class StartupFailureTests {
 				arguments("dblock.locks.nightly.lease=", "dblock.locks.nightly.lease", "The value is empty",
 						"leave the setting out"),
 				arguments("dblock.locks[x*].min-hold=30s,dblock.locks[xy*].lease=20s", "dblock.locks[xy*]",
-						"Invalid value '{lease=PT20S}'", "It contradicts what dblock.locks[x*] says"),
+						"Invalid value '{lease=20s}'", "It contradicts what dblock.locks[x*] says"),
 				arguments("dblock.locks.order-*.lease=5s", "dblock.locks.order-*.lease", "5s",
 						"dblock.locks[order-*].lease"),
 				arguments("dblock.locks[order-*].min-hold=20s,dblock.locks[order-*].max-hold=10s",
-						"dblock.locks[order-*].max-hold", "PT10S", "PT20S"));
+						"dblock.locks[order-*].max-hold", "10s", "20s"));
 	}
 
 	@ParameterizedTest
@@ -176,6 +179,9 @@ class StartupFailureTests {
 		assertThat(output).doesNotContain("WarmUp ran");
 	}
 
+	@Test
+	void customizersThatLeaveImpossibleSettings(CapturedOutput output) {
+		start(ImpossibleEngine.class);
 		assertAnalyzed(output, "The EngineSettingsCustomizer bean 'other' leaves settings that cannot be: ",
 				"longer than the lease", "Change that bean");
 	}
@@ -315,9 +321,6 @@ class StartupFailureTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
-	static class ImpossibleEngine {
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
 	static class LockedStart {
 
 		@Bean
@@ -327,6 +330,9 @@ class StartupFailureTests {
 
 	}
 
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class ImpossibleEngine {
 
 		@Bean
 		@Order(1)
@@ -415,9 +421,6 @@ class StartupFailureTests {
 
 	}
 
-	static class Counter {
-
-		@DistributedLock(name = "count", whenUnavailable = WhenUnavailable.SKIP)
 	static class WarmUp {
 
 		@PostConstruct
@@ -428,6 +431,9 @@ class StartupFailureTests {
 
 	}
 
+	static class Counter {
+
+		@DistributedLock(name = "count", whenUnavailable = WhenUnavailable.SKIP)
 		public int count() {
 			return 1;
 		}

@@ -52,15 +52,23 @@ class LeaseTermsTests {
 	@Test
 	void refusesALeaseThatCannotBeRenewedInTimeAndNamesTheSmallestThatCan() {
 		assertThatIllegalArgumentException().isThrownBy(() -> terms(LockOptions.lease(Duration.ofMillis(499))))
-			.withMessageContaining("PT0.499S")
+			.withMessageContaining("499ms")
 			.withMessageContaining("too short to be renewed")
-			.withMessageContaining("PT0.5S");
+			.withMessageContaining("500ms");
+	}
+
+	@Test
+	void doesNotSpeakOfRenewalWhereThereIsNone() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> terms(LockOptions.lease(Duration.ofMillis(30)).autoRenew(false)))
+			.withMessage("The lease of 30ms is too short even without renewal: an ordinary pause of the process could"
+					+ " outlast it. The shortest is 500ms; some tens of seconds are usual");
 	}
 
 	@Test
 	void refusesALeaseOfMoreThanAYearInsteadOfOverflowing() {
 		assertThatIllegalArgumentException().isThrownBy(() -> terms(LockOptions.lease(FOR_EVER)))
-			.withMessageContaining("PT8760H");
+			.withMessageContaining("365d");
 	}
 
 	@Test

@@ -129,7 +129,7 @@ class LockSettingsTests {
 		LockOptions options = LockOptions.lease(Duration.ofSeconds(20));
 		String shape = "order-" + LockSettings.ANYTHING;
 		assertThatIllegalArgumentException().isThrownBy(() -> engine(settings).check(shape, options))
-			.withMessageContaining("minimum hold (PT1M) is longer than the lease (PT20S)")
+			.withMessageContaining("minimum hold (1m) is longer than the lease (20s)")
 			.withMessageContaining("'order-7' (dblock.locks or the LockSettings bean)");
 		engine(settings).check("order-8", options);
 	}
@@ -183,7 +183,7 @@ class LockSettingsTests {
 				"stock", new LockSetting(LockOptions.defaults().label("s"), null)));
 		LockOptions options = LockOptions.lease(LEASE).minHold(Duration.ofSeconds(20));
 		assertThatIllegalArgumentException().isThrownBy(() -> engine.check("stock", options))
-			.withMessageContaining("minimum hold (PT20S) is longer than the lease (PT2S)")
+			.withMessageContaining("minimum hold (20s) is longer than the lease (2s)")
 			.withMessageContaining("'stock', 'st*' (dblock.locks or the LockSettings bean)");
 		assertThatIllegalArgumentException().isThrownBy(() -> new LockTemplate(engine).acquire("stock", options))
 			.withMessageContaining("dblock.locks");

@@ -364,14 +364,14 @@ class LockDeclarationCheckerTests {
 	@Test
 	void badDurations() {
 		assertThat(findings(LockingConfiguration.class, Durations.class)).containsExactlyInAnyOrder(
-				"bean 'bean', " + HERE + "Durations#zero(): The lease must be positive, but is PT0S",
-				"bean 'bean', " + HERE + "Durations#negative(): The lease must be positive, but is PT-1S",
+				"bean 'bean', " + HERE + "Durations#zero(): The lease must be positive, but is 0s",
+				"bean 'bean', " + HERE + "Durations#negative(): The lease must be positive, but is -1s",
 				"bean 'bean', " + HERE + "Durations#overflow(): leaseSeconds = 9223372036854775807 is longer than can"
 						+ " be counted (292 years); give a shorter one",
 				"bean 'bean', " + HERE + "Durations#tooShort(): A lease of PT1S is too short; the shortest is PT2S",
 				"bean 'bean', " + HERE + "Durations#minHold(): The minimum hold PT10M is longer than the lease",
 				"bean 'bean', " + HERE
-						+ "Durations#waiting(): The wait must not be negative, but is PT-5S (zero asks once)",
+						+ "Durations#waiting(): The wait must not be negative, but is -5s (zero asks once)",
 				"bean 'bean', " + HERE
 						+ "Durations#both(): both leaseSeconds and leaseString are given; leave one of them out",
 				"bean 'bean', " + HERE + "Durations#text(): waitString = \"soon\" is no duration; write 90,"
@@ -725,7 +725,6 @@ class LockDeclarationCheckerTests {
 
 	}
 
-	static class UnknownParameter {
 	interface Settling {
 
 		@DistributedLock("order-#{#order}")
@@ -741,6 +740,7 @@ class LockDeclarationCheckerTests {
 
 	}
 
+	static class UnknownParameter {
 
 		@DistributedLock("#{#order}")
 		public void run(String month) {

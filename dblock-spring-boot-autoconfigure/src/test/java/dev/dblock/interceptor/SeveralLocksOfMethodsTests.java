@@ -242,7 +242,7 @@ class SeveralLocksOfMethodsTests {
 					"both fallback = \"one\" and whenUnavailable = SKIP"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#twice()", "the lock 'a' is declared twice"))
 			.anySatisfy((finding) -> assertThat(finding)
-				.endsWith("#negative(int): for the lock 'b-#{#id}': The lease must be positive, but is PT-3S"))
+				.endsWith("#negative(int): for the lock 'b-#{#id}': The lease must be positive, but is -3s"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#elsewhere()",
 					"databaseFactory = \"\" and databaseFactory = \"other\"", "one MongoDB only"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#broken(", "unknown"))
