@@ -8,8 +8,13 @@ import java.util.Map;
 
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineState;
+import dev.dblock.core.StoreLoginException;
 import dev.dblock.core.StoreTime;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
+import org.springframework.dao.QueryTimeoutException;
 
 /**
  * How an engine and its store are, in words that no version of Actuator has a part in.
@@ -75,9 +80,20 @@ record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeE
 			return new LockHealth(alive ? "UP" : "DOWN", details, null);
 		}
 		catch (RuntimeException ex) {
-			details.put("store", "unreachable");
+			details.put("store", describe(ex));
 			return new LockHealth("DOWN", details, ex);
 		}
+	}
+
+	private static String describe(RuntimeException ex) {
+		if (ex instanceof StoreLoginException) {
+			return "authentication failed";
+		}
+		if (ex instanceof PermissionDeniedDataAccessException) {
+			return "not authorized";
+		}
+		return (ex instanceof DataAccessResourceFailureException || ex instanceof QueryTimeoutException) ? "unreachable"
+				: "failing";
 	}
 
 	/**

@@ -191,8 +191,8 @@ final class ChangeStreamReader {
 
 	private boolean goOnAfter(Throwable ex) {
 		if (ex instanceof MongoCommandException command && UNSUPPORTED.contains(command.getErrorCode())) {
-			this.listener
-				.unsupported("the server offers no change streams here (%s)".formatted(command.getErrorMessage()));
+			this.listener.unsupported(
+					"the server offers no change streams here (%s)".formatted(FailureTranslation.summary(command)));
 			return false;
 		}
 		logger.debug("The change stream of the locks broke and is opened again", ex);
@@ -200,7 +200,8 @@ final class ChangeStreamReader {
 			this.resumeToken = null;
 			return true;
 		}
-		this.listener.interrupted(String.valueOf(ex.getMessage()));
+		this.listener.interrupted((ex instanceof MongoException mongo) ? FailureTranslation.summary(mongo)
+				: String.valueOf(ex.getMessage()));
 		return !pause();
 	}
 

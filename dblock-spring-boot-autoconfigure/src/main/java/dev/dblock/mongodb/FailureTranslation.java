@@ -1,8 +1,10 @@
 package dev.dblock.mongodb;
 
 import java.util.Set;
+import java.util.regex.Pattern;
 
 import com.mongodb.MongoBulkWriteException;
+import com.mongodb.MongoCommandException;
 import com.mongodb.MongoConnectionPoolClearedException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoExecutionTimeoutException;
@@ -19,6 +21,7 @@ import com.mongodb.MongoWriteConcernException;
 import com.mongodb.bulk.WriteConcernError;
 import dev.dblock.LockException;
 import dev.dblock.core.RepositoryInterruptedException;
+import dev.dblock.core.StoreLoginException;
 import dev.dblock.core.UnreachableStoreException;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +32,8 @@ import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.mongodb.UncategorizedMongoDbException;
 
 /**
- * Tells what went wrong in Spring's terms, with the lock, the collection, and what to do.
+ * Translates failures into Spring's exceptions, with the lock, the collection, and what
+ * to do.
  */
 final class FailureTranslation {
 
@@ -51,6 +55,12 @@ final class FailureTranslation {
 	private static final Set<Integer> DISTURBED = Set.of(6, 7, 89, 262, 9001);
 
 	private static final int WRITE_CONCERN_TIMEOUT = 64;
+
+	private static final Pattern COMMAND = Pattern.compile("(command \\{ \\w+: [^,}]+),.*", Pattern.DOTALL);
+
+	private static final Pattern RESPONSE = Pattern.compile("\\.? The full response is .*", Pattern.DOTALL);
+
+	private static final int LONGEST_SUMMARY = 300;
 
 	private final String collection;
 
@@ -97,13 +107,16 @@ final class FailureTranslation {
 					cause);
 		}
 		if (isLogin(cause)) {
-			return new PermissionDeniedDataAccessException(text(action, "the login failed", ADVICE_ON_LOGIN), cause);
+			return new StoreLoginException(
+					text(action, "the login failed (%s)".formatted(summary(cause)), ADVICE_ON_LOGIN), cause);
 		}
 		if (isDenied(cause)) {
-			return new PermissionDeniedDataAccessException(text(action, "MongoDB denied it",
-					"The user needs the rights to find, insert, update and remove in that collection"), cause);
+			return new PermissionDeniedDataAccessException(
+					text(action, "MongoDB denied it (%s)".formatted(summary(cause)),
+							"The user needs the rights to find, insert and update in that collection"),
+					cause);
 		}
-		return new UncategorizedMongoDbException(text(action, "MongoDB refused it: " + cause.getMessage(),
+		return new UncategorizedMongoDbException(text(action, "MongoDB refused it (%s)".formatted(summary(cause)),
 				"If it does not know the statement, set dblock.mongodb.statements to classic"), cause);
 	}
 
@@ -127,6 +140,21 @@ final class FailureTranslation {
 
 	private String text(String action, String reason, String advice) {
 		return "Could not %s in the collection '%s': %s. %s".formatted(action, this.collection, reason, advice);
+	}
+
+	/**
+	 * Say what the server reported: code, name and message. The driver's own text has the
+	 * whole response as well, and some messages of the server the whole command.
+	 */
+	static String summary(MongoException thrown) {
+		MongoException cause = (thrown.getCause() instanceof MongoException inner) ? inner : thrown;
+		String text = (cause instanceof MongoCommandException refused)
+				? "%s: %s".formatted((refused.getErrorCode() + " " + refused.getErrorCodeName()).strip(),
+						refused.getErrorMessage())
+				: RESPONSE.matcher(String.valueOf(cause.getMessage())).replaceFirst("");
+		String withoutCommand = COMMAND.matcher(text).replaceFirst("$1, ...");
+		return (withoutCommand.length() <= LONGEST_SUMMARY) ? withoutCommand
+				: withoutCommand.substring(0, LONGEST_SUMMARY) + "...";
 	}
 
 	static @Nullable MongoException mongoCause(Throwable thrown) {
@@ -154,7 +182,7 @@ final class FailureTranslation {
 	 * Say what to do about a collection that could not be created.
 	 */
 	static String adviceOnCollection(MongoException cause) {
-		return advice(cause, "Grant the rights to find, insert, update, remove and createIndex there");
+		return advice(cause, "Grant the rights to find, insert, update, createCollection and createIndex there");
 	}
 
 	private static String advice(MongoException cause, String whenDenied) {
@@ -165,7 +193,7 @@ final class FailureTranslation {
 			return whenDenied;
 		}
 		return (isTimeout(cause) || isNoServer(cause))
-				? "Check the load of MongoDB and that a majority of its replica set is up" : "Mend what MongoDB says";
+				? "Check the load of MongoDB and that a majority of its replica set is up" : "Fix what MongoDB reports";
 	}
 
 	private static boolean isLogin(MongoException cause) {

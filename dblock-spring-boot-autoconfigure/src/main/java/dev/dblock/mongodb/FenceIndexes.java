@@ -157,8 +157,9 @@ final class FenceIndexes {
 				.warn("The index that removes old fences from '{}' could not be created ({}). Transactions are fenced "
 						+ "without it; the fences of names that are no longer used stay. {}, "
 						+ "or run db.getCollection('{}').createIndex({updatedAt: 1}, {expireAfterSeconds: 86400}) once, "
-						+ "or set dblock.mongodb.create-indexes=false", this.collection.name(), failure.getMessage(),
-						FailureTranslation.adviceOnIndex(failure), this.collection.name());
+						+ "or set dblock.mongodb.create-indexes=false", this.collection.name(),
+						FailureTranslation.summary(failure), FailureTranslation.adviceOnIndex(failure),
+						this.collection.name());
 		}
 	}
 
@@ -167,7 +168,7 @@ final class FenceIndexes {
 			logger.warn(
 					"The index that removes old fences from '{}' could not be created ({}), nor the collection itself ({}). "
 							+ "Where it is not there, transactions under locks have to make it, or fail. {}",
-					this.collection.name(), index.getMessage(), failure.getMessage(),
+					this.collection.name(), FailureTranslation.summary(index), FailureTranslation.summary(failure),
 					FailureTranslation.adviceOnCollection(failure));
 		}
 	}

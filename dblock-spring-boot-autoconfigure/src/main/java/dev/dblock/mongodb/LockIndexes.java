@@ -78,7 +78,7 @@ final class LockIndexes {
 						+ "the documents of names that are no longer used stay. {}, "
 						+ "or run db.getSiblingDB('{}').getCollection('{}').createIndex({cleanUpAt: 1}, {expireAfterSeconds: 0}) once, "
 						+ "or set dblock.mongodb.create-indexes=false", store.databaseName(), store.collectionName(),
-						ex.getMessage(), FailureTranslation.adviceOnIndex(ex), store.databaseName(),
+						FailureTranslation.summary(ex), FailureTranslation.adviceOnIndex(ex), store.databaseName(),
 						store.collectionName());
 		}
 	}

@@ -4,19 +4,32 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineState;
 import dev.dblock.core.EngineState.ReleaseNews;
+import dev.dblock.core.StoreLoginException;
 import dev.dblock.core.StoreTime;
+import dev.dblock.core.UnreachableStoreException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.dao.UncategorizedDataAccessException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
@@ -24,6 +37,7 @@ import static org.mockito.Mockito.mock;
 /**
  * Tests for {@link LockHealthIndicator}.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class LockHealthIndicatorTests {
 
 	private final DefaultLockEngine engine = mock(DefaultLockEngine.class);
@@ -74,6 +88,27 @@ class LockHealthIndicatorTests {
 		assertThat(health.getStatus()).isEqualTo(Status.DOWN);
 		assertThat(health.getDetails()).containsEntry("store", "unreachable")
 			.hasEntrySatisfying("error", (error) -> assertThat(error).asString().contains("no server"));
+	}
+
+	static Stream<Arguments> failures() {
+		return Stream.of(
+				arguments(new StoreLoginException("the login failed", new Exception()), "authentication failed"),
+				arguments(new PermissionDeniedDataAccessException("MongoDB denied it", new Exception()),
+						"not authorized"),
+				arguments(new UnreachableStoreException("no server", new Exception()), "unreachable"),
+				arguments(new QueryTimeoutException("too late"), "unreachable"),
+				arguments(new UncategorizedDataAccessException("MongoDB refused it", new Exception()) {
+				}, "failing"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("failures")
+	void reportsWhyTheStoreCannotBeAsked(RuntimeException failure, String store, CapturedOutput output) {
+		given(this.engine.storeTime(any())).willThrow(failure);
+		Health health = this.indicator.health();
+		assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+		assertThat(health.getDetails()).containsEntry("store", store);
+		assertThat(output).contains("The store of the locks is not healthy: " + failure.getMessage());
 	}
 
 	@Test

@@ -32,6 +32,7 @@ import com.mongodb.connection.ClusterId;
 import com.mongodb.connection.ServerId;
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.core.RepositoryInterruptedException;
+import dev.dblock.core.StoreLoginException;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
@@ -194,13 +195,44 @@ class FailureTranslationTests {
 	@MethodSource("failedLogins")
 	void aFailedLoginIsNotTakenForAMissingRight(MongoException thrown) {
 		assertThat(this.failures.translate("acquire the lock 'stock'", LIMIT, thrown))
-			.isInstanceOf(PermissionDeniedDataAccessException.class)
-			.hasMessage("Could not acquire the lock 'stock' in the collection 'locks': the login failed. Check the "
-					+ "user, the password and the authSource");
+			.isInstanceOf(StoreLoginException.class)
+			.hasMessage("Could not acquire the lock 'stock' in the collection 'locks': the login failed (18 "
+					+ "AuthenticationFailed: Authentication failed.). Check the user, the password and the authSource");
 	}
 
 	static Stream<MongoException> failedLogins() {
-		return Stream.of(command(18), new MongoSecurityException(null, "login"));
+		MongoException refused = answered(
+				"{ok: 0, code: 18, codeName: 'AuthenticationFailed', errmsg: 'Authentication failed.'}");
+		return Stream.of(refused, new MongoSecurityException(null, "Exception authenticating", refused));
+	}
+
+	private static MongoException answered(String response) {
+		return new MongoCommandException(BsonDocument.parse(response), SERVER);
+	}
+
+	@Test
+	void aMissingRightIsReportedWithoutTheCommandAndTheResponse() {
+		MongoException denied = answered("""
+				{ok: 0, errmsg: 'not authorized on test to execute command { createIndexes: \\"locks\\", indexes: [ {\
+				 key: { cleanUpAt: 1 } } ], lsid: { id: UUID(\\"3f\\") }, $clusterTime: { clusterTime: 1 } }',
+				 code: 13, codeName: 'Unauthorized', $clusterTime: {clusterTime: 1}}""");
+		assertThat(denied).hasMessageContaining("The full response is");
+		assertThat(this.failures.translate("create the index", LIMIT, denied))
+			.hasMessage("Could not create the index in the collection 'locks': MongoDB denied it (13 Unauthorized: not "
+					+ "authorized on test to execute command { createIndexes: \"locks\", ...). The user needs the rights "
+					+ "to find, insert and update in that collection");
+	}
+
+	@Test
+	void whatTheServerReportsIsCutWhereItIsLong() {
+		assertThat(FailureTranslation.summary(answered("{ok: 0, code: 9, errmsg: '%s'}".formatted("x".repeat(2000)))))
+			.hasSize(303)
+			.startsWith("9: xxx")
+			.endsWith("xxx...");
+		assertThat(FailureTranslation.summary(new MongoNotPrimaryException(
+				BsonDocument.parse("{code: 10107, codeName: 'NotWritablePrimary', errmsg: 'not primary'}"), SERVER)))
+			.contains("10107", "NotWritablePrimary", "not primary")
+			.doesNotContain("response");
 	}
 
 	@Test
@@ -213,7 +245,7 @@ class FailureTranslationTests {
 		assertThat(FailureTranslation
 			.adviceOnIndex(new MongoTimeoutException("Timed out while waiting for a server that matches x")))
 			.startsWith("Check the load");
-		assertThat(FailureTranslation.adviceOnIndex(command(85))).isEqualTo("Mend what MongoDB says");
+		assertThat(FailureTranslation.adviceOnIndex(command(85))).isEqualTo("Fix what MongoDB reports");
 	}
 
 	@Test

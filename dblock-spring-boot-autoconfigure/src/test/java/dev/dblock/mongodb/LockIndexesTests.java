@@ -182,7 +182,8 @@ class LockIndexesTests {
 		acquire("a");
 		pass(Duration.ofMinutes(2));
 		acquire("b");
-		assertThat(output.getOut()).containsOnlyOnce("could not be created")
+		assertThat(output.getOut()).containsOnlyOnce("could not be created (13 Unauthorized: ")
+			.doesNotContain("full response")
 			.contains("stay. Grant the right to createIndex, or run ")
 			.contains("createIndex({cleanUpAt: 1}, {expireAfterSeconds: 0})");
 		this.server.clearFailPoints();
