@@ -144,8 +144,7 @@ public final class DblockEndpoint {
 		}
 		if (locks == null) {
 			String reason = ("There is no database factory '%s'. The parameter 'database' is the name of a"
-					+ " MongoDatabaseFactory bean; leave it out for the one that has the locks unless somebody says"
-					+ " otherwise")
+					+ " MongoDatabaseFactory bean; leave it out for the one that has the locks by default")
 				.formatted(database);
 			throw new InvalidEndpointRequestException(reason, reason);
 		}

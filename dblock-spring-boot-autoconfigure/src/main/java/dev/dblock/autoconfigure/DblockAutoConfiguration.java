@@ -148,7 +148,7 @@ public final class DblockAutoConfiguration {
 			return beanFactory.resolveNamedBean(LockRepository.class);
 		}
 		logger.warn("dblock.mode is local: locks are kept in memory and hold inside this application only. "
-				+ "Other instances of it, and other processes, take no notice of them. Leave the mode out where they have to");
+				+ "Other instances of it, and other processes, do not see them. Leave the mode out where they have to");
 		NamedBeanHolder<LocalLockStore> store = beanFactory.resolveNamedBean(LocalLockStore.class);
 		return new NamedBeanHolder<>(store.getBeanName(), new LocalLockRepository(store.getBeanInstance()));
 	}

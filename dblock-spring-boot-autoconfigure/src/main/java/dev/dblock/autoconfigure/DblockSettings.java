@@ -136,7 +136,7 @@ final class DblockSettings {
 	private static String resolved(String property, String value) {
 		if (value.contains("${")) {
 			throw new InvalidConfigurationPropertyValueException(property, value,
-					"It has a placeholder that cannot be resolved. Set what that stands for, or give it a default as in "
+					"It has a placeholder that cannot be resolved. Set the property, or give it a default as in "
 							+ "${key:default}");
 		}
 		return value;

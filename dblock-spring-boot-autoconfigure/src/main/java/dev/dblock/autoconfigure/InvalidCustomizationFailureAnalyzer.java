@@ -11,7 +11,7 @@ final class InvalidCustomizationFailureAnalyzer extends AbstractFailureAnalyzer<
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, InvalidCustomizationException cause) {
 		return new FailureAnalysis(cause.getMessage() + ".",
-				"Change that bean. It is called after dblock.* was read, and what it gives back is used as it is: settings, the"
+				"Change that bean. It is called after dblock.* was read, and what it returns is used as it is: settings, the"
 						+ " same or a changed copy.",
 				cause);
 	}

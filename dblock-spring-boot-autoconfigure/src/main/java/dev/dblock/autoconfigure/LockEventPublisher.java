@@ -85,7 +85,7 @@ final class LockEventPublisher implements LockListener {
 		else {
 			logger.warn("A listener of the {} for the lock '{}' failed: an @EventListener method, or an"
 					+ " ApplicationListener, which the stack trace of the exception names. The lock is not affected;"
-					+ " other listeners of this event may not have been told. Mend that listener",
+					+ " other listeners of this event may not have received it. Fix that listener",
 					event.getClass().getSimpleName(), event.name(), ex);
 		}
 	}

@@ -63,8 +63,8 @@ final class EvaluatedLockName implements LockName {
 		}
 		catch (LockNamePart.MissingException ex) {
 			throw new IllegalArgumentException(message(part, ex.getMessage()
-					+ "; without it calls that have nothing in common would share one lock. Hand in a value, or say"
-					+ " what stands for none: #{… ?: 'none'}"));
+					+ "; without it calls that have nothing in common would share one lock. Hand in a value, or give"
+					+ " a default: #{… ?: 'none'}"));
 		}
 		catch (EvaluationException ex) {
 			throw new IllegalArgumentException(message(part, "cannot be evaluated: " + ex.getMessage()), ex);

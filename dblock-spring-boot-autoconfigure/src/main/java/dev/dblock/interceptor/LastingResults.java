@@ -124,8 +124,8 @@ final class LastingResults {
 
 	private void warn(LockedMethod method, Object result) {
 		if (this.warned.add(method)) {
-			logger.warn("{} returned a {} before its work was over; its caller waits for the end of the work, so that"
-					+ " the lock is not given back before", method.describe(), result.getClass().getName());
+			logger.warn("{} returned a {} before its work was complete; its caller waits for it, so that"
+					+ " the lock is not released before", method.describe(), result.getClass().getName());
 		}
 	}
 

@@ -81,10 +81,9 @@ final class LockNameReferences {
 			.map(MatchResult::group)
 			.distinct()
 			.filter(this.known::contains)
-			.forEach((variable) -> this.problems
-				.add(("%1$s stands outside of #{…} and is only text there, the same for all"
-						+ " calls; write #{%1$s}, or #{'%1$s'} where that text is meant")
-					.formatted(variable)));
+			.forEach((variable) -> this.problems.add(("%1$s is outside of #{…} and is only text there, the same for all"
+					+ " calls; write #{%1$s}, or #{'%1$s'} where that text is meant")
+				.formatted(variable)));
 	}
 
 	/**

@@ -114,7 +114,7 @@ final class LockOperationSource {
 	private static LockDeclaration declaration(LockAnnotations own, LockAnnotations ofClass, LockedMethod method) {
 		String contradiction = (own.contradiction() != null) ? own.contradiction() : ofClass.contradiction();
 		if (contradiction != null) {
-			contradiction = ("nobody can tell which lock is meant: %s Correct that annotation: of attributes that mean the"
+			contradiction = ("it is not clear which lock is meant: %s Correct that annotation: of attributes that mean the"
 					+ " same, as name and value do, give only one")
 				.formatted(contradiction);
 		}

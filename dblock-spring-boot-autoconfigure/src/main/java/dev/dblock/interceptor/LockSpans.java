@@ -63,10 +63,11 @@ final class LockSpans {
 
 	private static void refuse(Optional<String> what) {
 		what.ifPresent((kind) -> {
-			throw new IllegalArgumentException(("with %s its work goes on after it returned, when the lock would be"
-					+ " given back already; finish the work in the method, return a CompletableFuture or a Mono, or"
-					+ " lock where it is done")
-				.formatted(kind));
+			throw new IllegalArgumentException(
+					("with %s its work continues after it returned, when the lock would already"
+							+ " be released; finish the work in the method, return a CompletableFuture or a Mono, or"
+							+ " lock where it is done")
+						.formatted(kind));
 		});
 	}
 

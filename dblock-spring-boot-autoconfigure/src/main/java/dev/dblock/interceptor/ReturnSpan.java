@@ -66,7 +66,7 @@ final class ReturnSpan implements LockSpan {
 	@Override
 	public @Nullable String obstacleToSkip() {
 		return (this.returned.isPrimitive() && this.returned != void.class)
-				? ("a skipped call could not be told from one that returned a result, since it returns the primitive %s;"
+				? ("a skipped call could not be distinguished from one that returned a result, since it returns the primitive %s;"
 						+ " return an object")
 					.formatted(this.returned.getName())
 				: null;

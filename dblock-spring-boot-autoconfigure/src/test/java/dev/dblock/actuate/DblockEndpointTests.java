@@ -85,7 +85,7 @@ class DblockEndpointTests {
 		assertThat(answer.released()).isTrue();
 		assertThat(answer.before()).isEqualTo(HELD);
 		assertThat(answer.meaning()).contains("host-1", "main", "Stock#count", SINCE.toString())
-			.contains("told at its next renewal", "LockLostException", SINCE.plusSeconds(30).toString())
+			.contains("notices at its next renewal", "LockLostException", SINCE.plusSeconds(30).toString())
 			.contains("if it is not renewed", "extended")
 			.doesNotContain("EXCLUSION IS GIVEN UP");
 		assertThat(output).contains("'app-stock' was taken away by an operator");
@@ -120,7 +120,7 @@ class DblockEndpointTests {
 		given(this.operations.inspect("stock")).willReturn(Optional.of(FREE));
 		ForcedRelease answer = this.endpoint.release("app-stock", false, null);
 		assertThat(answer.released()).isFalse();
-		assertThat(answer.meaning()).contains("Nobody holds this lock");
+		assertThat(answer.meaning()).contains("This lock is not held");
 		assertThat(output).doesNotContain("taken away");
 	}
 

@@ -118,7 +118,7 @@ class DblockActuatorTests {
 		this.locks.acquire(name).close();
 		String path = encoded("app-" + name).replace("%2F", "/");
 		assertThat(get("dblock/" + path)).containsEntry("name", "app-" + name);
-		assertThat(send(this.application, "DELETE", "dblock/" + path).body()).contains("Nobody holds this lock");
+		assertThat(send(this.application, "DELETE", "dblock/" + path).body()).contains("This lock is not held");
 	}
 
 	@ParameterizedTest
@@ -129,7 +129,7 @@ class DblockActuatorTests {
 		String query = "dblock?name=" + encoded("app-" + name);
 		assertThat(get(query).getList("locks", Document.class)).singleElement()
 			.satisfies((lock) -> assertThat(lock.getString("name")).isEqualTo("app-" + name));
-		assertThat(send(this.application, "DELETE", query).body()).contains("Nobody holds this lock");
+		assertThat(send(this.application, "DELETE", query).body()).contains("This lock is not held");
 	}
 
 	@ParameterizedTest
@@ -160,7 +160,7 @@ class DblockActuatorTests {
 		assertThat(response.statusCode()).isEqualTo(200);
 		Document answer = Document.parse(response.body());
 		assertThat(answer).containsEntry("released", true);
-		assertThat(answer.getString("meaning")).contains("this test", "told at its next renewal");
+		assertThat(answer.getString("meaning")).contains("this test", "notices at its next renewal");
 		if (handle.isHeld()) {
 			assertThat(this.locks.tryAcquire("taken")).as("nobody overlaps a holder that was not told").isEmpty();
 		}

@@ -76,7 +76,7 @@ class ConditionTests {
 	void callWhoseConditionThrowsIsRefusedAndNotRun() {
 		Orders orders = orders();
 		assertThatIllegalArgumentException().isThrownBy(() -> orders.parsed("x"))
-			.withMessageContaining("Nobody can tell whether to lock ")
+			.withMessageContaining("It is not clear whether to lock ")
 			.withMessageContaining("Orders#parsed(String), and the method was not called: the condition"
 					+ " 'T(Integer).parseInt(#id) > 3' cannot be evaluated: it failed with"
 					+ " java.lang.NumberFormatException: ")

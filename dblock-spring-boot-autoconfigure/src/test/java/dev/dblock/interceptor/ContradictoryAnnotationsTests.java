@@ -40,7 +40,7 @@ class ContradictoryAnnotationsTests {
 	void areToldOfLikeWhateverElseIsWrong(Class<?> bean, Class<?> annotation) {
 		assertThat(findings(bean)).singleElement()
 			.asString()
-			.startsWith("bean 'bean', " + bean.getName() + "#run(): nobody can tell which lock is meant: ")
+			.startsWith("bean 'bean', " + bean.getName() + "#run(): it is not clear which lock is meant: ")
 			.contains("annotation [" + annotation.getName() + "]", "[nightly]", "[weekly]")
 			.endsWith(
 					". Correct that annotation: of attributes that mean the same, as name and value do, give only one");
@@ -49,8 +49,8 @@ class ContradictoryAnnotationsTests {
 	@Test
 	void areToldOfBesideWhatElseIsWrong() {
 		assertThat(findings(Several.class)).hasSize(3)
-			.anyMatch((finding) -> finding.contains("#run(): nobody can tell"))
-			.anyMatch((finding) -> finding.contains("#again(): nobody can tell"))
+			.anyMatch((finding) -> finding.contains("#run(): it is not clear"))
+			.anyMatch((finding) -> finding.contains("#again(): it is not clear"))
 			.anyMatch((finding) -> finding.contains("#last(): is final"));
 	}
 
@@ -61,7 +61,7 @@ class ContradictoryAnnotationsTests {
 			context.registerBean("late", Direct.class);
 			assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> context.getBean("late"))
 				.withStackTraceContaining(InvalidLockDeclarationException.class.getName())
-				.withStackTraceContaining("#run(): nobody can tell which lock is meant");
+				.withStackTraceContaining("#run(): it is not clear which lock is meant");
 		}
 	}
 

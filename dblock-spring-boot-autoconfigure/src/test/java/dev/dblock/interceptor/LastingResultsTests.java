@@ -58,7 +58,7 @@ class LastingResultsTests {
 		FutureTask<String> ran = new FutureTask<>(() -> "x");
 		ran.run();
 		assertThat(this.results.ended(this.method, ran)).isSameAs(ran);
-		assertThat(output).doesNotContain("before its work was over");
+		assertThat(output).doesNotContain("before its work was complete");
 	}
 
 	@Test
@@ -68,8 +68,8 @@ class LastingResultsTests {
 			assertWaits(work.minimalCompletionStage(), () -> work.complete("x"));
 		}
 		assertThat(output).containsOnlyOnce("java.util.function.Supplier#get() returned a"
-				+ " java.util.concurrent.CompletableFuture$MinimalStage before its work was over; its caller waits for"
-				+ " the end of the work, so that the lock is not given back before");
+				+ " java.util.concurrent.CompletableFuture$MinimalStage before its work was complete; its caller waits for"
+				+ " it, so that the lock is not released before");
 	}
 
 	@Test
@@ -88,7 +88,7 @@ class LastingResultsTests {
 		assertWaits(failing, failing::run);
 		FutureTask<String> cancelled = new FutureTask<>(() -> "x");
 		assertWaits(cancelled, () -> cancelled.cancel(true));
-		assertThat(output).containsOnlyOnce("returned a java.util.concurrent.FutureTask before its work was over");
+		assertThat(output).containsOnlyOnce("returned a java.util.concurrent.FutureTask before its work was complete");
 	}
 
 	@Test

@@ -343,7 +343,7 @@ class LockDeclarationCheckerTests {
 
 	@Test
 	void skipOfAPrimitive() {
-		String reason = ": a skipped call could not be told from one that returned a result, since it returns the"
+		String reason = ": a skipped call could not be distinguished from one that returned a result, since it returns the"
 				+ " primitive int; return an object, or set whenUnavailable = THROW";
 		assertThat(findings(LockingConfiguration.class, Primitive.class)).containsExactlyInAnyOrder(
 				"bean 'bean', " + HERE + "Primitive#skipping()" + reason,
@@ -352,7 +352,7 @@ class LockDeclarationCheckerTests {
 
 	@Test
 	void workThatGoesOn() {
-		String reason = " its work goes on after it returned, when the lock would be given back already; finish the"
+		String reason = " its work continues after it returned, when the lock would already be released; finish the"
 				+ " work in the method, return a CompletableFuture or a Mono, or lock where it is done";
 		assertThat(findings(LockingConfiguration.class, GoingOn.class)).containsExactlyInAnyOrder(
 				"bean 'bean', " + HERE + "GoingOn#future(): with the return type java.util.concurrent.ScheduledFuture"

@@ -208,7 +208,7 @@ class LockNameTests {
 			.withMessage("The lock of " + Orders.class.getName()
 					+ "#settle(Order) has no name, and the method was not called: #{#order.id} in the name"
 					+ " 'order-#{#order.id}' is null; without it calls that have nothing in common would share one"
-					+ " lock. Hand in a value, or say what stands for none: #{… ?: 'none'}");
+					+ " lock. Hand in a value, or give a default: #{… ?: 'none'}");
 		assertThatIllegalArgumentException().isThrownBy(() -> name("any", "#{#value}", Optional.empty()))
 			.withMessageContaining("is null");
 	}
@@ -311,14 +311,14 @@ class LockNameTests {
 					#{#root.nothing}| cannot be evaluated: there is no property 'nothing' of #root, only .*
 					#{('a' + #order).trim()} | cannot be evaluated: \\('a' \\+ #order\\) inside of an expression could join text with what is null; write the parts one after the other, as in order-#.#id.
 					#{{1}.![#this + #order]} | cannot be evaluated: \\(#this \\+ #order\\) inside of .*
-					#order          | cannot be evaluated: #order stands outside of #... and is only text there, the same for all calls; write #.#order., or #.'#order'. where that text is meant
-					'order-' + #order.id | cannot be evaluated: #order stands outside of .*
-					order-#a0       | cannot be evaluated: #a0 stands outside of .*
-					order-#p0-x     | cannot be evaluated: #p0 stands outside of .*
-					#root.methodName | cannot be evaluated: #root stands outside of .*
-					#order-#order-#a0-#{#order.id} | cannot be evaluated: #order stands outside of [^;]*; write [^;]*; #a0 stands outside of [^;]*; write [^;]*
-					#{#order.id}-#order | cannot be evaluated: #order stands outside of .*
-					x-${hash}       | cannot be evaluated: #order stands outside of .*
+					#order          | cannot be evaluated: #order is outside of #... and is only text there, the same for all calls; write #.#order., or #.'#order'. where that text is meant
+					'order-' + #order.id | cannot be evaluated: #order is outside of .*
+					order-#a0       | cannot be evaluated: #a0 is outside of .*
+					order-#p0-x     | cannot be evaluated: #p0 is outside of .*
+					#root.methodName | cannot be evaluated: #root is outside of .*
+					#order-#order-#a0-#{#order.id} | cannot be evaluated: #order is outside of [^;]*; write [^;]*; #a0 is outside of [^;]*; write [^;]*
+					#{#order.id}-#order | cannot be evaluated: #order is outside of .*
+					x-${hash}       | cannot be evaluated: #order is outside of .*
 					x-${nowhere}    | has a placeholder that cannot be resolved: .*nowhere.*; set the property, or give it a default as in \\$.key:default.
 					${blank}        | is blank once its placeholders are resolved; give a name, or leave it out
 					""")

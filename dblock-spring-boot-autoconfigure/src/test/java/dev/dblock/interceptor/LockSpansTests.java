@@ -68,8 +68,9 @@ class LockSpansTests {
 			"callable, java.util.concurrent.Callable", "iterator, java.util.Iterator" })
 	void whatCannotBeSeenToItsEndIsRefused(String method, String type) {
 		assertThatIllegalArgumentException().isThrownBy(() -> span(method))
-			.withMessage("with the return type " + type + " its work goes on after it returned, when the lock would be"
-					+ " given back already; finish the work in the method, return a CompletableFuture or a Mono, or"
+			.withMessage("with the return type " + type
+					+ " its work continues after it returned, when the lock would already"
+					+ " be released; finish the work in the method, return a CompletableFuture or a Mono, or"
 					+ " lock where it is done");
 	}
 
