@@ -169,9 +169,10 @@ final class Hold {
 	}
 
 	/**
-	 * Have a piece of work told of a loss, at once if the lock is lost already. However
-	 * many share a hold, its handle knows of one of them.
-	 * @param news what to do, once or twice, without blocking
+	 * Notify a piece of work of a loss, in the calling thread if the lock is lost already
+	 * and otherwise in a thread of its own. However many share a hold, its handle knows
+	 * of one of them.
+	 * @param news what to do, once or twice
 	 */
 	void onLost(Runnable news) {
 		Runnable first = null;
@@ -206,7 +207,12 @@ final class Hold {
 			this.lost = true;
 			all = List.copyOf(this.toBeTold);
 		}
-		all.forEach(Runnable::run);
+		if (all.size() == 1) {
+			all.get(0).run();
+		}
+		else {
+			all.forEach(LockThreads::executeCallback);
+		}
 	}
 
 	/**

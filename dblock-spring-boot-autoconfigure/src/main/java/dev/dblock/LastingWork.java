@@ -29,13 +29,19 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 
 	private final Consumer<? super T> check;
 
-	private final Runnable news = () -> LockThreads.execute(this::lost);
+	private final Runnable news = () -> LockThreads.executeCallback(this::lost);
 
 	/** Completes with the work, which may be later than the caller is told of an end. */
 	private final CompletableFuture<Boolean> over = new CompletableFuture<>();
 
 	/** Completes when its own lock is lost before the work has ended. */
 	private final CompletableFuture<Boolean> lost = new CompletableFuture<>();
+
+	/**
+	 * Completes when its own lock, or one of the work within, is lost before that work
+	 * has ended: before the caller, whose dependents may block, is notified.
+	 */
+	private final CompletableFuture<LockLostException> loss = new CompletableFuture<>();
 
 	private volatile @Nullable Thread beginner = Thread.currentThread();
 
@@ -122,11 +128,13 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 		}
 		CompletionStage<Boolean> over = inner.over;
 		over.whenComplete((ended, none) -> this.work.whenComplete(this::ended));
-		this.work.whenComplete((result, failure) -> {
-			if (failure instanceof LockLostException && !inner.over.isDone()) {
-				completeExceptionally(failure);
-			}
-		});
+		CompletionStage<LockLostException> lost = inner.loss;
+		lost.thenAccept((loss) -> LockThreads.executeCallback(() -> fail(loss)));
+	}
+
+	private void fail(LockLostException loss) {
+		this.loss.complete(loss);
+		completeExceptionally(loss);
 	}
 
 	/**
@@ -188,11 +196,11 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 			this.hold.handle().ensureHeld();
 		}
 		catch (LockLostException ex) {
-			completeExceptionally(ex);
 			this.lost.complete(true);
 			if (this.cancelWhenLost) {
-				cancelWork();
+				LockThreads.executeCallback(this::cancelWork);
 			}
+			fail(ex);
 		}
 	}
 

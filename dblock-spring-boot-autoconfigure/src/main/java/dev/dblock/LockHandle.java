@@ -87,9 +87,10 @@ public interface LockHandle extends AutoCloseable {
 	void stopRenewal();
 
 	/**
-	 * Have something done when the lease is lost. It runs in a thread of dblock's own; at
-	 * once in the calling thread when the lease is lost already.
-	 * @param callback what to do
+	 * Run a callback when the lease is lost. Each callback has a thread of its own, so
+	 * one that takes long delays no other. When the lease is lost already, the callback
+	 * runs in the calling thread before this method returns.
+	 * @param callback what to run
 	 */
 	void onLost(Runnable callback);
 

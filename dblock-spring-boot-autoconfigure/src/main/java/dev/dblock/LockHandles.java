@@ -82,9 +82,9 @@ public interface LockHandles extends AutoCloseable {
 	void stopRenewal();
 
 	/**
-	 * Have something done, once, when the first of the leases is lost. It runs in a
-	 * thread of dblock's own; at once in the calling thread when one is lost already.
-	 * @param callback what to do
+	 * Run a callback once, when the first of the leases is lost, see
+	 * {@link LockHandle#onLost(Runnable)}.
+	 * @param callback what to run
 	 */
 	void onLost(Runnable callback);
 

@@ -3,8 +3,9 @@ package dev.dblock;
 import java.time.Duration;
 
 /**
- * Is told what happens to every lock of this application context. Beans of this type are
- * found and called in their order. What a listener throws is logged and changes nothing.
+ * Is called for everything that happens to the locks of this application context. Beans
+ * of this type are found and called in their order, except where each is called in a
+ * thread of its own. What a listener throws is logged and changes nothing.
  */
 public interface LockListener {
 
@@ -24,7 +25,7 @@ public interface LockListener {
 
 	/**
 	 * A lease was renewed when less than a third of it was left: earlier attempts had
-	 * failed, or the process was paused. Called in a thread of dblock's own, like
+	 * failed, or the process was paused. Called in a thread of its own, like
 	 * {@link #onLost}.
 	 * @param handle the handle that was nearly lost
 	 * @param left what was left of the lease
@@ -33,8 +34,10 @@ public interface LockListener {
 	}
 
 	/**
-	 * A lease was lost while its owner still counted on it. Called in a thread of
-	 * dblock's own, so a listener that takes long delays other listeners but no renewal.
+	 * A lease was lost while its owner still counted on it. Each call has a thread of its
+	 * own, so a listener that takes long delays neither other listeners nor the news of
+	 * other losses. The calls for several locks may overlap, and the one for a loss may
+	 * overtake the one for a late renewal before it.
 	 * @param handle the handle that was lost
 	 * @param reason why it was lost
 	 */

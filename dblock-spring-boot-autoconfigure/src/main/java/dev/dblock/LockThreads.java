@@ -1,14 +1,15 @@
 package dev.dblock;
 
+import java.util.concurrent.Executor;
+
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
- * Threads for what blocks in the place of threads that must not: one for each lock that
- * is being acquired or given back, so that no release ever waits behind those who wait
- * for it. Virtual where there are such. Not for applications.
+ * Threads for what blocks in place of threads that must not. Each task has a thread of
+ * its own, so that none ever waits for another. Not for applications.
  */
 public final class LockThreads {
 
@@ -16,26 +17,50 @@ public final class LockThreads {
 
 	private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
 
-	private static final SimpleAsyncTaskExecutor EXECUTOR = executor();
+	private static final Executor REQUESTS = executor("dblock-call-",
+			Runtime.version().feature() >= FIRST_WITH_VIRTUAL_THREADS);
+
+	/**
+	 * Never virtual: code of the application that blocks in a synchronized block would
+	 * occupy, before Java 24, the few threads that all virtual ones share.
+	 */
+	private static final Executor CALLBACKS = executor("dblock-callback-", false);
 
 	private LockThreads() {
 	}
 
-	private static SimpleAsyncTaskExecutor executor() {
-		SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("dblock-call-");
-		executor.setVirtualThreads(Runtime.version().feature() >= FIRST_WITH_VIRTUAL_THREADS);
+	private static Executor executor(String prefix, boolean virtual) {
+		SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor(prefix);
+		executor.setVirtualThreads(virtual);
 		executor.setDaemon(true);
 		return executor;
 	}
 
 	/**
-	 * Do something in a thread of its own, and where there can be none, here: a lock is
-	 * to be given back in any case.
-	 * @param task what to do
+	 * Acquire or release a lock in a thread of its own, virtual where there are such.
+	 * @param task the task
 	 */
 	public static void execute(Runnable task) {
+		execute(REQUESTS, task);
+	}
+
+	/**
+	 * Run code of the application in a thread of its own.
+	 * @param callback the code
+	 */
+	static void executeCallback(Runnable callback) {
+		execute(CALLBACKS, callback);
+	}
+
+	/**
+	 * Run a task in a thread of an executor, or in this one if none can be started: a
+	 * lock is to be released, and a loss to be reported, in any case.
+	 * @param executor the executor
+	 * @param task the task
+	 */
+	public static void execute(Executor executor, Runnable task) {
 		try {
-			EXECUTOR.execute(task);
+			executor.execute(task);
 		}
 		catch (RuntimeException | OutOfMemoryError ex) {
 			logger.debug("No thread could be started", ex);

@@ -32,7 +32,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	private final LockedFallback<? extends Publisher<T>, ?> fallback;
 
-	private final Runnable news = () -> LockThreads.execute(this::lost);
+	private final Runnable news = () -> LockThreads.executeCallback(this::lost);
 
 	private final LaterSubscription upstream = new LaterSubscription();
 

@@ -212,6 +212,42 @@ class LastingWorkTests {
 	}
 
 	@Test
+	void lossCancelsTheWorkWhileDependentsOfTheResultBlock() {
+		CountDownLatch end = new CountDownLatch(1);
+		begin(LockOptions.defaults().whenLost(WhenLost.INTERRUPT), this.work)
+			.whenComplete((result, failure) -> awaitQuietly(end));
+		lose();
+		await().atMost(Duration.ofSeconds(60)).until(this.work::isCancelled);
+		end.countDown();
+	}
+
+	@Test
+	void lossOfInnerWorkReachesTheOuterWhileDependentsOfTheInnerBlock() throws Exception {
+		CountDownLatch end = new CountDownLatch(1);
+		AtomicReference<CompletableFuture<String>> inner = new AtomicReference<>();
+		CompletableFuture<String> outer = this.template
+			.<String, RuntimeException>executeAsync("outer", LockOptions.defaults(), () -> {
+				inner.set(begin(this.work));
+				return inner.get();
+			}, LastingWorkTests::refused)
+			.toCompletableFuture();
+		inner.get().whenComplete((result, failure) -> awaitQuietly(end));
+		this.world.rob("a");
+		this.world.advance(Duration.ofSeconds(11));
+		assertThat(failure(outer)).isInstanceOf(LockLostException.class).hasMessageContaining("'a'");
+		end.countDown();
+	}
+
+	private static void awaitQuietly(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(120, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	@Test
 	void lossThatIsFoundAtTheEndOutranksTheResult() throws Exception {
 		CompletableFuture<String> result = begin(LockOptions.defaults().autoRenew(false), this.work);
 		this.template.forceReleaseNow("a");

@@ -101,10 +101,11 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.repository = repository;
 		this.settings = settings;
 		this.names = settings.names();
-		this.listeners = new LockListeners(listeners);
+		this.listeners = new LockListeners(listeners, this.threads.callbacks());
 		this.queues = new LocalQueues(settings.handOff());
 		this.registry = new LeaseRegistry(this.queues::ended);
-		this.losses = new LeaseLosses(this.registry, this.listeners, this.threads.notifications());
+		this.losses = new LeaseLosses(this.registry, this.listeners, this.threads.notifications(),
+				this.threads.callbacks());
 		this.releaser = new LeaseReleaser(repository, clock, settings.timeout(), this.threads.watchdog(),
 				this.threads.releases());
 		LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses,
@@ -118,7 +119,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		LockRequests requests = new LockRequests(repository, settings.acquirer(), this.releaser, this.keeper, clock);
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
 		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals,
-				this.waits);
+				this.waits, this.threads);
 	}
 
 	private LeaseRenewer newRenewer(LockClock clock) {

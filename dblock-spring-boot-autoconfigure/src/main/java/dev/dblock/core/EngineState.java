@@ -21,14 +21,17 @@ public final class EngineState {
 
 	private final WaitStatistics waits;
 
+	private final EngineThreads threads;
+
 	EngineState(LeaseRegistry registry, LocalQueues queues, LeaseStatistics statistics, LeaseWatchdog watchdog,
-			ReleaseSignals signals, WaitStatistics waits) {
+			ReleaseSignals signals, WaitStatistics waits, EngineThreads threads) {
 		this.registry = registry;
 		this.queues = queues;
 		this.statistics = statistics;
 		this.watchdog = watchdog;
 		this.signals = signals;
 		this.waits = waits;
+		this.threads = threads;
 	}
 
 	/**
@@ -64,6 +67,15 @@ public final class EngineState {
 	 */
 	public long lost(LossReason reason) {
 		return this.statistics.lost(reason);
+	}
+
+	/**
+	 * How many listeners and callbacks were called for a loss or a late renewal and have
+	 * not returned. Each has a thread.
+	 * @return the number
+	 */
+	public int callbacks() {
+		return this.threads.runningCallbacks();
 	}
 
 	/**

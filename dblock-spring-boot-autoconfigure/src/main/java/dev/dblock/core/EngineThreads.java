@@ -8,13 +8,16 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
  * The threads of one engine. None runs before the first lock is taken, and those that
- * speak to the store or call the application end when they have been idle, so that a slow
- * server or a slow listener holds up nothing but its own kind.
+ * speak to the store or call the application end when they have been idle. A slow server
+ * holds up nothing but its own kind, and a slow listener nothing at all.
  */
 final class EngineThreads implements AutoCloseable {
 
@@ -35,6 +38,8 @@ final class EngineThreads implements AutoCloseable {
 	private final ThreadPoolExecutor releases = queued("release", MOST_RELEASES_AT_ONCE);
 
 	private final ThreadPoolExecutor notifications = queued("notification", 1);
+
+	private final CallbackThreads callbacks = new CallbackThreads();
 
 	EngineThreads() {
 		this.watchdog.setRemoveOnCancelPolicy(true);
@@ -77,14 +82,30 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Calls listeners.
+	 * Starts callbacks, and runs none of them. Nothing may block here either.
 	 */
 	Executor notifications() {
 		return this.notifications;
 	}
 
 	/**
-	 * Stop renewing at once, let listeners and releases that are under way finish for a
+	 * Runs each callback of the application in a thread of its own. Only losses and late
+	 * renewals have callbacks here, so there are as many threads as locks that are lost
+	 * at a time, multiplied by the callbacks of each.
+	 */
+	Executor callbacks() {
+		return this.callbacks;
+	}
+
+	/**
+	 * How many of these callbacks have not returned.
+	 */
+	int runningCallbacks() {
+		return this.callbacks.running.get();
+	}
+
+	/**
+	 * Stop renewing at once, let callbacks and releases that are under way finish for a
 	 * moment, and leave no thread behind.
 	 */
 	@Override
@@ -92,11 +113,12 @@ final class EngineThreads implements AutoCloseable {
 		this.watchdog.shutdownNow();
 		this.renewals.shutdownNow();
 		this.releases.shutdown();
-		this.notifications.shutdown();
 		long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS);
 		boolean interrupted = false;
 		for (ExecutorService executor : new ExecutorService[] { this.watchdog, this.renewals, this.notifications,
-				this.releases }) {
+				this.callbacks, this.releases }) {
+			// What was shut down before it has started all callbacks by now
+			executor.shutdown();
 			interrupted |= !awaitUntil(executor, end);
 		}
 		if (interrupted) {
@@ -115,6 +137,36 @@ final class EngineThreads implements AutoCloseable {
 			executor.shutdownNow();
 			return false;
 		}
+	}
+
+	/**
+	 * As many threads as callbacks, which are counted from before they have one.
+	 */
+	private static final class CallbackThreads extends ThreadPoolExecutor {
+
+		private final AtomicInteger running = new AtomicInteger();
+
+		CallbackThreads() {
+			super(0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), factory("callback"));
+		}
+
+		@Override
+		public void execute(Runnable callback) {
+			this.running.incrementAndGet();
+			try {
+				super.execute(callback);
+			}
+			catch (RuntimeException | Error ex) {
+				this.running.decrementAndGet();
+				throw ex;
+			}
+		}
+
+		@Override
+		protected void afterExecute(Runnable callback, @Nullable Throwable failure) {
+			this.running.decrementAndGet();
+		}
+
 	}
 
 }

@@ -3,11 +3,13 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import dev.dblock.Durations;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
+import dev.dblock.LockThreads;
 import dev.dblock.LoggedLock;
 import dev.dblock.LossReason;
 import org.jspecify.annotations.Nullable;
@@ -145,16 +147,16 @@ final class LeaseHandle implements LockHandle {
 	}
 
 	/**
-	 * Called once, when the lease is lost.
+	 * Run the callbacks, each in a thread of its own, once the lease is lost.
 	 */
-	void runLostCallbacks() {
+	void runLostCallbacks(Executor threads) {
 		List<Runnable> callbacks;
 		synchronized (this) {
 			callbacks = this.lostCallbacks;
 			this.lostCallbacks = null;
 		}
 		if (callbacks != null) {
-			callbacks.forEach(this::run);
+			callbacks.forEach((callback) -> LockThreads.execute(threads, () -> run(callback)));
 		}
 	}
 
@@ -165,7 +167,7 @@ final class LeaseHandle implements LockHandle {
 		catch (Throwable ex) {
 			LoggedLock.tell(name(), token(), () -> logger.warn(
 					"The lock '{}' (fencing token {}) was lost, and what its holder wanted done then (onLost) failed."
-							+ " Other callbacks and listeners are told nevertheless; mend the callback",
+							+ " Other callbacks and listeners run nevertheless; fix the callback",
 					name(), token(), ex));
 		}
 	}

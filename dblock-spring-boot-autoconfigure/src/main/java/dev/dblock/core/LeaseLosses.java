@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Collectors;
 
 import dev.dblock.LockListener;
+import dev.dblock.LockThreads;
 import dev.dblock.LoggedLock;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells of a lost lease whoever can act: the handle, the thread if it asked for it, the
- * listeners and the log; and the listeners of one that was nearly lost. Never blocks,
- * since the watchdog calls it.
+ * Reports a lost lease to everything that can act on it: the handle, the thread if it
+ * asked for it, the listeners and the log; and one that was nearly lost to the listeners.
+ * Never blocks, since the watchdog calls it; and no callback delays another.
  */
 final class LeaseLosses {
 
@@ -31,12 +31,23 @@ final class LeaseLosses {
 
 	private final Executor notifications;
 
+	private final Executor callbacks;
+
 	private final LeaseStatistics statistics = new LeaseStatistics();
 
-	LeaseLosses(LeaseRegistry registry, LockListener listeners, Executor notifications) {
+	/**
+	 * Notifications of the losses among leases.
+	 * @param registry the leases
+	 * @param listeners the listeners, which must not keep their caller waiting
+	 * @param notifications starts the callbacks, in place of threads that must not wait
+	 * even for a new thread
+	 * @param callbacks runs each callback in a thread of its own
+	 */
+	LeaseLosses(LeaseRegistry registry, LockListener listeners, Executor notifications, Executor callbacks) {
 		this.registry = registry;
 		this.listeners = listeners;
 		this.notifications = notifications;
+		this.callbacks = callbacks;
 	}
 
 	LeaseStatistics statistics() {
@@ -52,7 +63,7 @@ final class LeaseLosses {
 		this.statistics.countRenewedLate();
 		LeaseHandle handle = lease.handle();
 		if (handle != null) {
-			tell(() -> this.listeners.onRenewedLate(handle, left));
+			notify(() -> this.listeners.onRenewedLate(handle, left));
 		}
 	}
 
@@ -107,7 +118,7 @@ final class LeaseLosses {
 						+ " lease. Have the application wait for its work before it closes, such as by"
 						+ " spring.task.execution.shutdown.await-termination",
 				lost.size(), names, (lost.size() > NAMES_IN_THE_LOG) ? ", ..." : "");
-		lost.forEach((lease) -> tell(lease, LossReason.SHUTDOWN));
+		lost.forEach((lease) -> notify(lease, LossReason.SHUTDOWN));
 	}
 
 	private static String describe(Lease lease) {
@@ -128,29 +139,23 @@ final class LeaseLosses {
 		LoggedLock.tell(lease.key().name(), lease.token(),
 				() -> logger.warn("Lost the lock '{}' (fencing token {}) after holding it for {}: {}. {}",
 						lease.key().name(), lease.token(), lease.heldFor(), reason.description(), detail));
-		tell(lease, reason);
+		notify(lease, reason);
 	}
 
-	private void tell(Lease lease, LossReason reason) {
+	private void notify(Lease lease, LossReason reason) {
 		this.statistics.countLost(reason);
 		LeaseHandle handle = lease.handle();
-		tell(() -> {
-			lease.observedEnd(LockOutcome.LOST, lease.lost());
+		notify(() -> {
 			if (handle != null) {
-				handle.runLostCallbacks();
+				handle.runLostCallbacks(this.callbacks);
 				this.listeners.onLost(handle, reason);
 			}
+			LockThreads.execute(this.callbacks, () -> lease.observedEnd(LockOutcome.LOST, lease.lost()));
 		});
 	}
 
-	private void tell(Runnable news) {
-		try {
-			this.notifications.execute(news);
-		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			logger.debug("No thread is there to tell of the loss: the one that noticed it does", ex);
-			news.run();
-		}
+	private void notify(Runnable start) {
+		LockThreads.execute(this.notifications, start);
 	}
 
 	/**

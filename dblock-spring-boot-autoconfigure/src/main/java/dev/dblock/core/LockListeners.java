@@ -1,11 +1,13 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockListener;
 import dev.dblock.LockRefusal;
+import dev.dblock.LockThreads;
 import dev.dblock.LossReason;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,38 +23,46 @@ final class LockListeners implements LockListener {
 
 	private final Iterable<LockListener> listeners;
 
-	LockListeners(Iterable<LockListener> listeners) {
+	private final Executor callbacks;
+
+	/**
+	 * Listeners that are called as one.
+	 * @param listeners the listeners
+	 * @param callbacks runs each callback for which no thread of the application waits
+	 */
+	LockListeners(Iterable<LockListener> listeners, Executor callbacks) {
 		this.listeners = listeners;
+		this.callbacks = callbacks;
 	}
 
 	@Override
 	public void onAcquired(LockHandle handle) {
-		tell("acquired", handle.name(), (listener) -> listener.onAcquired(handle));
+		tell(Runnable::run, "acquired", handle.name(), (listener) -> listener.onAcquired(handle));
 	}
 
 	@Override
 	public void onUnavailable(LockRefusal refusal) {
-		tell("not available", refusal.name(), (listener) -> listener.onUnavailable(refusal));
+		tell(Runnable::run, "not available", refusal.name(), (listener) -> listener.onUnavailable(refusal));
 	}
 
 	@Override
 	public void onRenewedLate(LockHandle handle, Duration left) {
-		tell("renewed late", handle.name(), (listener) -> listener.onRenewedLate(handle, left));
+		tell(this.callbacks, "renewed late", handle.name(), (listener) -> listener.onRenewedLate(handle, left));
 	}
 
 	@Override
 	public void onLost(LockHandle handle, LossReason reason) {
-		tell("lost", handle.name(), (listener) -> listener.onLost(handle, reason));
+		tell(this.callbacks, "lost", handle.name(), (listener) -> listener.onLost(handle, reason));
 	}
 
 	@Override
 	public void onReleased(LockHandle handle) {
-		tell("released", handle.name(), (listener) -> listener.onReleased(handle));
+		tell(Runnable::run, "released", handle.name(), (listener) -> listener.onReleased(handle));
 	}
 
-	private void tell(String what, String lock, Consumer<LockListener> news) {
+	private void tell(Executor thread, String what, String lock, Consumer<LockListener> news) {
 		try {
-			this.listeners.forEach((listener) -> tell(listener, what, lock, news));
+			this.listeners.forEach((listener) -> LockThreads.execute(thread, () -> tell(listener, what, lock, news)));
 		}
 		catch (Throwable ex) {
 			logger.warn("The lock '{}' was {}, but its listeners could not be told: the LockListener beans could not be"

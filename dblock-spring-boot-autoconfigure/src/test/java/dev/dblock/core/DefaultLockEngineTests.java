@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -294,9 +295,10 @@ class DefaultLockEngineTests {
 		LeaseRegistry registry = new LeaseRegistry((ended) -> {
 		});
 		RecordingListener listener = new RecordingListener();
-		LeaseLosses losses = new LeaseLosses(registry, listener, (task) -> {
+		Executor closed = (task) -> {
 			throw new RejectedExecutionException("closed");
-		});
+		};
+		LeaseLosses losses = new LeaseLosses(registry, listener, closed, closed);
 		losses.lose(((LeaseHandle) handle).lease(), LossReason.SHUTDOWN, "scripted");
 		assertThat(listener.news()).containsExactly("lost a SHUTDOWN");
 	}

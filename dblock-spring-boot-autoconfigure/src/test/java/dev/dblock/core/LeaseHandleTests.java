@@ -439,7 +439,7 @@ class LeaseHandleTests {
 		assertThat(handle.release()).isFalse();
 		assertThat(told.await(60, TimeUnit.SECONDS)).isTrue();
 		handle.close();
-		assertThat(thread.get()).startsWith("dblock-notification-");
+		assertThat(thread.get()).startsWith("dblock-callback-");
 		assertThat(calls).hasValue(1);
 	}
 
@@ -453,13 +453,13 @@ class LeaseHandleTests {
 			AtomicInteger calls = new AtomicInteger();
 			Worker<Boolean> loss = Worker.start(() -> {
 				start.await();
-				raced.runLostCallbacks();
+				raced.runLostCallbacks(Runnable::run);
 				return true;
 			});
 			start.await();
 			raced.onLost(calls::incrementAndGet);
 			loss.result();
-			raced.runLostCallbacks();
+			raced.runLostCallbacks(Runnable::run);
 			assertThat(calls).hasValue(1);
 		}
 	}

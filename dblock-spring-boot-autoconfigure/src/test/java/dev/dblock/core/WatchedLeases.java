@@ -26,7 +26,7 @@ final class WatchedLeases {
 
 	private final RecordingListener listener = new RecordingListener();
 
-	private final LeaseLosses losses = new LeaseLosses(this.registry, this.listener, Runnable::run);
+	private final LeaseLosses losses = new LeaseLosses(this.registry, this.listener, Runnable::run, Runnable::run);
 
 	private final ManualScheduler timer = new ManualScheduler();
 

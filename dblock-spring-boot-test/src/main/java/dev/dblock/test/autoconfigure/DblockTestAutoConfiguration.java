@@ -22,7 +22,7 @@ public final class DblockTestAutoConfiguration {
 
 	static final String LOCKS = "testLocks";
 
-	// The last one to be told, so that what it has heard of has been told to all others
+	// The last one, so that all others have been called, at least, when it is
 	@Bean(RECORDER)
 	@Order(Ordered.LOWEST_PRECEDENCE)
 	LockRecorder dblockTestLockRecorder() {

@@ -15,6 +15,7 @@ import dev.dblock.LockedTask;
 import dev.dblock.WhenLost;
 import dev.dblock.core.AcquireAnswer;
 import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineSettings;
 import dev.dblock.core.HandOffSettings;
 import dev.dblock.core.LeaseKey;
@@ -110,8 +111,8 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	/**
 	 * Have another instance take a lock over from the application, as one may when the
 	 * lease ends in a long pause. When this returns, the lock is lost: its handle says
-	 * so, the thread was interrupted if it had asked for that, the listeners were told,
-	 * and no transaction under it can be committed any more.
+	 * so, the thread was interrupted if it had asked for that, the listeners have
+	 * returned, and no transaction under it can be committed any more.
 	 * @param name the name of the lock
 	 * @return the lock as the other instance holds it now
 	 * @throws IllegalStateException when the application does not hold it
@@ -130,7 +131,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		return taken;
 	}
 
-	private static void notice(LockRecorder.Held lost) {
+	private void notice(LockRecorder.Held lost) {
 		try {
 			lost.handle().renew();
 		}
@@ -139,11 +140,12 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		}
 	}
 
-	private static void awaitTold(LockRecorder.Held lost, LockLostException loss) {
+	private void awaitTold(LockRecorder.Held lost, LockLostException loss) {
 		// The loss interrupts the thread that works under the lock, which may be this one
 		boolean interrupted = Thread.interrupted();
 		try {
-			if (lost.ended().await(LOSS_IS_TOLD.toNanos(), TimeUnit.NANOSECONDS)) {
+			long end = System.nanoTime() + LOSS_IS_TOLD.toNanos();
+			if (lost.ended().await(LOSS_IS_TOLD.toNanos(), TimeUnit.NANOSECONDS) && awaitCallbacks(end)) {
 				return;
 			}
 		}
@@ -160,6 +162,20 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 						+ "it waited for that. Look for a listener, or an onLost callback, that does not return")
 					.formatted(lost.handle().name(), LOSS_IS_TOLD),
 				loss);
+	}
+
+	/**
+	 * Wait until the other listeners, which were called before the recorder, have
+	 * returned.
+	 */
+	private boolean awaitCallbacks(long end) throws InterruptedException {
+		while (this.engine instanceof DefaultLockEngine own && own.state().callbacks() > 0) {
+			if (end - System.nanoTime() < 0) {
+				return false;
+			}
+			TimeUnit.MILLISECONDS.sleep(1);
+		}
+		return true;
 	}
 
 	/**
