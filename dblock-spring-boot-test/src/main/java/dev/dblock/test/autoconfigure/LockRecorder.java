@@ -1,12 +1,14 @@
 package dev.dblock.test.autoconfigure;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockListener;
@@ -18,31 +20,36 @@ import dev.dblock.LossReason;
  */
 final class LockRecorder implements LockListener {
 
-	private final List<Event> events = new CopyOnWriteArrayList<>();
+	private final List<Event> events = new ArrayList<>();
 
 	private final Map<String, Held> held = new ConcurrentHashMap<>();
 
 	@Override
 	public void onAcquired(LockHandle handle) {
 		this.held.put(handle.name(), new Held(handle, new CountDownLatch(1)));
-		this.events.add(new Event(Kind.ACQUIRED, handle.name()));
+		add(Kind.ACQUIRED, handle.name());
 	}
 
 	@Override
 	public void onUnavailable(LockRefusal refusal) {
-		this.events.add(new Event(Kind.REFUSED, refusal.name()));
+		add(Kind.REFUSED, refusal.name());
 	}
 
 	@Override
 	public void onLost(LockHandle handle, LossReason reason) {
-		this.events.add(new Event(Kind.LOST, handle.name()));
+		add(Kind.LOST, handle.name());
 		ended(handle);
 	}
 
 	@Override
 	public void onReleased(LockHandle handle) {
-		this.events.add(new Event(Kind.RELEASED, handle.name()));
+		add(Kind.RELEASED, handle.name());
 		ended(handle);
+	}
+
+	private synchronized void add(Kind kind, String name) {
+		this.events.add(new Event(kind, name));
+		notifyAll();
 	}
 
 	// After a hand-over the next holder may have been told before
@@ -61,16 +68,37 @@ final class LockRecorder implements LockListener {
 		return Optional.ofNullable(this.held.get(name));
 	}
 
-	long count(Kind kind, String name) {
+	/**
+	 * Wait until something has happened. An interrupt, which may be that of a loss, is
+	 * left for later.
+	 */
+	synchronized boolean await(Kind kind, String name, Duration limit) {
+		long end = System.nanoTime() + limit.toNanos();
+		boolean interrupted = false;
+		while (count(kind, name) == 0 && end - System.nanoTime() > 0) {
+			try {
+				TimeUnit.NANOSECONDS.timedWait(this, end - System.nanoTime());
+			}
+			catch (InterruptedException ex) {
+				interrupted = true;
+			}
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+		return count(kind, name) > 0;
+	}
+
+	synchronized long count(Kind kind, String name) {
 		Event wanted = new Event(kind, name);
 		return this.events.stream().filter(wanted::equals).count();
 	}
 
-	List<Event> events() {
+	synchronized List<Event> events() {
 		return List.copyOf(this.events);
 	}
 
-	void clear() {
+	synchronized void clear() {
 		this.events.clear();
 	}
 

@@ -54,6 +54,8 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 
 	private static final Duration LOSS_IS_TOLD = Duration.ofMinutes(1);
 
+	private static final Duration LOSS_IS_RECORDED = Duration.ofSeconds(10);
+
 	private final LockEngine engine;
 
 	private final LocalLockStore store;
@@ -231,6 +233,10 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	@Override
 	public TestLocksAssert assertThat() {
 		return new TestLocksAssert(this);
+	}
+
+	boolean awaitLoss(String name) {
+		return this.recorder.await(LockRecorder.Kind.LOST, this.engine.fullName(name), LOSS_IS_RECORDED);
 	}
 
 	long count(LockRecorder.Kind kind, String name) {

@@ -59,12 +59,15 @@ public final class TestLocksAssert extends AbstractAssert<TestLocksAssert, TestL
 	}
 
 	/**
-	 * The lock was lost while its owner counted on it, at least once.
+	 * The lock was lost while its owner counted on it, at least once. A loss reaches the
+	 * work under the lock before it is recorded in another thread, so this waits for it,
+	 * for at most ten seconds.
 	 * @param name the name of the lock
 	 * @return this
 	 */
 	public TestLocksAssert hasLost(String name) {
-		return check(count(Kind.LOST, name) > 0, "to have lost", name);
+		isNotNull();
+		return check(this.actual.awaitLoss(name), "to have lost", name);
 	}
 
 	/**

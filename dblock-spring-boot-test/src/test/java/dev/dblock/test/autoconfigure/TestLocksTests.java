@@ -3,6 +3,9 @@ package dev.dblock.test.autoconfigure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockAssert;
 import dev.dblock.LockContext;
@@ -14,6 +17,7 @@ import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.autoconfigure.DblockAutoConfiguration;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -23,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
  * Tests for {@link TestLocks}.
@@ -128,6 +133,56 @@ class TestLocksTests {
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close);
 			other.release();
 			assertThat(template.tryAcquire("stock")).isPresent();
+		});
+	}
+
+	@Test
+	void aLossThatAnotherThreadCausesIsWaitedFor() throws Exception {
+		CountDownLatch called = new CountDownLatch(1);
+		CountDownLatch asserted = new CountDownLatch(1);
+		LockListener slow = new LockListener() {
+
+			@Override
+			public void onLost(LockHandle handle, LossReason reason) {
+				called.countDown();
+				assertThatNoException().isThrownBy(() -> asserted.await(60, TimeUnit.SECONDS));
+			}
+
+		};
+		this.contextRunner.withBean(LockListener.class, () -> slow).run((context) -> {
+			TestLocks locks = context.getBean(TestLocks.class);
+			LockHandle held = context.getBean(LockTemplate.class).acquire("stock");
+			Thread asserting = new Thread(() -> {
+				assertThat(locks).hasLost("stock");
+				asserted.countDown();
+			});
+			asserting.start();
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(60))
+				.until(() -> asserting.getState() == Thread.State.TIMED_WAITING);
+			CompletableFuture<HeldElsewhere> losing = CompletableFuture.supplyAsync(() -> locks.lose("stock"));
+			assertThat(called.await(60, TimeUnit.SECONDS)).isTrue();
+			assertThat(asserted.await(60, TimeUnit.SECONDS)).isTrue();
+			assertThat(losing.get(60, TimeUnit.SECONDS).name()).isEqualTo("shop-stock");
+			assertThat(held.isHeld()).isFalse();
+		});
+	}
+
+	@Test
+	void anInterruptByTheLossOutlivesTheWaitForIt() {
+		this.contextRunner.run((context) -> {
+			Thread.currentThread().interrupt();
+			try {
+				TestLocks locks = context.getBean(TestLocks.class);
+				CompletableFuture.runAsync(() -> {
+					context.getBean(LockTemplate.class).acquire("stock");
+					locks.lose("stock");
+				});
+				assertThat(locks).hasLost("stock");
+			}
+			finally {
+				assertThat(Thread.interrupted()).isTrue();
+			}
 		});
 	}
 
