@@ -3,8 +3,13 @@ package dev.dblock;
 import java.time.Duration;
 
 /**
- * One acquisition of one lock. The handle may be used and closed from any thread. A
- * handle that nobody refers to any more is noticed, logged, and its lock released.
+ * One acquisition of one lock. The handle may be used and closed from any thread.
+ * <p>
+ * Keep a reference to the handle as long as the lock is needed, in a {@code try} block or
+ * in a field. When a handle becomes unreachable without having been closed, a warning is
+ * logged and its lease is no longer renewed, so the lock ends with its lease. It is never
+ * released before that, since its work may go on without the handle. Its callbacks are
+ * collected with it and do not run.
  * <p>
  * The handle does not believe in its lease for longer than the server does: it counts the
  * lease with {@link System#nanoTime()} from before the request was sent. When the wall

@@ -441,9 +441,9 @@ public interface LockOperations {
 	 * (unless it works {@link LockTemplate#within within} it): as long as it is held,
 	 * {@code tryLock} gives {@code false}, and {@code lock} and {@code lockInterruptibly}
 	 * throw {@link IllegalStateException} at once, since they would wait for the thread
-	 * itself. A thread that ends without unlocking leaves the lock to the collector of
-	 * forgotten handles. Unlocked inside a transaction, the lock is given back at the end
-	 * of that.
+	 * itself. A thread that ends without unlocking leaves the lock to the end of its
+	 * lease, which is no longer renewed once the garbage collector has found that out.
+	 * Unlocked inside a transaction, the lock is given back at the end of that.
 	 * <p>
 	 * <b>How long it waits.</b> {@code lock} and {@code lockInterruptibly} wait until
 	 * they get it, whatever the options say, and go on asking while the server cannot be

@@ -48,8 +48,6 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	private final LeaseLosses losses;
 
-	private final LeaseReleaser releaser;
-
 	private final LockTransactions transactions;
 
 	private final LeaseKeeper keeper;
@@ -106,17 +104,16 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.registry = new LeaseRegistry(this.queues::ended);
 		this.losses = new LeaseLosses(this.registry, this.listeners, this.threads.notifications(),
 				this.threads.callbacks());
-		this.releaser = new LeaseReleaser(repository, clock, settings.timeout(), this.threads.watchdog(),
+		LeaseReleaser releaser = new LeaseReleaser(repository, clock, settings.timeout(), this.threads.watchdog(),
 				this.threads.releases());
-		LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses,
-				(lease) -> LeaseKeeper.abandon(lease, this.registry, this.releaser), () -> newRenewer(clock),
-				this.threads.watchdog(), this.threads.renewals());
-		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock),
-				this.releaser, this.losses, this.listeners, transactions, clock, settings.timeout());
+		LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses, LeaseKeeper::abandon,
+				() -> newRenewer(clock), this.threads.watchdog(), this.threads.renewals());
+		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock), releaser,
+				this.losses, this.listeners, transactions, clock, settings.timeout());
 		this.transactions = transactions;
 		transactions.follow(repository, this.registry);
 		this.signals = new ReleaseSignals(repository.releases(), this.queues, this.threads.watchdog(), clock, feedIdle);
-		LockRequests requests = new LockRequests(repository, settings.acquirer(), this.releaser, this.keeper, clock);
+		LockRequests requests = new LockRequests(repository, settings.acquirer(), releaser, this.keeper, clock);
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
 		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals,
 				this.waits, this.threads);
@@ -330,26 +327,16 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	/**
 	 * End everything. A lock that is still held belongs to work that still runs, so it is
-	 * not released: its holder is told, and its lease ends it. What nobody uses any more
-	 * is given back: locks whose handles were forgotten, and those that are being granted
-	 * or released while this is called. A store that does not answer holds this up for
-	 * thirteen seconds at most.
+	 * not released before that ends: its holder is notified, and its lease ends it. Locks
+	 * that are being granted or released while this is called are released. A store that
+	 * does not answer delays this by thirteen seconds at most.
 	 */
 	@Override
 	public void close() {
 		this.acquirer.close();
 		long end = System.nanoTime() + LONGEST_REQUEST.toNanos();
 		awaitNone(this::isAnyAboutToBeReleased, end);
-		List<Lease> used = new ArrayList<>();
-		for (Lease lease : this.registry.all()) {
-			if (lease.handle() == null) {
-				LeaseKeeper.abandon(lease, this.registry, this.releaser);
-			}
-			else {
-				used.add(lease);
-			}
-		}
-		this.losses.loseAtShutdown(used);
+		this.losses.loseAtShutdown(List.copyOf(this.registry.all()));
 		// Threads of the application may be asking the store for a lock, or giving one
 		// back: whoever closes the engine closes what they ask with next
 		awaitNone(() -> this.queues.size() > 0, end);

@@ -43,6 +43,8 @@ final class Lease {
 
 	private volatile boolean minHoldWaived;
 
+	private volatile boolean abandoned;
+
 	private volatile long nextAttemptNanos;
 
 	private volatile @Nullable ObservedHold observed;
@@ -265,6 +267,21 @@ final class Lease {
 
 	void renewing(boolean renewing) {
 		this.renewing = renewing;
+	}
+
+	/**
+	 * Renew the lease no more, since its handle is unreachable.
+	 * @return whether this is the first call
+	 */
+	boolean abandon() {
+		boolean first = !this.abandoned;
+		this.abandoned = true;
+		this.renewing = false;
+		return first;
+	}
+
+	boolean isAbandoned() {
+		return this.abandoned;
 	}
 
 	boolean isBeyondMaxHold() {

@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
+import dev.dblock.Durations;
 import dev.dblock.LockListener;
 import dev.dblock.LockLostException;
 import dev.dblock.LoggedLock;
@@ -347,18 +348,17 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * A handle that nobody refers to any more.
+	 * Leave a lease to its end whose handle is unreachable and can never release it. It
+	 * is not released before, since its work may go on without the handle.
 	 */
-	static void abandon(Lease lease, LeaseRegistry registry, LeaseReleaser releaser) {
-		if (lease.endWith(LossReason.RELEASED)) {
-			registry.remove(lease);
-			LoggedLock.tell(lease.key().name(), lease.token(),
-					() -> logger.warn(
-							"The lock '{}' (fencing token {}) was never released, and nobody refers to its handle "
-									+ "any more: releasing it now. Close handles in a try block",
-							lease.key().name(), lease.token()));
-			lease.observedEnd(LockOutcome.ABANDONED, null);
-			releaser.releaseInBackground(lease);
+	static void abandon(Lease lease) {
+		if (lease.abandon()) {
+			LoggedLock.tell(lease.key().name(), lease.token(), () -> logger.warn(
+					"The lock '{}' (fencing token {}) was never released, and nothing refers to its handle any"
+							+ " more. Its work may go on, so it is not released now, but it is no longer renewed,"
+							+ " and ends with its lease in {}. Close handles in a try block; to hold a lock for"
+							+ " the life of the application, keep its handle in a field",
+					lease.key().name(), lease.token(), Durations.readable(lease.leftAtStore())));
 		}
 	}
 

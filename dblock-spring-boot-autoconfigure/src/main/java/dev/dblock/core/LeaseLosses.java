@@ -150,7 +150,8 @@ final class LeaseLosses {
 				handle.runLostCallbacks(this.callbacks);
 				this.listeners.onLost(handle, reason);
 			}
-			LockThreads.execute(this.callbacks, () -> lease.observedEnd(LockOutcome.LOST, lease.lost()));
+			LockOutcome outcome = lease.isAbandoned() ? LockOutcome.ABANDONED : LockOutcome.LOST;
+			LockThreads.execute(this.callbacks, () -> lease.observedEnd(outcome, lease.lost()));
 		});
 	}
 

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Looks after all leases of the process on one thread: has those that are due renewed,
- * declares those lost whose time is over, and finds those whose handle was forgotten. It
+ * declares those lost whose time is over, and finds those whose handle is unreachable. It
  * never speaks to the store itself, so a server that does not answer cannot keep it from
  * telling. (Redisson's watchdog gave the name; that one renews each lock by a timer of
  * its own.)
@@ -154,10 +154,10 @@ final class LeaseWatchdog {
 			if (lease.isOver()) {
 				this.losses.expire(lease);
 			}
-			else if (lease.handle() == null) {
-				this.abandoned.accept(lease);
-			}
 			else {
+				if (lease.handle() == null) {
+					this.abandoned.accept(lease);
+				}
 				groupOf(lease).consider(lease);
 				pause = Math.min(pause, lease.remainingNanos());
 			}

@@ -31,7 +31,7 @@ public enum LockOutcome {
 	LOST,
 
 	/**
-	 * The lock was given back for a handle that nobody referred to any more.
+	 * The lease of an unreachable handle, which was never closed, ended.
 	 */
 	ABANDONED,
 

@@ -13,13 +13,18 @@ import dev.dblock.core.ManualScheduler.Timed;
 import dev.dblock.core.Request.Kind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.dao.DataAccessResourceFailureException;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 @Timeout(300)
+@ExtendWith(OutputCaptureExtension.class)
 class LeaseWatchdogTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
@@ -432,7 +437,7 @@ class LeaseWatchdogTests {
 	}
 
 	@Test
-	void aForgottenHandleIsNoticedAndItsLockReleased() {
+	void aLockWhoseHandleIsUnreachableEndsWithItsLeaseAndNotBefore(CapturedOutput output) {
 		WeakReference<LockHandle> forgotten = new WeakReference<>(
 				this.leases.keeper().keep(this.leases.grant("a", LockOptions.defaults())));
 		LockHandle kept = this.leases.hold("b", LEASE);
@@ -440,20 +445,21 @@ class LeaseWatchdogTests {
 			System.gc();
 			return forgotten.get() == null;
 		});
-		this.leases.watchdog().tick();
-		assertThat(this.repository.isHeld("a")).isFalse();
-		assertThat(this.repository.peek("a").remaining()).isZero();
+		for (Duration third = LEASE.dividedBy(3),
+				passed = third; passed.compareTo(LEASE) < 0; passed = passed.plus(third)) {
+			this.leases.advanceAndRenew(third);
+			assertThat(this.repository.isHeld("a")).isTrue();
+			assertThat(this.leases.registry().all()).hasSize(2);
+		}
+		this.leases.advanceAndRenew(LEASE.dividedBy(3));
+		assertThat(this.repository.count(Kind.RELEASE, "a")).isZero();
+		assertThat(this.leases.renewals("a")).isZero();
 		assertThat(kept.isHeld()).isTrue();
 		assertThat(this.leases.registry().all()).hasSize(1);
-	}
-
-	@Test
-	void aForgottenHandleKeepsItsMinimumHold() {
-		Lease lease = this.leases.grant("a", LockOptions.defaults().minHold(Duration.ofSeconds(20)));
-		this.leases.watchdog().watch(lease);
-		this.leases.advance(Duration.ofSeconds(5));
-		assertThat(this.repository.isHeld("a")).isFalse();
-		assertThat(this.repository.peek("a").remaining()).isEqualTo(Duration.ofSeconds(15));
+		assertThat(output.getAll().lines().filter((line) -> line.contains("was never released"))).singleElement()
+			.asString()
+			.contains("WARN", "'a'", "it is not released now", "ends with its lease in 20 s",
+					"keep its handle in a field");
 	}
 
 	@Test

@@ -175,14 +175,16 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void endsTheHoldOfAForgottenHandle() {
+	void endsTheHoldOfAnUnreachableHandleWithItsLease() {
 		WatchedLeases leases = new WatchedLeases();
 		Lease lease = leases.grant("stock", LockOptions.defaults());
 		lease.observedBy(new ObservedHold(new LockObservations(this.diary),
 				(outcome, subject, error) -> this.diary.write("end HOLD " + subject.name() + " " + outcome, subject),
 				LockSubject.lock("stock", null, 1)));
 		leases.watchdog().watch(lease);
-		leases.watchdog().tick();
+		leases.advance(LockWorld.LEASE.dividedBy(2));
+		this.diary.isExactly();
+		leases.advance(LockWorld.LEASE.dividedBy(2));
 		this.diary.isExactly("end HOLD stock ABANDONED");
 	}
 

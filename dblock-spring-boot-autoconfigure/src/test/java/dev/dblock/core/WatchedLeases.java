@@ -35,9 +35,8 @@ final class WatchedLeases {
 	private final LeaseReleaser releaser = new LeaseReleaser(this.repository, this.clock, LockWorld.TIMEOUT, this.timer,
 			Runnable::run);
 
-	private final LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses,
-			(lease) -> LeaseKeeper.abandon(lease, this.registry, this.releaser), this::newRenewer, this.timer,
-			this.renewals);
+	private final LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses, LeaseKeeper::abandon,
+			this::newRenewer, this.timer, this.renewals);
 
 	private final LeaseKeeper keeper = new LeaseKeeper(this.repository, this.watchdog, this.registry, this.queues,
 			newRenewer(), this.releaser, this.losses, this.listener, new LockTransactions(), this.clock,
