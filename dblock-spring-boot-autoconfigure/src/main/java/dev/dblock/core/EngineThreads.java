@@ -112,12 +112,11 @@ final class EngineThreads implements AutoCloseable {
 	public void close() {
 		this.watchdog.shutdownNow();
 		this.renewals.shutdownNow();
-		this.releases.shutdown();
 		long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS);
 		boolean interrupted = false;
 		for (ExecutorService executor : new ExecutorService[] { this.watchdog, this.renewals, this.notifications,
 				this.callbacks, this.releases }) {
-			// What was shut down before it has started all callbacks by now
+			// Notifications have started all callbacks by now, and callbacks all releases
 			executor.shutdown();
 			interrupted |= !awaitUntil(executor, end);
 		}

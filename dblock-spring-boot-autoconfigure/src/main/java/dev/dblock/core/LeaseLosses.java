@@ -113,10 +113,10 @@ final class LeaseLosses {
 			.map(LeaseLosses::describe)
 			.collect(Collectors.joining(", "));
 		logger.warn(
-				"The application closes while its work still holds {} of its locks: {}{}. They are not released, since"
-						+ " that work may go on; they are no longer renewed, so each name is free at the end of its"
-						+ " lease. Have the application wait for its work before it closes, such as by"
-						+ " spring.task.execution.shutdown.await-termination",
+				"The application closes while its work still holds {} of its locks: {}{}. They are no longer renewed."
+						+ " Each is released when its work ends before the application has closed; otherwise that work"
+						+ " may go on, and the lock is free at the end of its lease. Have the application wait for its"
+						+ " work before it closes, such as by spring.task.execution.shutdown.await-termination",
 				lost.size(), names, (lost.size() > NAMES_IN_THE_LOG) ? ", ..." : "");
 		lost.forEach((lease) -> notify(lease, LossReason.SHUTDOWN));
 	}

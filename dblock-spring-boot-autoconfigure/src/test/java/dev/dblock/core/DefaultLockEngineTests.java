@@ -141,7 +141,7 @@ class DefaultLockEngineTests {
 		List<String> lines = output.getAll().lines().filter((line) -> line.contains("'held-")).toList();
 		assertThat(lines).singleElement()
 			.asString()
-			.contains("WARN", "still holds 30 of its locks: 'held-", "(fencing token ", "), ...", "not released",
+			.contains("WARN", "still holds 30 of its locks: 'held-", "(fencing token ", "), ...", "no longer renewed",
 					"free at the end of its lease", "await-termination");
 		assertThat(lines.get(0).split("'held-")).as("names, and what is before the first").hasSize(21);
 		assertThat(output).doesNotContain("'released'");
@@ -164,6 +164,28 @@ class DefaultLockEngineTests {
 		this.world.engine().close();
 		assertThat(this.repository.count(Kind.RELEASE, "a")).isZero();
 		assertThat(this.repository.isHeld("a")).isTrue();
+	}
+
+	@Test
+	void releasesALockWhoseWorkEndsWhileItCloses(CapturedOutput output) {
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), new LockListener() {
+
+			@Override
+			public void onLost(LockHandle lost, LossReason reason) {
+				assertThat(lost.release()).isFalse();
+			}
+
+		});
+		LockHandle handle = ((LockGrant) engine.acquire("a", LockOptions.defaults())).handle();
+		engine.close();
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(this.repository.isHeld("a")).isFalse();
+		assertThat(output).contains("Each is released when its work ends before the application has closed")
+			.doesNotContain("They are not released");
+	}
+
+	private Lease acquireAndForget(String name) {
+		return ((LeaseHandle) acquire(name)).lease();
 	}
 
 	@Test
