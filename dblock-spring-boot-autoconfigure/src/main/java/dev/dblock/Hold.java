@@ -27,6 +27,8 @@ final class Hold {
 
 	private int users = 1;
 
+	private boolean joined;
+
 	/** What the handle was given to tell of a loss. */
 	private @Nullable Runnable follower;
 
@@ -98,8 +100,16 @@ final class Hold {
 		boolean open = this.owned && this.users > 0;
 		if (open) {
 			this.users++;
+			this.joined = true;
 		}
 		return open;
+	}
+
+	/**
+	 * Whether more work has ever begun under the lock, which may keep it for longer.
+	 */
+	synchronized boolean wasJoined() {
+		return this.joined;
 	}
 
 	/**

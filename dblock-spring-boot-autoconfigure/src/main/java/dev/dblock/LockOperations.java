@@ -27,6 +27,16 @@ public interface LockOperations {
 	/**
 	 * Do something under a lock, waiting for it as configured. In a thread that works
 	 * under the same lock already, the work is done at once (re-entry).
+	 * <p>
+	 * The lock is released when the action returns, so its result must not stand for work
+	 * that goes on, or only begins, afterwards: a future that has not completed, a
+	 * publisher, a stream, an iterator, a {@code Callable}, also as the only content of
+	 * an {@code Optional} or a response. Such a result is refused, when the action has
+	 * run and under whatever type it was declared; the lock is released. Use
+	 * {@link LockTemplate#executeAsync} or {@link ReactiveLockTemplate} instead, or
+	 * inside: what is begun by them under the same lock keeps it to its own end. The
+	 * result of re-entered work is left to the call that acquired the lock, and that of a
+	 * fallback, which has no lock, is not checked.
 	 * @param name the name of the lock
 	 * @param action the work
 	 * @param <T> the type of its result
@@ -36,6 +46,7 @@ public interface LockOperations {
 	 * the work was not started
 	 * @throws LockLostException when the lease was lost before the end of the work; what
 	 * the work threw itself is among the suppressed exceptions
+	 * @throws IllegalStateException when the work goes on after its result was returned
 	 * @throws E what the work throws
 	 */
 	default <T extends @Nullable Object, E extends Throwable> T execute(String name, LockedAction<T, E> action)

@@ -7,8 +7,10 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
+import java.util.stream.BaseStream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +31,8 @@ import org.springframework.dao.DataAccessException;
  * Safe for use by any number of threads.
  */
 public final class LockTemplate implements LockOperations {
+
+	private static final LastingTypes LASTING = new LastingTypes(LockTemplate.class.getClassLoader());
 
 	private final LockEngine engine;
 
@@ -57,7 +61,35 @@ public final class LockTemplate implements LockOperations {
 			return fallback.unavailable(refusal);
 		}
 		Hold hold = Hold.owned(this.engine, ((LockGrant) attempt).handle());
-		return leaving(hold, () -> acquired(hold, action));
+		return leaving(hold, () -> finished(hold, acquired(hold, action)));
+	}
+
+	/**
+	 * Refuse a result with which work goes on, or begins, after the lock is released. It
+	 * may not be released, if the action has begun such work by {@link #executeAsync} or
+	 * {@link ReactiveLockTemplate} under the same lock.
+	 */
+	private static <T extends @Nullable Object> T finished(Hold hold, T result) {
+		Object unfinished = LASTING.unfinished(result);
+		if (unfinished == null || hold.parts().stream().allMatch(Hold::wasJoined)) {
+			return result;
+		}
+		if (unfinished instanceof BaseStream<?, ?> stream) {
+			stream.close();
+		}
+		throw new IllegalStateException(
+				("The action under the lock '%s' returned a %s, whose work would go on without the lock; the result was"
+						+ " dropped, and what the action has done is not undone. %s")
+					.formatted(hold.handle().name(), unfinished.getClass().getName(), instead(unfinished)));
+	}
+
+	private static String instead(Object unfinished) {
+		if (LASTING.isPublisher(unfinished.getClass())) {
+			return "Use ReactiveLockTemplate, which holds the lock until the sequence has ended";
+		}
+		return (unfinished instanceof CompletionStage || unfinished instanceof Future)
+				? "Use executeAsync, which holds the lock until a CompletionStage has completed"
+				: "Finish the work in the action";
 	}
 
 	/**

@@ -6,7 +6,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 import dev.dblock.core.LockWorld;
 import dev.dblock.core.Worker;
@@ -14,10 +20,19 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import org.springframework.http.ResponseEntity;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 @Timeout(300)
@@ -385,6 +400,88 @@ class LockTemplateTests {
 				.hasMessageContaining("fencing token 7")
 				.hasMessageMatching(".*(Acquire it again|Another process may hold it now).*");
 		}
+	}
+
+	static Stream<Arguments> unfinishedResults() {
+		return Stream.of(Arguments.of(new CompletableFuture<>(), "Use executeAsync"),
+				Arguments.of(new CompletableFuture<>().minimalCompletionStage(), "Use executeAsync"),
+				Arguments.of(new FutureTask<>(() -> "later"), "Use executeAsync"),
+				Arguments.of(Optional.of(new CompletableFuture<>()), "Use executeAsync"),
+				Arguments.of(ResponseEntity.ok(new CompletableFuture<>()), "Use executeAsync"),
+				Arguments.of(Mono.just("later"), "Use ReactiveLockTemplate"),
+				Arguments.of(Flux.just("later"), "Use ReactiveLockTemplate"),
+				Arguments.of((Publisher<String>) Mono.just("later")::subscribe, "Use ReactiveLockTemplate"),
+				Arguments.of((Callable<String>) () -> "later", "Finish the work in the action"),
+				Arguments.of(List.of("later").iterator(), "Finish the work in the action"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("unfinishedResults")
+	void resultOfWorkThatGoesOnIsRefusedAndTheLockReleased(Object result, String advice) {
+		assertThatIllegalStateException()
+			.isThrownBy(() -> this.template.<Object, RuntimeException>execute("a", () -> result))
+			.withMessageContaining("under the lock 'a' returned a ")
+			.withMessageContaining("the result was dropped")
+			.withMessageEndingWith(advice + (advice.startsWith("Use")
+					? ", which holds the lock until "
+							+ (advice.contains("Async") ? "a CompletionStage has completed" : "the sequence has ended")
+					: ""));
+		assertThat(isHeld("a")).isFalse();
+		assertThatIllegalStateException()
+			.isThrownBy(() -> this.template.<Object, RuntimeException>executeAll(List.of("a", "b"), () -> result));
+		assertThat(isHeld("a")).isFalse();
+	}
+
+	@Test
+	void streamThatIsRefusedIsClosed() {
+		AtomicBoolean closed = new AtomicBoolean();
+		assertThatIllegalStateException()
+			.isThrownBy(() -> this.template.execute("a", () -> Stream.of("later").onClose(() -> closed.set(true))));
+		assertThat(closed).isTrue();
+	}
+
+	@Test
+	void futureThatHasCompletedDidItsWorkUnderTheLock() {
+		CompletableFuture<String> failed = CompletableFuture.failedFuture(new IOException("scripted"));
+		assertThat(this.template.execute("a", () -> CompletableFuture.completedFuture("done"))).isDone();
+		assertThat(this.template.execute("a", () -> failed)).isSameAs(failed);
+	}
+
+	@Test
+	void resultOfAFallbackNeedsNoLock() {
+		this.world.seize("a", Duration.ofSeconds(30));
+		CompletableFuture<String> future = new CompletableFuture<>();
+		assertThat(this.template.<CompletableFuture<String>, RuntimeException>execute("a", LockOptions.defaults(),
+				CompletableFuture::new, (refusal) -> future))
+			.isSameAs(future);
+	}
+
+	@Test
+	void resultOfReenteredWorkIsLeftToTheWorkAround() {
+		CompletableFuture<String> work = new CompletableFuture<>();
+		CompletableFuture<String> result = this.template
+			.<String, RuntimeException>executeAsync("a", LockOptions.defaults(),
+					() -> this.template.execute("a", () -> work), (refusal) -> work)
+			.toCompletableFuture();
+		assertThat(isHeld("a")).isTrue();
+		work.complete("done");
+		assertThat(result).succeedsWithin(Duration.ofSeconds(60)).isEqualTo("done");
+	}
+
+	@Test
+	void futureUnderTheSameLocksKeepsThemAndOneUnderAnotherDoesNot() {
+		CompletableFuture<String> work = new CompletableFuture<>();
+		CompletionStage<String> result = this.template.executeAll(List.of("a", "b"),
+				() -> this.template.forAll(LockOptions.forEach(List.of("b", "a"), LockOptions.defaults()))
+					.<String, RuntimeException>executeAsync("both", LockOptions.defaults(), () -> work,
+							(refusal) -> work));
+		assertThat(isHeld("a") && isHeld("b")).isTrue();
+		assertThatIllegalStateException().isThrownBy(() -> this.template.execute("c", () -> this.template
+			.<String, RuntimeException>executeAsync("d", LockOptions.defaults(), () -> work, (refusal) -> work)));
+		assertThat(isHeld("c")).isFalse();
+		work.complete("done");
+		assertThat(result.toCompletableFuture()).succeedsWithin(Duration.ofSeconds(60)).isEqualTo("done");
+		assertThat(isHeld("a") || isHeld("b")).isFalse();
 	}
 
 }

@@ -3,6 +3,7 @@ package dev.dblock.interceptor;
 import java.lang.reflect.Method;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.LastingTypes;
 import dev.dblock.LockEngine;
 import dev.dblock.LockTemplates;
 import org.aopalliance.aop.Advice;

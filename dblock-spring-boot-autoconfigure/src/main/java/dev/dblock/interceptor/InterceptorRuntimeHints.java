@@ -1,5 +1,6 @@
 package dev.dblock.interceptor;
 
+import dev.dblock.LastingTypes;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.MemberCategory;

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.BaseStream;
 
 import dev.dblock.EndOfWork;
+import dev.dblock.LastingTypes;
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import dev.dblock.SentInterrupts;
@@ -63,11 +64,9 @@ final class LastingResults {
 	 * begun
 	 */
 	void delivered(LockedMethod method, @Nullable Object delivered) {
-		Object content = this.types.content(delivered);
-		boolean over = content instanceof CompletionStage<?> stage ? EndOfWork.of(stage).toCompletableFuture().isDone()
-				: content instanceof Future<?> future && future.isDone();
-		if (content != null && !over && this.types.isLasting(content.getClass())) {
-			drop(method, content);
+		Object unfinished = this.types.unfinished(delivered);
+		if (unfinished != null) {
+			drop(method, unfinished);
 		}
 	}
 

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
+import dev.dblock.LastingTypes;
 import dev.dblock.LockTemplate;
 
 import org.springframework.core.ReactiveAdapter;

@@ -15,6 +15,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import dev.dblock.LastingTypes;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.Optional;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.LastingTypes;
 import dev.dblock.interceptor.LockDatabases.LockDatabase;
 import org.junit.jupiter.api.Test;
 

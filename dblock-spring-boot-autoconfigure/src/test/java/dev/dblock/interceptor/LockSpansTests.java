@@ -13,6 +13,7 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import dev.dblock.LastingTypes;
 import dev.dblock.LockTemplate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,4 +1,4 @@
-package dev.dblock.interceptor;
+package dev.dblock;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -22,12 +22,15 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The types of results with which the work of a method goes on, or only begins, after the
- * method has returned.
+ * The types of results with which the work of a method, or of an action, goes on, or only
+ * begins, after it has returned. Not for applications.
  */
-final class LastingTypes {
+public final class LastingTypes {
 
-	static final List<String> OPTIONAL = List.of("org.reactivestreams.Publisher",
+	/**
+	 * The names of those that may be absent.
+	 */
+	public static final List<String> OPTIONAL = List.of("org.reactivestreams.Publisher",
 			"org.springframework.web.context.request.async.DeferredResult",
 			"org.springframework.web.context.request.async.WebAsyncTask",
 			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
@@ -35,9 +38,15 @@ final class LastingTypes {
 			"com.mongodb.client.MongoIterable", "com.google.common.util.concurrent.ListenableFuture",
 			"kotlin.sequences.Sequence", "kotlinx.coroutines.flow.Flow", "kotlinx.coroutines.Job");
 
-	static final String REACTOR = "reactor.core.publisher.Flux";
+	/**
+	 * What shows that Reactor is present.
+	 */
+	public static final String REACTOR = "reactor.core.publisher.Flux";
 
-	static final String RESPONSE = "org.springframework.http.HttpEntity";
+	/**
+	 * The type of a response, which may have such a result for its body.
+	 */
+	public static final String RESPONSE = "org.springframework.http.HttpEntity";
 
 	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
@@ -63,7 +72,11 @@ final class LastingTypes {
 
 	};
 
-	LastingTypes(@Nullable ClassLoader classLoader) {
+	/**
+	 * The types that a class loader knows.
+	 * @param classLoader the class loader
+	 */
+	public LastingTypes(@Nullable ClassLoader classLoader) {
 		this.body = ClassUtils.isPresent(RESPONSE, classLoader)
 				? ClassUtils.getMethod(ClassUtils.resolveClassName(RESPONSE, classLoader), "getBody") : null;
 		this.reactorPresent = ClassUtils.isPresent(REACTOR, classLoader);
@@ -76,8 +89,10 @@ final class LastingTypes {
 
 	/**
 	 * What is in a result that has only one thing in it, such as a response.
+	 * @param result the result
+	 * @return what is in it, or itself
 	 */
-	@Nullable Object content(@Nullable Object result) {
+	public @Nullable Object content(@Nullable Object result) {
 		Object content = result;
 		for (int i = 0; i < DEPTH; i++) {
 			if (content instanceof Optional<?> optional) {
@@ -91,9 +106,28 @@ final class LastingTypes {
 	}
 
 	/**
-	 * Whether work may go on after a result of this type was returned.
+	 * What work goes on with, or only begins, after a result was returned. A future that
+	 * has completed is none.
+	 * @param result the result
+	 * @return what is in the result, or {@code null} when the work is over
 	 */
-	boolean isLasting(Class<?> type) {
+	public @Nullable Object unfinished(@Nullable Object result) {
+		Object content = content(result);
+		if (content == null || !isLasting(content.getClass())) {
+			return null;
+		}
+		boolean over = (content instanceof CompletionStage<?> stage)
+				? EndOfWork.of(stage).toCompletableFuture().isDone()
+				: (content instanceof Future<?> future && future.isDone());
+		return over ? null : content;
+	}
+
+	/**
+	 * Whether work may go on after a result of this type was returned.
+	 * @param type the type
+	 * @return {@code false} when the work is over
+	 */
+	public boolean isLasting(Class<?> type) {
 		return this.lasting.get(type);
 	}
 
@@ -102,10 +136,16 @@ final class LastingTypes {
 				|| this.reactive.getAdapter(type) != null;
 	}
 
+	boolean isPublisher(Class<?> type) {
+		return this.reactive.getAdapter(type) != null && !CompletionStage.class.isAssignableFrom(type);
+	}
+
 	/**
 	 * Whether a method is a {@code suspend} function of Kotlin.
+	 * @param method the method
+	 * @return whether it is one
 	 */
-	static boolean isSuspending(Method method) {
+	public static boolean isSuspending(Method method) {
 		Class<?>[] parameters = method.getParameterTypes();
 		return parameters.length > 0 && CONTINUATION.equals(parameters[parameters.length - 1].getName());
 	}
@@ -113,8 +153,10 @@ final class LastingTypes {
 	/**
 	 * How to stand between a sequence and its subscribers, where the type is exactly one
 	 * that can be made anew and Reactor is there to do it.
+	 * @param type the type
+	 * @return its adapter, or {@code null}
 	 */
-	@Nullable ReactiveAdapter spannable(Class<?> type) {
+	public @Nullable ReactiveAdapter spannable(Class<?> type) {
 		ReactiveAdapter adapter = this.reactorPresent ? this.reactive.getAdapter(type) : null;
 		boolean exact = adapter != null && adapter.getDescriptor().isDeferred() && adapter.getReactiveType() == type;
 		return exact ? adapter : null;
@@ -122,8 +164,10 @@ final class LastingTypes {
 
 	/**
 	 * Find in what a method declares to return, type arguments included, such a type.
+	 * @param type the declared type
+	 * @return the type that was found
 	 */
-	Optional<Class<?>> find(ResolvableType type) {
+	public Optional<Class<?>> find(ResolvableType type) {
 		return find(type, DEPTH);
 	}
 
