@@ -205,6 +205,24 @@ final class LocalQueue {
 	}
 
 	/**
+	 * What is known of the lock to a waiter whose time is up. Where it is nothing, since
+	 * the store has not answered any waiter yet, the waiter is woken by the first answer.
+	 * @param waiter the waiter
+	 * @param acquirer how this instance is called
+	 * @return the holder, or why the store could not be asked; {@code null} when nothing
+	 * is known
+	 */
+	synchronized @Nullable Outcome known(Waiter waiter, String acquirer) {
+		Lease mine = present();
+		if (mine != null) {
+			return Outcome.refused(mine.describe(acquirer));
+		}
+		AskPlan last = this.plan;
+		waiter.awaitAnswer(last == null);
+		return (last != null) ? last.last() : null;
+	}
+
+	/**
 	 * What the head of the queue is to go by, if one of the waiters was refused already.
 	 */
 	@Nullable AskPlan plan() {
@@ -321,6 +339,7 @@ final class LocalQueue {
 			this.asking = false;
 			this.outOfTurn = false;
 			this.plan = next;
+			this.waiters.forEach(Waiter::answered);
 		}
 	}
 
@@ -341,6 +360,7 @@ final class LocalQueue {
 			this.asking = false;
 			this.outOfTurn = false;
 		}
+		this.waiters.forEach(Waiter::answered);
 		if (inTurn || this.waiters.isEmpty()) {
 			long now = now();
 			this.courtesy.end(now);

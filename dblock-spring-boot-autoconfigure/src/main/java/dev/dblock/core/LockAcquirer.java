@@ -11,6 +11,7 @@ import dev.dblock.LockShutdownException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.QueryTimeoutException;
 
 /**
  * Gets a lock for a thread: from the store, from another thread of this process, or not
@@ -20,7 +21,8 @@ final class LockAcquirer {
 
 	/**
 	 * The last request of a waiter may take this long even if less of the wait is left:
-	 * with less, a server that is only busy could never answer it.
+	 * with less, a server that is only busy could never answer it. The waiters behind it
+	 * wait as long for that answer, unless they know of an earlier one.
 	 */
 	private static final Duration SHORTEST_REQUEST = Duration.ofSeconds(1);
 
@@ -268,17 +270,22 @@ final class LockAcquirer {
 						return accept(handle);
 					}
 				}
-				else if (leftNanos <= 0 && !this.askedAtLast) {
-					this.askedAtLast = true;
-					LeaseHandle handle = ask(queue, me, queue.beginAskingAtLast(me), leftNanos);
+				else if (leftNanos <= 0) {
+					WaitCause cause = this.askedAtLast ? null : queue.beginAskingAtLast(me);
+					this.askedAtLast |= cause != null;
+					LeaseHandle handle = ask(queue, me, cause, leftNanos);
 					if (handle != null) {
 						return accept(handle);
 					}
-				}
-				else if (leftNanos <= 0) {
-					AskPlan known = queue.plan();
-					if (queue.quit(me)) {
-						return giveUp(queue, known);
+					Outcome known = queue.known(me, LockAcquirer.this.settings.acquirer());
+					long patienceNanos = SHORTEST_REQUEST.toNanos() + leftNanos;
+					if (known == null && patienceNanos > 0) {
+						refuseIfClosing();
+						me.park(patienceNanos);
+						refuseIfClosing();
+					}
+					else if (queue.quit(me)) {
+						return giveUp(known);
 					}
 				}
 				else if (!beginWaiting(queue, pauseNanos)) {
@@ -354,14 +361,20 @@ final class LockAcquirer {
 			}
 		}
 
-		private LockAttempt giveUp(LocalQueue queue, @Nullable AskPlan known) {
-			Duration waited = Duration.ofNanos(elapsedNanos());
-			Lease holder = queue.present();
-			if (holder != null) {
-				return new LockRefusal(this.name, holder.describe(LockAcquirer.this.settings.acquirer()), waited);
+		/**
+		 * The end of the wait: a refusal if the lock is known to be held, and an
+		 * exception if all that is known is a failure, or nothing at all.
+		 */
+		private LockAttempt giveUp(@Nullable Outcome known) {
+			if (known == null) {
+				throw new QueryTimeoutException(
+						("The lock '%s' was waited for, and not acquired: another thread of this application has asked "
+								+ "for it on behalf of all that wait, and MongoDB has not answered yet. The lock is not "
+								+ "held here. Check the load of MongoDB, or wait longer than a request may take")
+							.formatted(this.name));
 			}
-			Outcome last = (known != null) ? known.last() : Outcome.refused(null);
-			return ((last.failure() == this.failure) ? last : last.seenByOthers(this.name)).refusal(this.name, waited);
+			Outcome last = (known.failure() == this.failure) ? known : known.seenByOthers(this.name);
+			return last.refusal(this.name, Duration.ofNanos(elapsedNanos()));
 		}
 
 	}

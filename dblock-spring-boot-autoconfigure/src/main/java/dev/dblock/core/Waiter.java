@@ -18,6 +18,8 @@ class Waiter {
 
 	private boolean expectingNews;
 
+	private boolean awaitingAnswer;
+
 	Waiter(LeaseTerms terms) {
 		this.terms = terms;
 	}
@@ -62,6 +64,24 @@ class Waiter {
 
 	void expectNews(boolean expecting) {
 		this.expectingNews = expecting;
+	}
+
+	/**
+	 * Set whether the time of this waiter is up while the store has not answered any
+	 * waiter of its queue. Belongs to the queue's monitor.
+	 */
+	void awaitAnswer(boolean awaiting) {
+		this.awaitingAnswer = awaiting;
+	}
+
+	/**
+	 * The store has answered one of the waiters. Belongs to the queue's monitor.
+	 */
+	void answered() {
+		if (this.awaitingAnswer) {
+			this.awaitingAnswer = false;
+			wake();
+		}
 	}
 
 	/**

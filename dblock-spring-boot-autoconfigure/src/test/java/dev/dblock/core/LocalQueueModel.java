@@ -126,6 +126,7 @@ final class LocalQueueModel {
 		}
 		this.story.append(' ').append(actor).append(':').append(actor.at);
 		actor.step();
+		check(this.actors.stream().noneMatch(Actor::hasMissedAnAnswer), "Waits for an answer that is there");
 	}
 
 	private boolean isCourteous() {
@@ -168,6 +169,7 @@ final class LocalQueueModel {
 				.append(actor.permit)
 				.append(actor.pausesForOthers)
 				.append(actor.asksAtLast)
+				.append(actor.awaitsAnswer)
 				.append(actor.waiter != null && actor.waiter.isExpectingNews())
 				.append(actor.lease != null)
 				.append(actor.handed() != null);
@@ -233,6 +235,8 @@ final class LocalQueueModel {
 
 		private boolean asksAtLast;
 
+		private boolean awaitsAnswer;
+
 		private @Nullable Waiter waiter;
 
 		private @Nullable Lease lease;
@@ -258,7 +262,7 @@ final class LocalQueueModel {
 		}
 
 		boolean canRunOutOfTime() {
-			return this.kind == 'S' && this.at == At.PARKED && !this.asksAtLast;
+			return this.kind == 'S' && this.at == At.PARKED && !this.asksAtLast && !this.awaitsAnswer;
 		}
 
 		/**
@@ -266,6 +270,11 @@ final class LocalQueueModel {
 		 */
 		void timePasses() {
 			this.permit |= this.at == At.PARKED && this.pausesForOthers;
+		}
+
+		private boolean hasMissedAnAnswer() {
+			return this.at == At.PARKED && this.awaitsAnswer && !this.permit
+					&& (place().plan() != null || place().holder() != null);
 		}
 
 		private boolean keepsOthersFromAsking() {
@@ -300,7 +309,7 @@ final class LocalQueueModel {
 				}
 				case PARKED -> {
 					this.permit = false;
-					this.at = At.LOOK;
+					this.at = (this.awaitsAnswer && handed() == null) ? At.LAST : At.LOOK;
 				}
 				case BEGIN -> {
 					WaitCause cause = place().beginAsking(waiter());
@@ -309,11 +318,7 @@ final class LocalQueueModel {
 					checkThatItMayAsk();
 					check(this.at == At.LOOK || !isCourteous(), "Did not let others go first");
 				}
-				case LAST -> {
-					this.asksAtLast = true;
-					this.at = (place().beginAskingAtLast(waiter()) != null) ? At.ASK : At.QUIT;
-					checkThatItMayAsk();
-				}
+				case LAST -> this.at = askAtLast();
 				case ASK -> this.at = ask();
 				case REFUSED -> {
 					place().refused(waiter(),
@@ -361,6 +366,22 @@ final class LocalQueueModel {
 				case QUIT -> this.at = quit();
 				case OVER -> throw new IllegalStateException();
 			}
+		}
+
+		/**
+		 * Whose time is up asks if it is its turn, and otherwise goes when something is
+		 * known of the lock, however long that takes.
+		 */
+		private At askAtLast() {
+			this.awaitsAnswer = false;
+			if (place().beginAskingAtLast(waiter()) != null) {
+				this.asksAtLast = true;
+				this.at = At.ASK;
+				checkThatItMayAsk();
+				return At.ASK;
+			}
+			this.awaitsAnswer = place().known(waiter(), "me") == null;
+			return this.awaitsAnswer ? At.PARKED : At.QUIT;
 		}
 
 		private void checkThatItMayAsk() {

@@ -3,13 +3,16 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.LockAttempt;
 import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
@@ -29,6 +32,7 @@ import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.dao.TransientDataAccessResourceException;
+import org.springframework.test.util.ReflectionTestUtils;
 
 import static dev.dblock.core.LockWorld.granted;
 import static dev.dblock.core.LockWorld.refused;
@@ -41,6 +45,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 @Timeout(300)
 class LockAcquirerTests {
+
+	private static final Duration BRIEF = Duration.ofMillis(500);
 
 	private final LockWorld world = new LockWorld();
 
@@ -528,6 +534,121 @@ class LockAcquirerTests {
 		this.world.clock().advance(Duration.ofSeconds(3));
 		assertThat(waiter.failure()).isInstanceOf(error.get().getClass());
 		assertThat(this.world.news()).isEmpty();
+	}
+
+	@Test
+	void waitersWhoseTimeIsUpBeforeTheFirstAnswerGetTheFailureOfTheThreadThatAsked() throws Exception {
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, (request, store) -> {
+			gate.pass();
+			throw new UnreachableStoreException("no server", new Exception());
+		});
+		Worker<LockAttempt> first = waitFor(BRIEF);
+		gate.awaitReached();
+		List<Worker<LockAttempt>> others = waitersBehindTheFirst();
+		this.world.clock().advance(BRIEF);
+		awaitLate(others.size());
+		gate.open();
+		assertThat(first.failure()).isInstanceOf(UnreachableStoreException.class);
+		for (Worker<LockAttempt> other : others) {
+			assertThat(other.failure()).isInstanceOf(DataAccessResourceFailureException.class)
+				.hasMessageContaining("'a'")
+				.hasCauseInstanceOf(UnreachableStoreException.class);
+		}
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
+		assertThat(this.world.news()).isEmpty();
+	}
+
+	@Test
+	void waitersWhoseTimeIsUpBeforeTheFirstAnswerAreRefusedByIt() throws Exception {
+		LeaseKey holder = this.world.seize("a", LockWorld.LEASE);
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
+		Worker<LockAttempt> first = waitFor(BRIEF);
+		gate.awaitReached();
+		List<Worker<LockAttempt>> others = waitersBehindTheFirst();
+		this.world.clock().advance(BRIEF);
+		awaitLate(others.size());
+		gate.open();
+		for (Worker<LockAttempt> waiter : Stream.concat(Stream.of(first), others.stream()).toList()) {
+			assertThat(refused(waiter.result()).holder()).extracting(LockInfo::holder).isEqualTo(holder.holder());
+		}
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).as("seized and tried").isEqualTo(2);
+	}
+
+	@Test
+	void waitersWhoseTimeIsUpBeforeTheFirstAnswerAreRefusedWhenTheThreadThatAskedHasTheLock() throws Exception {
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
+		Worker<LockAttempt> first = waitFor(BRIEF);
+		gate.awaitReached();
+		List<Worker<LockAttempt>> others = waitersBehindTheFirst();
+		this.world.clock().advance(BRIEF);
+		awaitLate(others.size());
+		gate.open();
+		LockHandle kept = granted(first.result());
+		for (Worker<LockAttempt> other : others) {
+			assertThat(refused(other.result()).holder()).extracting(LockInfo::acquirer).isEqualTo("host-1:4711:k7");
+		}
+		kept.close();
+	}
+
+	@Test
+	void waitersThatHadNoAnswerInTheirTimeAndASecondMoreAreNotRefused() throws Exception {
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
+		Worker<LockAttempt> first = waitFor(Duration.ofMinutes(1));
+		gate.awaitReached();
+		List<Worker<LockAttempt>> others = waitersBehindTheFirst();
+		this.world.clock().advance(BRIEF.plusMillis(999));
+		awaitLate(others.size());
+		this.world.clock().advance(Duration.ofMillis(1));
+		for (Worker<LockAttempt> other : others) {
+			assertThat(other.failure()).isInstanceOf(QueryTimeoutException.class)
+				.hasMessageContaining("'a'")
+				.hasMessageContaining("MongoDB has not answered yet");
+		}
+		gate.open();
+		granted(first.result()).close();
+		assertThat(this.world.news()).as("nothing is known to be unavailable").doesNotContain("unavailable a");
+	}
+
+	@Test
+	void waitersThatHadNoAnswerInTheirTimeAreRefusedAtOnceWhenTheApplicationCloses() throws Exception {
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
+		Worker<LockAttempt> first = waitFor(Duration.ofMinutes(1));
+		gate.awaitReached();
+		List<Worker<LockAttempt>> others = waitersBehindTheFirst();
+		this.world.clock().advance(BRIEF);
+		awaitLate(others.size());
+		this.world.engine().refuseWaiters();
+		for (Worker<LockAttempt> other : others) {
+			assertThat(other.failure()).isInstanceOf(LockShutdownException.class);
+		}
+		gate.open();
+		granted(first.result()).close();
+	}
+
+	private List<Worker<LockAttempt>> waitersBehindTheFirst() {
+		List<Worker<LockAttempt>> others = IntStream.range(0, 7).mapToObj((i) -> waitFor(BRIEF)).toList();
+		LockWorld.eventually().until(() -> this.world.engine().queues().waiters() == 8);
+		return others;
+	}
+
+	/**
+	 * Wait until the time of so many waiters is up and none knows anything of the lock.
+	 */
+	private void awaitLate(int waiters) {
+		LocalQueue queue = this.world.engine().queues().find("a");
+		LockWorld.eventually().until(() -> {
+			Set<?> all = (Set<?>) ReflectionTestUtils.getField(queue, "waiters");
+			synchronized (queue) {
+				return all.stream()
+					.filter((waiter) -> Boolean.TRUE.equals(ReflectionTestUtils.getField(waiter, "awaitingAnswer")))
+					.count() == waiters;
+			}
+		});
 	}
 
 	static Stream<Supplier<RuntimeException>> lastingErrors() {

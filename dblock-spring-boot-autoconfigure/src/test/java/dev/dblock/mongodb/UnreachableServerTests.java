@@ -2,19 +2,31 @@ package dev.dblock.mongodb;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import dev.dblock.LockAttempt;
+import dev.dblock.LockOptions;
+import dev.dblock.WhenLost;
 import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.EngineSettings;
+import dev.dblock.core.HandOffSettings;
 import dev.dblock.core.LeaseKey;
+import dev.dblock.core.PollSettings;
+import dev.dblock.core.Worker;
 import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 @SameOnEachJdk
@@ -46,6 +58,27 @@ class UnreachableServerTests {
 				.isThrownBy(() -> locks.renew(List.of(KEY), LIMIT));
 			assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> locks.find("stock"));
 			assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> locks.time(LIMIT));
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 500, 1000, 1500 })
+	void noWaitingThreadIsRefused(int waitMillis) throws Exception {
+		LockOptions defaults = new LockOptions(Duration.ofSeconds(30), Duration.ofMillis(waitMillis), Duration.ZERO,
+				Duration.ZERO, true, WhenLost.NOTIFY, null, null);
+		EngineSettings settings = new EngineSettings("", "host", defaults, Duration.ofSeconds(10),
+				new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
+				new HandOffSettings(10_000, Duration.ofMillis(100)));
+		try (MongoClient client = MongoClients.create("mongodb://127.0.0.1:1/");
+				DefaultLockEngine engine = new DefaultLockEngine(repository(client, StatementDialect.AUTO), settings,
+						List.of())) {
+			List<Worker<LockAttempt>> waiters = Stream
+				.generate(() -> Worker.start(() -> engine.acquire("stock", LockOptions.defaults())))
+				.limit(8)
+				.toList();
+			for (Worker<LockAttempt> waiter : waiters) {
+				assertThat(waiter.failure()).isInstanceOf(DataAccessException.class).hasMessageContaining("'stock'");
+			}
 		}
 	}
 
