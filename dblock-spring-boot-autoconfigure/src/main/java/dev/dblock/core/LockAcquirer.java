@@ -28,12 +28,10 @@ final class LockAcquirer {
 
 	/**
 	 * A request that was sent to a server which is gone keeps a waiter from asking the
-	 * next one. So the first ones may take no longer than this, and only a server that
-	 * still is too slow then is given twice as much each time.
+	 * next one. So it is cut short after this time, and after twice as long with each
+	 * timeout in a row.
 	 */
 	private static final Duration PATIENCE = Duration.ofMillis(1250);
-
-	private static final int TIMEOUTS_TO_BE_PATIENT = 3;
 
 	private static final int MOST_DOUBLINGS = 20;
 
@@ -337,15 +335,23 @@ final class LockAcquirer {
 			return outcome.handle();
 		}
 
+		/**
+		 * How long the next request may take. With W for the wait and M for the longest
+		 * request (the timeout, or the lease if that is shorter), a request is cut short
+		 * only if the smaller of M and W/2 is left after it, and after the look at the
+		 * holder and the pause that follow a timeout. Patience grows without a bound, so
+		 * there is a request that is not cut short, and it may take the smaller of M and
+		 * W/2 at least. A server that answers sooner grants a free lock by then: that is
+		 * any server within M for a wait that is longer than two requests.
+		 */
 		private Duration limit(long leftNanos) {
-			Duration left = Duration.ofNanos(Math.max(leftNanos, SHORTEST_REQUEST.toNanos()));
 			Duration most = Durations.shorter(LockAcquirer.this.settings.timeout(), this.terms.lease());
-			return Durations.shorter(left, Durations.shorter(most, patience()));
-		}
-
-		private Duration patience() {
-			int doublings = Math.max(0, this.timeouts - TIMEOUTS_TO_BE_PATIENT + 1);
-			return PATIENCE.multipliedBy(1L << Math.min(doublings, MOST_DOUBLINGS));
+			long patienceNanos = PATIENCE.multipliedBy(1L << Math.min(this.timeouts, MOST_DOUBLINGS)).toNanos();
+			long afterwardsNanos = leftNanos - patienceNanos - LockRequests.LOOK.toNanos()
+					- LockAcquirer.this.settings.poll().minInterval().toNanos();
+			boolean cutShort = afterwardsNanos >= Math.min(most.toNanos(), this.waitNanos / 2);
+			long nanos = cutShort ? patienceNanos : Math.max(leftNanos, SHORTEST_REQUEST.toNanos());
+			return Durations.shorter(most, Duration.ofNanos(nanos));
 		}
 
 		private void subscribe() {

@@ -28,7 +28,7 @@ final class LockRequests {
 	 * How long a look at who holds the lock may take: before a request, of whose time it
 	 * is a part, and after one that ran out of time, by which it keeps a waiter longer.
 	 */
-	private static final Duration LOOK = Duration.ofMillis(500);
+	static final Duration LOOK = Duration.ofMillis(500);
 
 	private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 

@@ -280,15 +280,35 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void aWaiterGivesAServerMoreTimeOnlyWhenItWasTooSlowSeveralTimes() throws Exception {
-		this.repository.next(Kind.ACQUIRE, Fault.lost(Fault.timeout()), Fault.lost(Fault.timeout()),
-				Fault.lost(() -> new DataAccessResourceFailureException("no server")),
-				Fault.lost(() -> new DataAccessResourceFailureException("no server")), Fault.lost(Fault.timeout()),
-				Fault.lost(Fault.timeout()), Fault.lost(Fault.timeout()), Fault.lost(Fault.timeout()),
-				Fault.lost(Fault.timeout()));
+	void aWaiterGivesAServerTwiceTheTimeAfterEachTimeoutInARow() throws Exception {
+		Fault timeout = Fault.lost(Fault.timeout());
+		Fault noServer = Fault.lost(() -> new DataAccessResourceFailureException("no server"));
+		this.repository.next(Kind.ACQUIRE, timeout, timeout, noServer, noServer, timeout, timeout, timeout, timeout);
 		granted(waitFor(Duration.ofDays(1)).result()).close();
 		assertThat(this.repository.requests(Kind.ACQUIRE, "a")).extracting((request) -> request.timeout().toMillis())
-			.containsExactly(1250L, 1250L, 1250L, 1250L, 1250L, 1250L, 1250L, 2500L, 5000L, 5000L);
+			.containsExactly(1250L, 2500L, 5000L, 5000L, 1250L, 2500L, 5000L, 5000L, 5000L);
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 100, 600, 1_200, 1_249, 1_250, 1_300, 1_799, 1_801, 2_000, 2_500, 3_000, 4_000, 4_999 })
+	void aWaitThatIsLongerThanTwoRequestsIsGrantedAFreeLockHoweverSlowTheServer(long latencyMillis) {
+		Duration latency = Duration.ofMillis(latencyMillis);
+		this.repository.always(Kind.ACQUIRE, (request, store) -> {
+			boolean tooSlow = latency.compareTo(request.timeout()) >= 0;
+			this.world.clock().advance(tooSlow ? request.timeout() : latency);
+			if (tooSlow) {
+				throw Fault.timeout().get();
+			}
+			return store.get();
+		});
+		this.repository.always(Kind.FIND, (request, store) -> {
+			this.world.clock().advance(request.timeout().plus(LockWorld.POLL.minInterval()));
+			throw Fault.timeout().get();
+		});
+		for (long more : new long[] { 1, 500, 1_000, 2_000, 5_000, 10_000, 60_000 }) {
+			LockOptions options = LockOptions.defaults().waitUpTo(latency.multipliedBy(2).plusMillis(more));
+			granted(this.world.engine().acquire("after-" + more, options)).close();
+		}
 	}
 
 	@Test

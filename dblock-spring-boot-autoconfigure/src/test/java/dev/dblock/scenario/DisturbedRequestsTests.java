@@ -22,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -150,6 +151,16 @@ class DisturbedRequestsTests {
 		LockHandle handle = this.disturbed.locks()
 			.acquire("stock", LockOptions.lease(Duration.ofSeconds(6)).waitUpTo(Duration.ofMinutes(2)));
 		assertHeldAndRenewed(handle);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "600, 2", "2000, 3", "2000, 5", "4000, 9" })
+	void waiterIsGrantedAFreeLockThoughTheServerIsSlow(int latencyMillis, int waitSeconds) {
+		this.disturbed.locks().acquire("stock", LEASE).close();
+		fail(FailCommand.on("findAndModify").blockFor(Duration.ofMillis(latencyMillis)));
+		LockHandle handle = this.disturbed.locks()
+			.acquire("stock", LockOptions.lease(Duration.ofSeconds(30)).waitUpTo(Duration.ofSeconds(waitSeconds)));
+		assertThat(handle.release()).isTrue();
 	}
 
 	/**
