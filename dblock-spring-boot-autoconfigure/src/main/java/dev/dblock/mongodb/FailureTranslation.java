@@ -1,5 +1,6 @@
 package dev.dblock.mongodb;
 
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
@@ -29,7 +30,10 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.dao.QueryTimeoutException;
+import org.springframework.dao.TransientDataAccessResourceException;
 import org.springframework.data.mongodb.UncategorizedMongoDbException;
+
+import static java.util.Map.entry;
 
 /**
  * Translates failures into Spring's exceptions, with the lock, the collection, and what
@@ -49,10 +53,37 @@ final class FailureTranslation {
 	private static final Set<String> PASSING = Set.of("RetryableWriteError", "RetryableError");
 
 	/**
-	 * What the server labels only where the driver could repeat it: host unreachable or
-	 * not found, network timeout, time limit exceeded, socket error.
+	 * Errors of the server after which another attempt may succeed, by their codes and
+	 * names in MongoDB's {@code error_codes.yml}, beside those that the driver has a
+	 * class or one of the labels for.
 	 */
-	private static final Set<Integer> DISTURBED = Set.of(6, 7, 89, 262, 9001);
+	private static final Map<Integer, Remedy> REMEDIES = Map.ofEntries(
+			// HostUnreachable, HostNotFound
+			entry(6, Remedy.ANOTHER_SERVER), entry(7, Remedy.ANOTHER_SERVER),
+			// LockTimeout: of the server's own locks
+			entry(24, Remedy.PATIENCE),
+			// LockBusy: a change of the cluster's metadata is under way
+			entry(46, Remedy.PATIENCE),
+			// ShardNotFound: the router knows of a shard that was removed meanwhile
+			entry(70, Remedy.ANOTHER_SERVER),
+			// NetworkTimeout
+			entry(89, Remedy.ANOTHER_SERVER),
+			// WriteConflict: with another write of the same document
+			entry(112, Remedy.PATIENCE),
+			// FailedToSatisfyReadPreference: the router finds no primary of the shard
+			entry(133, Remedy.ANOTHER_SERVER),
+			// NetworkInterfaceExceededTimeLimit: a shard did not answer the router
+			entry(202, Remedy.ANOTHER_SERVER),
+			// ExceededTimeLimit
+			entry(262, Remedy.ANOTHER_SERVER),
+			// TemporarilyUnavailable: the storage engine is short of cache
+			entry(365, Remedy.PATIENCE),
+			// ConnectionError: between servers
+			entry(384, Remedy.ANOTHER_SERVER),
+			// SocketException
+			entry(9001, Remedy.ANOTHER_SERVER),
+			// Interrupted: this one operation was killed
+			entry(11601, Remedy.PATIENCE));
 
 	private static final int WRITE_CONCERN_TIMEOUT = 64;
 
@@ -114,6 +145,12 @@ final class FailureTranslation {
 			return new PermissionDeniedDataAccessException(
 					text(action, "MongoDB denied it (%s)".formatted(summary(cause)),
 							"The user needs the rights to find, insert and update in that collection"),
+					cause);
+		}
+		if (isRemedy(Remedy.PATIENCE, cause)) {
+			return new TransientDataAccessResourceException(
+					text(action, "MongoDB could not do it at the moment (%s)".formatted(summary(cause)),
+							"It may have been done or not; ask again under a new id"),
 					cause);
 		}
 		return new UncategorizedMongoDbException(text(action, "MongoDB refused it (%s)".formatted(summary(cause)),
@@ -200,6 +237,10 @@ final class FailureTranslation {
 		return cause instanceof MongoSecurityException || cause.getCode() == LOGIN_FAILED;
 	}
 
+	private static boolean isRemedy(Remedy remedy, MongoException cause) {
+		return REMEDIES.get(cause.getCode()) == remedy;
+	}
+
 	private static boolean isDenied(MongoException cause) {
 		return DENIED.contains(cause.getCode());
 	}
@@ -234,9 +275,25 @@ final class FailureTranslation {
 		return cause instanceof MongoSocketException || cause instanceof MongoNotPrimaryException
 				|| cause instanceof MongoNodeIsRecoveringException || isUnconfirmed(cause)
 				|| cause instanceof MongoConnectionPoolClearedException
-				|| cause instanceof MongoServerUnavailableException || DISTURBED.contains(cause.getCode())
+				|| cause instanceof MongoServerUnavailableException || isRemedy(Remedy.ANOTHER_SERVER, cause)
 				|| PASSING.stream().anyMatch(cause::hasErrorLabel)
 				|| cause.getCause() instanceof MongoException inner && isDisturbed(inner);
+	}
+
+	/**
+	 * What may help after an error of the server.
+	 */
+	private enum Remedy {
+
+		/**
+		 * To ask at once: another server, or another way to it, may take the request.
+		 */
+		ANOTHER_SERVER,
+		/**
+		 * To ask a little later.
+		 */
+		PATIENCE
+
 	}
 
 }

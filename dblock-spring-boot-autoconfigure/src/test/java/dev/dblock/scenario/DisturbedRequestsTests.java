@@ -153,6 +153,32 @@ class DisturbedRequestsTests {
 		assertHeldAndRenewed(handle);
 	}
 
+	@ParameterizedTest(name = "code {0}")
+	@ValueSource(ints = { 6, 7, 24, 46, 70, 89, 112, 133, 202, 262, 365, 384, 9001, 11601 })
+	void waiterAsksAgainAfterAnErrorThatMayPass(int code) {
+		this.disturbed.locks().acquire("stock", LEASE).close();
+		long asked = this.disturbed.commands().count("findAndModify");
+		fail(FailCommand.on("findAndModify").times(3).errorCode(code));
+		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE.waitUpTo(Duration.ofMinutes(2)));
+		assertThat(this.disturbed.commands().count("findAndModify") - asked).isEqualTo(4);
+		assertThat(handle.release()).isTrue();
+	}
+
+	/**
+	 * InternalError, BadValue, Unauthorized, IllegalOperation, DocumentValidationFailure.
+	 */
+	@ParameterizedTest(name = "code {0}")
+	@ValueSource(ints = { 1, 2, 13, 20, 121 })
+	void waiterIsGivenAnErrorThatLastsAtOnce(int code) {
+		this.disturbed.locks().acquire("stock", LEASE).close();
+		long asked = this.disturbed.commands().count("findAndModify");
+		fail(FailCommand.on("findAndModify").errorCode(code));
+		assertThatExceptionOfType(DataAccessException.class)
+			.isThrownBy(() -> this.disturbed.locks().acquire("stock", LEASE.waitUpTo(Duration.ofMinutes(2))))
+			.withMessageContaining("'stock'");
+		assertThat(this.disturbed.commands().count("findAndModify") - asked).isEqualTo(1);
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "600, 2", "2000, 3", "2000, 5", "4000, 9" })
 	void waiterIsGrantedAFreeLockThoughTheServerIsSlow(int latencyMillis, int waitSeconds) {
