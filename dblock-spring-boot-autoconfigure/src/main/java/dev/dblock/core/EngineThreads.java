@@ -21,8 +21,6 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
  */
 final class EngineThreads implements AutoCloseable {
 
-	private static final int MOST_RENEWALS_AT_ONCE = 8;
-
 	/** A store that swallows one release lets others pass by it. */
 	static final int MOST_RELEASES_AT_ONCE = 4;
 
@@ -32,7 +30,7 @@ final class EngineThreads implements AutoCloseable {
 
 	private final ScheduledThreadPoolExecutor watchdog = new ScheduledThreadPoolExecutor(1, factory("watchdog"));
 
-	private final ThreadPoolExecutor renewals = new ThreadPoolExecutor(0, MOST_RENEWALS_AT_ONCE, IDLE_SECONDS,
+	private final ThreadPoolExecutor renewals = new ThreadPoolExecutor(0, LeaseWatchdog.MOST_GROUPS, IDLE_SECONDS,
 			TimeUnit.SECONDS, new SynchronousQueue<>(), factory("renewal"));
 
 	private final ThreadPoolExecutor releases = queued("release", MOST_RELEASES_AT_ONCE);
@@ -67,7 +65,8 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * Sends renewals. Refuses when all its threads are busy.
+	 * Sends renewals. Has a thread for each group of leases, so that no request that
+	 * hangs delays those of other groups; most applications have one or two groups.
 	 */
 	Executor renewals() {
 		return this.renewals;

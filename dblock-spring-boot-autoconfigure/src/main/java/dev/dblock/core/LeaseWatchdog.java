@@ -31,6 +31,11 @@ final class LeaseWatchdog {
 	 */
 	private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+	/**
+	 * Leases of the same group differ in length by less than a factor of two.
+	 */
+	static final int MOST_GROUPS = magnitude(LeaseTerms.MAX_LEASE) - magnitude(LeaseTerms.MIN_LEASE) + 1;
+
 	private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
 	private static final Logger logger = LoggerFactory.getLogger(LeaseWatchdog.class);
@@ -169,8 +174,12 @@ final class LeaseWatchdog {
 	}
 
 	private RenewalGroup groupOf(Lease lease) {
-		int magnitude = Long.SIZE - Long.numberOfLeadingZeros(lease.terms().lease().toNanos());
-		return this.groups.computeIfAbsent(magnitude, (key) -> new RenewalGroup(this.renewers.get()));
+		return this.groups.computeIfAbsent(magnitude(lease.terms().lease()),
+				(key) -> new RenewalGroup(this.renewers.get()));
+	}
+
+	private static int magnitude(Duration lease) {
+		return Long.SIZE - Long.numberOfLeadingZeros(lease.toNanos());
 	}
 
 	private static long pauseFor(Lease lease) {

@@ -28,11 +28,11 @@ import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 public final class DedicatedDatabaseFactory implements MongoDatabaseFactory, AutoCloseable {
 
 	/**
-	 * Renewals (8), releases in the background (4) and the change stream take 13 at the
-	 * worst; the rest is for threads that acquire or release at the same time.
-	 * Connections are opened when they are needed.
+	 * Renewals of leases of all lengths (27), releases in the background (4) and the
+	 * change stream take 32 at the worst; the rest is for threads that acquire or release
+	 * at the same time. Connections are opened when they are needed.
 	 */
-	static final int MOST_CONNECTIONS = 24;
+	static final int MOST_CONNECTIONS = 43;
 
 	private static final String NAME = "dblock";
 

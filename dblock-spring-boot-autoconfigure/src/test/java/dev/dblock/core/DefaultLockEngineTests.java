@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -94,6 +95,33 @@ class DefaultLockEngineTests {
 
 	private LockHandle acquire(String name) {
 		return this.world.template().acquire(name);
+	}
+
+	@Test
+	void hangingRenewalsOfLongLeasesDoNotKeepAShortOneFromBeingRenewed() throws Exception {
+		Gate gate = new Gate();
+		this.repository.always((request) -> request.kind() == Kind.RENEW && !request.isAbout("short"),
+				Fault.heldUp(gate));
+		List<LockHandle> held = new ArrayList<>();
+		Duration lease = Duration.ofDays(1);
+		for (int i = 0; i < 12; i++) {
+			held.add(this.world.template().acquire("long-" + i, LockOptions.lease(lease)));
+			// The next one is half as long, and due at the same time
+			this.world.clock().advance(lease.dividedBy(6));
+			lease = lease.dividedBy(2);
+		}
+		this.world.advance(lease.dividedBy(3));
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RENEW) == held.size());
+		held.add(this.world.template().acquire("short", LockOptions.lease(Duration.ofSeconds(1))));
+		this.world.advance(Duration.ofMillis(400));
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RENEW, "short") == 1);
+		gate.open();
+		held.forEach(LockHandle::close);
+	}
+
+	@Test
+	void leasesOfAnyLengthFindAThreadForTheirRenewal() {
+		assertThat(LeaseWatchdog.MOST_GROUPS).isEqualTo(27);
 	}
 
 	@Test
