@@ -74,7 +74,8 @@ final class EngineThreads implements AutoCloseable {
 
 	/**
 	 * Sends the releases that no thread of the application waits for. Each may take as
-	 * long as a request may; those that find all threads busy wait for one.
+	 * long as a request may; those that find all threads busy wait for one, and
+	 * {@link LeaseReleaser} limits how many do.
 	 */
 	Executor releases() {
 		return this.releases;

@@ -6,6 +6,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.Durations;
@@ -28,6 +30,12 @@ final class LeaseReleaser {
 
 	private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(500);
 
+	/**
+	 * So many releases may wait for a thread: an outage, in which attempts to acquire
+	 * fail and each release takes as long as a request may, must not fill the memory.
+	 */
+	static final int MOST_WAITING = 10_000;
+
 	private static final Logger logger = LoggerFactory.getLogger(LeaseReleaser.class);
 
 	private final LockRepository repository;
@@ -39,6 +47,10 @@ final class LeaseReleaser {
 	private final ScheduledExecutorService timer;
 
 	private final Executor background;
+
+	private final AtomicInteger waiting = new AtomicInteger();
+
+	private final AtomicBoolean fullLogged = new AtomicBoolean();
 
 	LeaseReleaser(LockRepository repository, LockClock clock, Duration timeout, ScheduledExecutorService timer,
 			Executor background) {
@@ -191,11 +203,35 @@ final class LeaseReleaser {
 	}
 
 	private void inBackground(LeaseKey key, Runnable release) {
+		if (this.waiting.incrementAndGet() > MOST_WAITING) {
+			this.waiting.decrementAndGet();
+			leaveToLease(key);
+			return;
+		}
 		try {
-			this.background.execute(release);
+			this.background.execute(() -> {
+				if (this.waiting.decrementAndGet() == 0) {
+					this.fullLogged.set(false);
+				}
+				release.run();
+			});
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			this.waiting.decrementAndGet();
 			logger.debug("No thread is there to release '{}', whose lease ends by itself", key.name(), ex);
+		}
+	}
+
+	private void leaveToLease(LeaseKey key) {
+		if (this.fullLogged.compareAndSet(false, true)) {
+			logger.warn(
+					"{} releases of locks wait for MongoDB, and no more are queued: the lock '{}', and others until the "
+							+ "queue was empty, are free at the end of their leases unless MongoDB has them released "
+							+ "already. Check that MongoDB can be reached",
+					MOST_WAITING, key.name());
+		}
+		else {
+			logger.debug("Too many releases wait: the lease of '{}' ends by itself", key.name());
 		}
 	}
 

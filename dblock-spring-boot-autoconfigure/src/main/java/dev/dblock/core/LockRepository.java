@@ -18,8 +18,9 @@ import org.springframework.transaction.reactive.TransactionContext;
  * {@link org.springframework.dao.DataAccessException}; when a time limit ran out after a
  * server was found, as its subclass {@link org.springframework.dao.QueryTimeoutException}
  * (a shorter list of leases may succeed); when no server was found that takes writes, as
- * {@link org.springframework.dao.DataAccessResourceFailureException}; when the server may
- * do it a little later, as {@link org.springframework.dao.TransientDataAccessException};
+ * {@link org.springframework.dao.DataAccessResourceFailureException}, and as its subclass
+ * {@link UnreachableStoreException} if nothing of the request was sent; when it may be
+ * done a little later, as {@link org.springframework.dao.TransientDataAccessException};
  * when the thread was interrupted, with its interrupt status set, as a
  * {@link dev.dblock.core.RepositoryInterruptedException}.
  */

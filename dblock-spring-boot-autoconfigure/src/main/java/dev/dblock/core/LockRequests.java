@@ -145,7 +145,9 @@ final class LockRequests {
 			}
 			catch (RuntimeException ex) {
 				if (before != null || !mayWorkElsewhere(ex) || isTooLate(end)) {
-					this.releaser.releaseDoubtful(key, deadline, left);
+					if (!(ex instanceof UnreachableStoreException)) {
+						this.releaser.releaseDoubtful(key, deadline, left);
+					}
 					return afterFailure(key, before, terms, ex);
 				}
 				logger.debug("A server did not take the request for the lock '{}', the next one is asked", key.name(),

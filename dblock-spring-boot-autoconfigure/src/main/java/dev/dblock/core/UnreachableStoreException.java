@@ -3,7 +3,9 @@ package dev.dblock.core;
 import org.springframework.dao.DataAccessResourceFailureException;
 
 /**
- * A request found no server to go to, so it is of no use to send another at once.
+ * A request found no server to go to, and nothing of it was sent. So it has changed
+ * nothing, and it is of no use to send another at once. Where a part of a request was
+ * sent before, the exception is a plain {@link DataAccessResourceFailureException}.
  */
 public final class UnreachableStoreException extends DataAccessResourceFailureException {
 

@@ -103,10 +103,11 @@ final class FailureTranslation {
 	 * Translate what the driver, or Spring's template above it, threw.
 	 * @param action what was tried, such as "acquire the lock 'stock'"
 	 * @param limit how long it might take
+	 * @param begun whether a part of it was sent before
 	 * @param thrown what was thrown
 	 * @return what to throw instead
 	 */
-	RuntimeException translate(String action, TimeLimit limit, RuntimeException thrown) {
+	RuntimeException translate(String action, TimeLimit limit, boolean begun, RuntimeException thrown) {
 		if (thrown instanceof LockException) {
 			return thrown;
 		}
@@ -116,13 +117,11 @@ final class FailureTranslation {
 			return new RepositoryInterruptedException(thrown);
 		}
 		if (cause == null) {
-			return translateOther(action, thrown);
+			return translateOther(action, begun, thrown);
 		}
 		if (isNoServer(cause)) {
-			return new UnreachableStoreException(
-					text(action, "no server that takes writes was found in time", "Check that MongoDB can be reached "
-							+ "from here and that its replica set has a primary; it was not done"),
-					cause);
+			return unreachable(action, begun, "no server that takes writes was found in time",
+					"Check that MongoDB can be reached from here and that its replica set has a primary", cause);
 		}
 		if (isTimeout(cause)) {
 			return new QueryTimeoutException(text(action, "the time limit of %s ran out".formatted(limit.readable()),
@@ -157,10 +156,18 @@ final class FailureTranslation {
 				"If it does not know the statement, set dblock.mongodb.statements to classic"), cause);
 	}
 
-	private RuntimeException translateOther(String action, RuntimeException thrown) {
+	private RuntimeException unreachable(String action, boolean begun, String reason, String advice,
+			RuntimeException cause) {
+		return begun
+				? new DataAccessResourceFailureException(
+						text(action, reason, advice + "; it may have been done or not"), cause)
+				: new UnreachableStoreException(text(action, reason, advice + "; it was not done"), cause);
+	}
+
+	private RuntimeException translateOther(String action, boolean begun, RuntimeException thrown) {
 		if (isClosed(thrown) || isClosed(thrown.getCause())) {
-			return new UnreachableStoreException(
-					text(action, "the MongoDB client is closed", "Lock only while the application runs"), thrown);
+			return unreachable(action, begun, "the MongoDB client is closed", "Lock only while the application runs",
+					thrown);
 		}
 		if (thrown instanceof DataAccessException) {
 			return thrown;

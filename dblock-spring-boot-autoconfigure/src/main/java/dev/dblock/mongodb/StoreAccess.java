@@ -2,11 +2,13 @@ package dev.dblock.mongodb;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 
 import com.mongodb.client.MongoCollection;
 import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.SessionSynchronization;
@@ -68,11 +70,12 @@ final class StoreAccess {
 	 * @return its result
 	 */
 	<T> T execute(String action, Duration timeout, TimeLimit limit, BiFunction<Statements, StoreRequest, T> work) {
-		return execute(this.failures, action, timeout, limit, work);
+		return execute(this.failures, false, action, timeout, limit, work);
 	}
 
 	/**
-	 * Make a request that is about the collection of the fences.
+	 * Make a request that is about the collection of the fences. It is a part of what was
+	 * begun with another.
 	 * @param action what it is to do
 	 * @param timeout how long it may take
 	 * @param limit what is said of that time where it runs out
@@ -81,14 +84,16 @@ final class StoreAccess {
 	 */
 	<T> T executeOnFences(String action, Duration timeout, TimeLimit limit,
 			BiFunction<Statements, StoreRequest, T> work) {
-		return execute(this.failuresOfFences, action, timeout, limit, work);
+		return execute(this.failuresOfFences, true, action, timeout, limit, work);
 	}
 
-	private <T> T execute(FailureTranslation failures, String action, Duration timeout, TimeLimit limit,
+	private <T> T execute(FailureTranslation failures, boolean begun, String action, Duration timeout, TimeLimit limit,
 			BiFunction<Statements, StoreRequest, T> work) {
+		AtomicReference<@Nullable StoreRequest> request = new AtomicReference<>();
 		try {
 			T result = this.template.execute((database) -> {
 				StoreRequest store = new StoreRequest(database, this.collection, timeout);
+				request.set(store);
 				return work.apply(this.dialect.statements(store), store);
 			});
 			return Objects.requireNonNull(result);
@@ -96,7 +101,8 @@ final class StoreAccess {
 		catch (RuntimeException ex) {
 			this.clock.forget();
 			this.collection.forget();
-			throw failures.translate(action, limit, ex);
+			StoreRequest sent = request.get();
+			throw failures.translate(action, limit, begun || sent != null && sent.isBegun(), ex);
 		}
 	}
 

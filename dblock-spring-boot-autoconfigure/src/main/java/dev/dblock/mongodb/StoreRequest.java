@@ -23,6 +23,8 @@ final class StoreRequest {
 
 	private final long deadline;
 
+	private int commands;
+
 	StoreRequest(MongoDatabase database, LockCollection collection, Duration timeout) {
 		this(database, collection, System.nanoTime() + nanos(timeout));
 	}
@@ -47,6 +49,7 @@ final class StoreRequest {
 	}
 
 	MongoCollection<BsonDocument> collection() {
+		this.commands++;
 		return this.collection.in(this.database).withTimeout(millisLeft(), TimeUnit.MILLISECONDS);
 	}
 
@@ -56,16 +59,19 @@ final class StoreRequest {
 	 * @return a request with the same end
 	 */
 	StoreRequest on(LockCollection collection) {
+		this.commands++;
 		return new StoreRequest(this.database, collection, this.deadline);
 	}
 
 	void createCollection() {
+		this.commands++;
 		this.database.withWriteConcern(WriteConcern.MAJORITY)
 			.withTimeout(millisLeft(), TimeUnit.MILLISECONDS)
 			.createCollection(collectionName());
 	}
 
 	BsonDocument command(BsonDocument command) {
+		this.commands++;
 		return this.collection.commandsIn(this.database)
 			.withTimeout(millisLeft(), TimeUnit.MILLISECONDS)
 			.runCommand(command, ReadPreference.primary(), BsonDocument.class);
@@ -77,9 +83,17 @@ final class StoreRequest {
 	 * @return a request that ends after the limit, or when half of the time is gone
 	 */
 	StoreRequest part(Duration limit) {
+		this.commands++;
 		long now = System.nanoTime();
 		return new StoreRequest(this.database, this.collection,
 				now + Math.min(nanos(limit), Math.max(0, this.deadline - now) / 2));
+	}
+
+	/**
+	 * Whether the command that was prepared last is not the first one.
+	 */
+	boolean isBegun() {
+		return this.commands > 1;
 	}
 
 	boolean isOver() {

@@ -1,6 +1,7 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
@@ -14,7 +15,10 @@ import dev.dblock.core.Request.Kind;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.QueryTimeoutException;
 
@@ -26,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * How a lock is given back, seen from outside: through the handle.
  */
 @Timeout(300)
+@ExtendWith(OutputCaptureExtension.class)
 class LeaseReleaserTests {
 
 	private static final Fault NO_SERVER = Fault.lost(() -> new DataAccessResourceFailureException("no server"));
@@ -296,6 +301,25 @@ class LeaseReleaserTests {
 			.flatMap((name) -> this.repository.requests(Kind.RELEASE, name).stream())
 			.map(Request::thread)
 			.distinct()).hasSizeLessThanOrEqualTo(4).allMatch((thread) -> thread.startsWith("dblock-release-"));
+	}
+
+	@Test
+	void releasesThatWaitForAThreadAreLimitedAndTheRestIsLoggedOnce(CapturedOutput output) {
+		List<Runnable> queue = new ArrayList<>();
+		LeaseReleaser releaser = new LeaseReleaser(this.repository, this.world.clock(), LockWorld.TIMEOUT,
+				new ManualScheduler(), queue::add);
+		for (int round = 1; round <= 2; round++) {
+			for (int i = 0; i < LeaseReleaser.MOST_WAITING + 100; i++) {
+				releaser.releaseDoubtful(new LeaseKey("a", "id-" + i),
+						LeaseDeadline.from(this.world.clock(), LockWorld.LEASE), LockWorld.TIMEOUT);
+			}
+			assertThat(queue).hasSize(LeaseReleaser.MOST_WAITING);
+			assertThat(output.getOut().split("no more are queued", -1)).as("logged in round " + round)
+				.hasSize(round + 1);
+			queue.forEach(Runnable::run);
+			queue.clear();
+		}
+		assertThat(releases()).isEqualTo(2 * LeaseReleaser.MOST_WAITING);
 	}
 
 	private LockHandle acquireBriefly(String name) {

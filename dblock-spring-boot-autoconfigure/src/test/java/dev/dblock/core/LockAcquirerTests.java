@@ -512,6 +512,38 @@ class LockAcquirerTests {
 	}
 
 	@Test
+	void whatWasNotSentIsNotGivenBack() {
+		DefaultLockEngine engine = engineWith(Duration.ofMillis(30), LockWorld.POLL);
+		this.repository.next(Kind.ACQUIRE,
+				Fault.lost(() -> new UnreachableStoreException("no server", new Exception())));
+		assertThatExceptionOfType(UnreachableStoreException.class)
+			.isThrownBy(() -> engine.acquire("a", LockOptions.defaults()));
+		this.repository.next(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
+		assertThatExceptionOfType(QueryTimeoutException.class)
+			.isThrownBy(() -> engine.acquire("later", LockOptions.defaults()));
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RELEASE, "later") == 2);
+		assertThat(this.repository.count(Kind.RELEASE, "a")).isZero();
+	}
+
+	@Test
+	void whatWasSentIsGivenBackThoughTheAttemptAfterItWasNotSent() {
+		DefaultLockEngine engine = engineWith(Duration.ofSeconds(1), LockWorld.POLL);
+		this.repository.next(Kind.ACQUIRE,
+				Fault.answerLost(() -> new DataAccessResourceFailureException("stepped down")),
+				Fault.lost(() -> new UnreachableStoreException("no server", new Exception())));
+		this.repository.next(Kind.RELEASE,
+				Fault.lost(() -> new UnreachableStoreException("no server", new Exception())));
+		assertThatExceptionOfType(UnreachableStoreException.class)
+			.isThrownBy(() -> engine.acquire("a", LockOptions.defaults()));
+		awaitReleases(2);
+		List<Request> attempts = this.repository.requests(Kind.ACQUIRE);
+		assertThat(attempts).hasSize(2);
+		assertThat(this.repository.requests(Kind.RELEASE)).extracting(Request::lease)
+			.containsOnly(attempts.get(0).lease());
+		assertThat(this.repository.isHeld("a")).isFalse();
+	}
+
+	@Test
 	void nothingIsAskedAgainInTheLastMomentOfItsTime() {
 		this.repository.always(Kind.ACQUIRE, (request, store) -> {
 			this.world.clock().advance(request.timeout().minusMillis(99));

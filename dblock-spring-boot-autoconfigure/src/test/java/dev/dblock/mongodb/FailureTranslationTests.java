@@ -33,6 +33,7 @@ import com.mongodb.connection.ServerId;
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.core.RepositoryInterruptedException;
 import dev.dblock.core.StoreLoginException;
+import dev.dblock.core.UnreachableStoreException;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
@@ -157,7 +158,7 @@ class FailureTranslationTests {
 	@ParameterizedTest
 	@MethodSource("failures")
 	void tellsInSpringsTermsWhatHappenedToWhichLockWhere(RuntimeException thrown, Class<?> expected) {
-		RuntimeException translated = this.failures.translate("acquire the lock 'stock'", LIMIT, thrown);
+		RuntimeException translated = this.failures.translate("acquire the lock 'stock'", LIMIT, false, thrown);
 		assertThat(translated).isInstanceOf(expected)
 			.hasMessageStartingWith("Could not acquire the lock 'stock' in the collection 'locks': ")
 			.hasCause(thrown);
@@ -184,20 +185,20 @@ class FailureTranslationTests {
 
 	@Test
 	void aTimeLimitThatNobodySetsIsToldAsOne() {
-		assertThat(this.failures.translate("read the clock", LIMIT, new MongoOperationTimeoutException("late")))
+		assertThat(this.failures.translate("read the clock", LIMIT, false, new MongoOperationTimeoutException("late")))
 			.hasMessageContaining("the time limit of 1 s ran out")
 			.hasMessageEndingWith("is up. That limit cannot be set");
 	}
 
 	private RuntimeException late(Duration limit, Duration configured) {
-		return this.failures.translate("acquire the lock 'stock'", TimeLimit.of(limit, configured),
+		return this.failures.translate("acquire the lock 'stock'", TimeLimit.of(limit, configured), false,
 				new MongoOperationTimeoutException("late"));
 	}
 
 	@ParameterizedTest
 	@MethodSource("failedLogins")
 	void aFailedLoginIsNotTakenForAMissingRight(MongoException thrown) {
-		assertThat(this.failures.translate("acquire the lock 'stock'", LIMIT, thrown))
+		assertThat(this.failures.translate("acquire the lock 'stock'", LIMIT, false, thrown))
 			.isInstanceOf(StoreLoginException.class)
 			.hasMessage("Could not acquire the lock 'stock' in the collection 'locks': the login failed (18 "
 					+ "AuthenticationFailed: Authentication failed.). Check the user, the password and the authSource");
@@ -220,7 +221,7 @@ class FailureTranslationTests {
 				 key: { cleanUpAt: 1 } } ], lsid: { id: UUID(\\"3f\\") }, $clusterTime: { clusterTime: 1 } }',
 				 code: 13, codeName: 'Unauthorized', $clusterTime: {clusterTime: 1}}""");
 		assertThat(denied).hasMessageContaining("The full response is");
-		assertThat(this.failures.translate("create the index", LIMIT, denied))
+		assertThat(this.failures.translate("create the index", LIMIT, false, denied))
 			.hasMessage("Could not create the index in the collection 'locks': MongoDB denied it (13 Unauthorized: not "
 					+ "authorized on test to execute command { createIndexes: \"locks\", ...). The user needs the rights "
 					+ "to find, insert and update in that collection");
@@ -251,17 +252,34 @@ class FailureTranslationTests {
 		assertThat(FailureTranslation.adviceOnIndex(command(85))).isEqualTo("Fix what MongoDB reports");
 	}
 
+	@ParameterizedTest
+	@MethodSource("unreachable")
+	void onlyWhatWasNotBegunIsToldAsNotDone(RuntimeException thrown) {
+		assertThat(this.failures.translate("x", LIMIT, false, thrown)).isInstanceOf(UnreachableStoreException.class)
+			.hasMessageEndingWith("; it was not done");
+		assertThat(this.failures.translate("x", LIMIT, true, thrown))
+			.isExactlyInstanceOf(DataAccessResourceFailureException.class)
+			.hasMessageEndingWith("; it may have been done or not");
+	}
+
+	static Stream<RuntimeException> unreachable() {
+		return Stream.of(new MongoTimeoutException("Timed out while waiting for a server that matches x"),
+				new IllegalStateException("state should be: open"));
+	}
+
 	@Test
 	void looksBehindWhatSpringsTemplateMadeOfIt() {
 		MongoException cause = new MongoOperationTimeoutException("late");
-		assertThat(this.failures.translate("x", LIMIT, new DataAccessResourceFailureException("spring's", cause)))
+		assertThat(
+				this.failures.translate("x", LIMIT, false, new DataAccessResourceFailureException("spring's", cause)))
 			.isInstanceOf(QueryTimeoutException.class)
 			.hasCause(cause);
 	}
 
 	@Test
 	void whatIsNotKnownIsLeftInDoubt() {
-		assertThat(this.failures.translate("acquire the lock 'stock'", LIMIT, new IllegalArgumentException("odd")))
+		assertThat(
+				this.failures.translate("acquire the lock 'stock'", LIMIT, false, new IllegalArgumentException("odd")))
 			.hasMessage("Could not acquire the lock 'stock' in the collection 'locks': it failed with "
 					+ "java.lang.IllegalArgumentException: odd. It may have been done or not; look at the cause");
 	}
@@ -270,16 +288,17 @@ class FailureTranslationTests {
 	void onlyAnIllegalStateThatIsAClosedClientIsToldAsOne() {
 		DataAccessException wrapped = new InvalidDataAccessApiUsageException("spring's",
 				new IllegalStateException("state should be: open"));
-		assertThat(this.failures.translate("x", LIMIT, wrapped)).hasMessageContaining("the MongoDB client is closed");
+		assertThat(this.failures.translate("x", LIMIT, false, wrapped))
+			.hasMessageContaining("the MongoDB client is closed");
 		DataAccessException other = new InvalidDataAccessApiUsageException("spring's",
 				new IllegalStateException("something else"));
-		assertThat(this.failures.translate("x", LIMIT, other)).isSameAs(other);
+		assertThat(this.failures.translate("x", LIMIT, false, other)).isSameAs(other);
 	}
 
 	@Test
 	void anInterruptIsKept() {
 		try {
-			assertThat(this.failures.translate("x", LIMIT, new MongoInterruptedException("interrupted", null)))
+			assertThat(this.failures.translate("x", LIMIT, false, new MongoInterruptedException("interrupted", null)))
 				.isInstanceOf(RepositoryInterruptedException.class);
 		}
 		finally {
@@ -290,9 +309,9 @@ class FailureTranslationTests {
 	@Test
 	void whatIsOursIsLeftAsItIs() {
 		RuntimeException foreign = new ForeignDocumentException("stock", "locks");
-		assertThat(this.failures.translate("x", LIMIT, foreign)).isSameAs(foreign);
+		assertThat(this.failures.translate("x", LIMIT, false, foreign)).isSameAs(foreign);
 		DataAccessException other = new TransientDataAccessResourceException("again");
-		assertThat(this.failures.translate("x", LIMIT, other)).isSameAs(other);
+		assertThat(this.failures.translate("x", LIMIT, false, other)).isSameAs(other);
 	}
 
 }

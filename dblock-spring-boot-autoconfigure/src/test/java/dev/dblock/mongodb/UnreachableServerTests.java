@@ -15,8 +15,11 @@ import dev.dblock.core.EngineSettings;
 import dev.dblock.core.HandOffSettings;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.core.PollSettings;
+import dev.dblock.core.UnreachableStoreException;
 import dev.dblock.core.Worker;
 import dev.dblock.testing.SameOnEachJdk;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -37,8 +40,11 @@ class UnreachableServerTests {
 	private static final LeaseKey KEY = new LeaseKey("stock", "me");
 
 	private static MongoLockRepository repository(MongoClient client, StatementDialect dialect) {
-		return new MongoLockRepository(new SimpleMongoClientDatabaseFactory(client, "test"),
-				new MongoLockSettings("locks", Duration.ofMillis(500), Duration.ofDays(1), LIMIT, dialect, true));
+		return new MongoLockRepository(new SimpleMongoClientDatabaseFactory(client, "test"), settings(dialect));
+	}
+
+	private static MongoLockSettings settings(StatementDialect dialect) {
+		return new MongoLockSettings("locks", Duration.ofMillis(500), Duration.ofDays(1), LIMIT, dialect, true);
 	}
 
 	private static AcquireRequest request() {
@@ -79,6 +85,27 @@ class UnreachableServerTests {
 			for (Worker<LockAttempt> waiter : waiters) {
 				assertThat(waiter.failure()).isInstanceOf(DataAccessException.class).hasMessageContaining("'stock'");
 			}
+		}
+	}
+
+	@Test
+	void onlyARequestWhoseFirstCommandFoundNoServerWasSurelyNotSent() {
+		try (MongoClient client = MongoClients.create("mongodb://127.0.0.1:1/")) {
+			StoreAccess access = new StoreAccess(new SimpleMongoClientDatabaseFactory(client, "test"),
+					settings(StatementDialect.CLASSIC), System::nanoTime, System::currentTimeMillis);
+			TimeLimit limit = TimeLimit.fixed(LIMIT);
+			BsonDocument ping = new BsonDocument("ping", new BsonInt32(1));
+			assertThatExceptionOfType(UnreachableStoreException.class)
+				.isThrownBy(() -> access.execute("x", LIMIT, limit, (statements, store) -> store.command(ping)));
+			assertThatExceptionOfType(DataAccessResourceFailureException.class)
+				.isThrownBy(() -> access.execute("x", LIMIT, limit, (statements, store) -> {
+					assertThat(store.collection()).as("what an earlier command was sent with").isNotNull();
+					return store.command(ping);
+				}))
+				.isNotInstanceOf(UnreachableStoreException.class);
+			assertThatExceptionOfType(DataAccessResourceFailureException.class)
+				.isThrownBy(() -> access.executeOnFences("x", LIMIT, limit, (statements, store) -> store.command(ping)))
+				.isNotInstanceOf(UnreachableStoreException.class);
 		}
 	}
 
