@@ -100,7 +100,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.settings = settings;
 		this.names = settings.names();
 		this.listeners = new LockListeners(listeners, this.threads.callbacks());
-		this.queues = new LocalQueues(settings.handOff());
+		this.queues = new LocalQueues(settings.handOff(), this::pollNanos);
 		this.registry = new LeaseRegistry(this.queues::ended);
 		this.losses = new LeaseLosses(this.registry, this.listeners, this.threads.notifications(),
 				this.threads.callbacks());
@@ -117,6 +117,14 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
 		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals,
 				this.waits, this.threads);
+	}
+
+	/**
+	 * Other processes probably poll if this one has to. They have most likely the same
+	 * settings.
+	 */
+	private long pollNanos() {
+		return this.signals.isPolling() ? this.settings.poll().maxInterval().toNanos() : 0;
 	}
 
 	private LeaseRenewer newRenewer(LockClock clock) {

@@ -66,7 +66,7 @@ final class LocalQueue {
 
 	private boolean outOfTurn;
 
-	private final Courtesy courtesy;
+	private final CrossProcessYield crossProcessYield;
 
 	private long headStartUntilNanos;
 
@@ -86,17 +86,19 @@ final class LocalQueue {
 	 * @param name the full name of the lock
 	 * @param settings how far the lock is handed on
 	 * @param longestReleaseNanos for how long a release keeps the waiters from asking
+	 * @param pollNanos how long other processes may take to see that the lock is free
+	 * because they poll; zero while releases are reported
 	 * @param nanos the monotonic clock for pauses
 	 * @param removal is asked to remove the queue when nobody needs it, and tells whether
 	 * it did
 	 */
-	LocalQueue(String name, HandOffSettings settings, long longestReleaseNanos, LongSupplier nanos,
-			Predicate<LocalQueue> removal) {
+	LocalQueue(String name, HandOffSettings settings, long longestReleaseNanos, LongSupplier pollNanos,
+			LongSupplier nanos, Predicate<LocalQueue> removal) {
 		this.name = name;
 		this.handOff = settings;
 		this.nanos = nanos;
 		this.streak = new HandOffStreak(settings, now());
-		this.courtesy = new Courtesy(now());
+		this.crossProcessYield = new CrossProcessYield(pollNanos, now());
 		this.headStartUntilNanos = now();
 		this.longestReleaseNanos = longestReleaseNanos;
 		this.removal = removal;
@@ -170,7 +172,14 @@ final class LocalQueue {
 	 */
 	synchronized boolean letsOthersGoFirst() {
 		long now = now();
-		return !this.waiters.isEmpty() && (this.courtesy.leftNanos(now) > 0 || isHeadDue(now));
+		return !this.waiters.isEmpty() && (this.crossProcessYield.leftNanos(now) > 0 || isHeadDue(now));
+	}
+
+	/**
+	 * Whether those who wait here leave the lock to other processes at the moment.
+	 */
+	synchronized boolean isYielding() {
+		return this.crossProcessYield.leftNanos(now()) > 0;
 	}
 
 	private boolean isHeadDue(long now) {
@@ -243,7 +252,7 @@ final class LocalQueue {
 		}
 		AskPlan next = this.plan;
 		long ask = (this.signalled || next == null) ? 0 : next.atNanos() - now;
-		return Math.max(this.courtesy.leftNanos(now), ask);
+		return Math.max(this.crossProcessYield.leftNanos(now), ask);
 	}
 
 	private long pauseUntilTold(Waiter waiter, long now) {
@@ -291,7 +300,7 @@ final class LocalQueue {
 		if (pauseUntilTold(waiter, now) > 0 || (this.plan != null && !this.signalled)) {
 			return null;
 		}
-		this.outOfTurn = this.courtesy.leftNanos(now) > 0;
+		this.outOfTurn = this.crossProcessYield.leftNanos(now) > 0;
 		return begin(waiter);
 	}
 
@@ -353,6 +362,7 @@ final class LocalQueue {
 	synchronized void granted(Lease lease, @Nullable Waiter waiter) {
 		this.holder = lease;
 		this.handOvers = 0;
+		boolean afterOthers = this.plan != null;
 		this.plan = null;
 		boolean inTurn = waiter != null && !this.outOfTurn;
 		if (waiter != null) {
@@ -363,7 +373,7 @@ final class LocalQueue {
 		this.waiters.forEach(Waiter::answered);
 		if (inTurn || this.waiters.isEmpty()) {
 			long now = now();
-			this.courtesy.end(now);
+			this.crossProcessYield.end(afterOthers, now);
 			if (!this.streak.mayGoOn(now) || this.waiters.isEmpty()) {
 				this.streak.start(now);
 			}
@@ -438,9 +448,9 @@ final class LocalQueue {
 		long now = now();
 		if (!this.waiters.isEmpty()) {
 			if (this.streak.isOver(now)) {
-				this.courtesy.begin(requestNanos, now);
+				this.crossProcessYield.begin(requestNanos, now);
 			}
-			this.headStartUntilNanos = now + Math.max(0, this.courtesy.leftNanos(now)) + HEAD_START_NANOS;
+			this.headStartUntilNanos = now + Math.max(0, this.crossProcessYield.leftNanos(now)) + HEAD_START_NANOS;
 		}
 		signal();
 		removeIfIdle();
@@ -451,7 +461,6 @@ final class LocalQueue {
 	 */
 	synchronized void signal() {
 		this.signalled = true;
-		this.courtesy.goOn(now());
 		wakeHead();
 	}
 

@@ -20,19 +20,24 @@ final class LocalQueues {
 
 	private final long longestReleaseNanos;
 
+	private final LongSupplier pollNanos;
+
 	private final LongSupplier nanos;
 
-	LocalQueues(HandOffSettings handOff) {
-		this(handOff, LocalQueue.LONGEST_RELEASE_NANOS);
+	/**
+	 * No queue yet.
+	 * @param handOff how far a lock is handed on
+	 * @param pollNanos how long other processes may take to see that a lock is free
+	 * because they poll; zero while releases are reported
+	 */
+	LocalQueues(HandOffSettings handOff, LongSupplier pollNanos) {
+		this(handOff, LocalQueue.LONGEST_RELEASE_NANOS, pollNanos, System::nanoTime);
 	}
 
-	LocalQueues(HandOffSettings handOff, long longestReleaseNanos) {
-		this(handOff, longestReleaseNanos, System::nanoTime);
-	}
-
-	LocalQueues(HandOffSettings handOff, long longestReleaseNanos, LongSupplier nanos) {
+	LocalQueues(HandOffSettings handOff, long longestReleaseNanos, LongSupplier pollNanos, LongSupplier nanos) {
 		this.handOff = handOff;
 		this.longestReleaseNanos = longestReleaseNanos;
+		this.pollNanos = pollNanos;
 		this.nanos = nanos;
 	}
 
@@ -67,8 +72,8 @@ final class LocalQueues {
 		while (true) {
 			LocalQueue queue = this.byName.get(name);
 			if (queue == null) {
-				queue = this.byName.computeIfAbsent(name,
-						(key) -> new LocalQueue(key, this.handOff, this.longestReleaseNanos, this.nanos, this::remove));
+				queue = this.byName.computeIfAbsent(name, (key) -> new LocalQueue(key, this.handOff,
+						this.longestReleaseNanos, this.pollNanos, this.nanos, this::remove));
 			}
 			if (admission.test(queue)) {
 				return queue;

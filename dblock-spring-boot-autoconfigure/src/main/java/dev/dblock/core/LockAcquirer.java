@@ -302,7 +302,8 @@ final class LockAcquirer {
 		 */
 		private boolean beginWaiting(LocalQueue queue, long pauseNanos) {
 			boolean first = !this.waiting;
-			boolean asks = !this.subscribed && pauseNanos < Long.MAX_VALUE && queue.plan() != null;
+			boolean asks = !this.subscribed && pauseNanos < Long.MAX_VALUE
+					&& (queue.plan() != null || queue.isYielding());
 			if (asks) {
 				subscribe();
 			}

@@ -39,7 +39,7 @@ final class ReleaseSignals {
 
 	private int waiters;
 
-	private @Nullable Subscription subscription;
+	private volatile @Nullable Subscription subscription;
 
 	private boolean checking;
 
@@ -51,7 +51,7 @@ final class ReleaseSignals {
 
 	private boolean toldUnsupported;
 
-	private boolean unsupported;
+	private volatile boolean unsupported;
 
 	private long unsupportedSinceNanos;
 
@@ -69,6 +69,14 @@ final class ReleaseSignals {
 	 */
 	boolean isListening() {
 		return this.listening;
+	}
+
+	/**
+	 * Whether releases were to be reported, and are not. Read without the monitor, so
+	 * that a queue can ask while its own is held.
+	 */
+	boolean isPolling() {
+		return !this.listening && (this.unsupported || this.subscription != null);
 	}
 
 	synchronized EngineState.ReleaseNews state() {

@@ -83,7 +83,7 @@ class LeaseWatchdogTickTests {
 	private LeaseKeeper keeper() {
 		LeaseReleaser releaser = new LeaseReleaser(new InMemoryLockRepository(this.clock::serverMillis), this.clock,
 				LockWorld.TIMEOUT, this.timer, Runnable::run);
-		LocalQueues queues = new LocalQueues(new HandOffSettings(0, Duration.ZERO));
+		LocalQueues queues = new LocalQueues(new HandOffSettings(0, Duration.ZERO), () -> 0);
 		return new LeaseKeeper(new InMemoryLockRepository(this.clock::serverMillis), this.watchdog, this.registry,
 				queues,
 				new LeaseRenewer(new InMemoryLockRepository(this.clock::serverMillis), this.registry, queues,

@@ -42,6 +42,13 @@ final class LocalQueueModel {
 
 	private static final long REQUEST_NANOS = 1000;
 
+	/**
+	 * Shorter than what others need to hear of a release, so that any pause ends a turn.
+	 */
+	private static final long POLL_NANOS = 500;
+
+	private static final long LONGEST_YIELD_NANOS = 2 * REQUEST_NANOS + POLL_NANOS;
+
 	static final LockClock STOPPED = new LockClock() {
 
 		@Override
@@ -74,9 +81,9 @@ final class LocalQueueModel {
 
 	private @Nullable Actor inside;
 
-	LocalQueueModel(int handOvers, String cast) {
+	LocalQueueModel(int handOvers, boolean polling, String cast) {
 		this.queues = new LocalQueues(new HandOffSettings(handOvers, Duration.ofDays(1)), Duration.ofDays(1).toNanos(),
-				() -> this.nanos);
+				() -> polling ? POLL_NANOS : 0, () -> this.nanos);
 		cast.chars().forEach((kind) -> this.actors.add(new Actor((char) kind, this.actors.size())));
 	}
 
@@ -93,7 +100,7 @@ final class LocalQueueModel {
 		if (this.untold > 0) {
 			choices.add(STREAM);
 		}
-		if (isCourteous()) {
+		if (isYielding()) {
 			choices.add(TIME);
 		}
 		else if (isHeadStart()) {
@@ -111,7 +118,7 @@ final class LocalQueueModel {
 		}
 		if (choice == TIME) {
 			this.story.append(" time");
-			this.nanos += 2 * REQUEST_NANOS;
+			this.nanos += LONGEST_YIELD_NANOS;
 			this.actors.forEach(Actor::timePasses);
 			return;
 		}
@@ -129,9 +136,9 @@ final class LocalQueueModel {
 		check(this.actors.stream().noneMatch(Actor::hasMissedAnAnswer), "Waits for an answer that is there");
 	}
 
-	private boolean isCourteous() {
+	private boolean isYielding() {
 		LocalQueue queue = this.queues.find(NAME);
-		return queue != null && courtesy(queue).leftNanos(this.nanos) > 0;
+		return queue != null && queue.isYielding();
 	}
 
 	/**
@@ -142,10 +149,6 @@ final class LocalQueueModel {
 		boolean matters = this.actors.stream().anyMatch((actor) -> actor.kind == 'T' && actor.at == At.START);
 		return matters && queue != null
 				&& (long) Objects.requireNonNull(field(queue, "headStartUntilNanos")) > this.nanos;
-	}
-
-	private static Courtesy courtesy(LocalQueue queue) {
-		return (Courtesy) Objects.requireNonNull(field(queue, "courtesy"));
 	}
 
 	boolean isOver() {
@@ -186,13 +189,19 @@ final class LocalQueueModel {
 				.append(field(queue, "signalled"))
 				.append(field(queue, "asking"))
 				.append(field(queue, "outOfTurn"))
-				.append(isCourteous())
+				.append(isYielding())
 				.append(isHeadStart())
-				.append(ReflectionTestUtils.getField(courtesy(queue), "turns"))
+				.append(isTurnOver(queue))
 				.append(queue.plan() == null)
 				.append((streak != null) ? ReflectionTestUtils.getField(streak, "count") : "");
 		}
 		return state.toString();
+	}
+
+	private boolean isTurnOver(LocalQueue queue) {
+		Object yield = Objects.requireNonNull(field(queue, "crossProcessYield"));
+		long since = (long) Objects.requireNonNull(ReflectionTestUtils.getField(yield, "turnSinceNanos"));
+		return this.nanos - since >= POLL_NANOS || Boolean.TRUE.equals(ReflectionTestUtils.getField(yield, "turnOver"));
 	}
 
 	private static @Nullable Object field(LocalQueue queue, String name) {
@@ -304,7 +313,7 @@ final class LocalQueueModel {
 				case LOOK -> this.at = look();
 				case PAUSE -> {
 					long pause = place().pauseBeforeAsking(waiter());
-					this.pausesForOthers = pause > 0 && pause <= 2 * REQUEST_NANOS;
+					this.pausesForOthers = pause > 0 && pause <= LONGEST_YIELD_NANOS;
 					this.at = (pause <= 0) ? At.BEGIN : At.PARKED;
 				}
 				case PARKED -> {
@@ -316,7 +325,7 @@ final class LocalQueueModel {
 					check(cause != WaitCause.UNTOLD && cause != WaitCause.SLOW_RELEASE, "Was not told");
 					this.at = (cause != null) ? At.ASK : At.LOOK;
 					checkThatItMayAsk();
-					check(this.at == At.LOOK || !isCourteous(), "Did not let others go first");
+					check(this.at == At.LOOK || !isYielding(), "Did not let others go first");
 				}
 				case LAST -> this.at = askAtLast();
 				case ASK -> this.at = ask();

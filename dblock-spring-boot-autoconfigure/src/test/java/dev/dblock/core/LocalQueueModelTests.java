@@ -41,13 +41,23 @@ class LocalQueueModelTests {
 	@ParameterizedTest(name = "{1}, {0} hand-overs")
 	@MethodSource("casts")
 	void everyOrderServesEverybodyOnceInTurn(int handOvers, String cast) {
+		assertThatEverybodyIsServedOnceInTurn(handOvers, false, cast);
+	}
+
+	@ParameterizedTest(name = "{1}, {0} hand-overs")
+	@MethodSource("casts")
+	void everyOrderDoesSoWhereOtherProcessesPoll(int handOvers, String cast) {
+		assertThatEverybodyIsServedOnceInTurn(handOvers, true, cast);
+	}
+
+	private static void assertThatEverybodyIsServedOnceInTurn(int handOvers, boolean polling, String cast) {
 		Set<String> seen = new HashSet<>();
 		Deque<List<Integer>> open = new ArrayDeque<>();
 		open.push(List.of());
 		int ends = 0;
 		while (!open.isEmpty()) {
 			List<Integer> path = open.pop();
-			LocalQueueModel model = new LocalQueueModel(handOvers, cast);
+			LocalQueueModel model = new LocalQueueModel(handOvers, polling, cast);
 			path.forEach(model::step);
 			if (!seen.add(model.state())) {
 				continue;

@@ -2,7 +2,12 @@ package dev.dblock.core;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 
 import dev.dblock.LossReason;
 import org.junit.jupiter.api.Test;
@@ -23,6 +28,8 @@ class LocalQueueTests {
 
 	private final Waiter waiter = new Waiter(TERMS);
 
+	private long pollNanos;
+
 	@Test
 	void letsOtherProcessesGoFirstAfterTheLockHasGoneRoundHereForLong() {
 		LocalQueue queue = queue(LONG);
@@ -32,13 +39,111 @@ class LocalQueueTests {
 	}
 
 	@Test
-	void letsThemGoFirstForLessTimeAfterEachOfTheNextReleases() {
+	void doesNotYieldAgainToAReleaseElsewhere() {
 		LocalQueue queue = queue(LONG);
 		giveBackAfterLong(queue, Duration.ofMillis(30));
-		for (long expected : new long[] { 30, 20, 10, 0, 0 }) {
-			pass(Duration.ofNanos(queue.pauseBeforeAsking(this.waiter)));
-			queue.signal();
-			assertThat(queue.pauseBeforeAsking(this.waiter)).isEqualTo(Duration.ofMillis(expected).toNanos());
+		assertThat(queue.isYielding()).isTrue();
+		pass(Duration.ofMillis(60));
+		assertThat(queue.isYielding()).isFalse();
+		queue.signal();
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
+	}
+
+	@Test
+	void yieldsForAWholePollIntervalWhereOtherProcessesPoll() {
+		this.pollNanos = LONG.toNanos();
+		LocalQueue queue = queue(LONG);
+		assertThatIsYieldedFor(queue, Duration.ofMillis(30), LONG.plusMillis(60));
+		queue.signal();
+		pass(LONG);
+		assertThat(queue.beginAsking(this.waiter)).isNull();
+		pass(Duration.ofMillis(60));
+		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+	}
+
+	@Test
+	void yieldsToProcessesThatPollOnlyAfterATurnAsLongAsTheirInterval() {
+		this.pollNanos = LONG.plusMillis(1).toNanos();
+		assertThatIsYieldedFor(queue(LONG), Duration.ofMillis(30), Duration.ofMillis(60));
+	}
+
+	@Test
+	void beginsANewTurnOnlyAfterAnotherProcessCouldHaveHadTheLock() {
+		this.pollNanos = LONG.toNanos();
+		LocalQueue queue = queue(Duration.ofMillis(100));
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		Waiter next = new Waiter(TERMS);
+		queue.join(next);
+		assertThat(queue.beginAskingAtLast(this.waiter)).isNotNull();
+		assertThat(yieldAfterGrant(queue, this.waiter, Duration.ZERO, next)).as("out of turn").isEqualTo(LONG);
+		pass(LONG);
+		assertThat(queue.beginAsking(next)).isNotNull();
+		queue.join(this.waiter);
+		assertThat(yieldAfterGrant(queue, next, LONG.minusMillis(1), this.waiter)).as("within its turn").isZero();
+		pass(Duration.ofMillis(1));
+		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		queue.refused(this.waiter, new AskPlan(Outcome.refused(null), 1, WaitCause.POLL, this.nanos.get()));
+		queue.join(next);
+		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		assertThat(yieldAfterGrant(queue, this.waiter, LONG.minusMillis(1), next)).as("after others").isZero();
+	}
+
+	/**
+	 * Hold the lock for a while and release it in no time.
+	 */
+	private Duration yieldAfterGrant(LocalQueue queue, Waiter granted, Duration held, Waiter next) {
+		Lease lease = lease();
+		queue.granted(lease, granted);
+		pass(held);
+		queue.releasing();
+		queue.ended(lease);
+		queue.released(0);
+		return Duration.ofNanos(queue.pauseBeforeAsking(next));
+	}
+
+	/**
+	 * A crowd that always wants the lock, and a process that looks for it at intervals:
+	 * wherever its looks fall, one of the first few finds the lock free.
+	 */
+	@Test
+	void isFoundFreeByEveryProcessThatPolls() {
+		this.pollNanos = LONG.toNanos();
+		LocalQueue queue = queue(Duration.ofMillis(100));
+		List<long[]> free = new ArrayList<>();
+		long start = this.nanos.get();
+		Deque<Waiter> crowd = new ArrayDeque<>();
+		for (int i = 0; i < 4; i++) {
+			crowd.add(new Waiter(TERMS));
+			queue.join(crowd.getLast());
+		}
+		while (this.nanos.get() - start < Duration.ofSeconds(20).toNanos()) {
+			Waiter holder = crowd.remove();
+			pass(Duration.ofNanos(Math.max(0, queue.pauseBeforeAsking(holder))));
+			assertThat(queue.beginAsking(holder)).isNotNull();
+			Lease lease = lease();
+			queue.granted(lease, holder);
+			if (!free.isEmpty()) {
+				free.get(free.size() - 1)[1] = this.nanos.get() - start;
+			}
+			for (Waiter next = holder; next != null; next = handOver(queue, lease)) {
+				lease = (next == holder) ? lease : next.handed().lease();
+				crowd.remove(next);
+				pass(Duration.ofMillis(5));
+				crowd.add(new Waiter(TERMS));
+				queue.join(crowd.getLast());
+			}
+			queue.releasing();
+			queue.ended(lease);
+			pass(Duration.ofMillis(2));
+			free.add(new long[] { this.nanos.get() - start, Long.MAX_VALUE });
+			queue.released(Duration.ofMillis(2).toNanos());
+		}
+		for (int first = 0; first < 15_000; first += 7) {
+			int begin = first;
+			assertThat(IntStream.range(0, 3).mapToLong((look) -> begin + look * LONG.toMillis()).anyMatch((look) -> {
+				long at = Duration.ofMillis(look).toNanos();
+				return free.stream().anyMatch((gap) -> gap[0] <= at && at < gap[1]);
+			})).as("the first looks from %d ms on", first).isTrue();
 		}
 	}
 
@@ -348,7 +453,8 @@ class LocalQueueTests {
 	}
 
 	private LocalQueue queue(HandOffSettings settings) {
-		return new LocalQueues(settings, LocalQueue.LONGEST_RELEASE_NANOS, this.nanos::get).enter("name");
+		return new LocalQueues(settings, LocalQueue.LONGEST_RELEASE_NANOS, () -> this.pollNanos, this.nanos::get)
+			.enter("name");
 	}
 
 	private Lease lease() {

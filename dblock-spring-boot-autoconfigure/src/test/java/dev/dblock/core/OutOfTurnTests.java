@@ -73,6 +73,8 @@ class OutOfTurnTests {
 		Worker<LockAttempt> waiter = Worker
 			.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(Duration.ofHours(1))));
 		LockWorld.eventually().until(() -> queue.waiters() == 1);
+		LockWorld.eventually()
+			.untilAsserted(() -> assertThat(this.engine.signals().waiters()).as("listens for releases").isEqualTo(1));
 		LockRefusal refusal = refused(tryNow());
 		assertThat(refusal.holder()).isNull();
 		assertThat(refusal.describe())
@@ -130,9 +132,9 @@ class OutOfTurnTests {
 	}
 
 	private static void letOthersGoFirst(LocalQueue queue) {
-		Courtesy courtesy = (Courtesy) ReflectionTestUtils.getField(queue, "courtesy");
-		assertThat(courtesy).isNotNull();
-		courtesy.begin(1, System.nanoTime() + Duration.ofHours(1).toNanos());
+		CrossProcessYield yield = (CrossProcessYield) ReflectionTestUtils.getField(queue, "crossProcessYield");
+		assertThat(yield).isNotNull();
+		yield.begin(1, System.nanoTime() + Duration.ofHours(1).toNanos());
 	}
 
 	private LockAttempt tryNow() {

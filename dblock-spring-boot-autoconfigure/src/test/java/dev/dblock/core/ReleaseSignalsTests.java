@@ -178,6 +178,20 @@ class ReleaseSignalsTests {
 	}
 
 	@Test
+	void itPollsWhereReleasesWereToBeReportedAndAreNot() throws Exception {
+		ReleaseSignals signals = this.engine.signals();
+		assertThat(signals.isPolling()).as("before anything was waited for").isFalse();
+		waitInVain("b");
+		assertThat(signals.isPolling()).as("before the feed listens").isTrue();
+		this.feed.tell(ReleaseListener::listening);
+		assertThat(signals.isPolling()).as("while it listens").isFalse();
+		this.feed.tell((listener) -> listener.interrupted("the primary is gone"));
+		assertThat(signals.isPolling()).as("while it is interrupted").isTrue();
+		this.feed.tell((listener) -> listener.unsupported("no change streams"));
+		assertThat(signals.isPolling()).as("without a feed").isTrue();
+	}
+
+	@Test
 	void aFeedThatIsOpenIsOpenedOnce() throws Exception {
 		waitInVain("b");
 		waitInVain("c");

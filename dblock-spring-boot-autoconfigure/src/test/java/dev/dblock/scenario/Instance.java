@@ -55,6 +55,12 @@ final class Instance implements AutoCloseable {
 	 * @param clockAllowance by how much the servers' clocks may differ
 	 */
 	Instance(String name, String uri, String database, Duration clockAllowance) {
+		this(name, uri, database, clockAllowance, new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
+				new HandOffSettings(10_000, Duration.ofMillis(100)));
+	}
+
+	Instance(String name, String uri, String database, Duration clockAllowance, PollSettings poll,
+			HandOffSettings handOff) {
 		this.client = MongoClients.create(MongoClientSettings.builder()
 			.applyConnectionString(new ConnectionString(uri))
 			.applicationName(name)
@@ -64,10 +70,7 @@ final class Instance implements AutoCloseable {
 				StatementDialect.AUTO, true);
 		this.engine = new DefaultLockEngine(
 				new MongoLockRepository(new SimpleMongoClientDatabaseFactory(this.client, database), settings),
-				new EngineSettings("", name, DEFAULTS, TIMEOUT,
-						new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
-						new HandOffSettings(10_000, Duration.ofMillis(100))),
-				List.of(this.losses));
+				new EngineSettings("", name, DEFAULTS, TIMEOUT, poll, handOff), List.of(this.losses));
 		this.locks = new LockTemplate(this.engine);
 	}
 

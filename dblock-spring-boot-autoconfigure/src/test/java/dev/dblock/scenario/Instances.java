@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import com.mongodb.client.MongoCollection;
+import dev.dblock.core.HandOffSettings;
+import dev.dblock.core.PollSettings;
 import dev.dblock.testing.MongoServer;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -45,7 +47,14 @@ final class Instances implements AutoCloseable {
 	}
 
 	Instance start(String name, Duration clockAllowance) {
-		Instance instance = new Instance(name, this.server.uri(), this.database, clockAllowance);
+		return started(name, new Instance(name, this.server.uri(), this.database, clockAllowance));
+	}
+
+	Instance start(String name, PollSettings poll, HandOffSettings handOff) {
+		return started(name, new Instance(name, this.server.uri(), this.database, CLOCK_ALLOWANCE, poll, handOff));
+	}
+
+	private Instance started(String name, Instance instance) {
 		this.started.add(0, instance);
 		// Connected, the dialect found out and the index made before anything is timed
 		instance.locks().acquire("first of " + name).release();

@@ -26,7 +26,8 @@ public class SharedLock {
 	private static final AskPlan WHEN_TOLD = new AskPlan(Outcome.refused(null), 1, WaitCause.SLOW_POLL,
 			Long.MAX_VALUE / 2);
 
-	private final LocalQueues queues = new LocalQueues(new HandOffSettings(1, Duration.ofDays(1)), NO_END, () -> 0);
+	private final LocalQueues queues = new LocalQueues(new HandOffSettings(1, Duration.ofDays(1)), NO_END, () -> 0,
+			() -> 0);
 
 	private final Store store = new Store();
 

@@ -1,0 +1,74 @@
+package dev.dblock.core;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * The pause in which the waiters of one process leave a lock to other processes, after it
+ * has been handed over among them for as long as it may.
+ */
+final class CrossProcessYield {
+
+	/**
+	 * A store that took longer to release is itself slow, and a longer pause here would
+	 * not help anyone.
+	 */
+	static final long LONGEST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+	private final LongSupplier pollNanos;
+
+	private long turnSinceNanos;
+
+	private boolean turnOver;
+
+	private long untilNanos;
+
+	/**
+	 * No pause yet, at the beginning of a turn.
+	 * @param pollNanos how long other processes may take to see that the lock is free
+	 * because they poll; zero while releases are reported
+	 * @param nanos the present time
+	 */
+	CrossProcessYield(LongSupplier pollNanos, long nanos) {
+		this.pollNanos = pollNanos;
+		this.turnSinceNanos = nanos;
+		this.untilNanos = nanos;
+	}
+
+	long leftNanos(long nanos) {
+		return this.untilNanos - nanos;
+	}
+
+	/**
+	 * This process has released the lock. Twice the time of a request is what other
+	 * processes need to hear of it and to ask. Those that poll may look just before the
+	 * pause and not again for a whole poll interval; since a pause of that length after
+	 * each run of hand-overs would leave the lock unused most of the time, it comes after
+	 * a turn of the same length.
+	 * @param requestNanos how long the release took
+	 * @param nanos the present time
+	 */
+	void begin(long requestNanos, long nanos) {
+		long pause = Math.min(LONGEST_NANOS, 2 * requestNanos);
+		long poll = this.pollNanos.getAsLong();
+		if (poll > 0 && nanos - this.turnSinceNanos >= poll) {
+			this.turnOver = true;
+			pause += poll;
+		}
+		this.untilNanos = nanos + pause;
+	}
+
+	/**
+	 * This process has the lock again.
+	 * @param afterOthers whether another process was seen to hold it before
+	 * @param nanos the present time
+	 */
+	void end(boolean afterOthers, long nanos) {
+		if (afterOthers || (this.turnOver && leftNanos(nanos) <= 0)) {
+			this.turnOver = false;
+			this.turnSinceNanos = nanos;
+		}
+		this.untilNanos = nanos;
+	}
+
+}
