@@ -31,7 +31,9 @@ import org.springframework.core.annotation.AliasFor;
  * meta-annotation. A method's own annotation comes before that of its class, an
  * implementation's before that of its interface. Calls from within the same object do not
  * pass the proxy and are not locked. A method that is called in a thread that works under
- * the same lock already re-enters it.
+ * the same lock already re-enters it: the lease then lasts at least as long as that
+ * method asks for, and is renewed while it runs if it asks for that, but the minimum and
+ * maximum hold are those of the outermost call.
  * <p>
  * Repeated, or together with an annotation of the application's own that has it, it locks
  * by several names, all or none: see {@link DistributedLocks}, which also has a method be

@@ -91,6 +91,18 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 		return work;
 	}
 
+	/**
+	 * Do something when work has ended, at once where there is none.
+	 */
+	static void whenEnded(@Nullable CompletionStage<?> work, Runnable action) {
+		if (work instanceof LastingWork<?> lasting) {
+			CompletableFuture<Void> unused = lasting.over.thenRun(action);
+		}
+		else {
+			action.run();
+		}
+	}
+
 	CompletionStage<Boolean> endOfWork() {
 		return this.over.thenCompose((ended) -> EndOfWork.completed(this));
 	}

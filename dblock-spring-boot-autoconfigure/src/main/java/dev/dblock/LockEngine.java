@@ -111,6 +111,27 @@ public interface LockEngine {
 	}
 
 	/**
+	 * Begin work under a lock that is held already. From now on the lease lasts at least
+	 * as long as the lease that the options ask for, and it is renewed automatically
+	 * until the work has ended if they ask for that. The server is asked only where the
+	 * lease would be too short otherwise. The rest of the options has no effect.
+	 * @param handle a handle of this engine
+	 * @param name the name as the application says it
+	 * @param options the options that the work would have acquired the lock with,
+	 * completed by the engine's own defaults
+	 * @return ends what this has begun; to be run when the work has ended
+	 * @throws IllegalArgumentException when the options are invalid
+	 * @throws LockLostException when the lock is not held any more
+	 * @throws org.springframework.dao.DataAccessException when the server cannot be
+	 * asked; the lease then stays as it was
+	 */
+	default Runnable reenter(LockHandle handle, String name, LockOptions options) {
+		handle.ensureHeld();
+		return () -> {
+		};
+	}
+
+	/**
 	 * Give a lock back under which no work was done, so that nothing is left of it: at
 	 * once, though a transaction is open or a minimum hold is not over. A server that
 	 * cannot be told is only logged.

@@ -29,6 +29,8 @@ final class LockHandleSet implements LockHandles, LockHandle {
 
 	private final Collection<Hold> acquired;
 
+	private final Collection<Runnable> reentries;
+
 	private final AtomicBoolean closed = new AtomicBoolean();
 
 	private final List<Runnable> news = new CopyOnWriteArrayList<>();
@@ -39,10 +41,12 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	 * Put locks together.
 	 * @param holds the hold of each by name, in the order in which they were acquired
 	 * @param acquired those that were acquired for this set
+	 * @param reentries each ends what the re-entry of another one has begun
 	 */
-	LockHandleSet(Map<String, Hold> holds, Collection<Hold> acquired) {
+	LockHandleSet(Map<String, Hold> holds, Collection<Hold> acquired, Collection<Runnable> reentries) {
 		this.holds = new LinkedHashMap<>(holds);
 		this.acquired = List.copyOf(acquired);
+		this.reentries = List.copyOf(reentries);
 	}
 
 	List<Hold> parts() {
@@ -160,6 +164,7 @@ final class LockHandleSet implements LockHandles, LockHandle {
 		boolean first = this.closed.compareAndSet(false, true);
 		if (first) {
 			forgetNews();
+			this.reentries.forEach(Runnable::run);
 		}
 		return first;
 	}

@@ -26,7 +26,11 @@ public interface LockOperations {
 
 	/**
 	 * Do something under a lock, waiting for it as configured. In a thread that works
-	 * under the same lock already, the work is done at once (re-entry).
+	 * under the same lock already, the work is done at once (re-entry). The lease then
+	 * lasts at least as long as this call asks for, counted from its beginning, and is
+	 * renewed until its end if it asks for that; the server is asked only where the lease
+	 * would be shorter otherwise. The maximum hold of the outermost call stays a limit of
+	 * the renewal.
 	 * <p>
 	 * The lock is released when the action returns, so its result must not stand for work
 	 * that goes on, or only begins, afterwards: a future that has not completed, a
@@ -446,15 +450,17 @@ public interface LockOperations {
 	 * <p>
 	 * <b>Who may do what.</b> The thread that locks has to unlock; in any other,
 	 * {@code unlock()} throws {@link IllegalMonitorStateException}. In the thread that
-	 * has locked it, the lock can be locked again (re-entry), also by {@link #execute}
-	 * and by annotated methods, and the other way round; it is given back at the
-	 * outermost end. A handle that the thread has acquired by hand is not re-entered
-	 * (unless it works {@link LockTemplate#within within} it): as long as it is held,
-	 * {@code tryLock} gives {@code false}, and {@code lock} and {@code lockInterruptibly}
-	 * throw {@link IllegalStateException} at once, since they would wait for the thread
-	 * itself. A thread that ends without unlocking leaves the lock to the end of its
-	 * lease, which is no longer renewed once the garbage collector has found that out.
-	 * Unlocked inside a transaction, the lock is given back at the end of that.
+	 * has locked it, the lock can be locked again (re-entry, which can lengthen the lease
+	 * as {@link #execute(String, LockedAction)} says, and then throws what that throws
+	 * where the server cannot be asked), also by {@link #execute} and by annotated
+	 * methods, and the other way round; it is released at the outermost end. A handle
+	 * that the thread has acquired by hand is not re-entered (unless it works
+	 * {@link LockTemplate#within within} it): as long as it is held, {@code tryLock}
+	 * gives {@code false}, and {@code lock} and {@code lockInterruptibly} throw
+	 * {@link IllegalStateException} at once, since they would wait for the thread itself.
+	 * A thread that ends without unlocking leaves the lock to the end of its lease, which
+	 * is no longer renewed once the garbage collector has found that out. Unlocked inside
+	 * a transaction, the lock is released at the end of that.
 	 * <p>
 	 * <b>How long it waits.</b> {@code lock} and {@code lockInterruptibly} wait until
 	 * they get it, whatever the options say, and go on asking while the server cannot be
@@ -466,8 +472,7 @@ public interface LockOperations {
 	 * once the application closes. At {@code unlock()} a server that cannot be told is
 	 * only logged, and the lease ends the lock.
 	 * @param name the name of the lock
-	 * @param options how to hold it; without {@code autoRenew}, each re-entry renews the
-	 * lease
+	 * @param options how to hold it
 	 * @return the lock
 	 * @throws IllegalArgumentException when the options cannot be
 	 */

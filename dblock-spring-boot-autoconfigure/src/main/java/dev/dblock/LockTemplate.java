@@ -52,9 +52,15 @@ public final class LockTemplate implements LockOperations {
 	public <T extends @Nullable Object, E extends Throwable> T execute(String name, LockOptions options,
 			LockedAction<T, E> action, LockedFallback<T, E> fallback) throws E {
 		String fullName = this.engine.fullName(name);
-		Hold entered = entered(fullName);
+		Hold entered = Hold.ofThread(this.engine, fullName);
 		if (entered != null) {
-			return reentered(entered, action);
+			Runnable reentry = this.engine.reenter(entered.handle(), name, options);
+			try {
+				return reentered(entered, action);
+			}
+			finally {
+				reentry.run();
+			}
 		}
 		LockAttempt attempt = this.engine.acquire(name, options);
 		if (attempt instanceof LockRefusal refusal) {
@@ -90,18 +96,6 @@ public final class LockTemplate implements LockOperations {
 		return (unfinished instanceof CompletionStage || unfinished instanceof Future)
 				? "Use executeAsync, which holds the lock until a CompletionStage has completed"
 				: "Finish the work in the action";
-	}
-
-	/**
-	 * The lock of that name under which this thread works already.
-	 * @throws LockLostException when it is not held any more
-	 */
-	private @Nullable Hold entered(String fullName) {
-		Hold entered = Hold.ofThread(this.engine, fullName);
-		if (entered != null) {
-			entered.handle().ensureHeld();
-		}
-		return entered;
 	}
 
 	/**
@@ -201,12 +195,16 @@ public final class LockTemplate implements LockOperations {
 			LockedFallback<? extends @Nullable CompletionStage<T>, E> fallback, Consumer<? super T> check) throws E {
 		String fullName = this.engine.fullName(name);
 		boolean cancelWhenLost = this.engine.whenLost(name, options) == WhenLost.INTERRUPT;
-		Hold entered;
+		Hold entered = Hold.ofThread(this.engine, fullName);
 		LockAttempt attempt = null;
+		Runnable reentry = () -> {
+		};
 		try {
-			entered = entered(fullName);
 			if (entered == null) {
 				attempt = this.engine.acquire(name, options);
+			}
+			else {
+				reentry = this.engine.reenter(entered.handle(), name, options);
 			}
 		}
 		catch (LockException | DataAccessException ex) {
@@ -228,7 +226,13 @@ public final class LockTemplate implements LockOperations {
 		}
 		Hold hold = Objects.requireNonNull(entered);
 		boolean joined = hold.join();
-		CompletionStage<T> work = LastingWork.until(hold, cancelWhenLost, () -> reentered(hold, action), check);
+		CompletionStage<T> work = null;
+		try {
+			work = LastingWork.until(hold, cancelWhenLost, () -> reentered(hold, action), check);
+		}
+		finally {
+			LastingWork.whenEnded(work, reentry);
+		}
 		return joined ? work : LastingWork.awaited(work);
 	}
 

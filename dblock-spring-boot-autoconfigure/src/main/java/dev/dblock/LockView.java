@@ -119,7 +119,7 @@ final class LockView implements Lock {
 		}
 		LockAttempt attempt = this.engine.acquire(this.name, this.options, wait);
 		if (attempt instanceof LockGrant grant) {
-			ThreadHold.begin(this.engine, grant.handle(), true);
+			ThreadHold.begin(this.engine, grant.handle());
 			return true;
 		}
 		return false;
@@ -127,20 +127,16 @@ final class LockView implements Lock {
 
 	private boolean reenter(String fullName) {
 		ThreadHold hold = ThreadHold.find(this.engine, fullName);
-		if (hold != null && hold.reenter(isUnrenewed())) {
+		if (hold != null && hold.reenter(this.name, this.options)) {
 			return true;
 		}
 		Hold outer = Hold.ofThread(this.engine, fullName);
 		if (outer == null) {
 			return false;
 		}
-		outer.handle().ensureHeld();
-		ThreadHold.begin(this.engine, outer.handle(), false);
+		Runnable reentry = this.engine.reenter(outer.handle(), this.name, this.options);
+		ThreadHold.beginInside(this.engine, outer.handle(), reentry);
 		return true;
-	}
-
-	private boolean isUnrenewed() {
-		return Boolean.FALSE.equals(this.engine.complete(this.name, this.options).autoRenew());
 	}
 
 	@Override

@@ -40,6 +40,10 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	private volatile @Nullable Hold hold;
 
+	/** Ends what the re-entry has begun, where the lock was held already. */
+	private volatile Runnable reentry = () -> {
+	};
+
 	private boolean givenBack;
 
 	/** Whether the lock was acquired for work that has not begun. */
@@ -116,7 +120,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	private void beginWork() throws Throwable {
 		Hold joined = this.hold;
 		if (joined != null) {
-			joined.handle().ensureHeld();
+			this.reentry = this.request.reenter(joined.handle());
 			beginUnder(joined);
 			return;
 		}
@@ -317,6 +321,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		Hold held = this.givenBack ? null : this.hold;
 		if (held != null) {
 			this.givenBack = true;
+			this.reentry.run();
 			held.forget(this.news);
 		}
 		return held;

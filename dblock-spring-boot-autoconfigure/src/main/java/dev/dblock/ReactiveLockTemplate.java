@@ -26,10 +26,11 @@ import org.springframework.transaction.reactive.TransactionContext;
  * sequence has terminated, and the subscriber is told after that, or when it cancels.
  * Cancelled while it waits, it leaves nothing behind. The sequence finds its lock in its
  * context ({@link #current()}); under the same lock already, be it by its context or by
- * the subscribing thread, it shares that hold, which then ends with the last of the two;
- * a lock that was taken by hand ({@link LockTemplate#within}), or that a transaction of
- * the subscribing thread keeps, ends with its owner. Inside a reactive transaction the
- * lock is given back when that has ended, and its commit depends on the lock.
+ * the subscribing thread, it shares that hold, which then ends with the last of the two
+ * and lasts at least as long as the sequence asks for (re-entry); a lock that was taken
+ * by hand ({@link LockTemplate#within}), or that a transaction of the subscribing thread
+ * keeps, ends with its owner. Inside a reactive transaction the lock is given back when
+ * that has ended, and its commit depends on the lock.
  * <p>
  * A lost lease shows as a {@link LockLostException} in place of the end of the sequence.
  * With {@link WhenLost#INTERRUPT} the sequence is cancelled, and its subscriber told, at
@@ -170,6 +171,14 @@ public final class ReactiveLockTemplate {
 			Hold joined = (found != null) ? found.shared() : null;
 			return (joined != null) ? joined
 					: ReactiveScope.kept(this.engine, fullName, ReactiveScope.transaction(context));
+		}
+
+		/**
+		 * Begin work under a lock that is held already.
+		 * @return ends what this has begun
+		 */
+		Runnable reenter(LockHandle handle) {
+			return this.engine.reenter(handle, this.name, this.options);
 		}
 
 		/**

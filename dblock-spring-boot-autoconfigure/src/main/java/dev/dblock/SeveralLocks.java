@@ -42,6 +42,9 @@ final class SeveralLocks {
 
 	private final List<Hold> joined = new ArrayList<>();
 
+	/** Each ends what a re-entry has begun. */
+	private final List<Runnable> reentries = new ArrayList<>();
+
 	private final long startNanos = System.nanoTime();
 
 	private @Nullable String lastEntered;
@@ -113,7 +116,7 @@ final class SeveralLocks {
 	}
 
 	LockHandleSet handles() {
-		return new LockHandleSet(this.holds, this.acquired);
+		return new LockHandleSet(this.holds, this.acquired, this.reentries);
 	}
 
 	private @Nullable LockRefusal acquireEach() {
@@ -137,11 +140,15 @@ final class SeveralLocks {
 			Hold hold = (this.around != null) ? this.around.find(lock.fullName())
 					: Hold.ofThread(this.engine, lock.fullName());
 			if (hold != null && join(hold)) {
-				hold.handle().ensureHeld();
+				reenter(lock, hold);
 				this.entered.put(lock.fullName(), hold);
 				this.lastEntered = lock.fullName();
 			}
 		}
+	}
+
+	private void reenter(Wanted lock, Hold hold) {
+		this.reentries.add(this.engine.reenter(hold.handle(), lock.name(), lock.options()));
 	}
 
 	/**
@@ -188,8 +195,8 @@ final class SeveralLocks {
 	}
 
 	/**
-	 * The work begins with all locks held, and with a whole lease of those that nobody
-	 * will renew.
+	 * The work begins with all locks held, and with a whole lease of those that are not
+	 * renewed from now on.
 	 */
 	private void begin() {
 		for (Wanted lock : this.wanted.values()) {
@@ -197,6 +204,10 @@ final class SeveralLocks {
 			if (hold != null && isRenewedForNow(lock)) {
 				hold.handle().renew();
 				hold.handle().stopRenewal();
+			}
+			Hold shared = this.entered.get(lock.fullName());
+			if (shared != null && !this.acquired.isEmpty()) {
+				reenter(lock, shared);
 			}
 		}
 		this.holds.values().forEach((hold) -> hold.handle().ensureHeld());
@@ -253,6 +264,7 @@ final class SeveralLocks {
 			giveBack(handle, () -> this.engine.giveBack(handle));
 		}
 		this.joined.forEach((hold) -> giveBack(hold.handle(), hold::leave));
+		this.reentries.forEach(Runnable::run);
 	}
 
 	private static void giveBack(LockHandle handle, Runnable way) {

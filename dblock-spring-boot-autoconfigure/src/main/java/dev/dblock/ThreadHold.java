@@ -1,6 +1,8 @@
 package dev.dblock;
 
+import java.util.ArrayDeque;
 import java.util.ConcurrentModificationException;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -28,7 +30,8 @@ final class ThreadHold {
 
 	private boolean owned;
 
-	private int count;
+	/** What each lock that was not unlocked yet has begun, the last one first. */
+	private final Deque<Runnable> entries = new ArrayDeque<>();
 
 	private boolean toldOfLoss;
 
@@ -71,11 +74,26 @@ final class ThreadHold {
 	}
 
 	/**
-	 * This thread has locked a name.
+	 * This thread has acquired a lock, which the last unlock releases.
 	 * @param handle the grant
-	 * @param owned whether the last unlock gives it back
 	 */
-	static void begin(LockEngine engine, LockHandle handle, boolean owned) {
+	static void begin(LockEngine engine, LockHandle handle) {
+		begin(engine, handle, true, () -> {
+		});
+	}
+
+	/**
+	 * This thread has locked a name under which it works already, and goes on to do so
+	 * after the last unlock.
+	 * @param handle the grant
+	 * @param reentry ends what the re-entry has begun
+	 */
+	static void beginInside(LockEngine engine, LockHandle handle, Runnable reentry) {
+		begin(engine, handle, false, reentry);
+		engine.attach(handle);
+	}
+
+	private static void begin(LockEngine engine, LockHandle handle, boolean owned, Runnable entry) {
 		Map<Key, ThreadHold> holds = HOLDS.get();
 		if (holds == null) {
 			holds = new HashMap<>();
@@ -84,10 +102,7 @@ final class ThreadHold {
 		ThreadHold hold = holds.computeIfAbsent(new Key(engine, handle.name()), ThreadHold::new);
 		hold.handle = handle;
 		hold.owned = owned;
-		hold.count = 1;
-		if (!owned) {
-			engine.attach(handle);
-		}
+		hold.entries.push(entry);
 	}
 
 	/**
@@ -99,30 +114,25 @@ final class ThreadHold {
 
 	/**
 	 * Lock once more.
-	 * @param renew whether nobody else renews the lease
+	 * @param name the name as the application says it
+	 * @param options how the lock would be acquired
 	 * @return {@code false} when the thread has to acquire the lock: it has nothing but
 	 * unlocks left of one that it was told to have lost
 	 * @throws LockLostException when the lock was lost, once
 	 */
-	boolean reenter(boolean renew) {
+	boolean reenter(String name, LockOptions options) {
 		LockHandle current = live();
 		if (current == null) {
 			writeOff();
 			return false;
 		}
 		try {
-			if (renew) {
-				current.renew();
-			}
-			else {
-				current.ensureHeld();
-			}
+			this.entries.push(this.key.engine().reenter(current, name, options));
 		}
 		catch (LockLostException ex) {
 			this.toldOfLoss = true;
 			throw ex;
 		}
-		this.count++;
 		return true;
 	}
 
@@ -135,8 +145,8 @@ final class ThreadHold {
 		if (lost == null) {
 			return;
 		}
-		this.owed += this.count;
-		this.count = 0;
+		this.owed += this.entries.size();
+		this.entries.clear();
 		this.handle = null;
 		this.toldOfLoss = false;
 		if (!this.owned) {
@@ -162,8 +172,8 @@ final class ThreadHold {
 			forgetIfOver();
 			throw lost(null);
 		}
-		this.count--;
-		boolean last = this.count == 0;
+		this.entries.pop().run();
+		boolean last = this.entries.isEmpty();
 		if (last) {
 			this.handle = null;
 			this.toldOfLoss = false;

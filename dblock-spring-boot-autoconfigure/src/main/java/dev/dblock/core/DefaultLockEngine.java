@@ -203,6 +203,13 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
+	public Runnable reenter(LockHandle handle, String name, LockOptions options) {
+		LeaseTerms wanted = this.settings.terms(name, this.settings.locks().before(name, options));
+		return (handle instanceof LeaseHandle mine) ? this.keeper.reenter(mine, wanted)
+				: LockEngine.super.reenter(handle, name, options);
+	}
+
+	@Override
 	public void giveBack(LockHandle handle) {
 		if (handle instanceof LeaseHandle mine) {
 			mine.giveBack();

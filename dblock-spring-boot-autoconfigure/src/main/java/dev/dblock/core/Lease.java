@@ -2,6 +2,8 @@ package dev.dblock.core;
 
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
 
 import dev.dblock.Durations;
 import dev.dblock.LockInfo;
@@ -16,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * weakly from here.
  */
 final class Lease {
+
+	static final Object OWNER = new Object();
 
 	private final Grant grant;
 
@@ -37,7 +41,10 @@ final class Lease {
 
 	private @Nullable SessionSlots sessionSlots;
 
-	private volatile boolean renewing;
+	/**
+	 * On whose behalf the lease is renewed: its owner, and work that re-enters the lock.
+	 */
+	private volatile Set<Object> renewers;
 
 	private volatile boolean aboutToEnd;
 
@@ -56,7 +63,7 @@ final class Lease {
 		this.owner = new LeaseOwner(owner);
 		this.grantedNanos = clock.nanoTime();
 		this.deadline = deadline;
-		this.renewing = terms.autoRenew();
+		this.renewers = terms.autoRenew() ? Set.of(OWNER) : Set.of();
 		this.nextAttemptNanos = deadline.sentNanos();
 	}
 
@@ -262,11 +269,30 @@ final class Lease {
 	}
 
 	boolean isRenewing() {
-		return this.renewing && !isBeyondMaxHold();
+		return !this.renewers.isEmpty() && !isBeyondMaxHold();
 	}
 
-	void renewing(boolean renewing) {
-		this.renewing = renewing;
+	boolean isRenewingForOwner() {
+		return this.renewers.contains(OWNER) && !isBeyondMaxHold();
+	}
+
+	/**
+	 * Have the lease renewed until this is stopped for the same renewer, or for all.
+	 */
+	synchronized void renewFor(Object renewer) {
+		Set<Object> all = new HashSet<>(this.renewers);
+		all.add(renewer);
+		this.renewers = Set.copyOf(all);
+	}
+
+	synchronized void stopRenewalFor(Object renewer) {
+		Set<Object> all = new HashSet<>(this.renewers);
+		all.remove(renewer);
+		this.renewers = Set.copyOf(all);
+	}
+
+	synchronized void stopRenewal() {
+		this.renewers = Set.of();
 	}
 
 	/**
@@ -276,7 +302,7 @@ final class Lease {
 	boolean abandon() {
 		boolean first = !this.abandoned;
 		this.abandoned = true;
-		this.renewing = false;
+		stopRenewal();
 		return first;
 	}
 

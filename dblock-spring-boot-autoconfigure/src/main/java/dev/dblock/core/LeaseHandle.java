@@ -123,7 +123,7 @@ final class LeaseHandle implements LockHandle {
 
 	@Override
 	public void stopRenewal() {
-		this.lease.renewing(false);
+		this.lease.stopRenewal();
 	}
 
 	@Override

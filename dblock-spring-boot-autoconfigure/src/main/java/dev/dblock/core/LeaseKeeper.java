@@ -24,6 +24,9 @@ final class LeaseKeeper {
 
 	private static final Logger logger = LoggerFactory.getLogger(LeaseKeeper.class);
 
+	private static final Runnable NOTHING = () -> {
+	};
+
 	private final LockRepository repository;
 
 	private final LeaseWatchdog watchdog;
@@ -221,9 +224,48 @@ final class LeaseKeeper {
 		checkNotOver(lease);
 	}
 
+	/**
+	 * Work begins that re-enters the lock. From now on the lease lasts at least as long
+	 * as that work would have acquired it for, and it is renewed while the work goes on
+	 * if it asks for that. Of a lock that a transaction keeps, the work is over when the
+	 * transaction is.
+	 * @param handle the handle of the lock
+	 * @param wanted how the work would have acquired it
+	 * @return ends the renewal for this work
+	 */
+	Runnable reenter(LeaseHandle handle, LeaseTerms wanted) {
+		Lease lease = handle.lease();
+		ensureHeld(lease);
+		boolean renewed = wanted.autoRenew() ? lease.isRenewing() : lease.isRenewingForOwner();
+		Runnable end = (wanted.autoRenew() && !lease.isRenewingForOwner()) ? renewForReentry(lease) : NOTHING;
+		try {
+			boolean shorter = wanted.lease().compareTo(lease.terms().lease()) <= 0;
+			if (!(renewed && shorter) && lease.remaining().compareTo(wanted.lease()) < 0) {
+				if (shorter) {
+					renew(lease);
+				}
+				else {
+					extend(lease, wanted.lease());
+				}
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			end.run();
+			throw ex;
+		}
+		return handle.isClosed() ? NOTHING : end;
+	}
+
+	private Runnable renewForReentry(Lease lease) {
+		Object renewer = new Object();
+		lease.renewFor(renewer);
+		this.watchdog.tickWithin(0);
+		return () -> lease.stopRenewalFor(renewer);
+	}
+
 	void startRenewal(Lease lease) {
 		checkNotOver(lease);
-		lease.renewing(true);
+		lease.renewFor(Lease.OWNER);
 		this.watchdog.tickWithin(0);
 	}
 
