@@ -40,6 +40,14 @@ final class CrossProcessYield {
 	}
 
 	/**
+	 * Whether this is a pause for processes that poll. One of those may look at any time
+	 * of it, so nobody here may have the lock before its end.
+	 */
+	boolean isForPolling(long nanos) {
+		return this.turnOver && leftNanos(nanos) > 0;
+	}
+
+	/**
 	 * This process has released the lock. Twice the time of a request is what other
 	 * processes need to hear of it and to ask. Those that poll may look just before the
 	 * pause and not again for a whole poll interval; since a pause of that length after

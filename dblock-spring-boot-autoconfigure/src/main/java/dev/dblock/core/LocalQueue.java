@@ -60,6 +60,9 @@ final class LocalQueue {
 
 	private volatile @Nullable AskPlan plan;
 
+	/** Whether the last answer, for those who wait now, was a grant. */
+	private boolean granted;
+
 	private boolean signalled;
 
 	private boolean asking;
@@ -227,8 +230,14 @@ final class LocalQueue {
 			return Outcome.refused(mine.describe(acquirer));
 		}
 		AskPlan last = this.plan;
-		waiter.awaitAnswer(last == null);
-		return (last != null) ? last.last() : null;
+		if (last != null) {
+			return last.last();
+		}
+		if (this.granted || this.crossProcessYield.isForPolling(now())) {
+			return Outcome.OTHERS_FIRST;
+		}
+		waiter.awaitAnswer(true);
+		return null;
 	}
 
 	/**
@@ -289,15 +298,17 @@ final class LocalQueue {
 
 	/**
 	 * A waiter whose time is up is about to ask the store, before it goes without knowing
-	 * whether the name is free. It does not let others go first for that, and if it is
-	 * granted the lock, that was not the turn of those who wait here.
+	 * whether the name is free. It does not let others go first for that, except those
+	 * who poll, and if it is granted the lock, that was not the turn of those who wait
+	 * here.
 	 * @param waiter the waiter
 	 * @return why it asks, or {@code null} when it is not its turn, or when it is known
 	 * that somebody else has the lock
 	 */
 	synchronized @Nullable WaitCause beginAskingAtLast(Waiter waiter) {
 		long now = now();
-		if (pauseUntilTold(waiter, now) > 0 || (this.plan != null && !this.signalled)) {
+		if (pauseUntilTold(waiter, now) > 0 || (this.plan != null && !this.signalled)
+				|| this.crossProcessYield.isForPolling(now)) {
 			return null;
 		}
 		this.outOfTurn = this.crossProcessYield.leftNanos(now) > 0;
@@ -348,6 +359,7 @@ final class LocalQueue {
 			this.asking = false;
 			this.outOfTurn = false;
 			this.plan = next;
+			this.granted = false;
 			this.waiters.forEach(Waiter::answered);
 		}
 	}
@@ -362,8 +374,9 @@ final class LocalQueue {
 	synchronized void granted(Lease lease, @Nullable Waiter waiter) {
 		this.holder = lease;
 		this.handOvers = 0;
-		boolean afterOthers = this.plan != null;
+		boolean afterOthers = this.plan != null && this.plan.last().failure() == null;
 		this.plan = null;
+		this.granted = true;
 		boolean inTurn = waiter != null && !this.outOfTurn;
 		if (waiter != null) {
 			this.waiters.remove(waiter);
@@ -476,6 +489,7 @@ final class LocalQueue {
 		else {
 			this.signalled = false;
 			this.plan = null;
+			this.granted = false;
 		}
 	}
 

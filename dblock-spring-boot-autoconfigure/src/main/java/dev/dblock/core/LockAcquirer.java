@@ -35,8 +35,6 @@ final class LockAcquirer {
 
 	private static final int MOST_DOUBLINGS = 20;
 
-	private static final String LATER = "Threads of this application wait for it, and others are to have it first";
-
 	private final LockRequests requests;
 
 	private final EngineSettings settings;
@@ -113,7 +111,7 @@ final class LockAcquirer {
 		if (mine != null) {
 			return new LockRefusal(name, mine.describe(this.settings.acquirer()), Duration.ZERO);
 		}
-		return queue.letsOthersGoFirst() ? new LockRefusal(name, null, Duration.ZERO, LATER) : null;
+		return queue.letsOthersGoFirst() ? Outcome.OTHERS_FIRST.refusal(name, Duration.ZERO) : null;
 	}
 
 	private LockAttempt accept(LeaseHandle handle) {

@@ -17,11 +17,19 @@ import org.springframework.dao.QueryTimeoutException;
  */
 record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullable DataAccessException failure) {
 
+	/**
+	 * The lock may be free, but it is the turn of others, in this process or elsewhere.
+	 */
+	static final Outcome OTHERS_FIRST = new Outcome(null, null, null);
+
+	private static final String OTHERS_FIRST_REMARK = "Threads of this application wait for it, and others are to have it "
+			+ "first";
+
 	static Outcome granted(LeaseHandle handle) {
 		return new Outcome(handle, null, null);
 	}
 
-	static Outcome refused(@Nullable LockInfo holder) {
+	static Outcome refused(LockInfo holder) {
 		return new Outcome(null, holder, null);
 	}
 
@@ -55,7 +63,7 @@ record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullabl
 		if (this.failure != null) {
 			throw this.failure;
 		}
-		return new LockRefusal(name, this.holder, waited);
+		return new LockRefusal(name, this.holder, waited, equals(OTHERS_FIRST) ? OTHERS_FIRST_REMARK : null);
 	}
 
 	/**

@@ -193,15 +193,20 @@ final class LocalQueueModel {
 				.append(isHeadStart())
 				.append(isTurnOver(queue))
 				.append(queue.plan() == null)
+				.append(field(queue, "granted"))
 				.append((streak != null) ? ReflectionTestUtils.getField(streak, "count") : "");
 		}
 		return state.toString();
 	}
 
 	private boolean isTurnOver(LocalQueue queue) {
-		Object yield = Objects.requireNonNull(field(queue, "crossProcessYield"));
+		CrossProcessYield yield = yieldOf(queue);
 		long since = (long) Objects.requireNonNull(ReflectionTestUtils.getField(yield, "turnSinceNanos"));
 		return this.nanos - since >= POLL_NANOS || Boolean.TRUE.equals(ReflectionTestUtils.getField(yield, "turnOver"));
+	}
+
+	private static CrossProcessYield yieldOf(LocalQueue queue) {
+		return (CrossProcessYield) Objects.requireNonNull(field(queue, "crossProcessYield"));
 	}
 
 	private static @Nullable Object field(LocalQueue queue, String name) {
@@ -331,7 +336,7 @@ final class LocalQueueModel {
 				case ASK -> this.at = ask();
 				case REFUSED -> {
 					place().refused(waiter(),
-							new AskPlan(Outcome.refused(null), 1, WaitCause.SLOW_POLL, Long.MAX_VALUE / 2));
+							new AskPlan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, Long.MAX_VALUE / 2));
 					this.at = this.asksAtLast ? At.QUIT : At.LOOK;
 				}
 				case GRANTED -> {
@@ -383,7 +388,9 @@ final class LocalQueueModel {
 		 */
 		private At askAtLast() {
 			this.awaitsAnswer = false;
+			boolean turnOfOthers = yieldOf(place()).isForPolling(LocalQueueModel.this.nanos);
 			if (place().beginAskingAtLast(waiter()) != null) {
+				check(!turnOfOthers, "Asked though processes that poll have their turn");
 				this.asksAtLast = true;
 				this.at = At.ASK;
 				checkThatItMayAsk();

@@ -38,6 +38,13 @@ class LocalQueueModelTests {
 				Arguments.of(1, "WSX"), Arguments.of(1, "WWST"), Arguments.of(1000, "SSX"));
 	}
 
+	/**
+	 * Others get their turn where the hand-overs are limited.
+	 */
+	static Stream<Arguments> castsThatPause() {
+		return casts().filter((cast) -> (int) cast.get()[0] <= 1);
+	}
+
 	@ParameterizedTest(name = "{1}, {0} hand-overs")
 	@MethodSource("casts")
 	void everyOrderServesEverybodyOnceInTurn(int handOvers, String cast) {
@@ -45,7 +52,7 @@ class LocalQueueModelTests {
 	}
 
 	@ParameterizedTest(name = "{1}, {0} hand-overs")
-	@MethodSource("casts")
+	@MethodSource("castsThatPause")
 	void everyOrderDoesSoWhereOtherProcessesPoll(int handOvers, String cast) {
 		assertThatEverybodyIsServedOnceInTurn(handOvers, true, cast);
 	}

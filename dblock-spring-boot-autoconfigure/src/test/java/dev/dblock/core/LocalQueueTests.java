@@ -73,16 +73,17 @@ class LocalQueueTests {
 		LocalQueue queue = queue(Duration.ofMillis(100));
 		giveBackAfterLong(queue, Duration.ofMillis(30));
 		Waiter next = new Waiter(TERMS);
+		assertThat(queue.beginAskingAtLast(this.waiter)).as("at the end of its wait").isNull();
+		assertThat(queue.known(this.waiter, "me")).isEqualTo(Outcome.OTHERS_FIRST);
+		queue.quit(this.waiter);
 		queue.join(next);
-		assertThat(queue.beginAskingAtLast(this.waiter)).isNotNull();
-		assertThat(yieldAfterGrant(queue, this.waiter, Duration.ZERO, next)).as("out of turn").isEqualTo(LONG);
-		pass(LONG);
+		pass(LONG.plusMillis(60));
 		assertThat(queue.beginAsking(next)).isNotNull();
 		queue.join(this.waiter);
 		assertThat(yieldAfterGrant(queue, next, LONG.minusMillis(1), this.waiter)).as("within its turn").isZero();
 		pass(Duration.ofMillis(1));
 		assertThat(queue.beginAsking(this.waiter)).isNotNull();
-		queue.refused(this.waiter, new AskPlan(Outcome.refused(null), 1, WaitCause.POLL, this.nanos.get()));
+		queue.refused(this.waiter, new AskPlan(Outcome.OTHERS_FIRST, 1, WaitCause.POLL, this.nanos.get()));
 		queue.join(next);
 		assertThat(queue.beginAsking(this.waiter)).isNotNull();
 		assertThat(yieldAfterGrant(queue, this.waiter, LONG.minusMillis(1), next)).as("after others").isZero();
@@ -204,7 +205,7 @@ class LocalQueueTests {
 		Waiter next = new Waiter(TERMS);
 		queue.join(next);
 		assertThat(queue.beginAskingAtLast(this.waiter)).isNotNull();
-		queue.refused(this.waiter, new AskPlan(Outcome.refused(null), 1, WaitCause.SLOW_POLL, this.nanos.get()));
+		queue.refused(this.waiter, new AskPlan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, this.nanos.get()));
 		assertThat(queue.beginAskingAtLast(this.waiter)).as("knows the answer").isNull();
 		queue.signal();
 		assertThat(queue.beginAskingAtLast(this.waiter)).as("which may be another now").isNotNull();
@@ -245,7 +246,7 @@ class LocalQueueTests {
 		queue.quit(this.waiter);
 		assertThat(queue.letsOthersGoFirst()).as("before the next one asks").isTrue();
 		assertThat(queue.beginAsking(next)).isNotNull();
-		queue.refused(next, new AskPlan(Outcome.refused(null), 1, WaitCause.SLOW_POLL, this.nanos.get()));
+		queue.refused(next, new AskPlan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, this.nanos.get()));
 		assertThat(queue.letsOthersGoFirst()).as("when it was answered").isFalse();
 	}
 

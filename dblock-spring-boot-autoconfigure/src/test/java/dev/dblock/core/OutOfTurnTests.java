@@ -101,6 +101,18 @@ class OutOfTurnTests {
 	}
 
 	@Test
+	void aWaitThatEndsWhileProcessesThatPollHaveTheirTurnIsRefusedWithoutARequest() {
+		LocalQueue queue = this.engine.queues().enter("a");
+		leaveToThoseWhoPoll(queue);
+		LockRefusal refusal = refused(this.engine.acquire("a", BRIEFLY));
+		assertThat(refusal.holder()).isNull();
+		assertThat(refusal.describe())
+			.endsWith("Threads of this application wait for it, and others are to have it first");
+		assertThat(this.repository.count(Kind.ACQUIRE)).isZero();
+		queue.leave();
+	}
+
+	@Test
 	void whoTriesAgainAndAgainDoesNotKeepWhoWaitsFromTheLock() throws Exception {
 		LatecomersClock clock = new LatecomersClock();
 		DefaultLockEngine engine = engine(new HandOffSettings(1000, BRIEF), clock);
@@ -132,9 +144,16 @@ class OutOfTurnTests {
 	}
 
 	private static void letOthersGoFirst(LocalQueue queue) {
-		CrossProcessYield yield = (CrossProcessYield) ReflectionTestUtils.getField(queue, "crossProcessYield");
-		assertThat(yield).isNotNull();
+		CrossProcessYield yield = new CrossProcessYield(() -> 0, System.nanoTime());
+		ReflectionTestUtils.setField(queue, "crossProcessYield", yield);
 		yield.begin(1, System.nanoTime() + Duration.ofHours(1).toNanos());
+	}
+
+	private static void leaveToThoseWhoPoll(LocalQueue queue) {
+		long hour = Duration.ofHours(1).toNanos();
+		CrossProcessYield yield = new CrossProcessYield(() -> hour, System.nanoTime() - 2 * hour);
+		yield.begin(1, System.nanoTime());
+		ReflectionTestUtils.setField(queue, "crossProcessYield", yield);
 	}
 
 	private LockAttempt tryNow() {

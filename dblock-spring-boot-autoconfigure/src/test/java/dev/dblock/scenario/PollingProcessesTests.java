@@ -12,8 +12,9 @@ import dev.dblock.core.PollSettings;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,21 +39,24 @@ class PollingProcessesTests {
 
 	private static final int TURNS = 5;
 
-	@Test
-	void crowdOfOneProcessLeavesTheLockToAnotherProcessThatPolls(MongoServer server) throws Exception {
+	@ParameterizedTest
+	@ValueSource(longs = { 100, 240_000 })
+	void crowdOfOneProcessLeavesTheLockToAnotherProcessThatPolls(long waitMillis, MongoServer server) throws Exception {
 		try (Instances instances = new Instances(server)) {
 			Instance crowd = instances.start("crowd", POLLS, HAND_OFF);
 			Instance other = instances.start("other", POLLS, HAND_OFF);
+			LockOptions wait = LockOptions.defaults().waitUpTo(Duration.ofMillis(waitMillis));
 			AtomicBoolean end = new AtomicBoolean();
 			AtomicInteger turns = new AtomicInteger();
 			List<Work<Boolean>> threads = new ArrayList<>();
 			for (int i = 0; i < 4; i++) {
 				threads.add(Work.start(() -> {
 					while (!end.get()) {
-						crowd.locks().execute("stock", PATIENTLY, () -> {
+						crowd.locks().execute("stock", wait, () -> {
 							turns.incrementAndGet();
 							crowd.locks().inspect("stock");
-						});
+							return true;
+						}, (refusal) -> false);
 					}
 				}));
 			}
