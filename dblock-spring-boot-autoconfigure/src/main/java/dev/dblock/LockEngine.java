@@ -122,6 +122,8 @@ public interface LockEngine {
 	 * @return ends what this has begun; to be run when the work has ended
 	 * @throws IllegalArgumentException when the options are invalid
 	 * @throws LockLostException when the lock is not held any more
+	 * @throws LockInterruptedException when the thread was interrupted while it asked the
+	 * server; its interrupt status is set
 	 * @throws org.springframework.dao.DataAccessException when the server cannot be
 	 * asked; the lease then stays as it was
 	 */

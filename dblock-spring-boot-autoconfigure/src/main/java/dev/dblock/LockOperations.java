@@ -29,8 +29,8 @@ public interface LockOperations {
 	 * under the same lock already, the work is done at once (re-entry). The lease then
 	 * lasts at least as long as this call asks for, counted from its beginning, and is
 	 * renewed until its end if it asks for that; the server is asked only where the lease
-	 * would be shorter otherwise. The maximum hold of the outermost call stays a limit of
-	 * the renewal.
+	 * would be shorter otherwise. After the maximum hold of the outermost call the lease
+	 * gets no longer.
 	 * <p>
 	 * The lock is released when the action returns, so its result must not stand for work
 	 * that goes on, or only begins, afterwards: a future that has not completed, a

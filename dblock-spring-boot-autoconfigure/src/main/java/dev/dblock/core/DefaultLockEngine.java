@@ -12,6 +12,7 @@ import dev.dblock.LockEngine;
 import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
+import dev.dblock.LockInterruptedException;
 import dev.dblock.LockListener;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
@@ -205,8 +206,13 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	@Override
 	public Runnable reenter(LockHandle handle, String name, LockOptions options) {
 		LeaseTerms wanted = this.settings.terms(name, this.settings.locks().before(name, options));
-		return (handle instanceof LeaseHandle mine) ? this.keeper.reenter(mine, wanted)
-				: LockEngine.super.reenter(handle, name, options);
+		try {
+			return (handle instanceof LeaseHandle mine) ? this.keeper.reenter(mine, wanted)
+					: LockEngine.super.reenter(handle, name, options);
+		}
+		catch (RepositoryInterruptedException ex) {
+			throw new LockInterruptedException(handle.name(), ex);
+		}
 	}
 
 	@Override

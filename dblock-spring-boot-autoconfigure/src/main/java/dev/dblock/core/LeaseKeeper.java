@@ -228,7 +228,7 @@ final class LeaseKeeper {
 	 * Work begins that re-enters the lock. From now on the lease lasts at least as long
 	 * as that work would have acquired it for, and it is renewed while the work goes on
 	 * if it asks for that. Of a lock that a transaction keeps, the work is over when the
-	 * transaction is.
+	 * transaction is. After the maximum hold nothing makes the lease longer.
 	 * @param handle the handle of the lock
 	 * @param wanted how the work would have acquired it
 	 * @return ends the renewal for this work
@@ -240,7 +240,8 @@ final class LeaseKeeper {
 		Runnable end = (wanted.autoRenew() && !lease.isRenewingForOwner()) ? renewForReentry(lease) : NOTHING;
 		try {
 			boolean shorter = wanted.lease().compareTo(lease.terms().lease()) <= 0;
-			if (!(renewed && shorter) && lease.remaining().compareTo(wanted.lease()) < 0) {
+			boolean enough = renewed && shorter || lease.remaining().compareTo(wanted.lease()) >= 0;
+			if (!enough && !lease.isBeyondMaxHold()) {
 				if (shorter) {
 					renew(lease);
 				}

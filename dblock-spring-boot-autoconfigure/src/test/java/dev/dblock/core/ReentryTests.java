@@ -5,16 +5,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.stream.Stream;
 
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
+import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
+import dev.dblock.LockUnavailableException;
 import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.core.Request.Kind;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,6 +32,7 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
@@ -239,7 +244,7 @@ class ReentryTests {
 	}
 
 	@Test
-	void renewalEndsWithTheMaximumHoldOfTheOuterCall() {
+	void getsNoLongerAfterTheMaximumHoldOfTheOuterCall() {
 		Way.EXECUTE.run(this.locks, SHORTLY.maxHold(LONG),
 				() -> Way.EXECUTE.run(this.locks, LockOptions.defaults(), () -> {
 					assertThat(isRenewing()).isTrue();
@@ -247,8 +252,57 @@ class ReentryTests {
 					this.world.clock().advance(LONG);
 					assertThat(isRenewing()).isFalse();
 					Way.EXECUTE.run(this.locks, LockOptions.defaults(),
-							() -> assertThat(handle().remaining()).as("once").isEqualTo(LockWorld.LEASE));
+							() -> assertThat(handle().remaining()).isEqualTo(SHORT));
+					Way.EXECUTE.run(this.locks, LONGER, () -> assertThat(handle().remaining()).isEqualTo(SHORT));
 				}));
+	}
+
+	@ParameterizedTest
+	@MethodSource("inner")
+	void throwsAsAcquiringWouldWhenInterrupted(Way inner) {
+		Way.EXECUTE.run(this.locks, SHORTLY, () -> {
+			this.repository.next(Kind.EXTEND, interruption());
+			AtomicBoolean begun = new AtomicBoolean();
+			ThrowingCallable reentry = () -> inner.run(this.locks, LONGER, () -> begun.set(true));
+			if (inner == Way.LOCK) {
+				assertThatNoException().as("lock() is not interrupted").isThrownBy(reentry);
+			}
+			else {
+				assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(reentry);
+			}
+			assertThat(begun.get()).isEqualTo(inner == Way.LOCK);
+			boolean inThisThread = inner != Way.REACTIVE;
+			assertThat(Thread.interrupted()).as("interrupt status").isEqualTo(inThisThread);
+		});
+	}
+
+	@Test
+	void interruptedLockThrowsInterruptedException() {
+		Way.EXECUTE.run(this.locks, SHORTLY, () -> {
+			this.repository.next(Kind.EXTEND, interruption());
+			assertThatExceptionOfType(InterruptedException.class)
+				.isThrownBy(() -> this.locks.asLock("a", LONGER).lockInterruptibly());
+			assertThat(Thread.interrupted()).as("interrupt status").isFalse();
+		});
+	}
+
+	private static Fault interruption() {
+		return Fault.lost(() -> {
+			Thread.currentThread().interrupt();
+			return new RepositoryInterruptedException(new IllegalStateException("scripted"));
+		});
+	}
+
+	@Test
+	void endsItsRenewalWhereAnotherOfSeveralLocksIsHeld() {
+		this.world.anotherProcess().acquire("b");
+		Way.EXECUTE.run(this.locks, SHORTLY, () -> {
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> this.locks.executeAll(List.of("a", "b"), LockOptions.defaults(), () -> {
+					throw new AssertionError("begun");
+				}));
+			assertThat(isRenewing()).isFalse();
+		});
 	}
 
 	@Test
