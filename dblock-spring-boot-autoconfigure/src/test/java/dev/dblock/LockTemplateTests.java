@@ -479,6 +479,9 @@ class LockTemplateTests {
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute("c", () -> this.template
 			.<String, RuntimeException>executeAsync("d", LockOptions.defaults(), () -> work, (refusal) -> work)));
 		assertThat(isHeld("c")).isFalse();
+		assertThatIllegalStateException().as("a future under one of two locks")
+			.isThrownBy(() -> this.template.executeAll(List.of("c", "e"), () -> this.template
+				.<String, RuntimeException>executeAsync("c", LockOptions.defaults(), () -> work, (refusal) -> work)));
 		work.complete("done");
 		assertThat(result.toCompletableFuture()).succeedsWithin(Duration.ofSeconds(60)).isEqualTo("done");
 		assertThat(isHeld("a") || isHeld("b")).isFalse();

@@ -261,6 +261,10 @@ final class Lease {
 		}
 	}
 
+	boolean isObserved() {
+		return this.observed != null;
+	}
+
 	void observedEnd(LockOutcome outcome, @Nullable Throwable error) {
 		ObservedHold observed = this.observed;
 		if (observed != null) {

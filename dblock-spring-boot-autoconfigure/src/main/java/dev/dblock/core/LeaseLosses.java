@@ -151,7 +151,9 @@ final class LeaseLosses {
 				this.listeners.onLost(handle, reason);
 			}
 			LockOutcome outcome = lease.isAbandoned() ? LockOutcome.ABANDONED : LockOutcome.LOST;
-			LockThreads.execute(this.callbacks, () -> lease.observedEnd(outcome, lease.lost()));
+			if (lease.isObserved()) {
+				LockThreads.execute(this.callbacks, () -> lease.observedEnd(outcome, lease.lost()));
+			}
 		});
 	}
 

@@ -160,6 +160,24 @@ class LeaseLossesTests {
 	}
 
 	@Test
+	void dependentsOfAFutureDelayNoOtherFutureUnderTheSameLock() {
+		LockTemplate template = template();
+		List<CompletableFuture<String>> inner = new ArrayList<>();
+		template.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> {
+			inner.add(begin(template, "a"));
+			inner.add(begin(template, "a"));
+			return new CompletableFuture<>();
+		}, LeaseLossesTests::refused);
+		AtomicInteger called = new AtomicInteger();
+		inner.forEach((future) -> future.whenComplete((result, failure) -> {
+			called.incrementAndGet();
+			awaitEnd();
+		}));
+		lose();
+		LockWorld.eventually().until(() -> called.get() == inner.size());
+	}
+
+	@Test
 	void dependentsOfAFutureDelayNeitherOtherFuturesNorListeners() throws Exception {
 		RecordingListener listener = new RecordingListener();
 		LockTemplate template = template(listener);
