@@ -156,7 +156,7 @@ final class LockHandleSet implements LockHandles, LockHandle {
 		}
 		catch (Throwable ex) {
 			logger.warn("One of the locks '{}' was lost, and what their holder wanted done then (onLost) failed. Other"
-					+ " callbacks and listeners are told nevertheless; mend the callback", name(), ex);
+					+ " callbacks and listeners run nevertheless; fix the callback", name(), ex);
 		}
 	}
 

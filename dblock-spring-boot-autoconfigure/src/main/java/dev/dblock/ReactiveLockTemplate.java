@@ -22,14 +22,14 @@ import org.springframework.transaction.reactive.TransactionContext;
  * </pre>
  *
  * Each subscription is on its own. It acquires the lock before it asks the supplier for
- * the sequence, in a thread that may wait for it; the lock is given back when the
- * sequence has terminated, and the subscriber is told after that, or when it cancels.
- * Cancelled while it waits, it leaves nothing behind. The sequence finds its lock in its
- * context ({@link #current()}); under the same lock already, be it by its context or by
- * the subscribing thread, it shares that hold, which then ends with the last of the two
- * and lasts at least as long as the sequence asks for (re-entry); a lock that was taken
- * by hand ({@link LockTemplate#within}), or that a transaction of the subscribing thread
- * keeps, ends with its owner. Inside a reactive transaction the lock is given back when
+ * the sequence, in a thread that may wait for it; the lock is released when the sequence
+ * has terminated, and the subscriber is told after that, or when it cancels. Cancelled
+ * while it waits, it leaves nothing behind. The sequence finds its lock in its context
+ * ({@link #current()}); under the same lock already, be it by its context or by the
+ * subscribing thread, it shares that hold, which then ends with the last of the two and
+ * lasts at least as long as the sequence asks for (re-entry); a lock that was taken by
+ * hand ({@link LockTemplate#within}), or that a transaction of the subscribing thread
+ * keeps, ends with its owner. Inside a reactive transaction the lock is released when
  * that has ended, and its commit depends on the lock.
  * <p>
  * A lost lease shows as a {@link LockLostException} in place of the end of the sequence.

@@ -66,7 +66,7 @@ final class LockListeners implements LockListener {
 		}
 		catch (Throwable ex) {
 			logger.warn("The lock '{}' was {}, but its listeners could not be told: the LockListener beans could not be"
-					+ " had. The lock is not affected; mend what the cause says", lock, what, ex);
+					+ " had. The lock is not affected; fix what the cause reports", lock, what, ex);
 		}
 	}
 
@@ -77,7 +77,7 @@ final class LockListeners implements LockListener {
 		catch (Throwable ex) {
 			logger.warn(
 					"The lock '{}' was {}, and the listener {} failed when it was told so. The lock is not affected,"
-							+ " and other listeners are told; mend that listener",
+							+ " and other listeners are notified; fix that listener",
 					lock, what, ClassUtils.getUserClass(listener).getName(), ex);
 		}
 	}

@@ -226,7 +226,7 @@ final class FailureTranslation {
 	 * Say what to do about a collection that could not be created.
 	 */
 	static String adviceOnCollection(MongoException cause) {
-		return advice(cause, "Grant the rights to find, insert, update, createCollection and createIndex there");
+		return advice(cause, "Grant the rights to find, insert, update and createIndex there");
 	}
 
 	private static String advice(MongoException cause, String whenDenied) {

@@ -236,7 +236,7 @@ class FenceIndexesTests {
 		}
 		assertThat(output.getOut()).containsOnlyOnce(WARNING)
 			.contains("nor the collection itself")
-			.contains("Grant the rights to find, insert, update, createCollection and createIndex there")
+			.contains("Grant the rights to find, insert, update and createIndex there")
 			.doesNotContain("fenced without it");
 	}
 
