@@ -38,16 +38,12 @@ record Mutant(String name, String source, List<Change> changes, List<String> exp
 						List.of(new Change("return remainingNanos(clock) <= 0;", "return false;")), OVERLAPS,
 						Trial.STOPS),
 				new Mutant("a client's clock for expiry", STATEMENTS,
-						List.of(new Change(
-								"List.of(doc(\"$replaceWith\", doc(\"$cond\", FREE, grant(request), ref(\"$$ROOT\"))))",
-								"""
-										List.of(BsonDocument.parse(doc("$replaceWith",
-												doc("$cond", FREE, grant(request), ref("$$ROOT")))
-											.toJson(org.bson.json.JsonWriterSettings.builder()
-												.outputMode(org.bson.json.JsonMode.EXTENDED).build())
-											.replace("\\"$$NOW\\"", "{\\"$date\\": {\\"$numberLong\\": \\""
-												+ System.currentTimeMillis() + "\\"}}")))""")),
-						OVERLAPS, Trial.CLOCK),
+						List.of(new Change("doc(\"$replaceWith\", doc(\"$cond\", FREE, granted, ref(\"$$ROOT\")))", """
+								BsonDocument.parse(doc("$replaceWith", doc("$cond", FREE, granted, ref("$$ROOT")))
+									.toJson(org.bson.json.JsonWriterSettings.builder()
+										.outputMode(org.bson.json.JsonMode.EXTENDED).build())
+									.replace("\\"$$NOW\\"", "{\\"$date\\": {\\"$numberLong\\": \\""
+										+ System.currentTimeMillis() + "\\"}}"))""")), OVERLAPS, Trial.CLOCK),
 				new Mutant("release by name", "mongodb/OperatorStatements.java",
 						List.of(new Change("updateUnrecorded(store, heldBy(lease), switch (mark)",
 								"updateUnrecorded(store, lock(lease.name()), switch (mark)")),
