@@ -596,10 +596,7 @@ class LockAcquirerTests {
 			throw new UnreachableStoreException("no server", new Exception());
 		});
 		Worker<LockAttempt> first = waitFor(BRIEF);
-		gate.awaitReached();
-		List<Worker<LockAttempt>> others = waitersBehindTheFirst();
-		this.world.clock().advance(BRIEF);
-		awaitLate(others.size());
+		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
 		gate.open();
 		assertThat(first.failure()).isInstanceOf(UnreachableStoreException.class);
 		for (Worker<LockAttempt> other : others) {
@@ -617,10 +614,7 @@ class LockAcquirerTests {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
 		Worker<LockAttempt> first = waitFor(BRIEF);
-		gate.awaitReached();
-		List<Worker<LockAttempt>> others = waitersBehindTheFirst();
-		this.world.clock().advance(BRIEF);
-		awaitLate(others.size());
+		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
 		gate.open();
 		for (Worker<LockAttempt> waiter : Stream.concat(Stream.of(first), others.stream()).toList()) {
 			assertThat(refused(waiter.result()).holder()).extracting(LockInfo::holder).isEqualTo(holder.holder());
@@ -633,10 +627,7 @@ class LockAcquirerTests {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
 		Worker<LockAttempt> first = waitFor(BRIEF);
-		gate.awaitReached();
-		List<Worker<LockAttempt>> others = waitersBehindTheFirst();
-		this.world.clock().advance(BRIEF);
-		awaitLate(others.size());
+		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
 		gate.open();
 		LockHandle kept = granted(first.result());
 		for (Worker<LockAttempt> other : others) {
@@ -650,10 +641,7 @@ class LockAcquirerTests {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
 		Worker<LockAttempt> first = waitFor(Duration.ofMinutes(1));
-		gate.awaitReached();
-		List<Worker<LockAttempt>> others = waitersBehindTheFirst();
-		this.world.clock().advance(BRIEF.plusMillis(999));
-		awaitLate(others.size());
+		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF.plusMillis(999));
 		this.world.clock().advance(Duration.ofMillis(1));
 		for (Worker<LockAttempt> other : others) {
 			assertThat(other.failure()).isInstanceOf(QueryTimeoutException.class)
@@ -670,10 +658,7 @@ class LockAcquirerTests {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
 		Worker<LockAttempt> first = waitFor(Duration.ofMinutes(1));
-		gate.awaitReached();
-		List<Worker<LockAttempt>> others = waitersBehindTheFirst();
-		this.world.clock().advance(BRIEF);
-		awaitLate(others.size());
+		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
 		this.world.engine().refuseWaiters();
 		for (Worker<LockAttempt> other : others) {
 			assertThat(other.failure()).isInstanceOf(LockShutdownException.class);
@@ -682,9 +667,15 @@ class LockAcquirerTests {
 		granted(first.result()).close();
 	}
 
-	private List<Worker<LockAttempt>> waitersBehindTheFirst() {
+	/**
+	 * Threads that wait behind the one that has asked, until their time is up.
+	 */
+	private List<Worker<LockAttempt>> lateWaitersBehindTheFirst(Gate gate, Duration passed) throws Exception {
+		gate.awaitReached();
 		List<Worker<LockAttempt>> others = IntStream.range(0, 7).mapToObj((i) -> waitFor(BRIEF)).toList();
 		LockWorld.eventually().until(() -> this.world.engine().queues().waiters() == 8);
+		this.world.clock().advance(passed);
+		awaitLate(others.size());
 		return others;
 	}
 
