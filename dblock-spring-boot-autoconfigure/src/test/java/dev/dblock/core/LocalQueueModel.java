@@ -1,15 +1,18 @@
 package dev.dblock.core;
 
+import java.lang.reflect.Field;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 
 import dev.dblock.LossReason;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.test.util.ReflectionTestUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * A queue, a store and some threads, each of which does what {@link LockAcquirer} and
@@ -48,6 +51,9 @@ final class LocalQueueModel {
 	private static final long POLL_NANOS = 500;
 
 	private static final long LONGEST_YIELD_NANOS = 2 * REQUEST_NANOS + POLL_NANOS;
+
+	/** Found once: they are read millions of times. */
+	private static final Map<String, Field> FIELDS = new HashMap<>();
 
 	static final LockClock STOPPED = new LockClock() {
 
@@ -181,7 +187,7 @@ final class LocalQueueModel {
 		}
 		state.append(this.line).append(this.stored == null).append(this.untold).append(queue == null);
 		if (queue != null) {
-			Object streak = ReflectionTestUtils.getField(queue, "streak");
+			Object streak = field(queue, "streak");
 			state.append(holder == null)
 				.append(field(queue, "givenBack") == null)
 				.append(field(queue, "releases"))
@@ -194,23 +200,28 @@ final class LocalQueueModel {
 				.append(isTurnOver(queue))
 				.append(queue.plan() == null)
 				.append(field(queue, "granted"))
-				.append((streak != null) ? ReflectionTestUtils.getField(streak, "count") : "");
+				.append((streak != null) ? field(streak, "count") : "");
 		}
 		return state.toString();
 	}
 
 	private boolean isTurnOver(LocalQueue queue) {
 		CrossProcessYield yield = yieldOf(queue);
-		long since = (long) Objects.requireNonNull(ReflectionTestUtils.getField(yield, "turnSinceNanos"));
-		return this.nanos - since >= POLL_NANOS || Boolean.TRUE.equals(ReflectionTestUtils.getField(yield, "turnOver"));
+		long since = (long) Objects.requireNonNull(field(yield, "turnSinceNanos"));
+		return this.nanos - since >= POLL_NANOS || Boolean.TRUE.equals(field(yield, "turnOver"));
 	}
 
 	private static CrossProcessYield yieldOf(LocalQueue queue) {
 		return (CrossProcessYield) Objects.requireNonNull(field(queue, "crossProcessYield"));
 	}
 
-	private static @Nullable Object field(LocalQueue queue, String name) {
-		return ReflectionTestUtils.getField(queue, name);
+	private static @Nullable Object field(Object target, String name) {
+		Field field = FIELDS.computeIfAbsent(target.getClass().getSimpleName() + "." + name, (key) -> {
+			Field found = Objects.requireNonNull(ReflectionUtils.findField(target.getClass(), name), key);
+			found.setAccessible(true);
+			return found;
+		});
+		return ReflectionUtils.getField(field, target);
 	}
 
 	@Override
