@@ -281,7 +281,7 @@ class DblockAutoConfigurationTests {
 				List<Throwable> thrown = new ArrayList<>();
 				context.getSourceApplicationContext()
 					.addApplicationListener((ContextClosedEvent event) -> thrown
-						.add(catchThrowable(() -> template.acquire("stock", WAITING))));
+						.add(catchThrowable(() -> template.acquire("stock", WAITING.waitUpTo(Duration.ofHours(1))))));
 				context.close();
 				assertThat(thrown).singleElement().isInstanceOf(LockShutdownException.class);
 			});

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
 class ManyLeasesTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(15);
+	private static final Duration LEASE = Duration.ofSeconds(30);
 
 	private static final int ROUNDS = 2;
 

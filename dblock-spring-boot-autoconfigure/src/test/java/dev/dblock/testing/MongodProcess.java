@@ -108,7 +108,8 @@ final class MongodProcess {
 			return;
 		}
 		int exit = requireStarted().exitValue();
-		if (exit == EXIT_PORT_TAKEN) {
+		// Two servers can bind a port at once, and then only one can listen on it
+		if (exit == EXIT_PORT_TAKEN || hasLogged("error listening for new connections")) {
 			throw new PortTakenException(this.port);
 		}
 		throw new IllegalStateException("mongod ended with exit code " + exit + "; " + lastWords());
@@ -119,10 +120,14 @@ final class MongodProcess {
 	 * taken.
 	 */
 	private boolean listens() {
+		return hasLogged("waiting for connections");
+	}
+
+	private boolean hasLogged(String message) {
 		try (InputStream written = Files.newInputStream(this.log)) {
 			written.skipNBytes(this.logBefore);
 			return new String(written.readAllBytes(), StandardCharsets.UTF_8).toLowerCase(Locale.ROOT)
-				.contains("waiting for connections");
+				.contains(message);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("the log of mongod cannot be read", ex);
