@@ -164,7 +164,7 @@ class LockModeTests {
 
 	@Test
 	void aLeaseIsRenewedForAsLongAsItIsHeld() {
-		this.localRunner.withPropertyValues("dblock.lease=600ms").run((context) -> {
+		this.localRunner.withPropertyValues("dblock.lease=3s").run((context) -> {
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			try (LockHandle handle = locks.acquire("stock")) {
 				Instant firstEnd = locks.inspect("stock").orElseThrow().expiresAt();
