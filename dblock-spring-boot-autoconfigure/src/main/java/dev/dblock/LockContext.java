@@ -4,6 +4,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Predicate;
 
+import dev.dblock.job.JobRun;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,16 @@ public final class LockContext {
 	public static Optional<LockHandle> current() {
 		Scope scope = CURRENT.get();
 		return (scope != null) ? Optional.of(scope.hold.handle()) : Optional.empty();
+	}
+
+	/**
+	 * The run of a job that this thread works for.
+	 * @return the run of the innermost lock that was granted for a planned time, or empty
+	 * outside of any
+	 */
+	public static Optional<JobRun> run() {
+		Hold hold = find((candidate) -> candidate.handle().run().isPresent());
+		return (hold != null) ? hold.handle().run() : Optional.empty();
 	}
 
 	/**

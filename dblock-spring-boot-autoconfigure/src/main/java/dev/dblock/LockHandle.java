@@ -1,6 +1,9 @@
 package dev.dblock;
 
 import java.time.Duration;
+import java.util.Optional;
+
+import dev.dblock.job.JobRun;
 
 /**
  * One acquisition of one lock. The handle may be used and closed from any thread.
@@ -98,6 +101,26 @@ public interface LockHandle extends AutoCloseable {
 	 * @param callback what to run
 	 */
 	void onLost(Runnable callback);
+
+	/**
+	 * The run of a job that the lock was granted for. It says which planned time that is,
+	 * which is an earlier one than was asked for when a crashed run is repeated.
+	 * @return the run as of the grant, without an outcome; empty if the lock was not
+	 * acquired for a planned time
+	 */
+	default Optional<JobRun> run() {
+		return Optional.empty();
+	}
+
+	/**
+	 * Report that the work under the lock failed, so that the release records the run of
+	 * the job as failed. {@code execute}, annotated methods, futures and reactive
+	 * sequences do this themselves. Has no effect on the lock, and none at all if the
+	 * lock was not acquired for a planned time.
+	 * @param cause what the work failed with
+	 */
+	default void runFailed(Throwable cause) {
+	}
 
 	/**
 	 * Give the lock back. While a transaction is open in which the lock was acquired, or

@@ -1,10 +1,12 @@
 package dev.dblock;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
+import dev.dblock.job.JobFiring;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,12 +26,33 @@ import org.jspecify.annotations.Nullable;
  * @param label what the lock is called in metrics: one of few texts, such as
  * {@code order-*} for {@code order-4711}; for annotated methods the name as it is
  * declared
+ * @param firing the planned time of a job that the lock is acquired for; {@code null} for
+ * a lock that has nothing to do with a schedule
  */
 public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo, @Nullable Duration minHold,
 		@Nullable Duration maxHold, @Nullable Boolean autoRenew, @Nullable WhenLost whenLost, @Nullable String why,
-		@Nullable String label) {
+		@Nullable String label, @Nullable JobFiring firing) {
 
 	private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null, null, null, null);
+
+	/**
+	 * Options of a lock that has nothing to do with a schedule.
+	 * @param lease how long the server keeps the lock without hearing from its holder
+	 * @param waitUpTo how long to wait for the lock; zero asks once
+	 * @param minHold how long the lock is unavailable to others from the grant
+	 * @param maxHold how long after the grant the lease is renewed at most
+	 * @param autoRenew whether the lease is renewed automatically
+	 * @param whenLost what happens to the acquiring thread when the lease is lost
+	 * @param why what the lock is acquired for
+	 * @param label what the lock is called in metrics
+	 * @throws IllegalArgumentException when a lease is not positive or another duration
+	 * is negative
+	 */
+	public LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo, @Nullable Duration minHold,
+			@Nullable Duration maxHold, @Nullable Boolean autoRenew, @Nullable WhenLost whenLost, @Nullable String why,
+			@Nullable String label) {
+		this(lease, waitUpTo, minHold, maxHold, autoRenew, whenLost, why, label, null);
+	}
 
 	/**
 	 * Check each option by itself.
@@ -80,7 +103,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions withLease(Duration lease) {
 		return new LockOptions(lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
-				this.why, this.label);
+				this.why, this.label, this.firing);
 	}
 
 	/**
@@ -91,7 +114,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions waitUpTo(Duration wait) {
 		return new LockOptions(this.lease, wait, this.minHold, this.maxHold, this.autoRenew, this.whenLost, this.why,
-				this.label);
+				this.label, this.firing);
 	}
 
 	/**
@@ -103,7 +126,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions minHold(Duration minHold) {
 		return new LockOptions(this.lease, this.waitUpTo, minHold, this.maxHold, this.autoRenew, this.whenLost,
-				this.why, this.label);
+				this.why, this.label, this.firing);
 	}
 
 	/**
@@ -115,7 +138,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions maxHold(Duration maxHold) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, maxHold, this.autoRenew, this.whenLost,
-				this.why, this.label);
+				this.why, this.label, this.firing);
 	}
 
 	/**
@@ -125,7 +148,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions autoRenew(boolean autoRenew) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, autoRenew, this.whenLost,
-				this.why, this.label);
+				this.why, this.label, this.firing);
 	}
 
 	/**
@@ -135,7 +158,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions whenLost(WhenLost whenLost) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, whenLost,
-				this.why, this.label);
+				this.why, this.label, this.firing);
 	}
 
 	/**
@@ -145,7 +168,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions why(String why) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
-				why, this.label);
+				why, this.label, this.firing);
 	}
 
 	/**
@@ -156,7 +179,31 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 */
 	public LockOptions label(String label) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
-				this.why, label);
+				this.why, label, this.firing);
+	}
+
+	/**
+	 * Acquire the lock for a planned time of the job that has the full name of the lock
+	 * as its id. Among all instances, at most one call is granted for each planned time,
+	 * and no call for a planned time that is not later than one that was run. Each call
+	 * of this method is a firing of its own: keep the options to ask again for the same
+	 * run, and call this method again to ask on behalf of another.
+	 * @param plannedAt the planned time, by the clock of the server
+	 * @return a copy with it
+	 * @see JobFiring
+	 */
+	public LockOptions plannedFor(Instant plannedAt) {
+		return firing(JobFiring.of(null, new JobFiring.Schedule.Planned(plannedAt), false));
+	}
+
+	/**
+	 * Acquire the lock for a firing of a job.
+	 * @param firing the firing
+	 * @return a copy with it
+	 */
+	public LockOptions firing(JobFiring firing) {
+		return new LockOptions(this.lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
+				this.why, this.label, firing);
 	}
 
 	/**
@@ -180,7 +227,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 		return new LockOptions(first(this.lease, defaults.lease), first(this.waitUpTo, defaults.waitUpTo),
 				first(this.minHold, defaults.minHold), first(this.maxHold, defaults.maxHold),
 				first(this.autoRenew, defaults.autoRenew), first(this.whenLost, defaults.whenLost),
-				first(this.why, defaults.why), first(this.label, defaults.label));
+				first(this.why, defaults.why), first(this.label, defaults.label), first(this.firing, defaults.firing));
 	}
 
 	private static <T> @Nullable T first(@Nullable T mine, @Nullable T other) {

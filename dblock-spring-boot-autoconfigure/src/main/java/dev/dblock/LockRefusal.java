@@ -2,6 +2,7 @@ package dev.dblock;
 
 import java.time.Duration;
 
+import dev.dblock.job.JobRefusal;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,9 +12,11 @@ import org.jspecify.annotations.Nullable;
  * @param holder the state of the lock when it was last asked for, as far as it is known
  * @param waited how long the caller waited
  * @param remark what else there is to say of it, as a sentence without its full stop
+ * @param job why a firing of a job was refused; {@code null} if the lock was not
+ * requested for a planned time, or is held by something other than a run of the job
  */
-public record LockRefusal(String name, @Nullable LockInfo holder, Duration waited,
-		@Nullable String remark) implements LockAttempt {
+public record LockRefusal(String name, @Nullable LockInfo holder, Duration waited, @Nullable String remark,
+		@Nullable JobRefusal job) implements LockAttempt {
 
 	/**
 	 * A refusal of which nothing else is to be said.
@@ -23,7 +26,7 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 	 * @param waited how long the caller waited
 	 */
 	public LockRefusal(String name, @Nullable LockInfo holder, Duration waited) {
-		this(name, holder, waited, null);
+		this(name, holder, waited, null, null);
 	}
 
 	/**
@@ -42,10 +45,25 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 		return (this.remark != null) ? describeLock() + ". " + this.remark : describeLock();
 	}
 
+	/**
+	 * Whether another run of the job, an operator or the schedule made this call
+	 * unnecessary. This is the normal case on all instances but one.
+	 * @return whether the planned time was run, is not due, or the job is paused
+	 */
+	public boolean isSettled() {
+		return this.job != null && switch (this.job.reason()) {
+			case DONE, NOT_DUE, PAUSED -> true;
+			case RUNNING, OVERLAPPED -> false;
+		};
+	}
+
 	private String describeLock() {
 		StringBuilder text = new StringBuilder("The lock '").append(this.name).append("' is not available");
 		if (!this.waited.isZero()) {
 			text.append(" after a wait of ").append(Durations.readable(this.waited));
+		}
+		if (this.job != null) {
+			return text.append(" for this planned time: ").append(this.job.describe()).toString();
 		}
 		if (this.holder == null) {
 			return text.toString();

@@ -75,6 +75,12 @@ final class SeveralLocks {
 		this.engine = engine;
 		this.around = around;
 		locks.forEach((name, options) -> {
+			if (options.firing() != null) {
+				throw new IllegalArgumentException("The lock '" + name
+						+ "' is requested for a planned time and together"
+						+ " with other locks. A planned time needs a lock of its own: acquire that lock first, and the"
+						+ " others under it");
+			}
 			String fullName = engine.fullName(name);
 			this.wanted.put(fullName, new Wanted(name, fullName, options, engine.complete(name, options)));
 		});
@@ -237,7 +243,7 @@ final class SeveralLocks {
 					+ " two threads that do so could wait for each other. Lock all of them at once, in the outer place")
 				.formatted(this.lastEntered);
 		}
-		return new LockRefusal(refusal.name(), refusal.holder(), waits ? elapsed() : Duration.ZERO, remark);
+		return new LockRefusal(refusal.name(), refusal.holder(), waits ? elapsed() : Duration.ZERO, remark, null);
 	}
 
 	/**

@@ -27,6 +27,8 @@ class ArchitectureTests {
 
 	private static final String API = "dev.dblock";
 
+	private static final String JOB = "dev.dblock.job";
+
 	private static final String CORE = "dev.dblock.core..";
 
 	private static final String INTERCEPTOR = "dev.dblock.interceptor..";
@@ -51,6 +53,13 @@ class ArchitectureTests {
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage(CORE, INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, INTEGRATION, AUTOCONFIGURE);
+
+	@ArchTest
+	static final ArchRule theValuesOfJobsUseNothingElseOfOurs = noClasses().that()
+		.resideInAPackage(JOB)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage(API, CORE, INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, INTEGRATION, AUTOCONFIGURE);
 
 	@ArchTest
 	static final ArchRule theEngineUsesOnlyWhatUsersImport = noClasses().that()

@@ -1,7 +1,9 @@
 package dev.dblock;
 
 import java.time.Duration;
+import java.time.Instant;
 
+import dev.dblock.job.JobFiring;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -63,6 +65,34 @@ class LockOptionsTests {
 			.withMessageContaining("minimum hold");
 		assertThatIllegalArgumentException().isThrownBy(() -> options.maxHold(negative))
 			.withMessageContaining("maximum hold");
+	}
+
+	@Test
+	void aPlannedTimeIsAFiringOfItsOwnAndSurvivesTheOtherOptions() {
+		Instant at = Instant.parse("2026-11-23T02:00:00.123456Z");
+		LockOptions first = LockOptions.lease(SOME).plannedFor(at);
+		JobFiring firing = first.firing();
+		assertThat(firing.schedule())
+			.isEqualTo(new JobFiring.Schedule.Planned(Instant.parse("2026-11-23T02:00:00.123Z")));
+		assertThat(firing.jobId()).isNull();
+		assertThat(LockOptions.lease(SOME).plannedFor(at).firing().id()).isNotEqualTo(firing.id());
+		LockOptions later = first.withLease(SOME)
+			.waitUpTo(SOME)
+			.minHold(SOME)
+			.maxHold(SOME)
+			.autoRenew(true)
+			.whenLost(WhenLost.NOTIFY)
+			.why("why")
+			.label("label")
+			.orElse(LockOptions.defaults());
+		assertThat(later.firing()).isSameAs(firing);
+		assertThat(LockOptions.defaults().orElse(first).firing()).isSameAs(firing);
+	}
+
+	@Test
+	void aScheduleWithoutAPeriodIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> new JobFiring.Schedule.FixedRate(Duration.ZERO));
+		assertThatIllegalArgumentException().isThrownBy(() -> new JobFiring.Schedule.FixedDelay(Duration.ofMillis(-1)));
 	}
 
 }

@@ -63,7 +63,8 @@ record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullabl
 		if (this.failure != null) {
 			throw this.failure;
 		}
-		return new LockRefusal(name, this.holder, waited, equals(OTHERS_FIRST) ? OTHERS_FIRST_REMARK : null);
+		return new LockRefusal(name, this.holder, waited, equals(OTHERS_FIRST) ? OTHERS_FIRST_REMARK : null,
+				null);
 	}
 
 	/**

@@ -1,0 +1,110 @@
+package dev.dblock.job;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.UUID;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A firing: the call of one instance for a planned time of a job.
+ *
+ * @param jobId the id of the job; {@code null} for the full name of the lock
+ * @param schedule what determines the planned time
+ * @param id a random id. Requests with the same id, such as retries, are the same run
+ * @param rerun whether a crashed run is repeated; the grant is then for the planned time
+ * of that run, and the caller asks for its own with {@link #withNewId()}
+ */
+public record JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun) {
+
+	/**
+	 * Check the ids.
+	 * @throws IllegalArgumentException if an id is blank
+	 */
+	public JobFiring {
+		if (id.isBlank() || (jobId != null && jobId.isBlank())) {
+			throw new IllegalArgumentException("The id of a job and of its firing must not be blank");
+		}
+	}
+
+	/**
+	 * A firing with a new random id.
+	 * @param jobId the id of the job; {@code null} for the full name of the lock
+	 * @param schedule what determines the planned time
+	 * @param rerun whether a crashed run is repeated
+	 * @return the firing
+	 */
+	public static JobFiring of(@Nullable String jobId, Schedule schedule, boolean rerun) {
+		return new JobFiring(jobId, schedule, UUID.randomUUID().toString(), rerun);
+	}
+
+	/**
+	 * Another firing for the same planned time.
+	 * @return a copy with a new random id
+	 */
+	public JobFiring withNewId() {
+		return of(this.jobId, this.schedule, this.rerun);
+	}
+
+	/**
+	 * What determines a planned time.
+	 */
+	public sealed interface Schedule {
+
+		/**
+		 * The planned time is known, because every instance plans the same instants.
+		 *
+		 * @param at the planned time, by the clock of the server; truncated to
+		 * milliseconds
+		 */
+		record Planned(Instant at) implements Schedule {
+
+			public Planned {
+				at = at.truncatedTo(ChronoUnit.MILLIS);
+			}
+
+		}
+
+		/**
+		 * A number of periods after the last planned time: the latest that is due.
+		 *
+		 * @param period the period, at least a millisecond
+		 */
+		record FixedRate(Duration period) implements Schedule {
+
+			/**
+			 * Check the period.
+			 * @throws IllegalArgumentException if it is shorter than a millisecond
+			 */
+			public FixedRate {
+				if (period.compareTo(Duration.ofMillis(1)) < 0) {
+					throw new IllegalArgumentException("The period must be at least a millisecond, but is " + period);
+				}
+			}
+
+		}
+
+		/**
+		 * The end of the last run plus a delay; at once if that end is unknown because
+		 * the run crashed.
+		 *
+		 * @param delay the delay, not negative
+		 */
+		record FixedDelay(Duration delay) implements Schedule {
+
+			/**
+			 * Check the delay.
+			 * @throws IllegalArgumentException if it is negative
+			 */
+			public FixedDelay {
+				if (delay.isNegative()) {
+					throw new IllegalArgumentException("The delay must not be negative, but is " + delay);
+				}
+			}
+
+		}
+
+	}
+
+}

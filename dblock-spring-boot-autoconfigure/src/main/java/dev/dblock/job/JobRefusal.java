@@ -1,0 +1,81 @@
+package dev.dblock.job;
+
+import java.time.Instant;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Why a firing was not granted.
+ *
+ * @param reason the reason
+ * @param nextDue when the next planned time is due, by the clock of the server;
+ * {@code null} where the run record does not determine it
+ * @param last the last run of the job; {@code null} if there is none
+ * @param pausedBy who paused the job, if the reason is {@link Reason#PAUSED}
+ */
+public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable JobRun last, @Nullable String pausedBy) {
+
+	/**
+	 * The refusal as a part of a sentence whose subject is the lock or the job.
+	 * @return the text
+	 */
+	public String describe() {
+		return switch (this.reason) {
+			case RUNNING -> "running" + byLast(" on ") + ((this.last != null) ? " since " + this.last.startedAt() : "");
+			case OVERLAPPED -> "its run planned for %s is still running%s"
+				.formatted((this.last != null) ? this.last.plannedAt() : "an earlier time", byLast(" on "));
+			case DONE -> describeDone();
+			case NOT_DUE -> (this.nextDue != null) ? "not due before " + this.nextDue : "not due yet";
+			case PAUSED -> "paused by " + ((this.pausedBy != null) ? this.pausedBy : "an operator");
+		};
+	}
+
+	private String describeDone() {
+		if (this.last == null) {
+			return "done";
+		}
+		Instant end = (this.last.endedAt() != null) ? this.last.endedAt() : this.last.startedAt();
+		String verb = (this.last.outcome() == RunOutcome.CRASHED) ? "started" : "done";
+		return verb + byLast(" by ") + " at " + end
+				+ ((this.last.outcome() == RunOutcome.SUCCEEDED || this.last.outcome() == null) ? ""
+						: " (" + this.last.outcome() + ")");
+	}
+
+	private String byLast(String preposition) {
+		return (this.last != null) ? preposition + this.last.instance() : "";
+	}
+
+	/**
+	 * The reason of a refusal.
+	 */
+	public enum Reason {
+
+		/**
+		 * The planned time, or a later one, is being run.
+		 */
+		RUNNING,
+
+		/**
+		 * A run of an earlier planned time of this job still has the lock. It is waited
+		 * for if the options say so.
+		 */
+		OVERLAPPED,
+
+		/**
+		 * The planned time, or a later one, was run.
+		 */
+		DONE,
+
+		/**
+		 * The planned time is in the future.
+		 */
+		NOT_DUE,
+
+		/**
+		 * An operator paused the job.
+		 */
+		PAUSED
+
+	}
+
+}

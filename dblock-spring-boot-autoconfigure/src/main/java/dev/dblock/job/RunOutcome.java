@@ -1,0 +1,33 @@
+package dev.dblock.job;
+
+/**
+ * How a run of a job ended.
+ */
+public enum RunOutcome {
+
+	/**
+	 * The work returned normally.
+	 */
+	SUCCEEDED,
+
+	/**
+	 * The work threw an exception, or completed with one.
+	 */
+	FAILED,
+
+	/**
+	 * The lease was lost before the work ended, or an operator released the lock.
+	 */
+	LOST,
+
+	/**
+	 * The lease expired and the instance that ran the job did not report an end.
+	 */
+	CRASHED,
+
+	/**
+	 * The lock was granted, but the work never began. The planned time is open again.
+	 */
+	ABANDONED
+
+}
