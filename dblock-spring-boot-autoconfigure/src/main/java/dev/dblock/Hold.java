@@ -306,6 +306,7 @@ final class Hold {
 	 * @return what to throw
 	 */
 	Throwable leaveAfter(Throwable thrown) {
+		this.handle.runFailed(thrown);
 		try {
 			leave();
 			return thrown;

@@ -1,5 +1,7 @@
 package dev.dblock;
 
+import java.util.concurrent.CancellationException;
+
 import dev.dblock.ReactiveLockTemplate.LockRequest;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -306,6 +308,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 				held.giveBack();
 			}
 			else if (held != null) {
+				held.handle().runFailed(new CancellationException("The sequence was cancelled"));
 				held.leave();
 			}
 		}

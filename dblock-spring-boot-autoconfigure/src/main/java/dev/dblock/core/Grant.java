@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.time.Instant;
 
+import dev.dblock.job.JobRun;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,11 +14,13 @@ import org.jspecify.annotations.Nullable;
  * @param acquiredAt when the store granted it, by its own clock
  * @param why what it is for
  * @param fenceRaised whether the fence was raised against an earlier holder
+ * @param run the run of a job that it is for
  */
-record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why, boolean fenceRaised) {
+record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why, boolean fenceRaised,
+		@Nullable JobRun run) {
 
 	Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why) {
-		this(key, token, lastToken, acquiredAt, why, false);
+		this(key, token, lastToken, acquiredAt, why, false, null);
 	}
 
 	boolean hasNext() {
@@ -26,7 +29,7 @@ record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, Strin
 
 	Grant next(@Nullable String why) {
 		return new Grant(this.key, this.token + 1, this.lastToken, this.acquiredAt,
-				(why != null) ? LockNames.onOneLine(why) : "handed over inside the process", this.fenceRaised);
+				(why != null) ? LockNames.onOneLine(why) : "handed over inside the process", this.fenceRaised, null);
 	}
 
 }

@@ -9,6 +9,7 @@ import dev.dblock.Durations;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
+import dev.dblock.job.RunOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,6 +54,8 @@ final class Lease {
 	private volatile boolean abandoned;
 
 	private volatile long nextAttemptNanos;
+
+	private volatile @Nullable String runError;
 
 	private volatile @Nullable ObservedHold observed;
 
@@ -134,6 +137,32 @@ final class Lease {
 	 */
 	void waiveMinHold() {
 		this.minHoldWaived = true;
+	}
+
+	/**
+	 * The work of a run has failed. Only the first failure is recorded.
+	 */
+	synchronized void runFailed(Throwable cause) {
+		if (this.terms.firing() != null && this.runError == null) {
+			this.runError = RunEnd.textOf(cause);
+		}
+	}
+
+	/**
+	 * What the release records of the run.
+	 * @return how it ended; {@code null} of a plain lock
+	 */
+	@Nullable RunEnd runEnd() {
+		String error = this.runError;
+		LossReason reason = end();
+		RunOutcome outcome = (error != null) ? RunOutcome.FAILED : RunOutcome.SUCCEEDED;
+		if (this.minHoldWaived) {
+			outcome = RunOutcome.ABANDONED;
+		}
+		else if (reason != null && reason != LossReason.RELEASED) {
+			outcome = RunOutcome.LOST;
+		}
+		return this.terms.endOfRun(key(), outcome, error);
 	}
 
 	boolean isOver() {
@@ -348,11 +377,13 @@ final class Lease {
 
 	/**
 	 * Whether a thread of this process may go on under this lease without asking the
-	 * store. Not if its owner has asked for more than a lease, which a successor has not.
+	 * store. Not if its owner has asked for more than a lease, which a successor has not,
+	 * and not if it is for a run of a job, which ends with its owner.
 	 */
 	boolean canBeHandedOver() {
-		return this.state.isClear() && isHeld() && this.extensionAsked == null && minHoldLeftNanos() == 0
-				&& this.grant.hasNext() && remainingNanos() >= this.terms.lease().toNanos() / 2;
+		return this.terms.firing() == null && this.state.isClear() && isHeld() && this.extensionAsked == null
+				&& minHoldLeftNanos() == 0 && this.grant.hasNext()
+				&& remainingNanos() >= this.terms.lease().toNanos() / 2;
 	}
 
 	/**

@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -12,6 +13,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockThreads;
 import dev.dblock.LoggedLock;
 import dev.dblock.LossReason;
+import dev.dblock.job.JobRun;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -89,6 +91,16 @@ final class LeaseHandle implements LockHandle {
 	@Override
 	public long token() {
 		return this.lease.token();
+	}
+
+	@Override
+	public Optional<JobRun> run() {
+		return Optional.ofNullable(this.lease.grant().run());
+	}
+
+	@Override
+	public void runFailed(Throwable cause) {
+		this.lease.runFailed(cause);
 	}
 
 	@Override

@@ -12,6 +12,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.Durations;
 import dev.dblock.SentInterrupts;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -77,7 +78,7 @@ final class LeaseReleaser {
 			for (int attempt = 1;; attempt++) {
 				try {
 					boolean matched = this.repository.release(lease.key(), minHoldLeft(lease), lease.markAtRelease(),
-							timeoutFor(end, attempt));
+							lease.runEnd(), timeoutFor(end, attempt));
 					return matched || proven && attempt > 1;
 				}
 				catch (RuntimeException ex) {
@@ -134,10 +135,11 @@ final class LeaseReleaser {
 	 * @param key the acquisition in doubt
 	 * @param deadline the end of its lease, had it been granted when it was sent
 	 * @param limit the time limit of its request
+	 * @param abandoned the end of its run; {@code null} of a plain lock
 	 */
-	void releaseDoubtful(LeaseKey key, LeaseDeadline deadline, Duration limit) {
-		inBackground(key, whileItMatters(key, deadline, limit));
-		releaseLater(key, deadline, limit);
+	void releaseDoubtful(LeaseKey key, LeaseDeadline deadline, Duration limit, @Nullable RunEnd abandoned) {
+		inBackground(key, whileItMatters(key, deadline, limit, abandoned));
+		releaseLater(key, deadline, limit, abandoned);
 	}
 
 	/**
@@ -146,22 +148,24 @@ final class LeaseReleaser {
 	 * @param deadline the end of its lease, had it been granted when it was sent
 	 * @param limit the time limit of its request
 	 * @param atMost how long the caller may be kept
+	 * @param abandoned the end of its run; {@code null} of a plain lock
 	 */
-	void releaseDoubtfulFirst(LeaseKey key, LeaseDeadline deadline, Duration limit, Duration atMost) {
-		releaseQuietly(key, Duration.ZERO, FenceMark.KEEP, atMost);
-		releaseLater(key, deadline, limit);
+	void releaseDoubtfulFirst(LeaseKey key, LeaseDeadline deadline, Duration limit, Duration atMost,
+			@Nullable RunEnd abandoned) {
+		releaseQuietly(key, Duration.ZERO, FenceMark.KEEP, abandoned, atMost);
+		releaseLater(key, deadline, limit, abandoned);
 	}
 
-	private Runnable whileItMatters(LeaseKey key, LeaseDeadline deadline, Duration limit) {
+	private Runnable whileItMatters(LeaseKey key, LeaseDeadline deadline, Duration limit, @Nullable RunEnd abandoned) {
 		return () -> {
 			if (deadline.remainingNanos(this.clock) + limit.toNanos() >= 0) {
-				releaseQuietly(key, Duration.ZERO, FenceMark.KEEP, this.timeout);
+				releaseQuietly(key, Duration.ZERO, FenceMark.KEEP, abandoned, this.timeout);
 			}
 		};
 	}
 
-	private void releaseLater(LeaseKey key, LeaseDeadline deadline, Duration limit) {
-		later(key, limit, whileItMatters(key, deadline, limit));
+	private void releaseLater(LeaseKey key, LeaseDeadline deadline, Duration limit, @Nullable RunEnd abandoned) {
+		later(key, limit, whileItMatters(key, deadline, limit, abandoned));
 	}
 
 	private void later(LeaseKey key, Duration pause, Runnable release) {
@@ -184,7 +188,8 @@ final class LeaseReleaser {
 	}
 
 	private Runnable releaseOf(Lease lease) {
-		return () -> releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), this.timeout);
+		return () -> releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), lease.runEnd(),
+				this.timeout);
 	}
 
 	/**
@@ -235,9 +240,10 @@ final class LeaseReleaser {
 		}
 	}
 
-	private void releaseQuietly(LeaseKey key, Duration minHoldLeft, FenceMark mark, Duration limit) {
+	private void releaseQuietly(LeaseKey key, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+			Duration limit) {
 		try {
-			this.repository.release(key, minHoldLeft, mark, limit);
+			this.repository.release(key, minHoldLeft, mark, end, limit);
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The lock '{}' could not be given back; its lease ends by itself", key.name(), ex);

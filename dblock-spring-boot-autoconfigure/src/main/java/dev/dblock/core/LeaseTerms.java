@@ -5,6 +5,8 @@ import java.time.Duration;
 import dev.dblock.Durations;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.RunOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  * @param autoRenew whether the lease is renewed by itself
  * @param whenLost what happens to the acquiring thread when the lease is lost
  * @param why what the lock is for
+ * @param firing the firing of a job that the lock is for
  */
 record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Duration maxHold, boolean autoRenew,
-		WhenLost whenLost, @Nullable String why) {
+		WhenLost whenLost, @Nullable String why, @Nullable JobFiring firing) {
 
 	/**
 	 * A renewal starts after a third of the lease and each attempt may take a sixth:
@@ -50,7 +53,7 @@ record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Duration 
 		}
 		Duration wait = required(options.waitUpTo(), "wait");
 		return new LeaseTerms(lease, (wait.compareTo(LONGEST_WAIT) > 0) ? LONGEST_WAIT : wait, minHold, capped(maxHold),
-				autoRenew, required(options.whenLost(), "whenLost"), options.why());
+				autoRenew, required(options.whenLost(), "whenLost"), options.why(), options.firing());
 	}
 
 	private static void checkLease(Duration lease, boolean autoRenew) {
@@ -94,6 +97,19 @@ record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Duration 
 			throw new IllegalArgumentException("The engine's own defaults say nothing about the " + option);
 		}
 		return value;
+	}
+
+	/**
+	 * What a release records where the work never began.
+	 * @param key the acquisition
+	 * @return the end; {@code null} of a plain lock
+	 */
+	@Nullable RunEnd abandoned(LeaseKey key) {
+		return endOfRun(key, RunOutcome.ABANDONED, null);
+	}
+
+	@Nullable RunEnd endOfRun(LeaseKey key, RunOutcome outcome, @Nullable String error) {
+		return (this.firing != null) ? new RunEnd(AcquireRequest.jobId(key.name(), this.firing), outcome, error) : null;
 	}
 
 	/**

@@ -8,6 +8,7 @@ import dev.dblock.LockGrant;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
+import dev.dblock.job.JobRefusal;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -75,7 +76,38 @@ final class LockAcquirer {
 	 * @return the grant or the refusal
 	 */
 	LockAttempt acquire(String name, LeaseTerms terms, Acquisition acquisition) {
+		if (terms.firing() != null) {
+			return acquireRun(name, terms, acquisition);
+		}
 		return terms.waitUpTo().isZero() ? tryOnce(name, terms) : new Wait(name, terms, acquisition).run();
+	}
+
+	/**
+	 * Get a lock for a planned time. Only the store knows whether that is due, so it is
+	 * asked even while this process has the lock; and only if something else has the lock
+	 * is there anything to wait for.
+	 */
+	private LockAttempt acquireRun(String name, LeaseTerms terms, Acquisition acquisition) {
+		refuseIfUnwanted(name);
+		LocalQueue queue = this.queues.enter(name);
+		try {
+			Duration most = Durations.shorter(this.settings.timeout(), terms.lease());
+			boolean waits = !terms.waitUpTo().isZero();
+			Duration patience = (terms.waitUpTo().compareTo(SHORTEST_REQUEST) > 0) ? terms.waitUpTo()
+					: SHORTEST_REQUEST;
+			Outcome outcome = this.requests.ask(queue, null, terms, waits ? Durations.shorter(most, patience) : most);
+			LeaseHandle handle = outcome.handle();
+			if (handle != null) {
+				return accept(handle);
+			}
+			if (!waits || outcome.isFinal()) {
+				return outcome.refusal(name, Duration.ZERO);
+			}
+		}
+		finally {
+			queue.leave();
+		}
+		return new Wait(name, terms, acquisition).run();
 	}
 
 	private LockAttempt tryOnce(String name, LeaseTerms terms) {
@@ -184,6 +216,11 @@ final class LockAcquirer {
 
 		private boolean askedAtLast;
 
+		/**
+		 * Why the last request of this thread was refused, if it is for a planned time.
+		 */
+		private @Nullable JobRefusal job;
+
 		Wait(String name, LeaseTerms terms, Acquisition acquisition) {
 			this.name = name;
 			this.terms = terms;
@@ -261,17 +298,19 @@ final class LockAcquirer {
 				long leftNanos = this.waitNanos - elapsedNanos();
 				long pauseNanos = queue.pauseBeforeAsking(me);
 				if (pauseNanos <= 0 && (leftNanos > 0 || arriving)) {
-					LeaseHandle handle = ask(queue, me, queue.beginAsking(me), leftNanos);
-					if (handle != null) {
-						return accept(handle);
+					Outcome outcome = ask(queue, me, queue.beginAsking(me), leftNanos);
+					LockAttempt attempt = (outcome != null) ? conclude(outcome) : null;
+					if (attempt != null) {
+						return attempt;
 					}
 				}
 				else if (leftNanos <= 0) {
 					WaitCause cause = this.askedAtLast ? null : queue.beginAskingAtLast(me);
 					this.askedAtLast |= cause != null;
-					LeaseHandle handle = ask(queue, me, cause, leftNanos);
-					if (handle != null) {
-						return accept(handle);
+					Outcome outcome = ask(queue, me, cause, leftNanos);
+					LockAttempt attempt = (outcome != null) ? conclude(outcome) : null;
+					if (attempt != null) {
+						return attempt;
 					}
 					Outcome known = queue.known(me, LockAcquirer.this.settings.acquirer());
 					long patienceNanos = SHORTEST_REQUEST.toNanos() + leftNanos;
@@ -316,22 +355,32 @@ final class LockAcquirer {
 			return LockAcquirer.this.clock.nanoTime() - this.startNanos;
 		}
 
-		private @Nullable LeaseHandle ask(LocalQueue queue, Waiter me, @Nullable WaitCause cause, long leftNanos) {
+		private @Nullable LockAttempt conclude(Outcome outcome) {
+			LeaseHandle handle = outcome.handle();
+			if (handle != null) {
+				return accept(handle);
+			}
+			return outcome.isFinal() ? outcome.refusal(this.name, Duration.ofNanos(elapsedNanos())) : null;
+		}
+
+		private @Nullable Outcome ask(LocalQueue queue, Waiter me, @Nullable WaitCause cause, long leftNanos) {
 			if (cause == null) {
 				return null;
 			}
 			LockAcquirer.this.statistics.count(cause);
 			Outcome outcome = LockAcquirer.this.requests.ask(queue, me, this.terms, limit(leftNanos));
-			if (outcome.handle() == null) {
+			// Who is refused for good leaves, and the next one asks
+			if (outcome.handle() == null && !outcome.isFinal()) {
+				this.job = outcome.job();
 				this.failure = outcome.failure();
 				this.timeouts = outcome.isTimedOut() ? this.timeouts + 1 : 0;
 				subscribe();
 				AskPlan before = queue.plan();
 				int refusals = (before != null) ? before.refusals() + 1 : 1;
-				queue.refused(me, LockAcquirer.this.pauses.plan(outcome, refusals,
+				queue.refused(me, LockAcquirer.this.pauses.plan(outcome.forJob(null), refusals,
 						LockAcquirer.this.signals.isListening(), System.nanoTime()));
 			}
-			return outcome.handle();
+			return outcome;
 		}
 
 		/**
@@ -379,7 +428,7 @@ final class LockAcquirer {
 							.formatted(this.name));
 			}
 			Outcome last = (known.failure() == this.failure) ? known : known.seenByOthers(this.name);
-			return last.refusal(this.name, Duration.ofNanos(elapsedNanos()));
+			return last.forJob(this.job).refusal(this.name, Duration.ofNanos(elapsedNanos()));
 		}
 
 	}

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 
 import dev.dblock.LockInfo;
+import dev.dblock.job.JobStatus;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
@@ -69,14 +70,57 @@ public interface LockRepository {
 	}
 
 	/**
-	 * Give a lock back.
+	 * Release a lock.
 	 * @param lease the lease
-	 * @param minHoldLeft how long the name is to stay taken; zero frees it at once
-	 * @param mark what the next holder is told about transactions of earlier ones
+	 * @param minHoldLeft how long the name remains unavailable; zero frees it at once
+	 * @param mark what the next holder learns about transactions of earlier ones
 	 * @param timeout how long the request may take in all
 	 * @return whether this acquisition was still the holder, expired or not
 	 */
-	boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout);
+	default boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout) {
+		return release(lease, minHoldLeft, mark, null, timeout);
+	}
+
+	/**
+	 * Release a lock and record how a run of a job ended. If the record does not accept
+	 * that, because it was edited by hand, the lock is released without it.
+	 * @param lease the lease
+	 * @param minHoldLeft how long the name remains unavailable; zero frees it at once
+	 * @param mark what the next holder learns about transactions of earlier ones
+	 * @param end how the run ended; {@code null} for a plain lock
+	 * @param timeout how long the request may take in all
+	 * @return whether this acquisition was still the holder, expired or not
+	 */
+	boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end, Duration timeout);
+
+	/**
+	 * Pause a job, whether or not its lock was ever acquired. Its firings are refused
+	 * until it is resumed; a run that has begun goes on.
+	 * @param name the full name of the lock
+	 * @param jobId the id of the job
+	 * @param by who pauses it
+	 * @throws dev.dblock.ForeignDocumentException when something else is stored under the
+	 * name
+	 */
+	void pauseJob(String name, String jobId, String by);
+
+	/**
+	 * Resume a job.
+	 * @param name the full name of the lock
+	 * @param jobId the id of the job
+	 * @return whether it was paused
+	 */
+	boolean resumeJob(String name, String jobId);
+
+	/**
+	 * Read the run record of a job.
+	 * @param name the full name of the lock
+	 * @param jobId the id of the job
+	 * @return its record, or empty if nothing is stored under the name
+	 * @throws dev.dblock.ForeignDocumentException when something else is stored under the
+	 * name
+	 */
+	Optional<JobStatus> findJob(String name, String jobId);
 
 	/**
 	 * Look at one lock.

@@ -130,14 +130,16 @@ final class LockRequests {
 			LeaseKey key = new LeaseKey(queue.name(), this.ids.next());
 			LeaseDeadline deadline = LeaseDeadline.from(this.clock, terms.lease());
 			try {
-				AcquireAnswer answer = this.repository.acquire(new AcquireRequest(key, terms.lease(), this.acquirer,
-						thread, why, left, queue.tokens(waiter, terms)));
+				AcquireRequest request = new AcquireRequest(key, terms.lease(), this.acquirer, thread, why, left,
+						queue.tokens(waiter, terms));
+				AcquireAnswer answer = this.repository
+					.acquire((terms.firing() != null) ? request.withFiring(terms.firing()) : request);
 				if (answer instanceof AcquireAnswer.Refused refused) {
-					return refused(refused.lock(), before, terms);
+					return refused(refused, before, terms);
 				}
 				AcquireAnswer.Granted granted = (AcquireAnswer.Granted) answer;
 				Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), why,
-						granted.fenceRaised());
+						granted.fenceRaised(), granted.run());
 				return granted(queue, waiter, new Lease(grant, terms, Thread.currentThread(), deadline, this.clock));
 			}
 			catch (LockException ex) {
@@ -146,21 +148,21 @@ final class LockRequests {
 			catch (RuntimeException ex) {
 				if (before != null || !mayWorkElsewhere(ex) || isTooLate(end)) {
 					if (!(ex instanceof UnreachableStoreException)) {
-						this.releaser.releaseDoubtful(key, deadline, left);
+						this.releaser.releaseDoubtful(key, deadline, left, terms.abandoned(key));
 					}
 					return afterFailure(key, before, terms, ex);
 				}
 				logger.debug("A server did not take the request for the lock '{}', the next one is asked", key.name(),
 						ex);
 				before = new DoubtfulAttempt(key, deadline, left, ex);
-				this.releaser.releaseDoubtfulFirst(key, deadline, left, left(end).dividedBy(2));
+				this.releaser.releaseDoubtfulFirst(key, deadline, left, left(end).dividedBy(2), terms.abandoned(key));
 				if (isTooLate(end)) {
 					return afterFailure(key, null, terms, ex);
 				}
 				left = left(end);
 			}
 			catch (Error ex) {
-				this.releaser.releaseDoubtful(key, deadline, left);
+				this.releaser.releaseDoubtful(key, deadline, left, terms.abandoned(key));
 				throw ex;
 			}
 		}
@@ -179,11 +181,11 @@ final class LockRequests {
 	 * Who is refused because of an attempt of its own is not told that another has the
 	 * lock, but why that attempt failed.
 	 */
-	private Outcome refused(LockInfo holder, @Nullable DoubtfulAttempt before, LeaseTerms terms) {
-		if (before == null || !before.isOf(holder)) {
-			return Outcome.refused(holder);
+	private Outcome refused(AcquireAnswer.Refused refused, @Nullable DoubtfulAttempt before, LeaseTerms terms) {
+		if (before == null || !before.isOf(refused.lock())) {
+			return Outcome.refused(refused.lock(), refused.job());
 		}
-		this.releaser.releaseDoubtful(before.key, before.deadline, before.limit);
+		this.releaser.releaseDoubtful(before.key, before.deadline, before.limit, terms.abandoned(before.key));
 		return afterFailure(before.key, null, terms, before.failure);
 	}
 

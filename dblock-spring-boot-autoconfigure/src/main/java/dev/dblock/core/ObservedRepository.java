@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
 import dev.dblock.core.LockObserver.Observed;
+import dev.dblock.job.JobStatus;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
@@ -54,14 +55,10 @@ final class ObservedRepository implements LockRepository {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout) {
-		return release(lease, minHoldLeft, FenceMark.KEEP, timeout);
-	}
-
-	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout) {
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+			Duration timeout) {
 		return observe(LockActivity.RELEASE, LockSubject.lock(lease.name(), null, 0),
-				() -> this.repository.release(lease, minHoldLeft, mark, timeout),
+				() -> this.repository.release(lease, minHoldLeft, mark, end, timeout),
 				(held) -> held ? LockOutcome.RELEASED : LockOutcome.LOST);
 	}
 
@@ -77,6 +74,21 @@ final class ObservedRepository implements LockRepository {
 			this.observations.end(observed, LockOutcome.FAILED, subject, ex);
 			throw ex;
 		}
+	}
+
+	@Override
+	public void pauseJob(String name, String jobId, String by) {
+		this.repository.pauseJob(name, jobId, by);
+	}
+
+	@Override
+	public boolean resumeJob(String name, String jobId) {
+		return this.repository.resumeJob(name, jobId);
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(String name, String jobId) {
+		return this.repository.findJob(name, jobId);
 	}
 
 	@Override

@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockRefusal;
+import dev.dblock.job.JobRefusal;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -14,27 +15,37 @@ import org.springframework.dao.QueryTimeoutException;
 /**
  * What one attempt to acquire a lock came to: a handle, who else holds the lock, or a
  * failure that may pass.
+ *
+ * @param handle the handle of a grant
+ * @param holder the state of the lock at a refusal
+ * @param failure the failure
+ * @param job why a firing of a job was refused, unless something else has the lock
  */
-record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullable DataAccessException failure) {
+record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullable DataAccessException failure,
+		@Nullable JobRefusal job) {
 
 	/**
 	 * The lock may be free, but it is the turn of others, in this process or elsewhere.
 	 */
-	static final Outcome OTHERS_FIRST = new Outcome(null, null, null);
+	static final Outcome OTHERS_FIRST = new Outcome(null, null, null, null);
 
 	private static final String OTHERS_FIRST_REMARK = "Threads of this application wait for it, and others are to have it "
 			+ "first";
 
 	static Outcome granted(LeaseHandle handle) {
-		return new Outcome(handle, null, null);
+		return new Outcome(handle, null, null, null);
 	}
 
 	static Outcome refused(LockInfo holder) {
-		return new Outcome(null, holder, null);
+		return refused(holder, null);
+	}
+
+	static Outcome refused(@Nullable LockInfo holder, @Nullable JobRefusal job) {
+		return new Outcome(null, holder, null, job);
 	}
 
 	static Outcome failed(DataAccessException failure) {
-		return new Outcome(null, null, failure);
+		return new Outcome(null, null, failure, null);
 	}
 
 	/**
@@ -42,6 +53,20 @@ record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullabl
 	 */
 	boolean isTimedOut() {
 		return this.failure instanceof QueryTimeoutException;
+	}
+
+	/**
+	 * Whether a wait cannot change the answer.
+	 */
+	boolean isFinal() {
+		return this.job != null && this.job.reason() != JobRefusal.Reason.OVERLAPPED;
+	}
+
+	/**
+	 * The same with what only the thread that asked was refused for.
+	 */
+	Outcome forJob(@Nullable JobRefusal job) {
+		return (this.failure == null) ? refused(this.holder, job) : this;
 	}
 
 	/**
@@ -63,8 +88,7 @@ record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullabl
 		if (this.failure != null) {
 			throw this.failure;
 		}
-		return new LockRefusal(name, this.holder, waited, equals(OTHERS_FIRST) ? OTHERS_FIRST_REMARK : null,
-				null);
+		return new LockRefusal(name, this.holder, waited, equals(OTHERS_FIRST) ? OTHERS_FIRST_REMARK : null, this.job);
 	}
 
 	/**

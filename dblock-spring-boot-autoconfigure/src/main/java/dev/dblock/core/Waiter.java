@@ -33,10 +33,11 @@ class Waiter {
 	}
 
 	/**
-	 * Whether this waiter can go on under a lease that was acquired on other terms.
+	 * Whether this waiter can go on under a lease that was acquired on other terms. A
+	 * firing of a job cannot: the store decides about it.
 	 */
 	boolean canFollow(LeaseTerms others) {
-		return this.terms.autoRenew() && this.terms.lease().equals(others.lease());
+		return this.terms.firing() == null && this.terms.autoRenew() && this.terms.lease().equals(others.lease());
 	}
 
 	/**

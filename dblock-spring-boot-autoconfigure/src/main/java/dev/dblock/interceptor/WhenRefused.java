@@ -7,6 +7,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * What a method answers while its lock is not available.
@@ -44,9 +45,10 @@ interface WhenRefused {
 
 		@Override
 		public @Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) {
-			if (logger.isInfoEnabled()) {
+			Level level = refusal.isSettled() ? Level.DEBUG : Level.INFO;
+			if (logger.isEnabledForLevel(level)) {
 				LoggedLock.tell(refusal.name(), null,
-						() -> logger.info("Skipped {}: {}", this.method.path(), refusal.describe()));
+						() -> logger.atLevel(level).log("Skipped {}: {}", this.method.path(), refusal.describe()));
 			}
 			return this.span.skipped();
 		}

@@ -2,10 +2,18 @@ package dev.dblock.local;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
 
 import dev.dblock.LockInfo;
 import dev.dblock.core.AcquireAnswer;
 import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.JobDecision;
+import dev.dblock.core.RunEnd;
+import dev.dblock.core.StoredJob;
+import dev.dblock.core.StoredRun;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.JobStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +47,10 @@ final class LocalLock {
 
 	private long releasedAt;
 
+	private @Nullable String unrecorded;
+
+	private final Map<String, StoredJob> jobs = new HashMap<>();
+
 	boolean isTaken(long now) {
 		return this.expiresAt > now;
 	}
@@ -49,19 +61,50 @@ final class LocalLock {
 	 * a lease that has ended.
 	 */
 	boolean isForgettable(long now) {
-		return !isTaken(now) && this.token < now * TOKENS_PER_MILLI;
+		return this.jobs.isEmpty() && !isTaken(now) && this.token < now * TOKENS_PER_MILLI;
 	}
 
 	AcquireAnswer acquire(AcquireRequest request, long now) {
-		boolean mine = request.key().holder().equals(this.holder);
-		if (isTaken(now) && !mine) {
-			return new AcquireAnswer.Refused(info(request.key().name(), now));
+		boolean mine = request.key().holder().equals(this.holder) && isTaken(now);
+		JobDecision decision = (request.firing() != null && !mine)
+				? JobDecision.of(request, job(request.jobId()), state(now), now) : null;
+		if (!mine && (isTaken(now) || (decision != null && !decision.granted()))) {
+			return new AcquireAnswer.Refused(info(request.key().name(), now),
+					(decision != null) ? decision.refusal() : null);
 		}
-		if (!isTaken(now)) {
+		if (!mine) {
 			grant(request, now);
 		}
+		if (decision != null) {
+			this.jobs.put(request.jobId(), job(request.jobId()).granted(decision, request, this.token, now));
+		}
 		return new AcquireAnswer.Granted(this.token - request.tokens() + 1, this.token,
-				Instant.ofEpochMilli(this.acquiredAt));
+				Instant.ofEpochMilli(this.acquiredAt), false, run(request));
+	}
+
+	private @Nullable JobRun run(AcquireRequest request) {
+		StoredRun last = (request.firing() != null) ? job(request.jobId()).last() : null;
+		return (last != null) ? last.toRun(request.jobId(), null) : null;
+	}
+
+	private StoredJob job(String id) {
+		return this.jobs.getOrDefault(id, StoredJob.EMPTY);
+	}
+
+	private JobDecision.LockState state(long now) {
+		return new JobDecision.LockState(this.holder, isTaken(now), this.unrecorded);
+	}
+
+	void pauseJob(String id, @Nullable String by) {
+		this.jobs.put(id, job(id).pausedBy(by));
+	}
+
+	boolean isPaused(String id) {
+		return job(id).paused();
+	}
+
+	JobStatus status(String id, long now) {
+		return job(id).toStatus(id, state(now));
 	}
 
 	private void grant(AcquireRequest request, long now) {
@@ -95,9 +138,12 @@ final class LocalLock {
 		return true;
 	}
 
-	boolean release(String by, Duration minHoldLeft, long now) {
+	boolean release(String by, Duration minHoldLeft, @Nullable RunEnd end, long now) {
 		if (!by.equals(this.holder)) {
 			return false;
+		}
+		if (end != null) {
+			this.jobs.computeIfPresent(end.jobId(), (id, job) -> job.ended(by, end, now));
 		}
 		this.holder = null;
 		this.releasedAt = now;
@@ -109,6 +155,7 @@ final class LocalLock {
 		if (this.holder == null) {
 			return false;
 		}
+		this.unrecorded = this.holder;
 		this.holder = null;
 		this.releasedAt = now;
 		return true;
@@ -118,6 +165,7 @@ final class LocalLock {
 		if (this.holder == null && !isTaken(now)) {
 			return false;
 		}
+		this.unrecorded = (this.holder != null) ? this.holder : this.unrecorded;
 		this.holder = null;
 		this.releasedAt = now;
 		this.expiresAt = FREE;

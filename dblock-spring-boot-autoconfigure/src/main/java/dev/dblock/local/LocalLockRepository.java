@@ -13,8 +13,10 @@ import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.core.LockRepository;
 import dev.dblock.core.ReleaseFeed;
+import dev.dblock.core.RunEnd;
 import dev.dblock.core.StoreTime;
 import dev.dblock.core.TransactionFence;
+import dev.dblock.job.JobStatus;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
@@ -57,8 +59,24 @@ public final class LocalLockRepository implements LockRepository {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout) {
-		return this.store.release(lease, minHoldLeft);
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+			Duration timeout) {
+		return this.store.release(lease, minHoldLeft, end);
+	}
+
+	@Override
+	public void pauseJob(String name, String jobId, String by) {
+		this.store.pauseJob(name, jobId, by);
+	}
+
+	@Override
+	public boolean resumeJob(String name, String jobId) {
+		return this.store.resumeJob(name, jobId);
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(String name, String jobId) {
+		return this.store.findJob(name, jobId);
 	}
 
 	@Override

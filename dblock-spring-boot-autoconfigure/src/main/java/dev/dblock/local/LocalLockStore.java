@@ -17,6 +17,9 @@ import dev.dblock.core.AcquireAnswer;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.core.ReleaseListener;
+import dev.dblock.core.RunEnd;
+import dev.dblock.job.JobStatus;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Locks in memory. They exclude those who share this store, and nobody else. Each engine
@@ -123,8 +126,29 @@ public final class LocalLockStore {
 		return change(lease.name(), (lock) -> lock.extend(lease.holder(), atLeast, now()));
 	}
 
-	boolean release(LeaseKey lease, Duration minHoldLeft) {
-		return told(lease.name(), change(lease.name(), (lock) -> lock.release(lease.holder(), minHoldLeft, now())));
+	boolean release(LeaseKey lease, Duration minHoldLeft, @Nullable RunEnd end) {
+		return told(lease.name(),
+				change(lease.name(), (lock) -> lock.release(lease.holder(), minHoldLeft, end, now())));
+	}
+
+	void pauseJob(String name, String jobId, String by) {
+		synchronized (this.locks) {
+			this.locks.computeIfAbsent(name, (key) -> new LocalLock()).pauseJob(jobId, by);
+		}
+	}
+
+	boolean resumeJob(String name, String jobId) {
+		return change(name, (lock) -> {
+			boolean paused = lock.isPaused(jobId);
+			lock.pauseJob(jobId, null);
+			return paused;
+		});
+	}
+
+	Optional<JobStatus> findJob(String name, String jobId) {
+		synchronized (this.locks) {
+			return Optional.ofNullable(this.locks.get(name)).map((lock) -> lock.status(jobId, now()));
+		}
 	}
 
 	boolean forceRelease(String name) {

@@ -10,15 +10,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
-import com.mongodb.ErrorCategory;
 import com.mongodb.MongoInterruptedException;
-import com.mongodb.MongoWriteException;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.ReturnDocument;
 import dev.dblock.LockInfo;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
+import dev.dblock.core.RunEnd;
+import dev.dblock.job.JobStatus;
 import dev.dblock.mongodb.ServerClock.Reading;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -74,7 +74,9 @@ final class ClassicStatements implements Statements {
 		boolean created = false;
 		while (!store.isOver()) {
 			BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
-			if (stored == null && !create(store, name)) {
+			// Two steps: an upsert whose filter names more than the _id is refused by
+			// some servers.
+			if (stored == null && !OperatorStatements.insert(store, name)) {
 				continue;
 			}
 			created |= stored == null;
@@ -82,9 +84,13 @@ final class ClassicStatements implements Statements {
 			Reading now = (found != null) ? this.clock.read(store) : this.clock.readAnew(store);
 			if (found != null && found.isTakenAt(now.notBefore())) {
 				return found.isHeldBy(request.key().holder()) ? granted(store, request, found, created)
-						: Acquired.refused(found, now.notBefore());
+						: Acquired.refused(request, found, now.notBefore());
 			}
-			LockDocument taken = lasting(store, take(store, request, found, now), now);
+			JobGrant job = (request.firing() != null) ? JobGrant.of(request, stored, found, now.notBefore()) : null;
+			if (job != null && !job.isDue()) {
+				return Acquired.refused(request, found, now.notBefore());
+			}
+			LockDocument taken = lasting(store, take(store, request, found, now, job), now);
 			if (taken != null) {
 				return granted(store, request, taken, created);
 			}
@@ -101,12 +107,12 @@ final class ClassicStatements implements Statements {
 		if (document.isNew()) {
 			awaitClock(store, document.name(), document.token() / LockDocument.TOKENS_PER_MILLI);
 		}
-		return Acquired.granted(document, tokens(request, document.isNew()), created);
+		return Acquired.granted(document, request, tokens(request, document.isNew()), created);
 	}
 
 	// Nobody waits long for the tokens of a new document, whatever was asked for.
 	private static int tokens(AcquireRequest request, boolean isNew) {
-		return isNew ? AcquireRequest.USUAL_TOKENS : request.tokens();
+		return isNew ? Math.min(AcquireRequest.USUAL_TOKENS, request.tokens()) : request.tokens();
 	}
 
 	private void awaitClock(StoreRequest store, String name, long time) {
@@ -127,24 +133,13 @@ final class ClassicStatements implements Statements {
 		}
 	}
 
-	// Two steps: an upsert whose filter names more than the _id is refused by some
-	// servers.
-	private static boolean create(StoreRequest store, String name) {
-		try {
-			store.collection().insertOne(doc(LockDocument.ID, text(name)));
-			return true;
-		}
-		catch (MongoWriteException ex) {
-			if (ex.getError().getCategory() != ErrorCategory.DUPLICATE_KEY) {
-				throw ex;
-			}
-			return false;
-		}
-	}
-
 	private @Nullable LockDocument take(StoreRequest store, AcquireRequest request, @Nullable LockDocument found,
-			Reading now) {
-		return update(store, asRead(request.key().name(), found), grant(request, found, now));
+			Reading now, @Nullable JobGrant job) {
+		BsonDocument grant = grant(request, found, now);
+		if (job != null) {
+			job.addTo(grant);
+		}
+		return update(store, asRead(request.key().name(), found), grant);
 	}
 
 	private static @Nullable LockDocument update(StoreRequest store, BsonDocument filter, BsonDocument update) {
@@ -230,8 +225,8 @@ final class ClassicStatements implements Statements {
 			.append(LockDocument.TOKEN, number(firstToken + tokens(request, found == null) - 1))
 			.append(LockDocument.EXPIRES_AT, date(free))
 			.append(LockDocument.LEASE_MILLIS, number(lease))
-			.append(LockDocument.CLEAN_UP_AT,
-					date(cleanUpAt(found, Math.max(free, lastToken / LockDocument.TOKENS_PER_MILLI))));
+			.append(LockDocument.CLEAN_UP_AT, date(cleanUpAt(found,
+					Math.max(free, lastToken / LockDocument.TOKENS_PER_MILLI) + LeaseTimes.keptFor(request.firing()))));
 		if (found != null) {
 			set.append(LockDocument.FENCE_PENDING,
 					BsonBoolean.valueOf(found.holder() != null || found.isFencePending()));
@@ -242,8 +237,9 @@ final class ClassicStatements implements Statements {
 	private long cleanUpAt(@Nullable LockDocument found, long unused) {
 		long earliest = unused + this.times.retention();
 		long latest = earliest + this.times.retentionSlack();
+		long sensible = earliest + this.times.longestRetentionSlack();
 		Long stored = (found != null) ? found.cleanUpAt() : null;
-		return (stored != null && stored >= earliest && stored <= latest) ? stored : latest;
+		return (stored != null && stored >= earliest && stored <= sensible) ? stored : latest;
 	}
 
 	@Override
@@ -322,13 +318,30 @@ final class ClassicStatements implements Statements {
 	}
 
 	@Override
-	public boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark) {
+	public boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark,
+			@Nullable RunEnd end) {
 		if (minHoldMillis == 0) {
-			return OperatorStatements.release(store, lease, mark);
+			return OperatorStatements.release(store, lease, mark, end);
 		}
 		// A new sample cannot be too early: what is left of the hold was counted before
 		// it.
-		return OperatorStatements.releaseAt(store, lease, this.clock.readAnew(store).notAfter() + minHoldMillis, mark);
+		return OperatorStatements.releaseAt(store, lease, this.clock.readAnew(store).notAfter() + minHoldMillis, mark,
+				end);
+	}
+
+	@Override
+	public void pauseJob(StoreRequest store, String name, JobFields job, String by) {
+		OperatorStatements.pauseJob(store, name, job, by,
+				this.clock.readAnew(store).notAfter() * LockDocument.TOKENS_PER_MILLI);
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(StoreRequest store, String name, String jobId) {
+		BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
+		return LockDocument.read(stored, name, store.collectionName())
+			.map((found) -> found.job(new JobFields(jobId))
+				.toJob()
+				.toStatus(jobId, JobRecord.stateOf(found, this.clock.read(store).notBefore())));
 	}
 
 	@Override

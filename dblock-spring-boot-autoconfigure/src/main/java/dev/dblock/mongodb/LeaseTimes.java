@@ -2,6 +2,9 @@ package dev.dblock.mongodb;
 
 import java.time.Duration;
 
+import dev.dblock.job.JobFiring;
+import org.jspecify.annotations.Nullable;
+
 /**
  * How long what is written lasts, in milliseconds, the unit of the stored dates.
  *
@@ -12,6 +15,8 @@ record LeaseTimes(long clockAllowance, long retention) {
 
 	/** A client's clock and a server's may run apart by a thousandth. */
 	static final long DRIFT = 1000;
+
+	private static final long JOB_KEPT = Duration.ofDays(400).toMillis();
 
 	static LeaseTimes of(MongoLockSettings settings) {
 		return new LeaseTimes(millis(settings.clockAllowance()), millis(settings.retention()));
@@ -24,6 +29,25 @@ record LeaseTimes(long clockAllowance, long retention) {
 	 */
 	long retentionSlack() {
 		return this.retention / 24;
+	}
+
+	/**
+	 * By how much later a document may be cleaned up that is or was that of a job.
+	 * Everything beyond that was written by hand.
+	 * @return the time for which the document of a job is kept, with what is added to it
+	 */
+	long longestRetentionSlack() {
+		return JOB_KEPT + retentionSlack();
+	}
+
+	/**
+	 * For how much longer than others the document of a job is kept: until its next
+	 * planned time, of which the longest usual distance is a year.
+	 * @param firing the firing of the job; {@code null} for a plain lock
+	 * @return the time
+	 */
+	static long keptFor(@Nullable JobFiring firing) {
+		return (firing != null) ? JOB_KEPT : 0;
 	}
 
 	/**

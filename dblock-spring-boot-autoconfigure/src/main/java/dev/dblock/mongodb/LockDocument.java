@@ -45,6 +45,12 @@ final class LockDocument {
 
 	static final String FENCE_PENDING = "fencePending";
 
+	/**
+	 * The last holder whose end is in no run record: its lock was released by force, or
+	 * its record did not accept the end.
+	 */
+	static final String UNRECORDED = "unrecorded";
+
 	static final String CLEAN_UP_AT = "cleanUpAt";
 
 	/** How many tokens the server's clock counts in a millisecond. */
@@ -114,6 +120,17 @@ final class LockDocument {
 
 	@Nullable String holder() {
 		return string(HOLDER);
+	}
+
+	@Nullable String unrecorded() {
+		return string(UNRECORDED);
+	}
+
+	/**
+	 * The run record of a job, as far as it was read.
+	 */
+	JobRecord job(JobFields job) {
+		return JobRecord.read(this.fields, job);
 	}
 
 	boolean isHeldBy(String holder) {

@@ -6,6 +6,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -17,9 +19,13 @@ import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.core.LockRepository;
 import dev.dblock.core.ReleaseFeed;
+import dev.dblock.core.RunEnd;
 import dev.dblock.core.StoreTime;
 import dev.dblock.core.TransactionFence;
+import dev.dblock.job.JobStatus;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.MongoTransactionManager;
@@ -46,6 +52,15 @@ import org.springframework.util.function.SingletonSupplier;
  *   leaseMillis:  NumberLong(30000),                // what a renewal adds
  *   releasedAt:   ISODate(...),                     // absent while held
  *   fencePending: true,                             // the last holder was overtaken; absent in a new document
+ *   unrecorded:   "5f1c...",                        // the last holder whose end is in no run record; usually absent
+ *   jobs: {                                         // only of locks that were acquired for planned times
+ *     "nightly-invoices": {                         // the id of a job; one that a path cannot name as a hash
+ *       last: {planned: ISODate(...), attempt: 1, firing: "...", holder: "5f1c...", started: ISODate(...),
+ *              instance: "...", token: NumberLong(...), ended: ISODate(...), outcome: "SUCCEEDED", error: "..."},
+ *       runs: [...],                                // the 19 before it, the oldest first
+ *       paused: {by: "...", at: ISODate(...)}
+ *     }
+ *   },
  *   cleanUpAt:    ISODate(...)                      // when the TTL index may remove the document
  * }
  * }</pre>
@@ -133,7 +148,13 @@ public final class MongoLockRepository implements LockRepository {
 	/** A transaction of the caller's is open meanwhile. */
 	private static final Duration LONGEST_SETTLEMENT = Duration.ofSeconds(1);
 
+	private static final int MOST_WARNINGS = 1000;
+
+	private static final Logger logger = LoggerFactory.getLogger(MongoLockRepository.class);
+
 	private final MongoLockSettings settings;
+
+	private final Set<String> malformedRecords = ConcurrentHashMap.newKeySet();
 
 	private final CappedCollections capped;
 
@@ -198,12 +219,25 @@ public final class MongoLockRepository implements LockRepository {
 		long sent = System.nanoTime();
 		Statements.Acquired acquired = execute("acquire the lock '" + request.key().name() + "'", request.timeout(),
 				(statements, store) -> acquire(statements, store, request));
+		if (acquired.malformed()) {
+			warnOfRecord(request);
+		}
 		if (acquired.fencePending() && this.settings.fenceTransactions()
 				&& acquired.answer() instanceof AcquireAnswer.Granted grant) {
 			return raiseFence(request.key().name(), grant, request.timeout().minusNanos(System.nanoTime() - sent),
 					limit(request.timeout()));
 		}
 		return acquired.answer();
+	}
+
+	private void warnOfRecord(AcquireRequest request) {
+		String name = request.key().name();
+		if (this.malformedRecords.size() < MOST_WARNINGS && this.malformedRecords.add(name)) {
+			logger.warn("The run record of the job '{}' in the document of the lock '{}' (collection '{}') was changed"
+					+ " by hand or is too large. What is malformed is ignored, so the job goes on; a planned time that"
+					+ " cannot be read may run once more. Logged once for each lock", request.jobId(), name,
+					this.settings.collection());
+		}
 	}
 
 	private Statements.Acquired acquire(Statements statements, StoreRequest store, AcquireRequest request) {
@@ -230,7 +264,8 @@ public final class MongoLockRepository implements LockRepository {
 						fences().indexes().lookAfter(store, timeout);
 						fences().raise(store, name, Fences.ALL_SLOTS, grant.token());
 						this.fencesAreRaised = true;
-						return new AcquireAnswer.Granted(grant.token(), grant.lastToken(), grant.acquiredAt(), true);
+						return new AcquireAnswer.Granted(grant.token(), grant.lastToken(), grant.acquiredAt(), true,
+								grant.run());
 					});
 	}
 
@@ -306,9 +341,31 @@ public final class MongoLockRepository implements LockRepository {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout) {
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+			Duration timeout) {
 		return execute("release the lock '" + lease.name() + "'", timeout,
-				(statements, store) -> statements.release(store, lease, LeaseTimes.millis(minHoldLeft), mark));
+				(statements, store) -> statements.release(store, lease, LeaseTimes.millis(minHoldLeft), mark, end));
+	}
+
+	@Override
+	public void pauseJob(String name, String jobId, String by) {
+		execute("pause the job '" + jobId + "'", this.settings.timeout(), (statements, store) -> {
+			statements.pauseJob(store, name, new JobFields(jobId), by);
+			return true;
+		});
+	}
+
+	@Override
+	public boolean resumeJob(String name, String jobId) {
+		return execute("resume the job '" + jobId + "'", this.settings.timeout(),
+				(statements, store) -> OperatorStatements.resumeJob(store, name, new JobFields(jobId))
+						|| refuseForeign(statements, store, name));
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(String name, String jobId) {
+		return execute("look at the job '" + jobId + "'", this.settings.timeout(),
+				(statements, store) -> statements.findJob(store, name, jobId));
 	}
 
 	@Override

@@ -1,13 +1,23 @@
 package dev.dblock.mongodb;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
+import com.mongodb.ErrorCategory;
+import com.mongodb.MongoWriteException;
 import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
+import dev.dblock.core.RunEnd;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.QueryTimeoutException;
 
 import static dev.dblock.mongodb.BsonParts.doc;
 import static dev.dblock.mongodb.BsonParts.text;
@@ -39,10 +49,24 @@ final class OperatorStatements {
 	private static final BsonDocument FREE_AND_FENCED = FREE.clone()
 		.append("$set", doc(LockDocument.FENCE_PENDING, BsonBoolean.FALSE));
 
-	private static final BsonDocument FORCE = doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW)
-		.append("$set", FENCE_PENDING);
+	private static final BsonDocument FREE_AND_PENDING = FREE.clone().append("$set", FENCE_PENDING);
 
-	private static final BsonDocument FORCE_NOW = FREE.clone().append("$set", FENCE_PENDING);
+	/** A holder that could not, or must not, record how its run ended. */
+	private static final BsonDocument UNRECORDED = doc("$rename",
+			doc(LockDocument.HOLDER, text(LockDocument.UNRECORDED)))
+		.append("$currentDate", RELEASED_NOW);
+
+	private static final BsonDocument FORCE = UNRECORDED.clone().append("$set", FENCE_PENDING);
+
+	private static final BsonDocument FREE_UNRECORDED = UNRECORDED.clone()
+		.append("$unset", doc(LockDocument.EXPIRES_AT, text("")));
+
+	private static final BsonDocument FORCE_NOW = FREE_UNRECORDED.clone().append("$set", FENCE_PENDING);
+
+	/** For how long the document of a job that was paused is kept at least. */
+	private static final long PAUSE_KEPT = Duration.ofDays(390).toMillis();
+
+	private static final Logger logger = LoggerFactory.getLogger(OperatorStatements.class);
 
 	private OperatorStatements() {
 	}
@@ -51,12 +75,60 @@ final class OperatorStatements {
 		return doc(LockDocument.ID, text(lease.name())).append(LockDocument.HOLDER, text(lease.holder()));
 	}
 
-	static boolean release(StoreRequest store, LeaseKey lease, FenceMark mark) {
-		return updateUnrecorded(store, heldBy(lease), switch (mark) {
+	static boolean release(StoreRequest store, LeaseKey lease, FenceMark mark, @Nullable RunEnd end) {
+		BsonDocument free = switch (mark) {
 			case KEEP -> FREE;
 			case CLEAR -> FREE_AND_FENCED;
-			case SET -> FORCE_NOW;
-		});
+			case SET -> FREE_AND_PENDING;
+		};
+		if (end == null) {
+			return updateUnrecorded(store, heldBy(lease), free);
+		}
+		BsonDocument unrecorded = FREE_UNRECORDED.clone();
+		if (free.containsKey("$set")) {
+			unrecorded.append("$set", free.get("$set"));
+		}
+		return releaseRun(store, lease, free, unrecorded, end);
+	}
+
+	private static boolean releaseRun(StoreRequest store, LeaseKey lease, BsonDocument update, BsonDocument unrecorded,
+			RunEnd end) {
+		JobFields job = new JobFields(end.jobId());
+		BsonDocument set = update.containsKey("$set") ? update.getDocument("$set").clone() : new BsonDocument();
+		set.append(job.last(JobFields.OUTCOME), text(end.outcome().name()));
+		if (end.error() != null) {
+			set.append(job.last(JobFields.ERROR), text(end.error()));
+		}
+		BsonDocument ended = update.clone();
+		ended.put("$set", set);
+		ended.put("$currentDate", RELEASED_NOW.clone().append(job.last(JobFields.ENDED), BsonBoolean.TRUE));
+		return releaseRun(lease, end, (filter) -> updateUnrecorded(store, filter, ended),
+				(filter) -> updateUnrecorded(store, filter, unrecorded));
+	}
+
+	/**
+	 * Release the lock of a run. If its record was changed by hand since the grant, the
+	 * lock is released without it.
+	 * @param lease the lease
+	 * @param end how the run ended
+	 * @param recording the update that records it
+	 * @param unrecorded the update that does not
+	 * @return whether the lease was the holder's
+	 */
+	static boolean releaseRun(LeaseKey lease, RunEnd end, Predicate<BsonDocument> recording,
+			Predicate<BsonDocument> unrecorded) {
+		JobFields job = new JobFields(end.jobId());
+		try {
+			// Without this condition, the update would create a record without a planned
+			// time
+			if (recording.test(heldBy(lease).append(job.last(JobFields.RUN_HOLDER), text(lease.holder())))) {
+				return true;
+			}
+		}
+		catch (MongoWriteException ex) {
+			logger.debug("The run record of the job '{}' does not accept its end", end.jobId(), ex);
+		}
+		return unrecorded.test(heldBy(lease));
 	}
 
 	/**
@@ -65,12 +137,76 @@ final class OperatorStatements {
 	 * @param lease the lease
 	 * @param until milliseconds of the server's clock
 	 * @param mark what the next holder is told
+	 * @param end how a run of a job ended
 	 * @return whether the lease was the holder's
 	 */
-	static boolean releaseAt(StoreRequest store, LeaseKey lease, long until, FenceMark mark) {
+	static boolean releaseAt(StoreRequest store, LeaseKey lease, long until, FenceMark mark, @Nullable RunEnd end) {
 		BsonDocument keep = marked(doc(LockDocument.EXPIRES_AT, BsonParts.date(until)), mark);
-		return updateUnrecorded(store, heldBy(lease),
-				doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW).append("$set", keep));
+		BsonDocument update = doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW).append("$set", keep);
+		return (end != null) ? releaseRun(store, lease, update, UNRECORDED.clone().append("$set", keep), end)
+				: updateUnrecorded(store, heldBy(lease), update);
+	}
+
+	/**
+	 * Pause a job. A document that has only an id and a pause would not be one of ours.
+	 * @param store the store
+	 * @param name the name of the lock
+	 * @param job the fields of the job
+	 * @param by who pauses it
+	 * @param token the token of a new document
+	 */
+	static void pauseJob(StoreRequest store, String name, JobFields job, String by, long token) {
+		// Only says when unused documents are removed, so the clock of this machine will
+		// do
+		BsonDocument kept = doc(LockDocument.CLEAN_UP_AT, BsonParts.date(System.currentTimeMillis() + PAUSE_KEPT));
+		BsonDocument pausedBy = doc(job.path(JobFields.PAUSED) + "." + JobFields.BY, text(by));
+		BsonDocument at = doc(job.path(JobFields.PAUSED) + "." + JobFields.AT, BsonBoolean.TRUE);
+		BsonDocument pause = doc("$set", pausedBy).append("$currentDate", at).append("$max", kept);
+		BsonDocument created = pausedBy.clone()
+			.append(LockDocument.TOKEN, BsonParts.number(token))
+			.append(LockDocument.LEASE_MILLIS, BsonParts.number(0));
+		BsonDocument stamps = at.clone()
+			.append(LockDocument.ACQUIRED_AT, BsonBoolean.TRUE)
+			.append(LockDocument.UPDATED_AT, BsonBoolean.TRUE)
+			.append(LockDocument.RELEASED_AT, BsonBoolean.TRUE);
+		BsonDocument create = doc("$set", created).append("$currentDate", stamps).append("$max", kept);
+		while (!update(store, lock(name), pause)) {
+			BsonDocument found = store.collection().find(doc(LockDocument.ID, text(name))).first();
+			if (found == null) {
+				insert(store, name);
+			}
+			else if (LockDocument.read(found, name, store.collectionName()).isEmpty()
+					&& update(store, doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN, IS_ABSENT), create)) {
+				return;
+			}
+			if (store.isOver()) {
+				throw new QueryTimeoutException(
+						"The job of the lock '" + name + "' could not be paused in time. Pause it again");
+			}
+		}
+	}
+
+	static boolean resumeJob(StoreRequest store, String name, JobFields job) {
+		String paused = job.path(JobFields.PAUSED);
+		return update(store, lock(name).append(paused, doc("$exists", BsonBoolean.TRUE)),
+				doc("$unset", doc(paused, text(""))));
+	}
+
+	/**
+	 * Create a document with nothing but its id.
+	 * @return whether there was none
+	 */
+	static boolean insert(StoreRequest store, String name) {
+		try {
+			store.collection().insertOne(doc(LockDocument.ID, text(name)));
+			return true;
+		}
+		catch (MongoWriteException ex) {
+			if (ex.getError().getCategory() != ErrorCategory.DUPLICATE_KEY) {
+				throw ex;
+			}
+			return false;
+		}
 	}
 
 	/**

@@ -12,6 +12,8 @@ import dev.dblock.LockInfo;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
+import dev.dblock.core.RunEnd;
+import dev.dblock.job.JobStatus;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -19,6 +21,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonObjectId;
 import org.bson.BsonString;
 import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
 
 import static dev.dblock.mongodb.BsonParts.anyOf;
 import static dev.dblock.mongodb.BsonParts.doc;
@@ -105,25 +108,39 @@ final class PipelineStatements implements Statements {
 	public Acquired acquire(StoreRequest store, AcquireRequest request) {
 		String name = request.key().name();
 		BsonDocument answer = take(store, request);
+		if (request.firing() != null && answer.size() == 2) {
+			// The name has never been locked and the firing is not due, or it is not ours
+			find(store, name);
+			return Acquired.refused(request, null, now(answer));
+		}
 		LockDocument document = LockDocument.read(answer, name, store.collectionName()).orElseThrow();
-		return document.isHeldBy(request.key().holder())
-				? Acquired.granted(document, request.tokens(), document.isNew())
-				: Acquired.refused(document, now(answer));
+		return document.isHeldBy(request.key().holder()) ? Acquired.granted(document, request, document.isNew())
+				: Acquired.refused(request, document, now(answer));
 	}
 
 	private BsonDocument take(StoreRequest store, AcquireRequest request) {
 		BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));
-		BsonDocument granted = doc("$mergeObjects", ref("$$ROOT"), grant(request));
-		List<BsonDocument> update = List.of(doc("$replaceWith", doc("$cond", FREE, granted, ref("$$ROOT"))),
-				releasedNoMore(request.key().holder()));
+		BsonDocument projection = PROJECTION;
+		BsonDocument replacement;
+		if (request.firing() == null) {
+			BsonDocument granted = doc("$mergeObjects", ref("$$ROOT"), grant(request));
+			replacement = doc("$cond", FREE, granted, ref("$$ROOT"));
+		}
+		else {
+			JobExpressions job = new JobExpressions(request);
+			replacement = job.replacement(FREE, grant(request));
+			projection = PROJECTION.clone();
+			job.addTo(projection);
+		}
+		List<BsonDocument> update = List.of(doc("$replaceWith", replacement), releasedNoMore(request.key().holder()));
 		try {
-			return findAndTake(store, filter, update);
+			return findAndTake(store, filter, update, projection);
 		}
 		catch (MongoException ex) {
 			// Another upsert was first and this one has done nothing: now the document is
 			// there.
 			if (ex.getCode() == DUPLICATE_KEY) {
-				return findAndTake(store, filter, update);
+				return findAndTake(store, filter, update, projection);
 			}
 			throw ex;
 		}
@@ -134,12 +151,13 @@ final class PipelineStatements implements Statements {
 	 * they answer for a repetition. That costs them two more writes, and repeated is an
 	 * acquisition by the engine, under another id.
 	 */
-	private static BsonDocument findAndTake(StoreRequest store, BsonDocument filter, List<BsonDocument> update) {
+	private static BsonDocument findAndTake(StoreRequest store, BsonDocument filter, List<BsonDocument> update,
+			BsonDocument projection) {
 		BsonDocument command = doc("findAndModify", text(store.collectionName())).append("query", filter)
 			.append("update", new BsonArray(update))
 			.append("upsert", BsonBoolean.TRUE)
 			.append("new", BsonBoolean.TRUE)
-			.append("fields", PROJECTION)
+			.append("fields", projection)
 			.append("writeConcern", MAJORITY);
 		BsonDocument answer = store.command(command);
 		if (answer.containsKey(UnconfirmedWriteException.FIELD)) {
@@ -162,7 +180,8 @@ final class PipelineStatements implements Statements {
 			.append(LockDocument.EXPIRES_AT, free)
 			.append(LockDocument.LEASE_MILLIS, number(lease))
 			.append(LockDocument.FENCE_PENDING, NEXT_FENCE_PENDING)
-			.append(LockDocument.CLEAN_UP_AT, cleanUpAt(doc("$max", free, DATE_OF_TOKEN)));
+			.append(LockDocument.CLEAN_UP_AT,
+					cleanUpAt(doc("$max", free, DATE_OF_TOKEN), LeaseTimes.keptFor(request.firing())));
 	}
 
 	// A stage of its own, since merging objects removes no field.
@@ -175,12 +194,14 @@ final class PipelineStatements implements Statements {
 	 * What is stored stays as long as it is late enough: then the index does not change.
 	 * What somebody has put there by hand does not.
 	 */
-	private BsonDocument cleanUpAt(BsonValue unused) {
+	private BsonDocument cleanUpAt(BsonValue unused, long keptForJob) {
 		BsonString earliest = ref("$$earliest");
 		BsonDocument latest = doc("$add", earliest, number(this.times.retentionSlack()));
-		BsonDocument keep = doc("$and", doc("$gte", CLEAN_UP_AT, earliest), doc("$lte", CLEAN_UP_AT, latest));
-		return doc("$let", doc("vars", doc("earliest", doc("$add", unused, number(this.times.retention()))))
-			.append("in", doc("$cond", keep, CLEAN_UP_AT, latest)));
+		BsonDocument sensible = doc("$add", earliest, number(this.times.longestRetentionSlack()));
+		BsonDocument keep = doc("$and", doc("$gte", CLEAN_UP_AT, earliest), doc("$lte", CLEAN_UP_AT, sensible));
+		return doc("$let",
+				doc("vars", doc("earliest", doc("$add", unused, number(this.times.retention() + keptForJob))))
+					.append("in", doc("$cond", keep, CLEAN_UP_AT, latest)));
 	}
 
 	// The last token of the next block; an absent one counts as none.
@@ -225,18 +246,54 @@ final class PipelineStatements implements Statements {
 	private BsonDocument prolong(BsonDocument until) {
 		return doc("$set",
 				doc(LockDocument.EXPIRES_AT, doc("$max", EXPIRES_AT, until)).append(LockDocument.UPDATED_AT, NOW)
-					.append(LockDocument.CLEAN_UP_AT, doc("$max", CLEAN_UP_AT, cleanUpAt(until))));
+					.append(LockDocument.CLEAN_UP_AT, doc("$max", CLEAN_UP_AT, cleanUpAt(until, 0))));
 	}
 
 	@Override
-	public boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark) {
+	public boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark,
+			@Nullable RunEnd end) {
 		if (minHoldMillis == 0) {
-			return OperatorStatements.release(store, lease, mark);
+			return OperatorStatements.release(store, lease, mark, end);
 		}
 		BsonDocument keep = doc(LockDocument.HOLDER, ref("$$REMOVE")).append(LockDocument.RELEASED_AT, NOW)
 			.append(LockDocument.EXPIRES_AT, doc("$add", NOW, number(minHoldMillis)));
-		List<BsonDocument> update = List.of(doc("$set", OperatorStatements.marked(keep, mark)));
-		return OperatorStatements.updateUnrecorded(store, OperatorStatements.heldBy(lease), update);
+		OperatorStatements.marked(keep, mark);
+		if (end == null) {
+			return OperatorStatements.updateUnrecorded(store, OperatorStatements.heldBy(lease),
+					List.of(doc("$set", keep)));
+		}
+		JobFields job = new JobFields(end.jobId());
+		BsonDocument ended = keep.clone()
+			.append(job.last(JobFields.OUTCOME), text(end.outcome().name()))
+			.append(job.last(JobFields.ENDED), NOW);
+		if (end.error() != null) {
+			ended.append(job.last(JobFields.ERROR), literal(end.error()));
+		}
+		return OperatorStatements.releaseRun(lease, end,
+				(filter) -> OperatorStatements.updateUnrecorded(store, filter, List.of(doc("$set", ended))),
+				(filter) -> OperatorStatements.updateUnrecorded(store, filter,
+						List.of(doc("$set", keep.append(LockDocument.UNRECORDED, ref("$" + LockDocument.HOLDER))))));
+	}
+
+	@Override
+	public void pauseJob(StoreRequest store, String name, JobFields job, String by) {
+		// A grant compares the token with the server's clock, so any small one will do
+		OperatorStatements.pauseJob(store, name, job, by, 0);
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(StoreRequest store, String name, String jobId) {
+		JobFields job = new JobFields(jobId);
+		BsonDocument projection = PROJECTION.clone()
+			.append(job.path(), new BsonInt32(1))
+			.append(LockDocument.UNRECORDED, new BsonInt32(1))
+			.append("nothing", NOTHING_THERE);
+		BsonDocument found = store.collection().find(doc(LockDocument.ID, text(name))).projection(projection).first();
+		if (found == null || found.getBoolean("nothing").getValue()) {
+			return Optional.empty();
+		}
+		return LockDocument.read(found, name, store.collectionName())
+			.map((lock) -> lock.job(job).toJob().toStatus(jobId, JobRecord.stateOf(lock, now(found))));
 	}
 
 	@Override

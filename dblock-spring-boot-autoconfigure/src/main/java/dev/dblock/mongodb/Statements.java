@@ -1,5 +1,6 @@
 package dev.dblock.mongodb;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -9,7 +10,13 @@ import dev.dblock.LockInfo;
 import dev.dblock.core.AcquireAnswer;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.FenceMark;
+import dev.dblock.core.JobDecision;
 import dev.dblock.core.LeaseKey;
+import dev.dblock.core.RunEnd;
+import dev.dblock.core.StoredRun;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.JobStatus;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requests in one dialect. Each has the effect that
@@ -24,7 +31,11 @@ interface Statements {
 
 	boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis);
 
-	boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark);
+	boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark, @Nullable RunEnd end);
+
+	void pauseJob(StoreRequest store, String name, JobFields job, String by);
+
+	Optional<JobStatus> findJob(StoreRequest store, String name, String jobId);
 
 	Optional<LockInfo> find(StoreRequest store, String name);
 
@@ -40,17 +51,47 @@ interface Statements {
 	 * @param answer the answer
 	 * @param created whether the document is new
 	 * @param fencePending whether a transaction of an earlier holder may be under way
+	 * @param malformed whether a part of the run record was ignored
 	 */
-	record Acquired(AcquireAnswer answer, boolean created, boolean fencePending) {
+	record Acquired(AcquireAnswer answer, boolean created, boolean fencePending, boolean malformed) {
 
-		static Acquired granted(LockDocument document, int tokens, boolean created) {
-			long last = document.token();
-			return new Acquired(new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt()), created,
-					document.isFencePending());
+		static Acquired granted(LockDocument document, AcquireRequest request, boolean created) {
+			return granted(document, request, request.tokens(), created);
 		}
 
-		static Acquired refused(LockDocument document, long now) {
-			return new Acquired(new AcquireAnswer.Refused(document.toInfo(now)), false, false);
+		static Acquired granted(LockDocument document, AcquireRequest request, int tokens, boolean created) {
+			long last = document.token();
+			JobRun run = null;
+			boolean malformed = false;
+			if (request.firing() != null) {
+				JobRecord record = document.job(new JobFields(request.jobId()));
+				StoredRun stored = record.last();
+				run = (stored != null && document.isHeldBy(stored.holder())) ? stored.toRun(request.jobId(), null)
+						: null;
+				malformed = !record.isWellFormed();
+			}
+			return new Acquired(new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt(), false, run),
+					created, document.isFencePending(), malformed);
+		}
+
+		/**
+		 * A refusal.
+		 * @param request the request
+		 * @param document the document; {@code null} where a firing is refused though
+		 * nothing is stored
+		 * @param now milliseconds of the server's clock
+		 */
+		static Acquired refused(AcquireRequest request, @Nullable LockDocument document, long now) {
+			LockInfo lock = (document != null) ? document.toInfo(now) : new LockInfo(request.key().name(), false, null,
+					null, null, null, 0, null, null, null, null, Duration.ZERO);
+			if (request.firing() == null) {
+				return new Acquired(new AcquireAnswer.Refused(lock), false, false, false);
+			}
+			JobRecord record = (document != null) ? document.job(new JobFields(request.jobId()))
+					: JobRecord.read(null, new JobFields(request.jobId()));
+			JobDecision decision = JobDecision.of(request, record.toJob(), JobRecord.stateOf(document, now), now);
+			return new Acquired(new AcquireAnswer.Refused(lock, decision.refusal()), false, false,
+					!record.isWellFormed());
 		}
 
 	}

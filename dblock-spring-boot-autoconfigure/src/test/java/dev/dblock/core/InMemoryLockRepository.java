@@ -21,6 +21,7 @@ import java.util.function.Supplier;
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.LockInfo;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.job.JobStatus;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
@@ -147,14 +148,50 @@ final class InMemoryLockRepository implements LockRepository {
 			throw new ForeignDocumentException(name, "memory");
 		}
 		boolean mine = request.key().holder().equals(document.holder) && document.isTaken(now);
-		if (!mine && document.isTaken(now)) {
-			return new AcquireAnswer.Refused(document.info(name, now));
+		StoredJob job = document.job(request.jobId());
+		JobDecision decision = (request.firing() != null && !mine)
+				? JobDecision.of(request, job, document.state(now), now) : null;
+		if (!mine && (document.isTaken(now) || (decision != null && !decision.granted()))) {
+			return new AcquireAnswer.Refused(document.info(name, now), (decision != null) ? decision.refusal() : null);
 		}
 		if (!mine) {
 			document.grant(request, now);
 		}
+		if (decision != null) {
+			document.jobs.put(request.jobId(), job.granted(decision, request, document.token, now));
+		}
+		StoredRun run = (request.firing() != null) ? document.job(request.jobId()).last() : null;
 		return new AcquireAnswer.Granted(document.token - request.tokens() + 1, document.token,
-				Instant.ofEpochMilli(document.acquiredAt));
+				Instant.ofEpochMilli(document.acquiredAt), false,
+				(run != null) ? run.toRun(request.jobId(), null) : null);
+	}
+
+	@Override
+	public void pauseJob(String name, String jobId, String by) {
+		synchronized (this.documents) {
+			Document document = this.documents.computeIfAbsent(name, (key) -> new Document());
+			document.jobs.put(jobId, document.job(jobId).pausedBy(by));
+		}
+	}
+
+	@Override
+	public boolean resumeJob(String name, String jobId) {
+		synchronized (this.documents) {
+			Document document = this.documents.get(name);
+			boolean paused = document != null && document.job(jobId).paused();
+			if (paused) {
+				document.jobs.put(jobId, document.job(jobId).pausedBy(null));
+			}
+			return paused;
+		}
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(String name, String jobId) {
+		synchronized (this.documents) {
+			return Optional.ofNullable(this.documents.get(name))
+				.map((document) -> document.job(jobId).toStatus(jobId, document.state(now())));
+		}
 	}
 
 	@Override
@@ -180,11 +217,15 @@ final class InMemoryLockRepository implements LockRepository {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout) {
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+			Duration timeout) {
 		return serve(Kind.RELEASE, List.of(lease), timeout, () -> {
 			Document document = this.documents.get(lease.name());
 			if (document == null || !lease.holder().equals(document.holder)) {
 				return false;
+			}
+			if (end != null) {
+				document.jobs.computeIfPresent(end.jobId(), (id, job) -> job.ended(lease.holder(), end, now()));
 			}
 			document.holder = null;
 			document.releasedAt = now();
@@ -231,6 +272,7 @@ final class InMemoryLockRepository implements LockRepository {
 			Document document = this.documents.get(name);
 			boolean held = document != null && document.holder != null;
 			if (held) {
+				document.unrecorded = document.holder;
 				document.holder = null;
 			}
 			return held;
@@ -244,6 +286,7 @@ final class InMemoryLockRepository implements LockRepository {
 			if (document == null || (document.holder == null && !document.isTaken(now()))) {
 				return false;
 			}
+			document.unrecorded = (document.holder != null) ? document.holder : document.unrecorded;
 			document.holder = null;
 			document.expiresAt = null;
 			document.releasedAt = now();
@@ -361,6 +404,18 @@ final class InMemoryLockRepository implements LockRepository {
 		private long leaseMillis;
 
 		private @Nullable FenceMark fenceMark;
+
+		private @Nullable String unrecorded;
+
+		private final Map<String, StoredJob> jobs = new HashMap<>();
+
+		StoredJob job(String id) {
+			return this.jobs.getOrDefault(id, StoredJob.EMPTY);
+		}
+
+		JobDecision.LockState state(long now) {
+			return new JobDecision.LockState(this.holder, isTaken(now), this.unrecorded);
+		}
 
 		boolean isTaken(long now) {
 			return this.expiresAt != null && this.expiresAt > now;

@@ -311,7 +311,7 @@ class LeaseReleaserTests {
 		for (int round = 1; round <= 2; round++) {
 			for (int i = 0; i < LeaseReleaser.MOST_WAITING + 100; i++) {
 				releaser.releaseDoubtful(new LeaseKey("a", "id-" + i),
-						LeaseDeadline.from(this.world.clock(), LockWorld.LEASE), LockWorld.TIMEOUT);
+						LeaseDeadline.from(this.world.clock(), LockWorld.LEASE), LockWorld.TIMEOUT, null);
 			}
 			assertThat(queue).hasSize(LeaseReleaser.MOST_WAITING);
 			assertThat(output.getOut().split("no more are queued", -1)).as("logged in round " + round)

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import dev.dblock.LockInfo;
+import dev.dblock.job.JobStatus;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
@@ -57,8 +58,9 @@ final class TellingRepository implements LockRepository, ReleaseFeed {
 	}
 
 	@Override
-	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout) {
-		boolean released = this.store.release(lease, minHoldLeft, mark, timeout);
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+			Duration timeout) {
+		boolean released = this.store.release(lease, minHoldLeft, mark, end, timeout);
 		this.everybody.forEach((listener) -> listener.released(lease.name()));
 		return released;
 	}
@@ -71,6 +73,21 @@ final class TellingRepository implements LockRepository, ReleaseFeed {
 	@Override
 	public @Nullable TransactionFence fenceFor(TransactionContext transaction) {
 		return this.store.fenceFor(transaction);
+	}
+
+	@Override
+	public void pauseJob(String name, String jobId, String by) {
+		this.store.pauseJob(name, jobId, by);
+	}
+
+	@Override
+	public boolean resumeJob(String name, String jobId) {
+		return this.store.resumeJob(name, jobId);
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(String name, String jobId) {
+		return this.store.findJob(name, jobId);
 	}
 
 	@Override

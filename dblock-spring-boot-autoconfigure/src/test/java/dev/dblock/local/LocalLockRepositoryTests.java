@@ -11,7 +11,7 @@ import dev.dblock.LockInfo;
 import dev.dblock.core.AcquireAnswer.Granted;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.core.LockRepository;
-import dev.dblock.core.LockRepositoryContract;
+import dev.dblock.core.JobRepositoryContract;
 import dev.dblock.core.ReleaseListener;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -24,7 +24,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 /**
  * The contract of all stores, kept in memory, and what is particular to that.
  */
-class LocalLockRepositoryTests extends LockRepositoryContract {
+class LocalLockRepositoryTests extends JobRepositoryContract {
 
 	private final LocalLockStore store = new LocalLockStore();
 

@@ -6,7 +6,7 @@ import dev.dblock.testing.SameOnEachJdk;
 
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.EMBEDDED)
-class ClassicOnEmbeddedTests extends MongoLockRepositoryContract {
+class ClassicOnEmbeddedTests extends MongoJobContract {
 
 	@Override
 	StatementDialect dialect() {

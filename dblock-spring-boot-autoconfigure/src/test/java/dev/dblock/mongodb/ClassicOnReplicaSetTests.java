@@ -6,7 +6,7 @@ import dev.dblock.testing.SameOnEachJdk;
 
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
-class ClassicOnReplicaSetTests extends MongoLockRepositoryContract {
+class ClassicOnReplicaSetTests extends MongoJobContract {
 
 	@Override
 	StatementDialect dialect() {

@@ -6,7 +6,7 @@ import dev.dblock.testing.SameOnEachJdk;
 
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.STANDALONE)
-class ClassicOnStandaloneTests extends MongoLockRepositoryContract {
+class ClassicOnStandaloneTests extends MongoJobContract {
 
 	@Override
 	StatementDialect dialect() {

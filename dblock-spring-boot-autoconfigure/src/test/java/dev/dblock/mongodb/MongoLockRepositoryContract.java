@@ -21,7 +21,7 @@ import dev.dblock.core.AcquireAnswer.Refused;
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.core.LockRepository;
-import dev.dblock.core.LockRepositoryContract;
+import dev.dblock.core.JobRepositoryContract;
 import dev.dblock.testing.MongoServer;
 import org.awaitility.Awaitility;
 import org.bson.Document;
@@ -39,7 +39,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * What every dialect does on every server, and how it is stored.
  */
-abstract class MongoLockRepositoryContract extends LockRepositoryContract {
+abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 
 	static final Duration ALLOWANCE = Duration.ofMillis(500);
 
@@ -302,7 +302,7 @@ abstract class MongoLockRepositoryContract extends LockRepositoryContract {
 	@Test
 	void aGrantCorrectsADateOfCleaningUpThatIsFarTooLate() {
 		LeaseKey first = acquired("stock");
-		set("stock", "cleanUpAt", new Date(serverTime() + RETENTION.multipliedBy(3).toMillis()));
+		set("stock", "cleanUpAt", new Date(serverTime() + Duration.ofDays(900).toMillis()));
 		this.locks.release(first, Duration.ZERO, TIMEOUT);
 		acquired("stock");
 		Document stored = stored("stock");

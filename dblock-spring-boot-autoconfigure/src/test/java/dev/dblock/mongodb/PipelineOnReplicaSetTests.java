@@ -4,7 +4,7 @@ import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
-class PipelineOnReplicaSetTests extends MongoLockRepositoryContract {
+class PipelineOnReplicaSetTests extends MongoJobContract {
 
 	@Override
 	StatementDialect dialect() {

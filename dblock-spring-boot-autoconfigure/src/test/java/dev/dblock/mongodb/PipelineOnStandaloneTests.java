@@ -4,7 +4,7 @@ import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 
 @MongoServerTest(kind = MongoServerKind.STANDALONE)
-class PipelineOnStandaloneTests extends MongoLockRepositoryContract {
+class PipelineOnStandaloneTests extends MongoJobContract {
 
 	@Override
 	StatementDialect dialect() {

@@ -1,0 +1,84 @@
+package dev.dblock.core;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.dblock.job.JobRun;
+import dev.dblock.job.JobStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The run record of a job as it is stored under the name of its lock.
+ *
+ * @param last the last run
+ * @param runs the runs before it, the oldest first
+ * @param paused whether the job is paused
+ * @param pausedBy who paused it
+ */
+public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean paused, @Nullable String pausedBy) {
+
+	/** How many runs are kept before the last one. */
+	public static final int RUNS_BEFORE = 19;
+
+	/** Nothing is known of the job. */
+	public static final StoredJob EMPTY = new StoredJob(null, List.of(), false, null);
+
+	/**
+	 * The record after a grant.
+	 * @param decision the decision
+	 * @param request the request that was granted
+	 * @param token its fencing token
+	 * @param now the time of the grant
+	 * @return the record with a new last run
+	 */
+	public StoredJob granted(JobDecision decision, AcquireRequest request, long token, long now) {
+		List<StoredRun> before = new ArrayList<>(this.runs);
+		StoredRun ended = decision.moved();
+		if (ended != null) {
+			before.add(ended);
+		}
+		StoredRun next = new StoredRun(decision.planned(), decision.attempt(), request.requireFiring().id(),
+				request.key().holder(), now, null, null, request.acquirer(), token, null);
+		return new StoredJob(next, List.copyOf(before.subList(Math.max(0, before.size() - RUNS_BEFORE), before.size())),
+				this.paused, this.pausedBy);
+	}
+
+	/**
+	 * The record after a release.
+	 * @param holder the id of the acquisition that is released
+	 * @param end how its run ended
+	 * @param now the time of the release
+	 * @return the record, unchanged if the last run is another one
+	 */
+	public StoredJob ended(String holder, RunEnd end, long now) {
+		return (this.last != null && this.last.holder().equals(holder))
+				? new StoredJob(this.last.endedAs(end, now), this.runs, this.paused, this.pausedBy) : this;
+	}
+
+	/**
+	 * The record of a job that is paused, or is not.
+	 * @param by who pauses it; {@code null} to resume it
+	 * @return the record
+	 */
+	public StoredJob pausedBy(@Nullable String by) {
+		return new StoredJob(this.last, this.runs, by != null, by);
+	}
+
+	/**
+	 * The record for applications.
+	 * @param jobId the id of the job
+	 * @param lock the lock that it is stored with
+	 * @return the record
+	 */
+	public JobStatus toStatus(String jobId, JobDecision.LockState lock) {
+		List<JobRun> latestFirst = new ArrayList<>();
+		if (this.last != null) {
+			latestFirst.add(this.last.toRun(jobId, lock.outcomeOf(this.last)));
+		}
+		for (int i = this.runs.size() - 1; i >= 0; i--) {
+			latestFirst.add(this.runs.get(i).toRun(jobId, this.runs.get(i).outcome()));
+		}
+		return new JobStatus(jobId, List.copyOf(latestFirst), this.paused, this.pausedBy);
+	}
+
+}

@@ -1,0 +1,241 @@
+package dev.dblock.mongodb;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.JobDecision;
+import dev.dblock.core.StoredJob;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.RunOutcome;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonNull;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+
+import static dev.dblock.mongodb.BsonParts.date;
+import static dev.dblock.mongodb.BsonParts.doc;
+import static dev.dblock.mongodb.BsonParts.literal;
+import static dev.dblock.mongodb.BsonParts.number;
+import static dev.dblock.mongodb.BsonParts.ref;
+import static dev.dblock.mongodb.BsonParts.text;
+
+/**
+ * The rules of {@link JobDecision} as expressions, decided by {@code $$NOW} on the
+ * server: which planned time and attempt a firing is granted, and the run record after
+ * the grant.
+ */
+final class JobExpressions {
+
+	/** The variable of the planned time and the attempt; {@code null} if not due. */
+	private static final String DUE = "$$due";
+
+	private static final BsonString NOW = ref("$$NOW");
+
+	private static final BsonString RUNNING = JobFields.RUNNING;
+
+	private static final BsonArray OUTCOMES = new BsonArray(
+			Stream.concat(Stream.of(RUNNING), Stream.of(RunOutcome.values()).map((each) -> text(each.name())))
+				.toList());
+
+	private final AcquireRequest request;
+
+	private final JobFiring firing;
+
+	private final JobFields job;
+
+	private final BsonString last;
+
+	private final BsonString planned;
+
+	private final BsonString attempt;
+
+	/** The outcome, and {@code RUNNING} without one. */
+	private final BsonDocument outcome;
+
+	JobExpressions(AcquireRequest request) {
+		this.request = request;
+		this.firing = request.requireFiring();
+		this.job = new JobFields(request.jobId());
+		this.last = ref("$" + this.job.path(JobFields.LAST));
+		this.planned = last(JobFields.PLANNED);
+		this.attempt = last(JobFields.ATTEMPT);
+		this.outcome = doc("$ifNull", last(JobFields.OUTCOME), RUNNING);
+	}
+
+	private BsonString last(String field) {
+		return ref("$" + this.job.last(field));
+	}
+
+	/**
+	 * The document after the request.
+	 * @param free whether the lock is free
+	 * @param grant the fields that a grant sets, without the run record
+	 * @return the expression
+	 */
+	BsonDocument replacement(BsonDocument free, BsonDocument grant) {
+		BsonDocument next = doc("$mergeObjects", ref("$$ROOT"),
+				grant.append(JobFields.JOBS, jobs(grant.getDocument(LockDocument.TOKEN))));
+		BsonDocument isGranted = doc("$and", free, doc("$ne", ref(DUE), BsonNull.VALUE));
+		return doc("$let", doc("vars", doc("due", due())).append("in", doc("$cond", isGranted, next, ref("$$ROOT"))));
+	}
+
+	/**
+	 * What the caller needs to know of the record.
+	 */
+	void addTo(BsonDocument projection) {
+		projection.append(this.job.path(JobFields.LAST), new BsonInt32(1))
+			.append(this.job.path(JobFields.PAUSED), new BsonInt32(1))
+			.append(LockDocument.UNRECORDED, new BsonInt32(1));
+	}
+
+	private BsonDocument due() {
+		List<BsonValue> branches = new ArrayList<>();
+		branches.add(branch(hasType(path(JobFields.PAUSED), "object"), BsonNull.VALUE));
+		if (this.firing.schedule() instanceof Schedule.Planned asked
+				&& asked.at().toEpochMilli() > JobDecision.EARLIEST) {
+			branches
+				.add(branch(doc("$gt", date(asked.at().toEpochMilli() - JobDecision.EARLIEST), NOW), BsonNull.VALUE));
+		}
+		BsonDocument usable = doc("$and", isWellFormed(),
+				doc("$lte", this.planned, doc("$add", NOW, number(JobDecision.LATEST_STORED))));
+		branches.add(branch(doc("$not", usable), firstAttempt(planned(true))));
+		BsonDocument abandoned = doc("$eq", this.outcome, text(RunOutcome.ABANDONED.name()));
+		branches.add(branch(doc("$eq", last(JobFields.FIRING), literal(this.firing.id())), sameAttempt()));
+		if (this.firing.rerun()) {
+			BsonDocument crashed = doc("$and", doc("$eq", this.outcome, RUNNING),
+					doc("$ne", ref("$" + LockDocument.UNRECORDED), last(JobFields.RUN_HOLDER)),
+					doc("$lt", this.attempt, new BsonInt32(JobDecision.MOST_ATTEMPTS)));
+			branches.add(branch(crashed, attempt(this.planned, doc("$add", this.attempt, new BsonInt32(1)))));
+			branches.add(branch(doc("$and", abandoned, doc("$gt", this.attempt, new BsonInt32(1))), sameAttempt()));
+		}
+		if (this.firing.schedule() instanceof Schedule.Planned asked) {
+			branches.add(branch(doc("$and", abandoned, doc("$eq", this.planned, at(asked))), sameAttempt()));
+			branches.add(branch(doc("$gt", at(asked), this.planned), firstAttempt(at(asked))));
+		}
+		else {
+			branches.add(branch(abandoned, sameAttempt()));
+			branches.add(branch(doc("$lte", dueAt(), NOW), firstAttempt(planned(false))));
+		}
+		return doc("$switch", doc("branches", new BsonArray(branches)).append("default", BsonNull.VALUE));
+	}
+
+	private static BsonValue at(Schedule.Planned asked) {
+		return date(asked.at().toEpochMilli());
+	}
+
+	private BsonValue planned(boolean first) {
+		if (this.firing.schedule() instanceof Schedule.Planned asked) {
+			return at(asked);
+		}
+		if (first) {
+			return NOW;
+		}
+		if (this.firing.schedule() instanceof Schedule.FixedRate rate) {
+			BsonDocument since = doc("$mod", doc("$subtract", NOW, this.planned), number(rate.period().toMillis()));
+			return doc("$subtract", NOW, since);
+		}
+		return dueAt();
+	}
+
+	/** The first time after the last run at which the job is due. */
+	private BsonValue dueAt() {
+		if (this.firing.schedule() instanceof Schedule.FixedRate rate) {
+			return doc("$add", this.planned, number(rate.period().toMillis()));
+		}
+		Schedule.FixedDelay fixed = (Schedule.FixedDelay) this.firing.schedule();
+		BsonString ended = last(JobFields.ENDED);
+		BsonDocument known = doc("$and", hasType(ended, "date"),
+				doc("$lte", ended, doc("$add", NOW, number(JobDecision.LATEST_STORED))));
+		return doc("$cond", known, doc("$add", ended, number(fixed.delay().toMillis())), NOW);
+	}
+
+	private static BsonDocument branch(BsonValue condition, BsonValue then) {
+		return doc("case", condition).append("then", then);
+	}
+
+	private BsonDocument firstAttempt(BsonValue planned) {
+		return attempt(planned, new BsonInt32(1));
+	}
+
+	private BsonDocument sameAttempt() {
+		return attempt(this.planned, this.attempt);
+	}
+
+	private static BsonDocument attempt(BsonValue planned, BsonValue attempt) {
+		return doc(JobFields.PLANNED, planned).append(JobFields.ATTEMPT, attempt);
+	}
+
+	/** As {@link JobRecord} reads a last run. */
+	private BsonDocument isWellFormed() {
+		return doc("$and", hasType(this.planned, "date"), hasType(this.attempt, "int"),
+				hasType(last(JobFields.FIRING), "string"), hasType(last(JobFields.RUN_HOLDER), "string"),
+				doc("$in", this.outcome, OUTCOMES));
+	}
+
+	private BsonDocument jobs(BsonValue token) {
+		BsonString jobs = ref("$" + JobFields.JOBS);
+		BsonString record = ref("$" + this.job.path());
+		BsonDocument run = new BsonDocument(JobFields.PLANNED, ref(DUE + "." + JobFields.PLANNED))
+			.append(JobFields.ATTEMPT, ref(DUE + "." + JobFields.ATTEMPT))
+			.append(JobFields.FIRING, literal(this.firing.id()))
+			.append(JobFields.RUN_HOLDER, literal(this.request.key().holder()))
+			.append(JobFields.STARTED, NOW)
+			.append(JobFields.INSTANCE, literal(this.request.acquirer()))
+			.append(JobFields.RUN_TOKEN, token)
+			.append(JobFields.IGNORED, doc("$cond", isIgnored(), BsonBoolean.TRUE, ref("$$REMOVE")));
+		BsonDocument next = doc(JobFields.LAST, run).append(JobFields.RUNS, runs());
+		return doc("$mergeObjects", objectOrNull(jobs),
+				doc(this.job.key(), doc("$mergeObjects", objectOrNull(record), next)));
+	}
+
+	private BsonDocument runs() {
+		BsonString runs = path(JobFields.RUNS);
+		BsonDocument before = doc("$cond", doc("$isArray", runs), runs, new BsonArray());
+		BsonDocument moves = doc("$and", isWellFormed(), doc("$ne", last(JobFields.FIRING), literal(this.firing.id())),
+				doc("$ne", this.outcome, text(RunOutcome.ABANDONED.name())));
+		BsonDocument end = doc("$cond", doc("$ne", this.outcome, RUNNING), BsonNull.VALUE,
+				doc(JobFields.OUTCOME,
+						doc("$cond", doc("$eq", ref("$" + LockDocument.UNRECORDED), last(JobFields.RUN_HOLDER)),
+								text(RunOutcome.LOST.name()), text(RunOutcome.CRASHED.name()))));
+		BsonDocument moved = doc("$slice",
+				doc("$concatArrays", before, new BsonArray(List.of(doc("$mergeObjects", this.last, end)))),
+				new BsonInt32(-StoredJob.RUNS_BEFORE));
+		return doc("$cond", doc("$not", isSmall()), new BsonArray(), doc("$cond", moves, moved, before));
+	}
+
+	private BsonDocument isSmall() {
+		BsonString record = ref("$" + this.job.path());
+		BsonDocument size = doc("$bsonSize", objectOrNull(record));
+		return doc("$lte", size, number(JobFields.LARGEST_RECORD));
+	}
+
+	private BsonDocument isIgnored() {
+		return doc("$or", isOther(ref("$" + JobFields.JOBS), "object"), isOther(ref("$" + this.job.path()), "object"),
+				isOther(path(JobFields.RUNS), "array"), isOther(path(JobFields.PAUSED), "object"),
+				doc("$and", doc("$ne", doc("$type", this.last), text("missing")), doc("$not", isWellFormed())),
+				doc("$not", isSmall()));
+	}
+
+	private BsonString path(String field) {
+		return ref("$" + this.job.path(field));
+	}
+
+	private static BsonDocument isOther(BsonValue expression, String type) {
+		return doc("$not", doc("$in", doc("$type", expression), new BsonArray(List.of(text(type), text("missing")))));
+	}
+
+	private static BsonDocument objectOrNull(BsonValue expression) {
+		return doc("$cond", hasType(expression, "object"), expression, BsonNull.VALUE);
+	}
+
+	private static BsonDocument hasType(BsonValue expression, String type) {
+		return doc("$eq", doc("$type", expression), text(type));
+	}
+
+}
