@@ -2,7 +2,6 @@ package dev.dblock.mongodb;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.JobDecision;
@@ -32,16 +31,21 @@ import static dev.dblock.mongodb.BsonParts.text;
  */
 final class JobExpressions {
 
-	/** The variable of the planned time and the attempt; {@code null} if not due. */
-	private static final String DUE = "$$due";
+	/** The planned time and the attempt; {@code null} if not due. */
+	private static final BsonString DUE = ref("$$due");
+
+	/** Whether there is a last run that {@link JobRecord} can read. */
+	private static final BsonString READABLE = ref("$$readable");
+
+	private static final BsonString SMALL = ref("$$small");
 
 	private static final BsonString NOW = ref("$$NOW");
 
 	private static final BsonString RUNNING = JobFields.RUNNING;
 
-	private static final BsonArray OUTCOMES = new BsonArray(
-			Stream.concat(Stream.of(RUNNING), Stream.of(RunOutcome.values()).map((each) -> text(each.name())))
-				.toList());
+	private static final BsonString OBJECT = text("object");
+
+	private static final BsonString MISSING = text("missing");
 
 	private final AcquireRequest request;
 
@@ -81,8 +85,13 @@ final class JobExpressions {
 	BsonDocument replacement(BsonDocument free, BsonDocument grant) {
 		BsonDocument next = doc("$mergeObjects", ref("$$ROOT"),
 				grant.append(JobFields.JOBS, jobs(grant.getDocument(LockDocument.TOKEN))));
-		BsonDocument isGranted = doc("$and", free, doc("$ne", ref(DUE), BsonNull.VALUE));
-		return doc("$let", doc("vars", doc("due", due())).append("in", doc("$cond", isGranted, next, ref("$$ROOT"))));
+		BsonDocument granted = let("small", isSmall(), next);
+		BsonDocument isGranted = doc("$and", free, doc("$ne", DUE, BsonNull.VALUE));
+		return let("readable", isReadable(), let("due", due(), doc("$cond", isGranted, granted, ref("$$ROOT"))));
+	}
+
+	private static BsonDocument let(String variable, BsonValue value, BsonValue in) {
+		return doc("$let", doc("vars", doc(variable, value)).append("in", in));
 	}
 
 	/**
@@ -102,7 +111,7 @@ final class JobExpressions {
 			branches
 				.add(branch(doc("$gt", date(asked.at().toEpochMilli() - JobDecision.EARLIEST), NOW), BsonNull.VALUE));
 		}
-		BsonDocument usable = doc("$and", isWellFormed(),
+		BsonDocument usable = doc("$and", READABLE,
 				doc("$lte", this.planned, doc("$add", NOW, number(JobDecision.LATEST_STORED))));
 		branches.add(branch(doc("$not", usable), firstAttempt(planned(true))));
 		BsonDocument abandoned = doc("$eq", this.outcome, text(RunOutcome.ABANDONED.name()));
@@ -171,24 +180,21 @@ final class JobExpressions {
 		return doc(JobFields.PLANNED, planned).append(JobFields.ATTEMPT, attempt);
 	}
 
-	/** As {@link JobRecord} reads a last run. */
-	private BsonDocument isWellFormed() {
-		return doc("$and", hasType(this.planned, "date"), hasType(this.attempt, "int"),
-				hasType(last(JobFields.FIRING), "string"), hasType(last(JobFields.RUN_HOLDER), "string"),
-				doc("$in", this.outcome, OUTCOMES));
+	private BsonDocument isReadable() {
+		return doc("$and", hasType(this.planned, "date"), hasType(this.attempt, "int"));
 	}
 
 	private BsonDocument jobs(BsonValue token) {
 		BsonString jobs = ref("$" + JobFields.JOBS);
 		BsonString record = ref("$" + this.job.path());
-		BsonDocument run = new BsonDocument(JobFields.PLANNED, ref(DUE + "." + JobFields.PLANNED))
-			.append(JobFields.ATTEMPT, ref(DUE + "." + JobFields.ATTEMPT))
+		BsonDocument run = new BsonDocument(JobFields.PLANNED, ref("$$due." + JobFields.PLANNED))
+			.append(JobFields.ATTEMPT, ref("$$due." + JobFields.ATTEMPT))
 			.append(JobFields.FIRING, literal(this.firing.id()))
 			.append(JobFields.RUN_HOLDER, literal(this.request.key().holder()))
 			.append(JobFields.STARTED, NOW)
 			.append(JobFields.INSTANCE, literal(this.request.acquirer()))
 			.append(JobFields.RUN_TOKEN, token)
-			.append(JobFields.IGNORED, doc("$cond", isIgnored(), BsonBoolean.TRUE, ref("$$REMOVE")));
+			.append(JobFields.IGNORED, doc("$cond", isUsual(), ref("$$REMOVE"), BsonBoolean.TRUE));
 		BsonDocument next = doc(JobFields.LAST, run).append(JobFields.RUNS, runs());
 		return doc("$mergeObjects", objectOrNull(jobs),
 				doc(this.job.key(), doc("$mergeObjects", objectOrNull(record), next)));
@@ -197,7 +203,7 @@ final class JobExpressions {
 	private BsonDocument runs() {
 		BsonString runs = path(JobFields.RUNS);
 		BsonDocument before = doc("$cond", doc("$isArray", runs), runs, new BsonArray());
-		BsonDocument moves = doc("$and", isWellFormed(), doc("$ne", last(JobFields.FIRING), literal(this.firing.id())),
+		BsonDocument moves = doc("$and", READABLE, doc("$ne", last(JobFields.FIRING), literal(this.firing.id())),
 				doc("$ne", this.outcome, text(RunOutcome.ABANDONED.name())));
 		BsonDocument end = doc("$cond", doc("$ne", this.outcome, RUNNING), BsonNull.VALUE,
 				doc(JobFields.OUTCOME,
@@ -206,7 +212,7 @@ final class JobExpressions {
 		BsonDocument moved = doc("$slice",
 				doc("$concatArrays", before, new BsonArray(List.of(doc("$mergeObjects", this.last, end)))),
 				new BsonInt32(-StoredJob.RUNS_BEFORE));
-		return doc("$cond", doc("$not", isSmall()), new BsonArray(), doc("$cond", moves, moved, before));
+		return doc("$cond", SMALL, doc("$cond", moves, moved, before), new BsonArray());
 	}
 
 	private BsonDocument isSmall() {
@@ -215,19 +221,22 @@ final class JobExpressions {
 		return doc("$lte", size, number(JobFields.LARGEST_RECORD));
 	}
 
-	private BsonDocument isIgnored() {
-		return doc("$or", isOther(ref("$" + JobFields.JOBS), "object"), isOther(ref("$" + this.job.path()), "object"),
-				isOther(path(JobFields.RUNS), "array"), isOther(path(JobFields.PAUSED), "object"),
-				doc("$and", doc("$ne", doc("$type", this.last), text("missing")), doc("$not", isWellFormed())),
-				doc("$not", isSmall()));
+	/**
+	 * Whether grants and releases have written the record before, or there is none.
+	 */
+	private BsonDocument isUsual() {
+		BsonDocument record = doc("$type", ref("$" + this.job.path()));
+		BsonDocument runs = doc("$type", path(JobFields.RUNS));
+		BsonDocument last = doc("$type", this.last);
+		BsonDocument none = doc("$and", doc("$eq", record, MISSING),
+				doc("$in", doc("$type", ref("$" + JobFields.JOBS)), new BsonArray(List.of(MISSING, OBJECT))));
+		BsonDocument empty = doc("$and", doc("$eq", record, OBJECT), doc("$eq", last, MISSING),
+				doc("$eq", runs, MISSING));
+		return doc("$and", SMALL, doc("$or", doc("$and", READABLE, doc("$eq", runs, text("array"))), none, empty));
 	}
 
 	private BsonString path(String field) {
 		return ref("$" + this.job.path(field));
-	}
-
-	private static BsonDocument isOther(BsonValue expression, String type) {
-		return doc("$not", doc("$in", doc("$type", expression), new BsonArray(List.of(text(type), text("missing")))));
 	}
 
 	private static BsonDocument objectOrNull(BsonValue expression) {

@@ -12,7 +12,7 @@ import org.bson.BsonString;
  */
 final class JobFields {
 
-	static final String JOBS = "jobs";
+	static final String JOBS = LockDocument.JOBS;
 
 	static final String LAST = "last";
 

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The run record of a job as it was read. What was changed by hand is read as absent: a
- * last run whose planned time is no date, whose attempt is no 32-bit integer, or whose
- * firing, holder or outcome is not what a grant or a release writes.
+ * last run whose planned time is no date, or whose attempt is no 32-bit integer. The
+ * other fields of a run do not decide whether a planned time was run.
  */
 final class JobRecord {
 
@@ -122,33 +122,36 @@ final class JobRecord {
 		}
 		Long planned = date(run, JobFields.PLANNED);
 		BsonValue attempt = run.get(JobFields.ATTEMPT);
-		String firing = text(run, JobFields.FIRING);
-		String holder = text(run, JobFields.RUN_HOLDER);
-		BsonValue stored = run.get(JobFields.OUTCOME);
-		boolean running = stored == null || stored.isNull() || JobFields.RUNNING.equals(stored);
-		RunOutcome outcome = running ? null : outcome(stored);
-		if (planned == null || attempt == null || !attempt.isInt32() || firing == null || holder == null
-				|| (!running && outcome == null)) {
+		if (planned == null || attempt == null || !attempt.isInt32()) {
 			return null;
 		}
+		String firing = text(run, JobFields.FIRING);
+		String holder = text(run, JobFields.RUN_HOLDER);
+		RunOutcome outcome = outcome(run.get(JobFields.OUTCOME));
 		Long started = date(run, JobFields.STARTED);
 		String instance = text(run, JobFields.INSTANCE);
 		BsonValue token = run.get(JobFields.RUN_TOKEN);
-		return new StoredRun(planned, attempt.asInt32().getValue(), firing, holder,
-				(started != null) ? started : planned, date(run, JobFields.ENDED), outcome,
-				(instance != null) ? instance : "an unknown instance",
+		return new StoredRun(planned, attempt.asInt32().getValue(), (firing != null) ? firing : "",
+				(holder != null) ? holder : "", (started != null) ? started : planned, date(run, JobFields.ENDED),
+				outcome, (instance != null) ? instance : "an unknown instance",
 				(token != null && token.isInt64()) ? token.asInt64().getValue() : 0, text(run, JobFields.ERROR));
 	}
 
+	/**
+	 * The outcome of a run that ended, though perhaps in a way that this version does not
+	 * know.
+	 * @return the outcome; {@code null} of a run whose end was not recorded
+	 */
 	private static @Nullable RunOutcome outcome(@Nullable BsonValue stored) {
-		if (stored instanceof BsonString text) {
-			for (RunOutcome outcome : RunOutcome.values()) {
-				if (outcome.name().equals(text.getValue())) {
-					return outcome;
-				}
+		if (stored == null || stored.isNull() || JobFields.RUNNING.equals(stored)) {
+			return null;
+		}
+		for (RunOutcome outcome : RunOutcome.values()) {
+			if (stored.isString() && outcome.name().equals(stored.asString().getValue())) {
+				return outcome;
 			}
 		}
-		return null;
+		return RunOutcome.LOST;
 	}
 
 	private static @Nullable String text(BsonDocument fields, String field) {

@@ -51,6 +51,8 @@ final class LockDocument {
 	 */
 	static final String UNRECORDED = "unrecorded";
 
+	static final String JOBS = "jobs";
+
 	static final String CLEAN_UP_AT = "cleanUpAt";
 
 	/** How many tokens the server's clock counts in a millisecond. */
