@@ -15,6 +15,7 @@ import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.JobStatus;
 import dev.dblock.job.RunOutcome;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -376,8 +377,11 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		JobRefusal refusal = refused(delay(PERIOD));
 		assertThat(refusal.reason()).isEqualTo(Reason.NOT_DUE);
 		assertThat(refusal.nextDue()).isEqualTo(end.plus(PERIOD));
-		JobRun second = crashed(delay(Duration.ZERO));
-		assertRun(second, end, 1);
+		// A store that follows the server's clock by samples may be behind the end
+		JobFiring zero = delay(Duration.ZERO);
+		Awaitility.await().atMost(TIMEOUT).until(() -> fire(key("stock"), zero) instanceof Granted);
+		expire("stock");
+		assertRun(runs().get(0), end, 1);
 		Instant before = storeTime();
 		assertThat(started(delay(PERIOD)).run().plannedAt()).as("the end of a crashed run is unknown")
 			.isBetween(before.minus(slack()), storeTime());
@@ -419,7 +423,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		locks().pauseJob("new", JOB, "ann");
 		assertThat(look("new").held()).isFalse();
 		assertThat(granted("new").token()).isBetween(storeTime().minusSeconds(3600).toEpochMilli() * 1024,
-				storeTime().toEpochMilli() * 1024);
+				storeTime().plus(slack()).plusSeconds(1).toEpochMilli() * 1024);
 	}
 
 	@Test

@@ -20,6 +20,7 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.job.JobRefusal;
 import dev.dblock.testing.StructuredLog;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.bson.Document;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.MDC;
 
@@ -174,6 +176,15 @@ class LockInterceptorTests {
 			.asString()
 			.contains("INFO")
 			.contains("Skipped " + PATH + method + ": The lock '" + method + "' is not available");
+	}
+
+	@ParameterizedTest
+	@EnumSource(JobRefusal.Reason.class)
+	void aPlannedTimeThatNeedsNoRunIsNotWorthALine(JobRefusal.Reason reason, CapturedOutput output) {
+		this.engine.refuse("scheduled", reason);
+		assertThat(call("scheduled")).isNull();
+		boolean logged = reason == JobRefusal.Reason.RUNNING || reason == JobRefusal.Reason.OVERLAPPED;
+		assertThat(output.getOut().contains("Skipped " + PATH + "scheduled")).isEqualTo(logged);
 	}
 
 	@Test

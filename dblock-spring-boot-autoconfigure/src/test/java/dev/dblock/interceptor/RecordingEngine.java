@@ -20,6 +20,7 @@ import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.LossReason;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.job.JobRefusal;
 
 /**
  * An engine in memory that writes down what it is asked for.
@@ -35,6 +36,8 @@ public class RecordingEngine implements LockEngine {
 	private final Map<String, WhenUnavailable> whenUnavailable = new ConcurrentHashMap<>();
 
 	private final Set<String> heldElsewhere = ConcurrentHashMap.newKeySet();
+
+	private final Map<String, JobRefusal> jobs = new ConcurrentHashMap<>();
 
 	private final Map<String, Thread> threads = new ConcurrentHashMap<>();
 
@@ -59,6 +62,11 @@ public class RecordingEngine implements LockEngine {
 
 	public void holdElsewhere(String name) {
 		this.heldElsewhere.add(name);
+	}
+
+	void refuse(String name, JobRefusal.Reason reason) {
+		this.heldElsewhere.add(name);
+		this.jobs.put(name, new JobRefusal(reason, null, null, null));
 	}
 
 	public void freeElsewhere(String name) {
@@ -136,7 +144,7 @@ public class RecordingEngine implements LockEngine {
 		this.threads.put(fullName, Thread.currentThread());
 		if (this.heldElsewhere.contains(fullName)) {
 			this.events.add("refuse " + fullName);
-			return new LockRefusal(fullName, null, Duration.ZERO);
+			return new LockRefusal(fullName, null, Duration.ZERO, null, this.jobs.get(fullName));
 		}
 		this.events.add("lock " + fullName);
 		Handle handle = new Handle(fullName);

@@ -113,8 +113,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 						arguments("jobs.nightly.paused", true)),
 				Stream
 					.of(new Document("planned", "now"), new Document("attempt", "one"), new Document("attempt", 1.5),
-							new Document("attempt", 1L), new Document("firing", 1), new Document("holder", null),
-							new Document("outcome", "WON"), new Document("outcome", 5))
+							new Document("attempt", 1L))
 					.map((wrong) -> {
 						Document last = new Document(run);
 						last.putAll(wrong);
@@ -265,6 +264,22 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		assertThat(jobs.keySet()).filteredOn((key) -> key.matches("#[0-9a-f]{32}")).hasSize(5);
 		assertThat(IntStream.range(0, ids.size())
 			.mapToObj((i) -> this.locks.findJob("stock", ids.get(i)).orElseThrow().runs().size())).containsOnly(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "firing", "holder", "outcome", "started", "ended", "instance", "token", "error" })
+	void whatDoesNotDecideMayBeMalformed(String field) {
+		Instant at = past(30);
+		JobFiring firing = skip(at);
+		ended(firing, RunOutcome.SUCCEEDED);
+		for (Object value : Arrays.asList(5, null, "of a later version")) {
+			set("stock", "jobs.nightly.last." + field, value);
+			assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
+			assertThat(status().runs()).isNotEmpty();
+			assertThat(ended(rerun(at.plusSeconds(1)), RunOutcome.ABANDONED)).isNotNull();
+			this.documents.deleteOne(new Document("_id", "stock"));
+			ended(firing, RunOutcome.SUCCEEDED);
+		}
 	}
 
 }
