@@ -54,27 +54,27 @@ public record JobDecision(long planned, int attempt, @Nullable StoredRun moved, 
 		StoredRun before = usable ? last : null;
 		long due = due(firing.schedule(), before, running, now);
 		if (job.paused()) {
-			return refused(Reason.PAUSED, request, job, lock, nextDue(firing.schedule(), due));
+			return refused(Reason.PAUSED, request, job, lock, nextDue(firing.schedule(), due), now);
 		}
 		if (firing.schedule() instanceof Schedule.Planned && due > now + EARLIEST) {
-			return refused(Reason.NOT_DUE, request, job, lock, due);
+			return refused(Reason.NOT_DUE, request, job, lock, due, now);
 		}
 		boolean same = before != null && before.firing().equals(firing.id());
 		if (before != null) {
 			boolean repeats = firing.rerun() && lock.isRepeatable(before);
 			if (same || repeats || isReopened(before, firing.schedule())) {
 				int attempt = before.attempt() + ((repeats && !same && before.outcome() == null) ? 1 : 0);
-				return due(before.planned(), attempt, request, job, lock, null);
+				return due(before.planned(), attempt, request, job, lock, null, now);
 			}
 			boolean later = (firing.schedule() instanceof Schedule.Planned) ? due > before.planned() : due <= now;
 			if (!later) {
 				Reason notLater = (firing.schedule() instanceof Schedule.Planned) ? Reason.DONE : Reason.NOT_DUE;
-				return refused(running ? Reason.RUNNING : notLater, request, job, lock,
-						nextDue(firing.schedule(), due));
+				return refused(running ? Reason.RUNNING : notLater, request, job, lock, nextDue(firing.schedule(), due),
+						now);
 			}
 		}
 		return due(planned(firing.schedule(), due, now), 1, request, job, lock,
-				(before != null) ? nextDue(firing.schedule(), due) : null);
+				(before != null) ? nextDue(firing.schedule(), due) : null, now);
 	}
 
 	/**
@@ -115,7 +115,7 @@ public record JobDecision(long planned, int attempt, @Nullable StoredRun moved, 
 	}
 
 	private static JobDecision due(long planned, int attempt, AcquireRequest request, StoredJob job, LockState lock,
-			@Nullable Long nextDue) {
+			@Nullable Long nextDue, long now) {
 		StoredRun last = job.last();
 		String firing = request.requireFiring().id();
 		boolean moves = last != null && !last.firing().equals(firing) && last.outcome() != RunOutcome.ABANDONED;
@@ -126,17 +126,18 @@ public record JobDecision(long planned, int attempt, @Nullable StoredRun moved, 
 		}
 		JobRefusal refusal = null;
 		if (last != null && moves && lock.isHeldBy(last)) {
-			refusal = new JobRefusal(Reason.OVERLAPPED, instant(nextDue), last.toRun(request.jobId(), null), null);
+			refusal = new JobRefusal(Reason.OVERLAPPED, instant(nextDue), last.toRun(request.jobId(), null), null,
+					Instant.ofEpochMilli(now));
 		}
 		return new JobDecision(planned, attempt, moved, true, !lock.taken(), refusal);
 	}
 
 	private static JobDecision refused(Reason reason, AcquireRequest request, StoredJob job, LockState lock,
-			@Nullable Long nextDue) {
+			@Nullable Long nextDue, long now) {
 		StoredRun last = job.last();
 		JobRefusal refusal = new JobRefusal(reason, instant(nextDue),
 				(last != null) ? last.toRun(request.jobId(), lock.outcomeOf(last)) : null,
-				(reason == Reason.PAUSED) ? job.pausedBy() : null);
+				(reason == Reason.PAUSED) ? job.pausedBy() : null, Instant.ofEpochMilli(now));
 		return new JobDecision(0, 0, null, false, false, refusal);
 	}
 

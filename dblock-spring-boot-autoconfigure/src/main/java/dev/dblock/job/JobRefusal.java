@@ -12,8 +12,11 @@ import org.jspecify.annotations.Nullable;
  * {@code null} where the run record does not determine it
  * @param last the last run of the job; {@code null} if there is none
  * @param pausedBy who paused the job, if the reason is {@link Reason#PAUSED}
+ * @param at what the server's clock showed when it decided; {@code null} where that is
+ * not known
  */
-public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable JobRun last, @Nullable String pausedBy) {
+public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable JobRun last, @Nullable String pausedBy,
+		@Nullable Instant at) {
 
 	/**
 	 * The refusal as a part of a sentence whose subject is the lock or the job.

@@ -66,7 +66,7 @@ public class RecordingEngine implements LockEngine {
 
 	void refuse(String name, JobRefusal.Reason reason) {
 		this.heldElsewhere.add(name);
-		this.jobs.put(name, new JobRefusal(reason, null, null, null));
+		this.jobs.put(name, new JobRefusal(reason, null, null, null, null));
 	}
 
 	public void freeElsewhere(String name) {
