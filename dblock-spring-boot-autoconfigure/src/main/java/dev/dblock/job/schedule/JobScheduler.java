@@ -1,0 +1,128 @@
+package dev.dblock.job.schedule;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.util.Collection;
+import java.util.Objects;
+import java.util.concurrent.ScheduledFuture;
+
+import dev.dblock.job.JobFiring.Schedule;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.Trigger;
+import org.springframework.scheduling.support.CronExpression;
+import org.springframework.scheduling.support.CronTrigger;
+import org.springframework.scheduling.support.PeriodicTrigger;
+
+/**
+ * Captures the planned times of jobs on their way to the scheduler. Other tasks pass
+ * through unchanged.
+ */
+final class JobScheduler implements TaskScheduler {
+
+	/** So many planned times show how close together two of them are. */
+	private static final int SAMPLE = 64;
+
+	private final TaskScheduler scheduler;
+
+	private final ScheduledJobs jobs;
+
+	JobScheduler(TaskScheduler scheduler, ScheduledJobs jobs) {
+		this.scheduler = scheduler;
+		this.jobs = jobs;
+	}
+
+	@Override
+	public Clock getClock() {
+		return this.scheduler.getClock();
+	}
+
+	@Override
+	public @Nullable ScheduledFuture<?> schedule(Runnable task, Trigger trigger) {
+		if (trigger instanceof PeriodicTrigger periodic) {
+			Duration period = periodic.getPeriodDuration();
+			JobTask job = job(task, period);
+			return (job != null)
+					? job.periodic(periodic.isFixedRate() ? fixedRate(period) : fixedDelay(period),
+							(firing) -> Objects.requireNonNull(this.scheduler.schedule(firing, trigger)))
+					: this.scheduler.schedule(task, trigger);
+		}
+		JobTask job = job(task, (trigger instanceof CronTrigger cron) ? shortestPeriod(cron) : null);
+		return (job != null) ? job.byTrigger(trigger) : this.scheduler.schedule(task, trigger);
+	}
+
+	@Override
+	public ScheduledFuture<?> schedule(Runnable task, Instant startTime) {
+		JobTask job = job(task, null);
+		return (job != null) ? job.once(startTime) : this.scheduler.schedule(task, startTime);
+	}
+
+	@Override
+	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Instant startTime, Duration period) {
+		JobTask job = job(task, period);
+		return (job != null)
+				? job.periodic(fixedRate(period),
+						(firing) -> this.scheduler.scheduleAtFixedRate(firing, startTime, period))
+				: this.scheduler.scheduleAtFixedRate(task, startTime, period);
+	}
+
+	@Override
+	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Duration period) {
+		JobTask job = job(task, period);
+		return (job != null)
+				? job.periodic(fixedRate(period), (firing) -> this.scheduler.scheduleAtFixedRate(firing, period))
+				: this.scheduler.scheduleAtFixedRate(task, period);
+	}
+
+	@Override
+	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Instant startTime, Duration delay) {
+		JobTask job = job(task, delay);
+		return (job != null)
+				? job.periodic(fixedDelay(delay),
+						(firing) -> this.scheduler.scheduleWithFixedDelay(firing, startTime, delay))
+				: this.scheduler.scheduleWithFixedDelay(task, startTime, delay);
+	}
+
+	@Override
+	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Duration delay) {
+		JobTask job = job(task, delay);
+		return (job != null)
+				? job.periodic(fixedDelay(delay), (firing) -> this.scheduler.scheduleWithFixedDelay(firing, delay))
+				: this.scheduler.scheduleWithFixedDelay(task, delay);
+	}
+
+	private static Schedule fixedRate(Duration period) {
+		return new Schedule.FixedRate(period);
+	}
+
+	private static Schedule fixedDelay(Duration delay) {
+		return new Schedule.FixedDelay(delay);
+	}
+
+	private @Nullable JobTask job(Runnable task, @Nullable Duration period) {
+		Collection<JobMethod> methods = this.jobs.of(task);
+		if (methods.isEmpty()) {
+			return null;
+		}
+		this.jobs.captured(task, period);
+		return new JobTask(task, methods, this.scheduler, this.jobs.clock());
+	}
+
+	private static @Nullable Duration shortestPeriod(CronTrigger trigger) {
+		CronExpression expression = CronExpression.parse(trigger.getExpression());
+		Duration shortest = null;
+		ZonedDateTime planned = expression.next(ZonedDateTime.now(ZoneOffset.UTC));
+		for (int count = 0; planned != null && count < SAMPLE; count++) {
+			ZonedDateTime next = expression.next(planned);
+			Duration period = (next != null) ? Duration.between(planned, next) : null;
+			shortest = (shortest == null || period != null && period.compareTo(shortest) < 0) ? period : shortest;
+			planned = next;
+		}
+		return shortest;
+	}
+
+}

@@ -1,0 +1,248 @@
+package dev.dblock.job.schedule;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+
+import dev.dblock.LockRefusal;
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobRefusal;
+import dev.dblock.job.JobRun;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.core.task.TaskRejectedException;
+import org.springframework.scheduling.SchedulingAwareRunnable;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.Trigger;
+
+/**
+ * One schedule of a job on this instance. The scheduler fires it as it fires every task;
+ * where an answer says that the job is due at another time, it fires once more at that
+ * time.
+ */
+final class JobTask {
+
+	private static final Logger logger = LoggerFactory.getLogger(JobTask.class);
+
+	private final Runnable task;
+
+	private final Collection<JobMethod> methods;
+
+	private final TaskScheduler scheduler;
+
+	private final StoreClock clock;
+
+	private final AtomicBoolean busy = new AtomicBoolean();
+
+	private final AtomicReference<@Nullable Again> again = new AtomicReference<>();
+
+	private volatile @Nullable ScheduledFuture<?> future;
+
+	JobTask(Runnable task, Collection<JobMethod> methods, TaskScheduler scheduler, StoreClock clock) {
+		this.task = task;
+		this.methods = methods;
+		this.scheduler = scheduler;
+		this.clock = clock;
+	}
+
+	/**
+	 * Schedule a task that is called at what a trigger plans.
+	 */
+	@Nullable ScheduledFuture<?> byTrigger(Trigger trigger) {
+		JobTrigger planning = new JobTrigger(trigger, this.clock);
+		ScheduledFuture<?> future = this.scheduler.schedule(firing(() -> call(new Schedule.Planned(planning.take()))),
+				planning);
+		this.future = future;
+		return future;
+	}
+
+	/**
+	 * Schedule a task whose planned times follow from the last run. The scheduler's own
+	 * ticks come in until an answer says when the job is due, and again if that firing
+	 * was rejected.
+	 */
+	ScheduledFuture<?> periodic(Schedule schedule, Function<Runnable, ScheduledFuture<?>> ticks) {
+		ScheduledFuture<?> future = ticks.apply(firing(() -> {
+			Again next = this.again.get();
+			if (next == null || !next.at().isAfter(now()) && this.again.compareAndSet(next, null)) {
+				call(schedule);
+			}
+		}));
+		this.future = future;
+		return future;
+	}
+
+	/**
+	 * Schedule a task that is called once and has no planned time.
+	 */
+	ScheduledFuture<?> once(Instant start) {
+		return this.scheduler.schedule(firing(() -> call(null)), start);
+	}
+
+	private Runnable firing(Runnable action) {
+		return new Firing(this.task, action);
+	}
+
+	private void call(@Nullable Schedule schedule) {
+		// Without planned times of its own, a job is not called beside itself
+		boolean alone = schedule != null && !(schedule instanceof Schedule.Planned);
+		if (alone && !this.busy.compareAndSet(false, true)) {
+			return;
+		}
+		ScheduledCall call = new ScheduledCall(this, schedule);
+		try {
+			call.run(this.task);
+		}
+		finally {
+			if (alone) {
+				this.busy.set(false);
+			}
+			if (call.isAnswered()) {
+				follow(call);
+			}
+		}
+	}
+
+	/**
+	 * Act on the answer to a call whose method has returned.
+	 */
+	@SuppressWarnings("FutureReturnValueIgnored")
+	void follow(ScheduledCall call) {
+		Again next = following(call);
+		if (next == null) {
+			return;
+		}
+		this.again.set(next);
+		try {
+			this.scheduler.schedule(firing(() -> repeat(next)), this.clock.toOwn(next.at(), this.scheduler.getClock()));
+		}
+		catch (TaskRejectedException ex) {
+			logger.debug("The scheduler does not accept the firing of {} at {}", this.task, next.at(), ex);
+			this.again.compareAndSet(next, null);
+		}
+	}
+
+	private void repeat(Again due) {
+		ScheduledFuture<?> future = this.future;
+		if ((future == null || !future.isCancelled()) && this.again.compareAndSet(due, null)) {
+			call(due.schedule());
+		}
+	}
+
+	private @Nullable Again following(ScheduledCall call) {
+		Schedule schedule = call.schedule();
+		if (schedule == null) {
+			return null;
+		}
+		JobRun run = call.run();
+		return (run != null) ? afterRun(schedule, run) : afterRefusal(schedule, call.refusal(), call.isRerun());
+	}
+
+	private @Nullable Again afterRun(Schedule schedule, JobRun run) {
+		if (schedule instanceof Schedule.FixedRate rate) {
+			return new Again(run.plannedAt().plus(rate.period()), rate);
+		}
+		if (schedule instanceof Schedule.FixedDelay delay) {
+			return new Again(now().plus(delay.delay()), delay);
+		}
+		// After the repetition of a crashed run, this planned time is still to come
+		Instant planned = ((Schedule.Planned) schedule).at();
+		return run.plannedAt().isBefore(planned) ? new Again(planned, schedule) : null;
+	}
+
+	private @Nullable Again afterRefusal(Schedule schedule, @Nullable LockRefusal refusal, boolean rerun) {
+		JobRefusal job = (refusal != null) ? refusal.job() : null;
+		if (refusal == null || job == null) {
+			return null;
+		}
+		Instant leaseEnd = rerun ? leaseEnd(refusal, job) : null;
+		if (schedule instanceof Schedule.Planned) {
+			return (leaseEnd != null && job.last() != null)
+					? new Again(leaseEnd, new Schedule.Planned(job.last().plannedAt())) : null;
+		}
+		Instant due = job.nextDue();
+		// What is due already while the job runs is left to the next tick
+		if (due != null && job.reason() != JobRefusal.Reason.NOT_DUE && !due.isAfter(now())) {
+			due = null;
+		}
+		if (leaseEnd != null && (due == null || leaseEnd.isBefore(due))) {
+			due = leaseEnd;
+		}
+		return (due != null) ? new Again(due, schedule) : null;
+	}
+
+	/**
+	 * When the lease of a run that goes on could have ended.
+	 */
+	private @Nullable Instant leaseEnd(LockRefusal refusal, JobRefusal job) {
+		return switch (job.reason()) {
+			case RUNNING, OVERLAPPED -> {
+				Duration left = (refusal.holder() != null) ? refusal.holder().remaining() : Duration.ZERO;
+				yield left.isZero() ? null : now().plus(left);
+			}
+			case DONE, NOT_DUE, PAUSED -> null;
+		};
+	}
+
+	void learn(Instant serverTime, long sent) {
+		this.clock.learn(serverTime, sent, this.scheduler.getClock());
+	}
+
+	long nanoTime() {
+		return this.clock.nanoTime();
+	}
+
+	private Instant now() {
+		return this.clock.now(this.scheduler.getClock());
+	}
+
+	boolean isOf(Class<?> type, String method) {
+		return this.methods.stream().anyMatch((each) -> each.type() == type && each.name().equals(method));
+	}
+
+	/**
+	 * A further firing.
+	 *
+	 * @param at when, by the server's clock
+	 * @param schedule what for
+	 */
+	private record Again(Instant at, Schedule schedule) {
+	}
+
+	/**
+	 * A task that the scheduler sees as the one that it stands for.
+	 *
+	 * @param task the task
+	 * @param action what is done for it
+	 */
+	private record Firing(Runnable task, Runnable action) implements SchedulingAwareRunnable {
+
+		@Override
+		public void run() {
+			this.action.run();
+		}
+
+		@Override
+		public boolean isLongLived() {
+			return this.task instanceof SchedulingAwareRunnable aware && aware.isLongLived();
+		}
+
+		@Override
+		public @Nullable String getQualifier() {
+			return (this.task instanceof SchedulingAwareRunnable aware) ? aware.getQualifier() : null;
+		}
+
+		@Override
+		public String toString() {
+			return this.task.toString();
+		}
+
+	}
+
+}

@@ -1,0 +1,155 @@
+package dev.dblock.job.schedule;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.scheduling.Trigger;
+import org.springframework.scheduling.TriggerContext;
+
+/**
+ * Has a job's trigger plan in the server's time, so that all instances plan the same
+ * instants, and keeps what it planned until a firing takes it. Where each firing has a
+ * thread of its own, several planned times can be pending.
+ */
+final class JobTrigger implements Trigger {
+
+	private static final int MOST_PENDING = 64;
+
+	/** The earliest that a timer may fire. */
+	private static final Duration EARLY = Duration.ofMillis(2);
+
+	/**
+	 * A planned time that is further ahead was fired by a clock that was wrong, and is
+	 * planned again. If it was run all the same, the server refuses it.
+	 */
+	private static final Duration AHEAD = Duration.ofMillis(100);
+
+	private final Trigger trigger;
+
+	private final StoreClock clock;
+
+	private final Deque<Pending> pending = new ArrayDeque<>();
+
+	private @Nullable Instant last;
+
+	JobTrigger(Trigger trigger, StoreClock clock) {
+		this.trigger = trigger;
+		this.clock = clock;
+	}
+
+	@Override
+	public synchronized @Nullable Instant nextExecution(TriggerContext context) {
+		Clock own = context.getClock();
+		Instant planned = this.trigger.nextExecution(new ServerContext(context));
+		if (planned == null) {
+			return null;
+		}
+		Duration delay = Duration.between(this.clock.now(own), planned);
+		this.pending.add(new Pending(planned, this.clock.nanoTime() + delay.toNanos()));
+		if (this.pending.size() > MOST_PENDING) {
+			this.pending.remove();
+		}
+		this.last = planned;
+		return own.instant().plus(delay);
+	}
+
+	/**
+	 * The planned time of a firing that begins: the latest that is due, since an earlier
+	 * one may have been rejected by the scheduler.
+	 */
+	synchronized Instant take() {
+		long now = this.clock.nanoTime() + EARLY.toNanos();
+		for (Iterator<Pending> latest = this.pending.descendingIterator(); latest.hasNext();) {
+			Pending candidate = latest.next();
+			if (candidate.due() - now <= 0 || !latest.hasNext()) {
+				latest.remove();
+				return candidate.planned();
+			}
+		}
+		if (this.last == null) {
+			throw new IllegalStateException("The scheduler did not ask the trigger %s first".formatted(this.trigger));
+		}
+		return this.last;
+	}
+
+	@Override
+	public String toString() {
+		return this.trigger.toString();
+	}
+
+	/**
+	 * A planned time that was not taken by a firing yet.
+	 *
+	 * @param planned the planned time
+	 * @param due the {@code nanoTime} at which it is due; no clock that is set changes it
+	 */
+	private record Pending(Instant planned, long due) {
+	}
+
+	/**
+	 * What the trigger may know, in the server's time.
+	 */
+	private final class ServerContext implements TriggerContext {
+
+		private final TriggerContext own;
+
+		private final boolean anew;
+
+		ServerContext(TriggerContext own) {
+			this.own = own;
+			Instant last = JobTrigger.this.last;
+			this.anew = last == null || last.isAfter(JobTrigger.this.clock.now(own.getClock()).plus(AHEAD));
+		}
+
+		@Override
+		public Clock getClock() {
+			Clock own = this.own.getClock();
+			return new Clock() {
+
+				@Override
+				public ZoneId getZone() {
+					return own.getZone();
+				}
+
+				@Override
+				public Clock withZone(ZoneId zone) {
+					return Clock.fixed(instant(), zone);
+				}
+
+				@Override
+				public Instant instant() {
+					return JobTrigger.this.clock.now(own);
+				}
+
+			};
+		}
+
+		@Override
+		public @Nullable Instant lastScheduledExecution() {
+			return this.anew ? null : JobTrigger.this.last;
+		}
+
+		@Override
+		public @Nullable Instant lastActualExecution() {
+			return inServerTime(this.own.lastActualExecution());
+		}
+
+		@Override
+		public @Nullable Instant lastCompletion() {
+			return inServerTime(this.own.lastCompletion());
+		}
+
+		private @Nullable Instant inServerTime(@Nullable Instant instant) {
+			return (this.anew || instant == null) ? null : JobTrigger.this.clock.toServer(instant, this.own.getClock());
+		}
+
+	}
+
+}

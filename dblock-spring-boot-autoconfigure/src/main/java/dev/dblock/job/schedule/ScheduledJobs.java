@@ -1,0 +1,104 @@
+package dev.dblock.job.schedule;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import dev.dblock.job.WhenCrashed;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The jobs of an application context: the methods that are locked and that a scheduler
+ * can call, and the tasks by which it does.
+ */
+public final class ScheduledJobs {
+
+	private final Map<String, Set<JobMethod>> methods = new ConcurrentHashMap<>();
+
+	private final List<Task> tasks = new CopyOnWriteArrayList<>();
+
+	private final Map<String, WhenCrashed> whenCrashed;
+
+	private final StoreClock clock = new StoreClock(System::nanoTime);
+
+	private volatile boolean checked;
+
+	/**
+	 * Create the collection.
+	 * @param whenCrashed what is set for single jobs, by id
+	 */
+	public ScheduledJobs(Map<String, WhenCrashed> whenCrashed) {
+		this.whenCrashed = Map.copyOf(whenCrashed);
+	}
+
+	/**
+	 * Add a method.
+	 * @param task the text by which Spring's task for the method is known
+	 * @param method the method
+	 */
+	public void add(String task, JobMethod method) {
+		this.methods.computeIfAbsent(task, (key) -> ConcurrentHashMap.newKeySet()).add(method);
+	}
+
+	/**
+	 * What is set for the planned time of a run that crashed.
+	 * @param id the id of the job, or the name of its lock without any prefix
+	 * @return what is set; {@code null} if nothing is
+	 */
+	public @Nullable WhenCrashed whenCrashed(String id) {
+		return this.whenCrashed.get(id);
+	}
+
+	/**
+	 * The methods that a task can be one of; several if several beans have the class.
+	 */
+	Collection<JobMethod> of(Runnable task) {
+		return this.methods.getOrDefault(task.toString(), Set.of());
+	}
+
+	/**
+	 * Note that the planned times of a task are captured.
+	 * @param period the shortest time between two planned times; {@code null} where it is
+	 * not known
+	 */
+	void captured(Runnable task, @Nullable Duration period) {
+		if (!this.checked) {
+			this.tasks.add(new Task(task, period));
+		}
+	}
+
+	List<Task> captured() {
+		return this.tasks;
+	}
+
+	/**
+	 * From now on, tasks come and go with the beans that are created later.
+	 */
+	void checked() {
+		this.checked = true;
+		this.tasks.clear();
+	}
+
+	boolean isCaptured(Runnable task) {
+		return this.tasks.stream().anyMatch((each) -> each.runnable() == task);
+	}
+
+	StoreClock clock() {
+		return this.clock;
+	}
+
+	/**
+	 * A task of a job.
+	 *
+	 * @param runnable the task as it was registered
+	 * @param period the shortest time between two planned times; {@code null} where it is
+	 * not known
+	 */
+	record Task(Runnable runnable, @Nullable Duration period) {
+	}
+
+}

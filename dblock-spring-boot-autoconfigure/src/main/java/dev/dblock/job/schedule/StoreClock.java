@@ -1,0 +1,115 @@
+package dev.dblock.job.schedule;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The clock of the server that has the locks, as far as its answers showed it, continued
+ * by {@link System#nanoTime()}. Until there is an answer it shows the scheduler's own
+ * time.
+ */
+final class StoreClock {
+
+	private static final Logger logger = LoggerFactory.getLogger(StoreClock.class);
+
+	/** A difference that neither a slow answer nor an ordinary drift explains. */
+	private static final Duration SUSPICIOUS = Duration.ofSeconds(10);
+
+	private final LongSupplier nanoTime;
+
+	private @Nullable Reading reading;
+
+	private boolean warned;
+
+	StoreClock(LongSupplier nanoTime) {
+		this.nanoTime = nanoTime;
+	}
+
+	long nanoTime() {
+		return this.nanoTime.getAsLong();
+	}
+
+	/**
+	 * The present time of the server.
+	 * @param own the scheduler's clock
+	 */
+	synchronized Instant now(Clock own) {
+		return (this.reading != null) ? this.reading.at(nanoTime()) : own.instant();
+	}
+
+	/**
+	 * An instant of the server's clock as the scheduler's clock will show it.
+	 * @param server the instant
+	 * @param own the scheduler's clock
+	 */
+	Instant toOwn(Instant server, Clock own) {
+		return own.instant().plus(Duration.between(now(own), server));
+	}
+
+	/**
+	 * A past instant of the scheduler's clock as the server's clock showed it. If the
+	 * scheduler's clock was set back since then, it is the present time.
+	 * @param past the instant
+	 * @param own the scheduler's clock
+	 */
+	Instant toServer(Instant past, Clock own) {
+		Duration ago = Duration.between(past, own.instant());
+		return ago.isNegative() ? now(own) : now(own).minus(ago);
+	}
+
+	/**
+	 * Learn from an answer that has just arrived. The server's clock has shown the
+	 * instant at some time after the request was sent, so the estimate only moves as far
+	 * as the answer proves it wrong.
+	 * @param server what the server's clock showed
+	 * @param sent the {@code nanoTime} before the request was sent
+	 * @param own the scheduler's clock
+	 */
+	synchronized void learn(Instant server, long sent, Clock own) {
+		long received = nanoTime();
+		Instant latest = server.plusMillis(1).plusNanos(Math.max(0, received - sent));
+		Instant estimate = (this.reading != null) ? this.reading.at(received) : server;
+		if (estimate.isBefore(server)) {
+			estimate = server;
+		}
+		else if (estimate.isAfter(latest)) {
+			estimate = latest;
+		}
+		this.reading = new Reading(estimate, received);
+		warn(estimate, own.instant());
+	}
+
+	private void warn(Instant server, Instant own) {
+		Duration difference = Duration.between(server, own).abs();
+		if (difference.compareTo(SUSPICIOUS) <= 0) {
+			this.warned = false;
+		}
+		else if (!this.warned) {
+			this.warned = true;
+			logger.warn("The clock of this instance shows {}, that of the MongoDB server {}. Jobs run by the server's"
+					+ " clock; correct the one that is wrong", own, server);
+		}
+	}
+
+	/**
+	 * What the server's clock showed.
+	 *
+	 * @param server the instant
+	 * @param nanos the {@code nanoTime} of that moment
+	 */
+	private record Reading(Instant server, long nanos) {
+
+		Instant at(long now) {
+			return this.server.plus(now - this.nanos, TimeUnit.NANOSECONDS.toChronoUnit());
+		}
+
+	}
+
+}

@@ -1,0 +1,185 @@
+package dev.dblock.job.schedule;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiFunction;
+
+import dev.dblock.LockAttempt;
+import dev.dblock.LockEngine;
+import dev.dblock.LockGrant;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobRefusal;
+import dev.dblock.job.JobRefusal.Reason;
+import dev.dblock.job.JobRun;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine in memory that writes down which firings it is asked for, and answers what a
+ * test wants.
+ */
+class JobEngine implements LockEngine {
+
+	private final Map<String, List<Asked>> asked = new ConcurrentHashMap<>();
+
+	private final Map<String, BiFunction<String, JobFiring, LockAttempt>> answers = new ConcurrentHashMap<>();
+
+	/**
+	 * What was asked for under a name, in order.
+	 */
+	List<Asked> asked(String name) {
+		return List.copyOf(this.asked.getOrDefault(name, List.of()));
+	}
+
+	/**
+	 * The firings that were asked for under a name, in order.
+	 */
+	List<JobFiring> firings(String name) {
+		return asked(name).stream().map(Asked::firing).filter(Objects::nonNull).toList();
+	}
+
+	List<Instant> planned(String name) {
+		return firings(name).stream().map((firing) -> ((Schedule.Planned) firing.schedule()).at()).toList();
+	}
+
+	void answer(String name, BiFunction<String, JobFiring, LockAttempt> answer) {
+		this.answers.put(name, answer);
+	}
+
+	@Override
+	public String fullName(String name) {
+		return name;
+	}
+
+	@Override
+	public void check(LockOptions options) {
+	}
+
+	@Override
+	public LockAttempt acquire(String name, LockOptions options) {
+		this.asked.computeIfAbsent(name, (key) -> new CopyOnWriteArrayList<>())
+			.add(new Asked(options.firing(), Thread.currentThread().getName()));
+		return this.answers.getOrDefault(name, JobEngine::granted).apply(name, options.firing());
+	}
+
+	static LockAttempt granted(String name, @Nullable JobFiring firing) {
+		Instant planned = (firing != null && firing.schedule() instanceof Schedule.Planned at) ? at.at()
+				: Instant.now();
+		return new LockGrant(new Handle(name, (firing != null) ? run(name, planned, Instant.now()) : null));
+	}
+
+	static LockAttempt granted(String name, Instant planned, Instant started) {
+		return new LockGrant(new Handle(name, run(name, planned, started)));
+	}
+
+	static LockAttempt refused(String name, Reason reason, @Nullable Instant nextDue, @Nullable JobRun last,
+			Instant at) {
+		return new LockRefusal(name, null, Duration.ZERO, null, new JobRefusal(reason, nextDue, last, null, at));
+	}
+
+	static JobRun run(String name, Instant planned, Instant started) {
+		return new JobRun(name, planned, 1, started, null, null, "another", 1, null);
+	}
+
+	@Override
+	public Optional<LockHandle> keptByTransaction(String fullName) {
+		return Optional.empty();
+	}
+
+	@Override
+	public Optional<LockInfo> inspect(String name) {
+		return Optional.empty();
+	}
+
+	@Override
+	public List<LockInfo> list() {
+		return List.of();
+	}
+
+	@Override
+	public boolean forceRelease(String name) {
+		return false;
+	}
+
+	@Override
+	public boolean forceReleaseNow(String name) {
+		return false;
+	}
+
+	/**
+	 * A request.
+	 *
+	 * @param firing what it was made for
+	 * @param thread the name of its thread
+	 */
+	record Asked(@Nullable JobFiring firing, String thread) {
+	}
+
+	private record Handle(String name, @Nullable JobRun granted) implements LockHandle {
+
+		@Override
+		public long token() {
+			return 1;
+		}
+
+		@Override
+		public boolean isHeld() {
+			return true;
+		}
+
+		@Override
+		public Duration remaining() {
+			return Duration.ofSeconds(30);
+		}
+
+		@Override
+		public void ensureHeld() {
+		}
+
+		@Override
+		public void renew() {
+		}
+
+		@Override
+		public void extend(Duration atLeast) {
+		}
+
+		@Override
+		public void startRenewal() {
+		}
+
+		@Override
+		public void stopRenewal() {
+		}
+
+		@Override
+		public void onLost(Runnable callback) {
+		}
+
+		@Override
+		public boolean release() {
+			return true;
+		}
+
+		@Override
+		public void close() {
+		}
+
+		@Override
+		public Optional<JobRun> run() {
+			return Optional.ofNullable(this.granted);
+		}
+
+	}
+
+}

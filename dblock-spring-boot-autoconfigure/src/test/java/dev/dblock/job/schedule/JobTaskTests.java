@@ -1,0 +1,334 @@
+package dev.dblock.job.schedule;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import dev.dblock.LockGrant;
+import dev.dblock.LockInfo;
+import dev.dblock.LockRefusal;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobRefusal;
+import dev.dblock.job.JobRefusal.Reason;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.core.task.TaskRejectedException;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.Trigger;
+import org.springframework.scheduling.support.SimpleTriggerContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * When a task fires again after the answers to its firings.
+ */
+class JobTaskTests {
+
+	private static final String NAME = "job";
+
+	private static final Duration PERIOD = Duration.ofSeconds(2);
+
+	private static final Schedule RATE = new Schedule.FixedRate(PERIOD);
+
+	private static final Schedule DELAY = new Schedule.FixedDelay(PERIOD);
+
+	private final MovedClock time = new MovedClock("2026-03-01T12:00:00Z");
+
+	private final Timers timers = new Timers();
+
+	private final List<JobFiring> firings = new ArrayList<>();
+
+	private Consumer<ScheduledCall> answer = (call) -> {
+	};
+
+	private boolean rerun;
+
+	private final JobMethod method = new JobMethod("bean", JobTaskTests.class, "run", () -> {
+		throw new IllegalStateException();
+	});
+
+	private final JobTask task = new JobTask(this::run, Set.of(this.method), this.timers,
+			new StoreClock(this.time::nanoTime));
+
+	@Test
+	void rateFiresAtThePeriodAfterThePlannedTime() {
+		Runnable tick = periodic(RATE);
+		this.answer = granted(this.time.server());
+		this.time.pass(Duration.ofMillis(700));
+		tick.run();
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:00:02"));
+		this.answer = (call) -> granted(Instant.parse("2026-03-01T12:00:02Z")).accept(call);
+		this.time.pass(Duration.ofMillis(1300));
+		this.timers.fire();
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:00:04"));
+		assertThat(this.firings).extracting(JobFiring::schedule).containsOnly(RATE);
+		assertThat(this.firings).extracting(JobFiring::id).doesNotHaveDuplicates();
+	}
+
+	@Test
+	void ticksAreLeftOutWhileItIsKnownWhenTheJobIsDue() {
+		Runnable tick = periodic(RATE);
+		this.answer = refused(Reason.DONE, at("12:00:03"));
+		tick.run();
+		this.time.pass(Duration.ofSeconds(2));
+		tick.run();
+		assertThat(this.firings).hasSize(1);
+	}
+
+	@Test
+	void tickTakesTheFiringOverThatIsLate() {
+		Runnable tick = periodic(RATE);
+		this.answer = refused(Reason.NOT_DUE, at("12:00:01"));
+		tick.run();
+		this.time.pass(Duration.ofSeconds(2));
+		this.answer = (call) -> {
+		};
+		tick.run();
+		assertThat(this.firings).hasSize(2);
+		this.timers.fire();
+		assertThat(this.firings).hasSize(2);
+	}
+
+	@Test
+	void delayFiresAtTheDelayAfterItsOwnEnd() {
+		Runnable tick = periodic(DELAY);
+		this.answer = (call) -> {
+			granted(this.time.server()).accept(call);
+			this.time.pass(Duration.ofSeconds(5));
+		};
+		tick.run();
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:00:07"));
+	}
+
+	@Test
+	void delayFiresWhenAnotherInstancesRunIsDue() {
+		Runnable tick = periodic(DELAY);
+		this.answer = refused(Reason.NOT_DUE, at("12:00:01.250"));
+		tick.run();
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:00:01.250"));
+	}
+
+	@Test
+	void whatIsDueWhileTheJobRunsIsLeftToTheTicks() {
+		Runnable tick = periodic(RATE);
+		this.answer = refused(Reason.RUNNING, this.time.server().minusSeconds(1));
+		tick.run();
+		assertThat(this.timers.pending).isEmpty();
+	}
+
+	@Test
+	void wrongClockOfTheInstanceIsTranslated() {
+		this.time.set(Duration.ofMinutes(-10));
+		Runnable tick = periodic(RATE);
+		this.answer = refused(Reason.NOT_DUE, at("12:00:01"));
+		tick.run();
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("11:50:01"));
+	}
+
+	@Test
+	void ticksGoOnWhereFiringsAreRejected() {
+		Runnable tick = periodic(RATE);
+		this.answer = refused(Reason.DONE, at("12:00:02"));
+		this.timers.rejects = true;
+		tick.run();
+		tick.run();
+		assertThat(this.firings).hasSize(2);
+	}
+
+	@Test
+	void nothingIsAskedForBesideARun() {
+		Runnable tick = periodic(RATE);
+		this.answer = (call) -> tick.run();
+		tick.run();
+		assertThat(this.firings).hasSize(1);
+	}
+
+	@Test
+	void cancelledTaskDoesNotFireAgain() {
+		Runnable tick = periodic(RATE);
+		this.answer = refused(Reason.DONE, at("12:00:02"));
+		tick.run();
+		this.timers.future.cancel(false);
+		this.timers.fire();
+		assertThat(this.firings).hasSize(1);
+	}
+
+	@Test
+	void answerThatComesAfterTheReturnIsFollowed() {
+		Runnable tick = periodic(RATE);
+		List<ScheduledCall> calls = new ArrayList<>();
+		this.answer = calls::add;
+		tick.run();
+		assertThat(this.timers.pending).isEmpty();
+		refused(Reason.DONE, at("12:00:02")).accept(calls.get(0));
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:00:02"));
+	}
+
+	@Test
+	void runThatMayCrashIsLookedAtWhenItsLeaseCouldHaveEnded() {
+		this.rerun = true;
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = running(at("12:00:00"), Duration.ofSeconds(30));
+		firing.run();
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:00:30"));
+		this.answer = (call) -> {
+		};
+		this.timers.fire();
+		assertThat(this.firings.get(1).schedule()).isEqualTo(new Schedule.Planned(at("12:00:00")));
+		assertThat(this.firings.get(1).id()).isNotEqualTo(this.firings.get(0).id());
+	}
+
+	@Test
+	void runThatIsNotRepeatedIsNotLookedAt() {
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = running(at("12:00:00"), Duration.ofSeconds(30));
+		firing.run();
+		assertThat(this.timers.pending).isEmpty();
+	}
+
+	@Test
+	void ownPlannedTimeFollowsARepeatedRun() {
+		this.rerun = true;
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = granted(at("11:00:00"));
+		firing.run();
+		this.answer = granted(at("12:00:00"));
+		this.timers.fire();
+		assertThat(this.firings).extracting(JobFiring::schedule).containsOnly(new Schedule.Planned(at("12:00:00")));
+		assertThat(this.firings).extracting(JobFiring::id).doesNotHaveDuplicates().hasSize(2);
+		assertThat(this.timers.pending).isEmpty();
+	}
+
+	private static Instant at(String time) {
+		return Instant.parse("2026-03-01T" + time + "Z");
+	}
+
+	private Runnable periodic(Schedule schedule) {
+		this.task.periodic(schedule, this.timers::tick);
+		return this.timers.tick;
+	}
+
+	private Runnable planned(Instant planned) {
+		this.task.byTrigger((context) -> planned);
+		return this.timers.tick;
+	}
+
+	private Consumer<ScheduledCall> granted(Instant planned) {
+		return (call) -> call
+			.granted(((LockGrant) JobEngine.granted(NAME, planned, this.time.server())).handle().run().orElseThrow());
+	}
+
+	private Consumer<ScheduledCall> refused(Reason reason, Instant nextDue) {
+		return (call) -> call.refused((LockRefusal) JobEngine.refused(NAME, reason, nextDue, null, this.time.server()));
+	}
+
+	private Consumer<ScheduledCall> running(Instant planned, Duration left) {
+		LockInfo holder = new LockInfo(NAME, true, "id", "another", "main", "why", 1, planned, planned,
+				planned.plus(left), null, left);
+		return (call) -> call.refused(new LockRefusal(NAME, holder, Duration.ZERO, null,
+				new JobRefusal(Reason.RUNNING, null, JobEngine.run(NAME, planned, planned), null, this.time.server())));
+	}
+
+	private void run() {
+		ScheduledCall call = ScheduledCall.take(JobTaskTests.class, "run");
+		assertThat(call).isNotNull();
+		assertThat(ScheduledCall.take(JobTaskTests.class, "run")).isNull();
+		JobFiring firing = call.firing(null, this.rerun);
+		assertThat(call.firing(null, this.rerun)).isSameAs(firing);
+		this.firings.add(firing);
+		this.answer.accept(call);
+	}
+
+	private record Timer(Runnable task, Instant at) {
+	}
+
+	private final class Timers implements TaskScheduler {
+
+		private final List<Timer> pending = new ArrayList<>();
+
+		private final Future future = new Future();
+
+		private @Nullable Runnable tick;
+
+		private boolean rejects;
+
+		ScheduledFuture<?> tick(Runnable task) {
+			this.tick = task;
+			return this.future;
+		}
+
+		void fire() {
+			Timer first = this.pending.remove(0);
+			if (first.at().isAfter(JobTaskTests.this.time.instant())) {
+				JobTaskTests.this.time.pass(Duration.between(JobTaskTests.this.time.instant(), first.at()));
+			}
+			first.task().run();
+		}
+
+		@Override
+		public Clock getClock() {
+			return JobTaskTests.this.time;
+		}
+
+		@Override
+		public ScheduledFuture<?> schedule(Runnable task, Trigger trigger) {
+			trigger.nextExecution(new SimpleTriggerContext(getClock()));
+			return tick(task);
+		}
+
+		@Override
+		public ScheduledFuture<?> schedule(Runnable task, Instant startTime) {
+			if (this.rejects) {
+				throw new TaskRejectedException("The scheduler is full");
+			}
+			this.pending.add(new Timer(task, startTime));
+			return new Future();
+		}
+
+		@Override
+		public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Instant startTime, Duration period) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Duration period) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Instant startTime, Duration delay) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Duration delay) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	private static final class Future extends CompletableFuture<Void> implements ScheduledFuture<Void> {
+
+		@Override
+		public long getDelay(TimeUnit unit) {
+			return 0;
+		}
+
+		@Override
+		public int compareTo(Delayed other) {
+			return 0;
+		}
+
+	}
+
+}

@@ -1,0 +1,127 @@
+package dev.dblock.job.schedule;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.scheduling.support.CronTrigger;
+import org.springframework.scheduling.support.SimpleTriggerContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class JobTriggerTests {
+
+	private final MovedClock own = new MovedClock("2026-03-01T12:00:00.500Z");
+
+	private final StoreClock clock = new StoreClock(this.own::nanoTime);
+
+	private final SimpleTriggerContext context = new SimpleTriggerContext(this.own);
+
+	private final JobTrigger trigger = new JobTrigger(new CronTrigger("* * * * * *", ZoneOffset.UTC), this.clock);
+
+	@ParameterizedTest
+	@ValueSource(longs = { 0, 10, -10, 600, -600 })
+	void plansTheServersInstants(long minutes) {
+		this.own.set(Duration.ofMinutes(minutes));
+		this.clock.learn(this.own.server(), this.own.nanoTime(), this.own);
+		assertFires("2026-03-01T12:00:01Z");
+		assertFires("2026-03-01T12:00:02Z");
+		assertFires("2026-03-01T12:00:03Z");
+	}
+
+	@Test
+	void clockThatIsSetChangesNothing() {
+		this.clock.learn(this.own.server(), this.own.nanoTime(), this.own);
+		assertFires("2026-03-01T12:00:01Z");
+		this.own.set(Duration.ofHours(-1));
+		assertFires("2026-03-01T12:00:02Z");
+		this.own.set(Duration.ofHours(2));
+		assertFires("2026-03-01T12:00:03Z");
+	}
+
+	@Test
+	void clockThatIsAheadCostsOneFiring() {
+		this.own.set(Duration.ofMinutes(10));
+		assertThat(fire()).isEqualTo("2026-03-01T12:10:01Z");
+		this.clock.learn(this.own.server(), this.own.nanoTime(), this.own);
+		assertFires("2026-03-01T12:00:02Z");
+		assertFires("2026-03-01T12:00:03Z");
+	}
+
+	@Test
+	void whatWasNotDueIsPlannedAgain() {
+		this.own.set(Duration.ofMillis(1200));
+		// Due at 12:00:02 by the server, but fired at 12:00:00.800
+		assertThat(fire()).isEqualTo("2026-03-01T12:00:02Z");
+		this.clock.learn(this.own.server(), this.own.nanoTime(), this.own);
+		assertFires("2026-03-01T12:00:01Z");
+		assertFires("2026-03-01T12:00:02Z");
+		assertFires("2026-03-01T12:00:03Z");
+	}
+
+	@Test
+	void firingTakesTheLatestThatIsDue() {
+		this.clock.learn(this.own.server(), this.own.nanoTime(), this.own);
+		for (int count = 0; count < 3; count++) {
+			Instant own = plan();
+			this.own.pass(Duration.between(this.own.instant(), own));
+		}
+		// The firings of the first and the second were rejected; a fourth is pending
+		plan();
+		assertThat(this.trigger.take()).isEqualTo("2026-03-01T12:00:03Z");
+		this.own.pass(Duration.ofSeconds(1));
+		assertThat(this.trigger.take()).isEqualTo("2026-03-01T12:00:04Z");
+	}
+
+	@Test
+	void firingThatIsEarlyTakesWhatIsPending() {
+		plan();
+		assertThat(this.trigger.take()).isEqualTo("2026-03-01T12:00:01Z");
+	}
+
+	@Test
+	void triggerThatEndsEnds() {
+		assertThat(new JobTrigger((context) -> null, this.clock).nextExecution(this.context)).isNull();
+	}
+
+	@Test
+	void pendingInstantsAreBounded() {
+		this.clock.learn(this.own.server(), this.own.nanoTime(), this.own);
+		for (int count = 0; count < 100; count++) {
+			Instant own = plan();
+			this.own.pass(Duration.between(this.own.instant(), own));
+		}
+		for (int count = 0; count < 64; count++) {
+			assertThat(this.trigger.take()).isEqualTo(Instant.parse("2026-03-01T12:01:40Z").minusSeconds(count));
+		}
+		assertThat(this.trigger.take()).isEqualTo("2026-03-01T12:01:40Z");
+	}
+
+	private void assertFires(String planned) {
+		assertThat(fire()).isEqualTo(planned);
+		assertThat(this.own.server()).isEqualTo(planned);
+	}
+
+	/**
+	 * Plan, wait until the scheduler's timer fires, and take what was planned.
+	 */
+	private Instant fire() {
+		Instant own = plan();
+		this.own.pass(Duration.between(this.own.instant(), own));
+		Instant planned = this.trigger.take();
+		this.context.update(own, this.own.instant(), this.own.instant());
+		return planned;
+	}
+
+	private Instant plan() {
+		@Nullable Instant own = this.trigger.nextExecution(this.context);
+		assertThat(own).isNotNull();
+		return own;
+	}
+
+}
