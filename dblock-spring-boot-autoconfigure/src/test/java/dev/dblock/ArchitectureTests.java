@@ -29,6 +29,8 @@ class ArchitectureTests {
 
 	private static final String JOB = "dev.dblock.job";
 
+	private static final String SCHEDULE = "dev.dblock.job.schedule";
+
 	private static final String CORE = "dev.dblock.core..";
 
 	private static final String INTERCEPTOR = "dev.dblock.interceptor..";
@@ -60,6 +62,20 @@ class ArchitectureTests {
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage(API, CORE, INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, INTEGRATION, AUTOCONFIGURE);
+
+	@ArchTest
+	static final ArchRule schedulesUseOnlyWhatUsersImport = noClasses().that()
+		.resideInAPackage(SCHEDULE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage(CORE, INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, INTEGRATION, AUTOCONFIGURE);
+
+	@ArchTest
+	static final ArchRule onlyTheInterceptorAndTheWiringKnowSchedules = noClasses().that()
+		.resideOutsideOfPackages(SCHEDULE, INTERCEPTOR, AUTOCONFIGURE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage(SCHEDULE);
 
 	@ArchTest
 	static final ArchRule theEngineUsesOnlyWhatUsersImport = noClasses().that()

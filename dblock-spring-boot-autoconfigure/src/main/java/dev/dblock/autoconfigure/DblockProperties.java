@@ -6,6 +6,7 @@ import java.util.Map;
 
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.job.WhenCrashed;
 import dev.dblock.mongodb.StatementDialect;
 import org.jspecify.annotations.Nullable;
 
@@ -80,6 +81,11 @@ public class DblockProperties {
 	 * before what annotations and code say.
 	 */
 	private final Map<String, Lock> locks = new LinkedHashMap<>();
+
+	/**
+	 * Scheduled methods.
+	 */
+	private final Jobs jobs = new Jobs();
 
 	private final Poll poll = new Poll();
 
@@ -171,6 +177,10 @@ public class DblockProperties {
 		return this.locks;
 	}
 
+	public Jobs getJobs() {
+		return this.jobs;
+	}
+
 	public Poll getPoll() {
 		return this.poll;
 	}
@@ -181,6 +191,48 @@ public class DblockProperties {
 
 	public Mongodb getMongodb() {
 		return this.mongodb;
+	}
+
+	/**
+	 * Scheduled methods. What is set for single ones ({@code dblock.jobs.<id>.*}) is a
+	 * {@link Job}.
+	 */
+	public static class Jobs {
+
+		/**
+		 * Whether each planned time of a method with @Scheduled and @DistributedLock runs
+		 * at most once among all instances, rather than once at a time.
+		 */
+		private boolean oncePerPlannedTime = true;
+
+		public boolean isOncePerPlannedTime() {
+			return this.oncePerPlannedTime;
+		}
+
+		public void setOncePerPlannedTime(boolean oncePerPlannedTime) {
+			this.oncePerPlannedTime = oncePerPlannedTime;
+		}
+
+	}
+
+	/**
+	 * What is set for a single job.
+	 */
+	public static class Job {
+
+		/**
+		 * What happens to the planned time of a run whose instance crashed.
+		 */
+		private @Nullable WhenCrashed whenCrashed;
+
+		public @Nullable WhenCrashed getWhenCrashed() {
+			return this.whenCrashed;
+		}
+
+		public void setWhenCrashed(@Nullable WhenCrashed whenCrashed) {
+			this.whenCrashed = whenCrashed;
+		}
+
 	}
 
 	/**

@@ -1,11 +1,14 @@
 package dev.dblock.interceptor;
 
 import java.lang.reflect.Method;
+import java.util.List;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LastingTypes;
 import dev.dblock.LockEngine;
 import dev.dblock.LockTemplates;
+import dev.dblock.job.schedule.JobDeclaration;
+import dev.dblock.job.schedule.ScheduledJobs;
 import org.aopalliance.aop.Advice;
 
 import org.springframework.aop.Pointcut;
@@ -31,6 +34,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 */
 	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 100;
 
+	private final LockOperationSource source;
+
 	private final LockChecks checks;
 
 	private final Pointcut pointcut;
@@ -52,6 +57,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 		// sooner without it
 		LockOperationSource source = new LockOperationSource(
 				SingletonSupplier.of(() -> createParser(beanFactory, engine)));
+		this.source = source;
 		this.checks = new LockChecks(source, new ProxyRules(beanFactory),
 				SingletonSupplier.of(() -> new DeclaredTransactions(beanFactory)), engine);
 		this.pointcut = new LockedMethods(source, this.checks);
@@ -65,12 +71,28 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 		LockDatabases databases = new LockDatabases(engine, beanFactory.getBeanProvider(LockTemplates.class),
 				placeholders);
 		LockSpans spans = new LockSpans(new LastingTypes(beanFactory.getBeanClassLoader()));
+		ScheduledJobs jobs = beanFactory.getBeanProvider(ScheduledJobs.class).getIfAvailable();
 		return new LockOperationParser(new LockNameParser(placeholders, new LockNameContexts(beanFactory)),
-				new LockDurations(placeholders), spans, databases::named);
+				new LockDurations(placeholders), spans, databases::named,
+				(jobs != null) ? new JobPolicies(jobs, placeholders) : null);
 	}
 
 	LockChecks checks() {
 		return this.checks;
+	}
+
+	List<Method> lockedMethods(Class<?> userClass) {
+		return this.source.declarations(userClass)
+			.stream()
+			.map((declaration) -> declaration.method().method())
+			.toList();
+	}
+
+	JobDeclaration jobDeclaration(Method method, Class<?> userClass) {
+		return this.source.operation(method, userClass)
+			.map(LockOperation::job)
+			.map(JobTerms::declaration)
+			.orElseThrow(() -> new IllegalStateException(method + " is not locked"));
 	}
 
 	@Override

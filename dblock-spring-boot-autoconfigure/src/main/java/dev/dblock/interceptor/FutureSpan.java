@@ -34,7 +34,8 @@ final class FutureSpan implements LockSpan {
 	@Override
 	@SuppressWarnings("NullAway")
 	public @Nullable Object invoke(LockOperation operation, MethodInvocation invocation) throws Throwable {
-		LockCall call = LockCall.of(operation, this.template, invocation);
+		LockCall call = LockCall.of(operation, this.template, invocation,
+				JobCarrier.scheduledCall(operation, invocation));
 		if (call == null) {
 			return invocation.proceed();
 		}

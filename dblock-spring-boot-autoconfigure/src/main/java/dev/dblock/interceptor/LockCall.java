@@ -6,12 +6,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockedFallback;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.job.schedule.ScheduledCall;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -33,40 +36,49 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 
 	private final @Nullable Several several;
 
+	private final @Nullable ScheduledCall scheduled;
+
 	private volatile boolean begun;
 
 	private LockCall(LockOperation operation, MethodInvocation invocation, LockTemplate locks, String name,
-			LockOptions options, @Nullable Several several) {
+			LockOptions options, @Nullable Several several, @Nullable ScheduledCall scheduled) {
 		this.operation = operation;
 		this.invocation = invocation;
 		this.locks = locks;
 		this.name = name;
 		this.options = options;
 		this.several = several;
+		this.scheduled = scheduled;
 	}
 
 	/**
 	 * The locks of a call.
+	 * @param scheduled the scheduler's call that this one is; {@code null} for a call of
+	 * other code
 	 * @return {@code null} when it is to be made without a lock
 	 * @throws IllegalArgumentException when a name or a condition cannot be told
 	 */
-	static @Nullable LockCall of(LockOperation operation, Supplier<LockTemplate> template,
-			MethodInvocation invocation) {
+	static @Nullable LockCall of(LockOperation operation, Supplier<LockTemplate> template, MethodInvocation invocation,
+			@Nullable ScheduledCall scheduled) {
 		if (operation.locks().size() > 1) {
-			return ofSeveral(operation, template, invocation);
+			return ofSeveral(operation, template, invocation, scheduled);
 		}
 		MethodLock lock = operation.locks().get(0);
-		return lock.isWanted(invocation)
-				? new LockCall(operation, invocation, template.get(), lock.nameOf(invocation), lock.options(), null)
-				: null;
+		return lock.isWanted(invocation) ? new LockCall(operation, invocation, template.get(), lock.nameOf(invocation),
+				options(operation, lock, scheduled), null, scheduled) : null;
+	}
+
+	private static LockOptions options(LockOperation operation, MethodLock lock, @Nullable ScheduledCall scheduled) {
+		return (operation.job() != null && scheduled != null) ? operation.job().firing(lock.options(), scheduled)
+				: lock.options();
 	}
 
 	private static @Nullable LockCall ofSeveral(LockOperation operation, Supplier<LockTemplate> template,
-			MethodInvocation invocation) {
+			MethodInvocation invocation, @Nullable ScheduledCall scheduled) {
 		Map<String, LockOptions> wanted = new LinkedHashMap<>();
 		for (MethodLock lock : operation.locks()) {
 			if (lock.isWanted(invocation)) {
-				wanted.putIfAbsent(lock.nameOf(invocation), lock.options());
+				wanted.putIfAbsent(lock.nameOf(invocation), options(operation, lock, scheduled));
 			}
 		}
 		if (wanted.isEmpty()) {
@@ -75,10 +87,10 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		LockTemplate locks = template.get();
 		if (wanted.size() == 1) {
 			Map.Entry<String, LockOptions> only = wanted.entrySet().iterator().next();
-			return new LockCall(operation, invocation, locks, only.getKey(), only.getValue(), null);
+			return new LockCall(operation, invocation, locks, only.getKey(), only.getValue(), null, scheduled);
 		}
 		return new LockCall(operation, invocation, locks, String.join(", ", wanted.keySet()), LockOptions.defaults(),
-				new Several(locks.forAll(wanted), wanted.keySet()));
+				new Several(locks.forAll(wanted), wanted.keySet()), scheduled);
 	}
 
 	/**
@@ -107,6 +119,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	 */
 	@Nullable Object proceed() throws Throwable {
 		begin();
+		granted(LockContext.current());
 		return this.invocation.proceed();
 	}
 
@@ -117,11 +130,23 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		this.begun = true;
 	}
 
+	/**
+	 * The scheduler is to know which run the lock was granted for.
+	 */
+	void granted(Optional<LockHandle> handle) {
+		if (this.scheduled != null) {
+			this.scheduled.granted(handle.flatMap(LockHandle::run).orElse(null));
+		}
+	}
+
 	// NullAway takes a type variable for one that is never null
 	@Override
 	@SuppressWarnings("NullAway")
 	public @Nullable Object unavailable(LockRefusal refusal) throws Throwable {
-		return this.operation.unavailable(setFor(refusal.name())).answer(refusal, this.invocation);
+		if (this.scheduled != null && this.scheduled.refused(refusal)) {
+			return this.operation.span().skipped();
+		}
+		return this.operation.unavailable(setFor(refusal.name()), this.scheduled).answer(refusal, this.invocation);
 	}
 
 	/**
@@ -133,7 +158,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		if (this.begun) {
 			throw shutdown;
 		}
-		return this.operation.unavailable(setFor(shutdown.name())).answer(shutdown);
+		return this.operation.unavailable(setFor(shutdown.name()), this.scheduled).answer(shutdown);
 	}
 
 	/**

@@ -34,12 +34,15 @@ final class LockOperationParser {
 
 	private final Function<String, LockDatabase> databases;
 
+	private final @Nullable JobPolicies jobs;
+
 	LockOperationParser(LockNameParser names, LockDurations durations, LockSpans spans,
-			Function<String, LockDatabase> databases) {
+			Function<String, LockDatabase> databases, @Nullable JobPolicies jobs) {
 		this.names = names;
 		this.durations = durations;
 		this.spans = spans;
 		this.databases = databases;
+		this.jobs = jobs;
 	}
 
 	/**
@@ -65,10 +68,19 @@ final class LockOperationParser {
 		LockSpan span = (database != null) ? findings.collect(() -> this.spans.of(method, database.template())) : null;
 		WhenRefused unavailable = (span != null) ? findings.collect(() -> unavailable(declaration, locks, engine, span))
 				: null;
+		JobTerms job = (this.jobs != null && engine != null && !locks.isEmpty())
+				? findings.collect(() -> this.jobs.terms(method, locks, engine, isSkippedByDefault(declaration)))
+				: null;
 		if (span == null || unavailable == null || !findings.isEmpty()) {
 			throw findings.toException();
 		}
-		return new LockOperation(method, List.copyOf(locks), span, unavailable);
+		return new LockOperation(method, List.copyOf(locks), span, unavailable, job);
+	}
+
+	private static boolean isSkippedByDefault(LockDeclaration declaration) {
+		return isScheduled(declaration.method().method()) && declaration.annotations()
+			.stream()
+			.allMatch((lock) -> lock.whenUnavailable() == WhenUnavailable.DEFAULT && lock.fallback().isEmpty());
 	}
 
 	/**

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
 
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
@@ -37,21 +38,24 @@ final class ReactiveSpan implements LockSpan {
 
 	@Override
 	public Object invoke(LockOperation operation, MethodInvocation invocation) {
-		return this.adapter
-			.fromPublisher(this.adapter.isMultiValue() ? Flux.defer(() -> subscribed(operation, invocation))
-					: Mono.defer(() -> Mono.fromDirect(subscribed(operation, invocation))));
+		return this.adapter.fromPublisher(this.adapter.isMultiValue()
+				? Flux.deferContextual((context) -> subscribed(operation, invocation, context))
+				: Mono.deferContextual((context) -> Mono.fromDirect(subscribed(operation, invocation, context))));
 	}
 
-	private Publisher<Object> subscribed(LockOperation operation, MethodInvocation invocation) {
-		LockCall call = LockCall.of(operation, this.template, invocation);
+	private Publisher<Object> subscribed(LockOperation operation, MethodInvocation invocation, ContextView context) {
+		LockCall call = LockCall.of(operation, this.template, invocation,
+				JobCarrier.Reactive.scheduledCall(operation, context));
 		if (call == null) {
 			return unlocked(invocation);
 		}
 		ReactiveLockTemplate locks = new ReactiveLockTemplate(call.template().engine());
 		LockedAction<Publisher<Object>, Throwable> work = () -> {
 			call.begin();
-			return Flux.from(proceed(invocation))
-				.doOnNext((element) -> this.results.delivered(operation.method(), element));
+			return Flux.from(proceed(invocation)).contextWrite((inner) -> {
+				call.granted(ReactiveLockTemplate.current(inner));
+				return JobCarrier.Reactive.withoutScheduledCall(inner);
+			}).doOnNext((element) -> this.results.delivered(operation.method(), element));
 		};
 		LockedFallback<Publisher<Object>, Throwable> fallback = (refusal) -> publisher(call.unavailable(refusal));
 		Publisher<Object> locked = this.adapter.isMultiValue()

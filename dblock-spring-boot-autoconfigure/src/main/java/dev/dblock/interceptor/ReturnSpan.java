@@ -1,5 +1,6 @@
 package dev.dblock.interceptor;
 
+import java.lang.reflect.Array;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -44,7 +45,8 @@ final class ReturnSpan implements LockSpan {
 	@Override
 	@SuppressWarnings("NullAway")
 	public @Nullable Object invoke(LockOperation operation, MethodInvocation invocation) throws Throwable {
-		LockCall call = LockCall.of(operation, this.template, invocation);
+		LockCall call = LockCall.of(operation, this.template, invocation,
+				JobCarrier.scheduledCall(operation, invocation));
 		if (call == null) {
 			return invocation.proceed();
 		}
@@ -58,9 +60,11 @@ final class ReturnSpan implements LockSpan {
 		}
 	}
 
+	// A scheduler drops what a skipped job returns, also where it cannot be empty
 	@Override
 	public @Nullable Object skipped() {
-		return empty(this.returned);
+		return (this.returned.isPrimitive() && this.returned != void.class)
+				? Array.get(Array.newInstance(this.returned, 1), 0) : empty(this.returned);
 	}
 
 	@Override

@@ -27,11 +27,11 @@ class DblockMetadataTests {
 
 	private static final List<String> PROPERTIES = List.of("dblock.acquirer", "dblock.advisor-order",
 			"dblock.clock-allowance", "dblock.enabled", "dblock.handoff.max-count", "dblock.handoff.max-time",
-			"dblock.lease", "dblock.locks", "dblock.max-hold", "dblock.min-hold", "dblock.mode",
-			"dblock.mongodb.collection", "dblock.mongodb.create-indexes", "dblock.mongodb.database-factory",
-			"dblock.mongodb.dedicated-client", "dblock.mongodb.fence-transactions", "dblock.mongodb.retention",
-			"dblock.mongodb.statements", "dblock.mongodb.timeout", "dblock.name-prefix", "dblock.poll.max-interval",
-			"dblock.poll.min-interval", "dblock.wait");
+			"dblock.jobs.once-per-planned-time", "dblock.lease", "dblock.locks", "dblock.max-hold", "dblock.min-hold",
+			"dblock.mode", "dblock.mongodb.collection", "dblock.mongodb.create-indexes",
+			"dblock.mongodb.database-factory", "dblock.mongodb.dedicated-client", "dblock.mongodb.fence-transactions",
+			"dblock.mongodb.retention", "dblock.mongodb.statements", "dblock.mongodb.timeout", "dblock.name-prefix",
+			"dblock.poll.max-interval", "dblock.poll.min-interval", "dblock.wait");
 
 	private final Map<String, Document> metadata = read();
 

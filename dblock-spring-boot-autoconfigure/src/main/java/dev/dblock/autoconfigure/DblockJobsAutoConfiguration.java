@@ -1,0 +1,107 @@
+package dev.dblock.autoconfigure;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import dev.dblock.interceptor.JobMethods;
+import dev.dblock.job.WhenCrashed;
+import dev.dblock.job.schedule.JobSchedulingConfigurer;
+import dev.dblock.job.schedule.ScheduledJobs;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.bind.BindContext;
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
+
+/**
+ * Runs each planned time of scheduled and locked methods once. A child context has beans
+ * of its own, since it has a scheduler of its own.
+ */
+@AutoConfiguration(after = DblockAopAutoConfiguration.class)
+@ConditionalOnProperty(name = DblockJobsAutoConfiguration.ONCE_PER_PLANNED_TIME, matchIfMissing = true)
+public final class DblockJobsAutoConfiguration {
+
+	private static final String PREFIX = "dblock.jobs";
+
+	static final String ONCE_PER_PLANNED_TIME = PREFIX + ".once-per-planned-time";
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static ScheduledJobs dblockScheduledJobs(Environment environment) {
+		Map<String, WhenCrashed> whenCrashed = new LinkedHashMap<>();
+		Binder.get(environment)
+			.bind(PREFIX, Bindable.mapOf(String.class, DblockProperties.Job.class), new OnlySingleJobs())
+			.ifBound((jobs) -> jobs.forEach((id, job) -> {
+				if (job.getWhenCrashed() != null) {
+					whenCrashed.put(id, job.getWhenCrashed());
+				}
+			}));
+		return new ScheduledJobs(whenCrashed);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static JobMethods dblockJobMethods(ScheduledJobs jobs) {
+		return new JobMethods(jobs);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LastSchedulingConfigurer dblockLastSchedulingConfigurer() {
+		return new LastSchedulingConfigurer();
+	}
+
+	/**
+	 * Ignores the property that is not the id of a job.
+	 */
+	private static final class OnlySingleJobs implements BindHandler {
+
+		@Override
+		public @Nullable Object onFailure(ConfigurationPropertyName name, Bindable<?> target, BindContext context,
+				Exception error) throws Exception {
+			if (name.equals(ConfigurationPropertyName.of(ONCE_PER_PLANNED_TIME))) {
+				return null;
+			}
+			throw error;
+		}
+
+	}
+
+	/**
+	 * Registers the configurer after all other definitions: configurers without an order
+	 * share its order, and then the order of registration counts.
+	 */
+	static final class LastSchedulingConfigurer implements BeanDefinitionRegistryPostProcessor, Ordered {
+
+		private static final String CONFIGURER = "dblockJobSchedulingConfigurer";
+
+		@Override
+		public int getOrder() {
+			return LOWEST_PRECEDENCE;
+		}
+
+		@Override
+		public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
+			if (!registry.containsBeanDefinition(CONFIGURER)) {
+				RootBeanDefinition definition = new RootBeanDefinition(JobSchedulingConfigurer.class);
+				definition.setAutowireMode(RootBeanDefinition.AUTOWIRE_CONSTRUCTOR);
+				definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
+				registry.registerBeanDefinition(CONFIGURER, definition);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,362 @@
+package dev.dblock.job.schedule;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.LockRefusal;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockUnavailableException;
+import dev.dblock.WhenUnavailable;
+import dev.dblock.autoconfigure.DblockAopAutoConfiguration;
+import dev.dblock.autoconfigure.DblockJobsAutoConfiguration;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobPolicy;
+import dev.dblock.job.JobRefusal.Reason;
+import dev.dblock.job.WhenCrashed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.SchedulingConfigurer;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import org.springframework.scheduling.config.CronTask;
+import org.springframework.scheduling.config.ScheduledTaskRegistrar;
+import org.springframework.scheduling.support.ScheduledMethodRunnable;
+import org.springframework.util.ReflectionUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What stops the start, and what the scheduler and other code get when a job is refused.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class JobChecksTests {
+
+	private static final Duration LONG = Duration.ofSeconds(60);
+
+	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class, AopAutoConfiguration.class,
+				TaskSchedulingAutoConfiguration.class, DblockAopAutoConfiguration.class,
+				DblockJobsAutoConfiguration.class))
+		.withPropertyValues("spring.task.scheduling.pool.size=4")
+		.withBean(JobEngine.class)
+		.withBean(LockTemplate.class)
+		.withUserConfiguration(Scheduling.class);
+
+	@Test
+	void schedulerThatIsSetLaterStopsTheStart() {
+		this.contextRunner.withBean(Job.class)
+			.withInitializer((context) -> context.getBeanFactory()
+				.registerSingleton("late", (SchedulingConfigurer) (registrar) -> {
+					ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
+					scheduler.initialize();
+					registrar.setTaskScheduler(scheduler);
+				}))
+			.run((context) -> assertFails(context, "#run(): its planned time cannot be captured",
+					"was replaced by " + ThreadPoolTaskScheduler.class.getName(),
+					"dblock.jobs.once-per-planned-time=false"));
+	}
+
+	@Test
+	void taskOfAnotherRegistrarStopsTheStart() {
+		this.contextRunner.withBean(Job.class)
+			.withUserConfiguration(OwnRegistrar.class)
+			.run((context) -> assertFails(context, "#run(): its planned time cannot be captured",
+					"it was not scheduled by the ScheduledTaskRegistrar of @EnableScheduling"));
+	}
+
+	@Test
+	void twoJobsWithOneIdStopTheStart() {
+		this.contextRunner.withBean("one", Job.class)
+			.withBean("two", Job.class)
+			.withBean(SameLock.class)
+			.run((context) -> assertFails(context,
+					"bean 'one', %1$s$Job#run() and bean 'two', %1$s$Job#run()".formatted(getClass().getName()),
+					"are different jobs with the id 'job'", "@JobPolicy(id = …)"));
+	}
+
+	@Test
+	void twoJobsWithOneLockAndTwoIdsStart() {
+		this.contextRunner.withBean(Job.class).withBean(OtherId.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			JobEngine engine = context.getBean(JobEngine.class);
+			await().atMost(LONG)
+				.untilAsserted(() -> assertThat(engine.firings("job")).extracting(JobFiring::jobId)
+					.contains("other", (String) null));
+		});
+	}
+
+	@Test
+	void minimumHoldLongerThanThePeriodStopsTheStart() {
+		this.contextRunner.withBean(LongHold.class)
+			.run((context) -> assertFails(context,
+					"$LongHold#rate(): its minimum hold of 2s is longer than the 1s between two planned times",
+					"$LongHold#cron(): its minimum hold of 2s is longer than the 1s between two planned times"));
+	}
+
+	@Test
+	void waitLongerThanThePeriodStopsTheStart() {
+		this.contextRunner.withBean(LongWait.class)
+			.run((context) -> assertFails(context, "$LongWait#delay(): it waits up to 3s for its lock, which is longer"
+					+ " than the 2s between two planned times"));
+	}
+
+	@Test
+	void severalLocksStopTheStart() {
+		this.contextRunner.withBean(SeveralLocks.class)
+			.run((context) -> assertFails(context, "a planned time needs a lock of its own"));
+	}
+
+	@Test
+	void nothingIsCheckedWhereNothingIsScheduled() {
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DblockAopAutoConfiguration.class,
+					DblockJobsAutoConfiguration.class))
+			.withBean(JobEngine.class)
+			.withBean(LockTemplate.class)
+			.withBean(LongHold.class)
+			.withBean(SeveralLocks.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void policyAndPropertiesSayWhatHappensToACrashedRun() {
+		this.contextRunner.withBean(Policies.class)
+			.withPropertyValues("policy.id=from-property", "dblock.jobs.once-per-planned-time=true",
+					"dblock.jobs.by-property.when-crashed=rerun", "dblock.jobs.overridden.when-crashed=skip")
+			.run((context) -> {
+				JobEngine engine = context.getBean(JobEngine.class);
+				assertRerun(engine, "by-policy", "from-property", true);
+				assertRerun(engine, "by-property", null, true);
+				assertRerun(engine, "overridden", null, false);
+				assertRerun(engine, "unset", null, false);
+			});
+	}
+
+	private static void assertRerun(JobEngine engine, String name, String id, boolean rerun) {
+		await().atMost(LONG).until(() -> !engine.firings(name).isEmpty());
+		assertThat(engine.firings(name).get(0).jobId()).isEqualTo(id);
+		assertThat(engine.firings(name).get(0).rerun()).isEqualTo(rerun);
+	}
+
+	@Test
+	void whatIsSettledReturnsQuietly(CapturedOutput output) {
+		JobEngine engine = new JobEngine();
+		for (Reason reason : new Reason[] { Reason.DONE, Reason.NOT_DUE, Reason.PAUSED, Reason.RUNNING }) {
+			engine.answer(reason.name(), (name, firing) -> JobEngine.refused(name, reason, null, null, Instant.now()));
+		}
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
+					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
+			.withBean("engine", JobEngine.class, () -> engine)
+			.withBean(LockTemplate.class)
+			.withUserConfiguration(Scheduling.class)
+			.withBean(Settled.class)
+			.run((context) -> {
+				for (Reason reason : new Reason[] { Reason.DONE, Reason.NOT_DUE, Reason.PAUSED, Reason.RUNNING }) {
+					await().atMost(LONG).until(() -> engine.firings(reason.name()).size() >= 2);
+				}
+				assertThat(context.getBean(Settled.class).runs()).isZero();
+			});
+		assertThat(output).doesNotContain("Skipped").doesNotContain("Exception").doesNotContain("ERROR");
+	}
+
+	@Test
+	void otherLocksAreSkippedForTheSchedulerAndThrownForOtherCode(CapturedOutput output) {
+		this.contextRunner.withBean(Job.class).run((context) -> {
+			JobEngine engine = context.getBean(JobEngine.class);
+			engine.answer("job", (name, firing) -> new LockRefusal(name, null, Duration.ZERO));
+			int before = engine.firings("job").size();
+			await().atMost(LONG).until(() -> engine.firings("job").size() > before + 1);
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> context.getBean(Job.class).run());
+		});
+		assertThat(output).contains("Skipped " + Job.class.getName() + "#run").doesNotContain("Unexpected error");
+	}
+
+	@Test
+	void otherCodeIsSkippedWhereThatIsDeclared() {
+		this.contextRunner.withBean(DeclaredSkip.class).run((context) -> {
+			JobEngine engine = context.getBean(JobEngine.class);
+			engine.answer("declared", (name, firing) -> new LockRefusal(name, null, Duration.ZERO));
+			context.getBean(DeclaredSkip.class).run();
+			assertThat(engine.asked("declared")).extracting(JobEngine.Asked::firing).containsNull();
+		});
+	}
+
+	private static void assertFails(AssertableApplicationContext context, String... message) {
+		assertThat(context).hasFailed();
+		assertThat(context.getStartupFailure()).isInstanceOf(InvalidJobException.class)
+			.hasMessageContainingAll(message);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableScheduling
+	static class Scheduling {
+
+	}
+
+	static class Job {
+
+		@Scheduled(fixedRate = 100)
+		@DistributedLock(name = "job")
+		void run() {
+		}
+
+	}
+
+	static class SameLock {
+
+		@Scheduled(fixedRate = 100)
+		@DistributedLock(name = "job")
+		void other() {
+		}
+
+	}
+
+	static class OtherId {
+
+		@Scheduled(fixedRate = 100)
+		@DistributedLock(name = "job")
+		@JobPolicy(id = "other")
+		void other() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnRegistrar {
+
+		@Bean
+		ScheduledTaskRegistrar own(Job job) {
+			ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
+			registrar.addCronTask(new CronTask(
+					new ScheduledMethodRunnable(job, ReflectionUtils.findMethod(Job.class, "run")), "0 0 0 1 1 *"));
+			return registrar;
+		}
+
+	}
+
+	static class LongHold {
+
+		@Scheduled(fixedRate = 1000)
+		@DistributedLock(name = "rate", minHoldSeconds = 2)
+		void rate() {
+		}
+
+		@Scheduled(cron = "0,30,31 * * * * *")
+		@DistributedLock(name = "cron", minHoldSeconds = 2)
+		void cron() {
+		}
+
+		@Scheduled(cron = "*/2 * * * * *")
+		@DistributedLock(name = "right", minHoldSeconds = 2)
+		void right() {
+		}
+
+	}
+
+	static class LongWait {
+
+		@Scheduled(fixedDelay = 2000)
+		@DistributedLock(name = "delay", waitSeconds = 3)
+		void delay() {
+		}
+
+	}
+
+	static class SeveralLocks {
+
+		@Scheduled(fixedRate = 1000)
+		@DistributedLock(name = "first")
+		@DistributedLock(name = "second")
+		void run() {
+		}
+
+	}
+
+	static class Policies {
+
+		@Scheduled(fixedRate = 100)
+		@DistributedLock(name = "by-policy")
+		@JobPolicy(id = "${policy.id}", whenCrashed = WhenCrashed.RERUN)
+		void byPolicy() {
+		}
+
+		@Scheduled(fixedRate = 100)
+		@DistributedLock(name = "by-property")
+		void byProperty() {
+		}
+
+		@Scheduled(fixedRate = 100)
+		@DistributedLock(name = "overridden")
+		@JobPolicy(whenCrashed = WhenCrashed.RERUN)
+		void overridden() {
+		}
+
+		@Scheduled(fixedRate = 100)
+		@DistributedLock(name = "unset")
+		void unset() {
+		}
+
+	}
+
+	static class Settled {
+
+		private final AtomicInteger runs = new AtomicInteger();
+
+		int runs() {
+			return this.runs.get();
+		}
+
+		@Scheduled(fixedRate = 100)
+		@DistributedLock(name = "DONE")
+		void done() {
+			this.runs.incrementAndGet();
+		}
+
+		@Scheduled(fixedRate = 100)
+		@DistributedLock(name = "NOT_DUE", whenUnavailable = WhenUnavailable.THROW)
+		int notDue() {
+			return this.runs.incrementAndGet();
+		}
+
+		@Scheduled(cron = "* * * * * *")
+		@DistributedLock(name = "PAUSED", whenUnavailable = WhenUnavailable.THROW)
+		void paused() {
+			this.runs.incrementAndGet();
+		}
+
+		@Scheduled(fixedDelay = 100)
+		@DistributedLock(name = "RUNNING")
+		void running() {
+			this.runs.incrementAndGet();
+		}
+
+	}
+
+	static class DeclaredSkip {
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@DistributedLock(name = "declared", whenUnavailable = WhenUnavailable.SKIP)
+		void run() {
+		}
+
+	}
+
+}
