@@ -29,6 +29,7 @@ class SnippetsTests {
 
 	private static final String IMPORTS = """
 			import java.time.*;
+			import java.time.temporal.ChronoUnit;
 			import java.util.*;
 			import java.util.concurrent.TimeUnit;
 			import java.util.concurrent.locks.Lock;
@@ -37,6 +38,7 @@ class SnippetsTests {
 			import com.mongodb.client.model.FindOneAndUpdateOptions;
 			import dev.dblock.*;
 			import dev.dblock.core.ReactiveTransactions;
+			import dev.dblock.job.*;
 			import org.bson.conversions.Bson;
 			import org.springframework.context.annotation.Bean;
 			import org.springframework.context.event.EventListener;
