@@ -19,13 +19,13 @@ public class NightlyJob {
 	@Scheduled(fixedDelay = 200)
 	@DistributedLock(name = "nightly")
 	void run() {
-		if (LockContext.current().isPresent()) {
+		if (LockContext.run().isPresent()) {
 			this.lockedRuns.incrementAndGet();
 		}
 	}
 
 	/**
-	 * How often it ran under its lock.
+	 * How often it ran under its lock, for a planned time.
 	 */
 	public int lockedRuns() {
 		return this.lockedRuns.get();
