@@ -27,7 +27,7 @@ public record JobDecision(long planned, int attempt, @Nullable StoredRun moved, 
 		@Nullable JobRefusal refusal) {
 
 	/** How far ahead of the store's clock a planned time may be, in milliseconds. */
-	public static final long EARLIEST = 1000;
+	public static final long EARLIEST = 250;
 
 	/**
 	 * How far ahead of the store's clock a stored planned time may be, in milliseconds.

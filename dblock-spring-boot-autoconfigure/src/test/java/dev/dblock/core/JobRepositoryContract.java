@@ -174,7 +174,8 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		assertThat(refusal.last()).isNull();
 		ended(skip(past(30)), RunOutcome.SUCCEEDED);
 		assertThat(refused(skip(future)).reason()).isEqualTo(Reason.NOT_DUE);
-		started(skip(storeTime().plusMillis(900)));
+		assertThat(refused(skip(storeTime().plusSeconds(30))).reason()).isEqualTo(Reason.NOT_DUE);
+		started(skip(storeTime().plusMillis(200)));
 	}
 
 	@Test
