@@ -2,6 +2,7 @@ package dev.dblock.mongodb;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -62,6 +63,9 @@ final class OperatorStatements {
 		.append("$unset", doc(LockDocument.EXPIRES_AT, text("")));
 
 	private static final BsonDocument FORCE_NOW = FREE_UNRECORDED.clone().append("$set", FENCE_PENDING);
+
+	/** The record has no place for the field, or the document would be too large. */
+	private static final Set<Integer> RECORD_REFUSED = Set.of(28, 10334, 17419);
 
 	/** For how long the document of a job that was paused is kept at least. */
 	private static final long PAUSE_KEPT = Duration.ofDays(390).toMillis();
@@ -126,6 +130,9 @@ final class OperatorStatements {
 			}
 		}
 		catch (MongoWriteException ex) {
+			if (!RECORD_REFUSED.contains(ex.getCode())) {
+				throw ex;
+			}
 			logger.debug("The run record of the job '{}' does not accept its end", end.jobId(), ex);
 		}
 		return unrecorded.test(heldBy(lease));
