@@ -174,6 +174,11 @@ final class Hold {
 		return this.users > 1;
 	}
 
+	/** Whether no other work goes on under the lock, which is released after this. */
+	private synchronized boolean isAlone() {
+		return this.owned && this.users == 1;
+	}
+
 	private synchronized boolean isLast() {
 		return --this.users == 0 && this.owned;
 	}
@@ -300,13 +305,23 @@ final class Hold {
 	}
 
 	/**
+	 * Record that the run of a job failed. Work within it that fails is no failure of the
+	 * run, which may catch it.
+	 */
+	void recordFailure(Throwable thrown) {
+		if (isAlone()) {
+			this.handle.runFailed(thrown);
+		}
+	}
+
+	/**
 	 * One piece of work has failed. A lost lease outranks what the work threw, since only
 	 * it says that somebody else may have been at the same work; neither an {@link Error}
 	 * nor an exception that tells of the loss already is hidden by it.
 	 * @return what to throw
 	 */
 	Throwable leaveAfter(Throwable thrown) {
-		this.handle.runFailed(thrown);
+		recordFailure(thrown);
 		try {
 			leave();
 			return thrown;

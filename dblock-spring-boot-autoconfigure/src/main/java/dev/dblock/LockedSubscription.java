@@ -308,7 +308,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 				held.giveBack();
 			}
 			else if (held != null) {
-				held.handle().runFailed(new CancellationException("The sequence was cancelled"));
+				held.recordFailure(new CancellationException("The sequence was cancelled"));
 				held.leave();
 			}
 		}

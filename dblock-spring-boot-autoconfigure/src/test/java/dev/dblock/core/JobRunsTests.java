@@ -322,6 +322,21 @@ class JobRunsTests {
 	}
 
 	@Test
+	void workWithinARunThatFailsIsNoFailureOfTheRun() {
+		this.template.execute("a", planned(), () -> {
+			CompletionStage<String> within = this.template.executeAsync("a", planned(),
+					() -> CompletableFuture.failedFuture(new IllegalStateException("caught")), (refusal) -> null);
+			assertThat(within.toCompletableFuture()).failsWithin(Duration.ofSeconds(60));
+			assertThatIllegalStateException().isThrownBy(() -> this.template.executeAsync("a", planned(), () -> {
+				throw new IllegalStateException("caught");
+			}, (refusal) -> null));
+			return "done";
+		}, (refusal) -> "refused");
+		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(last().error()).isNull();
+	}
+
+	@Test
 	void severalLocksHaveNoPlannedTime() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.template.acquireAll(Map.of("a", planned(), "b", LockOptions.defaults())))
