@@ -237,7 +237,7 @@ final class ClassicStatements implements Statements {
 	private long cleanUpAt(@Nullable LockDocument found, long unused) {
 		long earliest = unused + this.times.retention();
 		long latest = earliest + this.times.retentionSlack();
-		long sensible = earliest + this.times.longestRetentionSlack();
+		long sensible = (found != null && found.hasJobs()) ? earliest + this.times.longestRetentionSlack() : latest;
 		Long stored = (found != null) ? found.cleanUpAt() : null;
 		return (stored != null && stored >= earliest && stored <= sensible) ? stored : latest;
 	}

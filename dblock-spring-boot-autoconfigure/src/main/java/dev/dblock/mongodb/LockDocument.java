@@ -129,6 +129,13 @@ final class LockDocument {
 	}
 
 	/**
+	 * Whether it was ever the lock of a job.
+	 */
+	boolean hasJobs() {
+		return this.fields.containsKey(JOBS);
+	}
+
+	/**
 	 * The run record of a job, as far as it was read.
 	 */
 	JobRecord job(JobFields job) {

@@ -236,6 +236,16 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 	}
 
 	@Test
+	void theDocumentOfAPlainLockIsKeptNoLongerThanItHasToBe() {
+		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		Date usual = stored("stock").getDate("cleanUpAt");
+		set("stock", "cleanUpAt", new Date(usual.getTime() + Duration.ofDays(300).toMillis()));
+		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		assertThat(stored("stock").getDate("cleanUpAt").toInstant())
+			.isBefore(usual.toInstant().plus(Duration.ofDays(100)));
+	}
+
+	@Test
 	void aPauseOfANewNameIsADocumentOfOurs() {
 		this.locks.pauseJob("stock", JOB, "ann");
 		assertThat(this.locks.find("stock")).get().satisfies((lock) -> assertThat(lock.held()).isFalse());
