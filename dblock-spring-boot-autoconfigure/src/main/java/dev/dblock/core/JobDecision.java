@@ -17,14 +17,15 @@ import org.jspecify.annotations.Nullable;
  * @param planned the planned time that the grant is for, in milliseconds of the store's
  * clock
  * @param attempt the number of the attempt at it
+ * @param again whether the same firing was granted it before, and may have run it
  * @param moved the last run as it moves into the history, if it does
  * @param due whether the firing is due
  * @param granted whether it is due and the lock is free
  * @param refusal why it is not granted; {@code null} if it is, and if the lock is held by
  * something other than a run of the job
  */
-public record JobDecision(long planned, int attempt, @Nullable StoredRun moved, boolean due, boolean granted,
-		@Nullable JobRefusal refusal) {
+public record JobDecision(long planned, int attempt, boolean again, @Nullable StoredRun moved, boolean due,
+		boolean granted, @Nullable JobRefusal refusal) {
 
 	/** How far ahead of the store's clock a planned time may be, in milliseconds. */
 	public static final long EARLIEST = 250;
@@ -63,7 +64,8 @@ public record JobDecision(long planned, int attempt, @Nullable StoredRun moved, 
 		if (before != null) {
 			boolean repeats = firing.rerun() && lock.isRepeatable(before);
 			if (same || repeats || isReopened(before, firing.schedule())) {
-				int attempt = before.attempt() + ((repeats && !same && before.outcome() == null) ? 1 : 0);
+				int attempt = before.attempt()
+						+ ((repeats && !same && before.outcome() != RunOutcome.ABANDONED) ? 1 : 0);
 				return due(before.planned(), attempt, request, job, lock, null, now);
 			}
 			boolean later = (firing.schedule() instanceof Schedule.Planned) ? due > before.planned() : due <= now;
@@ -107,10 +109,11 @@ public record JobDecision(long planned, int attempt, @Nullable StoredRun moved, 
 	}
 
 	/**
-	 * An attempt that never began left its planned time open.
+	 * An attempt that never began left its planned time open, unless the same firing had
+	 * begun before.
 	 */
 	private static boolean isReopened(StoredRun last, Schedule schedule) {
-		return last.outcome() == RunOutcome.ABANDONED
+		return last.isOpen()
 				&& (!(schedule instanceof Schedule.Planned planned) || planned.at().toEpochMilli() == last.planned());
 	}
 
@@ -118,7 +121,9 @@ public record JobDecision(long planned, int attempt, @Nullable StoredRun moved, 
 			@Nullable Long nextDue, long now) {
 		StoredRun last = job.last();
 		String firing = request.requireFiring().id();
-		boolean moves = last != null && !last.firing().equals(firing) && last.outcome() != RunOutcome.ABANDONED;
+		boolean same = last != null && last.firing().equals(firing);
+		boolean again = last != null && same && !last.isOpen();
+		boolean moves = last != null && !same && !last.isOpen();
 		StoredRun moved = null;
 		if (last != null && moves) {
 			RunOutcome outcome = lock.outcomeOf(last);
@@ -129,7 +134,7 @@ public record JobDecision(long planned, int attempt, @Nullable StoredRun moved, 
 			refusal = new JobRefusal(Reason.OVERLAPPED, instant(nextDue), last.toRun(request.jobId(), null), null,
 					Instant.ofEpochMilli(now));
 		}
-		return new JobDecision(planned, attempt, moved, true, !lock.taken(), refusal);
+		return new JobDecision(planned, attempt, again, moved, true, !lock.taken(), refusal);
 	}
 
 	private static JobDecision refused(Reason reason, AcquireRequest request, StoredJob job, LockState lock,
@@ -138,7 +143,7 @@ public record JobDecision(long planned, int attempt, @Nullable StoredRun moved, 
 		JobRefusal refusal = new JobRefusal(reason, instant(nextDue),
 				(last != null) ? last.toRun(request.jobId(), lock.outcomeOf(last)) : null,
 				(reason == Reason.PAUSED) ? job.pausedBy() : null, Instant.ofEpochMilli(now));
-		return new JobDecision(0, 0, null, false, false, refusal);
+		return new JobDecision(0, 0, false, null, false, false, refusal);
 	}
 
 	private static @Nullable Instant instant(@Nullable Long millis) {
@@ -150,10 +155,9 @@ public record JobDecision(long planned, int attempt, @Nullable StoredRun moved, 
 	 *
 	 * @param holder the id of the acquisition that has not released it
 	 * @param taken whether its lease or its minimum hold has not ended
-	 * @param unrecorded the id of the last acquisition whose release could not record how
-	 * its run ended
+	 * @param token the token of the last acquisition
 	 */
-	public record LockState(@Nullable String holder, boolean taken, @Nullable String unrecorded) {
+	public record LockState(@Nullable String holder, boolean taken, long token) {
 
 		boolean isHeldBy(StoredRun run) {
 			return this.taken && run.outcome() == null && run.holder().equals(this.holder);
@@ -168,17 +172,25 @@ public record JobDecision(long planned, int attempt, @Nullable StoredRun moved, 
 			if (run.outcome() != null || isHeldBy(run)) {
 				return run.outcome();
 			}
-			return run.holder().equals(this.unrecorded) ? RunOutcome.LOST : RunOutcome.CRASHED;
+			return isReleased(run) ? RunOutcome.LOST : RunOutcome.CRASHED;
 		}
 
 		/**
-		 * Whether a crashed run is to be attempted again, or an attempt to do that was
-		 * abandoned.
+		 * Whether the lock of a run was released by force, or without its end, which the
+		 * record did not accept.
+		 */
+		private boolean isReleased(StoredRun run) {
+			return this.holder == null && this.token == run.token();
+		}
+
+		/**
+		 * Whether a run that crashed, or lost its lock before it ended, is to be
+		 * attempted again, or an attempt to do that was abandoned.
 		 */
 		boolean isRepeatable(StoredRun run) {
-			boolean crashed = run.outcome() == null && outcomeOf(run) == RunOutcome.CRASHED;
-			return (crashed && run.attempt() < MOST_ATTEMPTS)
-					|| (run.outcome() == RunOutcome.ABANDONED && run.attempt() > 1);
+			boolean crashed = run.outcome() == null && outcomeOf(run) == RunOutcome.CRASHED
+					|| run.outcome() == RunOutcome.LOST;
+			return (crashed && run.attempt() < MOST_ATTEMPTS) || (run.isOpen() && run.attempt() > 1);
 		}
 
 	}

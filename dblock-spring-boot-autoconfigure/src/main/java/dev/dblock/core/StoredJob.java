@@ -38,7 +38,7 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 			before.add(ended);
 		}
 		StoredRun next = new StoredRun(decision.planned(), decision.attempt(), request.requireFiring().id(),
-				request.key().holder(), now, null, null, request.acquirer(), token, null);
+				decision.again(), request.key().holder(), now, null, null, request.acquirer(), token, null);
 		return new StoredJob(next, List.copyOf(before.subList(Math.max(0, before.size() - RUNS_BEFORE), before.size())),
 				this.paused, this.pausedBy);
 	}

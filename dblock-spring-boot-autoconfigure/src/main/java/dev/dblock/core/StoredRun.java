@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param planned the planned time
  * @param attempt the number of the attempt
  * @param firing the id of the firing that was granted
+ * @param again whether that firing was granted it before, and may have run it
  * @param holder the id of the acquisition that was granted
  * @param started the time of the grant
  * @param ended the time of the release, if it was recorded
@@ -20,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param token the fencing token
  * @param error what the work failed with
  */
-public record StoredRun(long planned, int attempt, String firing, String holder, long started, @Nullable Long ended,
-		@Nullable RunOutcome outcome, String instance, long token, @Nullable String error) {
+public record StoredRun(long planned, int attempt, String firing, boolean again, String holder, long started,
+		@Nullable Long ended, @Nullable RunOutcome outcome, String instance, long token, @Nullable String error) {
 
 	/**
 	 * The run for applications.
@@ -35,14 +36,21 @@ public record StoredRun(long planned, int attempt, String firing, String holder,
 				this.error);
 	}
 
+	/**
+	 * Whether the planned time is as open as before, since the work never began.
+	 */
+	boolean isOpen() {
+		return this.outcome == RunOutcome.ABANDONED && !this.again;
+	}
+
 	StoredRun endedAs(RunEnd end, long now) {
-		return new StoredRun(this.planned, this.attempt, this.firing, this.holder, this.started, now, end.outcome(),
-				this.instance, this.token, end.error());
+		return new StoredRun(this.planned, this.attempt, this.firing, this.again, this.holder, this.started, now,
+				end.outcome(), this.instance, this.token, end.error());
 	}
 
 	StoredRun withOutcome(RunOutcome outcome) {
-		return new StoredRun(this.planned, this.attempt, this.firing, this.holder, this.started, this.ended, outcome,
-				this.instance, this.token, this.error);
+		return new StoredRun(this.planned, this.attempt, this.firing, this.again, this.holder, this.started, this.ended,
+				outcome, this.instance, this.token, this.error);
 	}
 
 }

@@ -26,7 +26,8 @@ public enum RunOutcome {
 	CRASHED,
 
 	/**
-	 * The lock was granted, but the work never began. The planned time is open again.
+	 * The lock was granted, but the work never began. The planned time is open again,
+	 * unless an earlier call of the same firing ran it.
 	 */
 	ABANDONED
 

@@ -1,7 +1,8 @@
 package dev.dblock.job;
 
 /**
- * What happens to the planned time of a run whose instance crashed.
+ * What happens to the planned time of a run whose instance crashed, or lost the lock
+ * before the run ended.
  */
 public enum WhenCrashed {
 

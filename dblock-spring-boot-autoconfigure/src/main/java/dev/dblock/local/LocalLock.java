@@ -47,8 +47,6 @@ final class LocalLock {
 
 	private long releasedAt;
 
-	private @Nullable String unrecorded;
-
 	private final Map<String, StoredJob> jobs = new HashMap<>();
 
 	boolean isTaken(long now) {
@@ -92,7 +90,7 @@ final class LocalLock {
 	}
 
 	private JobDecision.LockState state(long now) {
-		return new JobDecision.LockState(this.holder, isTaken(now), this.unrecorded);
+		return new JobDecision.LockState(this.holder, isTaken(now), this.token);
 	}
 
 	void pauseJob(String id, @Nullable String by) {
@@ -155,7 +153,6 @@ final class LocalLock {
 		if (this.holder == null) {
 			return false;
 		}
-		this.unrecorded = this.holder;
 		this.holder = null;
 		this.releasedAt = now;
 		return true;
@@ -165,7 +162,6 @@ final class LocalLock {
 		if (this.holder == null && !isTaken(now)) {
 			return false;
 		}
-		this.unrecorded = (this.holder != null) ? this.holder : this.unrecorded;
 		this.holder = null;
 		this.releasedAt = now;
 		this.expiresAt = FREE;

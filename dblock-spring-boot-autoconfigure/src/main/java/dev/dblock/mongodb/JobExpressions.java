@@ -99,8 +99,7 @@ final class JobExpressions {
 	 */
 	void addTo(BsonDocument projection) {
 		projection.append(this.job.path(JobFields.LAST), new BsonInt32(1))
-			.append(this.job.path(JobFields.PAUSED), new BsonInt32(1))
-			.append(LockDocument.UNRECORDED, new BsonInt32(1));
+			.append(this.job.path(JobFields.PAUSED), new BsonInt32(1));
 	}
 
 	private BsonDocument due() {
@@ -114,24 +113,44 @@ final class JobExpressions {
 		BsonDocument usable = doc("$and", READABLE,
 				doc("$lte", this.planned, doc("$add", NOW, number(JobDecision.LATEST_STORED))));
 		branches.add(branch(doc("$not", usable), firstAttempt(planned(true))));
-		BsonDocument abandoned = doc("$eq", this.outcome, text(RunOutcome.ABANDONED.name()));
-		branches.add(branch(doc("$eq", last(JobFields.FIRING), literal(this.firing.id())), sameAttempt()));
+		branches.add(branch(isSame(), sameAttempt()));
 		if (this.firing.rerun()) {
-			BsonDocument crashed = doc("$and", doc("$eq", this.outcome, RUNNING),
-					doc("$ne", ref("$" + LockDocument.UNRECORDED), last(JobFields.RUN_HOLDER)),
+			BsonDocument stopped = doc("$or", doc("$eq", this.outcome, text(RunOutcome.LOST.name())),
+					doc("$and", doc("$eq", this.outcome, RUNNING), doc("$not", isReleased())));
+			BsonDocument crashed = doc("$and", stopped,
 					doc("$lt", this.attempt, new BsonInt32(JobDecision.MOST_ATTEMPTS)));
 			branches.add(branch(crashed, attempt(this.planned, doc("$add", this.attempt, new BsonInt32(1)))));
-			branches.add(branch(doc("$and", abandoned, doc("$gt", this.attempt, new BsonInt32(1))), sameAttempt()));
+			branches.add(branch(doc("$and", isOpen(), doc("$gt", this.attempt, new BsonInt32(1))), sameAttempt()));
 		}
 		if (this.firing.schedule() instanceof Schedule.Planned asked) {
-			branches.add(branch(doc("$and", abandoned, doc("$eq", this.planned, at(asked))), sameAttempt()));
+			branches.add(branch(doc("$and", isOpen(), doc("$eq", this.planned, at(asked))), sameAttempt()));
 			branches.add(branch(doc("$gt", at(asked), this.planned), firstAttempt(at(asked))));
 		}
 		else {
-			branches.add(branch(abandoned, sameAttempt()));
+			branches.add(branch(isOpen(), sameAttempt()));
 			branches.add(branch(doc("$lte", dueAt(), NOW), firstAttempt(planned(false))));
 		}
 		return doc("$switch", doc("branches", new BsonArray(branches)).append("default", BsonNull.VALUE));
+	}
+
+	private BsonDocument isSame() {
+		return doc("$eq", last(JobFields.FIRING), literal(this.firing.id()));
+	}
+
+	private BsonDocument again() {
+		return doc("$and", READABLE, isSame(), doc("$not", isOpen()));
+	}
+
+	/** As {@code StoredRun.isOpen()}. */
+	private BsonDocument isOpen() {
+		return doc("$and", doc("$eq", this.outcome, text(RunOutcome.ABANDONED.name())),
+				doc("$ne", last(JobFields.AGAIN), BsonBoolean.TRUE));
+	}
+
+	/** As {@code LockState.isReleased()}. */
+	private BsonDocument isReleased() {
+		return doc("$and", hasType(ref("$" + LockDocument.HOLDER), "missing"),
+				doc("$eq", ref("$" + LockDocument.TOKEN), last(JobFields.RUN_TOKEN)));
 	}
 
 	private static BsonValue at(Schedule.Planned asked) {
@@ -194,6 +213,7 @@ final class JobExpressions {
 			.append(JobFields.STARTED, NOW)
 			.append(JobFields.INSTANCE, literal(this.request.acquirer()))
 			.append(JobFields.RUN_TOKEN, token)
+			.append(JobFields.AGAIN, doc("$cond", again(), BsonBoolean.TRUE, ref("$$REMOVE")))
 			.append(JobFields.IGNORED, doc("$cond", isUsual(), ref("$$REMOVE"), BsonBoolean.TRUE));
 		BsonDocument next = doc(JobFields.LAST, run).append(JobFields.RUNS, runs());
 		return doc("$mergeObjects", objectOrNull(jobs),
@@ -203,12 +223,9 @@ final class JobExpressions {
 	private BsonDocument runs() {
 		BsonString runs = path(JobFields.RUNS);
 		BsonDocument before = doc("$cond", doc("$isArray", runs), runs, new BsonArray());
-		BsonDocument moves = doc("$and", READABLE, doc("$ne", last(JobFields.FIRING), literal(this.firing.id())),
-				doc("$ne", this.outcome, text(RunOutcome.ABANDONED.name())));
-		BsonDocument end = doc("$cond", doc("$ne", this.outcome, RUNNING), BsonNull.VALUE,
-				doc(JobFields.OUTCOME,
-						doc("$cond", doc("$eq", ref("$" + LockDocument.UNRECORDED), last(JobFields.RUN_HOLDER)),
-								text(RunOutcome.LOST.name()), text(RunOutcome.CRASHED.name()))));
+		BsonDocument moves = doc("$and", READABLE, doc("$not", isSame()), doc("$not", isOpen()));
+		BsonDocument end = doc("$cond", doc("$ne", this.outcome, RUNNING), BsonNull.VALUE, doc(JobFields.OUTCOME,
+				doc("$cond", isReleased(), text(RunOutcome.LOST.name()), text(RunOutcome.CRASHED.name()))));
 		BsonDocument moved = doc("$slice",
 				doc("$concatArrays", before, new BsonArray(List.of(doc("$mergeObjects", this.last, end)))),
 				new BsonInt32(-StoredJob.RUNS_BEFORE));

@@ -26,6 +26,8 @@ final class JobFields {
 
 	static final String FIRING = "firing";
 
+	static final String AGAIN = "again";
+
 	static final String RUN_HOLDER = "holder";
 
 	static final String STARTED = "started";

@@ -75,6 +75,9 @@ final class JobGrant {
 			.append(JobFields.STARTED, date(this.now))
 			.append(JobFields.INSTANCE, text(this.request.acquirer()))
 			.append(JobFields.RUN_TOKEN, set.getInt64(LockDocument.TOKEN));
+		if (this.decision.again()) {
+			run.append(JobFields.AGAIN, BsonBoolean.TRUE);
+		}
 		if (!this.record.isReadable() || !small) {
 			run.append(JobFields.IGNORED, BsonBoolean.TRUE);
 		}

@@ -8,6 +8,7 @@ import dev.dblock.core.StoredJob;
 import dev.dblock.core.StoredRun;
 import dev.dblock.job.RunOutcome;
 import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.bson.BsonType;
@@ -132,8 +133,9 @@ final class JobRecord {
 		String instance = text(run, JobFields.INSTANCE);
 		BsonValue token = run.get(JobFields.RUN_TOKEN);
 		return new StoredRun(planned, attempt.asInt32().getValue(), (firing != null) ? firing : "",
-				(holder != null) ? holder : "", (started != null) ? started : planned, date(run, JobFields.ENDED),
-				outcome, (instance != null) ? instance : "an unknown instance",
+				BsonBoolean.TRUE.equals(run.get(JobFields.AGAIN)), (holder != null) ? holder : "",
+				(started != null) ? started : planned, date(run, JobFields.ENDED), outcome,
+				(instance != null) ? instance : "an unknown instance",
 				(token != null && token.isInt64()) ? token.asInt64().getValue() : 0, text(run, JobFields.ERROR));
 	}
 
@@ -151,7 +153,8 @@ final class JobRecord {
 				return outcome;
 			}
 		}
-		return RunOutcome.LOST;
+		// Not repeated, as one that was lost
+		return RunOutcome.FAILED;
 	}
 
 	private static @Nullable String text(BsonDocument fields, String field) {
@@ -167,8 +170,8 @@ final class JobRecord {
 	 * The state of the lock that a record is stored with.
 	 */
 	static LockState stateOf(@Nullable LockDocument lock, long now) {
-		return (lock != null) ? new LockState(lock.holder(), lock.isTakenAt(now), lock.unrecorded())
-				: new LockState(null, false, null);
+		return (lock != null) ? new LockState(lock.holder(), lock.isTakenAt(now), lock.token())
+				: new LockState(null, false, 0);
 	}
 
 	/**

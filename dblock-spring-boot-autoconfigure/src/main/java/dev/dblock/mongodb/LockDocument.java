@@ -45,12 +45,6 @@ final class LockDocument {
 
 	static final String FENCE_PENDING = "fencePending";
 
-	/**
-	 * The last holder whose end is in no run record: its lock was released by force, or
-	 * its record did not accept the end.
-	 */
-	static final String UNRECORDED = "unrecorded";
-
 	static final String JOBS = "jobs";
 
 	static final String CLEAN_UP_AT = "cleanUpAt";
@@ -122,10 +116,6 @@ final class LockDocument {
 
 	@Nullable String holder() {
 		return string(HOLDER);
-	}
-
-	@Nullable String unrecorded() {
-		return string(UNRECORDED);
 	}
 
 	/**

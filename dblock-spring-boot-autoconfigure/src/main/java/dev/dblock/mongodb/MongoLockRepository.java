@@ -52,10 +52,10 @@ import org.springframework.util.function.SingletonSupplier;
  *   leaseMillis:  NumberLong(30000),                // what a renewal adds
  *   releasedAt:   ISODate(...),                     // absent while held
  *   fencePending: true,                             // the last holder was overtaken; absent in a new document
- *   unrecorded:   "5f1c...",                        // the last holder whose end is in no run record; usually absent
  *   jobs: {                                         // only of locks that were acquired for planned times
  *     "nightly-invoices": {                         // the id of a job; one that a path cannot name as a hash
  *       last: {planned: ISODate(...), attempt: 1, firing: "...", holder: "5f1c...", started: ISODate(...),
+ *              again: true,                         // only if that firing had begun a run before
  *              instance: "...", token: NumberLong(...), ended: ISODate(...), outcome: "SUCCEEDED", error: "..."},
  *       runs: [...],                                // the 19 before it, the oldest first
  *       paused: {by: "...", at: ISODate(...)}

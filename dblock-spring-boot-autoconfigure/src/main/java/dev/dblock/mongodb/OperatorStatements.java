@@ -50,19 +50,10 @@ final class OperatorStatements {
 	private static final BsonDocument FREE_AND_FENCED = FREE.clone()
 		.append("$set", doc(LockDocument.FENCE_PENDING, BsonBoolean.FALSE));
 
-	private static final BsonDocument FREE_AND_PENDING = FREE.clone().append("$set", FENCE_PENDING);
+	private static final BsonDocument FORCE_NOW = FREE.clone().append("$set", FENCE_PENDING);
 
-	/** A holder that could not, or must not, record how its run ended. */
-	private static final BsonDocument UNRECORDED = doc("$rename",
-			doc(LockDocument.HOLDER, text(LockDocument.UNRECORDED)))
-		.append("$currentDate", RELEASED_NOW);
-
-	private static final BsonDocument FORCE = UNRECORDED.clone().append("$set", FENCE_PENDING);
-
-	private static final BsonDocument FREE_UNRECORDED = UNRECORDED.clone()
-		.append("$unset", doc(LockDocument.EXPIRES_AT, text("")));
-
-	private static final BsonDocument FORCE_NOW = FREE_UNRECORDED.clone().append("$set", FENCE_PENDING);
+	private static final BsonDocument FORCE = doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW)
+		.append("$set", FENCE_PENDING);
 
 	/** The record has no place for the field, or the document would be too large. */
 	private static final Set<Integer> RECORD_REFUSED = Set.of(28, 10334, 17419);
@@ -83,20 +74,15 @@ final class OperatorStatements {
 		BsonDocument free = switch (mark) {
 			case KEEP -> FREE;
 			case CLEAR -> FREE_AND_FENCED;
-			case SET -> FREE_AND_PENDING;
+			case SET -> FORCE_NOW;
 		};
 		if (end == null) {
 			return updateUnrecorded(store, heldBy(lease), free);
 		}
-		BsonDocument unrecorded = FREE_UNRECORDED.clone();
-		if (free.containsKey("$set")) {
-			unrecorded.append("$set", free.get("$set"));
-		}
-		return releaseRun(store, lease, free, unrecorded, end);
+		return releaseRun(store, lease, free, end);
 	}
 
-	private static boolean releaseRun(StoreRequest store, LeaseKey lease, BsonDocument update, BsonDocument unrecorded,
-			RunEnd end) {
+	private static boolean releaseRun(StoreRequest store, LeaseKey lease, BsonDocument update, RunEnd end) {
 		JobFields job = new JobFields(end.jobId());
 		BsonDocument set = update.containsKey("$set") ? update.getDocument("$set").clone() : new BsonDocument();
 		set.append(job.last(JobFields.OUTCOME), text(end.outcome().name()));
@@ -107,7 +93,7 @@ final class OperatorStatements {
 		ended.put("$set", set);
 		ended.put("$currentDate", RELEASED_NOW.clone().append(job.last(JobFields.ENDED), BsonBoolean.TRUE));
 		return releaseRun(lease, end, (filter) -> updateUnrecorded(store, filter, ended),
-				(filter) -> updateUnrecorded(store, filter, unrecorded));
+				(filter) -> updateUnrecorded(store, filter, update));
 	}
 
 	/**
@@ -150,8 +136,7 @@ final class OperatorStatements {
 	static boolean releaseAt(StoreRequest store, LeaseKey lease, long until, FenceMark mark, @Nullable RunEnd end) {
 		BsonDocument keep = marked(doc(LockDocument.EXPIRES_AT, BsonParts.date(until)), mark);
 		BsonDocument update = doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW).append("$set", keep);
-		return (end != null) ? releaseRun(store, lease, update, UNRECORDED.clone().append("$set", keep), end)
-				: updateUnrecorded(store, heldBy(lease), update);
+		return (end != null) ? releaseRun(store, lease, update, end) : updateUnrecorded(store, heldBy(lease), update);
 	}
 
 	/**

@@ -272,8 +272,7 @@ final class PipelineStatements implements Statements {
 		}
 		return OperatorStatements.releaseRun(lease, end,
 				(filter) -> OperatorStatements.updateUnrecorded(store, filter, List.of(doc("$set", ended))),
-				(filter) -> OperatorStatements.updateUnrecorded(store, filter,
-						List.of(doc("$set", keep.append(LockDocument.UNRECORDED, ref("$" + LockDocument.HOLDER))))));
+				(filter) -> OperatorStatements.updateUnrecorded(store, filter, List.of(doc("$set", keep))));
 	}
 
 	@Override
@@ -287,7 +286,6 @@ final class PipelineStatements implements Statements {
 		JobFields job = new JobFields(jobId);
 		BsonDocument projection = PROJECTION.clone()
 			.append(job.path(), new BsonInt32(1))
-			.append(LockDocument.UNRECORDED, new BsonInt32(1))
 			.append("nothing", NOTHING_THERE);
 		BsonDocument found = store.collection().find(doc(LockDocument.ID, text(name))).projection(projection).first();
 		if (found == null || found.getBoolean("nothing").getValue()) {

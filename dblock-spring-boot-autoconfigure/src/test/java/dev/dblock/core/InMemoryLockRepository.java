@@ -272,7 +272,6 @@ final class InMemoryLockRepository implements LockRepository {
 			Document document = this.documents.get(name);
 			boolean held = document != null && document.holder != null;
 			if (held) {
-				document.unrecorded = document.holder;
 				document.holder = null;
 			}
 			return held;
@@ -286,7 +285,6 @@ final class InMemoryLockRepository implements LockRepository {
 			if (document == null || (document.holder == null && !document.isTaken(now()))) {
 				return false;
 			}
-			document.unrecorded = (document.holder != null) ? document.holder : document.unrecorded;
 			document.holder = null;
 			document.expiresAt = null;
 			document.releasedAt = now();
@@ -405,8 +403,6 @@ final class InMemoryLockRepository implements LockRepository {
 
 		private @Nullable FenceMark fenceMark;
 
-		private @Nullable String unrecorded;
-
 		private final Map<String, StoredJob> jobs = new HashMap<>();
 
 		StoredJob job(String id) {
@@ -414,7 +410,7 @@ final class InMemoryLockRepository implements LockRepository {
 		}
 
 		JobDecision.LockState state(long now) {
-			return new JobDecision.LockState(this.holder, isTaken(now), this.unrecorded);
+			return new JobDecision.LockState(this.holder, isTaken(now), this.token);
 		}
 
 		boolean isTaken(long now) {

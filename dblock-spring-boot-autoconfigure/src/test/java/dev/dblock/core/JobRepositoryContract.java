@@ -232,7 +232,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	@Test
 	void aRunThatEndedIsNotRepeated() {
 		Instant at = past(30);
-		for (RunOutcome outcome : List.of(RunOutcome.SUCCEEDED, RunOutcome.FAILED, RunOutcome.LOST)) {
+		for (RunOutcome outcome : List.of(RunOutcome.SUCCEEDED, RunOutcome.FAILED)) {
 			at = at.plusSeconds(1);
 			Started run = started(rerun(at));
 			expire("stock");
@@ -240,6 +240,45 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 			assertThat(refused(rerun(at)).last().outcome()).isEqualTo(outcome);
 			assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
 		}
+	}
+
+	@Test
+	void aRunThatLostItsLockIsRepeatedLikeACrashedOne() {
+		Instant at = past(30);
+		ended(rerun(at), RunOutcome.LOST);
+		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
+		assertRun(ended(rerun(at), RunOutcome.LOST), at, 2);
+		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.LOST), at, 3);
+		assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
+		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at.plusSeconds(1), 1);
+		assertThat(runs()).extracting(JobRun::outcome)
+			.containsExactly(RunOutcome.SUCCEEDED, RunOutcome.LOST, RunOutcome.LOST, RunOutcome.LOST);
+	}
+
+	@Test
+	void aRetryThatWasAbandonedLeavesThePlannedTimeDone() {
+		Instant at = past(30);
+		for (boolean repeated : List.of(false, true)) {
+			at = at.plusSeconds(1);
+			JobFiring firing = JobFiring.of(JOB, new Schedule.Planned(at), repeated);
+			ended(firing, RunOutcome.FAILED);
+			ended(firing, RunOutcome.ABANDONED);
+			for (JobFiring other : List.of(skip(at), rerun(at))) {
+				assertThat(refused(other).reason()).isEqualTo(Reason.DONE);
+			}
+			assertRun(ended(firing, RunOutcome.ABANDONED), at, 1);
+			assertThat(refused(skip(at)).reason()).as("however often").isEqualTo(Reason.DONE);
+		}
+		assertThat(runs()).as("both were run").hasSize(2);
+	}
+
+	@Test
+	void aRetryOfWhatNeverBeganLeavesThePlannedTimeOpen() {
+		Instant at = past(30);
+		JobFiring firing = skip(at);
+		ended(firing, RunOutcome.ABANDONED);
+		ended(firing, RunOutcome.ABANDONED);
+		assertRun(ended(skip(at), RunOutcome.SUCCEEDED), at, 1);
 	}
 
 	@Test
@@ -270,8 +309,6 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		assertThat(refusal.last().outcome()).isEqualTo(RunOutcome.LOST);
 		assertThat(refused(rerun(at.plusSeconds(1)))).as("the lease is not over").isNull();
 		expire("stock");
-		locks().release(acquired("stock"), Duration.ZERO, TIMEOUT);
-		assertThat(refused(rerun(at)).last().outcome()).isEqualTo(RunOutcome.LOST);
 		started(rerun(at.plusSeconds(1)));
 		locks().forceReleaseNow("stock");
 		assertRun(started(rerun(at.plusSeconds(2))).run(), at.plusSeconds(2), 1);
@@ -344,7 +381,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		Started late = started(firing);
 		assertRun(late.run(), at.plus(PERIOD.multipliedBy(3)), 1);
 		assertThat(refused(rate()).reason()).isEqualTo(Reason.RUNNING);
-		end(late.key(), RunOutcome.FAILED, null);
+		end(late.key(), RunOutcome.ABANDONED, null);
 		assertRun(ended(firing, RunOutcome.ABANDONED), late.run().plannedAt(), 1);
 		assertRun(ended(rate(), RunOutcome.SUCCEEDED), late.run().plannedAt(), 1);
 		assertThat(refused(rate()).nextDue()).isEqualTo(at.plus(PERIOD.multipliedBy(4)));

@@ -65,7 +65,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 			.containsEntry("instance", "host-1")
 			.containsEntry("token", stored("stock").getLong("token"));
 		end(run.key(), RunOutcome.FAILED, "boom");
-		assertThat(stored("stock").keySet()).doesNotContain("holder", "expiresAt", "unrecorded");
+		assertThat(stored("stock").keySet()).doesNotContain("holder", "expiresAt");
 		Document ended = record().get("last", Document.class);
 		assertThat(ended).containsEntry("outcome", "FAILED").containsEntry("error", "boom").containsKey("ended");
 		ended(skip(at.plusSeconds(1)), RunOutcome.SUCCEEDED);
@@ -173,9 +173,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 					new RunEnd(JOB, RunOutcome.SUCCEEDED, null), TIMEOUT))
 				.isTrue();
 			Document stored = stored("stock");
-			assertThat(stored).doesNotContainKey("holder")
-				.containsEntry("fencePending", false)
-				.containsEntry("unrecorded", run.key().holder());
+			assertThat(stored).doesNotContainKey("holder").containsEntry("fencePending", false);
 			assertThat(stored.containsKey("expiresAt")).isEqualTo(!minHold.isZero());
 			forget("stock");
 		}
@@ -243,6 +241,15 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
 		assertThat(stored("stock").getDate("cleanUpAt").toInstant())
 			.isBefore(usual.toInstant().plus(Duration.ofDays(100)));
+	}
+
+	@Test
+	void aForcedReleaseLeavesNoOtherFieldsThanARelease() {
+		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		acquired("stock");
+		this.locks.forceReleaseNow("stock");
+		assertThat(stored("stock").keySet()).containsExactlyInAnyOrder("_id", "acquirer", "thread", "why", "token",
+				"acquiredAt", "updatedAt", "leaseMillis", "releasedAt", "fencePending", "cleanUpAt");
 	}
 
 	@Test
