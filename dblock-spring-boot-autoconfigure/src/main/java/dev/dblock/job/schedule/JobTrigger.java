@@ -9,6 +9,8 @@ import java.util.Deque;
 import java.util.Iterator;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.TriggerContext;
@@ -20,7 +22,15 @@ import org.springframework.scheduling.TriggerContext;
  */
 final class JobTrigger implements Trigger {
 
+	private static final Logger logger = LoggerFactory.getLogger(JobTrigger.class);
+
 	private static final int MOST_PENDING = 64;
+
+	/** Further in the past, a planned time was planned by another clock. */
+	private static final Duration BEHIND = Duration.ofSeconds(-10);
+
+	/** The time between two firings of which the second is planned for the past. */
+	private static final Duration FLOOR = Duration.ofMillis(100);
 
 	/** The earliest that a timer may fire. */
 	private static final Duration EARLY = Duration.ofMillis(2);
@@ -39,6 +49,10 @@ final class JobTrigger implements Trigger {
 
 	private @Nullable Instant last;
 
+	private long lastDue;
+
+	private boolean warned;
+
 	JobTrigger(Trigger trigger, StoreClock clock) {
 		this.trigger = trigger;
 		this.clock = clock;
@@ -52,12 +66,30 @@ final class JobTrigger implements Trigger {
 			return null;
 		}
 		Duration delay = Duration.between(this.clock.now(own), planned);
-		this.pending.add(new Pending(planned, this.clock.nanoTime() + delay.toNanos()));
+		if (delay.compareTo(BEHIND) < 0) {
+			warn(planned, delay.negated());
+		}
+		long now = this.clock.nanoTime();
+		if (delay.isNegative() && this.last != null) {
+			delay = Duration.ofNanos(Math.max(0, this.lastDue + FLOOR.toNanos() - now));
+		}
+		this.lastDue = now + Math.max(0, delay.toNanos());
+		this.pending.add(new Pending(planned, this.lastDue));
 		if (this.pending.size() > MOST_PENDING) {
 			this.pending.remove();
 		}
 		this.last = planned;
 		return own.instant().plus(delay);
+	}
+
+	private void warn(Instant planned, Duration behind) {
+		if (!this.warned) {
+			this.warned = true;
+			logger.warn(
+					"The trigger {} plans {}, {} before the present time of the MongoDB server. A trigger of a job"
+							+ " has to plan by TriggerContext.getClock(), which shows the server's time",
+					this.trigger, planned, behind);
+		}
 	}
 
 	/**

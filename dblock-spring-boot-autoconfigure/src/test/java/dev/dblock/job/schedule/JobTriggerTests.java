@@ -6,14 +6,18 @@ import java.time.ZoneOffset;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.scheduling.support.CronTrigger;
 import org.springframework.scheduling.support.SimpleTriggerContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@ExtendWith(OutputCaptureExtension.class)
 class JobTriggerTests {
 
 	private final MovedClock own = new MovedClock("2026-03-01T12:00:00.500Z");
@@ -100,6 +104,19 @@ class JobTriggerTests {
 			assertThat(this.trigger.take()).isEqualTo(Instant.parse("2026-03-01T12:01:40Z").minusSeconds(count));
 		}
 		assertThat(this.trigger.take()).isEqualTo("2026-03-01T12:01:40Z");
+	}
+
+	@Test
+	void triggerThatPlansByTheWrongClockIsSlowedDown(CapturedOutput output) {
+		this.own.set(Duration.ofMinutes(-10));
+		this.clock.learn(this.own.server(), this.own.nanoTime(), this.own);
+		JobTrigger wrong = new JobTrigger((context) -> this.own.instant().plusSeconds(1), this.clock);
+		wrong.nextExecution(this.context);
+		for (int firing = 0; firing < 3; firing++) {
+			assertThat(wrong.nextExecution(this.context)).isEqualTo(this.own.instant().plusMillis(100));
+			this.own.pass(Duration.ofMillis(100));
+		}
+		assertThat(output).containsOnlyOnce("has to plan by TriggerContext.getClock()");
 	}
 
 	private void assertFires(String planned) {
