@@ -2,6 +2,7 @@ package com.acme;
 
 import dev.dblock.LockUnavailableException;
 import dev.dblock.ReactiveLockTemplate;
+import dev.dblock.job.schedule.JobSchedulingConfigurer;
 import dev.dblock.test.autoconfigure.AutoConfigureDblock;
 import dev.dblock.test.autoconfigure.TestLocks;
 import org.junit.jupiter.api.Test;
@@ -31,6 +32,11 @@ class InvoicesSliceTests {
 	void reactiveCodeIsLockedThere(@Autowired ReactiveLockTemplate template) {
 		assertThat(template.execute("reminders", () -> Mono.just("sent")).block()).isEqualTo("sent");
 		assertThat(this.locks).hasAcquired("reminders", 1);
+	}
+
+	@Test
+	void plannedTimesAreCapturedThere(@Autowired ApplicationContext context) {
+		assertThat(context.getBeanNamesForType(JobSchedulingConfigurer.class)).hasSize(1);
 	}
 
 	@Test
