@@ -46,10 +46,9 @@ final class JobScheduler implements TaskScheduler {
 		if (trigger instanceof PeriodicTrigger periodic) {
 			Duration period = periodic.getPeriodDuration();
 			JobTask job = job(task, period);
-			return (job != null)
-					? job.periodic(periodic.isFixedRate() ? fixedRate(period) : fixedDelay(period),
-							(firing) -> Objects.requireNonNull(this.scheduler.schedule(firing, trigger)))
-					: this.scheduler.schedule(task, trigger);
+			Duration delay = Objects.requireNonNullElse(periodic.getInitialDelayDuration(), Duration.ZERO);
+			return (job != null) ? job.periodic(periodic.isFixedRate() ? fixedRate(period) : fixedDelay(period),
+					getClock().instant().plus(delay)) : this.scheduler.schedule(task, trigger);
 		}
 		JobTask job = job(task, (trigger instanceof CronTrigger cron) ? shortestPeriod(cron) : null);
 		return (job != null) ? job.byTrigger(trigger) : this.scheduler.schedule(task, trigger);
@@ -64,34 +63,28 @@ final class JobScheduler implements TaskScheduler {
 	@Override
 	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Instant startTime, Duration period) {
 		JobTask job = job(task, period);
-		return (job != null)
-				? job.periodic(fixedRate(period),
-						(firing) -> this.scheduler.scheduleAtFixedRate(firing, startTime, period))
+		return (job != null) ? job.periodic(fixedRate(period), startTime)
 				: this.scheduler.scheduleAtFixedRate(task, startTime, period);
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Duration period) {
 		JobTask job = job(task, period);
-		return (job != null)
-				? job.periodic(fixedRate(period), (firing) -> this.scheduler.scheduleAtFixedRate(firing, period))
+		return (job != null) ? job.periodic(fixedRate(period), getClock().instant())
 				: this.scheduler.scheduleAtFixedRate(task, period);
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Instant startTime, Duration delay) {
 		JobTask job = job(task, delay);
-		return (job != null)
-				? job.periodic(fixedDelay(delay),
-						(firing) -> this.scheduler.scheduleWithFixedDelay(firing, startTime, delay))
+		return (job != null) ? job.periodic(fixedDelay(delay), startTime)
 				: this.scheduler.scheduleWithFixedDelay(task, startTime, delay);
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Duration delay) {
 		JobTask job = job(task, delay);
-		return (job != null)
-				? job.periodic(fixedDelay(delay), (firing) -> this.scheduler.scheduleWithFixedDelay(firing, delay))
+		return (job != null) ? job.periodic(fixedDelay(delay), getClock().instant())
 				: this.scheduler.scheduleWithFixedDelay(task, delay);
 	}
 
@@ -108,8 +101,7 @@ final class JobScheduler implements TaskScheduler {
 		if (methods.isEmpty()) {
 			return null;
 		}
-		this.jobs.captured(task, period);
-		return new JobTask(task, methods, this.scheduler, this.jobs.clock());
+		return this.jobs.captured(task, period, new JobTask(task, methods, this.scheduler, this.jobs.clock()));
 	}
 
 	private static @Nullable Duration shortestPeriod(CronTrigger trigger) {

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ApplicationContextEvent;
+import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.Ordered;
 import org.springframework.scheduling.TaskScheduler;
@@ -28,7 +30,7 @@ import org.springframework.scheduling.config.ScheduledTaskRegistrar;
  * contradicts itself.
  */
 public final class JobSchedulingConfigurer
-		implements SchedulingConfigurer, Ordered, ApplicationListener<ContextRefreshedEvent> {
+		implements SchedulingConfigurer, Ordered, ApplicationListener<ApplicationContextEvent> {
 
 	private static final String SWITCH_OFF = "set dblock.jobs.once-per-planned-time=false and give every job a minimum"
 			+ " hold";
@@ -71,8 +73,14 @@ public final class JobSchedulingConfigurer
 	 * @throws InvalidJobException if one of them cannot run once per planned time
 	 */
 	@Override
-	public void onApplicationEvent(ContextRefreshedEvent event) {
+	public void onApplicationEvent(ApplicationContextEvent event) {
 		if (event.getApplicationContext() != this.context) {
+			return;
+		}
+		if (event instanceof ContextClosedEvent) {
+			this.jobs.close();
+		}
+		if (!(event instanceof ContextRefreshedEvent)) {
 			return;
 		}
 		Set<String> findings = new TreeSet<>();

@@ -3,10 +3,8 @@ package dev.dblock.job.schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Objects;
 import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
 
 import dev.dblock.LockRefusal;
 import dev.dblock.job.JobFiring.Schedule;
@@ -22,13 +20,16 @@ import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
 
 /**
- * One schedule of a job on this instance. The scheduler fires it as it fires every task;
- * where an answer says that the job is due at another time, it fires once more at that
- * time.
+ * One schedule of a job on this instance. The scheduler fires it at what its trigger
+ * plans; where an answer that comes too late for the trigger says that the job is due
+ * earlier, it fires once more at that time.
  */
 final class JobTask {
 
 	private static final Logger logger = LoggerFactory.getLogger(JobTask.class);
+
+	/** When to ask again for what this clock takes for due, and the server does not. */
+	private static final Duration SOON = Duration.ofMillis(100);
 
 	private final Runnable task;
 
@@ -38,11 +39,13 @@ final class JobTask {
 
 	private final StoreClock clock;
 
-	private final AtomicBoolean busy = new AtomicBoolean();
-
-	private final AtomicReference<@Nullable Again> again = new AtomicReference<>();
+	private @Nullable PeriodicJobTrigger periodic;
 
 	private volatile @Nullable ScheduledFuture<?> future;
+
+	private @Nullable ScheduledFuture<?> followUp;
+
+	private boolean closed;
 
 	JobTask(Runnable task, Collection<JobMethod> methods, TaskScheduler scheduler, StoreClock clock) {
 		this.task = task;
@@ -63,17 +66,17 @@ final class JobTask {
 	}
 
 	/**
-	 * Schedule a task whose planned times follow from the last run. The scheduler's own
-	 * ticks come in until an answer says when the job is due, and again if that firing
-	 * was rejected.
+	 * Schedule a task whose planned times follow from the last run.
+	 * @param start when it is called first, by the scheduler's clock
 	 */
-	ScheduledFuture<?> periodic(Schedule schedule, Function<Runnable, ScheduledFuture<?>> ticks) {
-		ScheduledFuture<?> future = ticks.apply(firing(() -> {
-			Again next = this.again.get();
-			if (next == null || !next.at().isAfter(now()) && this.again.compareAndSet(next, null)) {
+	ScheduledFuture<?> periodic(Schedule schedule, Instant start) {
+		PeriodicJobTrigger trigger = new PeriodicJobTrigger(schedule, start, this.clock);
+		this.periodic = trigger;
+		ScheduledFuture<?> future = Objects.requireNonNull(this.scheduler.schedule(firing(() -> {
+			if (trigger.isDue(this.scheduler.getClock())) {
 				call(schedule);
 			}
-		}));
+		}), trigger));
 		this.future = future;
 		return future;
 	}
@@ -90,19 +93,11 @@ final class JobTask {
 	}
 
 	private void call(@Nullable Schedule schedule) {
-		// Without planned times of its own, a job is not called beside itself
-		boolean alone = schedule != null && !(schedule instanceof Schedule.Planned);
-		if (alone && !this.busy.compareAndSet(false, true)) {
-			return;
-		}
 		ScheduledCall call = new ScheduledCall(this, schedule);
 		try {
 			call.run(this.task);
 		}
 		finally {
-			if (alone) {
-				this.busy.set(false);
-			}
 			if (call.isAnswered()) {
 				follow(call);
 			}
@@ -112,26 +107,51 @@ final class JobTask {
 	/**
 	 * Act on the answer to a call whose method has returned.
 	 */
-	@SuppressWarnings("FutureReturnValueIgnored")
-	void follow(ScheduledCall call) {
+	synchronized void follow(ScheduledCall call) {
 		Again next = following(call);
 		if (next == null) {
 			return;
 		}
-		this.again.set(next);
+		boolean planned = this.periodic != null && !this.periodic.isLateFor(next.at(), this.scheduler.getClock());
+		cancelFollowUp();
+		if (planned || this.closed) {
+			return;
+		}
 		try {
-			this.scheduler.schedule(firing(() -> repeat(next)), this.clock.toOwn(next.at(), this.scheduler.getClock()));
+			this.followUp = this.scheduler.schedule(firing(() -> repeat(next.schedule())),
+					this.clock.toOwn(next.at(), this.scheduler.getClock()));
 		}
 		catch (TaskRejectedException ex) {
 			logger.debug("The scheduler does not accept the firing of {} at {}", this.task, next.at(), ex);
-			this.again.compareAndSet(next, null);
 		}
 	}
 
-	private void repeat(Again due) {
+	private void repeat(Schedule schedule) {
 		ScheduledFuture<?> future = this.future;
-		if ((future == null || !future.isCancelled()) && this.again.compareAndSet(due, null)) {
-			call(due.schedule());
+		PeriodicJobTrigger periodic = this.periodic;
+		if ((future == null || !future.isCancelled())
+				&& (periodic == null || periodic.isDue(this.scheduler.getClock()))) {
+			call(schedule);
+		}
+	}
+
+	private void cancelFollowUp() {
+		if (this.followUp != null) {
+			this.followUp.cancel(false);
+			this.followUp = null;
+		}
+	}
+
+	/**
+	 * Cancel what a scheduler that waits for its tasks would wait for. It drops periodic
+	 * tasks itself, but knows neither follow-ups nor triggers as such.
+	 */
+	synchronized void close() {
+		this.closed = true;
+		cancelFollowUp();
+		ScheduledFuture<?> future = this.future;
+		if (this.periodic != null && future != null) {
+			future.cancel(false);
 		}
 	}
 
@@ -146,7 +166,8 @@ final class JobTask {
 
 	private @Nullable Again afterRun(Schedule schedule, JobRun run) {
 		if (schedule instanceof Schedule.FixedRate rate) {
-			return new Again(run.plannedAt().plus(rate.period()), rate);
+			Instant due = run.plannedAt().plus(rate.period());
+			return new Again(due.isAfter(now()) ? due : now(), rate);
 		}
 		if (schedule instanceof Schedule.FixedDelay delay) {
 			return new Again(now().plus(delay.delay()), delay);
@@ -167,9 +188,9 @@ final class JobTask {
 					? new Again(leaseEnd, new Schedule.Planned(job.last().plannedAt())) : null;
 		}
 		Instant due = job.nextDue();
-		// What is due already while the job runs is left to the next tick
-		if (due != null && job.reason() != JobRefusal.Reason.NOT_DUE && !due.isAfter(now())) {
-			due = null;
+		if (due != null && !due.isAfter(now())) {
+			// What is due already while the job runs is left to the next period
+			due = (job.reason() == JobRefusal.Reason.NOT_DUE) ? now().plus(SOON) : null;
 		}
 		if (leaseEnd != null && (due == null || leaseEnd.isBefore(due))) {
 			due = leaseEnd;

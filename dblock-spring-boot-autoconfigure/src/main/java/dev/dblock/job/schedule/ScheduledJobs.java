@@ -2,9 +2,11 @@ package dev.dblock.job.schedule;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -20,6 +22,9 @@ public final class ScheduledJobs {
 	private final Map<String, Set<JobMethod>> methods = new ConcurrentHashMap<>();
 
 	private final List<Task> tasks = new CopyOnWriteArrayList<>();
+
+	/** The scheduler refers to a task for as long as it is to be called. */
+	private final Set<JobTask> live = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
 	private final Map<String, WhenCrashed> whenCrashed;
 
@@ -65,10 +70,23 @@ public final class ScheduledJobs {
 	 * @param period the shortest time between two planned times; {@code null} where it is
 	 * not known
 	 */
-	void captured(Runnable task, @Nullable Duration period) {
+	JobTask captured(Runnable task, @Nullable Duration period, JobTask job) {
+		this.live.add(job);
 		if (!this.checked) {
 			this.tasks.add(new Task(task, period));
 		}
+		return job;
+	}
+
+	/**
+	 * Fire nothing more that would keep the scheduler from shutting down.
+	 */
+	void close() {
+		List<JobTask> all;
+		synchronized (this.live) {
+			all = List.copyOf(this.live);
+		}
+		all.forEach(JobTask::close);
 	}
 
 	List<Task> captured() {

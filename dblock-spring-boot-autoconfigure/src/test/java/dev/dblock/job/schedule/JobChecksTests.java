@@ -16,6 +16,7 @@ import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.WhenCrashed;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -107,6 +108,19 @@ class JobChecksTests {
 			.run((context) -> assertFails(context,
 					"$LongHold#rate(): its minimum hold of 2s is longer than the 1s between two planned times",
 					"$LongHold#cron(): its minimum hold of 2s is longer than the 1s between two planned times"));
+	}
+
+	@Test
+	@Timeout(300)
+	void shutdownDoesNotWaitForTheNextPlannedTime() {
+		this.contextRunner
+			.withPropertyValues("spring.task.scheduling.shutdown.await-termination=true",
+					"spring.task.scheduling.shutdown.await-termination-period=1h")
+			.withBean(HourlyJob.class)
+			.run((context) -> {
+				JobEngine engine = context.getBean(JobEngine.class);
+				await().atMost(LONG).until(() -> engine.firings("rate").size() + engine.firings("delay").size() == 2);
+			});
 	}
 
 	@Test
@@ -275,6 +289,20 @@ class JobChecksTests {
 
 		@Scheduled(fixedDelay = 2000)
 		@DistributedLock(name = "delay", waitSeconds = 3)
+		void delay() {
+		}
+
+	}
+
+	static class HourlyJob {
+
+		@Scheduled(fixedRate = 3_600_000)
+		@DistributedLock(name = "rate")
+		void rate() {
+		}
+
+		@Scheduled(fixedDelay = 3_600_000)
+		@DistributedLock(name = "delay")
 		void delay() {
 		}
 

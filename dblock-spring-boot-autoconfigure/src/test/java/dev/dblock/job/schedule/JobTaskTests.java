@@ -62,116 +62,182 @@ class JobTaskTests {
 
 	@Test
 	void rateFiresAtThePeriodAfterThePlannedTime() {
-		Runnable tick = periodic(RATE);
+		periodic(RATE);
 		this.answer = granted(this.time.server());
 		this.time.pass(Duration.ofMillis(700));
-		tick.run();
-		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:00:02"));
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("12:00:02"));
 		this.answer = (call) -> granted(Instant.parse("2026-03-01T12:00:02Z")).accept(call);
-		this.time.pass(Duration.ofMillis(1300));
-		this.timers.fire();
-		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:00:04"));
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("12:00:04"));
 		assertThat(this.firings).extracting(JobFiring::schedule).containsOnly(RATE);
 		assertThat(this.firings).extracting(JobFiring::id).doesNotHaveDuplicates();
+		assertThat(this.timers.pending).isEmpty();
 	}
 
 	@Test
-	void ticksAreLeftOutWhileItIsKnownWhenTheJobIsDue() {
-		Runnable tick = periodic(RATE);
-		this.answer = refused(Reason.DONE, at("12:00:03"));
-		tick.run();
-		this.time.pass(Duration.ofSeconds(2));
-		tick.run();
-		assertThat(this.firings).hasSize(1);
-	}
-
-	@Test
-	void tickTakesTheFiringOverThatIsLate() {
-		Runnable tick = periodic(RATE);
-		this.answer = refused(Reason.NOT_DUE, at("12:00:01"));
-		tick.run();
-		this.time.pass(Duration.ofSeconds(2));
+	void rateStaysOnItsPeriodsWithoutAnAnswer() {
+		periodic(RATE);
+		this.answer = refused(Reason.NOT_DUE, at("12:00:01.500"));
+		this.timers.tick();
 		this.answer = (call) -> {
 		};
-		tick.run();
-		assertThat(this.firings).hasSize(2);
-		this.timers.fire();
-		assertThat(this.firings).hasSize(2);
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("12:00:03.500"));
+		this.time.pass(Duration.ofSeconds(10));
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("12:00:13.500"));
+		assertThat(this.firings).hasSize(3);
+	}
+
+	@Test
+	void rateIsCaughtUpOnceAfterALongRun() {
+		periodic(RATE);
+		this.answer = (call) -> {
+			granted(this.time.server()).accept(call);
+			this.time.pass(Duration.ofSeconds(9));
+		};
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("12:00:09"));
+		this.answer = granted(at("12:00:08"));
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("12:00:10"));
 	}
 
 	@Test
 	void delayFiresAtTheDelayAfterItsOwnEnd() {
-		Runnable tick = periodic(DELAY);
+		periodic(DELAY);
 		this.answer = (call) -> {
 			granted(this.time.server()).accept(call);
 			this.time.pass(Duration.ofSeconds(5));
 		};
-		tick.run();
-		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:00:07"));
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("12:00:07"));
 	}
 
 	@Test
 	void delayFiresWhenAnotherInstancesRunIsDue() {
-		Runnable tick = periodic(DELAY);
+		periodic(DELAY);
 		this.answer = refused(Reason.NOT_DUE, at("12:00:01.250"));
-		tick.run();
-		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:00:01.250"));
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("12:00:01.250"));
 	}
 
 	@Test
-	void whatIsDueWhileTheJobRunsIsLeftToTheTicks() {
-		Runnable tick = periodic(RATE);
+	void whatIsDueWhileTheJobRunsIsLeftToTheNextPeriod() {
+		periodic(RATE);
 		this.answer = refused(Reason.RUNNING, this.time.server().minusSeconds(1));
-		tick.run();
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("12:00:02"));
 		assertThat(this.timers.pending).isEmpty();
+	}
+
+	@Test
+	void whatOnlyThisClockTakesForDueIsNotAskedForAtOnce() {
+		periodic(RATE);
+		this.answer = refused(Reason.NOT_DUE, this.time.server());
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("12:00:00.100"));
 	}
 
 	@Test
 	void wrongClockOfTheInstanceIsTranslated() {
 		this.time.set(Duration.ofMinutes(-10));
-		Runnable tick = periodic(RATE);
+		periodic(RATE);
 		this.answer = refused(Reason.NOT_DUE, at("12:00:01"));
-		tick.run();
-		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("11:50:01"));
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("11:50:01"));
 	}
 
 	@Test
-	void ticksGoOnWhereFiringsAreRejected() {
-		Runnable tick = periodic(RATE);
-		this.answer = refused(Reason.DONE, at("12:00:02"));
+	void clockThatIsAheadDelaysNothing() {
+		this.time.set(Duration.ofMinutes(10));
+		periodic(RATE);
+		this.answer = refused(Reason.NOT_DUE, at("12:00:01"));
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("12:10:01"));
+		this.answer = (call) -> {
+		};
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("12:10:03"));
+	}
+
+	@Test
+	void threadPerFiringStaysOnItsPeriods() {
+		this.timers.threadPerFiring = true;
+		periodic(RATE);
+		this.answer = granted(at("12:00:00"));
+		this.timers.tick();
+		this.answer = granted(at("12:00:02"));
+		this.timers.tick();
+		this.answer = granted(at("12:00:04"));
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("12:00:06"));
+		assertThat(this.timers.pending).isEmpty();
+		assertThat(this.firings).hasSize(3);
+	}
+
+	@Test
+	void answerThatComesTooLateForTheTriggerIsFollowed() {
+		this.timers.threadPerFiring = true;
+		periodic(RATE);
+		this.answer = refused(Reason.NOT_DUE, at("12:00:00.500"));
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("12:00:02"));
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:00:00.500"));
+		this.answer = granted(at("12:00:00.500"));
+		this.timers.fire();
+		this.timers.tick();
+		assertThat(this.firings).as("the tick at 12:00:02 is not due").hasSize(2);
+		assertThat(this.timers.next).isEqualTo(at("12:00:02.500"));
+	}
+
+	@Test
+	void answerThatComesAfterTheReturnIsFollowed() {
+		periodic(RATE);
+		List<ScheduledCall> calls = new ArrayList<>();
+		this.answer = calls::add;
+		this.timers.tick();
+		assertThat(this.timers.pending).isEmpty();
+		refused(Reason.DONE, at("12:00:01")).accept(calls.get(0));
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:00:01"));
+	}
+
+	@Test
+	void triggerGoesOnWhereFollowUpsAreRejected() {
+		this.timers.threadPerFiring = true;
+		periodic(RATE);
+		this.answer = refused(Reason.DONE, at("12:00:01"));
 		this.timers.rejects = true;
-		tick.run();
-		tick.run();
+		this.timers.tick();
+		this.timers.tick();
 		assertThat(this.firings).hasSize(2);
 	}
 
 	@Test
-	void nothingIsAskedForBesideARun() {
-		Runnable tick = periodic(RATE);
-		this.answer = (call) -> tick.run();
-		tick.run();
-		assertThat(this.firings).hasSize(1);
-	}
-
-	@Test
 	void cancelledTaskDoesNotFireAgain() {
-		Runnable tick = periodic(RATE);
-		this.answer = refused(Reason.DONE, at("12:00:02"));
-		tick.run();
+		this.timers.threadPerFiring = true;
+		periodic(RATE);
+		this.answer = refused(Reason.DONE, at("12:00:01"));
+		this.timers.tick();
 		this.timers.future.cancel(false);
 		this.timers.fire();
 		assertThat(this.firings).hasSize(1);
 	}
 
 	@Test
-	void answerThatComesAfterTheReturnIsFollowed() {
-		Runnable tick = periodic(RATE);
-		List<ScheduledCall> calls = new ArrayList<>();
-		this.answer = calls::add;
-		tick.run();
+	void nothingIsPendingOnceTheContextIsClosed() {
+		this.timers.threadPerFiring = true;
+		periodic(RATE);
+		this.answer = refused(Reason.DONE, at("12:00:01"));
+		this.timers.tick();
+		Timer followUp = this.timers.pending.get(0);
+		this.task.close();
+		assertThat(this.timers.future.isCancelled()).isTrue();
+		assertThat(followUp.future().isCancelled()).isTrue();
+		this.timers.pending.clear();
+		this.timers.tick();
 		assertThat(this.timers.pending).isEmpty();
-		refused(Reason.DONE, at("12:00:02")).accept(calls.get(0));
-		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("12:00:02"));
 	}
 
 	@Test
@@ -213,14 +279,14 @@ class JobTaskTests {
 		return Instant.parse("2026-03-01T" + time + "Z");
 	}
 
-	private Runnable periodic(Schedule schedule) {
-		this.task.periodic(schedule, this.timers::tick);
-		return this.timers.tick;
+	private void periodic(Schedule schedule) {
+		this.task.periodic(schedule, this.time.instant());
+		assertThat(this.timers.next).isEqualTo(this.time.instant());
 	}
 
 	private Runnable planned(Instant planned) {
 		this.task.byTrigger((context) -> planned);
-		return this.timers.tick;
+		return this.timers.task;
 	}
 
 	private Consumer<ScheduledCall> granted(Instant planned) {
@@ -249,7 +315,7 @@ class JobTaskTests {
 		this.answer.accept(call);
 	}
 
-	private record Timer(Runnable task, Instant at) {
+	private record Timer(Runnable task, Instant at, Future future) {
 	}
 
 	private final class Timers implements TaskScheduler {
@@ -258,13 +324,37 @@ class JobTaskTests {
 
 		private final Future future = new Future();
 
-		private @Nullable Runnable tick;
+		private @Nullable Runnable task;
+
+		private @Nullable Trigger trigger;
+
+		private @Nullable Instant next;
 
 		private boolean rejects;
 
-		ScheduledFuture<?> tick(Runnable task) {
-			this.tick = task;
-			return this.future;
+		private boolean threadPerFiring;
+
+		/**
+		 * Let the time pass until the next firing, and fire. A scheduler with a thread
+		 * for each firing asks for the next one at once, others ask after it.
+		 */
+		void tick() {
+			Duration wait = Duration.between(JobTaskTests.this.time.instant(), this.next);
+			if (!wait.isNegative()) {
+				JobTaskTests.this.time.pass(wait);
+			}
+			if (this.threadPerFiring) {
+				plan();
+				this.task.run();
+			}
+			else {
+				this.task.run();
+				plan();
+			}
+		}
+
+		private void plan() {
+			this.next = this.trigger.nextExecution(new SimpleTriggerContext(getClock()));
 		}
 
 		void fire() {
@@ -282,8 +372,10 @@ class JobTaskTests {
 
 		@Override
 		public ScheduledFuture<?> schedule(Runnable task, Trigger trigger) {
-			trigger.nextExecution(new SimpleTriggerContext(getClock()));
-			return tick(task);
+			this.task = task;
+			this.trigger = trigger;
+			plan();
+			return this.future;
 		}
 
 		@Override
@@ -291,8 +383,9 @@ class JobTaskTests {
 			if (this.rejects) {
 				throw new TaskRejectedException("The scheduler is full");
 			}
-			this.pending.add(new Timer(task, startTime));
-			return new Future();
+			Future future = new Future();
+			this.pending.add(new Timer(task, startTime, future));
+			return future;
 		}
 
 		@Override

@@ -1,0 +1,97 @@
+package dev.dblock.job.schedule;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+
+import dev.dblock.job.JobFiring.Schedule;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.scheduling.Trigger;
+import org.springframework.scheduling.TriggerContext;
+
+/**
+ * Plans the firings of a fixed rate or a fixed delay in the server's time: at what the
+ * last answer said, or else a period after the last one.
+ */
+final class PeriodicJobTrigger implements Trigger {
+
+	/** The earliest that a timer may fire. */
+	private static final Duration EARLY = Duration.ofMillis(2);
+
+	private final Schedule schedule;
+
+	private final Instant start;
+
+	private final StoreClock clock;
+
+	private @Nullable Instant last;
+
+	private @Nullable Instant due;
+
+	/**
+	 * Create the trigger.
+	 * @param start when it fires first, by the scheduler's clock
+	 */
+	PeriodicJobTrigger(Schedule schedule, Instant start, StoreClock clock) {
+		this.schedule = schedule;
+		this.start = start;
+		this.clock = clock;
+	}
+
+	@Override
+	public synchronized Instant nextExecution(TriggerContext context) {
+		Clock own = context.getClock();
+		Instant now = this.clock.now(own);
+		Instant next;
+		if (this.last == null) {
+			next = now.plus(Duration.between(own.instant(), this.start));
+		}
+		else {
+			// What was fired is over, so beyond that it was planned by a clock that was
+			// wrong
+			next = next(this.last.isAfter(now.plus(EARLY)) ? now : this.last, now);
+		}
+		this.last = next;
+		return this.clock.toOwn(next, own);
+	}
+
+	private Instant next(Instant last, Instant now) {
+		if (this.due != null && this.due.isAfter(last)) {
+			return this.due;
+		}
+		if (this.schedule instanceof Schedule.FixedRate rate) {
+			Instant known = (this.due != null) ? this.due : last;
+			Instant after = last.isAfter(now) ? last : now;
+			long periods = Duration.between(known, after).dividedBy(rate.period()) + 1;
+			return known.plus(rate.period().multipliedBy(periods));
+		}
+		return now.plus(((Schedule.FixedDelay) this.schedule).delay());
+	}
+
+	/**
+	 * Learn when the job is due next.
+	 * @param due when, by the server's clock
+	 * @param own the scheduler's clock
+	 * @return whether the next firing was planned before, for later than that: where each
+	 * firing has a thread of its own, or its answer comes after the return
+	 */
+	synchronized boolean isLateFor(Instant due, Clock own) {
+		this.due = due;
+		return this.last != null && this.last.isAfter(this.clock.now(own).plus(EARLY)) && due.isBefore(this.last);
+	}
+
+	/**
+	 * Whether the job is due as far as that is known.
+	 * @param own the scheduler's clock
+	 */
+	synchronized boolean isDue(Clock own) {
+		return this.due == null || !this.due.isAfter(this.clock.now(own).plus(EARLY));
+	}
+
+	@Override
+	public String toString() {
+		return this.schedule.toString();
+	}
+
+}
