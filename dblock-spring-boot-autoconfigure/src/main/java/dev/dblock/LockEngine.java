@@ -99,6 +99,17 @@ public interface LockEngine {
 	}
 
 	/**
+	 * Complete options by what is set for single names, without the engine's own
+	 * defaults.
+	 * @param name the name as the application says it
+	 * @param options the options
+	 * @return the options
+	 */
+	default LockOptions withSettings(String name, LockOptions options) {
+		return options;
+	}
+
+	/**
 	 * Complete options the way {@link #acquire(String, LockOptions)} does.
 	 * @param name the name as the application says it
 	 * @param options the options

@@ -197,6 +197,11 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
+	public LockOptions withSettings(String name, LockOptions options) {
+		return this.settings.locks().before(name, options);
+	}
+
+	@Override
 	public LockOptions complete(String name, LockOptions options) {
 		LockOptions completed = this.settings.locks().before(name, options);
 		this.settings.terms(name, completed);

@@ -73,6 +73,11 @@ public final class UnlockedEngine implements LockEngine {
 	}
 
 	@Override
+	public LockOptions withSettings(String name, LockOptions options) {
+		return this.settings.locks().before(name, options);
+	}
+
+	@Override
 	public LockOptions complete(String name, LockOptions options) {
 		return this.settings.locks().before(name, options).orElse(this.settings.defaults());
 	}

@@ -7,8 +7,6 @@ import dev.dblock.DistributedLock;
 import dev.dblock.LastingTypes;
 import dev.dblock.LockEngine;
 import dev.dblock.LockTemplates;
-import dev.dblock.job.schedule.JobDeclaration;
-import dev.dblock.job.schedule.ScheduledJobs;
 import org.aopalliance.aop.Advice;
 
 import org.springframework.aop.Pointcut;
@@ -71,10 +69,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 		LockDatabases databases = new LockDatabases(engine, beanFactory.getBeanProvider(LockTemplates.class),
 				placeholders);
 		LockSpans spans = new LockSpans(new LastingTypes(beanFactory.getBeanClassLoader()));
-		ScheduledJobs jobs = beanFactory.getBeanProvider(ScheduledJobs.class).getIfAvailable();
 		return new LockOperationParser(new LockNameParser(placeholders, new LockNameContexts(beanFactory)),
-				new LockDurations(placeholders), spans, databases::named,
-				(jobs != null) ? new JobPolicies(jobs, placeholders) : null);
+				new LockDurations(placeholders), spans, databases::named);
 	}
 
 	LockChecks checks() {
@@ -88,10 +84,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 			.toList();
 	}
 
-	JobDeclaration jobDeclaration(Method method, Class<?> userClass) {
+	LockOperation operation(Method method, Class<?> userClass) {
 		return this.source.operation(method, userClass)
-			.map(LockOperation::job)
-			.map(JobTerms::declaration)
 			.orElseThrow(() -> new IllegalStateException(method + " is not locked"));
 	}
 

@@ -1,5 +1,6 @@
 package dev.dblock.interceptor;
 
+import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledCall;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -19,28 +20,31 @@ import org.springframework.util.ClassUtils;
  */
 final class JobCarrier implements MethodInterceptor {
 
-	private static final String KEY = ScheduledCall.class.getName();
+	private static final String CALL = ScheduledCall.class.getName();
+
+	private static final String JOB = JobMethod.class.getName();
 
 	private static final boolean REACTOR = ClassUtils.isPresent("reactor.core.publisher.Mono",
 			JobCarrier.class.getClassLoader());
 
-	private final Class<?> type;
+	private final JobMethod job;
 
-	JobCarrier(Class<?> type) {
-		this.type = type;
+	JobCarrier(JobMethod job) {
+		this.job = job;
 	}
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		String method = invocation.getMethod().getName();
-		Class<?> returned = invocation.getMethod().getReturnType();
-		if (REACTOR && Reactive.isCarrying(returned)) {
-			// Spring's scheduler calls the method once, and subscribes at each firing
-			return Reactive.carrying(invocation.proceed(), this.type, method);
+		if (invocation instanceof ProxyMethodInvocation proxied) {
+			proxied.setUserAttribute(JOB, this.job);
 		}
-		ScheduledCall call = ScheduledCall.take(this.type, method);
+		if (REACTOR && Reactive.isCarrying(invocation.getMethod().getReturnType())) {
+			// Spring's scheduler calls the method once, and subscribes at each firing
+			return Reactive.carrying(invocation.proceed(), this.job);
+		}
+		ScheduledCall call = ScheduledCall.take(this.job);
 		if (call != null && invocation instanceof ProxyMethodInvocation proxied) {
-			proxied.setUserAttribute(KEY, call);
+			proxied.setUserAttribute(CALL, call);
 		}
 		return invocation.proceed();
 	}
@@ -49,9 +53,17 @@ final class JobCarrier implements MethodInterceptor {
 	 * The scheduler's call that an invocation is.
 	 * @return {@code null} if other code calls the method
 	 */
-	static @Nullable ScheduledCall scheduledCall(LockOperation operation, MethodInvocation invocation) {
-		return (operation.job() != null && invocation instanceof ProxyMethodInvocation proxied
-				&& proxied.getUserAttribute(KEY) instanceof ScheduledCall call) ? call : null;
+	static @Nullable ScheduledCall scheduledCall(MethodInvocation invocation) {
+		return (invocation instanceof ProxyMethodInvocation proxied
+				&& proxied.getUserAttribute(CALL) instanceof ScheduledCall call) ? call : null;
+	}
+
+	/**
+	 * The job that an invocation calls; {@code null} of a method that is none.
+	 */
+	static @Nullable JobMethod job(MethodInvocation invocation) {
+		return (invocation instanceof ProxyMethodInvocation proxied
+				&& proxied.getUserAttribute(JOB) instanceof JobMethod job && job.isCaptured()) ? job : null;
 	}
 
 	/**
@@ -67,37 +79,36 @@ final class JobCarrier implements MethodInterceptor {
 		 * is subscribed to in the scheduler's thread.
 		 * @return {@code null} if other code subscribes
 		 */
-		static @Nullable ScheduledCall scheduledCall(LockOperation operation, ContextView context) {
-			if (operation.job() == null) {
+		static @Nullable ScheduledCall scheduledCall(MethodInvocation invocation, ContextView context) {
+			JobMethod job = job(invocation);
+			if (job == null) {
 				return null;
 			}
-			LockedMethod method = operation.method();
-			ScheduledCall call = context.getOrDefault(KEY, null);
-			return (call != null && call.isOf(method.userClass(), method.method().getName())) ? call
-					: ScheduledCall.take(method.userClass(), method.method().getName());
+			ScheduledCall call = context.getOrDefault(CALL, null);
+			return (call != null && call.isOf(job)) ? call : ScheduledCall.take(job);
 		}
 
 		/**
 		 * What the method itself subscribes to is no firing.
 		 */
 		static Context withoutScheduledCall(Context context) {
-			return context.delete(KEY);
+			return context.delete(CALL);
 		}
 
 		static boolean isCarrying(Class<?> returned) {
 			return returned == Mono.class || returned == Flux.class;
 		}
 
-		static @Nullable Object carrying(@Nullable Object publisher, Class<?> type, String method) {
+		static @Nullable Object carrying(@Nullable Object publisher, JobMethod job) {
 			if (publisher instanceof Mono<?> mono) {
-				return mono.contextWrite((context) -> with(context, ScheduledCall.take(type, method)));
+				return mono.contextWrite((context) -> with(context, ScheduledCall.take(job)));
 			}
 			return (publisher instanceof Flux<?> flux)
-					? flux.contextWrite((context) -> with(context, ScheduledCall.take(type, method))) : publisher;
+					? flux.contextWrite((context) -> with(context, ScheduledCall.take(job))) : publisher;
 		}
 
 		private static Context with(Context context, @Nullable ScheduledCall call) {
-			return (call != null) ? context.put(KEY, call) : context;
+			return (call != null) ? context.put(CALL, call) : context;
 		}
 
 	}

@@ -1,7 +1,7 @@
 package dev.dblock.interceptor;
 
 import java.lang.reflect.Method;
-import java.util.List;
+import java.util.function.Supplier;
 
 import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledJobs;
@@ -13,7 +13,10 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -21,9 +24,11 @@ import org.springframework.util.ClassUtils;
  * carried to their locks. It has no order, so that it comes after the processors that put
  * {@code @Async} and retries around a bean, and before the one that schedules.
  */
-public final class JobMethods implements BeanPostProcessor {
+public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 
 	private final ScheduledJobs jobs;
+
+	private @Nullable BeanFactory beans;
 
 	/**
 	 * Create the processor.
@@ -34,42 +39,60 @@ public final class JobMethods implements BeanPostProcessor {
 	}
 
 	@Override
+	public void setBeanFactory(BeanFactory beanFactory) {
+		this.beans = beanFactory;
+	}
+
+	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		Advised proxy = lockingProxy(bean);
 		DistributedLockAdvisor advisor = (proxy != null) ? advisor(proxy) : null;
-		if (proxy == null || advisor == null) {
+		if (proxy == null || advisor == null || proxy.isFrozen()) {
 			return bean;
 		}
 		Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(proxy));
-		List<Method> methods = advisor.lockedMethods(type)
-			.stream()
-			.filter((method) -> method.getParameterCount() == 0)
-			.toList();
-		for (Method method : methods) {
-			JobMethod job = new JobMethod(beanName, type, method.getName(), () -> advisor.jobDeclaration(method, type));
-			// By these texts Spring's tasks are known, blocking and reactive ones
-			this.jobs.add(bean.getClass().getName() + "." + method.getName(), job);
-			Method invocable = invocable(method, bean.getClass());
-			if (invocable != null) {
-				this.jobs.add(invocable.getDeclaringClass().getName() + "." + method.getName(), job);
+		for (Method method : advisor.lockedMethods(type)) {
+			if (method.getParameterCount() == 0) {
+				add(bean, beanName, proxy, type, method, () -> advisor.operation(method, type));
 			}
-		}
-		if (!methods.isEmpty() && !proxy.isFrozen()) {
-			proxy.addAdvisor(0, carrier(methods, type));
 		}
 		return bean;
 	}
 
-	private static Advisor carrier(List<Method> methods, Class<?> type) {
-		List<String> names = methods.stream().map(Method::getName).toList();
+	private void add(Object bean, String beanName, Advised proxy, Class<?> type, Method method,
+			Supplier<LockOperation> operation) {
+		JobMethod job = this.jobs.method(beanName, type, method.getName(),
+				() -> new JobPolicies(this.jobs, this::resolve).declaration(operation.get()));
+		// By these texts Spring's tasks are known, blocking and reactive ones
+		this.jobs.add(bean.getClass().getName() + "." + method.getName(), job);
+		Method invocable = invocable(method, bean.getClass());
+		if (invocable != null) {
+			this.jobs.add(invocable.getDeclaringClass().getName() + "." + method.getName(), job);
+		}
+		// Of a scoped bean there are others, which the job does not know
+		boolean single = this.beans != null && this.beans.containsBean(beanName) && this.beans.isSingleton(beanName);
+		if (!single || LockOperationParser.isScheduled(method)) {
+			proxy.addAdvisor(0, carrier(method, job));
+		}
+		else {
+			job.carryOnceCaptured(() -> proxy.addAdvisor(0, carrier(method, job)));
+		}
+	}
+
+	private @Nullable String resolve(String text) {
+		return (this.beans instanceof ConfigurableBeanFactory configurable) ? configurable.resolveEmbeddedValue(text)
+				: text;
+	}
+
+	private static Advisor carrier(Method locked, JobMethod job) {
 		return new DefaultPointcutAdvisor(new StaticMethodMatcherPointcut() {
 
 			@Override
 			public boolean matches(Method method, Class<?> targetClass) {
-				return method.getParameterCount() == 0 && names.contains(method.getName());
+				return method.getParameterCount() == 0 && method.getName().equals(locked.getName());
 			}
 
-		}, new JobCarrier(type));
+		}, new JobCarrier(job));
 	}
 
 	/**

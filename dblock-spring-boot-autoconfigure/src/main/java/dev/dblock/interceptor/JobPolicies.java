@@ -1,7 +1,6 @@
 package dev.dblock.interceptor;
 
-import java.time.Duration;
-import java.util.List;
+import java.util.Objects;
 
 import dev.dblock.LockEngine;
 import dev.dblock.LockOptions;
@@ -36,11 +35,11 @@ final class JobPolicies {
 	}
 
 	/**
-	 * What a method is when a scheduler calls it.
+	 * What is declared for a method that is a job.
 	 * @throws IllegalArgumentException if its id has a placeholder that is not known
 	 */
-	JobTerms terms(LockedMethod method, List<MethodLock> locks, LockEngine engine, boolean skippedByDefault) {
-		JobPolicy policy = MergedAnnotations.from(method.method(), SearchStrategy.TYPE_HIERARCHY)
+	JobDeclaration declaration(LockOperation operation) {
+		JobPolicy policy = MergedAnnotations.from(operation.method().method(), SearchStrategy.TYPE_HIERARCHY)
 			.get(JobPolicy.class)
 			.synthesize(MergedAnnotation::isPresent)
 			.orElse(null);
@@ -48,26 +47,19 @@ final class JobPolicies {
 		if (!StringUtils.hasText(id)) {
 			id = null;
 		}
-		MethodLock lock = locks.get(0);
+		MethodLock lock = operation.locks().get(0);
 		WhenCrashed whenCrashed = this.jobs.whenCrashed((id != null) ? id : lock.name().template());
 		if (whenCrashed == null) {
 			whenCrashed = (policy != null) ? policy.whenCrashed() : WhenCrashed.SKIP;
 		}
-		return new JobTerms(id, whenCrashed == WhenCrashed.RERUN, skippedByDefault,
-				declaration(id, lock, locks, engine));
-	}
-
-	private static JobDeclaration declaration(@Nullable String id, MethodLock lock, List<MethodLock> locks,
-			LockEngine engine) {
 		String name = (lock.name() instanceof LockName.Constant constant) ? constant.text() : null;
-		LockOptions options = engine.complete((name != null) ? name : lock.name().sample(), lock.options());
-		boolean several = locks.size() > 1 && locks.stream().anyMatch((each) -> each.condition() == null);
-		return new JobDeclaration((id == null && name != null) ? engine.fullName(name) : id, orNone(options.waitUpTo()),
-				orNone(options.minHold()), several ? SEVERAL_LOCKS : null);
-	}
-
-	private static Duration orNone(@Nullable Duration duration) {
-		return (duration != null) ? duration : Duration.ZERO;
+		LockEngine engine = Objects.requireNonNull(operation.engine());
+		// The mock of a test returns null
+		LockOptions options = Objects.requireNonNullElse(
+				engine.withSettings((name != null) ? name : lock.name().sample(), lock.options()), lock.options());
+		return new JobDeclaration(id, (id == null && name != null) ? engine.fullName(name) : id,
+				whenCrashed == WhenCrashed.RERUN, options.waitUpTo(), options.minHold(),
+				(operation.locks().size() > 1) ? SEVERAL_LOCKS : null);
 	}
 
 }

@@ -14,6 +14,8 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockedFallback;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledCall;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -65,12 +67,15 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		}
 		MethodLock lock = operation.locks().get(0);
 		return lock.isWanted(invocation) ? new LockCall(operation, invocation, template.get(), lock.nameOf(invocation),
-				options(operation, lock, scheduled), null, scheduled) : null;
+				options(invocation, lock, scheduled), null, scheduled) : null;
 	}
 
-	private static LockOptions options(LockOperation operation, MethodLock lock, @Nullable ScheduledCall scheduled) {
-		return (operation.job() != null && scheduled != null) ? operation.job().firing(lock.options(), scheduled)
-				: lock.options();
+	private static LockOptions options(MethodInvocation invocation, MethodLock lock,
+			@Nullable ScheduledCall scheduled) {
+		JobMethod job = (scheduled != null) ? JobCarrier.job(invocation) : null;
+		JobFiring firing = (scheduled != null && job != null)
+				? scheduled.firing(job.declaration().id(), job.declaration().rerun()) : null;
+		return (firing != null) ? lock.options().firing(firing) : lock.options();
 	}
 
 	private static @Nullable LockCall ofSeveral(LockOperation operation, Supplier<LockTemplate> template,
@@ -78,7 +83,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		Map<String, LockOptions> wanted = new LinkedHashMap<>();
 		for (MethodLock lock : operation.locks()) {
 			if (lock.isWanted(invocation)) {
-				wanted.putIfAbsent(lock.nameOf(invocation), options(operation, lock, scheduled));
+				wanted.putIfAbsent(lock.nameOf(invocation), options(invocation, lock, scheduled));
 			}
 		}
 		if (wanted.isEmpty()) {
@@ -130,6 +135,10 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		this.begun = true;
 	}
 
+	boolean isScheduled() {
+		return this.scheduled != null;
+	}
+
 	/**
 	 * The scheduler is to know which run the lock was granted for.
 	 */
@@ -146,7 +155,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		if (this.scheduled != null && this.scheduled.refused(refusal)) {
 			return this.operation.span().skipped();
 		}
-		return this.operation.unavailable(setFor(refusal.name()), this.scheduled).answer(refusal, this.invocation);
+		return this.operation.unavailable(setFor(refusal.name()), isByOtherCode()).answer(refusal, this.invocation);
 	}
 
 	/**
@@ -158,7 +167,11 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		if (this.begun) {
 			throw shutdown;
 		}
-		return this.operation.unavailable(setFor(shutdown.name()), this.scheduled).answer(shutdown);
+		return this.operation.unavailable(setFor(shutdown.name()), isByOtherCode()).answer(shutdown);
+	}
+
+	private boolean isByOtherCode() {
+		return this.scheduled == null && JobCarrier.job(this.invocation) != null;
 	}
 
 	/**

@@ -3,8 +3,8 @@ package dev.dblock.interceptor;
 import java.util.List;
 import java.util.Optional;
 
+import dev.dblock.LockEngine;
 import dev.dblock.WhenUnavailable;
-import dev.dblock.job.schedule.ScheduledCall;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,22 +15,21 @@ import org.jspecify.annotations.Nullable;
  * @param span how long the locks live
  * @param declared what is answered while one of the locks is not available, unless
  * something else is set for its name
- * @param job what the method is when a scheduler calls it; {@code null} if planned times
- * are not captured
+ * @param engine the engine of the locks; {@code null} where none is known
+ * @param skippedByDefault whether it is skipped only because a scheduler calls it
  */
 record LockOperation(LockedMethod method, List<MethodLock> locks, LockSpan span, WhenRefused declared,
-		@Nullable JobTerms job) {
+		@Nullable LockEngine engine, boolean skippedByDefault) {
 
 	/**
 	 * What is answered while one of the locks is not available. What is set for its name
 	 * comes before what is declared. A method that could not be told from one that ran is
 	 * never skipped. What is skipped by default because a scheduler calls it, is not when
 	 * other code does.
-	 * @param call the scheduler's call; {@code null} for one of other code
+	 * @param byOtherCode whether other code calls a job
 	 */
-	WhenRefused unavailable(Optional<WhenUnavailable> set, @Nullable ScheduledCall call) {
-		if (this.job != null && call == null && this.job.skippedByDefault()
-				&& set.orElse(WhenUnavailable.DEFAULT) == WhenUnavailable.DEFAULT) {
+	WhenRefused unavailable(Optional<WhenUnavailable> set, boolean byOtherCode) {
+		if (byOtherCode && this.skippedByDefault && set.orElse(WhenUnavailable.DEFAULT) == WhenUnavailable.DEFAULT) {
 			return WhenRefused.THROW;
 		}
 		if (set.isEmpty()) {

@@ -34,15 +34,12 @@ final class LockOperationParser {
 
 	private final Function<String, LockDatabase> databases;
 
-	private final @Nullable JobPolicies jobs;
-
 	LockOperationParser(LockNameParser names, LockDurations durations, LockSpans spans,
-			Function<String, LockDatabase> databases, @Nullable JobPolicies jobs) {
+			Function<String, LockDatabase> databases) {
 		this.names = names;
 		this.durations = durations;
 		this.spans = spans;
 		this.databases = databases;
-		this.jobs = jobs;
 	}
 
 	/**
@@ -68,13 +65,11 @@ final class LockOperationParser {
 		LockSpan span = (database != null) ? findings.collect(() -> this.spans.of(method, database.template())) : null;
 		WhenRefused unavailable = (span != null) ? findings.collect(() -> unavailable(declaration, locks, engine, span))
 				: null;
-		JobTerms job = (this.jobs != null && engine != null && !locks.isEmpty())
-				? findings.collect(() -> this.jobs.terms(method, locks, engine, isSkippedByDefault(declaration)))
-				: null;
 		if (span == null || unavailable == null || !findings.isEmpty()) {
 			throw findings.toException();
 		}
-		return new LockOperation(method, List.copyOf(locks), span, unavailable, job);
+		return new LockOperation(method, List.copyOf(locks), span, unavailable, engine,
+				isSkippedByDefault(declaration));
 	}
 
 	private static boolean isSkippedByDefault(LockDeclaration declaration) {
@@ -231,7 +226,7 @@ final class LockOperationParser {
 		return (wanted != WhenUnavailable.DEFAULT) ? wanted == WhenUnavailable.SKIP : isScheduled(method.method());
 	}
 
-	private static boolean isScheduled(Method method) {
+	static boolean isScheduled(Method method) {
 		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(Scheduled.class);
 	}
 

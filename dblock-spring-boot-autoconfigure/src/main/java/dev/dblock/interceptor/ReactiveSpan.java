@@ -45,23 +45,28 @@ final class ReactiveSpan implements LockSpan {
 
 	private Publisher<Object> subscribed(LockOperation operation, MethodInvocation invocation, ContextView context) {
 		LockCall call = LockCall.of(operation, this.template, invocation,
-				JobCarrier.Reactive.scheduledCall(operation, context));
+				JobCarrier.Reactive.scheduledCall(invocation, context));
 		if (call == null) {
 			return unlocked(invocation);
 		}
 		ReactiveLockTemplate locks = new ReactiveLockTemplate(call.template().engine());
 		LockedAction<Publisher<Object>, Throwable> work = () -> {
 			call.begin();
-			return Flux.from(proceed(invocation)).contextWrite((inner) -> {
-				call.granted(ReactiveLockTemplate.current(inner));
-				return JobCarrier.Reactive.withoutScheduledCall(inner);
-			}).doOnNext((element) -> this.results.delivered(operation.method(), element));
+			return granted(call, Flux.from(proceed(invocation)))
+				.doOnNext((element) -> this.results.delivered(operation.method(), element));
 		};
 		LockedFallback<Publisher<Object>, Throwable> fallback = (refusal) -> publisher(call.unavailable(refusal));
 		Publisher<Object> locked = this.adapter.isMultiValue()
 				? locks.executeMany(call.name(), call.options(), work, fallback)
 				: locks.execute(call.name(), call.options(), work, fallback);
 		return Flux.from(locked).onErrorResume(LockShutdownException.class, (shutdown) -> answer(call, shutdown));
+	}
+
+	private static Flux<Object> granted(LockCall call, Flux<Object> work) {
+		return call.isScheduled() ? work.contextWrite((inner) -> {
+			call.granted(ReactiveLockTemplate.current(inner));
+			return JobCarrier.Reactive.withoutScheduledCall(inner);
+		}) : work;
 	}
 
 	private Publisher<Object> answer(LockCall call, LockShutdownException shutdown) {

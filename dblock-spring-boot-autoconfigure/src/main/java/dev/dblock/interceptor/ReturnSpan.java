@@ -45,8 +45,7 @@ final class ReturnSpan implements LockSpan {
 	@Override
 	@SuppressWarnings("NullAway")
 	public @Nullable Object invoke(LockOperation operation, MethodInvocation invocation) throws Throwable {
-		LockCall call = LockCall.of(operation, this.template, invocation,
-				JobCarrier.scheduledCall(operation, invocation));
+		LockCall call = LockCall.of(operation, this.template, invocation, JobCarrier.scheduledCall(invocation));
 		if (call == null) {
 			return invocation.proceed();
 		}

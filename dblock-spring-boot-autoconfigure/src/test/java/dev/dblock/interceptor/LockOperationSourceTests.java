@@ -32,7 +32,7 @@ class LockOperationSourceTests {
 			throw new IllegalStateException("nothing is locked here");
 		});
 		LockOperationParser parser = new LockOperationParser(names, new LockDurations((text) -> text),
-				new LockSpans(new LastingTypes(null)), (database) -> nothing, null);
+				new LockSpans(new LastingTypes(null)), (database) -> nothing);
 		return new LockOperationSource(() -> parser);
 	}
 

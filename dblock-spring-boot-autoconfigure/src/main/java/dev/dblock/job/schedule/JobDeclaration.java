@@ -5,14 +5,19 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is declared on the method of a job.
+ * What is declared for a job, by annotations and by properties for its name.
  *
- * @param id the id of the job; {@code null} if only a call determines the name of its
- * lock
- * @param waitUpTo how long a call waits for the lock at most
- * @param minHold the minimum hold of the lock
+ * @param id the id that is declared; {@code null} for the full name of the lock
+ * @param storedId the id or the full name of the lock; {@code null} if only a call
+ * determines that name
+ * @param rerun whether a crashed run is repeated
+ * @param waitUpTo how long a call waits for the lock at most; {@code null} if only the
+ * defaults of all locks say so
+ * @param minHold the minimum hold of the lock; {@code null} if only the defaults of all
+ * locks say so
  * @param obstacle why the method cannot run once per planned time, and what to do;
  * {@code null} if it can
  */
-public record JobDeclaration(@Nullable String id, Duration waitUpTo, Duration minHold, @Nullable String obstacle) {
+public record JobDeclaration(@Nullable String id, @Nullable String storedId, boolean rerun, @Nullable Duration waitUpTo,
+		@Nullable Duration minHold, @Nullable String obstacle) {
 }

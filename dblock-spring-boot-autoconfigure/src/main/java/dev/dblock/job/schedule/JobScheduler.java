@@ -45,7 +45,7 @@ final class JobScheduler implements TaskScheduler {
 	public @Nullable ScheduledFuture<?> schedule(Runnable task, Trigger trigger) {
 		if (trigger instanceof PeriodicTrigger periodic) {
 			Duration period = periodic.getPeriodDuration();
-			JobTask job = job(task, period);
+			JobTask job = job(task, periodic.isFixedRate() ? period : null);
 			Duration delay = Objects.requireNonNullElse(periodic.getInitialDelayDuration(), Duration.ZERO);
 			return (job != null) ? job.periodic(periodic.isFixedRate() ? fixedRate(period) : fixedDelay(period),
 					getClock().instant().plus(delay)) : this.scheduler.schedule(task, trigger);
@@ -76,14 +76,14 @@ final class JobScheduler implements TaskScheduler {
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Instant startTime, Duration delay) {
-		JobTask job = job(task, delay);
+		JobTask job = job(task, null);
 		return (job != null) ? job.periodic(fixedDelay(delay), startTime)
 				: this.scheduler.scheduleWithFixedDelay(task, startTime, delay);
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Duration delay) {
-		JobTask job = job(task, delay);
+		JobTask job = job(task, null);
 		return (job != null) ? job.periodic(fixedDelay(delay), getClock().instant())
 				: this.scheduler.scheduleWithFixedDelay(task, delay);
 	}

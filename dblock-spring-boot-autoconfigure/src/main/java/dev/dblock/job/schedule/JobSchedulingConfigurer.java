@@ -1,7 +1,7 @@
 package dev.dblock.job.schedule;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
+import dev.dblock.DistributedLock;
 import dev.dblock.Durations;
 import org.jspecify.annotations.Nullable;
 
@@ -18,11 +19,14 @@ import org.springframework.context.event.ApplicationContextEvent;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.Ordered;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
-import org.springframework.scheduling.config.ScheduledTask;
 import org.springframework.scheduling.config.ScheduledTaskHolder;
 import org.springframework.scheduling.config.ScheduledTaskRegistrar;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Puts the {@link JobScheduler} in front of the scheduler of Spring's registrar, after
@@ -32,8 +36,12 @@ import org.springframework.scheduling.config.ScheduledTaskRegistrar;
 public final class JobSchedulingConfigurer
 		implements SchedulingConfigurer, Ordered, ApplicationListener<ApplicationContextEvent> {
 
-	private static final String SWITCH_OFF = "set dblock.jobs.once-per-planned-time=false and give every job a minimum"
-			+ " hold";
+	private static final String ONCE_PER_PLANNED_TIME = "dblock.jobs.once-per-planned-time";
+
+	private static final String NOT_CAPTURED = "%s: its planned time cannot be captured, because %s; or %s";
+
+	private static final String SWITCH_OFF = "set " + ONCE_PER_PLANNED_TIME
+			+ "=false and give every job a minimum hold";
 
 	private final ScheduledJobs jobs;
 
@@ -74,27 +82,38 @@ public final class JobSchedulingConfigurer
 	 */
 	@Override
 	public void onApplicationEvent(ApplicationContextEvent event) {
-		if (event.getApplicationContext() != this.context) {
-			return;
-		}
-		if (event instanceof ContextClosedEvent) {
+		ApplicationContext context = event.getApplicationContext();
+		if (event instanceof ContextClosedEvent && context == this.context) {
 			this.jobs.close();
 		}
-		if (!(event instanceof ContextRefreshedEvent)) {
-			return;
+		else if (event instanceof ContextRefreshedEvent && (context == this.context || isDescendant(context))) {
+			check(context);
 		}
+	}
+
+	/**
+	 * Whether a context relies on this one for its jobs.
+	 */
+	private static boolean isDescendant(ApplicationContext context) {
+		return context.getBeansOfType(JobSchedulingConfigurer.class, false, false).isEmpty()
+				&& context.getEnvironment().getProperty(ONCE_PER_PLANNED_TIME, Boolean.class, true);
+	}
+
+	private void check(ApplicationContext context) {
 		Set<String> findings = new TreeSet<>();
-		this.context.getBeanProvider(ScheduledTaskHolder.class)
+		context.getBeansOfType(ScheduledTaskHolder.class, false, false)
+			.values()
 			.stream()
 			.flatMap((holder) -> holder.getScheduledTasks().stream())
-			.forEach((task) -> checkCaptured(task, findings));
+			.map((task) -> task.getTask().getRunnable())
+			.filter((task) -> !this.jobs.isCaptured(task))
+			.forEach((task) -> refuse(task, findings));
 		Map<String, Set<String>> places = new TreeMap<>();
 		for (ScheduledJobs.Task task : this.jobs.captured()) {
 			for (JobMethod method : this.jobs.of(task.runnable())) {
-				JobDeclaration declaration = method.declaration().get();
-				check(method, declaration, task.period(), findings);
-				if (declaration.id() != null) {
-					places.computeIfAbsent(declaration.id(), (id) -> new TreeSet<>()).add(method.place());
+				String id = check(method, task.period(), findings);
+				if (id != null) {
+					places.computeIfAbsent(id, (key) -> new TreeSet<>()).add(method.place());
 				}
 			}
 		}
@@ -105,10 +124,16 @@ public final class JobSchedulingConfigurer
 		this.jobs.checked();
 	}
 
-	private void checkCaptured(ScheduledTask task, Set<String> findings) {
-		Runnable runnable = task.getTask().getRunnable();
-		Collection<JobMethod> methods = this.jobs.of(runnable);
-		if (methods.isEmpty() || this.jobs.isCaptured(runnable)) {
+	private void refuse(Runnable task, Set<String> findings) {
+		Collection<JobMethod> methods = this.jobs.of(task);
+		if (methods.isEmpty()) {
+			if (isLocked(task.toString())) {
+				findings.add(NOT_CAPTURED.formatted(task,
+						"its bean has no proxy that can carry it: that is frozen, opaque"
+								+ " or wrapped by something that hides it, or belongs to a context without the"
+								+ " auto-configuration of dblock",
+						SWITCH_OFF));
+			}
 			return;
 		}
 		TaskScheduler present = (this.registrar != null) ? this.registrar.getScheduler() : null;
@@ -119,28 +144,54 @@ public final class JobSchedulingConfigurer
 					.formatted(present.getClass().getName())
 				: "it was not scheduled by the ScheduledTaskRegistrar of @EnableScheduling; use @Scheduled, or add it in a"
 						+ " SchedulingConfigurer";
-		methods.forEach((method) -> findings.add("%s: its planned time cannot be captured, because %s; or %s"
-			.formatted(method.place(), reason, SWITCH_OFF)));
+		methods.forEach((method) -> findings.add(NOT_CAPTURED.formatted(method.place(), reason, SWITCH_OFF)));
 	}
 
-	private static void check(JobMethod method, JobDeclaration declaration, @Nullable Duration period,
-			Set<String> findings) {
-		List<String> contradictions = new ArrayList<>();
+	/**
+	 * Whether the method by which a task is known has a lock of its own.
+	 */
+	private boolean isLocked(String task) {
+		int dot = task.lastIndexOf('.');
+		if (dot < 0) {
+			return false;
+		}
+		try {
+			Class<?> type = ClassUtils.forName(task.substring(0, dot), this.context.getClassLoader());
+			Method method = ReflectionUtils.findMethod(ClassUtils.getUserClass(type), task.substring(dot + 1));
+			return method != null
+					&& MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(DistributedLock.class);
+		}
+		catch (ClassNotFoundException | LinkageError ex) {
+			// A task that is no method
+			return false;
+		}
+	}
+
+	private static @Nullable String check(JobMethod method, @Nullable Duration period, Set<String> findings) {
+		JobDeclaration declaration;
+		try {
+			declaration = method.declaration();
+		}
+		catch (IllegalArgumentException ex) {
+			findings.add(method.place() + ": " + ex.getMessage());
+			return null;
+		}
 		if (declaration.obstacle() != null) {
-			contradictions.add(declaration.obstacle());
+			findings.add(method.place() + ": " + declaration.obstacle());
 		}
-		if (period != null && declaration.minHold().compareTo(period) > 0) {
-			contradictions
-				.add(("its minimum hold of %s is longer than the %s between two planned times, so that it would"
-						+ " skip some; a job needs no minimum hold, so leave it out")
-					.formatted(Durations.written(declaration.minHold()), Durations.written(period)));
+		Duration minHold = declaration.minHold();
+		if (period != null && minHold != null && minHold.compareTo(period) > 0) {
+			findings.add(("%s: its minimum hold of %s is longer than the %s between two planned times, so that it would"
+					+ " skip some; a job needs no minimum hold, so leave it out")
+				.formatted(method.place(), Durations.written(minHold), Durations.written(period)));
 		}
-		if (period != null && declaration.waitUpTo().compareTo(period) > 0) {
-			contradictions.add(("it waits up to %s for its lock, which is longer than the %s between two planned times;"
+		Duration wait = declaration.waitUpTo();
+		if (period != null && wait != null && wait.compareTo(period) > 0) {
+			findings.add(("%s: it waits up to %s for its lock, which is longer than the %s between two planned times;"
 					+ " wait for a shorter time, or not at all")
-				.formatted(Durations.written(declaration.waitUpTo()), Durations.written(period)));
+				.formatted(method.place(), Durations.written(wait), Durations.written(period)));
 		}
-		contradictions.forEach((contradiction) -> findings.add(method.place() + ": " + contradiction));
+		return declaration.storedId();
 	}
 
 	private static void checkId(String id, Set<String> methods, Set<String> findings) {

@@ -223,8 +223,8 @@ final class JobTask {
 		return this.clock.now(this.scheduler.getClock());
 	}
 
-	boolean isOf(Class<?> type, String method) {
-		return this.methods.stream().anyMatch((each) -> each.type() == type && each.name().equals(method));
+	boolean isOf(JobMethod method) {
+		return this.methods.contains(method);
 	}
 
 	/**

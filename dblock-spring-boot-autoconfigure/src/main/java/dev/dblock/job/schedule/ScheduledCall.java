@@ -42,23 +42,21 @@ public final class ScheduledCall {
 
 	/**
 	 * Take the call that the scheduler makes in this thread, if it is one of this method.
-	 * @param type the user class of the method's bean
-	 * @param method the name of the method, which has no parameters
+	 * @param method the method
 	 * @return the call; {@code null} if other code calls the method
 	 */
-	public static @Nullable ScheduledCall take(Class<?> type, String method) {
+	public static @Nullable ScheduledCall take(JobMethod method) {
 		ScheduledCall call = BOUND.get();
-		return (call != null && call.isOf(type, method) && call.taken.compareAndSet(false, true)) ? call : null;
+		return (call != null && call.isOf(method) && call.taken.compareAndSet(false, true)) ? call : null;
 	}
 
 	/**
 	 * Whether this is a call of a method.
-	 * @param type the user class of the method's bean
-	 * @param method the name of the method, which has no parameters
+	 * @param method the method
 	 * @return whether it is
 	 */
-	public boolean isOf(Class<?> type, String method) {
-		return this.task.isOf(type, method);
+	public boolean isOf(JobMethod method) {
+		return this.task.isOf(method);
 	}
 
 	/**

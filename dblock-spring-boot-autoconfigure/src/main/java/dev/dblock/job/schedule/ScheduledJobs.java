@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
 
 import dev.dblock.job.WhenCrashed;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * can call, and the tasks by which it does.
  */
 public final class ScheduledJobs {
+
+	private final Map<Place, JobMethod> places = new ConcurrentHashMap<>();
 
 	private final Map<String, Set<JobMethod>> methods = new ConcurrentHashMap<>();
 
@@ -38,6 +41,19 @@ public final class ScheduledJobs {
 	 */
 	public ScheduledJobs(Map<String, WhenCrashed> whenCrashed) {
 		this.whenCrashed = Map.copyOf(whenCrashed);
+	}
+
+	/**
+	 * A method of a bean, the same for all instances of a scoped bean.
+	 * @param bean the name of the bean
+	 * @param type the user class of the bean
+	 * @param name the name of the method, which has no parameters
+	 * @param declaration what is declared on it, once the application has started
+	 * @return the method
+	 */
+	public JobMethod method(String bean, Class<?> type, String name, Supplier<JobDeclaration> declaration) {
+		return this.places.computeIfAbsent(new Place(bean, type, name),
+				(place) -> new JobMethod(bean, type, name, declaration));
 	}
 
 	/**
@@ -71,6 +87,7 @@ public final class ScheduledJobs {
 	 * not known
 	 */
 	JobTask captured(Runnable task, @Nullable Duration period, JobTask job) {
+		of(task).forEach(JobMethod::capture);
 		this.live.add(job);
 		if (!this.checked) {
 			this.tasks.add(new Task(task, period));
@@ -107,6 +124,9 @@ public final class ScheduledJobs {
 
 	StoreClock clock() {
 		return this.clock;
+	}
+
+	private record Place(String bean, Class<?> type, String name) {
 	}
 
 	/**

@@ -4,13 +4,18 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import dev.dblock.DistributedLock;
+import dev.dblock.LockEngine;
+import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.autoconfigure.DblockAopAutoConfiguration;
 import dev.dblock.autoconfigure.DblockJobsAutoConfiguration;
+import dev.dblock.interceptor.DistributedLockAdvisor;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobRefusal.Reason;
@@ -18,7 +23,13 @@ import dev.dblock.job.WhenCrashed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.Advised;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
@@ -41,6 +52,7 @@ import org.springframework.util.ReflectionUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
+import static org.mockito.Mockito.mock;
 
 /**
  * What stops the start, and what the scheduler and other code get when a job is refused.
@@ -111,6 +123,127 @@ class JobChecksTests {
 	}
 
 	@Test
+	void fixedDelayMayHaveALongerMinimumHoldAndWait() {
+		this.contextRunner.withBean(LongDelay.class).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void defaultsOfAllLocksAreNoContradiction() {
+		JobEngine engine = new JobEngine() {
+
+			@Override
+			public LockOptions complete(String name, LockOptions options) {
+				return options.waitUpTo(Duration.ofSeconds(30)).minHold(Duration.ofSeconds(30));
+			}
+
+		};
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
+					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
+			.withBean("engine", JobEngine.class, () -> engine)
+			.withBean(LockTemplate.class)
+			.withUserConfiguration(Scheduling.class)
+			.withBean(Job.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void twoConditionalLocksStopTheStart() {
+		this.contextRunner.withBean(ConditionalLocks.class)
+			.run((context) -> assertFails(context, "a planned time needs a lock of its own"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "frozen", "opaque" })
+	void proxyThatCarriesNothingStopsTheStart(String property) {
+		this.contextRunner.withBean(Job.class)
+			.withBean("proxies", BeanFactoryPostProcessor.class,
+					() -> (factory) -> factory.getBeanDefinition(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)
+						.getPropertyValues()
+						.add(property, true))
+			.run((context) -> assertFails(context, ".run: its planned time cannot be captured",
+					"that is frozen, opaque or wrapped"));
+	}
+
+	@Test
+	void childContextThatReliesOnItsParentDoesNotStart() {
+		this.contextRunner.run((parent) -> new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class))
+			.withUserConfiguration(Scheduling.class)
+			.withBean(Job.class)
+			.withParent(parent)
+			.run((child) -> assertFails(child, ".run: its planned time cannot be captured",
+					"a context without the auto-configuration of dblock")));
+	}
+
+	@Test
+	void childContextCanSwitchPlannedTimesOff() {
+		this.contextRunner.run((parent) -> new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class))
+			.withPropertyValues("dblock.jobs.once-per-planned-time=false")
+			.withUserConfiguration(Scheduling.class)
+			.withBean(Job.class)
+			.withParent(parent)
+			.run((child) -> assertThat(child).hasNotFailed()));
+	}
+
+	@Test
+	void jobsOfTheParentAreNoConcernOfTheChild() {
+		this.contextRunner.withBean(Job.class)
+			.run((parent) -> this.contextRunner.withBean("another", Job.class)
+				.withParent(parent)
+				.run((child) -> assertThat(child).hasNotFailed()));
+	}
+
+	@Test
+	void methodThatIsNotCapturedIsSkippedAsAlways() {
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DblockAopAutoConfiguration.class,
+					DblockJobsAutoConfiguration.class))
+			.withBean(JobEngine.class)
+			.withBean(LockTemplate.class)
+			.withBean(Job.class)
+			.run((context) -> {
+				context.getBean(JobEngine.class)
+					.answer("job", (name, firing) -> new LockRefusal(name, null, Duration.ZERO));
+				context.getBean(Job.class).run();
+			});
+	}
+
+	@Test
+	void instancesOfAScopedBeanAreOneJob() {
+		this.contextRunner.withBean("scoped", Job.class, Job::new, (definition) -> definition.setScope("prototype"))
+			.run((context) -> {
+				Job job = context.getBean(Job.class);
+				context.getBean(Job.class);
+				context.getBean(Job.class);
+				Runnable task = new ScheduledMethodRunnable(job, ReflectionUtils.findMethod(job.getClass(), "run"));
+				assertThat(context.getBean(ScheduledJobs.class).of(task)).hasSize(1);
+				JobEngine engine = context.getBean(JobEngine.class);
+				await().atMost(LONG).until(() -> engine.firings("job").size() >= 6);
+				assertThat(engine.asked("job")).extracting(JobEngine.Asked::firing).doesNotContainNull();
+			});
+	}
+
+	@Test
+	void methodsThatNoSchedulerCallsAreLeftAlone() {
+		this.contextRunner.withBean(PlainMethod.class)
+			.run((context) -> assertThat(((Advised) context.getBean(PlainMethod.class)).getAdvisors())
+				.hasOnlyElementsOfType(DistributedLockAdvisor.class));
+	}
+
+	@Test
+	void mockedEngineStarts() {
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DblockAopAutoConfiguration.class,
+					DblockJobsAutoConfiguration.class))
+			.withBean(LockEngine.class, () -> mock(LockEngine.class))
+			.withBean(LockTemplate.class)
+			.withBean(PlainMethod.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
 	@Timeout(300)
 	void shutdownDoesNotWaitForTheNextPlannedTime() {
 		this.contextRunner
@@ -126,7 +259,7 @@ class JobChecksTests {
 	@Test
 	void waitLongerThanThePeriodStopsTheStart() {
 		this.contextRunner.withBean(LongWait.class)
-			.run((context) -> assertFails(context, "$LongWait#delay(): it waits up to 3s for its lock, which is longer"
+			.run((context) -> assertFails(context, "$LongWait#rate(): it waits up to 3s for its lock, which is longer"
 					+ " than the 2s between two planned times"));
 	}
 
@@ -287,8 +420,17 @@ class JobChecksTests {
 
 	static class LongWait {
 
-		@Scheduled(fixedDelay = 2000)
-		@DistributedLock(name = "delay", waitSeconds = 3)
+		@Scheduled(fixedRate = 2000)
+		@DistributedLock(name = "rate", waitSeconds = 3)
+		void rate() {
+		}
+
+	}
+
+	static class LongDelay {
+
+		@Scheduled(fixedDelay = 1000)
+		@DistributedLock(name = "delay", waitSeconds = 3, minHoldSeconds = 2)
 		void delay() {
 		}
 
@@ -304,6 +446,24 @@ class JobChecksTests {
 		@Scheduled(fixedDelay = 3_600_000)
 		@DistributedLock(name = "delay")
 		void delay() {
+		}
+
+	}
+
+	static class PlainMethod {
+
+		@DistributedLock(name = "plain")
+		void run() {
+		}
+
+	}
+
+	static class ConditionalLocks {
+
+		@Scheduled(fixedRate = 1000)
+		@DistributedLock(name = "first", condition = "true")
+		@DistributedLock(name = "second", condition = "true")
+		void run() {
 		}
 
 	}

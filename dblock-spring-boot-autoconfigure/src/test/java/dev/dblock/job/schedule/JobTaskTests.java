@@ -306,9 +306,9 @@ class JobTaskTests {
 	}
 
 	private void run() {
-		ScheduledCall call = ScheduledCall.take(JobTaskTests.class, "run");
+		ScheduledCall call = ScheduledCall.take(this.method);
 		assertThat(call).isNotNull();
-		assertThat(ScheduledCall.take(JobTaskTests.class, "run")).isNull();
+		assertThat(ScheduledCall.take(this.method)).isNull();
 		JobFiring firing = call.firing(null, this.rerun);
 		assertThat(call.firing(null, this.rerun)).isSameAs(firing);
 		this.firings.add(firing);
