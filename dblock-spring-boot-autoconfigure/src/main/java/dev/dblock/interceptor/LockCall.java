@@ -19,6 +19,7 @@ import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledCall;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
 
 /**
  * One call of a locked method: the locks that it needs, as if they were one, and what it
@@ -153,6 +154,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	@SuppressWarnings("NullAway")
 	public @Nullable Object unavailable(LockRefusal refusal) throws Throwable {
 		if (this.scheduled != null && this.scheduled.refused(refusal)) {
+			WhenRefused.Skip.log(Level.DEBUG, this.operation.method(), refusal);
 			return this.operation.span().skipped();
 		}
 		return this.operation.unavailable(setFor(refusal.name()), isByOtherCode()).answer(refusal, this.invocation);

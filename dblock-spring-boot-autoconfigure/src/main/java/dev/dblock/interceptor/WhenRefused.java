@@ -45,12 +45,15 @@ interface WhenRefused {
 
 		@Override
 		public @Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) {
-			Level level = refusal.isSettled() ? Level.DEBUG : Level.INFO;
+			log(refusal.isSettled() ? Level.DEBUG : Level.INFO, this.method, refusal);
+			return this.span.skipped();
+		}
+
+		static void log(Level level, LockedMethod method, LockRefusal refusal) {
 			if (logger.isEnabledForLevel(level)) {
 				LoggedLock.tell(refusal.name(), null,
-						() -> logger.atLevel(level).log("Skipped {}: {}", this.method.path(), refusal.describe()));
+						() -> logger.atLevel(level).log("Skipped {}: {}", method.path(), refusal.describe()));
 			}
-			return this.span.skipped();
 		}
 
 		/**

@@ -324,6 +324,26 @@ class JobChecksTests {
 	}
 
 	@Test
+	void whatIsSettledIsLoggedAtDebug(CapturedOutput output) {
+		Logger logger = (Logger) LoggerFactory.getLogger("dev.dblock.interceptor");
+		logger.setLevel(Level.DEBUG);
+		try {
+			this.contextRunner.withBean(Job.class).run((context) -> {
+				context.getBean(JobEngine.class)
+					.answer("job",
+							(name, firing) -> JobEngine.refused(name, Reason.RUNNING, null, null, Instant.now()));
+				await().atMost(LONG)
+					.untilAsserted(() -> assertThat(output)
+						.containsPattern("DEBUG.*Skipped " + Job.class.getName().replace("$", "\\$")
+								+ "#run: The lock 'job' is not available for this planned time"));
+			});
+		}
+		finally {
+			logger.setLevel(null);
+		}
+	}
+
+	@Test
 	void otherLocksAreSkippedForTheSchedulerAndThrownForOtherCode(CapturedOutput output) {
 		this.contextRunner.withBean(Job.class).run((context) -> {
 			JobEngine engine = context.getBean(JobEngine.class);
