@@ -83,7 +83,11 @@ class CapturedSchedulesTests {
 			for (String cron : List.of("cron", "mono", "flux", "async", "trigger", "by-configurer")) {
 				await().atMost(LONG).until(() -> engine.firings(cron).size() >= 2);
 				assertThat(engine.asked(cron)).as(cron).extracting(JobEngine.Asked::firing).doesNotContainNull();
-				assertThat(engine.planned(cron)).as(cron).doesNotHaveDuplicates().isSorted();
+				assertThat(engine.planned(cron)).as(cron).doesNotHaveDuplicates();
+				// Firings with a thread each can overtake each other
+				if (schedulers != Schedulers.VIRTUAL_THREADS && schedulers != Schedulers.SIMPLE) {
+					assertThat(engine.planned(cron)).as(cron).isSorted();
+				}
 			}
 			assertThat(engine.planned("cron")).allMatch((planned) -> planned.getNano() == 0);
 			assertAsked(engine, "rate", new Schedule.FixedRate(Duration.ofMillis(100)));
