@@ -34,18 +34,9 @@ final class JobExpressions {
 	/** The planned time and the attempt; {@code null} if not due. */
 	private static final BsonString DUE = ref("$$due");
 
-	/** Whether there is a last run that {@link JobRecord} can read. */
-	private static final BsonString READABLE = ref("$$readable");
-
-	private static final BsonString SMALL = ref("$$small");
-
 	private static final BsonString NOW = ref("$$NOW");
 
 	private static final BsonString RUNNING = JobFields.RUNNING;
-
-	private static final BsonString OBJECT = text("object");
-
-	private static final BsonString MISSING = text("missing");
 
 	private final AcquireRequest request;
 
@@ -85,13 +76,8 @@ final class JobExpressions {
 	BsonDocument replacement(BsonDocument free, BsonDocument grant) {
 		BsonDocument next = doc("$mergeObjects", ref("$$ROOT"),
 				grant.append(JobFields.JOBS, jobs(grant.getDocument(LockDocument.TOKEN))));
-		BsonDocument granted = let("small", isSmall(), next);
 		BsonDocument isGranted = doc("$and", free, doc("$ne", DUE, BsonNull.VALUE));
-		return let("readable", isReadable(), let("due", due(), doc("$cond", isGranted, granted, ref("$$ROOT"))));
-	}
-
-	private static BsonDocument let(String variable, BsonValue value, BsonValue in) {
-		return doc("$let", doc("vars", doc(variable, value)).append("in", in));
+		return doc("$let", doc("vars", doc("due", due())).append("in", doc("$cond", isGranted, next, ref("$$ROOT"))));
 	}
 
 	/**
@@ -104,15 +90,17 @@ final class JobExpressions {
 
 	private BsonDocument due() {
 		List<BsonValue> branches = new ArrayList<>();
-		branches.add(branch(hasType(path(JobFields.PAUSED), "object"), BsonNull.VALUE));
+		branches.add(branch(isPresent(path(JobFields.PAUSED)), BsonNull.VALUE));
 		if (this.firing.schedule() instanceof Schedule.Planned asked
 				&& asked.at().toEpochMilli() > JobDecision.EARLIEST) {
 			branches
 				.add(branch(doc("$gt", date(asked.at().toEpochMilli() - JobDecision.EARLIEST), NOW), BsonNull.VALUE));
 		}
-		BsonDocument usable = doc("$and", READABLE,
-				doc("$lte", this.planned, doc("$add", NOW, number(JobDecision.LATEST_STORED))));
-		branches.add(branch(doc("$not", usable), firstAttempt(planned(true))));
+		branches.add(branch(doc("$not", isPresent(this.last)), firstAttempt(planned(true))));
+		// Changed by hand: refused, so that the caller repairs it
+		branches.add(branch(doc("$not", hasType(this.planned, "date")), BsonNull.VALUE));
+		branches.add(branch(doc("$gt", this.planned, doc("$add", NOW, number(JobDecision.LATEST_STORED))),
+				firstAttempt(planned(true))));
 		branches.add(branch(isSame(), sameAttempt()));
 		if (this.firing.rerun()) {
 			BsonDocument stopped = doc("$or", doc("$eq", this.outcome, text(RunOutcome.LOST.name())),
@@ -138,7 +126,7 @@ final class JobExpressions {
 	}
 
 	private BsonDocument again() {
-		return doc("$and", READABLE, isSame(), doc("$not", isOpen()));
+		return doc("$and", isSame(), doc("$not", isOpen()));
 	}
 
 	/** As {@code StoredRun.isOpen()}. */
@@ -199,13 +187,7 @@ final class JobExpressions {
 		return doc(JobFields.PLANNED, planned).append(JobFields.ATTEMPT, attempt);
 	}
 
-	private BsonDocument isReadable() {
-		return doc("$and", hasType(this.planned, "date"), hasType(this.attempt, "int"));
-	}
-
 	private BsonDocument jobs(BsonValue token) {
-		BsonString jobs = ref("$" + JobFields.JOBS);
-		BsonString record = ref("$" + this.job.path());
 		BsonDocument run = new BsonDocument(JobFields.PLANNED, ref("$$due." + JobFields.PLANNED))
 			.append(JobFields.ATTEMPT, ref("$$due." + JobFields.ATTEMPT))
 			.append(JobFields.FIRING, literal(this.firing.id()))
@@ -213,51 +195,30 @@ final class JobExpressions {
 			.append(JobFields.STARTED, NOW)
 			.append(JobFields.INSTANCE, literal(this.request.acquirer()))
 			.append(JobFields.RUN_TOKEN, token)
-			.append(JobFields.AGAIN, doc("$cond", again(), BsonBoolean.TRUE, ref("$$REMOVE")))
-			.append(JobFields.IGNORED, doc("$cond", isUsual(), ref("$$REMOVE"), BsonBoolean.TRUE));
+			.append(JobFields.AGAIN, doc("$cond", again(), BsonBoolean.TRUE, ref("$$REMOVE")));
 		BsonDocument next = doc(JobFields.LAST, run).append(JobFields.RUNS, runs());
-		return doc("$mergeObjects", objectOrNull(jobs),
-				doc(this.job.key(), doc("$mergeObjects", objectOrNull(record), next)));
+		return doc("$mergeObjects", ref("$" + JobFields.JOBS),
+				doc(this.job.key(), doc("$mergeObjects", ref("$" + this.job.path()), next)));
 	}
 
 	private BsonDocument runs() {
-		BsonString runs = path(JobFields.RUNS);
-		BsonDocument before = doc("$cond", doc("$isArray", runs), runs, new BsonArray());
-		BsonDocument moves = doc("$and", READABLE, doc("$not", isSame()), doc("$not", isOpen()));
+		BsonDocument before = doc("$ifNull", path(JobFields.RUNS), new BsonArray());
+		BsonDocument moves = doc("$and", isPresent(this.last), doc("$not", isSame()), doc("$not", isOpen()));
 		BsonDocument end = doc("$cond", doc("$ne", this.outcome, RUNNING), BsonNull.VALUE, doc(JobFields.OUTCOME,
 				doc("$cond", isReleased(), text(RunOutcome.LOST.name()), text(RunOutcome.CRASHED.name()))));
 		BsonDocument moved = doc("$slice",
 				doc("$concatArrays", before, new BsonArray(List.of(doc("$mergeObjects", this.last, end)))),
 				new BsonInt32(-StoredJob.RUNS_BEFORE));
-		return doc("$cond", SMALL, doc("$cond", moves, moved, before), new BsonArray());
-	}
-
-	private BsonDocument isSmall() {
-		BsonString record = ref("$" + this.job.path());
-		BsonDocument size = doc("$bsonSize", objectOrNull(record));
-		return doc("$lte", size, number(JobFields.LARGEST_RECORD));
-	}
-
-	/**
-	 * Whether grants and releases have written the record before, or there is none.
-	 */
-	private BsonDocument isUsual() {
-		BsonDocument record = doc("$type", ref("$" + this.job.path()));
-		BsonDocument runs = doc("$type", path(JobFields.RUNS));
-		BsonDocument last = doc("$type", this.last);
-		BsonDocument none = doc("$and", doc("$eq", record, MISSING),
-				doc("$in", doc("$type", ref("$" + JobFields.JOBS)), new BsonArray(List.of(MISSING, OBJECT))));
-		BsonDocument empty = doc("$and", doc("$eq", record, OBJECT), doc("$eq", last, MISSING),
-				doc("$eq", runs, MISSING));
-		return doc("$and", SMALL, doc("$or", doc("$and", READABLE, doc("$eq", runs, text("array"))), none, empty));
+		return doc("$cond", moves, moved, before);
 	}
 
 	private BsonString path(String field) {
 		return ref("$" + this.job.path(field));
 	}
 
-	private static BsonDocument objectOrNull(BsonValue expression) {
-		return doc("$cond", hasType(expression, "object"), expression, BsonNull.VALUE);
+	/** Neither missing nor null. */
+	private static BsonDocument isPresent(BsonValue expression) {
+		return doc("$gt", expression, BsonNull.VALUE);
 	}
 
 	private static BsonDocument hasType(BsonValue expression, String type) {

@@ -45,15 +45,9 @@ final class JobFields {
 
 	static final String ERROR = "error";
 
-	/** Set by a grant that found the record before malformed or too large. */
-	static final String IGNORED = "ignored";
-
 	static final String BY = "by";
 
 	static final String AT = "at";
-
-	/** What is beyond this was not written by a grant or a release, in bytes. */
-	static final int LARGEST_RECORD = 64 * 1024;
 
 	private static final String HASHED = "#";
 

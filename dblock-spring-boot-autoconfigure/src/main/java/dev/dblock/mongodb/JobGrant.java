@@ -58,7 +58,7 @@ final class JobGrant {
 	}
 
 	boolean isDue() {
-		return this.decision.due();
+		return this.decision.due() && this.record.malformed() == null;
 	}
 
 	/**
@@ -67,7 +67,6 @@ final class JobGrant {
 	 */
 	void addTo(BsonDocument grant) {
 		BsonDocument set = grant.getDocument("$set");
-		boolean small = this.record.isSmall();
 		BsonDocument run = new BsonDocument(JobFields.PLANNED, date(this.decision.planned()))
 			.append(JobFields.ATTEMPT, new BsonInt32(this.decision.attempt()))
 			.append(JobFields.FIRING, text(this.request.requireFiring().id()))
@@ -78,27 +77,17 @@ final class JobGrant {
 		if (this.decision.again()) {
 			run.append(JobFields.AGAIN, BsonBoolean.TRUE);
 		}
-		if (!this.record.isReadable() || !small) {
-			run.append(JobFields.IGNORED, BsonBoolean.TRUE);
-		}
-		BsonArray runs = runs(small);
-		switch (this.record.place()) {
-			case NOWHERE ->
-				set.append(JobFields.JOBS, doc(this.job.key(), doc(JobFields.LAST, run).append(JobFields.RUNS, runs)));
-			case IN_JOBS -> set.append(this.job.path(), doc(JobFields.LAST, run).append(JobFields.RUNS, runs));
-			case IN_RECORD ->
-				set.append(this.job.path(JobFields.LAST), run).append(this.job.path(JobFields.RUNS), runs);
-		}
+		set.append(this.job.path(JobFields.LAST), run).append(this.job.path(JobFields.RUNS), runs());
 	}
 
-	private BsonArray runs(boolean small) {
+	private BsonArray runs() {
 		BsonDocument fields = this.record.fields();
 		List<BsonValue> runs = new ArrayList<>();
-		if (small && fields.get(JobFields.RUNS) instanceof BsonArray before) {
+		if (fields.get(JobFields.RUNS) instanceof BsonArray before) {
 			runs.addAll(before);
 		}
 		StoredRun moved = this.decision.moved();
-		if (small && moved != null) {
+		if (moved != null) {
 			BsonDocument last = fields.getDocument(JobFields.LAST).clone();
 			RunOutcome outcome = moved.outcome();
 			if (outcome != null) {

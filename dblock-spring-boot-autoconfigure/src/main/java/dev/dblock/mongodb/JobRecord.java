@@ -10,30 +10,31 @@ import dev.dblock.job.RunOutcome;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
+import org.bson.BsonNull;
 import org.bson.BsonString;
-import org.bson.BsonType;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The run record of a job as it was read. What was changed by hand is read as absent: a
- * last run whose planned time is no date, or whose attempt is no 32-bit integer. The
- * other fields of a run do not decide whether a planned time was run.
+ * The run record of a job as it was read. A record that was changed by hand may have
+ * parts that no grant can use: a last run whose planned time is no date, or whose attempt
+ * is no 32-bit integer, or something that is not an object where one belongs. The other
+ * fields of a run do not decide whether a planned time was run.
  */
 final class JobRecord {
 
+	/** In bytes; what is beyond was not written by grants and releases. */
+	private static final int LARGEST = 64 * 1024;
+
 	private final BsonDocument fields;
 
-	private final Place place;
+	private final @Nullable String malformed;
 
-	private final boolean readable;
-
-	private JobRecord(BsonDocument fields, Place place, boolean readable) {
+	private JobRecord(BsonDocument fields, @Nullable String malformed) {
 		this.fields = fields;
-		this.place = place;
-		this.readable = readable;
+		this.malformed = malformed;
 	}
 
 	/**
@@ -46,52 +47,54 @@ final class JobRecord {
 		BsonValue jobs = (document != null) ? document.get(JobFields.JOBS) : null;
 		BsonValue record = (jobs instanceof BsonDocument all) ? all.get(job.key()) : null;
 		BsonDocument fields = (record instanceof BsonDocument found) ? found : new BsonDocument();
-		boolean readable = (jobs == null || jobs.isDocument()) && (record == null || record.isDocument())
-				&& isOr(fields, JobFields.RUNS, BsonType.ARRAY) && isOr(fields, JobFields.PAUSED, BsonType.DOCUMENT)
-				&& (!fields.containsKey(JobFields.LAST) || runOf(fields.get(JobFields.LAST)) != null);
-		Place place = Place.IN_RECORD;
+		String malformed = null;
 		if (jobs != null && !jobs.isDocument()) {
-			place = Place.NOWHERE;
+			malformed = JobFields.JOBS;
 		}
 		else if (record != null && !record.isDocument()) {
-			place = Place.IN_JOBS;
+			malformed = job.path();
 		}
-		return new JobRecord(fields, place, readable);
-	}
-
-	private static boolean isOr(BsonDocument fields, String field, BsonType type) {
-		BsonValue value = fields.get(field);
-		return value == null || value.getBsonType() == type;
-	}
-
-	/**
-	 * Whether nothing is read as absent although it is there.
-	 */
-	boolean isReadable() {
-		return this.readable;
+		else if (fields.containsKey(JobFields.LAST) && runOf(fields.get(JobFields.LAST)) == null) {
+			malformed = job.path(JobFields.LAST);
+		}
+		else if (fields.containsKey(JobFields.RUNS) && !fields.get(JobFields.RUNS).isArray()) {
+			malformed = job.path(JobFields.RUNS);
+		}
+		return new JobRecord(fields, malformed);
 	}
 
 	/**
-	 * Up to where the path of the record leads.
+	 * The path of the first part that no grant can use; {@code null} if all can be used.
 	 */
-	Place place() {
-		return this.place;
+	@Nullable String malformed() {
+		return this.malformed;
 	}
 
 	/**
-	 * Whether nothing was read as absent, now or by the grant of the last run.
+	 * The path of the part that makes the record larger than grants and releases do;
+	 * {@code null} if it is not.
 	 */
-	boolean isWellFormed() {
-		return this.readable && !(this.fields.get(JobFields.LAST) instanceof BsonDocument last
-				&& last.containsKey(JobFields.IGNORED));
+	static @Nullable String tooLarge(BsonDocument document, JobFields job) {
+		BsonDocument fields = read(document, job).fields;
+		if (size(fields) <= LARGEST) {
+			return null;
+		}
+		BsonValue last = fields.get(JobFields.LAST);
+		if (size(fields.get(JobFields.RUNS)) > LARGEST / 2) {
+			return job.path(JobFields.RUNS);
+		}
+		if (last instanceof BsonDocument run && size(run.get(JobFields.ERROR)) > LARGEST / 4) {
+			return job.last(JobFields.ERROR);
+		}
+		return (size(last) > LARGEST / 4) ? job.path(JobFields.LAST) : job.path();
 	}
 
-	/**
-	 * Whether the whole record has a size that grants and releases write.
-	 */
-	boolean isSmall() {
-		return new RawBsonDocument(this.fields, new BsonDocumentCodec()).getByteBuffer()
-			.remaining() <= JobFields.LARGEST_RECORD;
+	private static int size(@Nullable BsonValue value) {
+		return (value != null) ? size(new BsonDocument("value", value)) : 0;
+	}
+
+	private static int size(BsonDocument fields) {
+		return new RawBsonDocument(fields, new BsonDocumentCodec()).getByteBuffer().remaining();
 	}
 
 	BsonDocument fields() {
@@ -113,7 +116,7 @@ final class JobRecord {
 			}
 		}
 		BsonValue paused = this.fields.get(JobFields.PAUSED);
-		return new StoredJob(last(), runs, paused instanceof BsonDocument,
+		return new StoredJob(last(), runs, paused != null && !paused.isNull(),
 				(paused instanceof BsonDocument pause) ? text(pause, JobFields.BY) : null);
 	}
 
@@ -172,21 +175,6 @@ final class JobRecord {
 	static LockState stateOf(@Nullable LockDocument lock, long now) {
 		return (lock != null) ? new LockState(lock.holder(), lock.isTakenAt(now), lock.token())
 				: new LockState(null, false, 0);
-	}
-
-	/**
-	 * Up to where the path of a record leads: through objects, or through nothing yet.
-	 */
-	enum Place {
-
-		/** Something else is in the place of all records. */
-		NOWHERE,
-
-		/** Something else is in the place of the record. */
-		IN_JOBS,
-
-		IN_RECORD
-
 	}
 
 }

@@ -6,12 +6,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoWriteException;
 import dev.dblock.LockInfo;
 import dev.dblock.core.AcquireAnswer;
 import dev.dblock.core.AcquireRequest;
@@ -24,8 +24,6 @@ import dev.dblock.core.StoreTime;
 import dev.dblock.core.TransactionFence;
 import dev.dblock.job.JobStatus;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.MongoTransactionManager;
@@ -148,13 +146,7 @@ public final class MongoLockRepository implements LockRepository {
 	/** A transaction of the caller's is open meanwhile. */
 	private static final Duration LONGEST_SETTLEMENT = Duration.ofSeconds(1);
 
-	private static final int MOST_WARNINGS = 1000;
-
-	private static final Logger logger = LoggerFactory.getLogger(MongoLockRepository.class);
-
 	private final MongoLockSettings settings;
-
-	private final Set<String> malformedRecords = ConcurrentHashMap.newKeySet();
 
 	private final CappedCollections capped;
 
@@ -219,9 +211,6 @@ public final class MongoLockRepository implements LockRepository {
 		long sent = System.nanoTime();
 		Statements.Acquired acquired = execute("acquire the lock '" + request.key().name() + "'", request.timeout(),
 				(statements, store) -> acquire(statements, store, request));
-		if (acquired.malformed()) {
-			warnOfRecord(request);
-		}
 		if (acquired.fencePending() && this.settings.fenceTransactions()
 				&& acquired.answer() instanceof AcquireAnswer.Granted grant) {
 			return raiseFence(request.key().name(), grant, request.timeout().minusNanos(System.nanoTime() - sent),
@@ -230,28 +219,40 @@ public final class MongoLockRepository implements LockRepository {
 		return acquired.answer();
 	}
 
-	private void warnOfRecord(AcquireRequest request) {
-		String name = request.key().name();
-		if (this.malformedRecords.size() < MOST_WARNINGS && this.malformedRecords.add(name)) {
-			logger.warn("The run record of the job '{}' in the document of the lock '{}' (collection '{}') was changed"
-					+ " by hand or is too large. What is malformed is ignored, so the job goes on; a planned time that"
-					+ " cannot be read may run once more. Logged once for each lock", request.jobId(), name,
-					this.settings.collection());
-		}
-	}
-
 	private Statements.Acquired acquire(Statements statements, StoreRequest store, AcquireRequest request) {
 		this.capped.refuse(store);
 		this.indexes.lookAfter(store, request.timeout());
 		if (this.sessionsAreFenced) {
 			fences().indexes().lookAfter(store, request.timeout());
 		}
-		Statements.Acquired acquired = statements.acquire(store, request);
+		Statements.Acquired acquired = (request.firing() != null) ? acquireForJob(statements, store, request)
+				: statements.acquire(store, request);
 		if (acquired.created()) {
 			this.indexes.suspectDrop();
 			this.indexes.lookAfter(store, request.lease().dividedBy(4));
 		}
 		return acquired;
+	}
+
+	/**
+	 * A run record that was changed by hand makes the request fail, or is refused. It is
+	 * looked at only then, so that no other request has to check it.
+	 */
+	private static Statements.Acquired acquireForJob(Statements statements, StoreRequest store,
+			AcquireRequest request) {
+		JobFields job = new JobFields(request.jobId());
+		try {
+			Statements.Acquired acquired = statements.acquire(store, request);
+			if (!acquired.malformed() || !OperatorStatements.repairRecord(store, request.key().name(), job)) {
+				return acquired;
+			}
+		}
+		catch (MongoCommandException | MongoWriteException ex) {
+			if (!OperatorStatements.repairRecord(store, request.key().name(), job)) {
+				throw ex;
+			}
+		}
+		return statements.acquire(store, request);
 	}
 
 	private AcquireAnswer raiseFence(String name, AcquireAnswer.Granted grant, Duration timeout, TimeLimit limit) {

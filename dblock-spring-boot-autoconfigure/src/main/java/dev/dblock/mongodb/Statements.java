@@ -51,7 +51,7 @@ interface Statements {
 	 * @param answer the answer
 	 * @param created whether the document is new
 	 * @param fencePending whether a transaction of an earlier holder may be under way
-	 * @param malformed whether a part of the run record was ignored
+	 * @param malformed whether it was refused since no grant can use the run record
 	 */
 	record Acquired(AcquireAnswer answer, boolean created, boolean fencePending, boolean malformed) {
 
@@ -62,16 +62,14 @@ interface Statements {
 		static Acquired granted(LockDocument document, AcquireRequest request, int tokens, boolean created) {
 			long last = document.token();
 			JobRun run = null;
-			boolean malformed = false;
 			if (request.firing() != null) {
 				JobRecord record = document.job(new JobFields(request.jobId()));
 				StoredRun stored = record.last();
 				run = (stored != null && document.isHeldBy(stored.holder())) ? stored.toRun(request.jobId(), null)
 						: null;
-				malformed = !record.isWellFormed();
 			}
 			return new Acquired(new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt(), false, run),
-					created, document.isFencePending(), malformed);
+					created, document.isFencePending(), false);
 		}
 
 		/**
@@ -91,7 +89,7 @@ interface Statements {
 					: JobRecord.read(null, new JobFields(request.jobId()));
 			JobDecision decision = JobDecision.of(request, record.toJob(), JobRecord.stateOf(document, now), now);
 			return new Acquired(new AcquireAnswer.Refused(lock, decision.refusal()), false, false,
-					!record.isWellFormed());
+					record.malformed() != null);
 		}
 
 	}

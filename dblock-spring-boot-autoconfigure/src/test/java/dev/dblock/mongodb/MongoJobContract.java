@@ -40,7 +40,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 @ExtendWith(OutputCaptureExtension.class)
 abstract class MongoJobContract extends MongoLockRepositoryContract {
 
-	private static final String WARNING = "The run record of the job 'nightly' in the document of the lock 'stock'";
+	private static final String WARNING = "of the document of the lock 'stock' (collection";
 
 	private Document record() {
 		return stored("stock").get("jobs", Document.class).get(JOB, Document.class);
@@ -106,11 +106,10 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 			.append("started", past)
 			.append("outcome", "SUCCEEDED");
 		return Stream.concat(
-				Stream.of(arguments("jobs", "text"), arguments("jobs", List.of(1)), arguments("jobs", null),
-						arguments("jobs.nightly", "text"), arguments("jobs.nightly", 5),
-						arguments("jobs.nightly.last", "text"), arguments("jobs.nightly.last", List.of()),
-						arguments("jobs.nightly.last", new Document()), arguments("jobs.nightly.runs", "text"),
-						arguments("jobs.nightly.paused", true)),
+				Stream.of(arguments("jobs", "text"), arguments("jobs", List.of(1)), arguments("jobs.nightly", "text"),
+						arguments("jobs.nightly", 5), arguments("jobs.nightly.last", "text"),
+						arguments("jobs.nightly.last", List.of()), arguments("jobs.nightly.last", new Document()),
+						arguments("jobs.nightly.runs", "text")),
 				Stream
 					.of(new Document("planned", "now"), new Document("attempt", "one"), new Document("attempt", 1.5),
 							new Document("attempt", 1L))
@@ -135,7 +134,16 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		assertThat(ended(skip(at.plusSeconds(2)), RunOutcome.FAILED).attempt()).isEqualTo(1);
 		set("stock", field, value);
 		ended(JobFiring.of(JOB, new Schedule.FixedDelay(Duration.ZERO), true), RunOutcome.SUCCEEDED);
-		assertThat(output.toString()).containsOnlyOnce(WARNING);
+		assertThat(refused(skip(later)).reason()).isEqualTo(Reason.DONE);
+	}
+
+	@Test
+	void aJobWhosePauseWasChangedByHandIsPausedUntilItIsResumed() {
+		ended(skip(past(30)), RunOutcome.SUCCEEDED);
+		set("stock", "jobs.nightly.paused", true);
+		assertThat(refused(skip(past(20))).reason()).isEqualTo(Reason.PAUSED);
+		assertThat(this.locks.resumeJob("stock", JOB)).isTrue();
+		ended(skip(past(20)), RunOutcome.SUCCEEDED);
 	}
 
 	@ParameterizedTest
@@ -145,10 +153,27 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		ended(skip(at), RunOutcome.SUCCEEDED);
 		Object large = "x".repeat(100_000);
 		set("stock", "jobs.nightly." + field, field.equals("runs") ? List.of(new Document("x", large)) : large);
+		StoreRequest store = new StoreRequest(this.client.getDatabase(this.database), new LockCollection("locks"),
+				TIMEOUT);
+		assertThat(OperatorStatements.repairRecord(store, "stock", new JobFields(JOB))).isTrue();
+		assertThat(OperatorStatements.repairRecord(store, "stock", new JobFields(JOB))).isFalse();
+		assertThat(output.toString()).containsOnlyOnce(WARNING);
 		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
 		ended(skip(at.plusSeconds(1)), RunOutcome.SUCCEEDED);
-		assertThat(record().get("runs")).isEqualTo(List.of());
-		assertThat(output.toString()).containsOnlyOnce(WARNING);
+		assertThat(record().getList("runs", Document.class)).extracting((run) -> run.getDate("planned"))
+			.containsExactly(Date.from(at));
+	}
+
+	@Test
+	void nullInPlaceOfARecordIsNoRecord() {
+		for (String field : List.of("jobs", "jobs.nightly", "jobs.nightly.last", "jobs.nightly.runs",
+				"jobs.nightly.paused")) {
+			ended(skip(past(30)), RunOutcome.SUCCEEDED);
+			set("stock", field, null);
+			ended(skip(past(20)), RunOutcome.SUCCEEDED);
+			assertThat(refused(skip(past(25))).reason()).isEqualTo(Reason.DONE);
+			forget("stock");
+		}
 	}
 
 	@Test
