@@ -56,7 +56,7 @@ class DblockObservationAutoConfigurationTests {
 		LockRepository repository = mock(LockRepository.class, CALLS_REAL_METHODS);
 		given(repository.acquire(any())).willReturn(new AcquireAnswer.Granted(1, 1, Instant.EPOCH));
 		given(repository.renew(any(), any())).willReturn(Map.of());
-		given(repository.release(any(), any(), any(), any())).willReturn(true);
+		given(repository.release(any(), any(), any(), any(), any())).willReturn(true);
 		given(repository.find(any(), any())).willReturn(Optional.empty());
 		return repository;
 	}
@@ -93,7 +93,7 @@ class DblockObservationAutoConfigurationTests {
 			LockHandle handle = template.acquire("stock");
 			assertThat(registry.get("dblock.locks.held").gauge().value()).isEqualTo(1);
 			assertThat(registry.get("dblock.locks.waiting").gauge().value()).isZero();
-			given(context.getBean(LockRepository.class).release(any(), any(), any(), any())).willReturn(false);
+			given(context.getBean(LockRepository.class).release(any(), any(), any(), any(), any())).willReturn(false);
 			assertThat(handle.release()).isFalse();
 			assertThat(registry.get("dblock.leases.lost").tag("reason", "taken_over").functionCounter().count())
 				.isEqualTo(1);

@@ -53,7 +53,7 @@ class LockEventTests {
 
 	private void grant(boolean held) {
 		given(this.repository.acquire(any())).willReturn(new AcquireAnswer.Granted(7, 7, Instant.EPOCH));
-		given(this.repository.release(any(), any(), any(), any())).willReturn(held);
+		given(this.repository.release(any(), any(), any(), any(), any())).willReturn(held);
 	}
 
 	@Test
