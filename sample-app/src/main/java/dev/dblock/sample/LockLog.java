@@ -5,6 +5,8 @@ import dev.dblock.LockInfo;
 import dev.dblock.LockListener;
 import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
+import dev.dblock.job.JobRefusal;
+import dev.dblock.job.JobRefusal.Reason;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,17 +27,20 @@ class LockLog implements LockListener {
 
 	@Override
 	public void onUnavailable(LockRefusal refusal) {
+		logger.info("SKIPS     {}: {}", refusal.name(), reason(refusal));
+	}
+
+	private static String reason(LockRefusal refusal) {
+		JobRefusal job = refusal.job();
+		if (job != null && job.reason() == Reason.DONE && job.last() != null) {
+			return job.last().instance() + " has done the run of " + job.last().plannedAt();
+		}
 		LockInfo lock = refusal.holder();
-		if (lock == null) {
-			logger.info("SKIPS     {}", refusal.name());
+		if (lock == null || !lock.held()) {
+			return "the lock was not available";
 		}
-		else if (lock.held()) {
-			logger.info("SKIPS     {}: {} holds it since {}, for another {} ms if it is never heard of again",
-					refusal.name(), lock.acquirer(), lock.acquiredAt(), lock.remaining().toMillis());
-		}
-		else {
-			logger.info("SKIPS     {}: {} has done it just now", refusal.name(), lock.acquirer());
-		}
+		return lock.acquirer() + " holds it since " + lock.acquiredAt() + ", for another " + lock.remaining().toMillis()
+				+ " ms if it crashes now";
 	}
 
 	@Override
