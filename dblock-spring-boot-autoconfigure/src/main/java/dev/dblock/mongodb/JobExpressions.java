@@ -34,7 +34,20 @@ final class JobExpressions {
 	/** The planned time and the attempt; {@code null} if not due. */
 	private static final BsonString DUE = ref("$$due");
 
+	/** Whether the last run is one of this firing. */
+	private static final BsonString SAME = ref("$$same");
+
+	/** Whether the last planned time is open again. */
+	private static final BsonString OPEN = ref("$$open");
+
+	/** The fencing token of the grant. */
+	private static final BsonString TOKEN = ref("$$token");
+
 	private static final BsonString NOW = ref("$$NOW");
+
+	private static final BsonInt32 FIRST = new BsonInt32(1);
+
+	private static final BsonArray DATE_OR_MISSING = new BsonArray(List.of(text("date"), text("missing")));
 
 	private static final BsonString RUNNING = JobFields.RUNNING;
 
@@ -74,10 +87,30 @@ final class JobExpressions {
 	 * @return the expression
 	 */
 	BsonDocument replacement(BsonDocument free, BsonDocument grant) {
-		BsonDocument next = doc("$mergeObjects", ref("$$ROOT"),
-				grant.append(JobFields.JOBS, jobs(grant.getDocument(LockDocument.TOKEN))));
-		BsonDocument isGranted = doc("$and", free, doc("$ne", DUE, BsonNull.VALUE));
-		return doc("$let", doc("vars", doc("due", due())).append("in", doc("$cond", isGranted, next, ref("$$ROOT"))));
+		BsonDocument replacement;
+		if (this.firing.schedule() instanceof Schedule.Planned asked && !this.firing.rerun()) {
+			// The usual case, in few words: a server takes longer to read than to decide
+			BsonDocument attempt = doc("$cond", doc("$eq", this.planned, at(asked)), this.attempt, FIRST);
+			replacement = replacement(doc("$and", free, isDue(asked)), grant, at(asked), attempt);
+		}
+		else {
+			BsonDocument isDue = doc("$and", free, doc("$ne", DUE, BsonNull.VALUE));
+			replacement = let(doc("due", due()),
+					replacement(isDue, grant, ref("$$due." + JobFields.PLANNED), ref("$$due." + JobFields.ATTEMPT)));
+		}
+		return let(doc("same", doc("$eq", last(JobFields.FIRING), literal(this.firing.id()))).append("open", isOpen()),
+				replacement);
+	}
+
+	private BsonDocument replacement(BsonDocument isDue, BsonDocument grant, BsonValue planned, BsonValue attempt) {
+		BsonDocument token = doc("token", grant.getDocument(LockDocument.TOKEN));
+		grant.put(LockDocument.TOKEN, TOKEN);
+		grant.append(JobFields.JOBS, jobs(planned, attempt));
+		return doc("$cond", isDue, let(token, doc("$mergeObjects", ref("$$ROOT"), grant)), ref("$$ROOT"));
+	}
+
+	private static BsonDocument let(BsonDocument variables, BsonValue in) {
+		return doc("$let", doc("vars", variables).append("in", in));
 	}
 
 	/**
@@ -88,50 +121,64 @@ final class JobExpressions {
 			.append(this.job.path(JobFields.PAUSED), new BsonInt32(1));
 	}
 
+	/**
+	 * The rules of {@link #due()} for a planned time of which no crashed run is repeated.
+	 */
+	private BsonDocument isDue(Schedule.Planned asked) {
+		return doc("$and", doc("$not", isPaused()), doc("$not", isEarly(asked)), isReadable(),
+				doc("$or", doc("$lt", this.planned, at(asked)), isFarAhead(), SAME,
+						doc("$and", OPEN, doc("$eq", this.planned, at(asked)))));
+	}
+
 	private BsonDocument due() {
 		List<BsonValue> branches = new ArrayList<>();
-		branches.add(branch(isPresent(path(JobFields.PAUSED)), BsonNull.VALUE));
-		if (this.firing.schedule() instanceof Schedule.Planned asked
-				&& asked.at().toEpochMilli() > JobDecision.EARLIEST) {
-			branches
-				.add(branch(doc("$gt", date(asked.at().toEpochMilli() - JobDecision.EARLIEST), NOW), BsonNull.VALUE));
+		branches.add(branch(isPaused(), BsonNull.VALUE));
+		if (this.firing.schedule() instanceof Schedule.Planned asked) {
+			branches.add(branch(isEarly(asked), BsonNull.VALUE));
 		}
-		branches.add(branch(doc("$not", isPresent(this.last)), firstAttempt(planned(true))));
-		// Changed by hand: refused, so that the caller repairs it
-		branches.add(branch(doc("$not", hasType(this.planned, "date")), BsonNull.VALUE));
-		branches.add(branch(doc("$gt", this.planned, doc("$add", NOW, number(JobDecision.LATEST_STORED))),
-				firstAttempt(planned(true))));
-		branches.add(branch(isSame(), sameAttempt()));
+		branches.add(branch(doc("$not", isReadable()), BsonNull.VALUE));
+		branches
+			.add(branch(doc("$or", doc("$not", isPresent(this.planned)), isFarAhead()), attempt(planned(true), FIRST)));
+		branches.add(branch(SAME, sameAttempt()));
 		if (this.firing.rerun()) {
 			BsonDocument stopped = doc("$or", doc("$eq", this.outcome, text(RunOutcome.LOST.name())),
 					doc("$and", doc("$eq", this.outcome, RUNNING), doc("$not", isReleased())));
 			BsonDocument crashed = doc("$and", stopped,
 					doc("$lt", this.attempt, new BsonInt32(JobDecision.MOST_ATTEMPTS)));
-			branches.add(branch(crashed, attempt(this.planned, doc("$add", this.attempt, new BsonInt32(1)))));
-			branches.add(branch(doc("$and", isOpen(), doc("$gt", this.attempt, new BsonInt32(1))), sameAttempt()));
+			branches.add(branch(crashed, attempt(this.planned, doc("$add", this.attempt, FIRST))));
+			branches.add(branch(doc("$and", OPEN, doc("$gt", this.attempt, FIRST)), sameAttempt()));
 		}
 		if (this.firing.schedule() instanceof Schedule.Planned asked) {
-			branches.add(branch(doc("$and", isOpen(), doc("$eq", this.planned, at(asked))), sameAttempt()));
-			branches.add(branch(doc("$gt", at(asked), this.planned), firstAttempt(at(asked))));
+			branches.add(branch(doc("$and", OPEN, doc("$eq", this.planned, at(asked))), sameAttempt()));
+			branches.add(branch(doc("$lt", this.planned, at(asked)), attempt(at(asked), FIRST)));
 		}
 		else {
-			branches.add(branch(isOpen(), sameAttempt()));
-			branches.add(branch(doc("$lte", dueAt(), NOW), firstAttempt(planned(false))));
+			branches.add(branch(OPEN, sameAttempt()));
+			branches.add(branch(doc("$lte", dueAt(), NOW), attempt(planned(false), FIRST)));
 		}
 		return doc("$switch", doc("branches", new BsonArray(branches)).append("default", BsonNull.VALUE));
 	}
 
-	private BsonDocument isSame() {
-		return doc("$eq", last(JobFields.FIRING), literal(this.firing.id()));
+	private BsonDocument isPaused() {
+		return isPresent(path(JobFields.PAUSED));
 	}
 
-	private BsonDocument again() {
-		return doc("$and", isSame(), doc("$not", isOpen()));
+	private static BsonDocument isEarly(Schedule.Planned asked) {
+		return doc("$gt", date(asked.at().toEpochMilli() - JobDecision.EARLIEST), NOW);
+	}
+
+	/** What is not was changed by hand: refused, so that the caller repairs it. */
+	private BsonDocument isReadable() {
+		return doc("$in", doc("$type", this.planned), DATE_OR_MISSING);
+	}
+
+	private BsonDocument isFarAhead() {
+		return doc("$gt", this.planned, doc("$add", NOW, number(JobDecision.LATEST_STORED)));
 	}
 
 	/** As {@code StoredRun.isOpen()}. */
 	private BsonDocument isOpen() {
-		return doc("$and", doc("$eq", this.outcome, text(RunOutcome.ABANDONED.name())),
+		return doc("$and", doc("$eq", last(JobFields.OUTCOME), text(RunOutcome.ABANDONED.name())),
 				doc("$ne", last(JobFields.AGAIN), BsonBoolean.TRUE));
 	}
 
@@ -175,10 +222,6 @@ final class JobExpressions {
 		return doc("case", condition).append("then", then);
 	}
 
-	private BsonDocument firstAttempt(BsonValue planned) {
-		return attempt(planned, new BsonInt32(1));
-	}
-
 	private BsonDocument sameAttempt() {
 		return attempt(this.planned, this.attempt);
 	}
@@ -187,29 +230,28 @@ final class JobExpressions {
 		return doc(JobFields.PLANNED, planned).append(JobFields.ATTEMPT, attempt);
 	}
 
-	private BsonDocument jobs(BsonValue token) {
-		BsonDocument run = new BsonDocument(JobFields.PLANNED, ref("$$due." + JobFields.PLANNED))
-			.append(JobFields.ATTEMPT, ref("$$due." + JobFields.ATTEMPT))
+	private BsonDocument jobs(BsonValue planned, BsonValue attempt) {
+		BsonDocument run = new BsonDocument(JobFields.PLANNED, planned).append(JobFields.ATTEMPT, attempt)
 			.append(JobFields.FIRING, literal(this.firing.id()))
 			.append(JobFields.RUN_HOLDER, literal(this.request.key().holder()))
 			.append(JobFields.STARTED, NOW)
 			.append(JobFields.INSTANCE, literal(this.request.acquirer()))
-			.append(JobFields.RUN_TOKEN, token)
-			.append(JobFields.AGAIN, doc("$cond", again(), BsonBoolean.TRUE, ref("$$REMOVE")));
+			.append(JobFields.RUN_TOKEN, TOKEN)
+			.append(JobFields.AGAIN,
+					doc("$cond", doc("$and", SAME, doc("$not", OPEN)), BsonBoolean.TRUE, ref("$$REMOVE")));
 		BsonDocument next = doc(JobFields.LAST, run).append(JobFields.RUNS, runs());
 		return doc("$mergeObjects", ref("$" + JobFields.JOBS),
 				doc(this.job.key(), doc("$mergeObjects", ref("$" + this.job.path()), next)));
 	}
 
 	private BsonDocument runs() {
-		BsonDocument before = doc("$ifNull", path(JobFields.RUNS), new BsonArray());
-		BsonDocument moves = doc("$and", isPresent(this.last), doc("$not", isSame()), doc("$not", isOpen()));
-		BsonDocument end = doc("$cond", doc("$ne", this.outcome, RUNNING), BsonNull.VALUE, doc(JobFields.OUTCOME,
-				doc("$cond", isReleased(), text(RunOutcome.LOST.name()), text(RunOutcome.CRASHED.name()))));
-		BsonDocument moved = doc("$slice",
-				doc("$concatArrays", before, new BsonArray(List.of(doc("$mergeObjects", this.last, end)))),
+		BsonDocument end = doc("$cond", isReleased(), text(RunOutcome.LOST.name()), text(RunOutcome.CRASHED.name()));
+		BsonDocument ended = doc("$mergeObjects", this.last,
+				doc(JobFields.OUTCOME, doc("$ifNull", last(JobFields.OUTCOME), end)));
+		BsonDocument moves = doc("$and", isPresent(this.last), doc("$not", SAME), doc("$not", OPEN));
+		BsonDocument moved = doc("$cond", moves, new BsonArray(List.of(ended)), new BsonArray());
+		return doc("$slice", doc("$concatArrays", doc("$ifNull", path(JobFields.RUNS), new BsonArray()), moved),
 				new BsonInt32(-StoredJob.RUNS_BEFORE));
-		return doc("$cond", moves, moved, before);
 	}
 
 	private BsonString path(String field) {

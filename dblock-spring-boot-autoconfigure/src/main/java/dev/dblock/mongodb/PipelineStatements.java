@@ -197,8 +197,10 @@ final class PipelineStatements implements Statements {
 	private BsonDocument cleanUpAt(BsonValue unused, long keptForJob) {
 		BsonString earliest = ref("$$earliest");
 		BsonDocument latest = doc("$add", earliest, number(this.times.retentionSlack()));
-		BsonDocument sensible = doc("$cond", hasType(ref("$" + LockDocument.JOBS), "missing"), latest,
-				doc("$add", earliest, number(this.times.longestRetentionSlack())));
+		BsonDocument sensible = doc("$add", earliest, number(this.times.longestRetentionSlack()));
+		if (keptForJob == 0) {
+			sensible = doc("$cond", hasType(ref("$" + LockDocument.JOBS), "missing"), latest, sensible);
+		}
 		BsonDocument keep = doc("$and", doc("$gte", CLEAN_UP_AT, earliest), doc("$lte", CLEAN_UP_AT, sensible));
 		return doc("$let",
 				doc("vars", doc("earliest", doc("$add", unused, number(this.times.retention() + keptForJob))))

@@ -108,8 +108,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		return Stream.concat(
 				Stream.of(arguments("jobs", "text"), arguments("jobs", List.of(1)), arguments("jobs.nightly", "text"),
 						arguments("jobs.nightly", 5), arguments("jobs.nightly.last", "text"),
-						arguments("jobs.nightly.last", List.of()), arguments("jobs.nightly.last", new Document()),
-						arguments("jobs.nightly.runs", "text")),
+						arguments("jobs.nightly.last", List.of()), arguments("jobs.nightly.runs", "text")),
 				Stream
 					.of(new Document("planned", "now"), new Document("attempt", "one"), new Document("attempt", 1.5),
 							new Document("attempt", 1L))
