@@ -55,6 +55,16 @@ final class ObservedRepository implements LockRepository {
 	}
 
 	@Override
+	public boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout) {
+		return release(lease, minHoldLeft, FenceMark.KEEP, null, timeout);
+	}
+
+	@Override
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout) {
+		return release(lease, minHoldLeft, mark, null, timeout);
+	}
+
+	@Override
 	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
 			Duration timeout) {
 		return observe(LockActivity.RELEASE, LockSubject.lock(lease.name(), null, 0),
