@@ -21,7 +21,9 @@ enum Command {
 
 	MUTANTS("dblock broken in eight ways, each of which the judge must see", "seed", "only", "trial"),
 
-	MILLION("a million sections in four processes, undisturbed", "sections", "processes", "threads");
+	MILLION("a million sections in four processes, undisturbed", "sections", "processes", "threads"),
+
+	JOBS("scheduled jobs on five instances whose clocks differ, through faults", "duration", "seed", "only", "jobs");
 
 	private static final String FOLDER = "folder";
 

@@ -99,7 +99,7 @@ final class FaultRun {
 	History record(@Nullable FakeTime clocks, Course course, String classPath, List<String> properties)
 			throws Exception {
 		Stamps stamps = new Stamps(this.folder);
-		try (Cluster cluster = Cluster.startWithLinks(binaries(clocks));
+		try (Cluster cluster = Cluster.startWithLinks(binaries(this.mongod, clocks));
 				Network network = Network.start(this.toxiproxy, this.folder, cluster, this.workers);
 				MongoClient client = MongoClients.create(cluster.uri());
 				Fleet fleet = new Fleet(this.folder, uri(cluster), this.seed, clocks, classPath, properties)) {
@@ -127,14 +127,14 @@ final class FaultRun {
 	 * Two of the three servers have clocks that are off, by less together than the clock
 	 * allowance less 250 ms, which is what may be assumed.
 	 */
-	private List<Path> binaries(@Nullable FakeTime clocks) {
+	static List<Path> binaries(Path mongod, @Nullable FakeTime clocks) {
 		if (clocks == null) {
-			return List.of(this.mongod, this.mongod, this.mongod);
+			return List.of(mongod, mongod, mongod);
 		}
 		clocks.set("mongod-0", Duration.ZERO);
 		clocks.set("mongod-1", Duration.ofMillis(100));
 		clocks.set("mongod-2", Duration.ofMillis(-100));
-		return Stream.of("mongod-0", "mongod-1", "mongod-2").map((name) -> clocks.wrap(name, this.mongod)).toList();
+		return Stream.of("mongod-0", "mongod-1", "mongod-2").map((name) -> clocks.wrap(name, mongod)).toList();
 	}
 
 	private static String uri(Cluster cluster) {

@@ -1,17 +1,11 @@
 package dev.dblock.faults;
 
-import java.net.InetAddress;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
-
-import com.mongodb.WriteConcern;
-
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.mongodb.autoconfigure.MongoClientSettingsBuilderCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.MongoTransactionManager;
 
@@ -21,21 +15,12 @@ import org.springframework.data.mongodb.MongoTransactionManager;
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 @EnableConfigurationProperties(Mix.class)
+@Import(OwnRoute.class)
 class FaultWorkerConfiguration {
 
-	/**
-	 * The replica set tells all clients the same addresses. Each worker reaches them at
-	 * an address of the loopback network that is its own, where its own proxies are.
-	 */
 	@Bean
-	MongoClientSettingsBuilderCustomizer routeThroughOwnProxies(@Value("${faults.route}") String route,
-			@Value("${faults.connect-seconds:2}") int connectSeconds, TransactionMoments moments) {
-		return (settings) -> settings.inetAddressResolver((host) -> List.of(InetAddress.getByName(route)))
-			.writeConcern(WriteConcern.MAJORITY)
-			.addCommandListener(moments)
-			.applyToClusterSettings((cluster) -> cluster.serverSelectionTimeout(5, TimeUnit.SECONDS))
-			.applyToSocketSettings((socket) -> socket.connectTimeout(connectSeconds, TimeUnit.SECONDS)
-				.readTimeout(8, TimeUnit.SECONDS));
+	MongoClientSettingsBuilderCustomizer listenToTransactions(TransactionMoments moments) {
+		return (settings) -> settings.addCommandListener(moments);
 	}
 
 	@Bean

@@ -82,7 +82,10 @@ final class Faults {
 	 * something. One that never does is told of by the fleet.
 	 */
 	static void killWorker(World world, String kind) throws InterruptedException {
-		int worker = world.anyWorker();
+		killWorker(world, kind, world.anyWorker());
+	}
+
+	static void killWorker(World world, String kind, int worker) throws InterruptedException {
 		long begin = System.nanoTime();
 		world.fleet().kill(worker);
 		try {
@@ -108,12 +111,7 @@ final class Faults {
 
 	static void stopWriter(World world, String kind, Duration search, long millis, Moment... moments)
 			throws InterruptedException {
-		long end = System.nanoTime() + search.toNanos();
-		int worker = 0;
-		while (worker == 0 && System.nanoTime() < end) {
-			world.sleep(1);
-			worker = writer(world, moments);
-		}
+		int worker = awaitWriter(world, search, moments);
 		if (worker > 0) {
 			stopWorker(world, kind, worker, millis);
 		}
@@ -124,6 +122,20 @@ final class Faults {
 
 	private static void stopWriter(World world, String kind, Moment... moments) throws InterruptedException {
 		stopWriter(world, kind, world.between(SHORT_LEASE_MILLIS + 1500, SHORT_LEASE_MILLIS + 3000), moments);
+	}
+
+	/**
+	 * Look for a worker that is at a moment of its work.
+	 * @return its number; zero if none is found
+	 */
+	static int awaitWriter(World world, Duration search, Moment... moments) throws InterruptedException {
+		long end = System.nanoTime() + search.toNanos();
+		int worker = 0;
+		while (worker == 0 && System.nanoTime() < end) {
+			world.sleep(1);
+			worker = writer(world, moments);
+		}
+		return worker;
 	}
 
 	private static int writer(World world, Moment... moments) {

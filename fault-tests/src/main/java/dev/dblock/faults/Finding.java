@@ -1,6 +1,8 @@
 package dev.dblock.faults;
 
+import java.io.PrintStream;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * One thing that the judge looked at.
@@ -28,6 +30,12 @@ record Finding(String what, long count, boolean rule, List<String> examples) {
 
 	boolean passed() {
 		return !this.rule || this.count == 0;
+	}
+
+	void print(PrintStream out) {
+		String verdict = !this.rule ? "figure" : passed() ? "ok    " : "FAILED";
+		out.printf(Locale.ROOT, "%s  %s: %,d%n", verdict, this.what, this.count);
+		this.examples.forEach((example) -> out.println(example.indent(10).stripTrailing()));
 	}
 
 }

@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntPredicate;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -31,11 +33,20 @@ final class Fleet implements AutoCloseable {
 
 	private final String classPath;
 
+	private final Program program;
+
 	private final Map<Integer, Child> workers = new HashMap<>();
 
 	private final List<Life> lives = new ArrayList<>();
 
 	Fleet(Path folder, String uri, long seed, @Nullable FakeTime clocks, String classPath, List<String> properties) {
+		this(folder, uri, seed, clocks, classPath, properties, new Program(FaultWorker.class,
+				(worker) -> worker == WITH_CLOCK, (life) -> Records.haveBegun(folder, life.worker, life.life)));
+	}
+
+	Fleet(Path folder, String uri, long seed, @Nullable FakeTime clocks, String classPath, List<String> properties,
+			Program program) {
+		this.program = program;
 		this.folder = folder;
 		this.seed = seed;
 		this.clocks = clocks;
@@ -62,9 +73,9 @@ final class Fleet implements AutoCloseable {
 		arguments.addAll(this.properties);
 		arguments.addAll(List.of("--dblock.acquirer=" + name + "-" + life, "--faults.route=" + route(worker),
 				"--spring.mongodb.uri=${faults.uri}&appName=" + name));
-		Map<String, String> environment = (this.clocks != null && worker == WITH_CLOCK) ? this.clocks.environment(name)
-				: Map.of();
-		this.workers.put(worker, Child.startJvm(name, this.folder, options, environment, FaultWorker.class, arguments));
+		Map<String, String> environment = (this.clocks != null && this.program.hasClock.test(worker))
+				? this.clocks.environment(name) : Map.of();
+		this.workers.put(worker, Child.startJvm(name, this.folder, options, environment, this.program.main, arguments));
 		this.lives.add(new Life(worker, life, 0));
 	}
 
@@ -108,7 +119,14 @@ final class Fleet implements AutoCloseable {
 	}
 
 	private boolean hasBegun(Life life) {
-		return Records.haveBegun(this.folder, life.worker, life.life);
+		return this.program.hasBegun.test(life);
+	}
+
+	/**
+	 * Where the workers leave their records.
+	 */
+	Path folder() {
+		return this.folder;
 	}
 
 	List<Integer> numbers() {
@@ -128,6 +146,16 @@ final class Fleet implements AutoCloseable {
 	 * @param endNanos when it was killed; zero if it was not
 	 */
 	record Life(int worker, int life, long endNanos) {
+	}
+
+	/**
+	 * What the workers run.
+	 *
+	 * @param main the main class
+	 * @param hasClock which of them have clocks that can be set
+	 * @param hasBegun whether a process has begun to work
+	 */
+	record Program(Class<?> main, IntPredicate hasClock, Predicate<Life> hasBegun) {
 	}
 
 }

@@ -1,7 +1,7 @@
 package dev.dblock.faults;
 
 /**
- * Where a writer can be found, to be stopped there for longer than its lease.
+ * Where a worker can be found, to be stopped there for longer than its lease.
  */
 enum Moment {
 
@@ -27,7 +27,11 @@ enum Moment {
 	 * After its fence was written, before its commit is sent. Whoever takes over waits
 	 * for it.
 	 */
-	COMMIT;
+	COMMIT,
+	/**
+	 * In a run of a scheduled job.
+	 */
+	RUN;
 
 	static Moment before(Writing writing) {
 		return switch (writing) {

@@ -37,13 +37,7 @@ final class Report {
 		List<Finding> findings = new Judge(this.history).findings();
 		faults();
 		attempts();
-		for (Finding finding : findings) {
-			String verdict = !finding.rule() ? "figure" : finding.passed() ? "ok    " : "FAILED";
-			this.out.printf(Locale.ROOT, "%s  %s: %,d%n", verdict, finding.what(), finding.count());
-			if (finding.count() > 0) {
-				finding.examples().forEach((example) -> this.out.println(example.indent(10).stripTrailing()));
-			}
-		}
+		findings.forEach((finding) -> finding.print(this.out));
 		this.out.printf(Locale.ROOT, "longest time a free lock was left while somebody waited: %,d ms%n",
 				new FreeLocks(this.history).longestNanos() / 1_000_000);
 		new EmptyLocks(this.history).longest()

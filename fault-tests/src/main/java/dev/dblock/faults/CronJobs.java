@@ -1,0 +1,146 @@
+package dev.dblock.faults;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.job.JobPolicy;
+import dev.dblock.job.WhenCrashed;
+
+import org.springframework.beans.factory.BeanRegistrar;
+import org.springframework.beans.factory.BeanRegistry;
+import org.springframework.core.env.Environment;
+import org.springframework.scheduling.annotation.Scheduled;
+
+/**
+ * Jobs by cron, most of them each second. Half of them repeat what crashed.
+ */
+final class CronJobs implements BeanRegistrar {
+
+	static final String SKIPPED = "skip-";
+
+	static final String REPEATED = "rerun-";
+
+	/** A job whose planned times are further apart than an outage takes. */
+	static final String RARE = "rare";
+
+	static final int RARE_SECONDS = 15;
+
+	static final int LEASE_SECONDS = 3;
+
+	private static final String EACH_SECOND = "* * * * * *";
+
+	private static final String NAME = "#{#root.target.name}";
+
+	private static final long SHORT_MILLIS = 1;
+
+	/** So that faults find it while it runs. */
+	private static final long LONG_MILLIS = 300;
+
+	private static final long RARE_MILLIS = 2000;
+
+	@Override
+	public void register(BeanRegistry registry, Environment environment) {
+		int each = environment.getRequiredProperty("faults.jobs", Integer.class) / 2;
+		for (int i = 1; i <= each; i++) {
+			String skipped = SKIPPED + i;
+			String repeated = REPEATED + i;
+			long millis = (i == 1) ? LONG_MILLIS : SHORT_MILLIS;
+			registry.registerBean(skipped, Skipped.class,
+					(job) -> job.supplier((context) -> new Skipped(skipped, millis, context.bean(JobRecords.class))));
+			registry.registerBean(repeated, Repeated.class,
+					(job) -> job.supplier((context) -> new Repeated(repeated, millis, context.bean(JobRecords.class))));
+		}
+		registry.registerBean("rareJobs", Rare.class,
+				(job) -> job.supplier((context) -> new Rare(context.bean(JobRecords.class))));
+	}
+
+	/**
+	 * A job with a lock of its own.
+	 */
+	abstract static class Named {
+
+		private final String name;
+
+		private final long millis;
+
+		private final JobRecords records;
+
+		Named(String name, long millis, JobRecords records) {
+			this.name = name;
+			this.millis = millis;
+			this.records = records;
+		}
+
+		/**
+		 * The name of the lock.
+		 */
+		public String getName() {
+			return this.name;
+		}
+
+		void work() throws InterruptedException {
+			this.records.work(this.name, this.millis);
+		}
+
+	}
+
+	/**
+	 * A job whose crashed runs are not repeated.
+	 */
+	static class Skipped extends Named {
+
+		Skipped(String name, long millis, JobRecords records) {
+			super(name, millis, records);
+		}
+
+		@Scheduled(cron = EACH_SECOND)
+		@DistributedLock(name = NAME, leaseSeconds = LEASE_SECONDS)
+		void run() throws InterruptedException {
+			work();
+		}
+
+	}
+
+	/**
+	 * A job whose crashed runs are repeated.
+	 */
+	static class Repeated extends Named {
+
+		Repeated(String name, long millis, JobRecords records) {
+			super(name, millis, records);
+		}
+
+		@Scheduled(cron = EACH_SECOND)
+		@DistributedLock(name = NAME, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(whenCrashed = WhenCrashed.RERUN)
+		void run() throws InterruptedException {
+			work();
+		}
+
+	}
+
+	/**
+	 * Jobs that run seldom.
+	 */
+	static class Rare {
+
+		private final JobRecords records;
+
+		Rare(JobRecords records) {
+			this.records = records;
+		}
+
+		@Scheduled(cron = "*/" + RARE_SECONDS + " * * * * *")
+		@DistributedLock(name = SKIPPED + RARE, leaseSeconds = LEASE_SECONDS)
+		void skipped() throws InterruptedException {
+			this.records.work(SKIPPED + RARE, RARE_MILLIS);
+		}
+
+		@Scheduled(cron = "*/" + RARE_SECONDS + " * * * * *")
+		@DistributedLock(name = REPEATED + RARE, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(whenCrashed = WhenCrashed.RERUN)
+		void repeated() throws InterruptedException {
+			this.records.work(REPEATED + RARE, RARE_MILLIS);
+		}
+
+	}
+
+}

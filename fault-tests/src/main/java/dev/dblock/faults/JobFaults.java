@@ -1,0 +1,226 @@
+package dev.dblock.faults;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.dblock.faults.Fleet.Program;
+import dev.dblock.faults.JobEvent.What;
+import dev.dblock.testing.Cluster;
+
+/**
+ * Scheduled jobs on several instances whose clocks differ, through faults. Each round has
+ * workers and a database of its own, on the same servers.
+ */
+final class JobFaults {
+
+	private static final Duration START_LIMIT = Duration.ofMinutes(5);
+
+	private static final int STOP_SECONDS = 120;
+
+	private static final long ROUND_SECONDS = 100;
+
+	private static final long PERIODIC_SECONDS = 300;
+
+	private static final long SHEDLOCK_SECONDS = 60;
+
+	private static final int PERIODIC_WORKERS = 3;
+
+	/** Each instance has heard an answer of the servers then. */
+	private static final long WARM_UP_MILLIS = 2500;
+
+	private final Path mongod;
+
+	private final Path toxiproxy;
+
+	private final Path folder;
+
+	private final Options options;
+
+	private final Random random;
+
+	private final int jobs;
+
+	JobFaults(Path mongod, Path toxiproxy, Path folder, Options options) {
+		this.mongod = mongod;
+		this.toxiproxy = toxiproxy;
+		this.folder = folder;
+		this.options = options;
+		long seed = options.number("seed", System.nanoTime() & 0xFFFF_FFFFL);
+		System.out.println("seed " + seed);
+		this.random = new Random(seed);
+		this.jobs = (int) options.number("jobs", 20);
+	}
+
+	private List<JobRound> rounds() {
+		long duration = this.options.number("duration", -1);
+		if (duration == 0) {
+			return List.of(new JobRound("each fault once", "cron", JobRound.MIXED, JobCourses.eachOnce()));
+		}
+		long seconds = (duration > 0) ? duration : ROUND_SECONDS;
+		long periodic = (duration > 0) ? duration : PERIODIC_SECONDS;
+		long shedlock = (duration > 0) ? duration : SHEDLOCK_SECONDS;
+		return Stream
+			.of(new JobRound("clocks 350 ms apart", "cron", JobRound.CLOSE, JobCourses.quiet(seconds)),
+					new JobRound("clocks ten minutes apart", "cron", JobRound.APART, JobCourses.quiet(seconds)),
+					new JobRound("kills", "cron", JobRound.CLOSE, JobCourses.kills(seconds)),
+					new JobRound("pauses", "cron", JobRound.APART, JobCourses.stops(seconds)),
+					new JobRound("elections", "cron", JobRound.CLOSE, JobCourses.elections(seconds)),
+					new JobRound("outages", "cron", JobRound.APART, JobCourses.outages(seconds)),
+					new JobRound("periods", "periodic", JobRound.CLOSE.subList(0, PERIODIC_WORKERS),
+							JobCourses.killsOfLast(periodic)),
+					new JobRound("shedlock", "shedlock", JobRound.CLOSE, JobCourses.quiet(shedlock)))
+			.filter((round) -> round.name().contains(this.options.text("only", "")))
+			.toList();
+	}
+
+	/**
+	 * Run all rounds.
+	 * @return whether no rule was broken
+	 */
+	boolean run() throws Exception {
+		FakeTime clocks = FakeTime.find(this.folder).orElse(null);
+		if (clocks == null) {
+			System.out.println("LEFT OUT: all clocks are equal, because " + FakeTime.NOT_FOUND);
+		}
+		boolean passed = true;
+		List<JobRound> rounds = rounds();
+		int workers = rounds.stream().mapToInt(JobRound::workers).max().orElse(0);
+		try (Cluster cluster = Cluster.startWithLinks(FaultRun.binaries(this.mongod, clocks));
+				Network network = Network.start(this.toxiproxy, this.folder, cluster, workers);
+				MongoClient client = MongoClients.create(cluster.uri())) {
+			for (JobRound round : rounds) {
+				Path records = Files.createDirectories(this.folder.resolve(round.name().replace(' ', '-')));
+				passed &= judge(round, record(round, records, cluster, network, client));
+			}
+		}
+		return passed;
+	}
+
+	private JobHistory record(JobRound round, Path records, Cluster cluster, Network network, MongoClient client)
+			throws Exception {
+		String database = "jobs-" + round.name().replace(' ', '-');
+		FakeTime clocks = FakeTime.find(records).orElse(null);
+		for (int i = 0; clocks != null && i < round.workers(); i++) {
+			clocks.set("worker-" + (i + 1), round.clocks().get(i));
+		}
+		Program program = new Program(JobWorker.class,
+				(worker) -> clocks != null && !round.clocks().get(worker - 1).isZero(),
+				(life) -> JobRecords.haveBegun(records, life.worker(), life.life()));
+		List<String> properties = List.of("--spring.profiles.active=" + round.profile(), "--faults.jobs=" + this.jobs,
+				"--faults.database=" + database, "--spring.task.scheduling.pool.size=8");
+		Stamps stamps = new Stamps(records);
+		try (Fleet fleet = new Fleet(records, cluster.uri().replace("/?", "/" + database + "?"), 0, clocks,
+				System.getProperty("java.class.path"), properties, program)) {
+			World world = new World(cluster, client.getDatabase(database), fleet, network, clocks, stamps, this.random,
+					new FaultLog());
+			try (RunRecordWatch watch = new RunRecordWatch(cluster.uri(), database);
+					PrimaryProbe probe = new PrimaryProbe(cluster.uri(), database, world.log());
+					Standstills standstills = Standstills.watch(world.log())) {
+				IntStream.rangeClosed(1, round.workers()).forEach(fleet::start);
+				awaitReady(fleet);
+				world.sleep(WARM_UP_MILLIS);
+				long from = System.nanoTime();
+				round.course().run(world);
+				Faults.insist(cluster::heal);
+				long to = System.nanoTime();
+				world.sleep(JobJudge.TAKEN_AFTER_CRASH.plusSeconds(2).toMillis());
+				watch.read();
+				List<String> stuck = stop(stamps, fleet);
+				long epochNanos = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
+				return new JobHistory(JobRecords.read(records), watch.runs(), world.log().windows(), stuck, cronJobs(),
+						new Span(from, to), epochNanos);
+			}
+		}
+	}
+
+	private List<String> cronJobs() {
+		return IntStream.rangeClosed(1, this.jobs / 2)
+			.boxed()
+			.flatMap((number) -> Stream.of(CronJobs.SKIPPED + number, CronJobs.REPEATED + number))
+			.toList();
+	}
+
+	private static void awaitReady(Fleet fleet) throws InterruptedException {
+		long end = System.nanoTime() + START_LIMIT.toNanos();
+		for (int worker : fleet.numbers()) {
+			while (!fleet.isWorking(worker)) {
+				if (!fleet.worker(worker).isAlive() || System.nanoTime() > end) {
+					throw new IllegalStateException("worker " + worker + " does not work; its log says why");
+				}
+				Thread.sleep(50);
+			}
+		}
+	}
+
+	private static List<String> stop(Stamps stamps, Fleet fleet) throws InterruptedException {
+		stamps.stop();
+		List<String> stuck = new ArrayList<>(fleet.idle());
+		for (int worker : fleet.numbers()) {
+			Child child = fleet.worker(worker);
+			if (!child.await(STOP_SECONDS)) {
+				child.dumpThreads();
+				child.await(2);
+				stuck.add(child.name());
+			}
+		}
+		return stuck;
+	}
+
+	private boolean judge(JobRound round, JobHistory history) {
+		System.out.println();
+		System.out.println(round.name());
+		history.windows()
+			.stream()
+			.collect(Collectors.groupingBy(Window::kind, Collectors.counting()))
+			.forEach((kind, count) -> System.out.printf(Locale.ROOT, "        %s: %d times%n", kind, count));
+		return switch (round.profile()) {
+			case "cron" -> {
+				JobJudge judge = new JobJudge(history);
+				System.out.println("        " + judge.figures());
+				yield print(judge.findings());
+			}
+			case "periodic" -> {
+				PeriodJudge judge = new PeriodJudge(history);
+				System.out.println(judge.figures().indent(8).stripTrailing());
+				yield print(judge.findings());
+			}
+			default -> {
+				System.out.println("        " + runsOf(history));
+				yield true;
+			}
+		};
+	}
+
+	private static boolean print(List<Finding> findings) {
+		findings.forEach((finding) -> finding.print(System.out));
+		return findings.stream().allMatch(Finding::passed);
+	}
+
+	/**
+	 * On how many instances each second was run.
+	 */
+	private static String runsOf(JobHistory history) {
+		long from = history.millisOf(history.judged().from()) + 1000;
+		long to = history.millisOf(history.judged().to()) - 1000;
+		Map<String, Long> runs = history.events()
+			.stream()
+			.filter((event) -> event.what() == What.BEGUN && event.planned() >= from && event.planned() < to)
+			.collect(Collectors.groupingBy((event) -> event.job() + event.planned(), Collectors.counting()));
+		return "%,d planned times were run %,d times, %,d of them twice or more".formatted(runs.size(),
+				runs.values().stream().mapToLong(Long::longValue).sum(),
+				runs.values().stream().filter((count) -> count > 1).count());
+	}
+
+}

@@ -1,0 +1,129 @@
+package dev.dblock.faults;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockListener;
+import dev.dblock.faults.JobEvent.What;
+import dev.dblock.job.JobRun;
+
+/**
+ * What one process did for its jobs: a file to which each event is appended by a write of
+ * its own, so that a killed process leaves all of them.
+ */
+final class JobRecords implements LockListener {
+
+	private static final String PREFIX = "jobs-";
+
+	private final int worker;
+
+	private final int life;
+
+	private final Stamps stamps;
+
+	private final FileChannel file;
+
+	JobRecords(Path folder, int worker, int life, Stamps stamps) {
+		this.worker = worker;
+		this.life = life;
+		this.stamps = stamps;
+		try {
+			this.file = FileChannel.open(folder.resolve(PREFIX + worker + "-" + life + ".tsv"),
+					StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * The application has started.
+	 */
+	void ready() {
+		add(What.READY, "-", 0, 0, 0, 0);
+	}
+
+	/**
+	 * Do the work of a job for the planned time that its lock was granted for.
+	 * @param job the name of its lock
+	 * @param millis how long the work takes
+	 */
+	void work(String job, long millis) throws InterruptedException {
+		JobRun run = LockContext.run().orElseThrow();
+		this.stamps.beginWrite(this.worker, Moment.RUN);
+		try {
+			add(What.BEGUN, job, run);
+			TimeUnit.MILLISECONDS.sleep(millis);
+			add(What.ENDED, job, run);
+		}
+		finally {
+			this.stamps.endWrite(this.worker, Moment.RUN);
+		}
+	}
+
+	/**
+	 * Do the work of a job that knows of no planned time.
+	 * @param job the name of its lock
+	 * @param second the second of its own clock
+	 */
+	void workAt(String job, long second) {
+		add(What.BEGUN, job, second * 1000, 1, second * 1000, 0);
+	}
+
+	@Override
+	public void onReleased(LockHandle handle) {
+		handle.run().ifPresent((run) -> add(What.RELEASED, handle.name(), run));
+	}
+
+	private void add(What what, String job, JobRun run) {
+		add(what, job, run.plannedAt().toEpochMilli(), run.attempt(), run.startedAt().toEpochMilli(), run.token());
+	}
+
+	private void add(What what, String job, long planned, int attempt, long started, long token) {
+		JobEvent event = new JobEvent(what, this.worker, this.life, job, planned, attempt, started, token,
+				System.nanoTime());
+		try {
+			this.file.write(ByteBuffer.wrap((event.line() + "\n").getBytes(StandardCharsets.UTF_8)));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	static boolean haveBegun(Path folder, int worker, int life) {
+		Path file = folder.resolve(PREFIX + worker + "-" + life + ".tsv");
+		try {
+			return Files.exists(file) && Files.readString(file).contains(What.READY.name());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Read what all processes did, in the order of time.
+	 */
+	static List<JobEvent> read(Path folder) throws IOException {
+		List<JobEvent> events = new ArrayList<>();
+		try (Stream<Path> files = Files.list(folder)) {
+			for (Path file : files.filter((path) -> path.getFileName().toString().startsWith(PREFIX)).toList()) {
+				Files.readAllLines(file).forEach((line) -> events.add(JobEvent.parse(line)));
+			}
+		}
+		events.sort((one, other) -> Long.compare(one.nanos(), other.nanos()));
+		return events;
+	}
+
+}

@@ -1,0 +1,122 @@
+package dev.dblock.faults;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import dev.dblock.faults.JobEvent.What;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One grant of a planned time: what its worker did and what the servers recorded.
+ *
+ * @param job the job
+ * @param planned the planned time, in milliseconds
+ * @param attempt the number of the attempt
+ * @param started when it was granted, in milliseconds of the server's clock
+ * @param instance the instance that it was granted to
+ * @param begun when its work began, in {@code nanoTime}; zero if it never did
+ * @param ended when its work ended; zero if it never did
+ * @param released when its release was confirmed; zero if it was not
+ * @param recorded what the servers recorded; {@code null} if that was not seen
+ */
+record JobRunSeen(String job, long planned, int attempt, long started, String instance, long begun, long ended,
+		long released, @Nullable RecordedRun recorded) {
+
+	/**
+	 * All grants of a history, in the order of planned times and attempts.
+	 */
+	static List<JobRunSeen> in(JobHistory history) {
+		Map<String, JobRunSeen> runs = new LinkedHashMap<>();
+		for (RecordedRun run : history.recorded()) {
+			runs.put(run.job() + "/" + run.token(), new JobRunSeen(run.job(), run.planned(), run.attempt(),
+					run.started(), run.instance(), 0, 0, 0, run));
+		}
+		for (JobEvent event : history.events()) {
+			if (event.what() != What.READY) {
+				runs.merge(event.job() + "/" + event.token(), of(event), JobRunSeen::and);
+			}
+		}
+		List<JobRunSeen> sorted = new ArrayList<>(runs.values());
+		sorted.sort(Comparator.comparing(JobRunSeen::job)
+			.thenComparing(JobRunSeen::planned)
+			.thenComparing(JobRunSeen::attempt)
+			.thenComparing(JobRunSeen::started));
+		return sorted;
+	}
+
+	private static JobRunSeen of(JobEvent event) {
+		return new JobRunSeen(event.job(), event.planned(), event.attempt(), event.started(),
+				"worker-" + event.worker() + "-" + event.life(), (event.what() == What.BEGUN) ? event.nanos() : 0,
+				(event.what() == What.ENDED) ? event.nanos() : 0, (event.what() == What.RELEASED) ? event.nanos() : 0,
+				null);
+	}
+
+	private JobRunSeen and(JobRunSeen other) {
+		return new JobRunSeen(this.job, this.planned, this.attempt, this.started, this.instance,
+				Math.max(this.begun, other.begun), Math.max(this.ended, other.ended),
+				Math.max(this.released, other.released), this.recorded);
+	}
+
+	boolean isOf(int worker) {
+		return this.instance.startsWith("worker-" + worker + "-");
+	}
+
+	boolean isRepeatable() {
+		return this.job.startsWith(CronJobs.REPEATED);
+	}
+
+	boolean hasBegun() {
+		return this.begun != 0;
+	}
+
+	/**
+	 * Whether the servers know that it ended. What a worker was told is less: it gives up
+	 * a release that gets no answer.
+	 */
+	boolean isFinished() {
+		return (this.recorded != null) ? this.recorded.isFinished() : this.released != 0 && hasBegun();
+	}
+
+	/**
+	 * Whether the work was done, whatever the servers know.
+	 */
+	boolean isDone() {
+		return this.ended != 0 || isFinished();
+	}
+
+	boolean isAbandoned() {
+		return this.recorded != null && this.recorded.isAbandoned();
+	}
+
+	/**
+	 * The planned time that it was an attempt at.
+	 */
+	String plannedTime() {
+		return this.job + " at " + Instant.ofEpochMilli(this.planned);
+	}
+
+	/**
+	 * When the lock was free again, in {@code nanoTime}; never if that is not known.
+	 */
+	long free(JobHistory history) {
+		if (this.recorded == null) {
+			return (this.released != 0) ? this.released : Long.MAX_VALUE;
+		}
+		return (this.recorded.ended() != 0) ? history.nanosOf(this.recorded.ended()) : Long.MAX_VALUE;
+	}
+
+	String describe(JobHistory history) {
+		return "attempt %d on %s, granted %+d ms, begun %s, ended %s, released %s, recorded %s".formatted(this.attempt,
+				this.instance, this.started - this.planned, after(history, this.begun), after(history, this.ended),
+				after(history, this.released), (this.recorded != null) ? "'" + this.recorded.outcome() + "'" : "no");
+	}
+
+	private String after(JobHistory history, long nanos) {
+		return (nanos != 0) ? "%+d ms".formatted(history.millisOf(nanos) - this.planned) : "never";
+	}
+
+}

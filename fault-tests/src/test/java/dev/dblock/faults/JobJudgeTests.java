@@ -1,0 +1,173 @@
+package dev.dblock.faults;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import dev.dblock.faults.JobEvent.What;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the judge of scheduled jobs finds. The clock of the machine begins with the epoch.
+ */
+class JobJudgeTests {
+
+	private static final String SKIP = CronJobs.SKIPPED + 1;
+
+	private static final String RERUN = CronJobs.REPEATED + 1;
+
+	private static final int SECONDS = 60;
+
+	private static final int CRASHED_AT = 20;
+
+	private final List<JobEvent> events = new ArrayList<>();
+
+	private final List<RecordedRun> recorded = new ArrayList<>();
+
+	private final List<Window> windows = new ArrayList<>();
+
+	private static long nanos(long millis) {
+		return Duration.ofMillis(millis).toNanos();
+	}
+
+	private void event(What what, int worker, String job, long planned, int attempt, long started, long millis) {
+		this.events.add(new JobEvent(what, worker, 1, job, planned, attempt, started, started, nanos(millis)));
+	}
+
+	private void record(int worker, String job, long planned, int attempt, long started, String outcome) {
+		this.recorded.add(new RecordedRun(job, planned, attempt, started,
+				(outcome.isEmpty() || outcome.equals("CRASHED")) ? 0 : started + 3, outcome, "worker-" + worker + "-1",
+				started));
+	}
+
+	private void run(int worker, String job, long planned, int attempt, long started) {
+		event(What.BEGUN, worker, job, planned, attempt, started, started + 1);
+		event(What.ENDED, worker, job, planned, attempt, started, started + 2);
+		event(What.RELEASED, worker, job, planned, attempt, started, started + 4);
+		record(worker, job, planned, attempt, started, "SUCCEEDED");
+	}
+
+	private void runAll(int... exceptions) {
+		for (String job : List.of(SKIP, RERUN)) {
+			for (int second = 1; second <= SECONDS; second++) {
+				long planned = second * 1000L;
+				if (Arrays.stream(exceptions).noneMatch((exception) -> exception * 1000L == planned)) {
+					run(1 + second % 2, job, planned, 1, planned + 5);
+				}
+			}
+		}
+	}
+
+	/** A run of the first worker that does not end; its lease does after 3.5 s. */
+	private void crash(String job) {
+		long planned = CRASHED_AT * 1000L;
+		event(What.BEGUN, 1, job, planned, 1, planned + 5, planned + 6);
+		record(1, job, planned, 1, planned + 5, "CRASHED");
+		this.windows.add(new Window(JobCourses.KILLED, 1, nanos(planned + 200), nanos(planned + 9000)));
+	}
+
+	private List<String> broken() {
+		JobHistory history = new JobHistory(this.events, this.recorded, this.windows, List.of(), List.of(SKIP, RERUN),
+				new Span(nanos(2500), nanos(SECONDS * 1000L)), 0);
+		return new JobJudge(history).findings()
+			.stream()
+			.filter((finding) -> !finding.passed())
+			.map(Finding::what)
+			.toList();
+	}
+
+	@Test
+	void oneRunForEachSecondPasses() {
+		runAll();
+		assertThat(broken()).isEmpty();
+	}
+
+	@Test
+	void plannedTimeThatRanTwiceIsFound() {
+		runAll();
+		run(2, SKIP, 30_000, 1, 30_200);
+		assertThat(broken()).contains("planned times with SKIP that were run twice", "attempts that were run twice");
+	}
+
+	@Test
+	void secondWithoutRunIsFound() {
+		runAll(30);
+		assertThat(broken()).containsExactly("planned times that were missed though nothing happened");
+	}
+
+	@Test
+	void secondWithoutRunIsExcusedByServersThatWereAway() {
+		runAll(30);
+		this.windows.add(new Window("servers away", 0, nanos(25_000), nanos(31_000)));
+		assertThat(broken()).isEmpty();
+	}
+
+	@Test
+	void killOfAWorkerExcusesOnlyWhatItsLeaseBlocked() {
+		runAll(20, 21, 22, 23);
+		crash(SKIP);
+		run(2, RERUN, 20_000, 1, 20_005);
+		assertThat(broken()).containsExactly("planned times that were missed though nothing happened");
+		for (int second = 21; second <= 23; second++) {
+			run(2, RERUN, second * 1000L, 1, second * 1000L + 5);
+		}
+		assertThat(broken()).isEmpty();
+	}
+
+	@Test
+	void crashedRunThatIsNotRepeatedIsFound() {
+		runAll(20, 21, 22, 23);
+		for (int second = 20; second <= 23; second++) {
+			run(2, SKIP, second * 1000L, 1, second * 1000L + 5);
+		}
+		crash(RERUN);
+		assertThat(broken()).containsExactly("planned times with RERUN that were begun and lost",
+				"crashed runs with RERUN that were not repeated within lease + allowance + 1 s");
+		run(2, RERUN, 20_000, 2, 23_700);
+		assertThat(broken()).isEmpty();
+	}
+
+	@Test
+	void lateRepetitionIsFound() {
+		runAll(20, 21, 22, 23, 24);
+		for (int second = 20; second <= 24; second++) {
+			run(2, SKIP, second * 1000L, 1, second * 1000L + 5);
+		}
+		crash(RERUN);
+		run(2, RERUN, 20_000, 2, 24_900);
+		assertThat(broken())
+			.containsExactly("crashed runs with RERUN that were not repeated within lease + allowance + 1 s");
+	}
+
+	@Test
+	void repetitionOfWhatWasFinishedIsFound() {
+		runAll();
+		run(2, RERUN, 30_000, 2, 30_200);
+		assertThat(broken())
+			.containsExactly("planned times with RERUN that were repeated although they were finished");
+	}
+
+	@Test
+	void releaseWithoutAnAnswerIsNoEnd() {
+		runAll(20);
+		run(2, SKIP, 20_000, 1, 20_005);
+		event(What.BEGUN, 1, RERUN, 20_000, 1, 20_005, 20_006);
+		event(What.ENDED, 1, RERUN, 20_000, 1, 20_005, 20_007);
+		event(What.RELEASED, 1, RERUN, 20_000, 1, 20_005, 20_900);
+		record(1, RERUN, 20_000, 1, 20_005, "CRASHED");
+		run(2, RERUN, 20_000, 2, 20_950);
+		assertThat(broken()).isEmpty();
+	}
+
+	@Test
+	void runAheadOfItsPlannedTimeIsFound() {
+		runAll(30);
+		run(1, SKIP, 30_000, 1, 29_740);
+		run(1, RERUN, 30_000, 1, 29_760);
+		assertThat(broken()).containsExactly("runs that began more than 250 ms before their planned time");
+	}
+
+}
