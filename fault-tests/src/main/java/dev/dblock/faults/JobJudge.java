@@ -224,12 +224,14 @@ final class JobJudge {
 	}
 
 	/**
-	 * Whether a run of another planned time had the lock when a planned time was due.
+	 * Whether a run of an earlier planned time had the lock when a planned time was due, or
+	 * was granted it so late that it had it while the planned time was asked for.
 	 */
 	private boolean isOverlapped(List<JobRunSeen> runs, long planned) {
 		long due = this.history.nanosOf(planned);
 		return runs.stream()
-			.anyMatch((run) -> run.planned() != planned && this.history.nanosOf(run.started() - OFF_MILLIS) < due
+			.anyMatch((run) -> run.planned() < planned
+					&& this.history.nanosOf(run.started() - OFF_MILLIS) < due + BEFORE.toNanos()
 					&& run.free(this.history) > due && isLatestBefore(runs, run, due));
 	}
 

@@ -100,13 +100,15 @@ record JobRunSeen(String job, long planned, int attempt, long started, String in
 	}
 
 	/**
-	 * When the lock was free again, in {@code nanoTime}; never if that is not known.
+	 * When the lock was free again and its worker knew, in {@code nanoTime}; never if that is
+	 * not known.
 	 */
 	long free(JobHistory history) {
 		if (this.recorded == null) {
 			return (this.released != 0) ? this.released : Long.MAX_VALUE;
 		}
-		return (this.recorded.ended() != 0) ? history.nanosOf(this.recorded.ended()) : Long.MAX_VALUE;
+		return (this.recorded.ended() != 0) ? Math.max(this.released, history.nanosOf(this.recorded.ended()))
+				: Long.MAX_VALUE;
 	}
 
 	String describe(JobHistory history) {
