@@ -224,8 +224,8 @@ final class JobJudge {
 	}
 
 	/**
-	 * Whether a run of an earlier planned time had the lock when a planned time was due, or
-	 * was granted it so late that it had it while the planned time was asked for.
+	 * Whether a run of an earlier planned time had the lock when a planned time was due,
+	 * or was granted it so late that it had it while the planned time was asked for.
 	 */
 	private boolean isOverlapped(List<JobRunSeen> runs, long planned) {
 		long due = this.history.nanosOf(planned);

@@ -100,8 +100,8 @@ record JobRunSeen(String job, long planned, int attempt, long started, String in
 	}
 
 	/**
-	 * When the lock was free again and its worker knew, in {@code nanoTime}; never if that is
-	 * not known.
+	 * When the lock was free again and its worker knew, in {@code nanoTime}; never if
+	 * that is not known.
 	 */
 	long free(JobHistory history) {
 		if (this.recorded == null) {

@@ -21,8 +21,8 @@ record RecordedRun(String job, long planned, int attempt, long started, long end
 	 * An attempt that was abandoned leaves the record when the next one is granted.
 	 */
 	RecordedRun abandoned() {
-		return new RecordedRun(this.job, this.planned, this.attempt, this.started, this.ended, ABANDONED,
-				this.instance, this.token);
+		return new RecordedRun(this.job, this.planned, this.attempt, this.started, this.ended, ABANDONED, this.instance,
+				this.token);
 	}
 
 	boolean isOpen() {

@@ -85,8 +85,8 @@ final class RunRecordWatch implements AutoCloseable {
 		Map<Long, RecordedRun> known = this.runs.computeIfAbsent(name, (key) -> new HashMap<>());
 		present.forEach((run) -> known.put(run.token(), run));
 		long oldest = present.stream().mapToLong(RecordedRun::token).min().orElse(0);
-		known.replaceAll((token, run) -> (run.isOpen() && token > oldest && !present.contains(run)) ? run.abandoned()
-				: run);
+		known.replaceAll(
+				(token, run) -> (run.isOpen() && token > oldest && !present.contains(run)) ? run.abandoned() : run);
 	}
 
 	private static RecordedRun recorded(String job, Document run) {

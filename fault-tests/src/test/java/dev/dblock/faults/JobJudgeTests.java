@@ -146,8 +146,7 @@ class JobJudgeTests {
 	void repetitionOfWhatWasFinishedIsFound() {
 		runAll();
 		run(2, RERUN, 30_000, 2, 30_200);
-		assertThat(broken())
-			.containsExactly("planned times with RERUN that were repeated although they were finished");
+		assertThat(broken()).containsExactly("planned times with RERUN that were repeated although they were finished");
 	}
 
 	@Test
