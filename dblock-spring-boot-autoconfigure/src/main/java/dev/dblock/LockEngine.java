@@ -4,6 +4,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
+import dev.dblock.job.JobStatus;
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
@@ -243,6 +246,17 @@ public interface LockEngine {
 	 * @return its state, or empty when it was never acquired or has been cleaned up
 	 */
 	Optional<LockInfo> inspect(String name);
+
+	/**
+	 * Read the run record of a job.
+	 * @param name the name of its lock as the application says it
+	 * @param jobId the id of the job; {@code null} for the full name of the lock
+	 * @return the record, or empty if nothing is stored under the name
+	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
+	 */
+	default Optional<JobStatus> findJob(String name, @Nullable String jobId) {
+		return Optional.empty();
+	}
 
 	/**
 	 * Look at all locks with this engine's prefix.

@@ -4,8 +4,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 import dev.dblock.interceptor.JobMethods;
-import dev.dblock.job.WhenCrashed;
 import dev.dblock.job.schedule.JobSchedulingConfigurer;
+import dev.dblock.job.schedule.JobSettings;
 import dev.dblock.job.schedule.ScheduledJobs;
 import org.jspecify.annotations.Nullable;
 
@@ -40,15 +40,12 @@ public final class DblockJobsAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static ScheduledJobs dblockScheduledJobs(Environment environment) {
-		Map<String, WhenCrashed> whenCrashed = new LinkedHashMap<>();
+		Map<String, JobSettings> settings = new LinkedHashMap<>();
 		Binder.get(environment)
 			.bind(PREFIX, Bindable.mapOf(String.class, DblockProperties.Job.class), new OnlySingleJobs())
-			.ifBound((jobs) -> jobs.forEach((id, job) -> {
-				if (job.getWhenCrashed() != null) {
-					whenCrashed.put(id, job.getWhenCrashed());
-				}
-			}));
-		return new ScheduledJobs(whenCrashed);
+			.ifBound((jobs) -> jobs.forEach((id, job) -> settings.put(id,
+					new JobSettings(job.getWhenCrashed(), job.getWhenMissed(), job.getStartWithin()))));
+		return new ScheduledJobs(settings);
 	}
 
 	@Bean

@@ -7,6 +7,7 @@ import java.util.Map;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.job.WhenCrashed;
+import dev.dblock.job.WhenMissed;
 import dev.dblock.mongodb.StatementDialect;
 import org.jspecify.annotations.Nullable;
 
@@ -225,12 +226,38 @@ public class DblockProperties {
 		 */
 		private @Nullable WhenCrashed whenCrashed;
 
+		/**
+		 * What happens to planned times at which no instance was there to run the job.
+		 */
+		private @Nullable WhenMissed whenMissed;
+
+		/**
+		 * How long after its planned time the job can start.
+		 */
+		private @Nullable Duration startWithin;
+
 		public @Nullable WhenCrashed getWhenCrashed() {
 			return this.whenCrashed;
 		}
 
 		public void setWhenCrashed(@Nullable WhenCrashed whenCrashed) {
 			this.whenCrashed = whenCrashed;
+		}
+
+		public @Nullable WhenMissed getWhenMissed() {
+			return this.whenMissed;
+		}
+
+		public void setWhenMissed(@Nullable WhenMissed whenMissed) {
+			this.whenMissed = whenMissed;
+		}
+
+		public @Nullable Duration getStartWithin() {
+			return this.startWithin;
+		}
+
+		public void setStartWithin(@Nullable Duration startWithin) {
+			this.startWithin = startWithin;
 		}
 
 	}

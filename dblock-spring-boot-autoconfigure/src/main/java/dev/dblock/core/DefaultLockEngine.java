@@ -18,6 +18,8 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.job.JobStatus;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.reactive.TransactionContext;
 
@@ -319,6 +321,12 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	@Override
 	public boolean forceReleaseNow(String name) {
 		return this.repository.forceReleaseNow(fullName(name));
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(String name, @Nullable String jobId) {
+		String fullName = fullName(name);
+		return this.repository.findJob(fullName, (jobId != null) ? jobId : fullName);
 	}
 
 	/**

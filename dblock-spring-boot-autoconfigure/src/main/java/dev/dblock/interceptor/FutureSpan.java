@@ -13,6 +13,8 @@ import dev.dblock.LockUnavailableException;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
+
 /**
  * The lock lives until the future that the method returns has completed.
  */
@@ -47,18 +49,20 @@ final class FutureSpan implements LockSpan {
 	}
 
 	/**
-	 * What the caller gets: the method may be skipped because the application closes.
+	 * What the caller gets: the method may be skipped because the application closes, or
+	 * since the scheduler asks again for a store that could not be asked.
 	 */
 	private static @Nullable Object answer(LockCall call, @Nullable CompletionStage<?> result) {
-		if (failure(result) instanceof LockShutdownException shutdown) {
-			try {
+		Throwable failure = failure(result);
+		try {
+			if (failure instanceof LockShutdownException shutdown) {
 				return call.answer(shutdown);
 			}
-			catch (LockShutdownException ex) {
-				return result;
-			}
+			return (failure instanceof DataAccessException unanswered) ? call.answer(unanswered) : result;
 		}
-		return result;
+		catch (LockShutdownException | DataAccessException ex) {
+			return result;
+		}
 	}
 
 	private static @Nullable Throwable failure(@Nullable CompletionStage<?> result) {

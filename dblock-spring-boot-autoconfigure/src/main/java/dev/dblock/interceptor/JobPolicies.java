@@ -1,12 +1,15 @@
 package dev.dblock.interceptor;
 
+import java.time.Duration;
 import java.util.Objects;
 
 import dev.dblock.LockEngine;
 import dev.dblock.LockOptions;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.WhenCrashed;
+import dev.dblock.job.WhenMissed;
 import dev.dblock.job.schedule.JobDeclaration;
+import dev.dblock.job.schedule.JobSettings;
 import dev.dblock.job.schedule.ScheduledJobs;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +28,11 @@ final class JobPolicies {
 	private static final String SEVERAL_LOCKS = "a planned time needs a lock of its own, but the method has several;"
 			+ " declare the others on a method that it calls";
 
+	private static final String UNKNOWN_LOCK = "whenMissed = RUN needs the run record at the start, but only a call"
+			+ " determines the name of the lock; give the lock a name without expressions";
+
+	private static final Duration START_WITHIN = Duration.ofHours(1);
+
 	private final ScheduledJobs jobs;
 
 	private final StringValueResolver placeholders;
@@ -36,7 +44,8 @@ final class JobPolicies {
 
 	/**
 	 * What is declared for a method that is a job.
-	 * @throws IllegalArgumentException if its id has a placeholder that is not known
+	 * @throws IllegalArgumentException if an attribute is invalid or has a placeholder
+	 * that is not known
 	 */
 	JobDeclaration declaration(LockOperation operation) {
 		JobPolicy policy = MergedAnnotations.from(operation.method().method(), SearchStrategy.TYPE_HIERARCHY)
@@ -48,18 +57,47 @@ final class JobPolicies {
 			id = null;
 		}
 		MethodLock lock = operation.locks().get(0);
-		WhenCrashed whenCrashed = this.jobs.whenCrashed((id != null) ? id : lock.name().template());
+		JobSettings settings = this.jobs.settings((id != null) ? id : lock.name().template());
+		WhenCrashed whenCrashed = settings.whenCrashed();
 		if (whenCrashed == null) {
 			whenCrashed = (policy != null) ? policy.whenCrashed() : WhenCrashed.SKIP;
+		}
+		WhenMissed whenMissed = settings.whenMissed();
+		if (whenMissed == null) {
+			whenMissed = (policy != null) ? policy.whenMissed() : WhenMissed.SKIP;
 		}
 		String name = (lock.name() instanceof LockName.Constant constant) ? constant.text() : null;
 		LockEngine engine = Objects.requireNonNull(operation.engine());
 		// The mock of a test returns null
 		LockOptions options = Objects.requireNonNullElse(
 				engine.withSettings((name != null) ? name : lock.name().sample(), lock.options()), lock.options());
+		String obstacle = (operation.locks().size() > 1) ? SEVERAL_LOCKS : null;
+		if (obstacle == null && whenMissed == WhenMissed.RUN && name == null) {
+			obstacle = UNKNOWN_LOCK;
+		}
+		String jobId = id;
 		return new JobDeclaration(id, (id == null && name != null) ? engine.fullName(name) : id,
-				whenCrashed == WhenCrashed.RERUN, options.waitUpTo(), options.minHold(),
-				(operation.locks().size() > 1) ? SEVERAL_LOCKS : null);
+				whenCrashed == WhenCrashed.RERUN, whenMissed == WhenMissed.RUN, startWithin(policy, settings),
+				(name != null) ? () -> engine.findJob(name, jobId) : null, options.waitUpTo(), options.minHold(),
+				obstacle);
+	}
+
+	private Duration startWithin(@Nullable JobPolicy policy, JobSettings settings) {
+		Duration startWithin = settings.startWithin();
+		if (startWithin == null && policy != null) {
+			startWithin = new LockDurations(this.placeholders).resolve("startWithin", policy.startWithinSeconds(),
+					policy.startWithinString());
+		}
+		if (startWithin == null) {
+			return START_WITHIN;
+		}
+		if (startWithin.compareTo(Duration.ofMillis(1)) < 0
+				|| startWithin.compareTo(Duration.ofNanos(Long.MAX_VALUE)) > 0) {
+			throw new IllegalArgumentException(("its startWithin of %s must be at least a millisecond and at most 292"
+					+ " years; leave it out for an hour")
+				.formatted(startWithin));
+		}
+		return startWithin;
 	}
 
 }

@@ -1,5 +1,6 @@
 package dev.dblock.interceptor;
 
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -21,6 +22,8 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
+import org.springframework.dao.DataAccessException;
+
 /**
  * One call of a locked method: the locks that it needs, as if they were one, and what it
  * answers without them.
@@ -41,7 +44,8 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 
 	private final @Nullable ScheduledCall scheduled;
 
-	private volatile boolean begun;
+	/** Whether the lock was granted or refused. */
+	private volatile boolean answered;
 
 	private LockCall(LockOperation operation, MethodInvocation invocation, LockTemplate locks, String name,
 			LockOptions options, @Nullable Several several, @Nullable ScheduledCall scheduled) {
@@ -74,9 +78,12 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	private static LockOptions options(MethodInvocation invocation, MethodLock lock,
 			@Nullable ScheduledCall scheduled) {
 		JobMethod job = (scheduled != null) ? JobCarrier.job(invocation) : null;
-		JobFiring firing = (scheduled != null && job != null)
-				? scheduled.firing(job.declaration().id(), job.declaration().rerun()) : null;
-		return (firing != null) ? lock.options().firing(firing) : lock.options();
+		JobFiring firing = (scheduled != null && job != null) ? scheduled.firing(job.declaration()) : null;
+		if (scheduled == null || firing == null) {
+			return lock.options();
+		}
+		LockOptions options = lock.options().firing(firing);
+		return scheduled.isRepeated() ? options.waitUpTo(Duration.ZERO) : options;
 	}
 
 	private static @Nullable LockCall ofSeveral(LockOperation operation, Supplier<LockTemplate> template,
@@ -133,7 +140,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	 * The method is about to be called.
 	 */
 	void begin() {
-		this.begun = true;
+		this.answered = true;
 	}
 
 	boolean isScheduled() {
@@ -153,6 +160,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	@Override
 	@SuppressWarnings("NullAway")
 	public @Nullable Object unavailable(LockRefusal refusal) throws Throwable {
+		this.answered = true;
 		if (this.scheduled != null && this.scheduled.refused(refusal)) {
 			WhenRefused.Skip.log(Level.DEBUG, this.operation.method(), refusal);
 			return this.operation.span().skipped();
@@ -166,10 +174,21 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	 * had begun
 	 */
 	@Nullable Object answer(LockShutdownException shutdown) {
-		if (this.begun) {
+		if (this.answered) {
 			throw shutdown;
 		}
 		return this.operation.unavailable(setFor(shutdown.name()), isByOtherCode()).answer(shutdown);
+	}
+
+	/**
+	 * The answer to a call whose lock the store could not be asked for.
+	 * @throws DataAccessException unless the scheduler asks again
+	 */
+	@Nullable Object answer(DataAccessException failure) {
+		if (this.answered || this.scheduled == null || !this.scheduled.failed(failure)) {
+			throw failure;
+		}
+		return this.operation.span().skipped();
 	}
 
 	private boolean isByOtherCode() {

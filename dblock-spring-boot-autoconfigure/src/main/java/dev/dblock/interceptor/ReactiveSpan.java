@@ -17,6 +17,7 @@ import reactor.util.context.ContextView;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import org.springframework.core.ReactiveAdapter;
+import org.springframework.dao.DataAccessException;
 
 /**
  * The lock lives from each subscription to what the method returns until its end. The
@@ -59,7 +60,9 @@ final class ReactiveSpan implements LockSpan {
 		Publisher<Object> locked = this.adapter.isMultiValue()
 				? locks.executeMany(call.name(), call.options(), work, fallback)
 				: locks.execute(call.name(), call.options(), work, fallback);
-		return Flux.from(locked).onErrorResume(LockShutdownException.class, (shutdown) -> answer(call, shutdown));
+		return Flux.from(locked)
+			.onErrorResume(LockShutdownException.class, (shutdown) -> answer(() -> call.answer(shutdown)))
+			.onErrorResume(DataAccessException.class, (failure) -> answer(() -> call.answer(failure)));
 	}
 
 	private static Flux<Object> granted(LockCall call, Flux<Object> work) {
@@ -69,11 +72,11 @@ final class ReactiveSpan implements LockSpan {
 		}) : work;
 	}
 
-	private Publisher<Object> answer(LockCall call, LockShutdownException shutdown) {
+	private Publisher<Object> answer(Supplier<@Nullable Object> answer) {
 		try {
-			return publisher(call.answer(shutdown));
+			return publisher(answer.get());
 		}
-		catch (LockShutdownException ex) {
+		catch (LockShutdownException | DataAccessException ex) {
 			return Mono.error(ex);
 		}
 	}

@@ -13,6 +13,8 @@ import dev.dblock.LockTemplate;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
+
 /**
  * The lock lives until the method returns.
  */
@@ -55,6 +57,9 @@ final class ReturnSpan implements LockSpan {
 						() -> this.results.ended(operation.method(), call.proceed()), call);
 		}
 		catch (LockShutdownException ex) {
+			return call.answer(ex);
+		}
+		catch (DataAccessException ex) {
 			return call.answer(ex);
 		}
 	}

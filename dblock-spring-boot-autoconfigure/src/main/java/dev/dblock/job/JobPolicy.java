@@ -31,4 +31,28 @@ public @interface JobPolicy {
 	 */
 	WhenCrashed whenCrashed() default WhenCrashed.SKIP;
 
+	/**
+	 * What happens to planned times at which no instance was there to run the job.
+	 * {@code dblock.jobs.<id>.when-missed} overrides it.
+	 * @return what happens
+	 */
+	WhenMissed whenMissed() default WhenMissed.SKIP;
+
+	/**
+	 * How long after its planned time, in seconds of the server's clock, a job can start:
+	 * after an outage of the server, after another holder of its lock, and with
+	 * {@link WhenMissed#RUN} after a time without instances. It ends earlier with the
+	 * next planned time. Defaults to an hour. {@code dblock.jobs.<id>.start-within}
+	 * overrides it. Without effect on fixed rates and fixed delays, which stay due.
+	 * @return the time, more than zero
+	 */
+	long startWithinSeconds() default Long.MIN_VALUE;
+
+	/**
+	 * {@link #startWithinSeconds()} as text: takes {@code ${placeholders}} and Spring's
+	 * notation for durations ({@code "90s"}, {@code "5m"}, {@code "PT1H"}).
+	 * @return the text; empty for none
+	 */
+	String startWithinString() default "";
+
 }

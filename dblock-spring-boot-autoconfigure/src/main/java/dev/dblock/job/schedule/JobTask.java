@@ -4,25 +4,32 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ThreadLocalRandom;
 
+import dev.dblock.Durations;
 import dev.dblock.LockRefusal;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.JobStatus;
+import dev.dblock.job.RunOutcome;
+import dev.dblock.job.schedule.ScheduledCall.Attempt;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.core.task.TaskRejectedException;
+import org.springframework.dao.DataAccessException;
 import org.springframework.scheduling.SchedulingAwareRunnable;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
 
 /**
  * One schedule of a job on this instance. The scheduler fires it at what its trigger
- * plans; where an answer that comes too late for the trigger says that the job is due
- * earlier, it fires once more at that time.
+ * plans. It fires once more where an answer that comes too late for the trigger says that
+ * the job is due earlier, and asks again for a planned time that no answer has settled.
  */
 final class JobTask {
 
@@ -30,6 +37,11 @@ final class JobTask {
 
 	/** When to ask again for what this clock takes for due, and the server does not. */
 	private static final Duration SOON = Duration.ofMillis(100);
+
+	/** How long to wait before the second attempt. Each further wait is twice as long. */
+	private static final Duration SHORTEST_PAUSE = Duration.ofMillis(250);
+
+	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 
 	private final Runnable task;
 
@@ -39,13 +51,23 @@ final class JobTask {
 
 	private final StoreClock clock;
 
+	private @Nullable JobTrigger planning;
+
 	private @Nullable PeriodicJobTrigger periodic;
 
 	private volatile @Nullable ScheduledFuture<?> future;
 
 	private @Nullable ScheduledFuture<?> followUp;
 
-	private boolean closed;
+	/** The call to make again, at the follow-up or at the next period. */
+	private @Nullable ScheduledCall stillDue;
+
+	/** The latest planned time that was fired. */
+	private @Nullable Instant latest;
+
+	private boolean unreachable;
+
+	private volatile boolean closed;
 
 	JobTask(Runnable task, Collection<JobMethod> methods, TaskScheduler scheduler, StoreClock clock) {
 		this.task = task;
@@ -59,7 +81,8 @@ final class JobTask {
 	 */
 	@Nullable ScheduledFuture<?> byTrigger(Trigger trigger) {
 		JobTrigger planning = new JobTrigger(trigger, this.clock);
-		ScheduledFuture<?> future = this.scheduler.schedule(firing(() -> call(new Schedule.Planned(planning.take()))),
+		this.planning = planning;
+		ScheduledFuture<?> future = this.scheduler.schedule(firing(() -> fire(new Schedule.Planned(planning.take()))),
 				planning);
 		this.future = future;
 		return future;
@@ -74,7 +97,7 @@ final class JobTask {
 		this.periodic = trigger;
 		ScheduledFuture<?> future = Objects.requireNonNull(this.scheduler.schedule(firing(() -> {
 			if (trigger.isDue(this.scheduler.getClock())) {
-				call(schedule);
+				fire(schedule);
 			}
 		}), trigger));
 		this.future = future;
@@ -85,15 +108,43 @@ final class JobTask {
 	 * Schedule a task that is called once and has no planned time.
 	 */
 	ScheduledFuture<?> once(Instant start) {
-		return this.scheduler.schedule(firing(() -> call(null)), start);
+		return this.scheduler.schedule(firing(() -> fire(null)), start);
 	}
 
 	private Runnable firing(Runnable action) {
 		return new Firing(this.task, action);
 	}
 
-	private void call(@Nullable Schedule schedule) {
-		ScheduledCall call = new ScheduledCall(this, schedule);
+	private void fire(@Nullable Schedule schedule) {
+		call(begin(schedule));
+	}
+
+	/**
+	 * The call for what the schedule planned. A period goes on with what is still due; a
+	 * new planned time takes over from the one before.
+	 */
+	private synchronized ScheduledCall begin(@Nullable Schedule schedule) {
+		ScheduledCall before = this.stillDue;
+		if (before != null && before.schedule() != null && before.schedule().equals(schedule)) {
+			cancelFollowUp();
+			return before.again();
+		}
+		if (!(schedule instanceof Schedule.Planned planned)) {
+			return new ScheduledCall(this, schedule, Attempt.first(null));
+		}
+		// A firing can also be for a time before the latest, that a full scheduler
+		// rejected
+		if (this.latest == null || planned.at().isAfter(this.latest)) {
+			this.latest = planned.at();
+		}
+		if (before != null && isOvertaken(before)) {
+			cancelFollowUp();
+			overtaken(before);
+		}
+		return new ScheduledCall(this, schedule, Attempt.first(planned.at()));
+	}
+
+	private void call(ScheduledCall call) {
 		try {
 			call.run(this.task);
 		}
@@ -108,31 +159,60 @@ final class JobTask {
 	 * Act on the answer to a call whose method has returned.
 	 */
 	synchronized void follow(ScheduledCall call) {
-		Again next = following(call);
+		if (call.schedule() == null) {
+			return;
+		}
+		noteFailure(call.failure(), call.schedule(), call.declaration());
+		if (isOvertaken(call)) {
+			overtaken(call);
+			return;
+		}
+		Again next = following(call, call.schedule());
 		if (next == null) {
 			return;
 		}
 		boolean planned = this.periodic != null && !this.periodic.isLateFor(next.at(), this.scheduler.getClock());
 		cancelFollowUp();
-		if (planned || this.closed) {
-			return;
-		}
-		try {
-			this.followUp = this.scheduler.schedule(firing(() -> repeat(next.schedule())),
-					this.clock.toOwn(next.at(), this.scheduler.getClock()));
-		}
-		catch (TaskRejectedException ex) {
-			logger.debug("The scheduler does not accept the firing of {} at {}", this.task, next.at(), ex);
+		this.stillDue = next.stillDue();
+		if (!planned) {
+			schedule(next.at(), () -> repeat(next));
 		}
 	}
 
-	private void repeat(Schedule schedule) {
-		ScheduledFuture<?> future = this.future;
-		PeriodicJobTrigger periodic = this.periodic;
-		if ((future == null || !future.isCancelled())
-				&& (periodic == null || periodic.isDue(this.scheduler.getClock()))) {
-			call(schedule);
+	private synchronized void schedule(Instant at, Runnable action) {
+		if (this.closed) {
+			return;
 		}
+		try {
+			this.followUp = this.scheduler.schedule(firing(action), this.clock.toOwn(at, this.scheduler.getClock()));
+		}
+		catch (TaskRejectedException ex) {
+			logger.debug("The scheduler does not accept the firing of {} at {}", this.task, at, ex);
+		}
+	}
+
+	private void repeat(Again again) {
+		PeriodicJobTrigger periodic = this.periodic;
+		if (isCancelled() || (periodic != null && !periodic.isDue(this.scheduler.getClock()))) {
+			return;
+		}
+		ScheduledCall call = again.call();
+		synchronized (this) {
+			// What the schedule has gone on with is not asked for twice at a time
+			if (this.stillDue != again.stillDue()) {
+				return;
+			}
+			if (this.stillDue != null) {
+				call = this.stillDue.again();
+				this.stillDue = null;
+			}
+		}
+		call(call);
+	}
+
+	private boolean isCancelled() {
+		ScheduledFuture<?> future = this.future;
+		return this.closed || (future != null && future.isCancelled());
 	}
 
 	private void cancelFollowUp() {
@@ -140,6 +220,7 @@ final class JobTask {
 			this.followUp.cancel(false);
 			this.followUp = null;
 		}
+		this.stillDue = null;
 	}
 
 	/**
@@ -155,26 +236,124 @@ final class JobTask {
 		}
 	}
 
-	private @Nullable Again following(ScheduledCall call) {
-		Schedule schedule = call.schedule();
-		if (schedule == null) {
-			return null;
-		}
+	private @Nullable Again following(ScheduledCall call, Schedule schedule) {
 		JobRun run = call.run();
-		return (run != null) ? afterRun(schedule, run) : afterRefusal(schedule, call.refusal(), call.isRerun());
+		if (run != null) {
+			return afterRun(schedule, run);
+		}
+		Again again = call.isStillDue() ? stillDue(call, schedule) : null;
+		return (again != null) ? again : afterRefusal(schedule, call.refusal(), call.isRerun());
 	}
 
 	private @Nullable Again afterRun(Schedule schedule, JobRun run) {
 		if (schedule instanceof Schedule.FixedRate rate) {
 			Instant due = run.plannedAt().plus(rate.period());
-			return new Again(due.isAfter(now()) ? due : now(), rate);
+			return again(due.isAfter(now()) ? due : now(), rate);
 		}
 		if (schedule instanceof Schedule.FixedDelay delay) {
-			return new Again(now().plus(delay.delay()), delay);
+			return again(now().plus(delay.delay()), delay);
 		}
 		// After the repetition of a crashed run, this planned time is still to come
 		Instant planned = ((Schedule.Planned) schedule).at();
-		return run.plannedAt().isBefore(planned) ? new Again(planned, schedule) : null;
+		return run.plannedAt().isBefore(planned) ? again(planned, schedule) : null;
+	}
+
+	private Again again(Instant at, Schedule schedule) {
+		return new Again(at, new ScheduledCall(this, schedule,
+				Attempt.first((schedule instanceof Schedule.Planned planned) ? planned.at() : null)), null);
+	}
+
+	/**
+	 * A planned time that no answer has settled is asked for again after a pause, which
+	 * is not the same on each instance, or when the lease of the holder could have ended.
+	 */
+	private @Nullable Again stillDue(ScheduledCall call, Schedule schedule) {
+		Duration pause = pause(call.attempt().earlier());
+		LockRefusal refusal = call.refusal();
+		if (refusal != null && refusal.holder() != null) {
+			pause = shorter(pause, refusal.holder().remaining());
+		}
+		Instant now = now();
+		if (!(schedule instanceof Schedule.Planned planned)) {
+			pause = shorter(pause, (schedule instanceof Schedule.FixedRate rate) ? rate.period()
+					: ((Schedule.FixedDelay) schedule).delay());
+			return new Again(now.plus(pause), call, call);
+		}
+		Instant at = now.plus(pause);
+		JobDeclaration declaration = call.declaration();
+		if (call.attempt().look() || declaration == null) {
+			return new Again(at, call, call);
+		}
+		Instant until = planned.at().plus(declaration.startWithin());
+		if (!now.isBefore(until)) {
+			missed(call, "within " + Durations.readable(declaration.startWithin()));
+			return null;
+		}
+		return new Again(at.isBefore(until) ? at : until, call, call);
+	}
+
+	private static Duration pause(int earlier) {
+		long longest = Math.min(LONGEST_PAUSE.toMillis(), SHORTEST_PAUSE.toMillis() << Math.min(earlier, 10));
+		return Duration.ofMillis(ThreadLocalRandom.current().nextLong(longest / 2, longest + 1));
+	}
+
+	private static Duration shorter(Duration pause, Duration other) {
+		Duration shortest = (other.compareTo(SOON) < 0) ? SOON : other;
+		return (shortest.compareTo(pause) < 0) ? shortest : pause;
+	}
+
+	private boolean isOvertaken(ScheduledCall call) {
+		Instant asOf = call.attempt().asOf();
+		return asOf != null && this.latest != null && this.latest.isAfter(asOf);
+	}
+
+	/**
+	 * The next planned time has come. What a server refused was logged as skipped.
+	 */
+	private void overtaken(ScheduledCall call) {
+		if (call.failure() != null && !call.attempt().look()) {
+			missed(call, "before its next planned time");
+		}
+	}
+
+	/**
+	 * Report a planned time that this instance gives up, and that no instance has run as
+	 * far as this one knows.
+	 */
+	private void missed(ScheduledCall call, String end) {
+		RuntimeException failure = call.failure();
+		LockRefusal refusal = call.refusal();
+		String why = (failure != null) ? "The MongoDB server could not be asked: " + failure.getMessage()
+				: (refusal != null) ? refusal.describe() : "";
+		logger.error("The job '{}' missed its planned time {}: it could not start {}. {}. {}", name(call.declaration()),
+				((Schedule.Planned) Objects.requireNonNull(call.schedule())).at(), end, why,
+				(failure != null) ? "Check the server, and whether another instance ran the job"
+						: "Check the holder of the lock, or set a longer startWithin");
+	}
+
+	/**
+	 * An outage is logged once, and each attempt at DEBUG.
+	 */
+	private void noteFailure(@Nullable RuntimeException failure, @Nullable Schedule schedule,
+			@Nullable JobDeclaration declaration) {
+		if (failure != null && !this.unreachable) {
+			logger.warn(
+					"The MongoDB server could not be asked for the lock of the job '{}' ({}). This instance asks again"
+							+ " until there is an answer{}",
+					name(declaration), failure.getMessage(),
+					(schedule instanceof Schedule.Planned && declaration != null)
+							? ", for up to " + Durations.readable(declaration.startWithin()) : "");
+		}
+		if (failure != null) {
+			logger.debug("The MongoDB server could not be asked for the lock of the job '{}'", name(declaration),
+					failure);
+		}
+		this.unreachable = failure != null;
+	}
+
+	private String name(@Nullable JobDeclaration declaration) {
+		String id = (declaration != null) ? declaration.storedId() : null;
+		return (id != null) ? id : this.task.toString();
 	}
 
 	private @Nullable Again afterRefusal(Schedule schedule, @Nullable LockRefusal refusal, boolean rerun) {
@@ -184,8 +363,7 @@ final class JobTask {
 		}
 		Instant leaseEnd = rerun ? leaseEnd(refusal, job) : null;
 		if (schedule instanceof Schedule.Planned) {
-			return (leaseEnd != null && job.last() != null)
-					? new Again(leaseEnd, new Schedule.Planned(job.last().plannedAt())) : null;
+			return (leaseEnd != null && job.last() != null) ? new Again(leaseEnd, look(job.last()), null) : null;
 		}
 		Instant due = job.nextDue();
 		if (due != null && !due.isAfter(now())) {
@@ -195,7 +373,72 @@ final class JobTask {
 		if (leaseEnd != null && (due == null || leaseEnd.isBefore(due))) {
 			due = leaseEnd;
 		}
-		return (due != null) ? new Again(due, schedule) : null;
+		return (due != null) ? again(due, schedule) : null;
+	}
+
+	/**
+	 * The call that has a run repeated if it crashed.
+	 */
+	private ScheduledCall look(JobRun run) {
+		Instant planned = run.plannedAt();
+		return new ScheduledCall(this, new Schedule.Planned(planned),
+				Attempt.look((this.latest != null && this.latest.isAfter(planned)) ? this.latest : planned));
+	}
+
+	/**
+	 * Look once at what happened before the start: have the last run repeated if it
+	 * crashed, and run the latest planned time that no instance ran, if the job asks for
+	 * it. A period is due at its start in any case.
+	 */
+	void lookBack() {
+		JobTrigger planning = this.planning;
+		if (planning != null && !this.methods.isEmpty()) {
+			JobDeclaration declaration = this.methods.iterator().next().declaration();
+			if (declaration.rerun() || declaration.runMissed()) {
+				schedule(now(), () -> lookBack(planning, declaration, 0));
+			}
+		}
+	}
+
+	private void lookBack(JobTrigger planning, JobDeclaration declaration, int earlier) {
+		ScheduledCall call;
+		try {
+			Optional<JobStatus> status = (declaration.status() != null) ? declaration.status().get() : Optional.empty();
+			synchronized (this) {
+				noteFailure(null, null, declaration);
+				// A firing since then asks for the same, and for a later planned time
+				if (isCancelled() || this.latest != null || status.isEmpty() || status.get().paused()
+						|| status.get().runs().isEmpty()) {
+					return;
+				}
+				call = unfinished(planning, declaration, status.get());
+			}
+		}
+		catch (DataAccessException ex) {
+			synchronized (this) {
+				if (this.latest == null) {
+					noteFailure(ex, null, declaration);
+					schedule(now().plus(pause(earlier)), () -> lookBack(planning, declaration, earlier + 1));
+				}
+			}
+			return;
+		}
+		if (call != null) {
+			call(call);
+		}
+	}
+
+	private @Nullable ScheduledCall unfinished(JobTrigger planning, JobDeclaration declaration, JobStatus status) {
+		JobRun last = status.runs().get(0);
+		boolean open = last.outcome() == RunOutcome.ABANDONED;
+		Instant missed = declaration.runMissed() ? planning.latestAfter(last.plannedAt(), open,
+				now().minus(declaration.startWithin()), this.scheduler.getClock()) : null;
+		if (missed != null) {
+			// A crashed run is repeated first if that is asked for
+			return new ScheduledCall(this, new Schedule.Planned(missed), Attempt.first(missed));
+		}
+		boolean ended = last.outcome() == RunOutcome.SUCCEEDED || last.outcome() == RunOutcome.FAILED;
+		return (declaration.rerun() && !ended) ? look(last) : null;
 	}
 
 	/**
@@ -231,9 +474,10 @@ final class JobTask {
 	 * A further firing.
 	 *
 	 * @param at when, by the server's clock
-	 * @param schedule what for
+	 * @param call the call, or the one that is made again
+	 * @param stillDue the call that is made again; {@code null} if it is another one
 	 */
-	private record Again(Instant at, Schedule schedule) {
+	private record Again(Instant at, ScheduledCall call, @Nullable ScheduledCall stillDue) {
 	}
 
 	/**

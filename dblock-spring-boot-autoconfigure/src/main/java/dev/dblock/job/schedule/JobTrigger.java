@@ -4,6 +4,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
@@ -14,6 +15,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.TriggerContext;
+import org.springframework.scheduling.support.SimpleTriggerContext;
 
 /**
  * Has a job's trigger plan in the server's time, so that all instances plan the same
@@ -111,6 +113,40 @@ final class JobTrigger implements Trigger {
 		return this.last;
 	}
 
+	/**
+	 * The latest planned time after that of the last run. There is none if the trigger
+	 * does not plan the last run, which another schedule planned then.
+	 * @param last the planned time of the last run
+	 * @param open whether no instance began that run, so that its planned time counts
+	 * @param earliest the earliest planned time that counts
+	 * @param own the scheduler's clock
+	 */
+	synchronized @Nullable Instant latestAfter(Instant last, boolean open, Instant earliest, Clock own) {
+		Instant now = this.clock.now(own);
+		if (!last.equals(after(last.minusMillis(1), own))) {
+			return null;
+		}
+		Instant latest = (open && !last.isBefore(earliest)) ? last : null;
+		Instant from = last.isBefore(earliest) ? earliest.minusMillis(1) : last;
+		Instant next = after(from, own);
+		while (next != null && next.isAfter(from) && !next.isAfter(now)) {
+			latest = next;
+			from = next;
+			next = after(from, own);
+		}
+		return latest;
+	}
+
+	/**
+	 * What the trigger plans after an instant, in milliseconds as it is recorded.
+	 */
+	private @Nullable Instant after(Instant instant, Clock own) {
+		SimpleTriggerContext context = new SimpleTriggerContext(new ServerClock(own));
+		context.update(instant, instant, instant);
+		Instant next = this.trigger.nextExecution(context);
+		return (next != null) ? next.truncatedTo(ChronoUnit.MILLIS) : null;
+	}
+
 	@Override
 	public String toString() {
 		return this.trigger.toString();
@@ -142,25 +178,7 @@ final class JobTrigger implements Trigger {
 
 		@Override
 		public Clock getClock() {
-			Clock own = this.own.getClock();
-			return new Clock() {
-
-				@Override
-				public ZoneId getZone() {
-					return own.getZone();
-				}
-
-				@Override
-				public Clock withZone(ZoneId zone) {
-					return Clock.fixed(instant(), zone);
-				}
-
-				@Override
-				public Instant instant() {
-					return JobTrigger.this.clock.now(own);
-				}
-
-			};
+			return new ServerClock(this.own.getClock());
 		}
 
 		@Override
@@ -180,6 +198,34 @@ final class JobTrigger implements Trigger {
 
 		private @Nullable Instant inServerTime(@Nullable Instant instant) {
 			return (this.anew || instant == null) ? null : JobTrigger.this.clock.toServer(instant, this.own.getClock());
+		}
+
+	}
+
+	/**
+	 * The clock of the server in the scheduler's time zone.
+	 */
+	private final class ServerClock extends Clock {
+
+		private final Clock own;
+
+		ServerClock(Clock own) {
+			this.own = own;
+		}
+
+		@Override
+		public ZoneId getZone() {
+			return this.own.getZone();
+		}
+
+		@Override
+		public Clock withZone(ZoneId zone) {
+			return Clock.fixed(instant(), zone);
+		}
+
+		@Override
+		public Instant instant() {
+			return JobTrigger.this.clock.now(this.own);
 		}
 
 	}

@@ -21,7 +21,11 @@ public final class ScheduledCall {
 
 	private final @Nullable Schedule schedule;
 
+	private final Attempt attempt;
+
 	private final AtomicBoolean taken = new AtomicBoolean();
+
+	private @Nullable JobDeclaration declaration;
 
 	private @Nullable JobFiring firing;
 
@@ -35,9 +39,23 @@ public final class ScheduledCall {
 
 	private @Nullable LockRefusal refusal;
 
-	ScheduledCall(JobTask task, @Nullable Schedule schedule) {
+	private @Nullable RuntimeException failure;
+
+	ScheduledCall(JobTask task, @Nullable Schedule schedule, Attempt attempt) {
 		this.task = task;
 		this.schedule = schedule;
+		this.attempt = attempt;
+	}
+
+	/**
+	 * The call that asks once more for what is still due after this one. What the server
+	 * did not answer may have been granted, so it is asked for as the same firing; and
+	 * anything else as another firing, since this one may still be retried.
+	 */
+	synchronized ScheduledCall again() {
+		JobFiring inDoubt = (this.failure != null || this.attempt.inDoubt() != null) ? this.firing : null;
+		return new ScheduledCall(this.task, this.schedule,
+				new Attempt(this.attempt.asOf(), this.attempt.look(), this.attempt.earlier() + 1, inDoubt));
 	}
 
 	/**
@@ -61,17 +79,28 @@ public final class ScheduledCall {
 
 	/**
 	 * The firing that this call is about to ask for.
-	 * @param jobId the id of the job; {@code null} for the full name of its lock
-	 * @param rerun whether a crashed run is repeated
+	 * @param declaration what is declared for the job
 	 * @return the same firing for each retry; {@code null} for a one-time task, which has
 	 * no planned time
 	 */
-	public synchronized @Nullable JobFiring firing(@Nullable String jobId, boolean rerun) {
+	public synchronized @Nullable JobFiring firing(JobDeclaration declaration) {
 		if (this.firing == null && this.schedule != null) {
-			this.firing = JobFiring.of(jobId, this.schedule, rerun);
+			this.declaration = declaration;
+			JobFiring inDoubt = this.attempt.inDoubt();
+			this.firing = (inDoubt != null) ? inDoubt
+					: JobFiring.of(declaration.id(), this.schedule, declaration.rerun());
 			this.sent = this.task.nanoTime();
 		}
 		return this.firing;
+	}
+
+	/**
+	 * Whether an earlier call asked for the same. This one does not wait then, since it
+	 * would keep a thread of the scheduler.
+	 * @return whether there was one
+	 */
+	public boolean isRepeated() {
+		return this.attempt.earlier() > 0;
 	}
 
 	/**
@@ -85,15 +114,41 @@ public final class ScheduledCall {
 	/**
 	 * Report that the lock was refused.
 	 * @param refusal the refusal
-	 * @return whether there is nothing to do for this firing, since another one has the
-	 * planned time, it is not due, or the job is paused
+	 * @return whether there is nothing to do for this firing: another one has the planned
+	 * time, it is not due, the job is paused, or an earlier call was answered already
 	 */
 	public boolean refused(LockRefusal refusal) {
 		answered(null, refusal, (refusal.job() != null) ? refusal.job().at() : null);
+		return isSettled(refusal) || isRepeated();
+	}
+
+	private static boolean isSettled(LockRefusal refusal) {
 		return refusal.job() != null && switch (refusal.job().reason()) {
 			case DONE, NOT_DUE, PAUSED, RUNNING -> true;
 			case OVERLAPPED -> false;
 		};
+	}
+
+	/**
+	 * Report that the store could not be asked for the lock.
+	 * @param failure why
+	 * @return whether the planned time stays due, so that there is nothing else to do
+	 */
+	public boolean failed(RuntimeException failure) {
+		boolean follow;
+		synchronized (this) {
+			if (this.schedule == null || this.run != null) {
+				return false;
+			}
+			this.answered = true;
+			this.failure = failure;
+			this.refusal = null;
+			follow = this.returned;
+		}
+		if (follow) {
+			this.task.follow(this);
+		}
+		return true;
 	}
 
 	// The answer to a retry repeats when the run was started
@@ -106,6 +161,7 @@ public final class ScheduledCall {
 			this.answered = true;
 			this.run = run;
 			this.refusal = refusal;
+			this.failure = null;
 			follow = this.returned;
 		}
 		if (follow) {
@@ -154,8 +210,57 @@ public final class ScheduledCall {
 		return this.refusal;
 	}
 
+	synchronized @Nullable RuntimeException failure() {
+		return this.failure;
+	}
+
 	synchronized boolean isRerun() {
 		return this.firing != null && this.firing.rerun();
+	}
+
+	/**
+	 * What is declared for the job; {@code null} before the lock was asked for.
+	 */
+	synchronized @Nullable JobDeclaration declaration() {
+		return this.declaration;
+	}
+
+	Attempt attempt() {
+		return this.attempt;
+	}
+
+	/**
+	 * Whether this instance is to ask again, since the server could not be asked, or
+	 * something has the lock other than a run of this planned time. A period that is due
+	 * while the job runs is left to the next one.
+	 */
+	synchronized boolean isStillDue() {
+		if (this.failure != null) {
+			return true;
+		}
+		return this.refusal != null && !isSettled(this.refusal)
+				&& (this.refusal.job() == null || this.schedule instanceof Schedule.Planned);
+	}
+
+	/**
+	 * Which of several attempts at a planned time a call is.
+	 *
+	 * @param asOf the latest time that the schedule had planned then, if it plans
+	 * instants; a later one takes over
+	 * @param look whether it only looks for a run that crashed
+	 * @param earlier how many attempts there were before
+	 * @param inDoubt what earlier attempts asked for without an answer, if they did
+	 */
+	record Attempt(@Nullable Instant asOf, boolean look, int earlier, @Nullable JobFiring inDoubt) {
+
+		static Attempt first(@Nullable Instant asOf) {
+			return new Attempt(asOf, false, 0, null);
+		}
+
+		static Attempt look(Instant asOf) {
+			return new Attempt(asOf, true, 0, null);
+		}
+
 	}
 
 }

@@ -11,7 +11,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
-import dev.dblock.job.WhenCrashed;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +28,7 @@ public final class ScheduledJobs {
 	/** The scheduler refers to a task for as long as it is to be called. */
 	private final Set<JobTask> live = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
-	private final Map<String, WhenCrashed> whenCrashed;
+	private final Map<String, JobSettings> settings;
 
 	private final StoreClock clock = new StoreClock(System::nanoTime);
 
@@ -37,10 +36,10 @@ public final class ScheduledJobs {
 
 	/**
 	 * Create the collection.
-	 * @param whenCrashed what is set for single jobs, by id
+	 * @param settings what is set for single jobs, by id
 	 */
-	public ScheduledJobs(Map<String, WhenCrashed> whenCrashed) {
-		this.whenCrashed = Map.copyOf(whenCrashed);
+	public ScheduledJobs(Map<String, JobSettings> settings) {
+		this.settings = Map.copyOf(settings);
 	}
 
 	/**
@@ -66,12 +65,12 @@ public final class ScheduledJobs {
 	}
 
 	/**
-	 * What is set for the planned time of a run that crashed.
+	 * What is set for a job.
 	 * @param id the id of the job, or the name of its lock without any prefix
-	 * @return what is set; {@code null} if nothing is
+	 * @return what is set, if anything
 	 */
-	public @Nullable WhenCrashed whenCrashed(String id) {
-		return this.whenCrashed.get(id);
+	public JobSettings settings(String id) {
+		return this.settings.getOrDefault(id, JobSettings.NONE);
 	}
 
 	/**
@@ -99,11 +98,13 @@ public final class ScheduledJobs {
 	 * Fire nothing more that would keep the scheduler from shutting down.
 	 */
 	void close() {
-		List<JobTask> all;
+		live().forEach(JobTask::close);
+	}
+
+	private List<JobTask> live() {
 		synchronized (this.live) {
-			all = List.copyOf(this.live);
+			return List.copyOf(this.live);
 		}
-		all.forEach(JobTask::close);
 	}
 
 	List<Task> captured() {
@@ -111,10 +112,14 @@ public final class ScheduledJobs {
 	}
 
 	/**
-	 * From now on, tasks come and go with the beans that are created later.
+	 * From now on, tasks come and go with the beans that are created later. Those that
+	 * are there look at what happened before the start.
 	 */
 	void checked() {
-		this.checked = true;
+		if (!this.checked) {
+			this.checked = true;
+			live().forEach(JobTask::lookBack);
+		}
 		this.tasks.clear();
 	}
 

@@ -2,6 +2,11 @@ package dev.dblock.job.schedule;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import ch.qos.logback.classic.Level;
@@ -20,12 +25,14 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.WhenCrashed;
+import dev.dblock.job.WhenMissed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
 
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.Advised;
@@ -40,6 +47,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
@@ -295,6 +303,88 @@ class JobChecksTests {
 			});
 	}
 
+	@Test
+	void propertiesSayWhatHappensToMissedPlannedTimes() {
+		this.contextRunner.withBean(Missed.class)
+			.withPropertyValues("missed.start-within=90m", "dblock.jobs.by-property.when-missed=run",
+					"dblock.jobs.by-property.start-within=5m")
+			.run((context) -> {
+				assertMissed(context, "byPolicy", true, Duration.ofMinutes(90));
+				assertMissed(context, "byProperty", true, Duration.ofMinutes(5));
+				assertMissed(context, "unset", false, Duration.ofHours(1));
+			});
+	}
+
+	private static void assertMissed(AssertableApplicationContext context, String method, boolean run,
+			Duration startWithin) {
+		Missed bean = context.getBean(Missed.class);
+		Runnable task = new ScheduledMethodRunnable(bean, ReflectionUtils.findMethod(bean.getClass(), method));
+		assertThat(context.getBean(ScheduledJobs.class).of(task)).singleElement()
+			.extracting(JobMethod::declaration)
+			.satisfies((declaration) -> {
+				assertThat(declaration.runMissed()).isEqualTo(run);
+				assertThat(declaration.startWithin()).isEqualTo(startWithin);
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "0s", "-1m", "PT8760000H" })
+	void startWithinThatCannotBeStopsTheStart(String startWithin) {
+		this.contextRunner.withBean(Job.class)
+			.withPropertyValues("dblock.jobs.job.start-within=" + startWithin)
+			.run((context) -> assertFails(context, "$Job#run(): its startWithin of ",
+					"must be at least a millisecond and at most 292 years"));
+	}
+
+	@Test
+	void startWithinThatIsGivenTwiceStopsTheStart() {
+		this.contextRunner.withBean(StartWithinTwice.class)
+			.run((context) -> assertFails(context, "both startWithinSeconds and startWithinString are given"));
+	}
+
+	@Test
+	void missedPlannedTimesOfALockWithoutANameStopTheStart() {
+		this.contextRunner.withBean(MissedOfUnknownLock.class)
+			.run((context) -> assertFails(context, "whenMissed = RUN needs the run record at the start",
+					"give the lock a name without expressions"));
+	}
+
+	@Test
+	void storeThatCannotBeAskedIsAskedAgain(CapturedOutput output) {
+		JobEngine engine = new JobEngine();
+		List<String> names = List.of("cron", "mono", "future", "rate", "primitive");
+		names.forEach((each) -> engine.answer(each, (name, firing) -> {
+			if (engine.firings(name).size() < 4) {
+				throw new QueryTimeoutException("away");
+			}
+			return JobEngine.granted(name, firing);
+		}));
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
+					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
+			.withBean("engine", JobEngine.class, () -> engine)
+			.withBean(LockTemplate.class)
+			.withUserConfiguration(Scheduling.class)
+			.withBean(Unanswered.class)
+			.run((context) -> {
+				Unanswered job = context.getBean(Unanswered.class);
+				await().atMost(LONG).untilAsserted(() -> assertThat(job.ran()).containsAll(names));
+				for (String name : names) {
+					assertThat(output).containsOnlyOnce("for the lock of the job '" + name + "' (away)");
+				}
+				for (String name : names.subList(1, names.size())) {
+					assertThat(engine.firings(name)).as(name).hasSize(4).containsOnly(engine.firings(name).get(0));
+				}
+				assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> {
+					engine.answer("rate", (name, firing) -> {
+						throw new QueryTimeoutException("away");
+					});
+					job.rate();
+				});
+			});
+		assertThat(output).doesNotContain("Unexpected error");
+	}
+
 	private static void assertRerun(JobEngine engine, String name, String id, boolean rerun) {
 		await().atMost(LONG).until(() -> !engine.firings(name).isEmpty());
 		assertThat(engine.firings(name).get(0).jobId()).isEqualTo(id);
@@ -520,6 +610,91 @@ class JobChecksTests {
 		@Scheduled(fixedRate = 100)
 		@DistributedLock(name = "unset")
 		void unset() {
+		}
+
+	}
+
+	static class Missed {
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@DistributedLock(name = "by-policy")
+		@JobPolicy(whenMissed = WhenMissed.RUN, startWithinString = "${missed.start-within}")
+		void byPolicy() {
+		}
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@DistributedLock(name = "by-property")
+		@JobPolicy(startWithinSeconds = 10)
+		void byProperty() {
+		}
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@DistributedLock(name = "unset")
+		void unset() {
+		}
+
+	}
+
+	static class StartWithinTwice {
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@DistributedLock(name = "twice")
+		@JobPolicy(startWithinSeconds = 10, startWithinString = "10s")
+		void run() {
+		}
+
+	}
+
+	static class MissedOfUnknownLock {
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@DistributedLock(name = "#{#root.methodName}")
+		@JobPolicy(whenMissed = WhenMissed.RUN)
+		void run() {
+		}
+
+	}
+
+	static class Unanswered {
+
+		private final Set<String> ran = ConcurrentHashMap.newKeySet();
+
+		Set<String> ran() {
+			return this.ran;
+		}
+
+		@Scheduled(cron = "0/30 * * * * *")
+		@DistributedLock(name = "cron")
+		void cron() {
+			this.ran.add("cron");
+		}
+
+		@Scheduled(fixedRate = 3_600_000)
+		@DistributedLock(name = "mono")
+		Mono<Void> mono() {
+			return Mono.fromRunnable(() -> this.ran.add("mono"));
+		}
+
+		@Scheduled(fixedRate = 3_600_000)
+		@DistributedLock(name = "future")
+		Future<Void> future() {
+			this.ran.add("future");
+			FutureTask<Void> done = new FutureTask<>(() -> null);
+			done.run();
+			return done;
+		}
+
+		@Scheduled(fixedRate = 3_600_000)
+		@DistributedLock(name = "rate")
+		void rate() {
+			this.ran.add("rate");
+		}
+
+		@Scheduled(fixedRate = 3_600_000)
+		@DistributedLock(name = "primitive", whenUnavailable = WhenUnavailable.THROW)
+		int primitive() {
+			this.ran.add("primitive");
+			return 1;
 		}
 
 	}

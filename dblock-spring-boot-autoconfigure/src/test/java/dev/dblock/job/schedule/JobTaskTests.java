@@ -3,14 +3,17 @@ package dev.dblock.job.schedule;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import dev.dblock.LockGrant;
 import dev.dblock.LockInfo;
@@ -19,12 +22,22 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.JobStatus;
+import dev.dblock.job.RunOutcome;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.task.TaskRejectedException;
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
+import org.springframework.scheduling.support.CronTrigger;
 import org.springframework.scheduling.support.SimpleTriggerContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -32,9 +45,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * When a task fires again after the answers to its firings.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class JobTaskTests {
 
 	private static final String NAME = "job";
+
+	private static final Duration START_WITHIN = Duration.ofMinutes(10);
 
 	private static final Duration PERIOD = Duration.ofSeconds(2);
 
@@ -51,11 +67,17 @@ class JobTaskTests {
 	private Consumer<ScheduledCall> answer = (call) -> {
 	};
 
+	private final List<Boolean> repeated = new ArrayList<>();
+
+	private final List<Boolean> settled = new ArrayList<>();
+
 	private boolean rerun;
 
-	private final JobMethod method = new JobMethod("bean", JobTaskTests.class, "run", () -> {
-		throw new IllegalStateException();
-	});
+	private boolean runMissed;
+
+	private Supplier<Optional<JobStatus>> status = Optional::empty;
+
+	private final JobMethod method = new JobMethod("bean", JobTaskTests.class, "run", this::declaration);
 
 	private final JobTask task = new JobTask(this::run, Set.of(this.method), this.timers,
 			new StoreClock(this.time::nanoTime));
@@ -275,6 +297,398 @@ class JobTaskTests {
 		assertThat(this.timers.pending).isEmpty();
 	}
 
+	@Test
+	void unreachableServerIsAskedAgainForTheSameFiring(CapturedOutput output) {
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = failed();
+		firing.run();
+		for (int i = 0; i < 6; i++) {
+			assertThat(this.timers.pending).hasSize(1);
+			Duration pause = Duration.between(this.time.instant(), this.timers.pending.get(0).at());
+			Duration longest = Duration.ofMillis(Math.min(5000, 250 << i));
+			assertThat(pause).isBetween(longest.dividedBy(2), longest);
+			this.timers.fire();
+		}
+		this.answer = granted(at("12:00:00"));
+		this.timers.fire();
+		assertThat(this.timers.pending).isEmpty();
+		assertThat(this.firings).hasSize(8).containsOnly(this.firings.get(0));
+		assertThat(output).containsOnlyOnce("could not be asked for the lock of the job 'job' (away)")
+			.doesNotContain("missed");
+	}
+
+	@Test
+	void nextOutageIsLoggedAgain(CapturedOutput output) {
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = failed();
+		firing.run();
+		this.answer = somethingElse(Duration.ofMinutes(1));
+		this.timers.fire();
+		this.answer = failed();
+		this.timers.fire();
+		assertThat(output.toString().split("could not be asked for the lock")).hasSize(3);
+	}
+
+	@Test
+	void lockOfSomethingElseIsAskedForAgainByAnotherFiring() {
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = somethingElse(Duration.ofMinutes(1));
+		firing.run();
+		this.timers.fire();
+		assertThat(this.repeated).containsExactly(false, true);
+		assertThat(this.settled).as("what is logged at DEBUG").containsExactly(false, true);
+		this.answer = refused(Reason.DONE, null);
+		this.timers.fire();
+		assertThat(this.timers.pending).isEmpty();
+		assertThat(this.firings).extracting(JobFiring::schedule).containsOnly(new Schedule.Planned(at("12:00:00")));
+		assertThat(this.firings).extracting(JobFiring::id).doesNotHaveDuplicates();
+	}
+
+	@Test
+	void lockIsAskedForWhenItsLeaseCouldHaveEnded() {
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = somethingElse(Duration.ofMinutes(1));
+		firing.run();
+		for (int i = 0; i < 5; i++) {
+			this.timers.fire();
+		}
+		this.answer = somethingElse(Duration.ofMillis(700));
+		this.timers.fire();
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(this.time.instant().plusMillis(700));
+	}
+
+	@Test
+	void doubtOutlastsTheRefusalThatItCauses() {
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = failed();
+		firing.run();
+		this.answer = somethingElse(Duration.ofMinutes(1));
+		this.timers.fire();
+		this.timers.fire();
+		assertThat(this.firings).hasSize(3).containsOnly(this.firings.get(0));
+	}
+
+	@Test
+	void failureAfterAGrantIsThatOfTheCaller() {
+		planned(at("12:00:00"));
+		this.answer = (call) -> {
+			granted(at("12:00:00")).accept(call);
+			assertThat(call.failed(new QueryTimeoutException("away"))).isFalse();
+		};
+		this.timers.task.run();
+		assertThat(this.timers.pending).isEmpty();
+	}
+
+	@Test
+	void nextPlannedTimeTakesOver(CapturedOutput output) {
+		Instant[] planned = { at("12:00:00") };
+		this.task.byTrigger((context) -> planned[0]);
+		this.answer = failed();
+		this.timers.task.run();
+		Timer followUp = this.timers.pending.get(0);
+		planned[0] = at("12:00:10");
+		this.timers.plan();
+		this.time.pass(Duration.ofSeconds(10));
+		this.answer = granted(at("12:00:10"));
+		this.timers.task.run();
+		assertThat(followUp.future().isCancelled()).isTrue();
+		followUp.task().run();
+		assertThat(this.firings).extracting(JobFiring::schedule)
+			.containsExactly(new Schedule.Planned(at("12:00:00")), new Schedule.Planned(at("12:00:10")));
+		assertThat(output).containsOnlyOnce("missed its planned time")
+			.contains("The job 'job' missed its planned time 2026-03-01T12:00:00Z: it could not start before its next"
+					+ " planned time. The MongoDB server could not be asked: away. Check the server");
+	}
+
+	@Test
+	void answerThatTheNextPlannedTimeOvertookIsNotFollowed(CapturedOutput output) {
+		Instant[] planned = { at("12:00:00") };
+		this.task.byTrigger((context) -> planned[0]);
+		List<ScheduledCall> calls = new ArrayList<>();
+		this.answer = calls::add;
+		this.timers.task.run();
+		planned[0] = at("12:00:10");
+		this.timers.plan();
+		this.time.pass(Duration.ofSeconds(10));
+		this.timers.task.run();
+		failed().accept(calls.get(0));
+		somethingElse(Duration.ofSeconds(1)).accept(calls.get(1));
+		assertThat(output).containsOnlyOnce("missed its planned time 2026-03-01T12:00:00Z");
+		assertThat(this.timers.pending).hasSize(1);
+		this.timers.fire();
+		assertThat(this.firings.get(2).schedule()).isEqualTo(new Schedule.Planned(at("12:00:10")));
+	}
+
+	@Test
+	void plannedTimeThatAnotherLockTookIsSkippedForTheNextOne(CapturedOutput output) {
+		Instant[] planned = { at("12:00:00") };
+		this.task.byTrigger((context) -> planned[0]);
+		this.answer = somethingElse(Duration.ofMinutes(1));
+		this.timers.task.run();
+		planned[0] = at("12:00:10");
+		this.timers.plan();
+		this.time.pass(Duration.ofSeconds(10));
+		this.timers.task.run();
+		assertThat(output).doesNotContain("missed");
+	}
+
+	@Test
+	void plannedTimeIsMissedOnceItCannotStartAnyMore(CapturedOutput output) {
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = somethingElse(Duration.ofHours(1));
+		firing.run();
+		while (!this.timers.pending.isEmpty()) {
+			assertThat(output).doesNotContain("missed");
+			this.timers.fire();
+		}
+		assertThat(this.time.instant()).isEqualTo(at("12:00:00").plus(START_WITHIN));
+		assertThat(output).containsOnlyOnce("missed its planned time")
+			.contains("it could not start within 10 min. The lock 'job' is not available: held by another");
+	}
+
+	@Test
+	void plannedTimeOutlastsAnEarlierRun() {
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = overlapped(at("11:00:00"), Duration.ofMinutes(1));
+		firing.run();
+		this.timers.fire();
+		this.answer = granted(at("12:00:00"));
+		this.timers.fire();
+		assertThat(this.firings).hasSize(3)
+			.extracting(JobFiring::schedule)
+			.containsOnly(new Schedule.Planned(at("12:00:00")));
+		assertThat(this.timers.pending).isEmpty();
+	}
+
+	@Test
+	void missedPlannedTimeLeavesTheLookAtTheRunBefore() {
+		this.rerun = true;
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = overlapped(at("11:00:00"), Duration.ofMinutes(1));
+		this.time.pass(START_WITHIN);
+		firing.run();
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(this.time.instant().plusSeconds(60));
+		this.answer = failed();
+		this.timers.fire();
+		assertThat(this.firings.get(1).schedule()).isEqualTo(new Schedule.Planned(at("11:00:00")));
+		assertThat(this.timers.pending).as("a look that was not answered").hasSize(1);
+	}
+
+	@Test
+	void periodIsNotLostToAnOutage() {
+		Schedule hourly = new Schedule.FixedRate(Duration.ofHours(1));
+		periodic(hourly);
+		this.answer = failed();
+		this.timers.tick();
+		assertThat(this.timers.next).isBetween(this.time.instant().plusMillis(125),
+				this.time.instant().plusMillis(250));
+		this.timers.tick();
+		assertThat(this.timers.next).isBetween(this.time.instant().plusMillis(250),
+				this.time.instant().plusMillis(500));
+		this.answer = (call) -> granted(this.time.server()).accept(call);
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(this.time.instant().plus(Duration.ofHours(1)));
+		assertThat(this.firings).hasSize(3).containsOnly(this.firings.get(0));
+		this.timers.tick();
+		assertThat(this.firings.get(3)).isNotEqualTo(this.firings.get(0));
+		assertThat(this.timers.pending).isEmpty();
+	}
+
+	@Test
+	void shortPeriodIsNoLongerThanWithoutAnOutage() {
+		periodic(new Schedule.FixedDelay(Duration.ofMillis(110)));
+		this.answer = failed();
+		for (int i = 0; i < 5; i++) {
+			this.timers.tick();
+			assertThat(this.timers.next).isEqualTo(this.time.instant().plusMillis(110));
+		}
+	}
+
+	@Test
+	void threadPerFiringDoesNotAskTwiceForWhatIsStillDue() {
+		this.timers.threadPerFiring = true;
+		periodic(RATE);
+		this.answer = failed();
+		this.timers.tick();
+		assertThat(this.timers.pending).hasSize(1);
+		Timer followUp = this.timers.pending.get(0);
+		this.timers.tick();
+		assertThat(this.firings).hasSize(2).containsOnly(this.firings.get(0));
+		followUp.task().run();
+		assertThat(this.firings).hasSize(2);
+	}
+
+	@Test
+	void asynchronousFailureIsFollowed() {
+		Runnable firing = planned(at("12:00:00"));
+		List<ScheduledCall> calls = new ArrayList<>();
+		this.answer = calls::add;
+		firing.run();
+		assertThat(this.timers.pending).isEmpty();
+		failed().accept(calls.get(0));
+		assertThat(this.timers.pending).hasSize(1);
+	}
+
+	@Test
+	void nothingStaysDueOnceTheContextIsClosed(CapturedOutput output) {
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = failed();
+		firing.run();
+		Timer followUp = this.timers.pending.remove(0);
+		this.task.close();
+		assertThat(followUp.future().isCancelled()).isTrue();
+		followUp.task().run();
+		firing.run();
+		assertThat(this.firings).hasSize(2);
+		assertThat(this.timers.pending).isEmpty();
+		assertThat(output).doesNotContain("missed");
+	}
+
+	@Test
+	void crashedRunIsLookedAtAtTheStart() {
+		this.rerun = true;
+		planned(at("12:00:00"));
+		this.status = status(at("11:00:00"), RunOutcome.CRASHED);
+		lookBack();
+		assertThat(this.firings).extracting(JobFiring::schedule).containsOnly(new Schedule.Planned(at("11:00:00")));
+	}
+
+	@Test
+	void startAsksNothingForJobsThatSkip() {
+		planned(at("12:00:00"));
+		this.status = () -> {
+			throw new IllegalStateException();
+		};
+		this.task.lookBack();
+		assertThat(this.timers.pending).isEmpty();
+	}
+
+	@Test
+	void startAsksNothingOnceThePlannedTimeHasCome() {
+		this.rerun = true;
+		Runnable firing = planned(at("12:00:00"));
+		this.status = status(at("11:00:00"), RunOutcome.CRASHED);
+		this.task.lookBack();
+		firing.run();
+		this.timers.fire();
+		assertThat(this.firings).hasSize(1);
+	}
+
+	@Test
+	void startAsksAgainForARecordThatCannotBeRead(CapturedOutput output) {
+		this.rerun = true;
+		planned(at("12:00:00"));
+		this.status = () -> {
+			throw new QueryTimeoutException("away");
+		};
+		this.task.lookBack();
+		this.timers.fire();
+		this.timers.fire();
+		this.status = status(at("11:00:00"), null);
+		this.timers.fire();
+		assertThat(this.firings).hasSize(1);
+		assertThat(output).containsOnlyOnce("could not be asked");
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "SUCCEEDED", "FAILED" })
+	void runThatEndedIsNotRepeatedAtTheStart(RunOutcome outcome) {
+		this.rerun = true;
+		planned(at("12:00:00"));
+		this.status = status(at("11:00:00"), outcome);
+		lookBack();
+		assertThat(this.firings).isEmpty();
+	}
+
+	@Test
+	void latestMissedPlannedTimeIsRunAtTheStart() {
+		assertThat(missed("11:20:00", "0 */20 * * * *")).containsExactly(at("12:00:00"));
+	}
+
+	@Test
+	void missedPlannedTimeStaysDue() {
+		this.answer = failed();
+		assertThat(missed("11:20:00", "0 */20 * * * *")).containsExactly(at("12:00:00"));
+		this.timers.fire();
+		assertThat(this.firings).hasSize(2).containsOnly(this.firings.get(0));
+	}
+
+	@Test
+	void missedPlannedTimeIsNotRunTooLate() {
+		this.time.pass(START_WITHIN);
+		assertThat(missed("11:20:00", "0 */20 * * * *")).isEmpty();
+	}
+
+	@Test
+	void lastPlannedTimeThatWasRunIsNotMissed() {
+		assertThat(missed("12:00:00", "0 */20 * * * *")).isEmpty();
+	}
+
+	@Test
+	void plannedTimeOfARunThatNeverBeganIsMissed() {
+		this.runMissed = true;
+		cron("0 */20 * * * *");
+		this.status = status(at("12:00:00"), RunOutcome.ABANDONED);
+		lookBack();
+		assertThat(this.firings).extracting(JobFiring::schedule).containsOnly(new Schedule.Planned(at("12:00:00")));
+	}
+
+	@Test
+	void changedScheduleMissesNothing() {
+		assertThat(missed("11:10:00", "0 */20 * * * *")).isEmpty();
+	}
+
+	@Test
+	void firstDeploymentMissesNothing() {
+		this.runMissed = true;
+		cron("0 */20 * * * *");
+		lookBack();
+		assertThat(this.firings).isEmpty();
+	}
+
+	@Test
+	void jobWithoutARunMissesNothing() {
+		this.runMissed = true;
+		cron("0 */20 * * * *");
+		this.status = () -> Optional.of(new JobStatus(NAME, List.of(), false, null));
+		lookBack();
+		assertThat(this.firings).isEmpty();
+	}
+
+	@Test
+	void pausedJobMissesNothing() {
+		this.runMissed = true;
+		cron("0 */20 * * * *");
+		this.status = () -> Optional
+			.of(new JobStatus(NAME, List.of(JobEngine.run(NAME, at("11:20:00"), at("11:20:00"))), true, "someone"));
+		lookBack();
+		assertThat(this.firings).isEmpty();
+	}
+
+	private List<Instant> missed(String last, String cron) {
+		this.runMissed = true;
+		cron(cron);
+		this.status = status(at(last), RunOutcome.SUCCEEDED);
+		lookBack();
+		return this.firings.stream().map((firing) -> ((Schedule.Planned) firing.schedule()).at()).toList();
+	}
+
+	private void cron(String expression) {
+		this.time.pass(Duration.ofMinutes(5));
+		this.task.byTrigger(new CronTrigger(expression, ZoneOffset.UTC));
+	}
+
+	private void lookBack() {
+		this.task.lookBack();
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(this.time.instant());
+		this.timers.fire();
+	}
+
+	private static Supplier<Optional<JobStatus>> status(Instant planned, @Nullable RunOutcome outcome) {
+		JobRun last = new JobRun(NAME, planned, 1, planned, null, outcome, "another", 1, null);
+		return () -> Optional.of(new JobStatus(NAME, List.of(last), false, null));
+	}
+
 	private static Instant at(String time) {
 		return Instant.parse("2026-03-01T" + time + "Z");
 	}
@@ -294,23 +708,48 @@ class JobTaskTests {
 			.granted(((LockGrant) JobEngine.granted(NAME, planned, this.time.server())).handle().run().orElseThrow());
 	}
 
-	private Consumer<ScheduledCall> refused(Reason reason, Instant nextDue) {
+	private Consumer<ScheduledCall> failed() {
+		return (call) -> assertThat(call.failed(new QueryTimeoutException("away"))).isTrue();
+	}
+
+	private Consumer<ScheduledCall> somethingElse(Duration left) {
+		return (call) -> {
+			this.repeated.add(call.isRepeated());
+			this.settled.add(call.refused(new LockRefusal(NAME, holder(this.time.server(), left), Duration.ZERO)));
+		};
+	}
+
+	private Consumer<ScheduledCall> overlapped(Instant planned, Duration left) {
+		return (call) -> call
+			.refused(new LockRefusal(NAME, holder(planned, left), Duration.ZERO, null, new JobRefusal(Reason.OVERLAPPED,
+					null, JobEngine.run(NAME, planned, planned), null, this.time.server())));
+	}
+
+	private static LockInfo holder(Instant since, Duration left) {
+		return new LockInfo(NAME, true, "id", "another", "main", "why", 1, since, since, since.plus(left), null, left);
+	}
+
+	private Consumer<ScheduledCall> refused(Reason reason, @Nullable Instant nextDue) {
 		return (call) -> call.refused((LockRefusal) JobEngine.refused(NAME, reason, nextDue, null, this.time.server()));
 	}
 
 	private Consumer<ScheduledCall> running(Instant planned, Duration left) {
-		LockInfo holder = new LockInfo(NAME, true, "id", "another", "main", "why", 1, planned, planned,
-				planned.plus(left), null, left);
-		return (call) -> call.refused(new LockRefusal(NAME, holder, Duration.ZERO, null,
+		return (call) -> call.refused(new LockRefusal(NAME, holder(planned, left), Duration.ZERO, null,
 				new JobRefusal(Reason.RUNNING, null, JobEngine.run(NAME, planned, planned), null, this.time.server())));
+	}
+
+	private JobDeclaration declaration() {
+		return new JobDeclaration(null, NAME, this.rerun, this.runMissed, START_WITHIN, () -> this.status.get(), null,
+				null, null);
 	}
 
 	private void run() {
 		ScheduledCall call = ScheduledCall.take(this.method);
 		assertThat(call).isNotNull();
 		assertThat(ScheduledCall.take(this.method)).isNull();
-		JobFiring firing = call.firing(null, this.rerun);
-		assertThat(call.firing(null, this.rerun)).isSameAs(firing);
+		JobDeclaration declaration = declaration();
+		JobFiring firing = call.firing(declaration);
+		assertThat(call.firing(declaration)).isSameAs(firing);
 		this.firings.add(firing);
 		this.answer.accept(call);
 	}

@@ -1,0 +1,192 @@
+package dev.dblock.scenario;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.LockContext;
+import dev.dblock.LockOptions;
+import dev.dblock.job.JobPolicy;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.WhenCrashed;
+import dev.dblock.job.WhenMissed;
+import dev.dblock.testing.MongoNode;
+import dev.dblock.testing.MongoServer;
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.SchedulingConfigurer;
+import org.springframework.scheduling.support.ScheduledMethodRunnable;
+import org.springframework.util.ReflectionUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Planned times of jobs at which there is no server, or no instance.
+ */
+@Timeout(300)
+@ExtendWith(OutputCaptureExtension.class)
+@MongoServerTest(kind = MongoServerKind.STANDALONE, fresh = true, faults = true)
+class MissedPlannedTimesTests {
+
+	private static final Instant NOW = Instant.now();
+
+	/** Today's planned time; the next one is tomorrow. */
+	private static final Instant PLANNED = NOW.truncatedTo(ChronoUnit.HOURS);
+
+	private static final String DAILY = "job.cron=0 0 " + PLANNED.toString().substring(11, 13) + " * * *";
+
+	private static final Map<String, List<JobRun>> RUNS = new ConcurrentHashMap<>();
+
+	private MongoServer server;
+
+	private Instances instances;
+
+	@BeforeEach
+	void start(MongoServer server) {
+		RUNS.clear();
+		this.server = server;
+		this.instances = new Instances(server);
+	}
+
+	@AfterEach
+	void stop() throws Exception {
+		this.instances.close();
+	}
+
+	@Test
+	void plannedTimeOfAnOutageIsRunOnceAfterIt(CapturedOutput output) throws Exception {
+		MongoNode node = this.server.nodes().get(0);
+		node.kill();
+		this.instances.startApplication("one", LateApplication.class, "dblock.mongodb.timeout=2s");
+		this.instances.startApplication("two", LateApplication.class, "dblock.mongodb.timeout=2s");
+		Instances.eventually()
+			.until(() -> output.toString().split("could not be asked for the lock of the job 'late'", -1).length > 2);
+		node.restart();
+		Instances.eventually().until(() -> !runs("late").isEmpty());
+		Instances.eventually().until(() -> this.instances.isReleased("late"));
+		this.instances.close();
+		assertThat(runs("late")).singleElement().extracting(JobRun::plannedAt).isEqualTo(PLANNED);
+		assertThat(output).doesNotContain("missed its planned time").doesNotContain("Unexpected error");
+	}
+
+	@Test
+	void latestOfThreeMissedPlannedTimesIsRunOnceWhereThatIsDeclared() throws Exception {
+		Instance seed = this.instances.start("seed");
+		LockOptions before = LockOptions.defaults().plannedFor(PLANNED.minus(Duration.ofDays(3)));
+		for (String name : List.of("run", "skip")) {
+			seed.locks().execute(name, before, () -> true);
+		}
+		seed.locks().acquire("crashed", LockOptions.lease(Duration.ofSeconds(2)).autoRenew(false).plannedFor(PLANNED));
+		for (int i = 0; i < 3; i++) {
+			this.instances.startApplication("instance-" + i, DailyApplication.class, DAILY);
+		}
+		Instances.eventually().until(() -> RUNS.keySet().containsAll(List.of("run", "crashed")));
+		Instances.eventually().until(() -> this.instances.isReleased("run") && this.instances.isReleased("crashed"));
+		this.instances.close();
+		assertThat(RUNS).containsOnlyKeys("run", "crashed");
+		assertThat(runs("run")).singleElement().extracting(JobRun::plannedAt).isEqualTo(PLANNED);
+		assertThat(runs("crashed")).singleElement().satisfies((run) -> {
+			assertThat(run.plannedAt()).isEqualTo(PLANNED);
+			assertThat(run.attempt()).isEqualTo(2);
+		});
+	}
+
+	private static void ran(String name) {
+		RUNS.computeIfAbsent(name, (key) -> new CopyOnWriteArrayList<>()).add(LockContext.run().orElseThrow());
+	}
+
+	private static List<JobRun> runs(String name) {
+		return RUNS.getOrDefault(name, List.of());
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class LateApplication {
+
+		@Bean
+		LateJob job() {
+			return new LateJob();
+		}
+
+		@Bean
+		SchedulingConfigurer late(LateJob job) {
+			Runnable task = new ScheduledMethodRunnable(job, ReflectionUtils.findMethod(LateJob.class, "run"));
+			return (registrar) -> registrar.addTriggerTask(task,
+					(context) -> (context.lastScheduledExecution() == null) ? PLANNED : null);
+		}
+
+	}
+
+	static class LateJob {
+
+		@DistributedLock(name = "late")
+		@JobPolicy(startWithinString = "2h")
+		void run() {
+			ran("late");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class DailyApplication {
+
+		@Bean
+		DailyJobs jobs() {
+			return new DailyJobs();
+		}
+
+	}
+
+	static class DailyJobs {
+
+		@Scheduled(cron = "${job.cron}", zone = "UTC")
+		@DistributedLock(name = "run")
+		@JobPolicy(whenMissed = WhenMissed.RUN, startWithinString = "2h")
+		void run() {
+			ran("run");
+		}
+
+		@Scheduled(cron = "${job.cron}", zone = "UTC")
+		@DistributedLock(name = "skip")
+		void skip() {
+			ran("skip");
+		}
+
+		@Scheduled(cron = "${job.cron}", zone = "UTC")
+		@DistributedLock(name = "first")
+		@JobPolicy(whenMissed = WhenMissed.RUN, startWithinString = "2h")
+		void first() {
+			ran("first");
+		}
+
+		@Scheduled(cron = "${job.cron}", zone = "UTC")
+		@DistributedLock(name = "crashed")
+		@JobPolicy(whenCrashed = WhenCrashed.RERUN)
+		void crashed() {
+			ran("crashed");
+		}
+
+	}
+
+}
