@@ -1,5 +1,6 @@
 package dev.dblock.core;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -14,14 +15,16 @@ import org.jspecify.annotations.Nullable;
  * @param runs the runs before it, the oldest first
  * @param paused whether the job is paused
  * @param pausedBy who paused it
+ * @param resumed the time at which it was resumed last, if it was
  */
-public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean paused, @Nullable String pausedBy) {
+public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean paused, @Nullable String pausedBy,
+		@Nullable Long resumed) {
 
 	/** How many runs are kept before the last one. */
 	public static final int RUNS_BEFORE = 19;
 
 	/** Nothing is known of the job. */
-	public static final StoredJob EMPTY = new StoredJob(null, List.of(), false, null);
+	public static final StoredJob EMPTY = new StoredJob(null, List.of(), false, null, null);
 
 	/**
 	 * The record after a grant.
@@ -40,7 +43,7 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 		StoredRun next = new StoredRun(decision.planned(), decision.attempt(), request.requireFiring().id(),
 				decision.again(), request.key().holder(), now, null, null, request.acquirer(), token, null);
 		return new StoredJob(next, List.copyOf(before.subList(Math.max(0, before.size() - RUNS_BEFORE), before.size())),
-				this.paused, this.pausedBy);
+				this.paused, this.pausedBy, this.resumed);
 	}
 
 	/**
@@ -52,16 +55,26 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	 */
 	public StoredJob ended(String holder, RunEnd end, long now) {
 		return (this.last != null && this.last.holder().equals(holder))
-				? new StoredJob(this.last.endedAs(end, now), this.runs, this.paused, this.pausedBy) : this;
+				? new StoredJob(this.last.endedAs(end, now), this.runs, this.paused, this.pausedBy, this.resumed)
+				: this;
 	}
 
 	/**
-	 * The record of a job that is paused, or is not.
-	 * @param by who pauses it; {@code null} to resume it
+	 * The record of a job that is paused.
+	 * @param by who pauses it
 	 * @return the record
 	 */
-	public StoredJob pausedBy(@Nullable String by) {
-		return new StoredJob(this.last, this.runs, by != null, by);
+	public StoredJob pausedBy(String by) {
+		return new StoredJob(this.last, this.runs, true, by, this.resumed);
+	}
+
+	/**
+	 * The record of a job that is resumed.
+	 * @param now the time
+	 * @return the record
+	 */
+	public StoredJob resumedAt(long now) {
+		return new StoredJob(this.last, this.runs, false, null, now);
 	}
 
 	/**
@@ -78,7 +91,8 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 		for (int i = this.runs.size() - 1; i >= 0; i--) {
 			latestFirst.add(this.runs.get(i).toRun(jobId, this.runs.get(i).outcome()));
 		}
-		return new JobStatus(jobId, List.copyOf(latestFirst), this.paused, this.pausedBy);
+		return new JobStatus(jobId, List.copyOf(latestFirst), this.paused, this.pausedBy,
+				(this.resumed != null) ? Instant.ofEpochMilli(this.resumed) : null);
 	}
 
 }

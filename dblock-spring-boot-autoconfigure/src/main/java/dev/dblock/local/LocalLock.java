@@ -93,12 +93,16 @@ final class LocalLock {
 		return new JobDecision.LockState(this.holder, isTaken(now), this.token);
 	}
 
-	void pauseJob(String id, @Nullable String by) {
+	void pauseJob(String id, String by) {
 		this.jobs.put(id, job(id).pausedBy(by));
 	}
 
-	boolean isPaused(String id) {
-		return job(id).paused();
+	boolean resumeJob(String id, long now) {
+		boolean paused = job(id).paused();
+		if (paused) {
+			this.jobs.put(id, job(id).resumedAt(now));
+		}
+		return paused;
 	}
 
 	JobStatus status(String id, long now) {

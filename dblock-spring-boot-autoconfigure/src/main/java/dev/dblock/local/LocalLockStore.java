@@ -138,11 +138,7 @@ public final class LocalLockStore {
 	}
 
 	boolean resumeJob(String name, String jobId) {
-		return change(name, (lock) -> {
-			boolean paused = lock.isPaused(jobId);
-			lock.pauseJob(jobId, null);
-			return paused;
-		});
+		return change(name, (lock) -> lock.resumeJob(jobId, now()));
 	}
 
 	Optional<JobStatus> findJob(String name, String jobId) {

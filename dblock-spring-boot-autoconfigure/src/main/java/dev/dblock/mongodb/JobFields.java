@@ -20,6 +20,8 @@ final class JobFields {
 
 	static final String PAUSED = "paused";
 
+	static final String RESUMED = "resumed";
+
 	static final String PLANNED = "planned";
 
 	static final String ATTEMPT = "attempt";

@@ -117,7 +117,8 @@ final class JobRecord {
 		}
 		BsonValue paused = this.fields.get(JobFields.PAUSED);
 		return new StoredJob(last(), runs, paused != null && !paused.isNull(),
-				(paused instanceof BsonDocument pause) ? text(pause, JobFields.BY) : null);
+				(paused instanceof BsonDocument pause) ? text(pause, JobFields.BY) : null,
+				date(this.fields, JobFields.RESUMED));
 	}
 
 	private static @Nullable StoredRun runOf(@Nullable BsonValue value) {

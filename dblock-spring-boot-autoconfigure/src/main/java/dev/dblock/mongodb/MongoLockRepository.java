@@ -56,7 +56,8 @@ import org.springframework.util.function.SingletonSupplier;
  *              again: true,                         // only if that firing had begun a run before
  *              instance: "...", token: NumberLong(...), ended: ISODate(...), outcome: "SUCCEEDED", error: "..."},
  *       runs: [...],                                // the 19 before it, the oldest first
- *       paused: {by: "...", at: ISODate(...)}
+ *       paused: {by: "...", at: ISODate(...)},
+ *       resumed: ISODate(...)
  *     }
  *   },
  *   cleanUpAt:    ISODate(...)                      // when the TTL index may remove the document

@@ -182,7 +182,8 @@ final class OperatorStatements {
 	static boolean resumeJob(StoreRequest store, String name, JobFields job) {
 		String paused = job.path(JobFields.PAUSED);
 		return update(store, lock(name).append(paused, doc("$exists", BsonBoolean.TRUE)),
-				doc("$unset", doc(paused, text(""))));
+				doc("$unset", doc(paused, text(""))).append("$currentDate",
+						doc(job.path(JobFields.RESUMED), BsonBoolean.TRUE)));
 	}
 
 	/**

@@ -180,7 +180,7 @@ final class InMemoryLockRepository implements LockRepository {
 			Document document = this.documents.get(name);
 			boolean paused = document != null && document.job(jobId).paused();
 			if (paused) {
-				document.jobs.put(jobId, document.job(jobId).pausedBy(null));
+				document.jobs.put(jobId, document.job(jobId).resumedAt(now()));
 			}
 			return paused;
 		}

@@ -428,7 +428,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	@Test
 	void aPausedJobIsRefusedUntilItIsResumed() {
 		locks().pauseJob("stock", JOB, "ann");
-		assertThat(status()).isEqualTo(new JobStatus(JOB, List.of(), true, "ann"));
+		assertThat(status()).isEqualTo(new JobStatus(JOB, List.of(), true, "ann", null));
 		Instant at = past(30);
 		JobRefusal refusal = refused(skip(at));
 		assertThat(refusal.reason()).isEqualTo(Reason.PAUSED);
@@ -441,13 +441,16 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		locks().release(acquired("stock"), Duration.ZERO, TIMEOUT);
 		locks().pauseJob("stock", JOB, "bob");
 		assertThat(refused(skip(at)).pausedBy()).isEqualTo("bob");
+		Instant before = storeTime();
 		assertThat(locks().resumeJob("stock", JOB)).isTrue();
+		assertThat(status().resumedAt()).isBetween(before.minus(slack()), storeTime().plus(slack()));
 		assertThat(locks().resumeJob("stock", JOB)).isFalse();
 		assertThat(locks().resumeJob("nothing", JOB)).isFalse();
 		Started run = started(skip(at));
 		locks().pauseJob("stock", JOB, "ann");
 		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.PAUSED);
 		assertThat(end(run.key(), RunOutcome.SUCCEEDED, null)).as("a run goes on").isTrue();
+		assertThat(status().resumedAt()).as("kept by the grant and the release").isNotNull();
 		assertThat(status().paused()).isTrue();
 		assertThat(runs()).hasSize(1);
 	}

@@ -431,8 +431,12 @@ final class JobTask {
 	private @Nullable ScheduledCall unfinished(JobTrigger planning, JobDeclaration declaration, JobStatus status) {
 		JobRun last = status.runs().get(0);
 		boolean open = last.outcome() == RunOutcome.ABANDONED;
-		Instant missed = declaration.runMissed() ? planning.latestAfter(last.plannedAt(), open,
-				now().minus(declaration.startWithin()), this.scheduler.getClock()) : null;
+		Instant earliest = now().minus(declaration.startWithin());
+		if (status.resumedAt() != null && status.resumedAt().isAfter(earliest)) {
+			earliest = status.resumedAt();
+		}
+		Instant missed = declaration.runMissed()
+				? planning.latestAfter(last.plannedAt(), open, earliest, this.scheduler.getClock()) : null;
 		if (missed != null) {
 			// A crashed run is repeated first if that is asked for
 			return new ScheduledCall(this, new Schedule.Planned(missed), Attempt.first(missed));

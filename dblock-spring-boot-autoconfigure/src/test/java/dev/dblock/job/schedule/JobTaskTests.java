@@ -650,7 +650,7 @@ class JobTaskTests {
 	void jobWithoutARunMissesNothing() {
 		this.runMissed = true;
 		cron("0 */20 * * * *");
-		this.status = () -> Optional.of(new JobStatus(NAME, List.of(), false, null));
+		this.status = () -> Optional.of(new JobStatus(NAME, List.of(), false, null, null));
 		lookBack();
 		assertThat(this.firings).isEmpty();
 	}
@@ -659,8 +659,18 @@ class JobTaskTests {
 	void pausedJobMissesNothing() {
 		this.runMissed = true;
 		cron("0 */20 * * * *");
-		this.status = () -> Optional
-			.of(new JobStatus(NAME, List.of(JobEngine.run(NAME, at("11:20:00"), at("11:20:00"))), true, "someone"));
+		this.status = () -> Optional.of(new JobStatus(NAME,
+				List.of(JobEngine.run(NAME, at("11:20:00"), at("11:20:00"))), true, "someone", null));
+		lookBack();
+		assertThat(this.firings).isEmpty();
+	}
+
+	@Test
+	void plannedTimeOfAPauseIsNotMissed() {
+		this.runMissed = true;
+		cron("0 */20 * * * *");
+		JobRun last = JobEngine.run(NAME, at("11:20:00"), at("11:20:00"));
+		this.status = () -> Optional.of(new JobStatus(NAME, List.of(last), false, null, at("12:01:00")));
 		lookBack();
 		assertThat(this.firings).isEmpty();
 	}
@@ -686,7 +696,7 @@ class JobTaskTests {
 
 	private static Supplier<Optional<JobStatus>> status(Instant planned, @Nullable RunOutcome outcome) {
 		JobRun last = new JobRun(NAME, planned, 1, planned, null, outcome, "another", 1, null);
-		return () -> Optional.of(new JobStatus(NAME, List.of(last), false, null));
+		return () -> Optional.of(new JobStatus(NAME, List.of(last), false, null, null));
 	}
 
 	private static Instant at(String time) {
