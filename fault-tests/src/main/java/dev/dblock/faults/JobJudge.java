@@ -16,12 +16,6 @@ import dev.dblock.core.JobDecision;
  */
 final class JobJudge {
 
-	/**
-	 * Whether a planned time that falls into an outage has to be run after it. Turn it on
-	 * with late starts.
-	 */
-	static final boolean LATE_STARTS = false;
-
 	/** How long a request to a server that is away can take, and a firing after it. */
 	private static final Duration RECOVERY = Duration.ofSeconds(10);
 
@@ -61,8 +55,8 @@ final class JobJudge {
 						notRepeated()),
 				Finding.rule("planned times that were missed though nothing happened", missed(true)),
 				Finding.figure("planned times that were missed during outages", missed(false)),
-				new Finding("planned times each " + CronJobs.RARE_SECONDS + " s that were missed during outages",
-						missedRare().size(), LATE_STARTS, missedRare()),
+				Finding.rule("planned times each " + CronJobs.RARE_SECONDS + " s that were missed during outages",
+						missedRare()),
 				Finding.rule("runs that began more than 250 ms before their planned time", early()),
 				Finding.rule("processes that did not begin or did not end", this.history.stuck()),
 				Finding.figure("crashed runs that were repeated", attempts(
