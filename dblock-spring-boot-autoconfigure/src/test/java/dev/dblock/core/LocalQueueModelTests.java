@@ -63,22 +63,25 @@ class LocalQueueModelTests {
 		open.push(List.of());
 		int ends = 0;
 		while (!open.isEmpty()) {
-			List<Integer> path = open.pop();
+			List<Integer> path = new ArrayList<>(open.pop());
 			LocalQueueModel model = new LocalQueueModel(handOvers, polling, cast);
 			path.forEach(model::step);
-			if (!seen.add(model.state())) {
-				continue;
-			}
-			List<Integer> choices = model.choices();
-			if (choices.isEmpty()) {
-				ends++;
-				assertThat(model.isOver()).as(() -> "Somebody is left standing: " + model).isTrue();
-				assertThat(model.isClean()).as(() -> "Something is left behind: " + model).isTrue();
-			}
-			for (int choice : choices) {
-				List<Integer> next = new ArrayList<>(path);
-				next.add(choice);
-				open.push(next);
+			while (seen.add(model.state())) {
+				List<Integer> choices = model.choices();
+				if (choices.isEmpty()) {
+					ends++;
+					assertThat(model.isOver()).as(() -> "Somebody is left standing: " + model).isTrue();
+					assertThat(model.isClean()).as(() -> "Something is left behind: " + model).isTrue();
+					break;
+				}
+				for (int choice : choices.subList(1, choices.size())) {
+					List<Integer> next = new ArrayList<>(path);
+					next.add(choice);
+					open.push(next);
+				}
+				// The first choice needs no new model
+				path.add(choices.get(0));
+				model.step(choices.get(0));
 			}
 		}
 		assertThat(ends).isPositive();

@@ -38,15 +38,15 @@ record Mutant(String name, String source, List<Change> changes, List<String> exp
 						List.of(new Change("return remainingNanos(clock) <= 0;", "return false;")), OVERLAPS,
 						Trial.STOPS),
 				new Mutant("a client's clock for expiry", STATEMENTS,
-						List.of(new Change("doc(\"$replaceWith\", doc(\"$cond\", FREE, granted, ref(\"$$ROOT\")))", """
-								BsonDocument.parse(doc("$replaceWith", doc("$cond", FREE, granted, ref("$$ROOT")))
+						List.of(new Change("replacement = doc(\"$cond\", FREE, granted, ref(\"$$ROOT\"));", """
+								replacement = BsonDocument.parse(doc("$cond", FREE, granted, ref("$$ROOT"))
 									.toJson(org.bson.json.JsonWriterSettings.builder()
 										.outputMode(org.bson.json.JsonMode.EXTENDED).build())
 									.replace("\\"$$NOW\\"", "{\\"$date\\": {\\"$numberLong\\": \\""
-										+ System.currentTimeMillis() + "\\"}}"))""")), OVERLAPS, Trial.CLOCK),
+										+ System.currentTimeMillis() + "\\"}}"));""")), OVERLAPS, Trial.CLOCK),
 				new Mutant("release by name", "mongodb/OperatorStatements.java",
-						List.of(new Change("updateUnrecorded(store, heldBy(lease), switch (mark)",
-								"updateUnrecorded(store, lock(lease.name()), switch (mark)")),
+						List.of(new Change("return updateUnrecorded(store, heldBy(lease), free);",
+								"return updateUnrecorded(store, lock(lease.name()), free);")),
 						OVERLAPS, Trial.STOPS),
 				new Mutant("no fence", "core/OpenTransaction.java",
 						List.of(new Change("this.leases.forEach(this::write);", "// No fence is written")),
