@@ -52,11 +52,18 @@ class JobJudgeTests {
 
 	private void runAll(int... exceptions) {
 		for (String job : List.of(SKIP, RERUN)) {
-			for (int second = 1; second <= SECONDS; second++) {
-				long planned = second * 1000L;
-				if (Arrays.stream(exceptions).noneMatch((exception) -> exception * 1000L == planned)) {
-					run(1 + second % 2, job, planned, 1, planned + 5);
-				}
+			runEach(1, job, exceptions);
+		}
+		for (String job : List.of(CronJobs.SKIPPED + CronJobs.RARE, CronJobs.REPEATED + CronJobs.RARE)) {
+			runEach(CronJobs.RARE_SECONDS, job, exceptions);
+		}
+	}
+
+	private void runEach(int seconds, String job, int... exceptions) {
+		for (int second = seconds; second <= SECONDS; second += seconds) {
+			int planned = second;
+			if (Arrays.stream(exceptions).noneMatch((exception) -> exception == planned)) {
+				run(1 + second % 2, job, planned * 1000L, 1, planned * 1000L + 5);
 			}
 		}
 	}
