@@ -156,7 +156,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public WhenLost whenLost(String name, LockOptions options) {
-		return this.settings.terms(name, this.settings.locks().before(name, options)).whenLost();
+		return this.settings.terms(name, withSettings(name, options)).whenLost();
 	}
 
 	@Override
@@ -167,13 +167,13 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	@Override
 	public LockAttempt acquire(String name, LockOptions options) {
 		String fullName = fullName(name);
-		return acquireAs(fullName, name, this.settings.locks().before(name, options));
+		return acquireAs(fullName, name, withSettings(name, options));
 	}
 
 	@Override
 	public LockAttempt acquire(String name, LockOptions options, Duration wait) {
 		String fullName = fullName(name);
-		return acquireAs(fullName, name, this.settings.locks().before(name, options).waitUpTo(wait));
+		return acquireAs(fullName, name, withSettings(name, options).waitUpTo(wait));
 	}
 
 	private LockAttempt acquireAs(String fullName, String name, LockOptions options) {
@@ -205,14 +205,14 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public LockOptions complete(String name, LockOptions options) {
-		LockOptions completed = this.settings.locks().before(name, options);
+		LockOptions completed = withSettings(name, options);
 		this.settings.terms(name, completed);
 		return completed.orElse(this.settings.defaults());
 	}
 
 	@Override
 	public Runnable reenter(LockHandle handle, String name, LockOptions options) {
-		LeaseTerms wanted = this.settings.terms(name, this.settings.locks().before(name, options));
+		LeaseTerms wanted = this.settings.terms(name, withSettings(name, options));
 		try {
 			return (handle instanceof LeaseHandle mine) ? this.keeper.reenter(mine, wanted)
 					: LockEngine.super.reenter(handle, name, options);

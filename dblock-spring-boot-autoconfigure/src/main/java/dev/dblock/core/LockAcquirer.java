@@ -298,8 +298,7 @@ final class LockAcquirer {
 				long leftNanos = this.waitNanos - elapsedNanos();
 				long pauseNanos = queue.pauseBeforeAsking(me);
 				if (pauseNanos <= 0 && (leftNanos > 0 || arriving)) {
-					Outcome outcome = ask(queue, me, queue.beginAsking(me), leftNanos);
-					LockAttempt attempt = (outcome != null) ? conclude(outcome) : null;
+					LockAttempt attempt = ask(queue, me, queue.beginAsking(me), leftNanos);
 					if (attempt != null) {
 						return attempt;
 					}
@@ -307,8 +306,7 @@ final class LockAcquirer {
 				else if (leftNanos <= 0) {
 					WaitCause cause = this.askedAtLast ? null : queue.beginAskingAtLast(me);
 					this.askedAtLast |= cause != null;
-					Outcome outcome = ask(queue, me, cause, leftNanos);
-					LockAttempt attempt = (outcome != null) ? conclude(outcome) : null;
+					LockAttempt attempt = ask(queue, me, cause, leftNanos);
 					if (attempt != null) {
 						return attempt;
 					}
@@ -355,32 +353,29 @@ final class LockAcquirer {
 			return LockAcquirer.this.clock.nanoTime() - this.startNanos;
 		}
 
-		private @Nullable LockAttempt conclude(Outcome outcome) {
-			LeaseHandle handle = outcome.handle();
-			if (handle != null) {
-				return accept(handle);
-			}
-			return outcome.isFinal() ? outcome.refusal(this.name, Duration.ofNanos(elapsedNanos())) : null;
-		}
-
-		private @Nullable Outcome ask(LocalQueue queue, Waiter me, @Nullable WaitCause cause, long leftNanos) {
+		private @Nullable LockAttempt ask(LocalQueue queue, Waiter me, @Nullable WaitCause cause, long leftNanos) {
 			if (cause == null) {
 				return null;
 			}
 			LockAcquirer.this.statistics.count(cause);
 			Outcome outcome = LockAcquirer.this.requests.ask(queue, me, this.terms, limit(leftNanos));
-			// Who is refused for good leaves, and the next one asks
-			if (outcome.handle() == null && !outcome.isFinal()) {
-				this.job = outcome.job();
-				this.failure = outcome.failure();
-				this.timeouts = outcome.isTimedOut() ? this.timeouts + 1 : 0;
-				subscribe();
-				AskPlan before = queue.plan();
-				int refusals = (before != null) ? before.refusals() + 1 : 1;
-				queue.refused(me, LockAcquirer.this.pauses.plan(outcome.forJob(null), refusals,
-						LockAcquirer.this.signals.isListening(), System.nanoTime()));
+			LeaseHandle handle = outcome.handle();
+			if (handle != null) {
+				return accept(handle);
 			}
-			return outcome;
+			if (outcome.isFinal()) {
+				// This thread leaves, and the next one asks
+				return outcome.refusal(this.name, Duration.ofNanos(elapsedNanos()));
+			}
+			this.job = outcome.job();
+			this.failure = outcome.failure();
+			this.timeouts = outcome.isTimedOut() ? this.timeouts + 1 : 0;
+			subscribe();
+			AskPlan before = queue.plan();
+			int refusals = (before != null) ? before.refusals() + 1 : 1;
+			queue.refused(me, LockAcquirer.this.pauses.plan(outcome.forJob(null), refusals,
+					LockAcquirer.this.signals.isListening(), System.nanoTime()));
+			return null;
 		}
 
 		/**

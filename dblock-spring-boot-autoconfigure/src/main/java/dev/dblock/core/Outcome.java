@@ -59,7 +59,7 @@ record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullabl
 	 * Whether a wait cannot change the answer.
 	 */
 	boolean isFinal() {
-		return this.job != null && this.job.reason() != JobRefusal.Reason.OVERLAPPED;
+		return this.job != null && this.job.isFinal();
 	}
 
 	/**

@@ -68,7 +68,7 @@ public final class UnlockedEngine implements LockEngine {
 	@Override
 	public LockAttempt acquire(String name, LockOptions options) {
 		String fullName = fullName(name);
-		LeaseTerms terms = this.settings.terms(name, this.settings.locks().before(name, options));
+		LeaseTerms terms = this.settings.terms(name, withSettings(name, options));
 		return new LockGrant(new UnlockedHandle(fullName, this.token.incrementAndGet(), terms.lease()));
 	}
 
@@ -79,7 +79,7 @@ public final class UnlockedEngine implements LockEngine {
 
 	@Override
 	public LockOptions complete(String name, LockOptions options) {
-		return this.settings.locks().before(name, options).orElse(this.settings.defaults());
+		return withSettings(name, options).orElse(this.settings.defaults());
 	}
 
 	@Override

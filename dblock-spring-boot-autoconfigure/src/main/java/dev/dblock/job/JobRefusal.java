@@ -19,6 +19,15 @@ public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable Job
 		@Nullable Instant at) {
 
 	/**
+	 * Whether a wait for the lock cannot change the answer: the planned time was run or
+	 * is being run, is not due, or the job is paused.
+	 * @return whether the answer is final
+	 */
+	public boolean isFinal() {
+		return this.reason != Reason.OVERLAPPED;
+	}
+
+	/**
 	 * The refusal as a part of a sentence whose subject is the lock or the job.
 	 * @return the text
 	 */

@@ -137,8 +137,8 @@ final class JobExpressions {
 			branches.add(branch(isEarly(asked), BsonNull.VALUE));
 		}
 		branches.add(branch(doc("$not", isReadable()), BsonNull.VALUE));
-		branches
-			.add(branch(doc("$or", doc("$not", isPresent(this.planned)), isFarAhead()), attempt(planned(true), FIRST)));
+		branches.add(
+				branch(doc("$or", doc("$not", isPresent(this.planned)), isFarAhead()), attempt(firstPlanned(), FIRST)));
 		branches.add(branch(SAME, sameAttempt()));
 		if (this.firing.rerun()) {
 			BsonDocument stopped = doc("$or", doc("$eq", this.outcome, text(RunOutcome.LOST.name())),
@@ -154,7 +154,7 @@ final class JobExpressions {
 		}
 		else {
 			branches.add(branch(OPEN, sameAttempt()));
-			branches.add(branch(doc("$lte", dueAt(), NOW), attempt(planned(false), FIRST)));
+			branches.add(branch(doc("$lte", dueAt(), NOW), attempt(nextPlanned(), FIRST)));
 		}
 		return doc("$switch", doc("branches", new BsonArray(branches)).append("default", BsonNull.VALUE));
 	}
@@ -192,13 +192,13 @@ final class JobExpressions {
 		return date(asked.at().toEpochMilli());
 	}
 
-	private BsonValue planned(boolean first) {
-		if (this.firing.schedule() instanceof Schedule.Planned asked) {
-			return at(asked);
-		}
-		if (first) {
-			return NOW;
-		}
+	/** The planned time of a first run. */
+	private BsonValue firstPlanned() {
+		return (this.firing.schedule() instanceof Schedule.Planned asked) ? at(asked) : NOW;
+	}
+
+	/** The planned time of a run by a period that is due. */
+	private BsonValue nextPlanned() {
 		if (this.firing.schedule() instanceof Schedule.FixedRate rate) {
 			BsonDocument since = doc("$mod", doc("$subtract", NOW, this.planned), number(rate.period().toMillis()));
 			return doc("$subtract", NOW, since);

@@ -71,11 +71,15 @@ final class JobRecord {
 	}
 
 	/**
-	 * The path of the part that makes the record larger than grants and releases do;
-	 * {@code null} if it is not.
+	 * The path of the first part of a stored record that no grant can use, because it is
+	 * malformed or makes the record too large; {@code null} if all can be used.
 	 */
-	static @Nullable String tooLarge(BsonDocument document, JobFields job) {
-		BsonDocument fields = read(document, job).fields;
+	static @Nullable String unusable(BsonDocument document, JobFields job) {
+		JobRecord record = read(document, job);
+		return (record.malformed != null) ? record.malformed : tooLarge(record.fields, job);
+	}
+
+	private static @Nullable String tooLarge(BsonDocument fields, JobFields job) {
 		if (size(fields) <= LARGEST) {
 			return null;
 		}

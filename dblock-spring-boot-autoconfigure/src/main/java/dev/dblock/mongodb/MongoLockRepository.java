@@ -241,19 +241,22 @@ public final class MongoLockRepository implements LockRepository {
 	 */
 	private static Statements.Acquired acquireForJob(Statements statements, StoreRequest store,
 			AcquireRequest request) {
-		JobFields job = new JobFields(request.jobId());
 		try {
 			Statements.Acquired acquired = statements.acquire(store, request);
-			if (!acquired.malformed() || !OperatorStatements.repairRecord(store, request.key().name(), job)) {
+			if (!acquired.malformed() || !repairRecord(store, request)) {
 				return acquired;
 			}
 		}
 		catch (MongoCommandException | MongoWriteException ex) {
-			if (!OperatorStatements.repairRecord(store, request.key().name(), job)) {
+			if (!repairRecord(store, request)) {
 				throw ex;
 			}
 		}
 		return statements.acquire(store, request);
+	}
+
+	private static boolean repairRecord(StoreRequest store, AcquireRequest request) {
+		return OperatorStatements.repairRecord(store, request.key().name(), new JobFields(request.jobId()));
 	}
 
 	private AcquireAnswer raiseFence(String name, AcquireAnswer.Granted grant, Duration timeout, TimeLimit limit) {

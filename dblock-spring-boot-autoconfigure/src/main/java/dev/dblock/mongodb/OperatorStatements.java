@@ -13,7 +13,6 @@ import dev.dblock.core.LeaseKey;
 import dev.dblock.core.RunEnd;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
-import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -187,31 +186,27 @@ final class OperatorStatements {
 	}
 
 	/**
-	 * Remove what no grant can use of a run record, since somebody changed it by hand.
-	 * @return whether there was something of that kind
+	 * Remove the parts of a run record that no grant can use, which were changed by hand.
+	 * @return whether there were such parts
 	 */
 	static boolean repairRecord(StoreRequest store, String name, JobFields job) {
-		BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
-		boolean repaired = false;
-		while (stored != null && LockDocument.readIfOurs(stored).isPresent()) {
-			String path = JobRecord.read(stored, job).malformed();
-			path = (path != null) ? path : JobRecord.tooLarge(stored, job);
-			if (path == null) {
+		for (boolean repaired = false;; repaired = true) {
+			BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
+			String path = (stored != null && LockDocument.readIfOurs(stored).isPresent())
+					? JobRecord.unusable(stored, job) : null;
+			if (stored == null || path == null) {
 				return repaired;
 			}
 			// A run that was granted meanwhile has another token
 			BsonDocument asRead = doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN,
-					stored.getOrDefault(LockDocument.TOKEN, BsonNull.VALUE));
+					stored.get(LockDocument.TOKEN));
 			if (update(store, asRead, doc("$unset", doc(path, text(""))))) {
 				logger
 					.warn("The field '{}' of the document of the lock '{}' (collection '{}') was changed by hand or is"
 							+ " too large, and is removed so that the job goes on. If it was the last run, its planned time"
 							+ " may run once more", path, name, store.collectionName());
 			}
-			repaired = true;
-			stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
 		}
-		return repaired;
 	}
 
 	/**

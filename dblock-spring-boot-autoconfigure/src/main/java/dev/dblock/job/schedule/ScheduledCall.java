@@ -119,14 +119,11 @@ public final class ScheduledCall {
 	 */
 	public boolean refused(LockRefusal refusal) {
 		answered(null, refusal, (refusal.job() != null) ? refusal.job().at() : null);
-		return isSettled(refusal) || isRepeated();
+		return isFinal(refusal) || isRepeated();
 	}
 
-	private static boolean isSettled(LockRefusal refusal) {
-		return refusal.job() != null && switch (refusal.job().reason()) {
-			case DONE, NOT_DUE, PAUSED, RUNNING -> true;
-			case OVERLAPPED -> false;
-		};
+	private static boolean isFinal(LockRefusal refusal) {
+		return refusal.job() != null && refusal.job().isFinal();
 	}
 
 	/**
@@ -238,7 +235,7 @@ public final class ScheduledCall {
 		if (this.failure != null) {
 			return true;
 		}
-		return this.refusal != null && !isSettled(this.refusal)
+		return this.refusal != null && !isFinal(this.refusal)
 				&& (this.refusal.job() == null || this.schedule instanceof Schedule.Planned);
 	}
 
