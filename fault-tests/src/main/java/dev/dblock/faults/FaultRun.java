@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -27,8 +26,6 @@ final class FaultRun {
 	private static final Duration START_LIMIT = Duration.ofMinutes(5);
 
 	private static final int SHORT_SECONDS = 130;
-
-	private static final int STOP_SECONDS = 120;
 
 	private final Path mongod;
 
@@ -113,7 +110,7 @@ final class FaultRun {
 				awaitSections(fleet);
 				course.run(world);
 				Faults.insist(cluster::heal);
-				List<String> stuck = stop(stamps, fleet);
+				List<String> stuck = fleet.stop(stamps);
 				awaitFree(watch);
 				HistoryFolder history = new HistoryFolder(this.folder);
 				history.write(world.log().windows(), watch.stretches(), fleet.lives(), stuck);
@@ -158,20 +155,6 @@ final class FaultRun {
 				Thread.sleep(200);
 			}
 		}
-	}
-
-	private static List<String> stop(Stamps stamps, Fleet fleet) throws InterruptedException {
-		stamps.stop();
-		List<String> stuck = new ArrayList<>(fleet.idle());
-		for (int worker : fleet.numbers()) {
-			Child child = fleet.worker(worker);
-			if (!child.await(STOP_SECONDS)) {
-				child.dumpThreads();
-				child.await(2);
-				stuck.add(child.name());
-			}
-		}
-		return stuck;
 	}
 
 	/**

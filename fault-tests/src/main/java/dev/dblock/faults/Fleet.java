@@ -23,6 +23,8 @@ final class Fleet implements AutoCloseable {
 	 */
 	static final int WITH_CLOCK = 1;
 
+	private static final int STOP_SECONDS = 120;
+
 	private final Path folder;
 
 	private final List<String> properties;
@@ -106,6 +108,24 @@ final class Fleet implements AutoCloseable {
 	boolean isWorking(int worker) {
 		return hasBegun(
 				lives().stream().filter((life) -> life.worker == worker).reduce((one, next) -> next).orElseThrow());
+	}
+
+	/**
+	 * Have all workers end.
+	 * @return the processes that never began to work, or did not end
+	 */
+	List<String> stop(Stamps stamps) throws InterruptedException {
+		stamps.stop();
+		List<String> stuck = new ArrayList<>(idle());
+		for (int number : numbers()) {
+			Child child = worker(number);
+			if (!child.await(STOP_SECONDS)) {
+				child.dumpThreads();
+				child.await(2);
+				stuck.add(child.name());
+			}
+		}
+		return stuck;
 	}
 
 	/**

@@ -3,7 +3,6 @@ package dev.dblock.faults;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -26,8 +25,6 @@ import dev.dblock.testing.Cluster;
 final class JobFaults {
 
 	private static final Duration START_LIMIT = Duration.ofMinutes(5);
-
-	private static final int STOP_SECONDS = 120;
 
 	private static final long ROUND_SECONDS = 100;
 
@@ -137,7 +134,7 @@ final class JobFaults {
 				long to = System.nanoTime();
 				world.sleep(JobJudge.TAKEN_AFTER_CRASH.plusSeconds(2).toMillis());
 				watch.read();
-				List<String> stuck = stop(stamps, fleet);
+				List<String> stuck = fleet.stop(stamps);
 				long epochNanos = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
 				return new JobHistory(JobRecords.read(records), watch.runs(), world.log().windows(), stuck, cronJobs(),
 						new Span(from, to), epochNanos);
@@ -162,20 +159,6 @@ final class JobFaults {
 				Thread.sleep(50);
 			}
 		}
-	}
-
-	private static List<String> stop(Stamps stamps, Fleet fleet) throws InterruptedException {
-		stamps.stop();
-		List<String> stuck = new ArrayList<>(fleet.idle());
-		for (int worker : fleet.numbers()) {
-			Child child = fleet.worker(worker);
-			if (!child.await(STOP_SECONDS)) {
-				child.dumpThreads();
-				child.await(2);
-				stuck.add(child.name());
-			}
-		}
-		return stuck;
 	}
 
 	private boolean judge(JobRound round, JobHistory history) {
