@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Optional;
 
 import dev.dblock.job.JobStatus;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.reactive.TransactionContext;
 
@@ -249,13 +248,37 @@ public interface LockEngine {
 
 	/**
 	 * Read the run record of a job.
-	 * @param name the name of its lock as the application says it
-	 * @param jobId the id of the job; {@code null} for the full name of the lock
-	 * @return the record, or empty if nothing is stored under the name
+	 * @param fullName the full name of its lock
+	 * @param jobId the id of the job
+	 * @return its record, or empty if none is stored
 	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
 	 */
-	default Optional<JobStatus> findJob(String name, @Nullable String jobId) {
+	default Optional<JobStatus> findJob(String fullName, String jobId) {
 		return Optional.empty();
+	}
+
+	/**
+	 * Pause a job: its planned times are refused until it is resumed. A run that has
+	 * begun continues.
+	 * @param fullName the full name of its lock
+	 * @param jobId the id of the job
+	 * @param by who pauses it
+	 * @throws UnsupportedOperationException if this engine records no runs
+	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
+	 */
+	default void pauseJob(String fullName, String jobId, String by) {
+		throw new UnsupportedOperationException("This engine cannot pause jobs, since it records no runs");
+	}
+
+	/**
+	 * Resume a job.
+	 * @param fullName the full name of its lock
+	 * @param jobId the id of the job
+	 * @return whether it was paused
+	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
+	 */
+	default boolean resumeJob(String fullName, String jobId) {
+		return false;
 	}
 
 	/**

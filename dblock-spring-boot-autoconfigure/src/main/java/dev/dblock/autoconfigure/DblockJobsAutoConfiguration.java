@@ -1,11 +1,15 @@
 package dev.dblock.autoconfigure;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 import dev.dblock.interceptor.JobMethods;
+import dev.dblock.job.JobOperations;
 import dev.dblock.job.schedule.JobSchedulingConfigurer;
 import dev.dblock.job.schedule.JobSettings;
+import dev.dblock.job.schedule.ScheduledJobOperations;
 import dev.dblock.job.schedule.ScheduledJobs;
 import org.jspecify.annotations.Nullable;
 
@@ -14,13 +18,17 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.bind.BindContext;
 import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
@@ -52,6 +60,17 @@ public final class DblockJobsAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static JobMethods dblockJobMethods(ScheduledJobs jobs) {
 		return new JobMethods(jobs);
+	}
+
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean(value = JobOperations.class, search = SearchStrategy.CURRENT)
+	ScheduledJobOperations jobOperations(ApplicationContext context) {
+		List<ScheduledJobs> contexts = new ArrayList<>();
+		for (ApplicationContext each = context; each != null; each = each.getParent()) {
+			contexts.addAll(each.getBeansOfType(ScheduledJobs.class, false, false).values());
+		}
+		return new ScheduledJobOperations(contexts);
 	}
 
 	@Bean

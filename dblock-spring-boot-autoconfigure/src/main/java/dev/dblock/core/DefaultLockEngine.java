@@ -19,7 +19,6 @@ import dev.dblock.LockRefusal;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.job.JobStatus;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.reactive.TransactionContext;
 
@@ -301,6 +300,21 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
+	public Optional<JobStatus> findJob(String fullName, String jobId) {
+		return this.repository.findJob(fullName, jobId);
+	}
+
+	@Override
+	public void pauseJob(String fullName, String jobId, String by) {
+		this.repository.pauseJob(fullName, jobId, by);
+	}
+
+	@Override
+	public boolean resumeJob(String fullName, String jobId) {
+		return this.repository.resumeJob(fullName, jobId);
+	}
+
+	@Override
 	public List<LockInfo> list() {
 		return byFullName().list();
 	}
@@ -321,12 +335,6 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	@Override
 	public boolean forceReleaseNow(String name) {
 		return this.repository.forceReleaseNow(fullName(name));
-	}
-
-	@Override
-	public Optional<JobStatus> findJob(String name, @Nullable String jobId) {
-		String fullName = fullName(name);
-		return this.repository.findJob(fullName, (jobId != null) ? jobId : fullName);
 	}
 
 	/**

@@ -1,6 +1,9 @@
 package dev.dblock.interceptor;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Objects;
 
 import dev.dblock.LockEngine;
@@ -16,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
 
@@ -75,11 +79,9 @@ final class JobPolicies {
 		if (obstacle == null && whenMissed == WhenMissed.RUN && name == null) {
 			obstacle = UNKNOWN_LOCK;
 		}
-		String jobId = id;
-		return new JobDeclaration(id, (id == null && name != null) ? engine.fullName(name) : id,
+		return new JobDeclaration(id, (name != null) ? engine.fullName(name) : null, lock.name().template(), engine,
 				whenCrashed == WhenCrashed.RERUN, whenMissed == WhenMissed.RUN, startWithin(policy, settings),
-				(name != null) ? () -> engine.findJob(name, jobId) : null, options.waitUpTo(), options.minHold(),
-				obstacle);
+				options.waitUpTo(), options.minHold(), obstacle, zones(operation.method().method()));
 	}
 
 	private Duration startWithin(@Nullable JobPolicy policy, JobSettings settings) {
@@ -98,6 +100,21 @@ final class JobPolicies {
 				.formatted(startWithin));
 		}
 		return startWithin;
+	}
+
+	/**
+	 * The time zone of each cron expression, which a trigger does not expose.
+	 */
+	private Map<String, String> zones(Method method) {
+		Map<String, String> zones = new HashMap<>();
+		MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).stream(Scheduled.class).forEach((scheduled) -> {
+			String cron = this.placeholders.resolveStringValue(scheduled.getString("cron"));
+			String zone = this.placeholders.resolveStringValue(scheduled.getString("zone"));
+			if (StringUtils.hasText(cron) && StringUtils.hasText(zone)) {
+				zones.put(cron, zone);
+			}
+		});
+		return Map.copyOf(zones);
 	}
 
 }

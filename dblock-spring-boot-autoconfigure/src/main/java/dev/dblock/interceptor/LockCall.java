@@ -72,12 +72,15 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		}
 		MethodLock lock = operation.locks().get(0);
 		return lock.isWanted(invocation) ? new LockCall(operation, invocation, template.get(), lock.nameOf(invocation),
-				options(invocation, lock, scheduled), null, scheduled) : null;
+				options(operation, invocation, lock, scheduled), null, scheduled) : null;
 	}
 
-	private static LockOptions options(MethodInvocation invocation, MethodLock lock,
+	private static LockOptions options(LockOperation operation, MethodInvocation invocation, MethodLock lock,
 			@Nullable ScheduledCall scheduled) {
 		JobMethod job = (scheduled != null) ? JobCarrier.job(invocation) : null;
+		if (job != null && operation.engine() != null && !(lock.name() instanceof LockName.Constant)) {
+			job.lockedBy(operation.engine().fullName(lock.nameOf(invocation)));
+		}
 		JobFiring firing = (scheduled != null && job != null) ? scheduled.firing(job.declaration()) : null;
 		if (scheduled == null || firing == null) {
 			return lock.options();
@@ -91,7 +94,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		Map<String, LockOptions> wanted = new LinkedHashMap<>();
 		for (MethodLock lock : operation.locks()) {
 			if (lock.isWanted(invocation)) {
-				wanted.putIfAbsent(lock.nameOf(invocation), options(invocation, lock, scheduled));
+				wanted.putIfAbsent(lock.nameOf(invocation), options(operation, invocation, lock, scheduled));
 			}
 		}
 		if (wanted.isEmpty()) {

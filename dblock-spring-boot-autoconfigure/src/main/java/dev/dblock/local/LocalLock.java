@@ -93,20 +93,20 @@ final class LocalLock {
 		return new JobDecision.LockState(this.holder, isTaken(now), this.token);
 	}
 
-	void pauseJob(String id, String by) {
-		this.jobs.put(id, job(id).pausedBy(by));
+	void pauseJob(String id, String by, long now) {
+		this.jobs.put(id, job(id).pausedBy(by, now));
 	}
 
 	boolean resumeJob(String id, long now) {
 		boolean paused = job(id).paused();
 		if (paused) {
-			this.jobs.put(id, job(id).resumedAt(now));
+			this.jobs.put(id, job(id).resumed(now));
 		}
 		return paused;
 	}
 
 	JobStatus status(String id, long now) {
-		return job(id).toStatus(id, state(now));
+		return job(id).toStatus(id, state(now), (isTaken(now) && this.holder != null) ? this.acquirer : null, now);
 	}
 
 	private void grant(AcquireRequest request, long now) {

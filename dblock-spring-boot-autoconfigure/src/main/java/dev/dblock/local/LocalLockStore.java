@@ -133,7 +133,7 @@ public final class LocalLockStore {
 
 	void pauseJob(String name, String jobId, String by) {
 		synchronized (this.locks) {
-			this.locks.computeIfAbsent(name, (key) -> new LocalLock()).pauseJob(jobId, by);
+			this.locks.computeIfAbsent(name, (key) -> new LocalLock()).pauseJob(jobId, by, now());
 		}
 	}
 

@@ -339,9 +339,7 @@ final class ClassicStatements implements Statements {
 	public Optional<JobStatus> findJob(StoreRequest store, String name, String jobId) {
 		BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
 		return LockDocument.read(stored, name, store.collectionName())
-			.map((found) -> found.job(new JobFields(jobId))
-				.toJob()
-				.toStatus(jobId, JobRecord.stateOf(found, this.clock.read(store).notBefore())));
+			.map((found) -> found.job(new JobFields(jobId)).toStatus(jobId, found, this.clock.read(store).notBefore()));
 	}
 
 	@Override

@@ -3,9 +3,11 @@ package dev.dblock.mongodb;
 import java.util.ArrayList;
 import java.util.List;
 
+import dev.dblock.LockInfo;
 import dev.dblock.core.JobDecision.LockState;
 import dev.dblock.core.StoredJob;
 import dev.dblock.core.StoredRun;
+import dev.dblock.job.JobStatus;
 import dev.dblock.job.RunOutcome;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
@@ -122,6 +124,7 @@ final class JobRecord {
 		BsonValue paused = this.fields.get(JobFields.PAUSED);
 		return new StoredJob(last(), runs, paused != null && !paused.isNull(),
 				(paused instanceof BsonDocument pause) ? text(pause, JobFields.BY) : null,
+				(paused instanceof BsonDocument pause) ? date(pause, JobFields.AT) : null,
 				date(this.fields, JobFields.RESUMED));
 	}
 
@@ -172,6 +175,16 @@ final class JobRecord {
 	private static @Nullable Long date(BsonDocument fields, String field) {
 		BsonValue value = fields.get(field);
 		return (value != null && value.isDateTime()) ? Long.valueOf(value.asDateTime().getValue()) : null;
+	}
+
+	/**
+	 * The record for applications.
+	 * @param lock the document that it was read from
+	 * @param now milliseconds of the server's clock
+	 */
+	JobStatus toStatus(String jobId, LockDocument lock, long now) {
+		LockInfo info = lock.toInfo(now);
+		return toJob().toStatus(jobId, stateOf(lock, now), info.held() ? info.acquirer() : null, now);
 	}
 
 	/**

@@ -294,7 +294,7 @@ final class PipelineStatements implements Statements {
 			return Optional.empty();
 		}
 		return LockDocument.read(found, name, store.collectionName())
-			.map((lock) -> lock.job(job).toJob().toStatus(jobId, JobRecord.stateOf(lock, now(found))));
+			.map((lock) -> lock.job(job).toStatus(jobId, lock, now(found)));
 	}
 
 	@Override

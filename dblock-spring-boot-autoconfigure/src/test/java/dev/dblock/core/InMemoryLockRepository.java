@@ -170,7 +170,7 @@ final class InMemoryLockRepository implements LockRepository {
 	public void pauseJob(String name, String jobId, String by) {
 		synchronized (this.documents) {
 			Document document = this.documents.computeIfAbsent(name, (key) -> new Document());
-			document.jobs.put(jobId, document.job(jobId).pausedBy(by));
+			document.jobs.put(jobId, document.job(jobId).pausedBy(by, now()));
 		}
 	}
 
@@ -180,7 +180,7 @@ final class InMemoryLockRepository implements LockRepository {
 			Document document = this.documents.get(name);
 			boolean paused = document != null && document.job(jobId).paused();
 			if (paused) {
-				document.jobs.put(jobId, document.job(jobId).resumedAt(now()));
+				document.jobs.put(jobId, document.job(jobId).resumed(now()));
 			}
 			return paused;
 		}
@@ -190,7 +190,8 @@ final class InMemoryLockRepository implements LockRepository {
 	public Optional<JobStatus> findJob(String name, String jobId) {
 		synchronized (this.documents) {
 			return Optional.ofNullable(this.documents.get(name))
-				.map((document) -> document.job(jobId).toStatus(jobId, document.state(now())));
+				.map((document) -> document.job(jobId)
+					.toStatus(jobId, document.state(now()), document.heldBy(now()), now()));
 		}
 	}
 
@@ -411,6 +412,10 @@ final class InMemoryLockRepository implements LockRepository {
 
 		JobDecision.LockState state(long now) {
 			return new JobDecision.LockState(this.holder, isTaken(now), this.token);
+		}
+
+		@Nullable String heldBy(long now) {
+			return (isTaken(now) && this.holder != null) ? this.acquirer : null;
 		}
 
 		boolean isTaken(long now) {

@@ -427,8 +427,13 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 
 	@Test
 	void aPausedJobIsRefusedUntilItIsResumed() {
+		Instant paused = storeTime();
 		locks().pauseJob("stock", JOB, "ann");
-		assertThat(status()).isEqualTo(new JobStatus(JOB, List.of(), true, "ann", null));
+		JobStatus status = status();
+		assertThat(status)
+			.isEqualTo(new JobStatus(JOB, List.of(), true, "ann", status.pausedAt(), null, null, status.at()));
+		assertThat(status.pausedAt()).isBetween(paused.minus(slack()), storeTime().plus(slack()));
+		assertThat(status.at()).isBetween(paused.minus(slack()), storeTime().plus(slack()));
 		Instant at = past(30);
 		JobRefusal refusal = refused(skip(at));
 		assertThat(refusal.reason()).isEqualTo(Reason.PAUSED);
@@ -441,17 +446,19 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		locks().release(acquired("stock"), Duration.ZERO, TIMEOUT);
 		locks().pauseJob("stock", JOB, "bob");
 		assertThat(refused(skip(at)).pausedBy()).isEqualTo("bob");
-		Instant before = storeTime();
+		Instant resumed = storeTime();
 		assertThat(locks().resumeJob("stock", JOB)).isTrue();
-		assertThat(status().resumedAt()).isBetween(before.minus(slack()), storeTime().plus(slack()));
+		assertThat(status().resumedAt()).isBetween(resumed.minus(slack()), storeTime().plus(slack()));
 		assertThat(locks().resumeJob("stock", JOB)).isFalse();
 		assertThat(locks().resumeJob("nothing", JOB)).isFalse();
 		Started run = started(skip(at));
 		locks().pauseJob("stock", JOB, "ann");
 		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.PAUSED);
+		assertThat(status().heldBy()).isEqualTo(run.run().instance());
 		assertThat(end(run.key(), RunOutcome.SUCCEEDED, null)).as("a run goes on").isTrue();
 		assertThat(status().resumedAt()).as("kept by the grant and the release").isNotNull();
 		assertThat(status().paused()).isTrue();
+		assertThat(status().heldBy()).isNull();
 		assertThat(runs()).hasSize(1);
 	}
 

@@ -12,7 +12,9 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class JobMethod {
 
-	private final String place;
+	private final String bean;
+
+	private final String method;
 
 	private final SingletonSupplier<JobDeclaration> declaration;
 
@@ -20,8 +22,11 @@ public final class JobMethod {
 
 	private boolean captured;
 
+	private volatile @Nullable String lock;
+
 	JobMethod(String bean, Class<?> type, String name, Supplier<JobDeclaration> declaration) {
-		this.place = "bean '%s', %s#%s()".formatted(bean, type.getName(), name);
+		this.bean = bean;
+		this.method = type.getName() + "#" + name;
 		this.declaration = SingletonSupplier.of(declaration);
 	}
 
@@ -29,7 +34,7 @@ public final class JobMethod {
 	 * Where the method is, for messages.
 	 */
 	String place() {
-		return this.place;
+		return "bean '%s', %s()".formatted(this.bean, this.method);
 	}
 
 	/**
@@ -39,6 +44,43 @@ public final class JobMethod {
 	 */
 	public JobDeclaration declaration() {
 		return this.declaration.obtain();
+	}
+
+	String bean() {
+		return this.bean;
+	}
+
+	String method() {
+		return this.method;
+	}
+
+	/**
+	 * Note the lock of a call, where no other than a call determines it.
+	 * @param fullName the full name of the lock
+	 */
+	public void lockedBy(String fullName) {
+		this.lock = fullName;
+	}
+
+	/**
+	 * The full name of the lock; {@code null} if only a call determines it and there was
+	 * none yet.
+	 */
+	@Nullable String lock() {
+		return (this.lock != null) ? this.lock : declaration().lock();
+	}
+
+	/**
+	 * The id of the job, or the declared name of its lock as long as it has none.
+	 */
+	String id() {
+		String id = declaration().id();
+		String lock = lock();
+		return (id != null) ? id : (lock != null) ? lock : declaration().template();
+	}
+
+	boolean isKnownAs(String id) {
+		return id.equals(id()) || (declaration().id() == null && id.equals(declaration().template()));
 	}
 
 	/**

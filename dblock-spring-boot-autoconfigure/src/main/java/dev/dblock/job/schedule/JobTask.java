@@ -3,17 +3,26 @@ package dev.dblock.job.schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import dev.dblock.Durations;
 import dev.dblock.LockRefusal;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.JobSchedule;
 import dev.dblock.job.JobStatus;
+import dev.dblock.job.ManualRun;
+import dev.dblock.job.ManualRun.Outcome;
 import dev.dblock.job.RunOutcome;
 import dev.dblock.job.schedule.ScheduledCall.Attempt;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +34,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.scheduling.SchedulingAwareRunnable;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
+import org.springframework.scheduling.support.CronTrigger;
 
 /**
  * One schedule of a job on this instance. The scheduler fires it at what its trigger
@@ -43,6 +53,8 @@ final class JobTask {
 
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 
+	private static final String CRON = "cron ";
+
 	private final Runnable task;
 
 	private final Collection<JobMethod> methods;
@@ -50,8 +62,6 @@ final class JobTask {
 	private final TaskScheduler scheduler;
 
 	private final StoreClock clock;
-
-	private @Nullable JobTrigger planning;
 
 	private @Nullable PeriodicJobTrigger periodic;
 
@@ -69,6 +79,12 @@ final class JobTask {
 
 	private volatile boolean closed;
 
+	private volatile @Nullable PlannedTrigger trigger;
+
+	private volatile String description = "once";
+
+	private final OpenTime open = new OpenTime();
+
 	JobTask(Runnable task, Collection<JobMethod> methods, TaskScheduler scheduler, StoreClock clock) {
 		this.task = task;
 		this.methods = methods;
@@ -81,9 +97,9 @@ final class JobTask {
 	 */
 	@Nullable ScheduledFuture<?> byTrigger(Trigger trigger) {
 		JobTrigger planning = new JobTrigger(trigger, this.clock);
-		this.planning = planning;
+		this.description = (trigger instanceof CronTrigger cron) ? CRON + cron.getExpression() : "trigger " + trigger;
 		ScheduledFuture<?> future = this.scheduler.schedule(firing(() -> fire(new Schedule.Planned(planning.take()))),
-				planning);
+				watched(planning));
 		this.future = future;
 		return future;
 	}
@@ -95,11 +111,14 @@ final class JobTask {
 	ScheduledFuture<?> periodic(Schedule schedule, Instant start) {
 		PeriodicJobTrigger trigger = new PeriodicJobTrigger(schedule, start, this.clock);
 		this.periodic = trigger;
+		this.description = (schedule instanceof Schedule.FixedRate rate)
+				? "fixed rate " + Durations.written(rate.period())
+				: "fixed delay " + Durations.written(((Schedule.FixedDelay) schedule).delay());
 		ScheduledFuture<?> future = Objects.requireNonNull(this.scheduler.schedule(firing(() -> {
 			if (trigger.isDue(this.scheduler.getClock())) {
 				fire(schedule);
 			}
-		}), trigger));
+		}), watched(trigger)));
 		this.future = future;
 		return future;
 	}
@@ -109,6 +128,18 @@ final class JobTask {
 	 */
 	ScheduledFuture<?> once(Instant start) {
 		return this.scheduler.schedule(firing(() -> fire(null)), start);
+	}
+
+	private Trigger watched(PlannedTrigger planning) {
+		this.trigger = planning;
+		return (context) -> {
+			Instant next = planning.nextExecution(context);
+			Instant planned = planning.planned();
+			if (next != null && planned != null) {
+				this.open.planned(planned);
+			}
+			return next;
+		};
 	}
 
 	private Runnable firing(Runnable action) {
@@ -210,7 +241,7 @@ final class JobTask {
 		call(call);
 	}
 
-	private boolean isCancelled() {
+	boolean isCancelled() {
 		ScheduledFuture<?> future = this.future;
 		return this.closed || (future != null && future.isCancelled());
 	}
@@ -391,8 +422,7 @@ final class JobTask {
 	 * it. A period is due at its start in any case.
 	 */
 	void lookBack() {
-		JobTrigger planning = this.planning;
-		if (planning != null && !this.methods.isEmpty()) {
+		if (this.trigger instanceof JobTrigger planning && !this.methods.isEmpty()) {
 			JobDeclaration declaration = this.methods.iterator().next().declaration();
 			if (declaration.rerun() || declaration.runMissed()) {
 				schedule(now(), () -> lookBack(planning, declaration, 0));
@@ -403,7 +433,7 @@ final class JobTask {
 	private void lookBack(JobTrigger planning, JobDeclaration declaration, int earlier) {
 		ScheduledCall call;
 		try {
-			Optional<JobStatus> status = (declaration.status() != null) ? declaration.status().get() : Optional.empty();
+			Optional<JobStatus> status = declaration.status();
 			synchronized (this) {
 				noteFailure(null, null, declaration);
 				// A firing since then asks for the same, and for a later planned time
@@ -458,6 +488,88 @@ final class JobTask {
 		};
 	}
 
+	/**
+	 * The schedule, and when it fires next.
+	 * @param zones the time zone of each cron expression that is declared with one
+	 */
+	JobSchedule schedule(Map<String, String> zones) {
+		PlannedTrigger trigger = this.trigger;
+		String description = this.description;
+		if (description.startsWith(CRON)) {
+			String zone = zones.get(description.substring(CRON.length()));
+			description += " in " + ((zone != null) ? zone : this.scheduler.getClock().getZone());
+		}
+		return new JobSchedule(description, (trigger != null) ? trigger.next(this.scheduler.getClock()) : null);
+	}
+
+	/**
+	 * The earliest planned time for which there is no answer yet, by the server's clock.
+	 */
+	@Nullable Instant openSince() {
+		return this.open.since();
+	}
+
+	/**
+	 * A planned time was run, is run, or is left out.
+	 */
+	void answered(Schedule schedule) {
+		this.open.answered((schedule instanceof Schedule.Planned planned) ? planned.at() : now());
+	}
+
+	/**
+	 * Call the method in a thread of the scheduler, for no planned time.
+	 * @param patience how long to wait for the answer
+	 */
+	ManualRun runNow(Duration patience) {
+		CompletableFuture<ManualRun> result = new CompletableFuture<>();
+		AtomicBoolean begun = new AtomicBoolean();
+		ScheduledCall call = new ScheduledCall(this, null, Attempt.first(null),
+				(refusal) -> result.complete((refusal != null) ? new ManualRun(Outcome.REFUSED, refusal.describe())
+						: new ManualRun(Outcome.STARTED, "It has started")));
+		ScheduledFuture<?> firing;
+		try {
+			firing = this.scheduler.schedule(firing(() -> {
+				if (begun.compareAndSet(false, true)) {
+					runNow(call, result);
+				}
+			}), this.scheduler.getClock().instant());
+		}
+		catch (TaskRejectedException ex) {
+			return new ManualRun(Outcome.REFUSED, "Its scheduler takes no more tasks, since the application closes");
+		}
+		try {
+			return result.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (TimeoutException ex) {
+			if (!begun.compareAndSet(false, true)) {
+				return new ManualRun(Outcome.WAITING, "It does not have its lock yet, and runs if it gets it");
+			}
+			firing.cancel(false);
+			return new ManualRun(Outcome.REFUSED,
+					"No thread of its scheduler was free within " + Durations.readable(patience));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return new ManualRun(Outcome.WAITING, "It was not waited for, since the calling thread was interrupted");
+		}
+		catch (ExecutionException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private void runNow(ScheduledCall call, CompletableFuture<ManualRun> result) {
+		try {
+			call.run(this.task);
+		}
+		catch (Throwable ex) {
+			boolean unanswered = result.complete(new ManualRun(Outcome.FAILED, "It could not ask for its lock: " + ex));
+			ManualRun known = result.getNow(null);
+			if (unanswered || known.outcome() == Outcome.STARTED) {
+				throw ex;
+			}
+		}
+	}
+
 	void learn(Instant serverTime, long sent) {
 		this.clock.learn(serverTime, sent, this.scheduler.getClock());
 	}
@@ -468,6 +580,10 @@ final class JobTask {
 
 	private Instant now() {
 		return this.clock.now(this.scheduler.getClock());
+	}
+
+	boolean isOfOneMethod() {
+		return this.methods.size() == 1;
 	}
 
 	boolean isOf(JobMethod method) {

@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.TriggerContext;
+import org.springframework.scheduling.support.CronTrigger;
 import org.springframework.scheduling.support.SimpleTriggerContext;
 
 /**
@@ -22,7 +23,7 @@ import org.springframework.scheduling.support.SimpleTriggerContext;
  * instants, and keeps what it planned until a firing takes it. Where each firing has a
  * thread of its own, several planned times can be pending.
  */
-final class JobTrigger implements Trigger {
+final class JobTrigger implements PlannedTrigger {
 
 	private static final Logger logger = LoggerFactory.getLogger(JobTrigger.class);
 
@@ -145,6 +146,22 @@ final class JobTrigger implements Trigger {
 		context.update(instant, instant, instant);
 		Instant next = this.trigger.nextExecution(context);
 		return (next != null) ? next.truncatedTo(ChronoUnit.MILLIS) : null;
+	}
+
+	@Override
+	public synchronized @Nullable Instant next(Clock own) {
+		Instant now = this.clock.now(own);
+		Instant last = this.last;
+		if (last != null
+				&& (last.isAfter(now) || this.pending.stream().anyMatch((each) -> each.planned().equals(last)))) {
+			return last;
+		}
+		return (this.trigger instanceof CronTrigger) ? after(now, own) : null;
+	}
+
+	@Override
+	public synchronized @Nullable Instant planned() {
+		return this.last;
 	}
 
 	@Override

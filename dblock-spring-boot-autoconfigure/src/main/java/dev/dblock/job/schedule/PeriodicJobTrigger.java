@@ -7,14 +7,13 @@ import java.time.Instant;
 import dev.dblock.job.JobFiring.Schedule;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.TriggerContext;
 
 /**
  * Plans the firings of a fixed rate or a fixed delay in the server's time: at what the
  * last answer said, or else a period after the last one.
  */
-final class PeriodicJobTrigger implements Trigger {
+final class PeriodicJobTrigger implements PlannedTrigger {
 
 	/** The earliest that a timer may fire. */
 	private static final Duration EARLY = Duration.ofMillis(2);
@@ -87,6 +86,23 @@ final class PeriodicJobTrigger implements Trigger {
 	 */
 	synchronized boolean isDue(Clock own) {
 		return this.due == null || !this.due.isAfter(this.clock.now(own).plus(EARLY));
+	}
+
+	@Override
+	public synchronized @Nullable Instant next(Clock own) {
+		Instant now = this.clock.now(own);
+		if (this.due != null && this.due.isAfter(now)) {
+			return this.due;
+		}
+		if (this.last == null || this.last.isAfter(now)) {
+			return this.last;
+		}
+		return (this.schedule instanceof Schedule.FixedRate) ? next(this.last, now) : null;
+	}
+
+	@Override
+	public synchronized @Nullable Instant planned() {
+		return this.last;
 	}
 
 	@Override

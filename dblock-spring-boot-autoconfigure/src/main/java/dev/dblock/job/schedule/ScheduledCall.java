@@ -2,6 +2,7 @@ package dev.dblock.job.schedule;
 
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 import dev.dblock.LockRefusal;
 import dev.dblock.job.JobFiring;
@@ -23,6 +24,8 @@ public final class ScheduledCall {
 
 	private final Attempt attempt;
 
+	private final Consumer<@Nullable LockRefusal> answer;
+
 	private final AtomicBoolean taken = new AtomicBoolean();
 
 	private @Nullable JobDeclaration declaration;
@@ -42,9 +45,19 @@ public final class ScheduledCall {
 	private @Nullable RuntimeException failure;
 
 	ScheduledCall(JobTask task, @Nullable Schedule schedule, Attempt attempt) {
+		this(task, schedule, attempt, (refusal) -> {
+		});
+	}
+
+	/**
+	 * A call whose answers are reported.
+	 * @param answer receives the refusal, and {@code null} when the lock is granted
+	 */
+	ScheduledCall(JobTask task, @Nullable Schedule schedule, Attempt attempt, Consumer<@Nullable LockRefusal> answer) {
 		this.task = task;
 		this.schedule = schedule;
 		this.attempt = attempt;
+		this.answer = answer;
 	}
 
 	/**
@@ -160,6 +173,10 @@ public final class ScheduledCall {
 			this.refusal = refusal;
 			this.failure = null;
 			follow = this.returned;
+		}
+		this.answer.accept(refusal);
+		if (this.schedule != null && !isStillDue()) {
+			this.task.answered(this.schedule);
 		}
 		if (follow) {
 			this.task.follow(this);

@@ -1,6 +1,8 @@
 package dev.dblock.job.schedule;
 
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -125,6 +127,29 @@ public final class ScheduledJobs {
 
 	boolean isCaptured(Runnable task) {
 		return this.tasks.stream().anyMatch((each) -> each.runnable() == task);
+	}
+
+	/**
+	 * The methods whose planned times are captured.
+	 */
+	List<JobMethod> jobs() {
+		return this.places.values().stream().filter(JobMethod::isCaptured).toList();
+	}
+
+	/**
+	 * The tasks by which the scheduler calls a method.
+	 */
+	List<JobTask> tasks(JobMethod method) {
+		synchronized (this.live) {
+			return this.live.stream().filter((task) -> task.isOf(method) && !task.isCancelled()).toList();
+		}
+	}
+
+	/**
+	 * The server's time as the jobs know it.
+	 */
+	Instant now() {
+		return this.clock.now(Clock.systemUTC());
 	}
 
 	StoreClock clock() {

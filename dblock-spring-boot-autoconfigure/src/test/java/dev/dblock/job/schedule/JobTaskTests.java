@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -76,6 +77,15 @@ class JobTaskTests {
 	private boolean runMissed;
 
 	private Supplier<Optional<JobStatus>> status = Optional::empty;
+
+	private final JobEngine engine = new JobEngine() {
+
+		@Override
+		public Optional<JobStatus> findJob(String fullName, String jobId) {
+			return JobTaskTests.this.status.get();
+		}
+
+	};
 
 	private final JobMethod method = new JobMethod("bean", JobTaskTests.class, "run", this::declaration);
 
@@ -650,7 +660,7 @@ class JobTaskTests {
 	void jobWithoutARunMissesNothing() {
 		this.runMissed = true;
 		cron("0 */20 * * * *");
-		this.status = () -> Optional.of(new JobStatus(NAME, List.of(), false, null, null));
+		this.status = () -> Optional.of(recorded(null));
 		lookBack();
 		assertThat(this.firings).isEmpty();
 	}
@@ -659,8 +669,9 @@ class JobTaskTests {
 	void pausedJobMissesNothing() {
 		this.runMissed = true;
 		cron("0 */20 * * * *");
-		this.status = () -> Optional.of(new JobStatus(NAME,
-				List.of(JobEngine.run(NAME, at("11:20:00"), at("11:20:00"))), true, "someone", null));
+		JobRun last = JobEngine.run(NAME, at("11:20:00"), at("11:20:00"));
+		this.status = () -> Optional
+			.of(new JobStatus(NAME, List.of(last), true, "someone", at("11:30:00"), null, null, at("12:05:00")));
 		lookBack();
 		assertThat(this.firings).isEmpty();
 	}
@@ -670,7 +681,7 @@ class JobTaskTests {
 		this.runMissed = true;
 		cron("0 */20 * * * *");
 		JobRun last = JobEngine.run(NAME, at("11:20:00"), at("11:20:00"));
-		this.status = () -> Optional.of(new JobStatus(NAME, List.of(last), false, null, at("12:01:00")));
+		this.status = () -> Optional.of(recorded(at("12:01:00"), last));
 		lookBack();
 		assertThat(this.firings).isEmpty();
 	}
@@ -696,7 +707,11 @@ class JobTaskTests {
 
 	private static Supplier<Optional<JobStatus>> status(Instant planned, @Nullable RunOutcome outcome) {
 		JobRun last = new JobRun(NAME, planned, 1, planned, null, outcome, "another", 1, null);
-		return () -> Optional.of(new JobStatus(NAME, List.of(last), false, null, null));
+		return () -> Optional.of(recorded(null, last));
+	}
+
+	private static JobStatus recorded(@Nullable Instant resumedAt, JobRun... runs) {
+		return new JobStatus(NAME, List.of(runs), false, null, null, resumedAt, null, at("12:05:00"));
 	}
 
 	private static Instant at(String time) {
@@ -749,8 +764,8 @@ class JobTaskTests {
 	}
 
 	private JobDeclaration declaration() {
-		return new JobDeclaration(null, NAME, this.rerun, this.runMissed, START_WITHIN, () -> this.status.get(), null,
-				null, null);
+		return new JobDeclaration(null, NAME, NAME, this.engine, this.rerun, this.runMissed, START_WITHIN, null, null,
+				null, Map.of());
 	}
 
 	private void run() {

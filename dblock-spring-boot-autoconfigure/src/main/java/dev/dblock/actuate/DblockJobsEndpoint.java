@@ -1,0 +1,152 @@
+package dev.dblock.actuate;
+
+import java.security.Principal;
+import java.util.List;
+
+import dev.dblock.job.JobInfo;
+import dev.dblock.job.JobOperations;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.util.StringUtils;
+
+/**
+ * Shows the jobs of the application with their runs, pauses and resumes them on all
+ * instances, and runs them on this one. An id in the path may contain slashes.
+ */
+// Spring Boot 3 does not know JSpecify, and refuses a request that lacks a parameter
+// without Spring's own annotation
+@SuppressWarnings("deprecation")
+@Endpoint(id = "dblockjobs", defaultAccess = Access.READ_ONLY)
+public final class DblockJobsEndpoint {
+
+	private static final Logger logger = LoggerFactory.getLogger(DblockJobsEndpoint.class);
+
+	private static final int LONGEST_NAME = 100;
+
+	private final JobOperations jobs;
+
+	/**
+	 * Create the endpoint.
+	 * @param jobs the jobs
+	 */
+	public DblockJobsEndpoint(JobOperations jobs) {
+		this.jobs = jobs;
+	}
+
+	/**
+	 * All jobs, each with its last run.
+	 * @return the jobs, by id
+	 */
+	@ReadOperation
+	public Jobs jobs() {
+		return new Jobs(this.jobs.list());
+	}
+
+	/**
+	 * One job with its last twenty runs.
+	 * @param path the id of the job
+	 * @return the job; {@code null} if there is no such job
+	 */
+	@ReadOperation
+	public @Nullable JobInfo job(@Selector(match = Match.ALL_REMAINING) String[] path) {
+		return this.jobs.find(id(path)).orElse(null);
+	}
+
+	/**
+	 * Pause, resume or run a job.
+	 * @param path the id of the job
+	 * @param action what to do
+	 * @param by who pauses it, unless the caller is authenticated
+	 * @param security the caller
+	 * @return what was done
+	 */
+	@WriteOperation
+	public JobChange change(@Selector(match = Match.ALL_REMAINING) String[] path, JobAction action,
+			@org.springframework.lang.Nullable @Nullable String by, SecurityContext security) {
+		String id = id(path);
+		if (this.jobs.find(id).isEmpty()) {
+			return JobChange.ofUnknown(id);
+		}
+		String operator = nameOf(security.getPrincipal(), by);
+		JobChange change = change(id, action, operator);
+		logger.info("{} of the job '{}' was requested by {}. {}", action, id, operator, change.meaning());
+		return change;
+	}
+
+	private JobChange change(String id, JobAction action, String by) {
+		try {
+			switch (action) {
+				case PAUSE -> {
+					this.jobs.pause(id, by);
+					return JobChange.done("Its planned times are skipped on all instances until it is resumed."
+							+ " A run that has begun continues", this.jobs.find(id));
+				}
+				case RESUME -> {
+					boolean paused = this.jobs.resume(id);
+					return JobChange.done(paused ? "It runs from its next planned time" : "It was not paused",
+							this.jobs.find(id));
+				}
+				case RUN -> {
+					return JobChange.of(this.jobs.runNow(id), this.jobs.find(id));
+				}
+				default -> throw new IllegalArgumentException("Unknown action " + action);
+			}
+		}
+		catch (IllegalStateException ex) {
+			return JobChange.refused(String.valueOf(ex.getMessage()), this.jobs.find(id));
+		}
+	}
+
+	private static String nameOf(@Nullable Principal principal, @Nullable String by) {
+		String name = (principal != null) ? principal.getName() : by;
+		if (!StringUtils.hasText(name)) {
+			return "an operator";
+		}
+		String line = name.replaceAll("\\p{Cntrl}", " ");
+		return (line.length() > LONGEST_NAME) ? line.substring(0, LONGEST_NAME) : line;
+	}
+
+	private static String id(String[] path) {
+		return String.join("/", path);
+	}
+
+	/**
+	 * Several jobs.
+	 *
+	 * @param jobs the jobs, by id
+	 */
+	public record Jobs(List<JobInfo> jobs) {
+	}
+
+	/**
+	 * What can be done with a job.
+	 */
+	public enum JobAction {
+
+		/**
+		 * Skip its planned times on all instances.
+		 */
+		PAUSE,
+
+		/**
+		 * Run its planned times again.
+		 */
+		RESUME,
+
+		/**
+		 * Run it now, on this instance.
+		 */
+		RUN
+
+	}
+
+}

@@ -1,0 +1,55 @@
+package dev.dblock.actuate;
+
+import dev.dblock.actuate.DblockJobsEndpoint.JobAction;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+
+/**
+ * Answers requests to change a job with the status of HTTP that fits the result.
+ */
+@SuppressWarnings("deprecation")
+@EndpointWebExtension(endpoint = DblockJobsEndpoint.class)
+public final class DblockJobsEndpointWebExtension {
+
+	private static final int ACCEPTED = 202;
+
+	private static final int CONFLICT = 409;
+
+	private final DblockJobsEndpoint endpoint;
+
+	/**
+	 * Create the extension.
+	 * @param endpoint the endpoint
+	 */
+	public DblockJobsEndpointWebExtension(DblockJobsEndpoint endpoint) {
+		this.endpoint = endpoint;
+	}
+
+	/**
+	 * Pause, resume or run a job.
+	 * @param path the id of the job
+	 * @param action what to do
+	 * @param by who pauses it, unless the caller is authenticated
+	 * @param security the caller
+	 * @return what was done
+	 */
+	@WriteOperation
+	public WebEndpointResponse<JobChange> change(@Selector(match = Match.ALL_REMAINING) String[] path, JobAction action,
+			@org.springframework.lang.Nullable @Nullable String by, SecurityContext security) {
+		JobChange change = this.endpoint.change(path, action, by, security);
+		return new WebEndpointResponse<>(change, switch (change.result()) {
+			case DONE -> WebEndpointResponse.STATUS_OK;
+			case ACCEPTED -> ACCEPTED;
+			case REFUSED -> CONFLICT;
+			case FAILED -> WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE;
+			case UNKNOWN -> WebEndpointResponse.STATUS_NOT_FOUND;
+		});
+	}
+
+}

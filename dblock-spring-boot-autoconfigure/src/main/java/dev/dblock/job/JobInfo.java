@@ -1,0 +1,41 @@
+package dev.dblock.job;
+
+import java.time.Instant;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job as one instance of the application sees it. All instants are by the clock of the
+ * server.
+ *
+ * @param id the id of the job
+ * @param lock the full name of its lock; {@code null} if only a call determines it, and
+ * there was none on this instance yet
+ * @param bean the name of its bean
+ * @param method its method
+ * @param schedules its schedules on this instance
+ * @param paused whether an operator paused it
+ * @param pausedBy who paused it, if that is known
+ * @param pausedAt when it was paused, if that is known
+ * @param runningOn the instance that holds its lock, for a run or for anything else;
+ * {@code null} if none does
+ * @param overdue whether a planned time passed more than a minute ago, and no instance
+ * has run it or is about to
+ * @param runs its last runs, the latest first
+ */
+public record JobInfo(String id, @Nullable String lock, String bean, String method, List<JobSchedule> schedules,
+		boolean paused, @Nullable String pausedBy, @Nullable Instant pausedAt, @Nullable String runningOn,
+		boolean overdue, List<JobRun> runs) {
+
+	/**
+	 * The job with some of its runs.
+	 * @param count how many runs at most
+	 * @return a copy
+	 */
+	public JobInfo withRuns(int count) {
+		return new JobInfo(this.id, this.lock, this.bean, this.method, this.schedules, this.paused, this.pausedBy,
+				this.pausedAt, this.runningOn, this.overdue, this.runs.subList(0, Math.min(count, this.runs.size())));
+	}
+
+}

@@ -1,0 +1,37 @@
+package dev.dblock.job.schedule;
+
+import java.time.Instant;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The earliest planned time of a task for which there is no answer yet. Its lock is held
+ * for no call of other code.
+ */
+final class OpenTime {
+
+	private @Nullable Instant since;
+
+	private @Nullable Instant last;
+
+	synchronized void planned(Instant at) {
+		this.last = at;
+		if (this.since == null) {
+			this.since = at;
+		}
+	}
+
+	/**
+	 * All planned times up to this one were run, or are left out.
+	 */
+	synchronized void answered(Instant at) {
+		if (this.since != null && !this.since.isAfter(at)) {
+			this.since = (this.last != null && this.last.isAfter(at)) ? this.last : null;
+		}
+	}
+
+	synchronized @Nullable Instant since() {
+		return this.since;
+	}
+
+}

@@ -1,0 +1,27 @@
+package dev.dblock.job.schedule;
+
+import java.time.Clock;
+import java.time.Instant;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.scheduling.Trigger;
+
+/**
+ * Plans the firings of a job in the server's time.
+ */
+interface PlannedTrigger extends Trigger {
+
+	/**
+	 * The next planned time as far as it is known.
+	 * @param own the scheduler's clock
+	 * @return the planned time, by the server's clock
+	 */
+	@Nullable Instant next(Clock own);
+
+	/**
+	 * The planned time of the last firing that was planned.
+	 */
+	@Nullable Instant planned();
+
+}

@@ -1,0 +1,151 @@
+package dev.dblock.job.schedule;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+
+import dev.dblock.job.JobInfo;
+import dev.dblock.job.JobOperations;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.JobSchedule;
+import dev.dblock.job.JobStatus;
+import dev.dblock.job.ManualRun;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The jobs that the schedulers of this application call, with their records.
+ */
+public final class ScheduledJobOperations implements JobOperations {
+
+	/** How long a planned time may be open before the job is overdue. */
+	private static final Duration TOLERANCE = Duration.ofMinutes(1);
+
+	/** How long to wait for the answer to a manual run. */
+	private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+	private final List<ScheduledJobs> contexts;
+
+	/**
+	 * Create the operations.
+	 * @param contexts the jobs of each context, the nearest first
+	 */
+	public ScheduledJobOperations(List<ScheduledJobs> contexts) {
+		this.contexts = List.copyOf(contexts);
+	}
+
+	@Override
+	public List<JobInfo> list() {
+		return this.contexts.stream()
+			.flatMap((context) -> context.jobs().stream().map((job) -> info(context, job).withRuns(1)))
+			.sorted(Comparator.comparing(JobInfo::id))
+			.toList();
+	}
+
+	@Override
+	public Optional<JobInfo> find(String jobId) {
+		return withJob(jobId, (known) -> info(known.context(), known.method()));
+	}
+
+	private static JobInfo info(ScheduledJobs context, JobMethod job) {
+		String lock = job.lock();
+		JobStatus status = (lock != null) ? job.declaration().engine().findJob(lock, job.id()).orElse(null) : null;
+		List<JobTask> tasks = context.tasks(job);
+		List<JobSchedule> schedules = tasks.stream()
+			.map((task) -> task.schedule(job.declaration().zones()))
+			.sorted(Comparator.comparing(JobSchedule::description))
+			.toList();
+		Instant now = (status != null) ? status.at() : context.now();
+		Instant open = tasks.stream()
+			.map(JobTask::openSince)
+			.filter(Objects::nonNull)
+			.min(Comparator.naturalOrder())
+			.orElse(null);
+		boolean overdue = open != null && open.plus(TOLERANCE).isBefore(now) && !isRunOrPaused(status, open);
+		return (status != null)
+				? new JobInfo(job.id(), lock, job.bean(), job.method(), schedules, status.paused(), status.pausedBy(),
+						status.pausedAt(), status.heldBy(), overdue, status.runs())
+				: new JobInfo(job.id(), lock, job.bean(), job.method(), schedules, false, null, null, null, overdue,
+						List.of());
+	}
+
+	private static boolean isRunOrPaused(@Nullable JobStatus status, Instant planned) {
+		if (status == null || status.paused()) {
+			return status != null;
+		}
+		JobRun last = status.runs().isEmpty() ? null : status.runs().get(0);
+		return last != null && (last.outcome() == null || !last.plannedAt().isBefore(planned));
+	}
+
+	@Override
+	public void pause(String jobId, String by) {
+		Known known = require(jobId);
+		try {
+			known.method().declaration().engine().pauseJob(known.lock(), known.method().id(), by);
+		}
+		catch (UnsupportedOperationException ex) {
+			throw new IllegalStateException(ex.getMessage(), ex);
+		}
+	}
+
+	@Override
+	public boolean resume(String jobId) {
+		Known known = require(jobId);
+		return known.method().declaration().engine().resumeJob(known.lock(), known.method().id());
+	}
+
+	@Override
+	public ManualRun runNow(String jobId) {
+		Known known = require(jobId);
+		String heldBy = info(known.context(), known.method()).runningOn();
+		if (heldBy != null) {
+			return new ManualRun(ManualRun.Outcome.REFUSED, "Its lock is held by " + heldBy);
+		}
+		// The tasks of several beans with one class look alike
+		return known.context()
+			.tasks(known.method())
+			.stream()
+			.filter(JobTask::isOfOneMethod)
+			.findFirst()
+			.map((task) -> task.runNow(PATIENCE))
+			.orElseGet(() -> new ManualRun(ManualRun.Outcome.REFUSED,
+					"No scheduler of this instance calls it, or several beans of its class are jobs"));
+	}
+
+	private <T> Optional<T> withJob(String jobId, Function<Known, T> action) {
+		return this.contexts.stream()
+			.flatMap((context) -> context.jobs().stream().map((job) -> new Known(context, job)))
+			.filter((known) -> known.method().isKnownAs(jobId))
+			.min(Comparator.comparing((known) -> !known.method().id().equals(jobId)))
+			.map(action);
+	}
+
+	private Known require(String jobId) {
+		return withJob(jobId, Function.identity())
+			.orElseThrow(() -> new IllegalArgumentException("This application has no job with the id '" + jobId + "'"));
+	}
+
+	/**
+	 * A job of a context.
+	 *
+	 * @param context the jobs of its context
+	 * @param method its method
+	 */
+	private record Known(ScheduledJobs context, JobMethod method) {
+
+		String lock() {
+			String lock = this.method.lock();
+			if (lock == null) {
+				throw new IllegalStateException(("The lock of the job '%s' is not known yet, since only a call"
+						+ " determines its name, and there was none on this instance")
+					.formatted(this.method.id()));
+			}
+			return lock;
+		}
+
+	}
+
+}
