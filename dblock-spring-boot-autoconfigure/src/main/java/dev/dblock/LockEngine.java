@@ -1,6 +1,7 @@
 package dev.dblock;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -279,6 +280,16 @@ public interface LockEngine {
 	 */
 	default boolean resumeJob(String fullName, String jobId) {
 		return false;
+	}
+
+	/**
+	 * Notify the listeners that a planned time of a job was not run, and is no longer
+	 * tried by this instance.
+	 * @param fullName the full name of its lock
+	 * @param jobId the id of the job
+	 * @param plannedAt the planned time, by the clock of the server
+	 */
+	default void missedJob(String fullName, String jobId, Instant plannedAt) {
 	}
 
 	/**

@@ -5,8 +5,8 @@ package dev.dblock;
  * application event: a listener's parameter says which of them it wants to hear of. What
  * a listener throws is logged and changes nothing.
  */
-public sealed interface LockEvent
-		permits LockAcquiredEvent, LockUnavailableEvent, LockRenewedLateEvent, LockLostEvent, LockReleasedEvent {
+public sealed interface LockEvent permits LockAcquiredEvent, LockUnavailableEvent, LockRenewedLateEvent, LockLostEvent,
+		LockReleasedEvent, JobStartedEvent, JobEndedEvent, JobMissedEvent {
 
 	/**
 	 * The full name of the lock, prefix included.

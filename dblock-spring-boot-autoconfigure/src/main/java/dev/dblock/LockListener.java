@@ -1,6 +1,9 @@
 package dev.dblock;
 
 import java.time.Duration;
+import java.time.Instant;
+
+import dev.dblock.job.JobRun;
 
 /**
  * Is called for everything that happens to the locks of this application context. Beans
@@ -49,6 +52,26 @@ public interface LockListener {
 	 * @param handle the released handle
 	 */
 	default void onReleased(LockHandle handle) {
+	}
+
+	/**
+	 * A run of a job has ended, or has lost its lock. Its start is {@link #onAcquired}
+	 * with a handle that has a {@link LockHandle#run() run}. Called in the thread that
+	 * released the lock, and at a loss in a thread of its own, like {@link #onLost}.
+	 * @param name the full name of the lock
+	 * @param run the run as this instance knows it, with its outcome. Its end is by the
+	 * server's clock at the grant, continued by that of this instance
+	 */
+	default void onRunEnded(String name, JobRun run) {
+	}
+
+	/**
+	 * A planned time of a job was not run, and is no longer tried by this instance.
+	 * @param name the full name of the lock
+	 * @param jobId the id of the job
+	 * @param plannedAt the planned time, by the clock of the server
+	 */
+	default void onMissed(String name, String jobId, Instant plannedAt) {
 	}
 
 }

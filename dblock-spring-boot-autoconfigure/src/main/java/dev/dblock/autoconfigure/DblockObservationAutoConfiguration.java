@@ -1,6 +1,8 @@
 package dev.dblock.autoconfigure;
 
 import dev.dblock.core.LockObserver;
+import dev.dblock.job.JobOperations;
+import dev.dblock.observation.JobMeters;
 import dev.dblock.observation.LockMeters;
 import dev.dblock.observation.LockObservationConvention;
 import dev.dblock.observation.MicrometerLockObserver;
@@ -13,8 +15,11 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
  * Metrics and traces of locks, where the application has registries for them.
@@ -50,6 +55,16 @@ public final class DblockObservationAutoConfiguration {
 		LockMeters lockMeters(ConfigurableListableBeanFactory beanFactory) {
 			return new LockMeters(new CreatedEngine(beanFactory),
 					() -> DatabaseLockTemplates.createdEngines(beanFactory).values());
+		}
+
+		@Bean
+		@Lazy
+		@ConditionalOnSingleCandidate(MeterRegistry.class)
+		@ConditionalOnMissingBean
+		JobMeters jobMeters(MeterRegistry registry, ObjectProvider<JobOperations> jobs) {
+			SimpleAsyncTaskExecutor background = new SimpleAsyncTaskExecutor("dblock-job-meters-");
+			background.setDaemon(true);
+			return new JobMeters(registry, jobs::getIfUnique, background);
 		}
 
 	}

@@ -1,7 +1,11 @@
 package dev.dblock.autoconfigure;
 
 import java.time.Duration;
+import java.time.Instant;
 
+import dev.dblock.JobEndedEvent;
+import dev.dblock.JobMissedEvent;
+import dev.dblock.JobStartedEvent;
 import dev.dblock.LockAcquiredEvent;
 import dev.dblock.LockEvent;
 import dev.dblock.LockHandle;
@@ -12,6 +16,7 @@ import dev.dblock.LockReleasedEvent;
 import dev.dblock.LockRenewedLateEvent;
 import dev.dblock.LockUnavailableEvent;
 import dev.dblock.LossReason;
+import dev.dblock.job.JobRun;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,6 +51,7 @@ final class LockEventPublisher implements LockListener {
 	@Override
 	public void onAcquired(LockHandle handle) {
 		publish(new LockAcquiredEvent(handle.name(), handle.token()));
+		handle.run().ifPresent((run) -> publish(new JobStartedEvent(handle.name(), run)));
 	}
 
 	@Override
@@ -66,6 +72,16 @@ final class LockEventPublisher implements LockListener {
 	@Override
 	public void onReleased(LockHandle handle) {
 		publish(new LockReleasedEvent(handle.name(), handle.token()));
+	}
+
+	@Override
+	public void onRunEnded(String name, JobRun run) {
+		publish(new JobEndedEvent(name, run));
+	}
+
+	@Override
+	public void onMissed(String name, String jobId, Instant plannedAt) {
+		publish(new JobMissedEvent(name, jobId, plannedAt));
 	}
 
 	private void publish(LockEvent event) {

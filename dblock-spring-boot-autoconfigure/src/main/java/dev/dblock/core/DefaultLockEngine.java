@@ -1,6 +1,7 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -312,6 +313,11 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	@Override
 	public boolean resumeJob(String fullName, String jobId) {
 		return this.repository.resumeJob(fullName, jobId);
+	}
+
+	@Override
+	public void missedJob(String fullName, String jobId, Instant plannedAt) {
+		this.listeners.onMissed(fullName, jobId, plannedAt);
 	}
 
 	@Override

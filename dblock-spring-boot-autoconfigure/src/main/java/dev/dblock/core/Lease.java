@@ -9,6 +9,7 @@ import dev.dblock.Durations;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
+import dev.dblock.job.JobRun;
 import dev.dblock.job.RunOutcome;
 import org.jspecify.annotations.Nullable;
 
@@ -163,6 +164,20 @@ final class Lease {
 			outcome = RunOutcome.LOST;
 		}
 		return this.terms.endOfRun(key(), outcome, error);
+	}
+
+	/**
+	 * The run that the lease was granted for, as it has ended now. The server's clock at
+	 * the grant is continued by that of this process.
+	 * @return the run; {@code null} of a plain lock
+	 */
+	@Nullable JobRun endedRun() {
+		JobRun run = this.grant.run();
+		RunEnd end = runEnd();
+		return (run != null && end != null)
+				? new JobRun(run.jobId(), run.plannedAt(), run.attempt(), run.startedAt(),
+						run.startedAt().plusNanos(heldNanos()), end.outcome(), run.instance(), run.token(), end.error())
+				: null;
 	}
 
 	boolean isOver() {

@@ -7,6 +7,7 @@ import dev.dblock.LockListener;
 import dev.dblock.LockLostException;
 import dev.dblock.LoggedLock;
 import dev.dblock.LossReason;
+import dev.dblock.job.JobRun;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -307,6 +308,7 @@ final class LeaseKeeper {
 				return false;
 			}
 		}
+		JobRun ended = lease.endedRun();
 		boolean held = true;
 		try {
 			held = giveBack(lease);
@@ -315,6 +317,9 @@ final class LeaseKeeper {
 			if (held) {
 				lease.observedEnd(LockOutcome.RELEASED, null);
 				this.listeners.onReleased(handle);
+				if (ended != null) {
+					this.listeners.onRunEnded(handle.name(), ended);
+				}
 			}
 			else {
 				this.losses.loseAtRelease(lease);

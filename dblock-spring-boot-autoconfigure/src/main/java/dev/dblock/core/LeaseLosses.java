@@ -10,6 +10,7 @@ import dev.dblock.LockListener;
 import dev.dblock.LockThreads;
 import dev.dblock.LoggedLock;
 import dev.dblock.LossReason;
+import dev.dblock.job.JobRun;
 import dev.dblock.WhenLost;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -145,10 +146,14 @@ final class LeaseLosses {
 	private void notify(Lease lease, LossReason reason) {
 		this.statistics.countLost(reason);
 		LeaseHandle handle = lease.handle();
+		JobRun run = lease.endedRun();
 		notify(() -> {
 			if (handle != null) {
 				handle.runLostCallbacks(this.callbacks);
 				this.listeners.onLost(handle, reason);
+			}
+			if (run != null) {
+				this.listeners.onRunEnded(lease.key().name(), run);
 			}
 			LockOutcome outcome = lease.isAbandoned() ? LockOutcome.ABANDONED : LockOutcome.LOST;
 			if (lease.isObserved()) {

@@ -1,6 +1,7 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
@@ -9,6 +10,8 @@ import dev.dblock.LockListener;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockThreads;
 import dev.dblock.LossReason;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.RunOutcome;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,6 +61,19 @@ final class LockListeners implements LockListener {
 	@Override
 	public void onReleased(LockHandle handle) {
 		tell(Runnable::run, "released", handle.name(), (listener) -> listener.onReleased(handle));
+	}
+
+	@Override
+	public void onRunEnded(String name, JobRun run) {
+		boolean lost = run.outcome() == RunOutcome.LOST;
+		tell(lost ? this.callbacks : Runnable::run, "released by a job", name,
+				(listener) -> listener.onRunEnded(name, run));
+	}
+
+	@Override
+	public void onMissed(String name, String jobId, Instant plannedAt) {
+		tell(Runnable::run, "not acquired for a planned time", name,
+				(listener) -> listener.onMissed(name, jobId, plannedAt));
 	}
 
 	private void tell(Executor thread, String what, String lock, Consumer<LockListener> news) {

@@ -22,11 +22,12 @@ import org.jspecify.annotations.Nullable;
  * {@code null} if none does
  * @param overdue whether a planned time passed more than a minute ago, and no instance
  * has run it or is about to
+ * @param at what the server's clock showed when the job was looked at
  * @param runs its last runs, the latest first
  */
 public record JobInfo(String id, @Nullable String lock, String bean, String method, List<JobSchedule> schedules,
 		boolean paused, @Nullable String pausedBy, @Nullable Instant pausedAt, @Nullable String runningOn,
-		boolean overdue, List<JobRun> runs) {
+		boolean overdue, Instant at, List<JobRun> runs) {
 
 	/**
 	 * The job with some of its runs.
@@ -35,7 +36,8 @@ public record JobInfo(String id, @Nullable String lock, String bean, String meth
 	 */
 	public JobInfo withRuns(int count) {
 		return new JobInfo(this.id, this.lock, this.bean, this.method, this.schedules, this.paused, this.pausedBy,
-				this.pausedAt, this.runningOn, this.overdue, this.runs.subList(0, Math.min(count, this.runs.size())));
+				this.pausedAt, this.runningOn, this.overdue, this.at,
+				this.runs.subList(0, Math.min(count, this.runs.size())));
 	}
 
 }

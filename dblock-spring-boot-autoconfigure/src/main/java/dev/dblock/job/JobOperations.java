@@ -2,6 +2,7 @@ package dev.dblock.job;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * The jobs of an application, for operators. A job is known by its id, which is the full
@@ -13,6 +14,12 @@ import java.util.Optional;
  * asked.
  */
 public interface JobOperations {
+
+	/**
+	 * The ids of all jobs of this application context and its ancestors. Asks no server.
+	 * @return the ids
+	 */
+	Set<String> ids();
 
 	/**
 	 * All jobs of this application context and its ancestors, with their last runs.

@@ -9,19 +9,28 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.JobEndedEvent;
 import dev.dblock.LockHandle;
 import dev.dblock.LockTemplate;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobPolicy;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.RunOutcome;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
@@ -36,6 +45,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.test.util.AopTestUtils;
@@ -202,6 +212,30 @@ class DblockJobsActuatorTests {
 	}
 
 	@Test
+	void runsAreMeasuredAndPublished() {
+		Awaitility.await().atMost(LIMIT).untilAsserted(() -> {
+			assertThat(Stream.of(this.one, this.readOnly)
+				.map((application) -> application.getBean(MeterRegistry.class).find("dblock.job.runs"))
+				.map((search) -> search.tags("job", "app-often", "outcome", "succeeded").timer())
+				.filter(Objects::nonNull)
+				.mapToLong(Timer::count)
+				.sum()).isPositive();
+			double seconds = this.one.getBean(MeterRegistry.class)
+				.get("dblock.job.since.success")
+				.tag("job", "app-often")
+				.gauge()
+				.value();
+			assertThat(seconds).isBetween(0.0, (double) LIMIT.toSeconds());
+			assertThat(Stream.of(this.one, this.readOnly)
+				.flatMap((application) -> application.getBean(Ends.class).runs.stream())).anySatisfy((run) -> {
+					assertThat(run.jobId()).isEqualTo("app-often");
+					assertThat(run.outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+					assertThat(run.endedAt()).isAfterOrEqualTo(run.startedAt());
+				});
+		});
+	}
+
+	@Test
 	void readOnlyAccessChangesNothing() throws Exception {
 		for (String action : List.of("pause", "resume", "run")) {
 			String body = new Document("action", action).toJson();
@@ -241,6 +275,22 @@ class DblockJobsActuatorTests {
 		@Bean
 		Jobs jobs() {
 			return new Jobs();
+		}
+
+		@Bean
+		Ends ends() {
+			return new Ends();
+		}
+
+	}
+
+	static class Ends {
+
+		final Queue<JobRun> runs = new ConcurrentLinkedQueue<>();
+
+		@EventListener
+		void on(JobEndedEvent event) {
+			this.runs.add(event.run());
 		}
 
 	}

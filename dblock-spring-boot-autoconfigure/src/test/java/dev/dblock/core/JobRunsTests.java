@@ -94,6 +94,18 @@ class JobRunsTests {
 	}
 
 	@Test
+	void theEndOfARunIsReportedToListeners() {
+		granted(this.engine.acquire("a", planned())).close();
+		assertThat(this.world.news()).containsExactly("acquired a", "released a", "ended a SUCCEEDED");
+		LockHandle failing = granted(this.engine.acquire("b", planned()));
+		failing.runFailed(new IllegalStateException("no paper"));
+		failing.close();
+		granted(this.engine.acquire("c", LockOptions.defaults())).close();
+		this.engine.missedJob("a", "a", this.at);
+		assertThat(this.world.news()).endsWith("ended b FAILED", "acquired c", "released c", "missed a at " + this.at);
+	}
+
+	@Test
 	void nobodyWaitsForAPlannedTimeThatIsDoneRunningNotDueOrPaused() {
 		run(this.at);
 		LockOptions patient = planned().waitUpTo(LONG);
@@ -275,6 +287,8 @@ class JobRunsTests {
 		this.world.advance(LockWorld.LEASE);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::close);
 		LockWorld.eventually().until(() -> last().outcome() == RunOutcome.LOST);
+		LockWorld.eventually().until(() -> this.world.news().contains("ended a LOST"));
+		assertThat(this.world.news()).filteredOn((news) -> news.startsWith("ended")).hasSize(1);
 		assertThat(refused(this.engine.acquire("a", planned())).job().reason()).isEqualTo(Reason.DONE);
 	}
 

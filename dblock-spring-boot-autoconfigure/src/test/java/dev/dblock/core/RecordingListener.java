@@ -1,6 +1,7 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -8,6 +9,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockListener;
 import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
+import dev.dblock.job.JobRun;
 
 /**
  * Remembers what it was told.
@@ -39,6 +41,16 @@ final class RecordingListener implements LockListener {
 	@Override
 	public void onReleased(LockHandle handle) {
 		add(handle.name(), "released " + handle.name());
+	}
+
+	@Override
+	public void onRunEnded(String name, JobRun run) {
+		add(name, "ended " + run.jobId() + " " + run.outcome());
+	}
+
+	@Override
+	public void onMissed(String name, String jobId, Instant plannedAt) {
+		add(name, "missed " + jobId + " at " + plannedAt);
 	}
 
 	private void add(String name, String what) {

@@ -117,6 +117,18 @@ class ObservabilityDocumentTests {
 	}
 
 	@Test
+	void everyMeterOfJobsIsDocumentedWithItsTypeAndTags() {
+		assertThat(column("job meter")).isEqualTo(Stream.of(JobMeterDocumentation.values())
+			.map(JobMeterDocumentation::getName)
+			.collect(Collectors.toSet()));
+		for (JobMeterDocumentation one : JobMeterDocumentation.values()) {
+			List<String> row = row("job meter", one.getName());
+			assertThat(row.get(1).strip()).isEqualTo(one.getType().name().toLowerCase(Locale.ROOT));
+			assertThat(quoted(row.get(2))).isEqualTo(keys(one.getKeyNames()));
+		}
+	}
+
+	@Test
 	void metersAreThoseThatAreDocumented() {
 		MeterRegistry registry = new SimpleMeterRegistry();
 		new LockMeters(() -> null).bindTo(registry);

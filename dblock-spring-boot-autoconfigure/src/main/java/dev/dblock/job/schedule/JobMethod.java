@@ -1,8 +1,13 @@
 package dev.dblock.job.schedule;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.function.Supplier;
 
+import dev.dblock.job.JobRun;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.util.function.SingletonSupplier;
 
@@ -11,6 +16,11 @@ import org.springframework.util.function.SingletonSupplier;
  * are captured.
  */
 public final class JobMethod {
+
+	private static final Logger logger = LoggerFactory.getLogger(JobMethod.class);
+
+	/** Jobs with short periods move with every planned time. */
+	private static final Duration MOVES_LOGGED = Duration.ofMinutes(1);
 
 	private final String bean;
 
@@ -23,6 +33,12 @@ public final class JobMethod {
 	private boolean captured;
 
 	private volatile @Nullable String lock;
+
+	private @Nullable String lastInstance;
+
+	private boolean moved;
+
+	private long movedAt;
 
 	JobMethod(String bean, Class<?> type, String name, Supplier<JobDeclaration> declaration) {
 		this.bean = bean;
@@ -44,6 +60,42 @@ public final class JobMethod {
 	 */
 	public JobDeclaration declaration() {
 		return this.declaration.obtain();
+	}
+
+	/**
+	 * Note which instance had the last run, and log when it was another than before that
+	 * this one runs the job.
+	 * @param run the run
+	 * @param own whether it is one of this instance
+	 */
+	void lastRunBy(JobRun run, boolean own) {
+		String before;
+		synchronized (this) {
+			before = this.lastInstance;
+			this.lastInstance = run.instance();
+			if (!own || before == null || before.equals(run.instance())) {
+				return;
+			}
+			long now = System.nanoTime();
+			if (this.moved && now - this.movedAt < MOVES_LOGGED.toNanos()) {
+				return;
+			}
+			this.moved = true;
+			this.movedAt = now;
+		}
+		logger.info("The job '{}' moved to this instance ({}); its last known run was by {}", run.jobId(),
+				run.instance(), before);
+	}
+
+	/**
+	 * Report that a planned time was not run and is no longer tried.
+	 * @param plannedAt the planned time, by the server's clock
+	 */
+	void missed(Instant plannedAt) {
+		String lock = lock();
+		if (lock != null) {
+			declaration().engine().missedJob(lock, id(), plannedAt);
+		}
 	}
 
 	String bean() {

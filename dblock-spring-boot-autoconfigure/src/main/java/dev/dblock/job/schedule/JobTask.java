@@ -3,6 +3,7 @@ package dev.dblock.job.schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -85,6 +86,10 @@ final class JobTask {
 
 	private final OpenTime open = new OpenTime();
 
+	private volatile @Nullable Instant first;
+
+	private final AtomicBoolean disagreed = new AtomicBoolean();
+
 	JobTask(Runnable task, Collection<JobMethod> methods, TaskScheduler scheduler, StoreClock clock) {
 		this.task = task;
 		this.methods = methods;
@@ -137,6 +142,9 @@ final class JobTask {
 			Instant planned = planning.planned();
 			if (next != null && planned != null) {
 				this.open.planned(planned);
+				if (this.first == null) {
+					this.first = planned;
+				}
 			}
 			return next;
 		};
@@ -500,6 +508,26 @@ final class JobTask {
 			description += " in " + ((zone != null) ? zone : this.scheduler.getClock().getZone());
 		}
 		return new JobSchedule(description, (trigger != null) ? trigger.next(this.scheduler.getClock()) : null);
+	}
+
+	/**
+	 * Log once if there were runs that this schedule does not plan, since this instance
+	 * knows the job: instances have different schedules or time zones.
+	 * @param runs all runs of the job, of which this is the only schedule
+	 */
+	void compare(List<JobRun> runs, Map<String, String> zones) {
+		Instant first = this.first;
+		if (first == null || !(this.trigger instanceof JobTrigger planning)) {
+			return;
+		}
+		for (JobRun run : runs) {
+			if (!run.plannedAt().isBefore(first) && !planning.isPlanned(run.plannedAt(), this.scheduler.getClock())
+					&& this.disagreed.compareAndSet(false, true)) {
+				logger.warn("The job '{}' was run by {} for {}, which its schedule on this instance ({}) does not plan."
+						+ " Instances with different schedules or time zones all run the job; give them the same",
+						run.jobId(), run.instance(), run.plannedAt(), schedule(zones).description());
+			}
+		}
 	}
 
 	/**

@@ -164,6 +164,14 @@ final class JobTrigger implements PlannedTrigger {
 		return this.last;
 	}
 
+	/**
+	 * Whether a planned time of another instance is one of this trigger as well. Of a
+	 * trigger that is no cron expression, that is not known.
+	 */
+	boolean isPlanned(Instant planned, Clock own) {
+		return !(this.trigger instanceof CronTrigger) || planned.equals(after(planned.minusMillis(1), own));
+	}
+
 	@Override
 	public String toString() {
 		return this.trigger.toString();

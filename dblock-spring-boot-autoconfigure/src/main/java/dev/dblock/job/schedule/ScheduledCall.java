@@ -28,6 +28,8 @@ public final class ScheduledCall {
 
 	private final AtomicBoolean taken = new AtomicBoolean();
 
+	private volatile @Nullable JobMethod method;
+
 	private @Nullable JobDeclaration declaration;
 
 	private @Nullable JobFiring firing;
@@ -78,7 +80,11 @@ public final class ScheduledCall {
 	 */
 	public static @Nullable ScheduledCall take(JobMethod method) {
 		ScheduledCall call = BOUND.get();
-		return (call != null && call.isOf(method) && call.taken.compareAndSet(false, true)) ? call : null;
+		if (call == null || !call.isOf(method) || !call.taken.compareAndSet(false, true)) {
+			return null;
+		}
+		call.method = method;
+		return call;
 	}
 
 	/**
@@ -175,11 +181,20 @@ public final class ScheduledCall {
 			follow = this.returned;
 		}
 		this.answer.accept(refusal);
+		noteInstance(run, (refusal != null && refusal.job() != null) ? refusal.job().last() : null);
 		if (this.schedule != null && !isStillDue()) {
 			this.task.answered(this.schedule);
 		}
 		if (follow) {
 			this.task.follow(this);
+		}
+	}
+
+	private void noteInstance(@Nullable JobRun own, @Nullable JobRun others) {
+		JobMethod method = this.method;
+		JobRun run = (own != null) ? own : others;
+		if (method != null && run != null) {
+			method.lastRunBy(run, own != null);
 		}
 	}
 

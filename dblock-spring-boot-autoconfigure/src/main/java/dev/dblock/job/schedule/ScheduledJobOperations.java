@@ -6,7 +6,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations;
@@ -38,6 +40,14 @@ public final class ScheduledJobOperations implements JobOperations {
 	}
 
 	@Override
+	public Set<String> ids() {
+		return this.contexts.stream()
+			.flatMap((context) -> context.jobs().stream())
+			.map(JobMethod::id)
+			.collect(Collectors.toUnmodifiableSet());
+	}
+
+	@Override
 	public List<JobInfo> list() {
 		return this.contexts.stream()
 			.flatMap((context) -> context.jobs().stream().map((job) -> info(context, job).withRuns(1)))
@@ -58,6 +68,9 @@ public final class ScheduledJobOperations implements JobOperations {
 			.map((task) -> task.schedule(job.declaration().zones()))
 			.sorted(Comparator.comparing(JobSchedule::description))
 			.toList();
+		if (status != null && tasks.size() == 1) {
+			tasks.get(0).compare(status.runs(), job.declaration().zones());
+		}
 		Instant now = (status != null) ? status.at() : context.now();
 		Instant open = tasks.stream()
 			.map(JobTask::openSince)
@@ -67,9 +80,9 @@ public final class ScheduledJobOperations implements JobOperations {
 		boolean overdue = open != null && open.plus(TOLERANCE).isBefore(now) && !isRunOrPaused(status, open);
 		return (status != null)
 				? new JobInfo(job.id(), lock, job.bean(), job.method(), schedules, status.paused(), status.pausedBy(),
-						status.pausedAt(), status.heldBy(), overdue, status.runs())
+						status.pausedAt(), status.heldBy(), overdue, now, status.runs())
 				: new JobInfo(job.id(), lock, job.bean(), job.method(), schedules, false, null, null, null, overdue,
-						List.of());
+						now, List.of());
 	}
 
 	private static boolean isRunOrPaused(@Nullable JobStatus status, Instant planned) {

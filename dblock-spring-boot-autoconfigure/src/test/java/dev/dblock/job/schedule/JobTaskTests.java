@@ -24,6 +24,7 @@ import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.JobSchedule;
 import dev.dblock.job.JobStatus;
 import dev.dblock.job.RunOutcome;
 import org.jspecify.annotations.Nullable;
@@ -305,6 +306,33 @@ class JobTaskTests {
 		assertThat(this.firings).extracting(JobFiring::schedule).containsOnly(new Schedule.Planned(at("12:00:00")));
 		assertThat(this.firings).extracting(JobFiring::id).doesNotHaveDuplicates().hasSize(2);
 		assertThat(this.timers.pending).isEmpty();
+	}
+
+	@Test
+	void plannedTimeIsOpenUntilThereIsAnAnswer() {
+		periodic(RATE);
+		this.timers.tick();
+		assertThat(this.task.openSince()).isEqualTo(at("12:00:00"));
+		this.answer = refused(Reason.DONE, at("12:00:04"));
+		this.timers.tick();
+		assertThat(this.task.openSince()).isEqualTo(at("12:00:04"));
+		JobSchedule schedule = this.task.schedule(Map.of());
+		assertThat(schedule).isEqualTo(new JobSchedule("fixed rate 2s", at("12:00:04")));
+	}
+
+	@Test
+	void moveFromAnotherInstanceIsLoggedOnceAMinute(CapturedOutput output) {
+		JobRun own = JobEngine.run(NAME, at("12:00:00"), at("12:00:00"));
+		JobRun other = new JobRun(NAME, at("11:00:00"), 1, at("11:00:00"), null, null, "host-2", 1, null);
+		this.method.lastRunBy(own, true);
+		this.method.lastRunBy(own, true);
+		assertThat(output).doesNotContain("moved");
+		for (int i = 0; i < 3; i++) {
+			this.method.lastRunBy(other, false);
+			this.method.lastRunBy(own, true);
+		}
+		assertThat(output)
+			.containsOnlyOnce("The job 'job' moved to this instance (another); its last known run was by host-2");
 	}
 
 	@Test

@@ -1,0 +1,136 @@
+package dev.dblock.job.schedule;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import dev.dblock.job.JobInfo;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.JobStatus;
+import dev.dblock.job.RunOutcome;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.mockito.ArgumentCaptor;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.Trigger;
+import org.springframework.scheduling.support.CronTrigger;
+import org.springframework.scheduling.support.SimpleTriggerContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.then;
+import static org.mockito.Mockito.mock;
+
+/**
+ * When a job is overdue, by its record and what this instance has planned.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class ScheduledJobOperationsTests {
+
+	private static final Instant PLANNED = Instant.parse("2026-03-01T12:00:00Z");
+
+	private static final Instant LATER = PLANNED.plus(Duration.ofMinutes(2));
+
+	private final MovedClock time = new MovedClock("2026-03-01T11:59:59Z");
+
+	private final TaskScheduler scheduler = mock(TaskScheduler.class);
+
+	private final ScheduledJobs jobs = new ScheduledJobs(Map.of());
+
+	private final ScheduledJobOperations operations = new ScheduledJobOperations(List.of(this.jobs));
+
+	private @Nullable JobStatus status;
+
+	private @Nullable String lock = "job";
+
+	@BeforeEach
+	void schedule() {
+		JobEngine engine = new JobEngine() {
+
+			@Override
+			public Optional<JobStatus> findJob(String fullName, String jobId) {
+				return Optional.ofNullable(ScheduledJobOperationsTests.this.status);
+			}
+
+		};
+		Runnable task = new Runnable() {
+
+			@Override
+			public void run() {
+			}
+
+			@Override
+			public String toString() {
+				return "task";
+			}
+
+		};
+		this.jobs.add("task", this.jobs.method("bean", getClass(), "run", () -> new JobDeclaration(null, this.lock,
+				"job", engine, false, false, Duration.ofHours(1), null, null, null, Map.of())));
+		JobTask job = this.jobs.captured(task, null,
+				new JobTask(task, this.jobs.of(task), this.scheduler, new StoreClock(this.time::nanoTime)));
+		given(this.scheduler.getClock()).willReturn(this.time);
+		job.byTrigger(new CronTrigger("0 0 12 * * *", ZoneOffset.UTC));
+		ArgumentCaptor<Trigger> trigger = ArgumentCaptor.forClass(Trigger.class);
+		then(this.scheduler).should().schedule(any(), trigger.capture());
+		trigger.getValue().nextExecution(new SimpleTriggerContext(this.time));
+	}
+
+	private JobInfo at(Instant now, @Nullable String pausedBy, JobRun... runs) {
+		this.status = new JobStatus("job", List.of(runs), pausedBy != null, pausedBy, null, null, null, now);
+		return this.operations.find("job").orElseThrow();
+	}
+
+	private static JobRun run(Instant planned, @Nullable RunOutcome outcome) {
+		return new JobRun("job", planned, 1, planned, null, outcome, "another", 1, null);
+	}
+
+	@Test
+	void jobIsOverdueIfNoInstanceHasRunAPlannedTime() {
+		JobRun before = run(PLANNED.minusSeconds(3600), RunOutcome.SUCCEEDED);
+		assertThat(at(LATER, null, before).overdue()).isTrue();
+		assertThat(at(LATER, null).overdue()).as("it never ran").isTrue();
+		assertThat(at(PLANNED.plusSeconds(59), null, before).overdue()).as("within a minute").isFalse();
+	}
+
+	@Test
+	void jobIsNotOverdueIfItWasRunIsRunningOrIsPaused() {
+		assertThat(at(LATER, null, run(PLANNED, RunOutcome.FAILED)).overdue()).isFalse();
+		assertThat(at(LATER, null, run(PLANNED.minusSeconds(3600), null)).overdue()).isFalse();
+		assertThat(at(LATER, "ann").overdue()).isFalse();
+	}
+
+	@Test
+	void instancesThatDisagreeAboutAScheduleAreLoggedOnce(CapturedOutput output) {
+		Instant nextDay = PLANNED.plus(Duration.ofDays(1));
+		at(nextDay, null, run(nextDay, null), run(PLANNED, RunOutcome.SUCCEEDED));
+		at(LATER, null, run(PLANNED.minusSeconds(1800), RunOutcome.SUCCEEDED));
+		assertThat(output).as("what was run before this instance was there").doesNotContain("different schedules");
+		for (int i = 0; i < 2; i++) {
+			at(nextDay, null, run(PLANNED.plusSeconds(3600), RunOutcome.SUCCEEDED));
+		}
+		assertThat(output).containsOnlyOnce("different schedules")
+			.contains("'job' was run by another for 2026-03-01T13:00:00Z", "cron 0 0 12 * * * in Z");
+	}
+
+	@Test
+	void jobWhoseLockIsNotKnownYetIsListedAndNotChanged() {
+		this.lock = null;
+		JobInfo job = this.operations.list().get(0);
+		assertThat(job.id()).isEqualTo("job");
+		assertThat(job.lock()).isNull();
+		assertThatIllegalStateException().isThrownBy(() -> this.operations.pause("job", "ann"))
+			.withMessageContaining("is not known yet");
+	}
+
+}
