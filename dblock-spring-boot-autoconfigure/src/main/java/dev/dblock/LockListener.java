@@ -67,6 +67,7 @@ public interface LockListener {
 
 	/**
 	 * A planned time of a job was not run, and is no longer tried by this instance.
+	 * Called in a thread of its own.
 	 * @param name the full name of the lock
 	 * @param jobId the id of the job
 	 * @param plannedAt the planned time, by the clock of the server

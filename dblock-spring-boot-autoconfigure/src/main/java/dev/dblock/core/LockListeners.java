@@ -72,7 +72,7 @@ final class LockListeners implements LockListener {
 
 	@Override
 	public void onMissed(String name, String jobId, Instant plannedAt) {
-		tell(Runnable::run, "not acquired for a planned time", name,
+		tell(this.callbacks, "not acquired for a planned time", name,
 				(listener) -> listener.onMissed(name, jobId, plannedAt));
 	}
 

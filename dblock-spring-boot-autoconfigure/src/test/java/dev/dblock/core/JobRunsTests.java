@@ -102,7 +102,9 @@ class JobRunsTests {
 		failing.close();
 		granted(this.engine.acquire("c", LockOptions.defaults())).close();
 		this.engine.missedJob("a", "a", this.at);
-		assertThat(this.world.news()).endsWith("ended b FAILED", "acquired c", "released c", "missed a at " + this.at);
+		LockWorld.eventually()
+			.untilAsserted(() -> assertThat(this.world.news()).endsWith("ended b FAILED", "acquired c", "released c",
+					"missed a at " + this.at));
 	}
 
 	@Test

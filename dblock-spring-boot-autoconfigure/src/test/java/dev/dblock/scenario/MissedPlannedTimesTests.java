@@ -5,10 +5,13 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.JobMissedEvent;
 import dev.dblock.LockContext;
 import dev.dblock.LockOptions;
 import dev.dblock.job.JobPolicy;
@@ -19,6 +22,8 @@ import dev.dblock.testing.MongoNode;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,8 +33,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
@@ -109,6 +116,24 @@ class MissedPlannedTimesTests {
 		});
 	}
 
+	@Test
+	void plannedTimeThatIsGivenUpIsReported() throws Exception {
+		this.instances.start("another").locks().acquire("impatient", LockOptions.lease(Duration.ofMinutes(10)));
+		ApplicationContext context = this.instances.startApplication("one", ImpatientApplication.class);
+		Queue<JobMissedEvent> missed = context.getBean(Misses.class).events;
+		Instances.eventually().until(() -> !missed.isEmpty());
+		Instances.eventually()
+			.until(() -> context.getBean(MeterRegistry.class)
+				.find("dblock.job.missed")
+				.tag("job", "impatient")
+				.counters()
+				.stream()
+				.mapToDouble(Counter::count)
+				.sum() == 1);
+		assertThat(missed).containsExactly(new JobMissedEvent("impatient", "impatient", PLANNED));
+		assertThat(runs("impatient")).isEmpty();
+	}
+
 	private static void ran(String name) {
 		RUNS.computeIfAbsent(name, (key) -> new CopyOnWriteArrayList<>()).add(LockContext.run().orElseThrow());
 	}
@@ -132,6 +157,51 @@ class MissedPlannedTimesTests {
 			Runnable task = new ScheduledMethodRunnable(job, ReflectionUtils.findMethod(LateJob.class, "run"));
 			return (registrar) -> registrar.addTriggerTask(task,
 					(context) -> (context.lastScheduledExecution() == null) ? PLANNED : null);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class ImpatientApplication {
+
+		@Bean
+		ImpatientJob job() {
+			return new ImpatientJob();
+		}
+
+		@Bean
+		Misses misses() {
+			return new Misses();
+		}
+
+		@Bean
+		SchedulingConfigurer impatient(ImpatientJob job) {
+			Runnable task = new ScheduledMethodRunnable(job, ReflectionUtils.findMethod(ImpatientJob.class, "run"));
+			return (registrar) -> registrar.addTriggerTask(task,
+					(context) -> (context.lastScheduledExecution() == null) ? PLANNED : null);
+		}
+
+	}
+
+	static class ImpatientJob {
+
+		@DistributedLock(name = "impatient")
+		@JobPolicy(startWithinSeconds = 1)
+		void run() {
+			ran("impatient");
+		}
+
+	}
+
+	static class Misses {
+
+		final Queue<JobMissedEvent> events = new ConcurrentLinkedQueue<>();
+
+		@EventListener
+		void on(JobMissedEvent event) {
+			this.events.add(event);
 		}
 
 	}

@@ -360,14 +360,18 @@ final class JobTask {
 	 * far as this one knows.
 	 */
 	private void missed(ScheduledCall call, String end) {
+		Instant planned = ((Schedule.Planned) Objects.requireNonNull(call.schedule())).at();
 		RuntimeException failure = call.failure();
 		LockRefusal refusal = call.refusal();
 		String why = (failure != null) ? "The MongoDB server could not be asked: " + failure.getMessage()
 				: (refusal != null) ? refusal.describe() : "";
 		logger.error("The job '{}' missed its planned time {}: it could not start {}. {}. {}", name(call.declaration()),
-				((Schedule.Planned) Objects.requireNonNull(call.schedule())).at(), end, why,
-				(failure != null) ? "Check the server, and whether another instance ran the job"
+				planned, end, why, (failure != null) ? "Check the server, and whether another instance ran the job"
 						: "Check the holder of the lock, or set a longer startWithin");
+		JobMethod method = call.method();
+		if (method != null) {
+			method.missed(planned);
+		}
 	}
 
 	/**

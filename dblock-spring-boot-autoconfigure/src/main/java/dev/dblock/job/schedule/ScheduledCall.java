@@ -231,6 +231,13 @@ public final class ScheduledCall {
 		return this.schedule;
 	}
 
+	/**
+	 * The method that took the call; {@code null} before one did.
+	 */
+	@Nullable JobMethod method() {
+		return this.method;
+	}
+
 	synchronized @Nullable JobRun run() {
 		return this.run;
 	}

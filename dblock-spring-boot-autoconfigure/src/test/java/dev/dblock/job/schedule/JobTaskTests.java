@@ -73,6 +73,8 @@ class JobTaskTests {
 
 	private final List<Boolean> settled = new ArrayList<>();
 
+	private final List<Instant> givenUp = new ArrayList<>();
+
 	private boolean rerun;
 
 	private boolean runMissed;
@@ -84,6 +86,12 @@ class JobTaskTests {
 		@Override
 		public Optional<JobStatus> findJob(String fullName, String jobId) {
 			return JobTaskTests.this.status.get();
+		}
+
+		@Override
+		public void missedJob(String fullName, String jobId, Instant plannedAt) {
+			assertThat(List.of(fullName, jobId)).containsOnly(NAME);
+			JobTaskTests.this.givenUp.add(plannedAt);
 		}
 
 	};
@@ -321,6 +329,20 @@ class JobTaskTests {
 	}
 
 	@Test
+	void plannedTimeThatIsStillDueIsOpen() {
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = failed();
+		firing.run();
+		assertThat(this.task.openSince()).isEqualTo(at("12:00:00"));
+		this.answer = overlapped(at("11:00:00"), Duration.ofMinutes(1));
+		this.timers.fire();
+		assertThat(this.task.openSince()).isEqualTo(at("12:00:00"));
+		this.answer = granted(at("12:00:00"));
+		this.timers.fire();
+		assertThat(this.task.openSince()).isNull();
+	}
+
+	@Test
 	void moveFromAnotherInstanceIsLoggedOnceAMinute(CapturedOutput output) {
 		JobRun own = JobEngine.run(NAME, at("12:00:00"), at("12:00:00"));
 		JobRun other = new JobRun(NAME, at("11:00:00"), 1, at("11:00:00"), null, null, "host-2", 1, null);
@@ -436,6 +458,7 @@ class JobTaskTests {
 		assertThat(output).containsOnlyOnce("missed its planned time")
 			.contains("The job 'job' missed its planned time 2026-03-01T12:00:00Z: it could not start before its next"
 					+ " planned time. The MongoDB server could not be asked: away. Check the server");
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
 	}
 
 	@Test
@@ -452,6 +475,7 @@ class JobTaskTests {
 		failed().accept(calls.get(0));
 		somethingElse(Duration.ofSeconds(1)).accept(calls.get(1));
 		assertThat(output).containsOnlyOnce("missed its planned time 2026-03-01T12:00:00Z");
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
 		assertThat(this.timers.pending).hasSize(1);
 		this.timers.fire();
 		assertThat(this.firings.get(2).schedule()).isEqualTo(new Schedule.Planned(at("12:00:10")));
@@ -468,6 +492,7 @@ class JobTaskTests {
 		this.time.pass(Duration.ofSeconds(10));
 		this.timers.task.run();
 		assertThat(output).doesNotContain("missed");
+		assertThat(this.givenUp).isEmpty();
 	}
 
 	@Test
@@ -482,6 +507,7 @@ class JobTaskTests {
 		assertThat(this.time.instant()).isEqualTo(at("12:00:00").plus(START_WITHIN));
 		assertThat(output).containsOnlyOnce("missed its planned time")
 			.contains("it could not start within 10 min. The lock 'job' is not available: held by another");
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
 	}
 
 	@Test
