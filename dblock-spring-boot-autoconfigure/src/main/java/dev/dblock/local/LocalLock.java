@@ -105,6 +105,10 @@ final class LocalLock {
 		return paused;
 	}
 
+	void forgetJobs() {
+		this.jobs.clear();
+	}
+
 	JobStatus status(String id, long now) {
 		return job(id).toStatus(id, state(now), (isTaken(now) && this.holder != null) ? this.acquirer : null, now);
 	}

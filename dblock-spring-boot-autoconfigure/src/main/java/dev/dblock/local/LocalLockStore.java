@@ -147,6 +147,15 @@ public final class LocalLockStore {
 		}
 	}
 
+	/**
+	 * Forget all run records, with what is paused.
+	 */
+	public void forgetJobs() {
+		synchronized (this.locks) {
+			this.locks.values().forEach(LocalLock::forgetJobs);
+		}
+	}
+
 	boolean forceRelease(String name) {
 		return told(name, change(name, (lock) -> lock.forceRelease(now())));
 	}

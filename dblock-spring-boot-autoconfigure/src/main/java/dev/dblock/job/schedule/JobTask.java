@@ -154,7 +154,7 @@ final class JobTask {
 		return new Firing(this.task, action);
 	}
 
-	private void fire(@Nullable Schedule schedule) {
+	void fire(@Nullable Schedule schedule) {
 		call(begin(schedule));
 	}
 

@@ -13,7 +13,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
+import dev.dblock.job.JobFiring.Schedule;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 
 /**
  * The jobs of an application context: the methods that are locked and that a scheduler
@@ -142,6 +145,20 @@ public final class ScheduledJobs {
 	List<JobTask> tasks(JobMethod method) {
 		synchronized (this.live) {
 			return this.live.stream().filter((task) -> task.isOf(method) && !task.isCancelled()).toList();
+		}
+	}
+
+	/**
+	 * Make a call as a scheduler does for a planned time, and do not repeat it: for
+	 * tests. The first job that is called takes the planned time.
+	 * @param plannedAt the planned time
+	 * @param call what calls the job
+	 */
+	public void fire(Instant plannedAt, Runnable call) {
+		try (SimpleAsyncTaskScheduler scheduler = new SimpleAsyncTaskScheduler()) {
+			JobTask task = new JobTask(call, jobs(), scheduler, this.clock);
+			task.close();
+			task.fire(new Schedule.Planned(plannedAt));
 		}
 	}
 

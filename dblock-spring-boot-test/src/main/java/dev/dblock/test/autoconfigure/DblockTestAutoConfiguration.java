@@ -4,8 +4,10 @@ import dev.dblock.LockEngine;
 import dev.dblock.autoconfigure.DblockAutoConfiguration;
 import dev.dblock.autoconfigure.DblockProperties;
 import dev.dblock.autoconfigure.LockMode;
+import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.local.LocalLockStore;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
@@ -31,13 +33,14 @@ public final class DblockTestAutoConfiguration {
 
 	@Bean(LOCKS)
 	@Lazy
-	TestLocks testLocks(LockEngine engine, LocalLockStore store, LockRecorder recorder, DblockProperties properties) {
+	TestLocks testLocks(LockEngine engine, LocalLockStore store, LockRecorder recorder, DblockProperties properties,
+			ObjectProvider<ScheduledJobs> jobs) {
 		if (properties.getMode() != LockMode.LOCAL || !properties.isEnabled()) {
 			throw new IllegalStateException(("TestLocks works on locks in memory, but dblock.mode is %s and "
 					+ "dblock.enabled is %s. Leave both to @AutoConfigureDblock, or do without TestLocks")
 				.formatted(properties.getMode(), properties.isEnabled()));
 		}
-		return new TestLocks(engine, store, recorder);
+		return new TestLocks(engine, store, recorder, jobs.getIfAvailable());
 	}
 
 }

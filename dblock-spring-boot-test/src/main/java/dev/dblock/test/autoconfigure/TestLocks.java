@@ -21,9 +21,11 @@ import dev.dblock.core.HandOffSettings;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.core.PollSettings;
 import dev.dblock.core.UnlockedEngine;
+import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
 import org.assertj.core.api.AssertProvider;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The locks of the application under test, and another instance of it that competes for
@@ -64,13 +66,36 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 
 	private final LockRecorder recorder;
 
+	private final @Nullable ScheduledJobs jobs;
+
 	private final List<HeldElsewhere> held = new CopyOnWriteArrayList<>();
 
-	TestLocks(LockEngine engine, LocalLockStore store, LockRecorder recorder) {
+	TestLocks(LockEngine engine, LocalLockStore store, LockRecorder recorder, @Nullable ScheduledJobs jobs) {
 		this.engine = engine;
 		this.store = store;
 		this.elsewhere = new LocalLockRepository(store);
 		this.recorder = recorder;
+		this.jobs = jobs;
+	}
+
+	/**
+	 * A scheduled job, by the name of its lock.
+	 * @param name the name of the lock, if the job has no other id
+	 * @return the job
+	 */
+	public TestJob job(String name) {
+		return new TestJob(this.engine, this.elsewhere, this.jobs, request(name, LEASE_ELSEWHERE), null);
+	}
+
+	/**
+	 * A scheduled job with an id of its own.
+	 * @param name the name of its lock
+	 * @param jobId the id, as {@link dev.dblock.job.JobPolicy#id() @JobPolicy} declares
+	 * it
+	 * @return the job
+	 */
+	public TestJob job(String name, String jobId) {
+		return new TestJob(this.engine, this.elsewhere, this.jobs, request(name, LEASE_ELSEWHERE), jobId);
 	}
 
 	/**
@@ -200,12 +225,13 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	}
 
 	/**
-	 * Have the other instance release all that it holds, and forget what was recorded.
-	 * Done after each test method.
+	 * Have the other instance release all that it holds, and forget what was recorded,
+	 * runs of jobs included. Done after each test method.
 	 */
 	public void reset() {
 		this.held.forEach(HeldElsewhere::release);
 		this.held.clear();
+		this.store.forgetJobs();
 		this.recorder.clear();
 	}
 

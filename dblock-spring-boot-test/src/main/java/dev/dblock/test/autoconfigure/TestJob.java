@@ -1,0 +1,143 @@
+package dev.dblock.test.autoconfigure;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+import dev.dblock.LockEngine;
+import dev.dblock.LockedTask;
+import dev.dblock.core.AcquireAnswer;
+import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.FenceMark;
+import dev.dblock.core.RunEnd;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.JobStatus;
+import dev.dblock.job.RunOutcome;
+import dev.dblock.job.schedule.ScheduledJobs;
+import dev.dblock.local.LocalLockRepository;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A scheduled job of the application under test. A test calls it as a scheduler does, and
+ * plays the other instances:
+ *
+ * <pre class="code">
+ * TestJob job = locks.job("nightly-invoices");
+ * job.runElsewhere(plannedAt);
+ * job.fire(plannedAt, invoices::write);                   // skipped
+ * job.fire(plannedAt.plus(Duration.ofDays(1)), invoices::write);
+ * assertThat(job.runs()).hasSize(2);
+ * </pre>
+ *
+ * Planned times may lie in the past, but each must be later than the one before. After
+ * each test method, all run records are forgotten.
+ */
+public final class TestJob {
+
+	private final LockEngine engine;
+
+	private final LocalLockRepository elsewhere;
+
+	private final @Nullable ScheduledJobs scheduled;
+
+	private final AcquireRequest request;
+
+	private final String jobId;
+
+	TestJob(LockEngine engine, LocalLockRepository elsewhere, @Nullable ScheduledJobs scheduled, AcquireRequest request,
+			@Nullable String jobId) {
+		this.engine = engine;
+		this.elsewhere = elsewhere;
+		this.scheduled = scheduled;
+		this.request = request;
+		this.jobId = (jobId != null) ? jobId : request.key().name();
+	}
+
+	/**
+	 * Have another instance run a planned time, which succeeds.
+	 * @param plannedAt the planned time
+	 * @throws IllegalStateException when it was run before, is in the future, the job is
+	 * paused, or its lock is held
+	 */
+	public void runElsewhere(Instant plannedAt) {
+		JobFiring firing = JobFiring.of(this.jobId, new Schedule.Planned(plannedAt), false);
+		if (this.elsewhere.acquire(this.request.withFiring(firing)) instanceof AcquireAnswer.Refused refused) {
+			throw new IllegalStateException("Another instance cannot run the job '%s' for %s: %s".formatted(this.jobId,
+					plannedAt, (refused.job() != null) ? refused.job().reason() : "its lock is held"));
+		}
+		this.elsewhere.release(this.request.key(), Duration.ZERO, FenceMark.KEEP,
+				new RunEnd(this.jobId, RunOutcome.SUCCEEDED, null), this.request.timeout());
+	}
+
+	/**
+	 * Call the job as a scheduler does for a planned time. The call is skipped if the
+	 * planned time was run, is more than 250 ms in the future, or the job is paused.
+	 * @param plannedAt the planned time
+	 * @param call the call of the job's method, through its proxy
+	 * @param <E> what it may throw
+	 * @throws E what the call throws
+	 * @throws IllegalStateException when the application has no scheduled jobs, since
+	 * scheduling is off or {@code dblock.jobs.once-per-planned-time} is {@code false}
+	 */
+	public <E extends Throwable> void fire(Instant plannedAt, LockedTask<E> call) throws E {
+		if (this.scheduled == null) {
+			throw new IllegalStateException(("The job '%s' cannot be called for a planned time, since this test has no"
+					+ " scheduled jobs. Leave dblock.jobs.once-per-planned-time on")
+				.formatted(this.jobId));
+		}
+		Thrown<E> thrown = new Thrown<>();
+		this.scheduled.fire(plannedAt, () -> thrown.run(call));
+		thrown.rethrow();
+	}
+
+	/**
+	 * Pause the job, as an operator does.
+	 */
+	public void pause() {
+		this.engine.pauseJob(this.request.key().name(), this.jobId, "a test");
+	}
+
+	/**
+	 * Resume the job.
+	 * @return whether it was paused
+	 */
+	public boolean resume() {
+		return this.engine.resumeJob(this.request.key().name(), this.jobId);
+	}
+
+	/**
+	 * The last twenty runs at most, on all instances.
+	 * @return the runs, the latest first
+	 */
+	public List<JobRun> runs() {
+		return this.engine.findJob(this.request.key().name(), this.jobId).map(JobStatus::runs).orElse(List.of());
+	}
+
+	/**
+	 * What a call throws, which a runnable cannot.
+	 */
+	private static final class Thrown<E extends Throwable> {
+
+		private @Nullable Throwable thrown;
+
+		void run(LockedTask<E> call) {
+			try {
+				call.run();
+			}
+			catch (Throwable ex) {
+				this.thrown = ex;
+			}
+		}
+
+		@SuppressWarnings("unchecked")
+		void rethrow() throws E {
+			if (this.thrown != null) {
+				throw (E) this.thrown;
+			}
+		}
+
+	}
+
+}
