@@ -11,17 +11,19 @@
  * RERUN repeats what crashed. The weakened forms are macros in capitals, as in lock.pml.
  */
 
-#define FIRINGS 3
+#ifndef TRIES
 #define TRIES 2
-#define REQUESTS 6      /* FIRINGS * TRIES */
+#endif
+#define REQUESTS 6
+#define FIRINGS (REQUESTS / TRIES)
 
 /* In dblock there are three. */
 #define MOST_ATTEMPTS 2
 
 #define NOBODY 255
 
-mtype:state = { idle, asking, running, over };
-mtype:outcome = { none, ended, abandoned, lost };
+mtype:state = { idle, asking, running, over, done };
+mtype:outcome = { none, succeeded, failed, lost, crashed, abandoned };
 
 /* --- the document: the lock, and the last run of the job --------------------------------- */
 
@@ -32,22 +34,20 @@ bit sameToken;                  /* the token is still that of the last run */
 byte lastPlanned;               /* 0: there was no run */
 byte lastAttempt;
 byte lastFiring;
-bit lastAgain;                  /* the same firing was granted it before, and may have run it */
+mtype:outcome lastAgain = none; /* how that firing's last run of it ended that began; none: there was none */
 mtype:outcome lastOutcome = none;
 
 /* --- the firings and their requests ------------------------------------------------------- */
 
 typedef Firing {
-	byte id                 /* the same for all its requests for one planned time */
+	byte id                 /* of its next request, the same for all its requests for one planned time */
 };
 
 typedef Request {
 	mtype:state state = idle;
 	bit acquire;            /* sent, and not delivered yet */
-	bit abandon;            /* a release of a request whose work never began */
-	bit success;            /* releases after the work */
-	bit failure;
-	bit loss;               /* the lease ended before the work did */
+	byte id;                /* of the firing, while it is not delivered */
+	mtype:outcome sent = none;      /* the release: how the work ended, abandoned if it never began */
 	byte planned;           /* what was granted; 0 for nothing */
 	byte attempt
 };
@@ -56,7 +56,7 @@ Firing firing[FIRINGS];
 Request request[REQUESTS];
 
 #define firingOf(n) ((n) / TRIES)
-#define asked(n) ((firingOf(n) == 2) -> 2 : 1)
+#define asked(n) ((firingOf(n) == FIRINGS - 1) -> 2 : 1)
 
 /* --- what happened, for the promises -------------------------------------------------------- */
 
@@ -68,11 +68,12 @@ typedef Planned {
 };
 
 Planned plan[3];
+byte owedBefore;                /* owed by the last planned time before its last grant */
 
 byte p;
 byte a;
 bit due;
-bit again;
+mtype:outcome again = none;
 
 #define line(...) #__VA_ARGS__
 #define promise(condition, ...) \
@@ -84,18 +85,29 @@ bit again;
 
 /* --- the decision ---------------------------------------------------------------------------- */
 
-#define isSame (lastPlanned > 0 && lastFiring == firing[firingOf(me)].id)
+#define isReleased (holder == NOBODY && sameToken)
+/* How the last run ended that began: none if there was none, so that the planned time is open. */
+#define lastEnd (lastOutcome == none -> (isReleased -> failed : crashed) : (lastOutcome == abandoned -> lastAgain : lastOutcome))
 #ifdef AGAIN_REOPENED
 #define isOpen (lastOutcome == abandoned)
 #else
-#define isOpen (lastOutcome == abandoned && !lastAgain)
+#define isOpen (lastEnd == none)
+#endif
+#define isByFiring (lastPlanned > 0 && lastFiring == request[me].id)
+#ifdef RETRY_AFTER_SUCCESS
+#define isSame isByFiring
+#else
+#define isSame (isByFiring && lastOutcome != succeeded)
 #endif
 #define isRunning (leased && lastOutcome == none && holder != NOBODY)
-#define isReleased (holder == NOBODY && sameToken)
 #ifdef FINISHED_REPEATED
 #define isCrashed (!isRunning)
 #else
-#define isCrashed ((lastOutcome == none && !isRunning && !isReleased) || lastOutcome == lost)
+#ifdef AGAIN_DONE
+#define isCrashed (!isRunning && lastOutcome != abandoned && (lastEnd == crashed || lastEnd == lost))
+#else
+#define isCrashed (!isRunning && (lastEnd == crashed || lastEnd == lost))
+#endif
 #endif
 
 #ifdef NO_ATTEMPT_LIMIT
@@ -127,6 +139,15 @@ bit again;
 #define isLater (asked(me) > lastPlanned)
 #endif
 
+/* What the holder sends from now on changes nothing: that leaves fewer states. */
+inline leave() {
+	if
+	:: holder != NOBODY -> request[holder].sent = none
+	:: else -> skip
+	fi;
+	holder = NOBODY
+}
+
 inline decide() {
 	due = 1;
 	if
@@ -134,7 +155,7 @@ inline decide() {
 		p = lastPlanned;
 		a = lastAttempt;
 		if
-		:: repeats && !isSame && lastOutcome != abandoned -> a++
+		:: repeats && !isSame && !isOpen -> a++
 		:: else -> skip
 		fi
 	:: else ->
@@ -149,34 +170,43 @@ inline deliverAcquire() {
 	decide();
 	if
 	:: due && !leased ->
-		again = isSame && !isOpen;
+#ifdef AGAIN_NOT_KEPT
+		again = ((isSame && lastOutcome != abandoned) -> lastEnd : none);
+#else
+		again = (isSame -> lastEnd : none);
+#endif
 #ifdef RERUN
 		promise(lastPlanned == 0 || p == lastPlanned || plan[lastPlanned].owed == 0,
 			not lost: a later planned time is granted before a crashed run is repeated);
 #endif
-		/* After a retry, the record does not show how the earlier run of the firing ended. */
-		plan[p].owed = (again -> 0 : plan[p].owed);
+		owedBefore = plan[p].owed;
 		lastPlanned = p;
 		lastAttempt = a;
-		lastFiring = firing[firingOf(me)].id;
+		lastFiring = request[me].id;
 		lastAgain = again;
 		lastOutcome = none;
+		leave();
 		holder = me;
 		leased = 1;
 		sameToken = 1;
-		request[me].planned = p;
-		request[me].attempt = a;
-		printf("- %c%d is granted planned time %d, attempt %d, again %d\n", 'A' + firingOf(me), me % TRIES + 1, p, a, again)
+		if
+		:: request[me].state == asking ->
+			request[me].planned = p;
+			request[me].attempt = a
+		:: else -> skip
+		fi;
+		printf("- %c%d is granted planned time %d, attempt %d, again %e\n", 'A' + firingOf(me), me % TRIES + 1, p, a, again)
 	:: !due ->
 		say(is refused: done);
 		promise(lastPlanned != asked(me) || lastOutcome != abandoned || plan[asked(me)].begunBy[1] > 0 || plan[asked(me)].doubt,
 			open again: a planned time that never began was refused)
 	:: else -> say(is refused: the lock is held)
 	fi;
+	request[me].id = 0;
 	p = 0;
 	a = 0;
 	due = 0;
-	again = 0
+	again = none
 }
 
 /* By the id of the request; another holder's release changes nothing. */
@@ -187,13 +217,19 @@ inline deliverAcquire() {
 #endif
 
 inline release(how) {
-	holder = NOBODY;
+	leave();
 	leased = 0;
-	lastOutcome = how
+	lastOutcome = how;
+	lastAgain = (how == abandoned -> lastAgain : none);
+	owedBefore = 0
 }
 
 inline crash() {
-	plan[lastPlanned].owed = ((lastAgain || lastAttempt == MOST_ATTEMPTS) -> 0 : lastAttempt + 1)
+#ifdef RERUN
+	plan[lastPlanned].owed = (lastAttempt == MOST_ATTEMPTS -> 0 : lastAttempt + 1)
+#else
+	skip
+#endif
 }
 
 /* --- the clients -------------------------------------------------------------------------------- */
@@ -217,46 +253,34 @@ inline begin() {
 	fi
 }
 
-/* A firing that repeated a crashed run asks for its own planned time under another id. */
-inline end() {
-	request[me].state = over;
-#ifdef ID_KEPT_AFTER_REPETITION
-	skip
-#else
+inline end(how) {
+	request[me].sent = (holder == me -> how : none);
+	/* A firing that repeated a crashed run asks for its own planned time under another id. */
 	if
-	:: request[me].planned != asked(me) -> firing[firingOf(me)].id = firingOf(me) + FIRINGS
-	:: else -> skip
-	fi
-#endif
+	:: request[me].planned != asked(me) ->
+		firing[firingOf(me)].id = firingOf(me) + FIRINGS;
+		request[me].state = over
+	:: else -> request[me].state = (how == succeeded -> done : over)
+	fi;
+	request[me].planned = 0;
+	request[me].attempt = 0
 }
 
 #define isFirst (me % TRIES == 0)
 /* With RERUN, one firing asks once only: that leaves fewer states. */
 #ifdef RERUN
-#define hasTry (me != 3)
+#define hasTry (me != 3 || TRIES != 2)
 #else
 #define hasTry true
 #endif
 /* A further request of a firing follows one in doubt or refused, a failure, or a repetition. */
-#define mayAsk (hasTry && (isFirst || request[me - 1].state == over \
-	&& !(request[me - 1].success && request[me - 1].planned == asked(me))))
-
-/*
- * An assumption: a request that was given up is not applied any more once a further request
- * of its firing has been granted and its work has ended.
- */
-#ifdef RETRY_OVERTAKES
-#define isOvertaken false
-#else
-#define isOvertaken (isFirst && (request[me + 1].success || request[me + 1].failure || request[me + 1].loss))
-#endif
+#define mayAsk (hasTry && (isFirst || request[me - 1].state == over))
 
 active proctype world() {
 	byte me;
 	d_step {
-		firing[0].id = 0;
-		firing[1].id = 1;
-		firing[2].id = 2
+		for (me : 0 .. FIRINGS - 1) { firing[me].id = me };
+		me = 0
 	}
 	do
 	:: atomic {
@@ -265,48 +289,48 @@ active proctype world() {
 		:: d_step { request[me].state == idle && mayAsk ->
 			request[me].state = asking;
 			request[me].acquire = 1;
+			request[me].id = firing[firingOf(me)].id;
 			say(sends acquire) }
-		:: d_step { request[me].acquire && !isOvertaken -> deliverAcquire() }
+		:: d_step { request[me].acquire -> deliverAcquire() }
 		:: d_step { request[me].state == asking && request[me].planned > 0 -> begin() }
 		/* In doubt, or refused. */
 		:: d_step { request[me].state == asking ->
 			request[me].state = over;
-			request[me].abandon = 1;
+			request[me].planned = 0;
+			request[me].attempt = 0;
+			request[me].sent = ((request[me].acquire || holder == me) -> abandoned : none);
 			say(gives up, and abandons what it may have been granted) }
 		:: d_step { request[me].state == running && holder == me && leased ->
-			request[me].success = 1;
-			say(ends with success);
-			end() }
+			end(succeeded);
+			say(ends with success) }
 		:: d_step { request[me].state == running ->
-			request[me].failure = 1;
-			say(ends with a failure);
-			end() }
+			end(failed);
+			say(ends with a failure) }
 		:: d_step { request[me].state == running && !(holder == me && leased) ->
-			request[me].loss = 1;
-			say(ends after the loss of its lease);
-			end() }
+			end(lost);
+			say(ends after the loss of its lease) }
 #ifdef ABANDONED_AFTER_BEGIN
 		:: d_step { request[me].state == running ->
-			request[me].abandon = 1;
-			say(has begun, and is abandoned);
-			end() }
+			end(abandoned);
+			say(has begun, and is abandoned) }
 #endif
-		:: d_step { request[me].abandon && isHolder ->
+		:: d_step { request[me].sent == abandoned && isHolder ->
+			plan[lastPlanned].owed = owedBefore;
 			release(abandoned);
-			plan[lastPlanned].owed = ((lastAgain || lastAttempt == 1) -> 0 : lastAttempt);
+			request[me].sent = none;
 			say(is abandoned at the server) }
-		:: d_step { request[me].success && holder == me ->
-			release(ended);
+		:: d_step { request[me].sent == succeeded && holder == me ->
 			plan[lastPlanned].owed = 0;
-			plan[request[me].planned].finished = request[me].attempt;
+			plan[lastPlanned].finished = lastAttempt;
+			release(succeeded);
 			say(is released at the server, succeeded) }
-		:: d_step { request[me].failure && holder == me ->
-			release(ended);
+		:: d_step { request[me].sent == failed && holder == me ->
 			plan[lastPlanned].owed = 0;
+			release(failed);
 			say(is released at the server, failed) }
-		:: d_step { request[me].loss && holder == me ->
-			release(lost);
+		:: d_step { request[me].sent == lost && holder == me ->
 			crash();
+			release(lost);
 			say(is released at the server, lost) }
 		:: else -> skip
 		fi;
@@ -318,11 +342,11 @@ active proctype world() {
 		crash();
 		printf("- the lease ends\n") }
 	:: d_step { leased && holder != NOBODY && lastOutcome == none ->
-		holder = NOBODY;
+		leave();
 		plan[lastPlanned].doubt = 1;
 		plan[lastPlanned].owed = 0;
 		printf("- an operator forces the release\n") }
 	:: d_step { leased && holder == NOBODY -> leased = 0; printf("- the lease ends that was released by force\n") }
-	:: d_step { !leased && sameToken -> holder = NOBODY; sameToken = 0; printf("- something else takes the lock, and releases it\n") }
+	:: d_step { !leased && sameToken -> leave(); sameToken = 0; printf("- something else takes the lock, and releases it\n") }
 	od
 }

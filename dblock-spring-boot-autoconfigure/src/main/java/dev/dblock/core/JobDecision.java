@@ -17,14 +17,14 @@ import org.jspecify.annotations.Nullable;
  * @param planned the planned time that the grant is for, in milliseconds of the store's
  * clock
  * @param attempt the number of the attempt at it
- * @param again whether the same firing was granted it before, and may have run it
+ * @param again how the last run by the same firing ended, if there was one
  * @param moved the last run as it moves into the history, if it does
  * @param due whether the firing is due
  * @param granted whether it is due and the lock is free
  * @param refusal why it is not granted; {@code null} if it is, and if the lock is held by
  * something other than a run of the job
  */
-public record JobDecision(long planned, int attempt, boolean again, @Nullable StoredRun moved, boolean due,
+public record JobDecision(long planned, int attempt, @Nullable RunOutcome again, @Nullable StoredRun moved, boolean due,
 		boolean granted, @Nullable JobRefusal refusal) {
 
 	/** How far ahead of the store's clock a planned time may be, in milliseconds. */
@@ -60,12 +60,11 @@ public record JobDecision(long planned, int attempt, boolean again, @Nullable St
 		if (firing.schedule() instanceof Schedule.Planned && due > now + EARLIEST) {
 			return refused(Reason.NOT_DUE, request, job, lock, due, now);
 		}
-		boolean same = before != null && before.firing().equals(firing.id());
 		if (before != null) {
+			boolean same = isSame(before, firing);
 			boolean repeats = firing.rerun() && lock.isRepeatable(before);
 			if (same || repeats || isReopened(before, firing.schedule())) {
-				int attempt = before.attempt()
-						+ ((repeats && !same && before.outcome() != RunOutcome.ABANDONED) ? 1 : 0);
+				int attempt = before.attempt() + ((repeats && !same && !before.isOpen()) ? 1 : 0);
 				return due(before.planned(), attempt, request, job, lock, null, now);
 			}
 			boolean later = (firing.schedule() instanceof Schedule.Planned) ? due > before.planned() : due <= now;
@@ -109,6 +108,14 @@ public record JobDecision(long planned, int attempt, boolean again, @Nullable St
 	}
 
 	/**
+	 * Whether the last run is one of the same firing, which is granted it again. After a
+	 * success it is not: that request may have been delayed since before.
+	 */
+	private static boolean isSame(StoredRun last, JobFiring firing) {
+		return last.firing().equals(firing.id()) && last.outcome() != RunOutcome.SUCCEEDED;
+	}
+
+	/**
 	 * An attempt that never began left its planned time open, unless the same firing had
 	 * begun before.
 	 */
@@ -120,9 +127,8 @@ public record JobDecision(long planned, int attempt, boolean again, @Nullable St
 	private static JobDecision due(long planned, int attempt, AcquireRequest request, StoredJob job, LockState lock,
 			@Nullable Long nextDue, long now) {
 		StoredRun last = job.last();
-		String firing = request.requireFiring().id();
-		boolean same = last != null && last.firing().equals(firing);
-		boolean again = last != null && same && !last.isOpen();
+		boolean same = last != null && isSame(last, request.requireFiring());
+		RunOutcome again = (last != null && same) ? lock.endOf(last) : null;
 		boolean moves = last != null && !same && !last.isOpen();
 		StoredRun moved = null;
 		if (last != null && moves) {
@@ -143,7 +149,7 @@ public record JobDecision(long planned, int attempt, boolean again, @Nullable St
 		JobRefusal refusal = new JobRefusal(reason, instant(nextDue),
 				(last != null) ? last.toRun(request.jobId(), lock.outcomeOf(last)) : null,
 				(reason == Reason.PAUSED) ? job.pausedBy() : null, Instant.ofEpochMilli(now));
-		return new JobDecision(0, 0, false, null, false, false, refusal);
+		return new JobDecision(0, 0, null, null, false, false, refusal);
 	}
 
 	private static @Nullable Instant instant(@Nullable Long millis) {
@@ -184,12 +190,25 @@ public record JobDecision(long planned, int attempt, boolean again, @Nullable St
 		}
 
 		/**
+		 * How the last run ended that began. A lock that was released by force counts as
+		 * failed, since the operator did not want it repeated.
+		 * @param run the last one that was granted, without its lock
+		 * @return the outcome; {@code null} if none began
+		 */
+		@Nullable RunOutcome endOf(StoredRun run) {
+			if (run.outcome() == null) {
+				return isReleased(run) ? RunOutcome.FAILED : RunOutcome.CRASHED;
+			}
+			return (run.outcome() == RunOutcome.ABANDONED) ? run.again() : run.outcome();
+		}
+
+		/**
 		 * Whether a run that crashed, or lost its lock before it ended, is to be
 		 * attempted again, or an attempt to do that was abandoned.
 		 */
 		boolean isRepeatable(StoredRun run) {
-			boolean crashed = run.outcome() == null && outcomeOf(run) == RunOutcome.CRASHED
-					|| run.outcome() == RunOutcome.LOST;
+			RunOutcome end = isHeldBy(run) ? null : endOf(run);
+			boolean crashed = end == RunOutcome.CRASHED || end == RunOutcome.LOST;
 			return (crashed && run.attempt() < MOST_ATTEMPTS) || (run.isOpen() && run.attempt() > 1);
 		}
 

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param planned the planned time
  * @param attempt the number of the attempt
  * @param firing the id of the firing that was granted
- * @param again whether that firing was granted it before, and may have run it
+ * @param again how the last run by that firing ended before it was granted the planned
+ * time again; {@code null} if this is its first run
  * @param holder the id of the acquisition that was granted
  * @param started the time of the grant
  * @param ended the time of the release, if it was recorded
@@ -21,8 +22,9 @@ import org.jspecify.annotations.Nullable;
  * @param token the fencing token
  * @param error what the work failed with
  */
-public record StoredRun(long planned, int attempt, String firing, boolean again, String holder, long started,
-		@Nullable Long ended, @Nullable RunOutcome outcome, String instance, long token, @Nullable String error) {
+public record StoredRun(long planned, int attempt, String firing, @Nullable RunOutcome again, String holder,
+		long started, @Nullable Long ended, @Nullable RunOutcome outcome, String instance, long token,
+		@Nullable String error) {
 
 	/**
 	 * The run for applications.
@@ -40,7 +42,7 @@ public record StoredRun(long planned, int attempt, String firing, boolean again,
 	 * Whether the planned time is as open as before, since the work never began.
 	 */
 	boolean isOpen() {
-		return this.outcome == RunOutcome.ABANDONED && !this.again;
+		return this.outcome == RunOutcome.ABANDONED && this.again == null;
 	}
 
 	StoredRun endedAs(RunEnd end, long now) {

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param jobId the id of the job; {@code null} for the full name of the lock
  * @param schedule what determines the planned time
- * @param id a random id. Requests with the same id, such as retries, are the same run
+ * @param id a random id. Requests with the same id, such as retries, are the same run,
+ * until it succeeded
  * @param rerun whether a crashed run is repeated; the grant is then for the planned time
  * of that run, and the caller asks for its own with {@link #withNewId()}
  */

@@ -27,7 +27,8 @@ public enum RunOutcome {
 
 	/**
 	 * The lock was granted, but the work never began. The planned time is open again,
-	 * unless an earlier call of the same firing ran it.
+	 * unless an earlier call of the same firing ran it: then that run decides whether it
+	 * is repeated.
 	 */
 	ABANDONED
 

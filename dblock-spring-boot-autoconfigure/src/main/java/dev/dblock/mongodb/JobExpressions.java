@@ -10,7 +10,6 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.RunOutcome;
 import org.bson.BsonArray;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonNull;
@@ -34,11 +33,14 @@ final class JobExpressions {
 	/** The planned time and the attempt; {@code null} if not due. */
 	private static final BsonString DUE = ref("$$due");
 
-	/** Whether the last run is one of this firing. */
+	/** Whether the last run is one of this firing, which is granted it again. */
 	private static final BsonString SAME = ref("$$same");
 
+	/** How the last run ended that began; missing if none began. */
+	private static final BsonString END = ref("$$end");
+
 	/** Whether the last planned time is open again. */
-	private static final BsonString OPEN = ref("$$open");
+	private static final BsonDocument OPEN = doc("$lte", END, BsonNull.VALUE);
 
 	/** The fencing token of the grant. */
 	private static final BsonString TOKEN = ref("$$token");
@@ -48,8 +50,6 @@ final class JobExpressions {
 	private static final BsonInt32 FIRST = new BsonInt32(1);
 
 	private static final BsonArray DATE_OR_MISSING = new BsonArray(List.of(text("date"), text("missing")));
-
-	private static final BsonString RUNNING = JobFields.RUNNING;
 
 	private final AcquireRequest request;
 
@@ -63,8 +63,7 @@ final class JobExpressions {
 
 	private final BsonString attempt;
 
-	/** The outcome, and {@code RUNNING} without one. */
-	private final BsonDocument outcome;
+	private final BsonString outcome;
 
 	JobExpressions(AcquireRequest request) {
 		this.request = request;
@@ -73,7 +72,7 @@ final class JobExpressions {
 		this.last = ref("$" + this.job.path(JobFields.LAST));
 		this.planned = last(JobFields.PLANNED);
 		this.attempt = last(JobFields.ATTEMPT);
-		this.outcome = doc("$ifNull", last(JobFields.OUTCOME), RUNNING);
+		this.outcome = last(JobFields.OUTCOME);
 	}
 
 	private BsonString last(String field) {
@@ -98,8 +97,7 @@ final class JobExpressions {
 			replacement = let(doc("due", due()),
 					replacement(isDue, grant, ref("$$due." + JobFields.PLANNED), ref("$$due." + JobFields.ATTEMPT)));
 		}
-		return let(doc("same", doc("$eq", last(JobFields.FIRING), literal(this.firing.id()))).append("open", isOpen()),
-				replacement);
+		return let(doc("same", isSame()).append("end", end()), replacement);
 	}
 
 	private BsonDocument replacement(BsonDocument isDue, BsonDocument grant, BsonValue planned, BsonValue attempt) {
@@ -141,9 +139,8 @@ final class JobExpressions {
 				branch(doc("$or", doc("$not", isPresent(this.planned)), isFarAhead()), attempt(firstPlanned(), FIRST)));
 		branches.add(branch(SAME, sameAttempt()));
 		if (this.firing.rerun()) {
-			BsonDocument stopped = doc("$or", doc("$eq", this.outcome, text(RunOutcome.LOST.name())),
-					doc("$and", doc("$eq", this.outcome, RUNNING), doc("$not", isReleased())));
-			BsonDocument crashed = doc("$and", stopped,
+			BsonArray crashes = new BsonArray(List.of(text(RunOutcome.CRASHED.name()), text(RunOutcome.LOST.name())));
+			BsonDocument crashed = doc("$and", doc("$in", END, crashes),
 					doc("$lt", this.attempt, new BsonInt32(JobDecision.MOST_ATTEMPTS)));
 			branches.add(branch(crashed, attempt(this.planned, doc("$add", this.attempt, FIRST))));
 			branches.add(branch(doc("$and", OPEN, doc("$gt", this.attempt, FIRST)), sameAttempt()));
@@ -176,10 +173,20 @@ final class JobExpressions {
 		return doc("$gt", this.planned, doc("$add", NOW, number(JobDecision.LATEST_STORED)));
 	}
 
-	/** As {@code StoredRun.isOpen()}. */
-	private BsonDocument isOpen() {
-		return doc("$and", doc("$eq", last(JobFields.OUTCOME), text(RunOutcome.ABANDONED.name())),
-				doc("$ne", last(JobFields.AGAIN), BsonBoolean.TRUE));
+	/** As {@code JobDecision.isSame()}. */
+	private BsonDocument isSame() {
+		return doc("$and", doc("$eq", last(JobFields.FIRING), literal(this.firing.id())),
+				doc("$ne", this.outcome, text(RunOutcome.SUCCEEDED.name())));
+	}
+
+	/** As {@code LockState.endOf()}. */
+	private BsonDocument end() {
+		// A job that repeats nothing need not know whether it was released by force
+		BsonValue unrecorded = this.firing.rerun()
+				? doc("$cond", isReleased(), text(RunOutcome.FAILED.name()), text(RunOutcome.CRASHED.name()))
+				: text(RunOutcome.CRASHED.name());
+		return doc("$cond", doc("$eq", this.outcome, text(RunOutcome.ABANDONED.name())), last(JobFields.AGAIN),
+				doc("$ifNull", this.outcome, unrecorded));
 	}
 
 	/** As {@code LockState.isReleased()}. */
@@ -237,8 +244,7 @@ final class JobExpressions {
 			.append(JobFields.STARTED, NOW)
 			.append(JobFields.INSTANCE, literal(this.request.acquirer()))
 			.append(JobFields.RUN_TOKEN, TOKEN)
-			.append(JobFields.AGAIN,
-					doc("$cond", doc("$and", SAME, doc("$not", OPEN)), BsonBoolean.TRUE, ref("$$REMOVE")));
+			.append(JobFields.AGAIN, doc("$cond", SAME, END, ref("$$REMOVE")));
 		BsonDocument next = doc(JobFields.LAST, run).append(JobFields.RUNS, runs());
 		return doc("$mergeObjects", ref("$" + JobFields.JOBS),
 				doc(this.job.key(), doc("$mergeObjects", ref("$" + this.job.path()), next)));
@@ -246,9 +252,8 @@ final class JobExpressions {
 
 	private BsonDocument runs() {
 		BsonDocument end = doc("$cond", isReleased(), text(RunOutcome.LOST.name()), text(RunOutcome.CRASHED.name()));
-		BsonDocument ended = doc("$mergeObjects", this.last,
-				doc(JobFields.OUTCOME, doc("$ifNull", last(JobFields.OUTCOME), end)));
-		BsonDocument moves = doc("$and", isPresent(this.last), doc("$not", SAME), doc("$not", OPEN));
+		BsonDocument ended = doc("$mergeObjects", this.last, doc(JobFields.OUTCOME, doc("$ifNull", this.outcome, end)));
+		BsonDocument moves = doc("$and", isPresent(this.last), doc("$not", SAME), isPresent(END));
 		BsonDocument moved = doc("$cond", moves, new BsonArray(List.of(ended)), new BsonArray());
 		return doc("$slice", doc("$concatArrays", doc("$ifNull", path(JobFields.RUNS), new BsonArray()), moved),
 				new BsonInt32(-StoredJob.RUNS_BEFORE));

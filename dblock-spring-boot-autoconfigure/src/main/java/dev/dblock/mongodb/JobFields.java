@@ -5,8 +5,6 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-import org.bson.BsonString;
-
 /**
  * Where the run record of one job is within the document of its lock.
  */
@@ -37,9 +35,6 @@ final class JobFields {
 	static final String ENDED = "ended";
 
 	static final String OUTCOME = "outcome";
-
-	/** Read like an absent outcome. */
-	static final BsonString RUNNING = new BsonString("RUNNING");
 
 	static final String INSTANCE = "instance";
 

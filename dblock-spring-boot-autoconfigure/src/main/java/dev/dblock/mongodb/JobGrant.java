@@ -9,7 +9,6 @@ import dev.dblock.core.StoredJob;
 import dev.dblock.core.StoredRun;
 import dev.dblock.job.RunOutcome;
 import org.bson.BsonArray;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonValue;
@@ -74,8 +73,9 @@ final class JobGrant {
 			.append(JobFields.STARTED, date(this.now))
 			.append(JobFields.INSTANCE, text(this.request.acquirer()))
 			.append(JobFields.RUN_TOKEN, set.getInt64(LockDocument.TOKEN));
-		if (this.decision.again()) {
-			run.append(JobFields.AGAIN, BsonBoolean.TRUE);
+		RunOutcome again = this.decision.again();
+		if (again != null) {
+			run.append(JobFields.AGAIN, text(again.name()));
 		}
 		set.append(this.job.path(JobFields.LAST), run).append(this.job.path(JobFields.RUNS), runs());
 	}

@@ -10,7 +10,6 @@ import dev.dblock.core.StoredRun;
 import dev.dblock.job.JobStatus;
 import dev.dblock.job.RunOutcome;
 import org.bson.BsonArray;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonNull;
 import org.bson.BsonString;
@@ -144,7 +143,7 @@ final class JobRecord {
 		String instance = text(run, JobFields.INSTANCE);
 		BsonValue token = run.get(JobFields.RUN_TOKEN);
 		return new StoredRun(planned, attempt.asInt32().getValue(), (firing != null) ? firing : "",
-				BsonBoolean.TRUE.equals(run.get(JobFields.AGAIN)), (holder != null) ? holder : "",
+				outcome(run.get(JobFields.AGAIN)), (holder != null) ? holder : "",
 				(started != null) ? started : planned, date(run, JobFields.ENDED), outcome,
 				(instance != null) ? instance : "an unknown instance",
 				(token != null && token.isInt64()) ? token.asInt64().getValue() : 0, text(run, JobFields.ERROR));
@@ -156,7 +155,7 @@ final class JobRecord {
 	 * @return the outcome; {@code null} of a run whose end was not recorded
 	 */
 	private static @Nullable RunOutcome outcome(@Nullable BsonValue stored) {
-		if (stored == null || stored.isNull() || JobFields.RUNNING.equals(stored)) {
+		if (stored == null || stored.isNull()) {
 			return null;
 		}
 		for (RunOutcome outcome : RunOutcome.values()) {

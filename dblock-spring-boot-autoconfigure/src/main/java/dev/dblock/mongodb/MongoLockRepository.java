@@ -53,7 +53,7 @@ import org.springframework.util.function.SingletonSupplier;
  *   jobs: {                                         // only of locks that were acquired for planned times
  *     "nightly-invoices": {                         // the id of a job; one that a path cannot name as a hash
  *       last: {planned: ISODate(...), attempt: 1, firing: "...", holder: "5f1c...", started: ISODate(...),
- *              again: true,                         // only if that firing had begun a run before
+ *              again: "CRASHED",                    // how the run before ended, if that was one of the same firing
  *              instance: "...", token: NumberLong(...), ended: ISODate(...), outcome: "SUCCEEDED", error: "..."},
  *       runs: [...],                                // the 19 before it, the oldest first
  *       paused: {by: "...", at: ISODate(...)},

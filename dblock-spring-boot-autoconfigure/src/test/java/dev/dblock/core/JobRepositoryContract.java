@@ -273,6 +273,60 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	}
 
 	@Test
+	void aRunThatSucceededIsNotRunAgainByADelayedRequestOfItsFiring() {
+		Instant at = past(30);
+		JobFiring firing = rerun(at);
+		ended(firing, RunOutcome.SUCCEEDED);
+		assertThat(refused(firing).reason()).isEqualTo(Reason.DONE);
+		assertThat(runs()).singleElement().extracting(JobRun::outcome).isEqualTo(RunOutcome.SUCCEEDED);
+		crashed(rerun(at.plusSeconds(1)));
+		JobFiring later = rerun(at.plusSeconds(2));
+		assertRun(ended(later, RunOutcome.SUCCEEDED), at.plusSeconds(1), 2);
+		assertRun(ended(later, RunOutcome.ABANDONED), at.plusSeconds(2), 1);
+		assertRun(ended(skip(at.plusSeconds(2)), RunOutcome.SUCCEEDED), at.plusSeconds(2), 1);
+		assertThat(runs()).extracting(JobRun::outcome)
+			.containsExactly(RunOutcome.SUCCEEDED, RunOutcome.SUCCEEDED, RunOutcome.CRASHED, RunOutcome.SUCCEEDED);
+		JobFiring rate = rate();
+		Instant planned = ended(rate, RunOutcome.SUCCEEDED).plannedAt();
+		assertThat(refused(rate).reason()).isEqualTo(Reason.NOT_DUE);
+		assertThat(refused(rate).nextDue()).isEqualTo(planned.plus(PERIOD));
+	}
+
+	@Test
+	void aCrashedRunIsRepeatedAlsoIfARetryOfItWasAbandoned() {
+		Instant at = past(30);
+		for (boolean lost : List.of(false, true)) {
+			JobFiring firing = rerun(at);
+			for (int attempt = 1; attempt <= 3; attempt++) {
+				Started run = started(firing);
+				assertRun(run.run(), at, attempt);
+				expire("stock");
+				if (lost) {
+					end(run.key(), RunOutcome.LOST, null);
+				}
+				assertRun(ended(firing, RunOutcome.ABANDONED), at, attempt);
+				assertRun(ended(firing, RunOutcome.ABANDONED), at, attempt);
+				assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
+				firing = rerun(at.plusSeconds(1));
+			}
+			at = at.plusSeconds(1);
+			assertRun(ended(firing, RunOutcome.SUCCEEDED), at, 1);
+			at = at.plusSeconds(1);
+		}
+		assertThat(runs()).extracting(JobRun::attempt).containsExactly(1, 3, 2, 1, 1, 3, 2, 1);
+	}
+
+	@Test
+	void aRunThatWasReleasedByForceIsNotRepeatedIfARetryOfItWasAbandoned() {
+		Instant at = past(30);
+		JobFiring firing = rerun(at);
+		started(firing);
+		locks().forceReleaseNow("stock");
+		ended(firing, RunOutcome.ABANDONED);
+		assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
+	}
+
+	@Test
 	void aRetryOfWhatNeverBeganLeavesThePlannedTimeOpen() {
 		Instant at = past(30);
 		JobFiring firing = skip(at);

@@ -73,6 +73,29 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 	}
 
 	@Test
+	void aRetryKeepsHowTheRunBeforeItEnded() {
+		Instant at = past(30);
+		JobFiring firing = skip(at);
+		ended(firing, RunOutcome.ABANDONED);
+		crashed(firing);
+		assertThat(record().get("last", Document.class)).doesNotContainKey("again");
+		for (RunOutcome end : List.of(RunOutcome.FAILED, RunOutcome.LOST)) {
+			String before = (end == RunOutcome.FAILED) ? "CRASHED" : "FAILED";
+			ended(firing, RunOutcome.ABANDONED);
+			assertThat(record().get("last", Document.class)).containsEntry("again", before);
+			ended(firing, end);
+			assertThat(record().get("last", Document.class)).containsEntry("again", before);
+		}
+		ended(firing, RunOutcome.ABANDONED);
+		for (Object value : List.of(5, true, "of a later version", "ABANDONED")) {
+			set("stock", "jobs.nightly.last.again", value);
+			assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
+		}
+		set("stock", "jobs.nightly.last.again", null);
+		assertThat(ended(rerun(at), RunOutcome.SUCCEEDED).plannedAt()).isEqualTo(at);
+	}
+
+	@Test
 	void whatIsNotKnownSurvivesInTheRecordAndTheRecordSurvivesPlainLocks() {
 		ended(skip(past(30)), RunOutcome.SUCCEEDED);
 		set("stock", "jobs.later", new Document("x", 1));
