@@ -96,7 +96,7 @@ final class LocalQueueModel {
 	List<Integer> choices() {
 		List<Integer> choices = new ArrayList<>();
 		for (Actor actor : this.actors) {
-			if (actor.canStep()) {
+			if (actor.canStep() && !comesAfterItsLike(actor)) {
 				choices.add(actor.number);
 			}
 			if (actor.canBeInterrupted() || actor.canRunOutOfTime()) {
@@ -113,6 +113,16 @@ final class LocalQueueModel {
 			choices.add(LONG_TIME);
 		}
 		return choices;
+	}
+
+	/**
+	 * Threads of one kind begin in the order of their numbers: any other order is the
+	 * same story with other names.
+	 */
+	private boolean comesAfterItsLike(Actor actor) {
+		return actor.at == At.START && this.actors.subList(0, actor.number)
+			.stream()
+			.anyMatch((other) -> other.kind == actor.kind && other.at == At.START);
 	}
 
 	void step(int choice) {
