@@ -48,7 +48,7 @@ public final class DblockJobsEndpoint {
 	 */
 	@ReadOperation
 	public Jobs jobs() {
-		return new Jobs(this.jobs.list());
+		return new Jobs(this.jobs.list().stream().map((job) -> job.withRuns(1)).toList());
 	}
 
 	/**

@@ -22,7 +22,8 @@ public interface JobOperations {
 	Set<String> ids();
 
 	/**
-	 * All jobs of this application context and its ancestors, with their last runs.
+	 * All jobs of this application context and its ancestors, each with its last twenty
+	 * runs at most. Asks the server once for each job.
 	 * @return the jobs, by id
 	 */
 	List<JobInfo> list();

@@ -50,7 +50,7 @@ public final class ScheduledJobOperations implements JobOperations {
 	@Override
 	public List<JobInfo> list() {
 		return this.contexts.stream()
-			.flatMap((context) -> context.jobs().stream().map((job) -> info(context, job).withRuns(1)))
+			.flatMap((context) -> context.jobs().stream().map((job) -> info(context, job)))
 			.sorted(Comparator.comparing(JobInfo::id))
 			.toList();
 	}
