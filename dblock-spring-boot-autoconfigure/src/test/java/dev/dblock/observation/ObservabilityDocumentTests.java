@@ -173,6 +173,15 @@ class ObservabilityDocumentTests {
 		for (LockMeterDocumentation one : LockMeterDocumentation.values()) {
 			names.add(one.getName().replace('.', '_') + ((one.getType() == Meter.Type.COUNTER) ? "_total" : ""));
 		}
+		for (JobMeterDocumentation one : JobMeterDocumentation.values()) {
+			String name = one.getName().replace('.', '_');
+			switch (one.getType()) {
+				case TIMER ->
+					names.addAll(List.of(name + "_seconds_count", name + "_seconds_sum", name + "_seconds_max"));
+				case GAUGE -> names.add(name + "_seconds");
+				default -> names.add(name + "_total");
+			}
+		}
 		return names;
 	}
 
@@ -190,6 +199,9 @@ class ObservabilityDocumentTests {
 		}
 		assertThat(prometheusNames()).containsAll(shown);
 		for (LockMeterDocumentation one : LockMeterDocumentation.values()) {
+			assertThat(shown).anyMatch((name) -> name.startsWith(one.getName().replace('.', '_')));
+		}
+		for (JobMeterDocumentation one : JobMeterDocumentation.values()) {
 			assertThat(shown).anyMatch((name) -> name.startsWith(one.getName().replace('.', '_')));
 		}
 		for (LockObservationDocumentation one : LockObservationDocumentation.values()) {
