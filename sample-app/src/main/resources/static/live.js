@@ -7,6 +7,7 @@ const GRACE = 3000; // ms in which an event may still be on its way
 const KEEP = 300_000; // ms of history
 const COLOURS = 6;
 const LONG_JOB = 'report';
+const RUNS = 20; // that a record keeps
 
 const $ = (id) => document.getElementById(id);
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
@@ -15,6 +16,7 @@ const events = new Map();
 const colours = new Map();
 const cards = new Map();
 const rows = new Map();
+const jobRows = new Map();
 const announced = new Set();
 let state = null;
 let source = null;
@@ -82,6 +84,7 @@ function show(news) {
 	showFeed();
 	showFigures();
 	showInstances();
+	showJobs();
 	showLocks();
 	showTime();
 	showLog();
@@ -303,7 +306,107 @@ async function send(path, body) {
 	if (!response.ok) {
 		announce(`The server refused it: ${response.status}`);
 	}
+	return response;
 }
+
+// ---------------------------------------------------------------- jobs
+
+const MARKS = { FAILED: '✕', CRASHED: '↯', LOST: '↯', ABANDONED: '–' };
+const ENDS = { SUCCEEDED: 'succeeded', FAILED: 'failed', CRASHED: 'crashed', LOST: 'lost its lock', ABANDONED: 'never began' };
+
+function newJob(job) {
+	const row = document.createElement('tr');
+	row.dataset.job = job.id;
+	row.innerHTML = `<th scope="row"><b></b><span class="schedule"></span></th><td class="runs"><ol class="strip"></ol>
+		<span class="last"></span></td><td class="next"></td><td class="where"></td><td class="what"><div class="buttons">
+		<button type="button" class="pause"></button><button type="button" class="run">Run now</button></div></td>`;
+	row.querySelector('b').textContent = job.id;
+	row.querySelector('.run').setAttribute('aria-label', `Run ${job.id} now`);
+	row.querySelector('.pause').addEventListener('click', (event) => change(job.id, event.target.dataset.action));
+	row.querySelector('.run').addEventListener('click', () => change(job.id, 'RUN'));
+	return row;
+}
+
+async function change(job, action) {
+	put('answer', '');
+	const response = await send(`/live/jobs/${encodeURIComponent(job)}`, { action });
+	put('answer', response.ok ? (await response.json()).text : `The server refused it: ${response.status}`);
+}
+
+function showJobs() {
+	for (const job of state.jobs) {
+		if (!jobRows.has(job.id)) {
+			jobRows.set(job.id, newJob(job));
+			$('jobs').append(jobRows.get(job.id));
+		}
+		showJob(jobRows.get(job.id), job);
+	}
+}
+
+function showJob(row, job) {
+	row.classList.toggle('paused', job.paused);
+	row.classList.toggle('overdue', job.overdue);
+	put(row.querySelector('.schedule'), job.schedule);
+	put(row.querySelector('.next'), nextOf(job));
+	const where = row.querySelector('.where');
+	if (where.textContent !== (job.runningOn ?? '')) {
+		where.replaceChildren(job.runningOn ? bold(job.runningOn, colours.get(job.runningOn)) : '');
+	}
+	const action = job.paused ? 'RESUME' : 'PAUSE';
+	const pause = row.querySelector('.pause');
+	if (pause.dataset.action !== action) {
+		pause.dataset.action = action;
+		pause.textContent = job.paused ? 'Resume' : 'Pause';
+		pause.setAttribute('aria-label', `${pause.textContent} ${job.id}`);
+	}
+	const last = row.querySelector('.last');
+	put(last, job.runs.length > 0 ? describeRun(job.runs[0]) : 'no run yet');
+	last.classList.toggle('bad', job.runs.length > 0 && job.runs[0].outcome !== null && job.runs[0].outcome !== 'SUCCEEDED');
+	showStrip(row.querySelector('.strip'), job);
+}
+
+function nextOf(job) {
+	if (job.paused) {
+		return `paused by ${job.pausedBy ?? 'an operator'}`;
+	}
+	const due = job.dueInMillis === null ? 'after its run' : job.dueInMillis <= 0 ? 'due now'
+		: `in ${Math.ceil(job.dueInMillis / 1000)} s`;
+	return job.overdue ? `overdue, ${due}` : due;
+}
+
+function showStrip(strip, job) {
+	const version = job.runs.map((run) => `${run.startedAt} ${run.outcome} ${colours.get(run.instance)}`).join();
+	if (strip.dataset.version === version) {
+		return;
+	}
+	strip.dataset.version = version;
+	const runs = job.runs.slice(0, RUNS).toReversed().map((run) => {
+		const box = document.createElement('li');
+		box.dataset.outcome = run.outcome ?? 'RUNS';
+		box.dataset.instance = run.instance;
+		box.className = { FAILED: 'failed', CRASHED: 'crashed', LOST: 'crashed' }[run.outcome] ?? '';
+		box.style.setProperty('--colour', colours.get(run.instance) ?? 'var(--muted)');
+		box.textContent = MARKS[run.outcome] ?? (run.attempt > 1 ? run.attempt : '');
+		box.title = describeRun(run);
+		box.setAttribute('aria-label', box.title);
+		return box;
+	});
+	const empty = Array.from({ length: RUNS - runs.length }, () => {
+		const box = document.createElement('li');
+		box.setAttribute('aria-hidden', 'true');
+		return box;
+	});
+	strip.replaceChildren(...empty, ...runs);
+}
+
+function describeRun(run) {
+	const attempt = run.attempt > 1 ? `, attempt ${run.attempt}` : '';
+	const end = run.outcome === null ? 'runs' : ENDS[run.outcome];
+	const took = run.tookMillis !== null ? ` after ${duration(run.tookMillis)}` : '';
+	return `${clock(run.plannedAt)} on ${run.instance}${attempt}: ${end}${took}${run.error ? `: ${run.error}` : ''}`;
+}
+
+const duration = (millis) => (millis < 1000) ? `${millis} ms` : seconds(millis);
 
 function newRow(lock) {
 	const row = document.createElement('tr');
@@ -532,6 +635,9 @@ function inWords(event) {
 		case 'EXPIRED': return [`'s lease on ${event.name} is over`, 'bad'];
 		case 'LOST': return [` is told that it lost ${event.name}: ${event.text}`, 'bad'];
 		case 'WRITE_REFUSED': return [` could not write ${event.text}`, 'bad'];
+		case 'JOB_FAILED': return [`: ${event.name} failed: ${event.text}`, 'bad'];
+		case 'JOB_REPEATED': return [` repeats the run of ${event.name} that was planned for ${clock(Date.parse(event.text))}`];
+		case 'JOB_MISSED': return [`: ${event.name} missed its planned time ${clock(Date.parse(event.text))}`, 'bad'];
 		default: return null;
 	}
 }

@@ -135,10 +135,12 @@ class LivePageTests {
 				return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 			};
 			const texts = ['--ink', '--muted', '--good', '--bad', '--c0', '--c1', '--c2', '--c3', '--c4', '--c5'];
-			const contrasts = texts.flatMap((text) => ['--ground', '--panel'].map((ground) => {
-				const [low, high] = [light(text), light(ground)].sort((a, b) => a - b);
+			const pairs = texts.flatMap((text) => [[text, '--ground'], [text, '--panel']]);
+			pairs.push(['--bad', '--bad-soft']);
+			const contrasts = pairs.map((pair) => {
+				const [low, high] = pair.map(light).sort((a, b) => a - b);
 				return (high + 0.05) / (low + 0.05);
-			}));
+			});
 			return Math.min(...contrasts);
 			""";
 

@@ -33,7 +33,7 @@ class Screenshots {
 			for (int number = 0; number < 3; number++) {
 				instances.add(InstanceProcess.start("sample-808" + number, uri));
 			}
-			browser.resize(1280, 1700);
+			browser.resize(1280, 2200);
 			String url = instances.get(2).url();
 			Awaitility.await().atMost(Duration.ofMinutes(4)).ignoreExceptions().until(() -> {
 				browser.open(url);
@@ -47,10 +47,10 @@ class Screenshots {
 			browser.await(() -> assertThat(browser.text("#locks [data-lock=report] .waiting")).contains("8081"));
 			for (String scheme : List.of("dark", "light")) {
 				browser.emulate("prefers-color-scheme", scheme);
-				browser.resize(1280, 940);
+				browser.resize(1280, 1250);
 				take(browser, "running-" + scheme);
 			}
-			browser.resize(1280, 1700);
+			browser.resize(1280, 2200);
 			press(browser, "sample-8080", "PAUSE");
 			browser.await(() -> assertThat(browser.text("#locks [data-lock=report] .holder")).contains("8081"));
 			take(browser, "paused-light");
@@ -61,16 +61,28 @@ class Screenshots {
 			browser.await(() -> assertThat(browser.text("#log")).contains("gives report back"));
 			for (String scheme : List.of("light", "dark")) {
 				browser.emulate("prefers-color-scheme", scheme);
-				browser.resize(1280, 1700);
+				browser.resize(1280, 2200);
 				take(browser, "whole-" + scheme);
-				browser.resize(1280, 940);
+				browser.resize(1280, 1250);
 				take(browser, "live-" + scheme);
 			}
+			browser.find("[data-job=reminders] .pause").click();
+			browser.await(() -> assertThat(browser.text("[data-job=reminders] .next")).contains("paused by"));
+			String runs = runs(browser, "reminders");
+			String others = runs(browser, "invoice-run");
+			browser.await(() -> assertThat(runs(browser, "invoice-run")).isNotEqualTo(others));
+			assertThat(runs(browser, "reminders")).isEqualTo(runs);
+			takeJobs(browser, "job-paused");
+			browser.find("[data-job=reminders] .pause").click();
+			browser.await(() -> assertThat(browser.text("[data-job=statements] .where")).isEmpty());
+			browser.await(() -> assertThat(browser.text("[data-job=statements] .where")).isEqualTo("sample-8081"));
 			press(browser, "sample-8081", "KILL");
 			browser.await(() -> assertThat(browser.text("[data-instance=sample-8081] .state")).contains("silent"));
 			take(browser, "killed-dark");
+			browser.await(() -> assertThat(runs(browser, "statements")).contains("attempt 2: succeeded"));
+			takeJobs(browser, "job-repeated");
 			browser.emulate("prefers-color-scheme", "light");
-			browser.resize(390, 2600);
+			browser.resize(390, 3600);
 			browser.await(() -> assertThat(browser.text("#open")).isNotEmpty());
 			take(browser, "phone-light");
 			browser.emulate("prefers-color-scheme", "dark");
@@ -85,6 +97,21 @@ class Screenshots {
 
 	private static void press(Browser browser, String instance, String command) {
 		browser.find("[data-instance=%s] [data-command=%s]".formatted(instance, command)).click();
+	}
+
+	private static String runs(Browser browser, String job) {
+		return (String) browser
+			.run("return [...document.querySelectorAll('[data-job=%s] .strip li')].map((run) => run.title).join()"
+				.formatted(job));
+	}
+
+	private static void takeJobs(Browser browser, String name) throws Exception {
+		browser.resize(1280, 2200);
+		for (String scheme : List.of("light", "dark")) {
+			browser.emulate("prefers-color-scheme", scheme);
+			Files.write(FOLDER.resolve(name + "-" + scheme + ".png"),
+					browser.find("[aria-labelledby=jobs-title]").getScreenshotAs(OutputType.BYTES));
+		}
 	}
 
 	private static void take(Browser browser, String name) throws Exception {

@@ -9,12 +9,16 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 
+import dev.dblock.JobEndedEvent;
+import dev.dblock.JobMissedEvent;
+import dev.dblock.JobStartedEvent;
 import dev.dblock.LockAcquiredEvent;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostEvent;
 import dev.dblock.LockReleasedEvent;
 import dev.dblock.LockRenewedLateEvent;
 import dev.dblock.LockUnavailableEvent;
+import dev.dblock.job.RunOutcome;
 import dev.dblock.observation.LockObservationContext;
 import dev.dblock.sample.billing.WriteRefusedEvent;
 import dev.dblock.sample.live.LiveEvent.Kind;
@@ -107,6 +111,26 @@ class EventRecorder implements ObservationHandler<LockObservationContext> {
 	@EventListener
 	void lost(LockLostEvent event) {
 		record(Kind.LOST, Instant.now(), event.name(), event.token(), event.reason().description());
+	}
+
+	@EventListener
+	void started(JobStartedEvent event) {
+		if (event.run().attempt() > 1) {
+			record(Kind.JOB_REPEATED, Instant.now(), event.name(), event.run().token(),
+					event.run().plannedAt().toString());
+		}
+	}
+
+	@EventListener
+	void ended(JobEndedEvent event) {
+		if (event.run().outcome() == RunOutcome.FAILED) {
+			record(Kind.JOB_FAILED, Instant.now(), event.name(), event.run().token(), event.run().error());
+		}
+	}
+
+	@EventListener
+	void missed(JobMissedEvent event) {
+		record(Kind.JOB_MISSED, Instant.now(), event.name(), null, event.plannedAt().toString());
 	}
 
 	@EventListener

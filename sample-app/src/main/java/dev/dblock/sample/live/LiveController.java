@@ -1,5 +1,9 @@
 package dev.dblock.sample.live;
 
+import dev.dblock.job.JobOperations;
+import dev.dblock.job.ManualRun;
+
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -22,9 +26,15 @@ class LiveController {
 
 	private final LiveStore store;
 
-	LiveController(LiveFeed feed, LiveStore store) {
+	private final JobOperations jobs;
+
+	private final String name;
+
+	LiveController(LiveFeed feed, LiveStore store, JobOperations jobs, @Value("${dblock.acquirer}") String name) {
 		this.feed = feed;
 		this.store = store;
+		this.jobs = jobs;
+		this.name = name;
 	}
 
 	@GetMapping(path = "/live", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
@@ -41,12 +51,55 @@ class LiveController {
 		}
 	}
 
+	@PostMapping(path = "/live/jobs/{job}", consumes = MediaType.APPLICATION_JSON_VALUE)
+	JobAnswer change(@PathVariable String job, @RequestBody JobChange change) {
+		if (!this.jobs.ids().contains(job)) {
+			throw new ResponseStatusException(HttpStatus.NOT_FOUND, "There is no job " + job);
+		}
+		return switch (change.action()) {
+			case PAUSE -> {
+				this.jobs.pause(job, "the page of " + this.name);
+				yield new JobAnswer("All instances skip " + job + " until it is resumed");
+			}
+			case RESUME -> new JobAnswer(this.jobs.resume(job) ? job + " is resumed" : job + " was not paused");
+			case RUN -> {
+				ManualRun run = this.jobs.runNow(job);
+				yield new JobAnswer(job + " on " + this.name + ": " + run.description());
+			}
+		};
+	}
+
 	/**
 	 * A command.
 	 *
 	 * @param command what is wanted
 	 */
 	record Command(LiveCommand command) {
+	}
+
+	/**
+	 * What is to be done with a job.
+	 *
+	 * @param action what to do
+	 */
+	record JobChange(JobAction action) {
+	}
+
+	/**
+	 * What became of it.
+	 *
+	 * @param text a sentence for the page
+	 */
+	record JobAnswer(String text) {
+	}
+
+	/**
+	 * What the page can do with a job.
+	 */
+	enum JobAction {
+
+		PAUSE, RESUME, RUN
+
 	}
 
 }

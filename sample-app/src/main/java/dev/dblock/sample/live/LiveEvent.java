@@ -48,7 +48,7 @@ record LiveEvent(@Id String id, String instance, Kind kind, Instant at, @Nullabl
 	enum Kind {
 
 		STARTED, STOPPING, STOPPED, PAUSED, RESUMED, ACQUIRED, RELEASED, UNAVAILABLE, RENEWED_LATE, LOST, EXPIRED,
-		WRITE_REFUSED
+		WRITE_REFUSED, JOB_FAILED, JOB_REPEATED, JOB_MISSED
 
 	}
 

@@ -2,9 +2,16 @@ package dev.dblock.sample.live;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
 
 import dev.dblock.LockInfo;
+import dev.dblock.job.JobInfo;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.JobSchedule;
+import dev.dblock.job.RunOutcome;
 import dev.dblock.sample.billing.BillingFigures.Figures;
 import dev.dblock.sample.live.Presence.State;
 import dev.dblock.sample.live.Presence.Waiting;
@@ -20,11 +27,18 @@ import org.jspecify.annotations.Nullable;
  * @param pauseMillis how long a pause lasts
  * @param instances all instances
  * @param locks all locks
+ * @param jobs all scheduled jobs
  * @param figures what has been billed
  * @param events what has happened since it was last told
  */
 record LiveState(String self, long now, String server, boolean transactions, long pauseMillis,
-		List<InstanceView> instances, List<LockView> locks, Figures figures, List<EventView> events) {
+		List<InstanceView> instances, List<LockView> locks, List<JobView> jobs, Figures figures,
+		List<EventView> events) {
+
+	LiveState withEvents(List<EventView> events) {
+		return new LiveState(this.self, this.now, this.server, this.transactions, this.pauseMillis, this.instances,
+				this.locks, this.jobs, this.figures, events);
+	}
 
 	/**
 	 * An instance.
@@ -88,6 +102,60 @@ record LiveState(String self, long now, String server, boolean transactions, lon
 
 		private static long millis(@Nullable Instant instant) {
 			return (instant != null) ? instant.toEpochMilli() : 0;
+		}
+
+	}
+
+	/**
+	 * A scheduled job.
+	 *
+	 * @param id its id
+	 * @param schedule when it is due, in words
+	 * @param dueInMillis how long it is until the next planned time that the instance
+	 * knows
+	 * @param paused whether it is paused
+	 * @param pausedBy who paused it
+	 * @param runningOn the instance that runs it
+	 * @param overdue whether a planned time was not run
+	 * @param runs its last runs, the latest first
+	 */
+	record JobView(String id, String schedule, @Nullable Long dueInMillis, boolean paused, @Nullable String pausedBy,
+			@Nullable String runningOn, boolean overdue, List<RunView> runs) {
+
+		static JobView of(JobInfo job) {
+			String schedule = job.schedules().stream().map(JobSchedule::description).collect(Collectors.joining(", "));
+			Long dueInMillis = job.schedules()
+				.stream()
+				.map(JobSchedule::next)
+				.filter(Objects::nonNull)
+				.min(Comparator.naturalOrder())
+				.map((next) -> Duration.between(job.at(), next).toMillis())
+				.orElse(null);
+			return new JobView(job.id(), schedule, dueInMillis, job.paused(), job.pausedBy(), job.runningOn(),
+					job.overdue(), job.runs().stream().map(RunView::of).toList());
+		}
+
+	}
+
+	/**
+	 * A run of a job, by the server's clock.
+	 *
+	 * @param plannedAt the planned time that it is for
+	 * @param attempt which attempt at that planned time it is
+	 * @param startedAt when it began
+	 * @param tookMillis how long it took, once it has ended
+	 * @param outcome how it ended
+	 * @param instance where it ran
+	 * @param error what it failed with
+	 */
+	record RunView(long plannedAt, int attempt, long startedAt, @Nullable Long tookMillis, @Nullable RunOutcome outcome,
+			String instance, @Nullable String error) {
+
+		static RunView of(JobRun run) {
+			Instant endedAt = run.endedAt();
+			Long took = (endedAt != null) ? Duration.between(run.startedAt(), endedAt).toMillis() : null;
+			return new RunView(run.plannedAt().toEpochMilli(), run.attempt(), run.startedAt().toEpochMilli(), took,
+					run.outcome(), run.instance(), run.error());
 		}
 
 	}
