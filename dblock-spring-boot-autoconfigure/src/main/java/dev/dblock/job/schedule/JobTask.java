@@ -73,7 +73,9 @@ final class JobTask {
 	/** The call to make again, at the follow-up or at the next period. */
 	private @Nullable ScheduledCall stillDue;
 
-	/** The latest planned time that was fired. */
+	/**
+	 * The latest planned time that was fired, also if a clock that was wrong fired it.
+	 */
 	private @Nullable Instant latest;
 
 	private boolean unreachable;
@@ -173,7 +175,8 @@ final class JobTask {
 		}
 		// A firing can also be for a time before the latest, that a full scheduler
 		// rejected
-		if (this.latest == null || planned.at().isAfter(this.latest)) {
+		Instant latest = latest();
+		if (latest == null || planned.at().isAfter(latest)) {
 			this.latest = planned.at();
 		}
 		if (before != null && isOvertaken(before)) {
@@ -281,7 +284,7 @@ final class JobTask {
 			return afterRun(schedule, run);
 		}
 		Again again = call.isStillDue() ? stillDue(call, schedule) : null;
-		return (again != null) ? again : afterRefusal(schedule, call.refusal(), call.isRerun());
+		return (again != null) ? again : afterRefusal(call, schedule);
 	}
 
 	private @Nullable Again afterRun(Schedule schedule, JobRun run) {
@@ -343,7 +346,17 @@ final class JobTask {
 
 	private boolean isOvertaken(ScheduledCall call) {
 		Instant asOf = call.attempt().asOf();
-		return asOf != null && this.latest != null && this.latest.isAfter(asOf);
+		Instant latest = latest();
+		return asOf != null && latest != null && latest.isAfter(asOf);
+	}
+
+	/**
+	 * The latest planned time that was fired and has come. One that was fired before it
+	 * was due takes over from nothing.
+	 */
+	private @Nullable Instant latest() {
+		Instant latest = this.latest;
+		return (latest != null && latest.isAfter(now().plus(JobTrigger.AHEAD))) ? null : latest;
 	}
 
 	/**
@@ -399,13 +412,17 @@ final class JobTask {
 		return (id != null) ? id : this.task.toString();
 	}
 
-	private @Nullable Again afterRefusal(Schedule schedule, @Nullable LockRefusal refusal, boolean rerun) {
+	private @Nullable Again afterRefusal(ScheduledCall call, Schedule schedule) {
+		LockRefusal refusal = call.refusal();
 		JobRefusal job = (refusal != null) ? refusal.job() : null;
 		if (refusal == null || job == null) {
 			return null;
 		}
-		Instant leaseEnd = rerun ? leaseEnd(refusal, job) : null;
-		if (schedule instanceof Schedule.Planned) {
+		Instant leaseEnd = call.isRerun() ? leaseEnd(refusal, job) : null;
+		if (schedule instanceof Schedule.Planned planned) {
+			if (job.reason() == JobRefusal.Reason.NOT_DUE && !call.attempt().look()) {
+				return notDue(planned.at());
+			}
 			return (leaseEnd != null && job.last() != null) ? new Again(leaseEnd, look(job.last()), null) : null;
 		}
 		Instant due = job.nextDue();
@@ -420,12 +437,27 @@ final class JobTask {
 	}
 
 	/**
+	 * A planned time that only the clock of this instance takes for due is fired again
+	 * when it is due by the server's, unless the trigger does that.
+	 */
+	private @Nullable Again notDue(Instant planned) {
+		Instant due = (this.trigger instanceof JobTrigger planning)
+				? planning.planAgain(planned, this.scheduler.getClock()) : null;
+		if (due == null) {
+			return null;
+		}
+		this.open.plannedAgain(due);
+		return again(due.isAfter(now()) ? due : now().plus(SOON), new Schedule.Planned(due));
+	}
+
+	/**
 	 * The call that has a run repeated if it crashed.
 	 */
 	private ScheduledCall look(JobRun run) {
 		Instant planned = run.plannedAt();
+		Instant latest = latest();
 		return new ScheduledCall(this, new Schedule.Planned(planned),
-				Attempt.look((this.latest != null && this.latest.isAfter(planned)) ? this.latest : planned));
+				Attempt.look((latest != null && latest.isAfter(planned)) ? latest : planned));
 	}
 
 	/**
@@ -449,7 +481,7 @@ final class JobTask {
 			synchronized (this) {
 				noteFailure(null, null, declaration);
 				// A firing since then asks for the same, and for a later planned time
-				if (isCancelled() || this.latest != null || status.isEmpty() || status.get().paused()
+				if (isCancelled() || latest() != null || status.isEmpty() || status.get().paused()
 						|| status.get().runs().isEmpty()) {
 					return;
 				}
@@ -458,7 +490,7 @@ final class JobTask {
 		}
 		catch (DataAccessException ex) {
 			synchronized (this) {
-				if (this.latest == null) {
+				if (latest() == null) {
 					noteFailure(ex, null, declaration);
 					schedule(now().plus(pause(earlier)), () -> lookBack(planning, declaration, earlier + 1));
 				}

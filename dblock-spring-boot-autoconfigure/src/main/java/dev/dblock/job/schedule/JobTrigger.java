@@ -42,7 +42,7 @@ final class JobTrigger implements PlannedTrigger {
 	 * A planned time that is further ahead was fired by a clock that was wrong, and is
 	 * planned again. If it was run all the same, the server refuses it.
 	 */
-	private static final Duration AHEAD = Duration.ofMillis(100);
+	static final Duration AHEAD = Duration.ofMillis(100);
 
 	private final Trigger trigger;
 
@@ -51,6 +51,9 @@ final class JobTrigger implements PlannedTrigger {
 	private final Deque<Pending> pending = new ArrayDeque<>();
 
 	private @Nullable Instant last;
+
+	/** The last planned time, if the server refused it as not due. */
+	private @Nullable Instant notDue;
 
 	private long lastDue;
 
@@ -64,7 +67,11 @@ final class JobTrigger implements PlannedTrigger {
 	@Override
 	public synchronized @Nullable Instant nextExecution(TriggerContext context) {
 		Clock own = context.getClock();
-		Instant planned = this.trigger.nextExecution(new ServerContext(context));
+		Instant notDue = this.notDue;
+		this.notDue = null;
+		// The answer can come so late that it is due by now
+		Instant planned = (notDue != null && !notDue.isAfter(this.clock.now(own).plus(AHEAD))) ? notDue
+				: this.trigger.nextExecution(new ServerContext(context, notDue != null));
 		if (planned == null) {
 			return null;
 		}
@@ -115,6 +122,30 @@ final class JobTrigger implements PlannedTrigger {
 	}
 
 	/**
+	 * Plan again after a firing that the server refused as not due. The trigger has gone
+	 * on already where each firing has a thread of its own, or its answer comes after the
+	 * return.
+	 * @param refused the planned time of that firing
+	 * @param own the scheduler's clock
+	 * @return what is to be fired besides what is planned; {@code null} if nothing is
+	 */
+	synchronized @Nullable Instant planAgain(Instant refused, Clock own) {
+		Instant last = this.last;
+		if (last != null && last.truncatedTo(ChronoUnit.MILLIS).equals(refused) && !isPending(last)) {
+			this.notDue = last;
+			return null;
+		}
+		Instant next = (this.trigger instanceof CronTrigger) ? after(this.clock.now(own), own) : null;
+		Instant due = (next != null && next.isBefore(refused)) ? next : refused;
+		return isPending(due) ? null : due;
+	}
+
+	private boolean isPending(Instant planned) {
+		Instant recorded = planned.truncatedTo(ChronoUnit.MILLIS);
+		return this.pending.stream().anyMatch((each) -> each.planned().truncatedTo(ChronoUnit.MILLIS).equals(recorded));
+	}
+
+	/**
 	 * The latest planned time after that of the last run. There is none if the trigger
 	 * does not plan the last run, which another schedule planned then.
 	 * @param last the planned time of the last run
@@ -152,8 +183,7 @@ final class JobTrigger implements PlannedTrigger {
 	public synchronized @Nullable Instant next(Clock own) {
 		Instant now = this.clock.now(own);
 		Instant last = this.last;
-		if (last != null
-				&& (last.isAfter(now) || this.pending.stream().anyMatch((each) -> each.planned().equals(last)))) {
+		if (last != null && (last.isAfter(now) || isPending(last))) {
 			return last;
 		}
 		return (this.trigger instanceof CronTrigger) ? after(now, own) : null;
@@ -195,10 +225,10 @@ final class JobTrigger implements PlannedTrigger {
 
 		private final boolean anew;
 
-		ServerContext(TriggerContext own) {
+		ServerContext(TriggerContext own, boolean notDue) {
 			this.own = own;
 			Instant last = JobTrigger.this.last;
-			this.anew = last == null || last.isAfter(JobTrigger.this.clock.now(own.getClock()).plus(AHEAD));
+			this.anew = notDue || last == null || last.isAfter(JobTrigger.this.clock.now(own.getClock()).plus(AHEAD));
 		}
 
 		@Override

@@ -16,7 +16,15 @@ final class OpenTime {
 
 	synchronized void planned(Instant at) {
 		this.last = at;
-		if (this.since == null) {
+		plannedAgain(at);
+	}
+
+	/**
+	 * A planned time that was refused as not due is to be fired again, after the next one
+	 * was planned.
+	 */
+	synchronized void plannedAgain(Instant at) {
+		if (this.since == null || at.isBefore(this.since)) {
 			this.since = at;
 		}
 	}

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import dev.dblock.LockRefusal;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
 import org.jspecify.annotations.Nullable;
 
@@ -182,12 +183,17 @@ public final class ScheduledCall {
 		}
 		this.answer.accept(refusal);
 		noteInstance(run, (refusal != null && refusal.job() != null) ? refusal.job().last() : null);
-		if (this.schedule != null && !isStillDue()) {
+		if (this.schedule != null && !isStillDue() && !isPlannedAgain(refusal)) {
 			this.task.answered(this.schedule);
 		}
 		if (follow) {
 			this.task.follow(this);
 		}
+	}
+
+	private boolean isPlannedAgain(@Nullable LockRefusal refusal) {
+		return this.schedule instanceof Schedule.Planned && refusal != null && refusal.job() != null
+				&& refusal.job().reason() == JobRefusal.Reason.NOT_DUE;
 	}
 
 	private void noteInstance(@Nullable JobRun own, @Nullable JobRun others) {

@@ -609,6 +609,120 @@ class JobTaskTests {
 	}
 
 	@Test
+	void plannedTimeThatIsNotDueIsFiredAgainByTheTrigger() {
+		this.time.set(Duration.ofMinutes(10));
+		this.task.byTrigger(new CronTrigger("0 0 * * * *", ZoneOffset.UTC));
+		this.answer = refused(Reason.NOT_DUE, at("13:00:00"));
+		this.timers.tick();
+		assertThat(this.timers.pending).isEmpty();
+		assertThat(this.timers.next).isEqualTo(at("13:10:00"));
+		this.answer = (call) -> granted(at("13:00:00")).accept(call);
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("14:10:00"));
+		assertThat(planned()).containsExactly(at("13:00:00"), at("13:00:00"));
+	}
+
+	@Test
+	void plannedTimeThatIsDueByTheTimeOfALateAnswerIsFiredAgain() {
+		this.task.byTrigger(new CronTrigger("0 0 * * * *", ZoneOffset.UTC));
+		this.answer = (call) -> {
+			Instant behind = this.time.server().minusMillis(300);
+			this.time.pass(Duration.ofMillis(400));
+			call.refused((LockRefusal) JobEngine.refused(NAME, Reason.NOT_DUE, null, null, behind));
+			call.refused((LockRefusal) JobEngine.refused(NAME, Reason.NOT_DUE, null, null, behind));
+		};
+		// An answer before that, so that the clock of the server is known
+		granted(at("11:00:00")).accept(new ScheduledCall(this.task, null, ScheduledCall.Attempt.first(null)));
+		this.timers.tick();
+		this.answer = granted(at("13:00:00"));
+		this.timers.tick();
+		assertThat(planned()).containsExactly(at("13:00:00"), at("13:00:00"));
+		assertThat(this.timers.next).isAfter(at("13:59:00"));
+	}
+
+	@Test
+	void plannedTimeThatIsNotDueIsFiredAgainAfterTheTriggerHasGoneOn() {
+		this.timers.threadPerFiring = true;
+		this.time.set(Duration.ofMinutes(10));
+		this.task.byTrigger(new CronTrigger("0 0 * * * *", ZoneOffset.UTC));
+		this.answer = refused(Reason.NOT_DUE, null);
+		this.timers.tick();
+		assertThat(this.timers.next).isEqualTo(at("14:00:00"));
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("13:10:00"));
+		assertThat(this.task.openSince()).isEqualTo(at("13:00:00"));
+		this.answer = failed();
+		this.timers.fire();
+		assertThat(this.time.server()).isEqualTo(at("13:00:00"));
+		assertThat(this.timers.pending).as("a late start").hasSize(1);
+		this.answer = granted(at("13:00:00"));
+		this.timers.fire();
+		assertThat(planned()).containsExactly(at("13:00:00"), at("13:00:00"), at("13:00:00"));
+		assertThat(this.timers.pending).isEmpty();
+	}
+
+	@Test
+	void plannedTimesThatACorrectedClockPlansComeFirst() {
+		this.timers.threadPerFiring = true;
+		this.time.set(Duration.ofMinutes(190));
+		this.task.byTrigger(new CronTrigger("0 0 * * * *", ZoneOffset.UTC));
+		this.answer = refused(Reason.NOT_DUE, null);
+		this.timers.tick();
+		assertThat(this.time.server()).isEqualTo(at("12:50:00"));
+		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("16:10:00"));
+		this.answer = granted(at("13:00:00"));
+		this.timers.fire();
+		assertThat(this.time.server()).isEqualTo(at("13:00:00"));
+		this.answer = refused(Reason.NOT_DUE, null);
+		this.timers.tick();
+		assertThat(this.timers.pending).as("the trigger has planned it by now").isEmpty();
+		assertThat(this.timers.next).isEqualTo(at("17:10:00"));
+		assertThat(this.task.openSince()).isEqualTo(at("14:00:00"));
+		assertThat(planned()).containsExactly(at("16:00:00"), at("13:00:00"), at("17:00:00"));
+	}
+
+	@Test
+	void customTriggerIsAskedForWhatWasNotDue() {
+		this.timers.threadPerFiring = true;
+		Instant[] planned = { at("12:00:01.000500") };
+		this.task.byTrigger((context) -> planned[0]);
+		planned[0] = at("12:00:05");
+		this.time.pass(Duration.ofMillis(200));
+		this.answer = refused(Reason.NOT_DUE, null);
+		this.timers.tick();
+		assertThat(planned()).containsExactly(at("12:00:01"));
+		assertThat(this.timers.pending).hasSize(1);
+	}
+
+	@Test
+	void plannedTimeOfAWrongClockTakesOverFromNothing(CapturedOutput output) {
+		this.time.set(Duration.ofHours(3));
+		this.task.byTrigger(new CronTrigger("0 * * * * *", ZoneOffset.UTC));
+		this.answer = refused(Reason.NOT_DUE, null);
+		this.timers.tick();
+		this.answer = failed();
+		this.timers.tick();
+		assertThat(output).doesNotContain("missed");
+		assertThat(this.timers.pending).as("a late start").hasSize(1);
+		Instant late = this.time.server();
+		this.answer = granted(late);
+		this.timers.tick();
+		assertThat(this.givenUp).as("the next planned time has come").containsExactly(late);
+	}
+
+	@Test
+	void crashedRunIsLookedAtAfterAFiringOfAWrongClock() {
+		this.rerun = true;
+		this.time.set(Duration.ofHours(3));
+		this.task.byTrigger(new CronTrigger("0 0 * * * *", ZoneOffset.UTC));
+		this.answer = refused(Reason.NOT_DUE, null);
+		this.timers.tick();
+		this.status = status(at("11:00:00"), RunOutcome.CRASHED);
+		this.task.lookBack();
+		this.timers.fire();
+		assertThat(planned()).containsExactly(at("16:00:00"), at("11:00:00"));
+	}
+
+	@Test
 	void crashedRunIsLookedAtAtTheStart() {
 		this.rerun = true;
 		planned(at("12:00:00"));
@@ -745,6 +859,13 @@ class JobTaskTests {
 		cron(cron);
 		this.status = status(at(last), RunOutcome.SUCCEEDED);
 		lookBack();
+		return planned();
+	}
+
+	/**
+	 * The planned times that were asked for, in order.
+	 */
+	private List<Instant> planned() {
 		return this.firings.stream().map((firing) -> ((Schedule.Planned) firing.schedule()).at()).toList();
 	}
 
