@@ -110,8 +110,9 @@ public final class JobSchedulingConfigurer
 			.forEach((task) -> refuse(task, findings));
 		Map<String, Set<String>> places = new TreeMap<>();
 		for (ScheduledJobs.Task task : this.jobs.captured()) {
-			for (JobMethod method : this.jobs.of(task.runnable())) {
-				String id = check(method, task.period(), findings);
+			Collection<JobMethod> methods = this.jobs.of(task.runnable());
+			for (JobMethod method : methods) {
+				String id = check(method, task, methods.size() > 1, findings);
 				if (id != null) {
 					places.computeIfAbsent(id, (key) -> new TreeSet<>()).add(method.place());
 				}
@@ -167,7 +168,9 @@ public final class JobSchedulingConfigurer
 		}
 	}
 
-	private static @Nullable String check(JobMethod method, @Nullable Duration period, Set<String> findings) {
+	private static @Nullable String check(JobMethod method, ScheduledJobs.Task task, boolean oneOfSeveral,
+			Set<String> findings) {
+		Duration period = task.period();
 		JobDeclaration declaration;
 		try {
 			declaration = method.declaration();
@@ -178,6 +181,12 @@ public final class JobSchedulingConfigurer
 		}
 		if (declaration.obstacle() != null) {
 			findings.add(method.place() + ": " + declaration.obstacle());
+		}
+		else if (oneOfSeveral && declaration.runMissed()) {
+			findings
+				.add(("%s: whenMissed = RUN needs the run record at the start, but the scheduler calls several beans"
+						+ " as %s; give each a method of its own, or proxies of its class")
+					.formatted(method.place(), task.runnable()));
 		}
 		Duration minHold = declaration.minHold();
 		if (period != null && minHold != null && minHold.compareTo(period) > 0) {

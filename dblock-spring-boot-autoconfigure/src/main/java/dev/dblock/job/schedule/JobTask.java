@@ -1,5 +1,6 @@
 package dev.dblock.job.schedule;
 
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -463,21 +464,31 @@ final class JobTask {
 	/**
 	 * Look once at what happened before the start: have the last run repeated if it
 	 * crashed, and run the latest planned time that no instance ran, if the job asks for
-	 * it. A period is due at its start in any case.
+	 * it. A period is due at its start in any case. Of a task that can be one of several
+	 * methods, only its first firing shows which record is its own.
+	 * @param all all tasks, among them those of the other schedules of this job
 	 */
-	void lookBack() {
-		if (this.trigger instanceof JobTrigger planning && !this.methods.isEmpty()) {
+	void lookBack(Collection<JobTask> all) {
+		if (this.trigger instanceof JobTrigger planning && isOfOneMethod()) {
 			JobDeclaration declaration = this.methods.iterator().next().declaration();
+			List<JobTrigger> schedules = all.stream()
+				.filter((task) -> task.methods.equals(this.methods))
+				.map((task) -> task.trigger)
+				.filter(JobTrigger.class::isInstance)
+				.map(JobTrigger.class::cast)
+				.toList();
 			if (declaration.rerun() || declaration.runMissed()) {
-				schedule(now(), () -> lookBack(planning, declaration, 0));
+				schedule(now(), () -> lookBack(planning, schedules, declaration, 0));
 			}
 		}
 	}
 
-	private void lookBack(JobTrigger planning, JobDeclaration declaration, int earlier) {
+	private void lookBack(JobTrigger planning, List<JobTrigger> schedules, JobDeclaration declaration, int earlier) {
 		ScheduledCall call;
 		try {
+			long sent = nanoTime();
 			Optional<JobStatus> status = declaration.status();
+			status.ifPresent((found) -> learn(found.at(), sent));
 			synchronized (this) {
 				noteFailure(null, null, declaration);
 				// A firing since then asks for the same, and for a later planned time
@@ -485,14 +496,14 @@ final class JobTask {
 						|| status.get().runs().isEmpty()) {
 					return;
 				}
-				call = unfinished(planning, declaration, status.get());
+				call = unfinished(planning, schedules, declaration, status.get());
 			}
 		}
 		catch (DataAccessException ex) {
 			synchronized (this) {
 				if (latest() == null) {
 					noteFailure(ex, null, declaration);
-					schedule(now().plus(pause(earlier)), () -> lookBack(planning, declaration, earlier + 1));
+					schedule(now().plus(pause(earlier)), () -> lookBack(planning, schedules, declaration, earlier + 1));
 				}
 			}
 			return;
@@ -502,15 +513,19 @@ final class JobTask {
 		}
 	}
 
-	private @Nullable ScheduledCall unfinished(JobTrigger planning, JobDeclaration declaration, JobStatus status) {
+	private @Nullable ScheduledCall unfinished(JobTrigger planning, List<JobTrigger> schedules,
+			JobDeclaration declaration, JobStatus status) {
 		JobRun last = status.runs().get(0);
 		boolean open = last.outcome() == RunOutcome.ABANDONED;
 		Instant earliest = now().minus(declaration.startWithin());
 		if (status.resumedAt() != null && status.resumedAt().isAfter(earliest)) {
 			earliest = status.resumedAt();
 		}
-		Instant missed = declaration.runMissed()
-				? planning.latestAfter(last.plannedAt(), open, earliest, this.scheduler.getClock()) : null;
+		Clock own = this.scheduler.getClock();
+		// Otherwise the job had another schedule then
+		boolean planned = schedules.stream().anyMatch((each) -> each.plans(last.plannedAt(), own));
+		Instant missed = (planned && declaration.runMissed())
+				? planning.latestAfter(last.plannedAt(), open, earliest, own) : null;
 		if (missed != null) {
 			// A crashed run is repeated first if that is asked for
 			return new ScheduledCall(this, new Schedule.Planned(missed), Attempt.first(missed));

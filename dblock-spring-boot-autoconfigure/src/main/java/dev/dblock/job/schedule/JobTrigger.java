@@ -146,8 +146,7 @@ final class JobTrigger implements PlannedTrigger {
 	}
 
 	/**
-	 * The latest planned time after that of the last run. There is none if the trigger
-	 * does not plan the last run, which another schedule planned then.
+	 * The latest planned time after that of the last run.
 	 * @param last the planned time of the last run
 	 * @param open whether no instance began that run, so that its planned time counts
 	 * @param earliest the earliest planned time that counts
@@ -155,10 +154,7 @@ final class JobTrigger implements PlannedTrigger {
 	 */
 	synchronized @Nullable Instant latestAfter(Instant last, boolean open, Instant earliest, Clock own) {
 		Instant now = this.clock.now(own);
-		if (!last.equals(after(last.minusMillis(1), own))) {
-			return null;
-		}
-		Instant latest = (open && !last.isBefore(earliest)) ? last : null;
+		Instant latest = (open && !last.isBefore(earliest) && plans(last, own)) ? last : null;
 		Instant from = last.isBefore(earliest) ? earliest.minusMillis(1) : last;
 		Instant next = after(from, own);
 		while (next != null && next.isAfter(from) && !next.isAfter(now)) {
@@ -199,7 +195,15 @@ final class JobTrigger implements PlannedTrigger {
 	 * trigger that is no cron expression, that is not known.
 	 */
 	boolean isPlanned(Instant planned, Clock own) {
-		return !(this.trigger instanceof CronTrigger) || planned.equals(after(planned.minusMillis(1), own));
+		return !(this.trigger instanceof CronTrigger) || plans(planned, own);
+	}
+
+	/**
+	 * Whether the trigger plans an instant. One that is no cron expression is asked what
+	 * it would have planned.
+	 */
+	boolean plans(Instant instant, Clock own) {
+		return instant.equals(after(instant.minusMillis(1), own));
 	}
 
 	@Override

@@ -123,7 +123,8 @@ public final class ScheduledJobs {
 	void checked() {
 		if (!this.checked) {
 			this.checked = true;
-			live().forEach(JobTask::lookBack);
+			List<JobTask> tasks = live();
+			tasks.forEach((task) -> task.lookBack(tasks));
 		}
 		this.tasks.clear();
 	}

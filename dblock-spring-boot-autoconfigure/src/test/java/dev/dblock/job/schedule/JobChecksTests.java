@@ -350,6 +350,16 @@ class JobChecksTests {
 	}
 
 	@Test
+	void missedPlannedTimesOfSeveralBeansBehindOneMethodStopTheStart() {
+		this.contextRunner.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean(FirstOfSeveral.class)
+			.withBean(SecondOfSeveral.class)
+			.run((context) -> assertFails(context, FirstOfSeveral.class.getName(),
+					"whenMissed = RUN needs the run record at the start",
+					"several beans as " + OneMethod.class.getName()));
+	}
+
+	@Test
 	void storeThatCannotBeAskedIsAskedAgain(CapturedOutput output) {
 		JobEngine engine = new JobEngine();
 		List<String> names = List.of("cron", "mono", "future", "rate", "primitive");
@@ -738,6 +748,33 @@ class JobChecksTests {
 		@Scheduled(cron = "0 0 0 1 1 *")
 		@DistributedLock(name = "declared", whenUnavailable = WhenUnavailable.SKIP)
 		void run() {
+		}
+
+	}
+
+	interface OneMethod {
+
+		void run();
+
+	}
+
+	static class FirstOfSeveral implements OneMethod {
+
+		@Override
+		@Scheduled(cron = "0 0 2 1 1 *")
+		@DistributedLock(name = "first")
+		@JobPolicy(whenMissed = WhenMissed.RUN)
+		public void run() {
+		}
+
+	}
+
+	static class SecondOfSeveral implements OneMethod {
+
+		@Override
+		@Scheduled(cron = "0 0 2 1 1 *")
+		@DistributedLock(name = "second")
+		public void run() {
 		}
 
 	}

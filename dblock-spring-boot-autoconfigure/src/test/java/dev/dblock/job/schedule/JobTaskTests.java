@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -629,7 +630,6 @@ class JobTaskTests {
 			Instant behind = this.time.server().minusMillis(300);
 			this.time.pass(Duration.ofMillis(400));
 			call.refused((LockRefusal) JobEngine.refused(NAME, Reason.NOT_DUE, null, null, behind));
-			call.refused((LockRefusal) JobEngine.refused(NAME, Reason.NOT_DUE, null, null, behind));
 		};
 		// An answer before that, so that the clock of the server is known
 		granted(at("11:00:00")).accept(new ScheduledCall(this.task, null, ScheduledCall.Attempt.first(null)));
@@ -717,7 +717,7 @@ class JobTaskTests {
 		this.answer = refused(Reason.NOT_DUE, null);
 		this.timers.tick();
 		this.status = status(at("11:00:00"), RunOutcome.CRASHED);
-		this.task.lookBack();
+		this.task.lookBack(List.of(this.task));
 		this.timers.fire();
 		assertThat(planned()).containsExactly(at("16:00:00"), at("11:00:00"));
 	}
@@ -737,7 +737,7 @@ class JobTaskTests {
 		this.status = () -> {
 			throw new IllegalStateException();
 		};
-		this.task.lookBack();
+		this.task.lookBack(List.of(this.task));
 		assertThat(this.timers.pending).isEmpty();
 	}
 
@@ -746,7 +746,7 @@ class JobTaskTests {
 		this.rerun = true;
 		Runnable firing = planned(at("12:00:00"));
 		this.status = status(at("11:00:00"), RunOutcome.CRASHED);
-		this.task.lookBack();
+		this.task.lookBack(List.of(this.task));
 		firing.run();
 		this.timers.fire();
 		assertThat(this.firings).hasSize(1);
@@ -759,7 +759,7 @@ class JobTaskTests {
 		this.status = () -> {
 			throw new QueryTimeoutException("away");
 		};
-		this.task.lookBack();
+		this.task.lookBack(List.of(this.task));
 		this.timers.fire();
 		this.timers.fire();
 		this.status = status(at("11:00:00"), null);
@@ -814,6 +814,43 @@ class JobTaskTests {
 	@Test
 	void changedScheduleMissesNothing() {
 		assertThat(missed("11:10:00", "0 */20 * * * *")).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 10, -10 })
+	void missedPlannedTimeIsThatOfTheServersClock(long minutes) {
+		this.time.set(Duration.ofMinutes(minutes));
+		assertThat(missed("11:59:00", "0 * * * * *")).containsExactly(at("12:05:00"));
+	}
+
+	@Test
+	void missedPlannedTimeFollowsTheRunOfAnotherSchedule() {
+		this.runMissed = true;
+		cron("0 0 12 * * *");
+		JobTask other = new JobTask(this::run, Set.of(this.method), new Timers(), new StoreClock(this.time::nanoTime));
+		other.byTrigger(new CronTrigger("0 0 11 * * *", ZoneOffset.UTC));
+		JobTask otherJob = new JobTask(this::run, Set.of(), new Timers(), new StoreClock(this.time::nanoTime));
+		otherJob.byTrigger(new CronTrigger("0 30 11 * * *", ZoneOffset.UTC));
+		List<JobTask> all = List.of(this.task, other, otherJob);
+		this.status = status(at("11:30:00"), RunOutcome.SUCCEEDED);
+		this.task.lookBack(all);
+		this.timers.fire();
+		assertThat(planned()).as("the run of a schedule that was changed").isEmpty();
+		this.status = status(at("11:00:00"), RunOutcome.ABANDONED);
+		this.task.lookBack(all);
+		this.timers.fire();
+		assertThat(planned()).containsExactly(at("12:00:00"));
+	}
+
+	@Test
+	void recordOfOneOfSeveralMethodsIsNotLookedAt() {
+		this.rerun = true;
+		JobMethod another = new JobMethod("another", JobTaskTests.class, "run", this::declaration);
+		JobTask task = new JobTask(this::run, Set.of(this.method, another), this.timers,
+				new StoreClock(this.time::nanoTime));
+		task.byTrigger(new CronTrigger("0 0 * * * *", ZoneOffset.UTC));
+		task.lookBack(List.of(task));
+		assertThat(this.timers.pending).isEmpty();
 	}
 
 	@Test
@@ -875,18 +912,18 @@ class JobTaskTests {
 	}
 
 	private void lookBack() {
-		this.task.lookBack();
+		this.task.lookBack(List.of(this.task));
 		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(this.time.instant());
 		this.timers.fire();
 	}
 
-	private static Supplier<Optional<JobStatus>> status(Instant planned, @Nullable RunOutcome outcome) {
+	private Supplier<Optional<JobStatus>> status(Instant planned, @Nullable RunOutcome outcome) {
 		JobRun last = new JobRun(NAME, planned, 1, planned, null, outcome, "another", 1, null);
 		return () -> Optional.of(recorded(null, last));
 	}
 
-	private static JobStatus recorded(@Nullable Instant resumedAt, JobRun... runs) {
-		return new JobStatus(NAME, List.of(runs), false, null, null, resumedAt, null, at("12:05:00"));
+	private JobStatus recorded(@Nullable Instant resumedAt, JobRun... runs) {
+		return new JobStatus(NAME, List.of(runs), false, null, null, resumedAt, null, this.time.server());
 	}
 
 	private static Instant at(String time) {
