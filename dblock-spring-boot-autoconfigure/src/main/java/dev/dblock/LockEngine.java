@@ -259,6 +259,18 @@ public interface LockEngine {
 	}
 
 	/**
+	 * Read the run record of a job within a time limit.
+	 * @param fullName the full name of its lock
+	 * @param jobId the id of the job
+	 * @param limit how long the server may take to answer
+	 * @return its record, or empty if none is stored
+	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
+	 */
+	default Optional<JobStatus> findJob(String fullName, String jobId, Duration limit) {
+		return findJob(fullName, jobId);
+	}
+
+	/**
 	 * Pause a job: its planned times are refused until it is resumed. A run that has
 	 * begun continues.
 	 * @param fullName the full name of its lock

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
+import dev.dblock.Durations;
 import dev.dblock.LockAttempt;
 import dev.dblock.LockEngine;
 import dev.dblock.LockGrant;
@@ -303,6 +304,11 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	@Override
 	public Optional<JobStatus> findJob(String fullName, String jobId) {
 		return this.repository.findJob(fullName, jobId);
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(String fullName, String jobId, Duration limit) {
+		return this.repository.findJob(fullName, jobId, Durations.shorter(limit, this.settings.timeout()));
 	}
 
 	@Override

@@ -89,9 +89,11 @@ final class LockAcquirer {
 	 */
 	private LockAttempt acquireRun(String name, LeaseTerms terms, Acquisition acquisition) {
 		refuseIfUnwanted(name);
+		Duration within = (terms.firing() != null) ? terms.firing().answerWithin() : null;
 		LocalQueue queue = this.queues.enter(name);
 		try {
 			Duration most = Durations.shorter(this.settings.timeout(), terms.lease());
+			most = (within != null) ? Durations.shorter(most, within) : most;
 			boolean waits = !terms.waitUpTo().isZero();
 			Duration patience = (terms.waitUpTo().compareTo(SHORTEST_REQUEST) > 0) ? terms.waitUpTo()
 					: SHORTEST_REQUEST;

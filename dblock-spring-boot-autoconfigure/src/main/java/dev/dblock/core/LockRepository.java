@@ -123,6 +123,19 @@ public interface LockRepository {
 	Optional<JobStatus> findJob(String name, String jobId);
 
 	/**
+	 * Read the run record of a job within a time limit.
+	 * @param name the full name of the lock
+	 * @param jobId the id of the job
+	 * @param timeout how long the request may take in all
+	 * @return its record, or empty if nothing is stored under the name
+	 * @throws dev.dblock.ForeignDocumentException when something else is stored under the
+	 * name
+	 */
+	default Optional<JobStatus> findJob(String name, String jobId, Duration timeout) {
+		return findJob(name, jobId);
+	}
+
+	/**
 	 * Look at one lock.
 	 * @param name its full name
 	 * @return its state, or empty when there is no document

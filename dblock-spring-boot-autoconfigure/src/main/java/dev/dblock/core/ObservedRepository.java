@@ -102,6 +102,11 @@ final class ObservedRepository implements LockRepository {
 	}
 
 	@Override
+	public Optional<JobStatus> findJob(String name, String jobId, Duration timeout) {
+		return this.repository.findJob(name, jobId, timeout);
+	}
+
+	@Override
 	public Optional<LockInfo> find(String name) {
 		return this.repository.find(name);
 	}

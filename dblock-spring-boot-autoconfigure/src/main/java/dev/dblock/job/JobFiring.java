@@ -16,17 +16,35 @@ import org.jspecify.annotations.Nullable;
  * until it succeeded
  * @param rerun whether a crashed run is repeated; the grant is then for the planned time
  * of that run, and the caller asks for its own with {@link #withNewId()}
+ * @param answerWithin how long the server may take to answer, if that is shorter than
+ * {@code dblock.mongodb.timeout}; {@code null} for that
  */
-public record JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun) {
+public record JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun,
+		@Nullable Duration answerWithin) {
 
 	/**
-	 * Check the ids.
-	 * @throws IllegalArgumentException if an id is blank
+	 * Check the ids and the time limit.
+	 * @throws IllegalArgumentException if an id is blank, or the limit is not positive
 	 */
 	public JobFiring {
+		if (answerWithin != null && (answerWithin.isNegative() || answerWithin.isZero())) {
+			throw new IllegalArgumentException("The time limit must be positive, but is " + answerWithin);
+		}
 		if (id.isBlank() || (jobId != null && jobId.isBlank())) {
 			throw new IllegalArgumentException("The id of a job and of its firing must not be blank");
 		}
+	}
+
+	/**
+	 * A firing whose request has the time limit of all requests.
+	 * @param jobId the id of the job; {@code null} for the full name of the lock
+	 * @param schedule what determines the planned time
+	 * @param id a random id
+	 * @param rerun whether a crashed run is repeated
+	 * @throws IllegalArgumentException if an id is blank
+	 */
+	public JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun) {
+		this(jobId, schedule, id, rerun, null);
 	}
 
 	/**
@@ -46,6 +64,16 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	 */
 	public JobFiring withNewId() {
 		return of(this.jobId, this.schedule, this.rerun);
+	}
+
+	/**
+	 * The same firing with a time limit.
+	 * @param limit how long the server may take to answer
+	 * @return a copy with it
+	 * @throws IllegalArgumentException if it is not positive
+	 */
+	public JobFiring answerWithin(Duration limit) {
+		return new JobFiring(this.jobId, this.schedule, this.id, this.rerun, limit);
 	}
 
 	/**

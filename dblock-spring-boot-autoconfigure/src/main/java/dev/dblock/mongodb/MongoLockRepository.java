@@ -369,7 +369,12 @@ public final class MongoLockRepository implements LockRepository {
 
 	@Override
 	public Optional<JobStatus> findJob(String name, String jobId) {
-		return execute("look at the job '" + jobId + "'", this.settings.timeout(),
+		return findJob(name, jobId, this.settings.timeout());
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(String name, String jobId, Duration timeout) {
+		return execute("look at the job '" + jobId + "'", timeout,
 				(statements, store) -> statements.findJob(store, name, jobId));
 	}
 

@@ -306,6 +306,21 @@ class JobRunsTests {
 	}
 
 	@Test
+	void aFiringCanHaveAShorterTimeLimitThanOtherRequests() {
+		LockOptions options = planned();
+		JobFiring firing = options.firing();
+		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
+		assertThatExceptionOfType(QueryTimeoutException.class)
+			.isThrownBy(() -> this.engine.acquire("a", options.firing(firing.answerWithin(Duration.ofMillis(1250)))));
+		LockWorld.eventually().until(() -> last().outcome() == RunOutcome.ABANDONED);
+		granted(this.engine.acquire("a", options.firing(firing.answerWithin(LONG)))).close();
+		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(this.repository.requests(Kind.ACQUIRE)).extracting(Request::timeout)
+			.containsExactly(Duration.ofMillis(1250), LockWorld.TIMEOUT);
+		assertThatIllegalArgumentException().isThrownBy(() -> firing.answerWithin(Duration.ZERO));
+	}
+
+	@Test
 	void aFiringIsNotRefusedByItsOwnRequestInDoubt() {
 		LockOptions options = planned();
 		Gate gate = new Gate();

@@ -40,11 +40,12 @@ public record JobDeclaration(@Nullable String id, @Nullable String lock, String 
 
 	/**
 	 * Read the run record of the job.
+	 * @param limit how long the server may take to answer
 	 * @return the record; empty if there is none, or if only a call determines the lock
 	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
 	 */
-	Optional<JobStatus> status() {
-		return (this.lock != null) ? this.engine.findJob(this.lock, (this.id != null) ? this.id : this.lock)
+	Optional<JobStatus> status(Duration limit) {
+		return (this.lock != null) ? this.engine.findJob(this.lock, (this.id != null) ? this.id : this.lock, limit)
 				: Optional.empty();
 	}
 

@@ -33,6 +33,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.core.task.TaskRejectedException;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.scheduling.SchedulingAwareRunnable;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
@@ -478,16 +479,17 @@ final class JobTask {
 				.map(JobTrigger.class::cast)
 				.toList();
 			if (declaration.rerun() || declaration.runMissed()) {
-				schedule(now(), () -> lookBack(planning, schedules, declaration, 0));
+				schedule(now(), () -> lookBack(planning, schedules, declaration, 0, 0));
 			}
 		}
 	}
 
-	private void lookBack(JobTrigger planning, List<JobTrigger> schedules, JobDeclaration declaration, int earlier) {
+	private void lookBack(JobTrigger planning, List<JobTrigger> schedules, JobDeclaration declaration, int earlier,
+			int timeouts) {
 		ScheduledCall call;
 		try {
 			long sent = nanoTime();
-			Optional<JobStatus> status = declaration.status();
+			Optional<JobStatus> status = declaration.status(ScheduledCall.patience(timeouts));
 			status.ifPresent((found) -> learn(found.at(), sent));
 			synchronized (this) {
 				noteFailure(null, null, declaration);
@@ -503,7 +505,9 @@ final class JobTask {
 			synchronized (this) {
 				if (latest() == null) {
 					noteFailure(ex, null, declaration);
-					schedule(now().plus(pause(earlier)), () -> lookBack(planning, schedules, declaration, earlier + 1));
+					int more = (ex instanceof QueryTimeoutException) ? timeouts + 1 : 0;
+					schedule(now().plus(pause(earlier)),
+							() -> lookBack(planning, schedules, declaration, earlier + 1, more));
 				}
 			}
 			return;

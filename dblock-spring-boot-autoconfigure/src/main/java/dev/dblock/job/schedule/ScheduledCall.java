@@ -1,5 +1,6 @@
 package dev.dblock.job.schedule;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -11,11 +12,22 @@ import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.QueryTimeoutException;
+
 /**
  * A call that the scheduler makes. It is bound to the scheduler's thread until the first
  * call of the job's method takes it; whatever else that thread calls is no firing.
  */
 public final class ScheduledCall {
+
+	/**
+	 * How long a server may take to answer a later attempt, which keeps a thread of the
+	 * scheduler meanwhile. It is twice as long after each one that was cut short, so that
+	 * a server that is only slow can answer.
+	 */
+	private static final Duration PATIENCE = Duration.ofMillis(1250);
+
+	private static final int MOST_DOUBLINGS = 20;
 
 	private static final ThreadLocal<@Nullable ScheduledCall> BOUND = new ThreadLocal<>();
 
@@ -71,7 +83,15 @@ public final class ScheduledCall {
 	synchronized ScheduledCall again() {
 		JobFiring inDoubt = (this.failure != null || this.attempt.inDoubt() != null) ? this.firing : null;
 		return new ScheduledCall(this.task, this.schedule,
-				new Attempt(this.attempt.asOf(), this.attempt.look(), this.attempt.earlier() + 1, inDoubt));
+				new Attempt(this.attempt.asOf(), this.attempt.look(), this.attempt.earlier() + 1, timeouts(), inDoubt));
+	}
+
+	private int timeouts() {
+		if (this.failure == null) {
+			return this.attempt.timeouts();
+		}
+		return (this.attempt.isCutShort() && this.failure instanceof QueryTimeoutException)
+				? this.attempt.timeouts() + 1 : 0;
 	}
 
 	/**
@@ -107,8 +127,9 @@ public final class ScheduledCall {
 		if (this.firing == null && this.schedule != null) {
 			this.declaration = declaration;
 			JobFiring inDoubt = this.attempt.inDoubt();
-			this.firing = (inDoubt != null) ? inDoubt
+			JobFiring firing = (inDoubt != null) ? inDoubt
 					: JobFiring.of(declaration.id(), this.schedule, declaration.rerun());
+			this.firing = this.attempt.isCutShort() ? firing.answerWithin(patience(this.attempt.timeouts())) : firing;
 			this.sent = this.task.nanoTime();
 		}
 		return this.firing;
@@ -233,6 +254,14 @@ public final class ScheduledCall {
 		return this.answered;
 	}
 
+	/**
+	 * The time limit of a request that keeps a thread of the scheduler.
+	 * @param timeouts how many of the requests before it were cut short, in a row
+	 */
+	static Duration patience(int timeouts) {
+		return PATIENCE.multipliedBy(1L << Math.min(timeouts, MOST_DOUBLINGS));
+	}
+
 	@Nullable Schedule schedule() {
 		return this.schedule;
 	}
@@ -291,16 +320,25 @@ public final class ScheduledCall {
 	 * instants; a later one takes over
 	 * @param look whether it only looks for a run that crashed
 	 * @param earlier how many attempts there were before
+	 * @param timeouts how many of those were cut short by a time limit, in a row
 	 * @param inDoubt what earlier attempts asked for without an answer, if they did
 	 */
-	record Attempt(@Nullable Instant asOf, boolean look, int earlier, @Nullable JobFiring inDoubt) {
+	record Attempt(@Nullable Instant asOf, boolean look, int earlier, int timeouts, @Nullable JobFiring inDoubt) {
 
 		static Attempt first(@Nullable Instant asOf) {
-			return new Attempt(asOf, false, 0, null);
+			return new Attempt(asOf, false, 0, 0, null);
 		}
 
 		static Attempt look(Instant asOf) {
-			return new Attempt(asOf, true, 0, null);
+			return new Attempt(asOf, true, 0, 0, null);
+		}
+
+		/**
+		 * Whether the attempt is not the first one at a planned time, so that it has a
+		 * shorter time limit.
+		 */
+		boolean isCutShort() {
+			return this.look || this.earlier > 0;
 		}
 
 	}

@@ -37,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.task.TaskRejectedException;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
@@ -82,10 +83,13 @@ class JobTaskTests {
 
 	private Supplier<Optional<JobStatus>> status = Optional::empty;
 
+	private final List<Duration> limits = new ArrayList<>();
+
 	private final JobEngine engine = new JobEngine() {
 
 		@Override
-		public Optional<JobStatus> findJob(String fullName, String jobId) {
+		public Optional<JobStatus> findJob(String fullName, String jobId, Duration limit) {
+			JobTaskTests.this.limits.add(limit);
 			return JobTaskTests.this.status.get();
 		}
 
@@ -373,9 +377,47 @@ class JobTaskTests {
 		this.answer = granted(at("12:00:00"));
 		this.timers.fire();
 		assertThat(this.timers.pending).isEmpty();
-		assertThat(this.firings).hasSize(8).containsOnly(this.firings.get(0));
+		assertThat(this.firings).extracting(JobFiring::id).hasSize(8).containsOnly(this.firings.get(0).id());
 		assertThat(output).containsOnlyOnce("could not be asked for the lock of the job 'job' (away)")
 			.doesNotContain("missed");
+	}
+
+	@Test
+	void laterAttemptsKeepTheThreadForAShorterTime() {
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = (call) -> assertThat(call.failed(new DataAccessResourceFailureException("away"))).isTrue();
+		firing.run();
+		this.timers.fire();
+		this.timers.fire();
+		assertThat(this.firings).extracting(JobFiring::answerWithin)
+			.containsExactly(null, Duration.ofMillis(1250), Duration.ofMillis(1250));
+	}
+
+	@Test
+	void serverThatIsSlowIsGivenTheTimeToAnswer() {
+		Runnable firing = planned(at("12:00:00"));
+		Duration slow = Duration.ofMillis(2600);
+		this.answer = failed();
+		firing.run();
+		this.answer = (call) -> {
+			JobFiring asked = this.firings.get(this.firings.size() - 1);
+			if (asked.answerWithin() != null && asked.answerWithin().compareTo(slow) < 0) {
+				failed().accept(call);
+			}
+			else if (this.firings.size() == 4) {
+				somethingElse(Duration.ofMinutes(1)).accept(call);
+			}
+			else {
+				granted(at("12:00:00")).accept(call);
+			}
+		};
+		for (int i = 0; i < 4; i++) {
+			this.timers.fire();
+		}
+		assertThat(this.firings).extracting(JobFiring::answerWithin)
+			.containsExactly(null, Duration.ofMillis(1250), Duration.ofMillis(2500), Duration.ofSeconds(5),
+					Duration.ofSeconds(5));
+		assertThat(this.timers.pending).isEmpty();
 	}
 
 	@Test
@@ -426,7 +468,7 @@ class JobTaskTests {
 		this.answer = somethingElse(Duration.ofMinutes(1));
 		this.timers.fire();
 		this.timers.fire();
-		assertThat(this.firings).hasSize(3).containsOnly(this.firings.get(0));
+		assertThat(this.firings).extracting(JobFiring::id).hasSize(3).containsOnly(this.firings.get(0).id());
 	}
 
 	@Test
@@ -553,9 +595,9 @@ class JobTaskTests {
 		this.answer = (call) -> granted(this.time.server()).accept(call);
 		this.timers.tick();
 		assertThat(this.timers.next).isEqualTo(this.time.instant().plus(Duration.ofHours(1)));
-		assertThat(this.firings).hasSize(3).containsOnly(this.firings.get(0));
+		assertThat(this.firings).extracting(JobFiring::id).hasSize(3).containsOnly(this.firings.get(0).id());
 		this.timers.tick();
-		assertThat(this.firings.get(3)).isNotEqualTo(this.firings.get(0));
+		assertThat(this.firings.get(3).id()).isNotEqualTo(this.firings.get(0).id());
 		assertThat(this.timers.pending).isEmpty();
 	}
 
@@ -578,7 +620,7 @@ class JobTaskTests {
 		assertThat(this.timers.pending).hasSize(1);
 		Timer followUp = this.timers.pending.get(0);
 		this.timers.tick();
-		assertThat(this.firings).hasSize(2).containsOnly(this.firings.get(0));
+		assertThat(this.firings).extracting(JobFiring::id).hasSize(2).containsOnly(this.firings.get(0).id());
 		followUp.task().run();
 		assertThat(this.firings).hasSize(2);
 	}
@@ -764,7 +806,9 @@ class JobTaskTests {
 		this.timers.fire();
 		this.status = status(at("11:00:00"), null);
 		this.timers.fire();
-		assertThat(this.firings).hasSize(1);
+		assertThat(this.firings).extracting(JobFiring::answerWithin).containsExactly(Duration.ofMillis(1250));
+		assertThat(this.limits).containsExactly(Duration.ofMillis(1250), Duration.ofMillis(2500),
+				Duration.ofSeconds(5));
 		assertThat(output).containsOnlyOnce("could not be asked");
 	}
 
@@ -788,7 +832,7 @@ class JobTaskTests {
 		this.answer = failed();
 		assertThat(missed("11:20:00", "0 */20 * * * *")).containsExactly(at("12:00:00"));
 		this.timers.fire();
-		assertThat(this.firings).hasSize(2).containsOnly(this.firings.get(0));
+		assertThat(this.firings).extracting(JobFiring::id).hasSize(2).containsOnly(this.firings.get(0).id());
 	}
 
 	@Test
