@@ -29,7 +29,6 @@ mtype:outcome = { none, succeeded, failed, lost, crashed, abandoned };
 
 byte holder = NOBODY;
 bit leased;                     /* expiresAt is later than now */
-bit sameToken;                  /* the token is still that of the last run */
 
 byte lastPlanned;               /* 0: there was no run */
 byte lastAttempt;
@@ -68,6 +67,7 @@ typedef Planned {
 };
 
 Planned plan[3];
+bit forced;                     /* an operator ended the last run, which was not granted again since */
 byte owedBefore;                /* owed by the last planned time before its last grant */
 
 byte p;
@@ -85,9 +85,8 @@ mtype:outcome again = none;
 
 /* --- the decision ---------------------------------------------------------------------------- */
 
-#define isReleased (holder == NOBODY && sameToken)
 /* How the last run ended that began: none if there was none, so that the planned time is open. */
-#define lastEnd (lastOutcome == none -> (isReleased -> failed : crashed) : (lastOutcome == abandoned -> lastAgain : lastOutcome))
+#define lastEnd (lastOutcome == none -> crashed : (lastOutcome == abandoned -> lastAgain : lastOutcome))
 #ifdef AGAIN_REOPENED
 #define isOpen (lastOutcome == abandoned)
 #else
@@ -101,7 +100,7 @@ mtype:outcome again = none;
 #endif
 #define isRunning (leased && lastOutcome == none && holder != NOBODY)
 #ifdef FINISHED_REPEATED
-#define isCrashed (!isRunning)
+#define isCrashed (!isRunning && lastEnd != failed)
 #else
 #ifdef AGAIN_DONE
 #define isCrashed (!isRunning && lastOutcome != abandoned && (lastEnd == crashed || lastEnd == lost))
@@ -178,8 +177,11 @@ inline deliverAcquire() {
 #ifdef RERUN
 		promise(lastPlanned == 0 || p == lastPlanned || plan[lastPlanned].owed == 0,
 			not lost: a later planned time is granted before a crashed run is repeated);
+		promise(!forced || p != lastPlanned || a == lastAttempt,
+			not repeated: a run that an operator ended is repeated);
 #endif
 		owedBefore = plan[p].owed;
+		forced = 0;
 		lastPlanned = p;
 		lastAttempt = a;
 		lastFiring = request[me].id;
@@ -188,7 +190,6 @@ inline deliverAcquire() {
 		leave();
 		holder = me;
 		leased = 1;
-		sameToken = 1;
 		if
 		:: request[me].state == asking ->
 			request[me].planned = p;
@@ -343,10 +344,15 @@ active proctype world() {
 		printf("- the lease ends\n") }
 	:: d_step { leased && holder != NOBODY && lastOutcome == none ->
 		leave();
+#ifndef FORCE_NOT_RECORDED
+		lastOutcome = failed;
+		lastAgain = none;
+#endif
+		forced = 1;
 		plan[lastPlanned].doubt = 1;
 		plan[lastPlanned].owed = 0;
 		printf("- an operator forces the release\n") }
 	:: d_step { leased && holder == NOBODY -> leased = 0; printf("- the lease ends that was released by force\n") }
-	:: d_step { !leased && sameToken -> leave(); sameToken = 0; printf("- something else takes the lock, and releases it\n") }
+	:: d_step { !leased && holder != NOBODY -> leave(); printf("- something else takes the lock, and releases it\n") }
 	od
 }

@@ -182,16 +182,16 @@ public record JobDecision(long planned, int attempt, @Nullable RunOutcome again,
 		}
 
 		/**
-		 * Whether the lock of a run was released by force, or without its end, which the
-		 * record did not accept.
+		 * Whether the lock of a run was released without its end, which the record did
+		 * not accept.
 		 */
 		private boolean isReleased(StoredRun run) {
 			return this.holder == null && this.token == run.token();
 		}
 
 		/**
-		 * How the last run ended that began. A lock that was released by force counts as
-		 * failed, since the operator did not want it repeated.
+		 * How the last run ended that began. One that was released without its end counts
+		 * as failed, since it is known to be over.
 		 * @param run the last one that was granted, without its lock
 		 * @return the outcome; {@code null} if none began
 		 */

@@ -18,6 +18,16 @@ public record RunEnd(String jobId, RunOutcome outcome, @Nullable String error) {
 	private static final int LONGEST_ERROR = 300;
 
 	/**
+	 * The end of a run whose lock an operator released. It counts as failed, since the
+	 * operator did not want it repeated.
+	 * @param jobId the id of the job
+	 * @return the end
+	 */
+	public static RunEnd forced(String jobId) {
+		return new RunEnd(jobId, RunOutcome.FAILED, "The lock was released by force");
+	}
+
+	/**
 	 * The text that is recorded for an error: its first 300 characters, with a space for
 	 * each control character.
 	 * @param cause the error

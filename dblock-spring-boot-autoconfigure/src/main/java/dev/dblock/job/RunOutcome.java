@@ -11,12 +11,13 @@ public enum RunOutcome {
 	SUCCEEDED,
 
 	/**
-	 * The work threw an exception, or completed with one.
+	 * The work threw an exception, or completed with one, or an operator released the
+	 * lock by force.
 	 */
 	FAILED,
 
 	/**
-	 * The lease was lost before the work ended, or an operator released the lock.
+	 * The lease was lost before the work ended.
 	 */
 	LOST,
 

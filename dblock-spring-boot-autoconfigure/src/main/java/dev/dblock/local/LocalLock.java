@@ -161,14 +161,22 @@ final class LocalLock {
 		if (this.holder == null) {
 			return false;
 		}
+		endRunByForce(this.holder, now);
 		this.holder = null;
 		this.releasedAt = now;
 		return true;
 	}
 
+	private void endRunByForce(String by, long now) {
+		this.jobs.replaceAll((id, job) -> job.ended(by, RunEnd.forced(id), now));
+	}
+
 	boolean forceReleaseNow(long now) {
 		if (this.holder == null && !isTaken(now)) {
 			return false;
+		}
+		if (this.holder != null) {
+			endRunByForce(this.holder, now);
 		}
 		this.holder = null;
 		this.releasedAt = now;

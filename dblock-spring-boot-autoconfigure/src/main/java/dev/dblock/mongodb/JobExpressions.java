@@ -181,7 +181,7 @@ final class JobExpressions {
 
 	/** As {@code LockState.endOf()}. */
 	private BsonDocument end() {
-		// A job that repeats nothing need not know whether it was released by force
+		// A job that repeats nothing need not know whether it was released
 		BsonValue unrecorded = this.firing.rerun()
 				? doc("$cond", isReleased(), text(RunOutcome.FAILED.name()), text(RunOutcome.CRASHED.name()))
 				: text(RunOutcome.CRASHED.name());

@@ -102,6 +102,25 @@ final class JobRecord {
 		return new RawBsonDocument(fields, new BsonDocumentCodec()).getByteBuffer().remaining();
 	}
 
+	/**
+	 * The path of the last run of a job in a document.
+	 * @param document the document of its lock
+	 * @param holder the id of the acquisition that was granted for it
+	 * @return the path; {@code null} if that acquisition is for no run of a job
+	 */
+	static @Nullable String pathOfRun(BsonDocument document, String holder) {
+		if (document.get(JobFields.JOBS) instanceof BsonDocument jobs) {
+			for (String job : jobs.keySet()) {
+				StoredRun last = (jobs.get(job) instanceof BsonDocument record) ? runOf(record.get(JobFields.LAST))
+						: null;
+				if (last != null && last.holder().equals(holder)) {
+					return JobFields.JOBS + "." + job + "." + JobFields.LAST;
+				}
+			}
+		}
+		return null;
+	}
+
 	BsonDocument fields() {
 		return this.fields;
 	}

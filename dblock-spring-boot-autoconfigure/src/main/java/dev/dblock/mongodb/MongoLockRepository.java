@@ -98,7 +98,9 @@ import org.springframework.util.function.SingletonSupplier;
  * hold.</li>
  * <li><b>Force release</b> removes {@code holder}, sets {@code fencePending} and leaves
  * {@code expiresAt}, so that nobody overlaps the holder, who is told when it next asks.
- * The immediate form removes {@code expiresAt} too, and with it exclusion.</li>
+ * The immediate form removes {@code expiresAt} too, and with it exclusion. The document
+ * is read before, so that the same update ends the run of a job which the holder
+ * has.</li>
  * </ol>
  *
  * Every request is written with {@code majority}, read from the primary, bounded by the

@@ -83,17 +83,24 @@ final class OperatorStatements {
 	}
 
 	private static boolean releaseRun(StoreRequest store, LeaseKey lease, BsonDocument update, RunEnd end) {
-		JobFields job = new JobFields(end.jobId());
-		BsonDocument set = update.containsKey("$set") ? update.getDocument("$set").clone() : new BsonDocument();
-		set.append(job.last(JobFields.OUTCOME), text(end.outcome().name()));
-		if (end.error() != null) {
-			set.append(job.last(JobFields.ERROR), text(end.error()));
-		}
-		BsonDocument ended = update.clone();
-		ended.put("$set", set);
-		ended.put("$currentDate", RELEASED_NOW.clone().append(job.last(JobFields.ENDED), BsonBoolean.TRUE));
+		BsonDocument ended = recording(update, new JobFields(end.jobId()).path(JobFields.LAST), end);
 		return releaseRun(lease, end, (filter) -> updateUnrecorded(store, filter, ended),
 				(filter) -> updateUnrecorded(store, filter, update));
+	}
+
+	/**
+	 * The update of a release that also records how a run ended.
+	 */
+	private static BsonDocument recording(BsonDocument update, String run, RunEnd end) {
+		BsonDocument set = update.containsKey("$set") ? update.getDocument("$set").clone() : new BsonDocument();
+		set.append(run + "." + JobFields.OUTCOME, text(end.outcome().name()));
+		if (end.error() != null) {
+			set.append(run + "." + JobFields.ERROR, text(end.error()));
+		}
+		BsonDocument recording = update.clone();
+		recording.put("$set", set);
+		recording.put("$currentDate", RELEASED_NOW.clone().append(run + "." + JobFields.ENDED, BsonBoolean.TRUE));
+		return recording;
 	}
 
 	/**
@@ -238,7 +245,36 @@ final class OperatorStatements {
 	}
 
 	static boolean forceRelease(StoreRequest store, String name) {
-		return update(store, lock(name).append(LockDocument.HOLDER, IS_STRING), FORCE);
+		return forceRelease(store, name, FORCE);
+	}
+
+	/**
+	 * Remove the holder. A run that it has is recorded as ended by the same update, which
+	 * compares the holder with the one that was read.
+	 */
+	private static boolean forceRelease(StoreRequest store, String name, BsonDocument force) {
+		while (true) {
+			BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
+			String holder = (stored != null) ? LockDocument.readIfOurs(stored).map(LockDocument::holder).orElse(null)
+					: null;
+			if (stored == null || holder == null) {
+				return false;
+			}
+			BsonDocument filter = lock(name).append(LockDocument.HOLDER, text(holder));
+			BsonDocument update = force;
+			String run = JobRecord.pathOfRun(stored, holder);
+			if (run != null) {
+				filter.append(run + "." + JobFields.RUN_HOLDER, text(holder));
+				update = recording(force, run, RunEnd.forced(name));
+			}
+			if (update(store, filter, update)) {
+				return true;
+			}
+			if (store.isOver()) {
+				throw new QueryTimeoutException("The lock '" + name
+						+ "' changed hands each time it was about to be released by force. Try again");
+			}
+		}
 	}
 
 	/**
@@ -250,7 +286,7 @@ final class OperatorStatements {
 	 * @return whether there was something to end
 	 */
 	static boolean forceReleaseNow(StoreRequest store, String name, Supplier<BsonDocument> stillTaken) {
-		if (update(store, lock(name).append(LockDocument.HOLDER, IS_STRING), FORCE_NOW)) {
+		if (forceRelease(store, name, FORCE_NOW)) {
 			return true;
 		}
 		BsonDocument inMinimumHold = lock(name).append(LockDocument.HOLDER, IS_ABSENT);

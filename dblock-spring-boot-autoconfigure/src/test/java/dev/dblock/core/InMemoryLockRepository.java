@@ -271,11 +271,12 @@ final class InMemoryLockRepository implements LockRepository {
 	public boolean forceRelease(String name) {
 		return serve(Kind.FORCE, name, () -> {
 			Document document = this.documents.get(name);
-			boolean held = document != null && document.holder != null;
-			if (held) {
-				document.holder = null;
+			if (document == null || document.holder == null) {
+				return false;
 			}
-			return held;
+			document.endRunByForce(now());
+			document.holder = null;
+			return true;
 		});
 	}
 
@@ -286,6 +287,7 @@ final class InMemoryLockRepository implements LockRepository {
 			if (document == null || (document.holder == null && !document.isTaken(now()))) {
 				return false;
 			}
+			document.endRunByForce(now());
 			document.holder = null;
 			document.expiresAt = null;
 			document.releasedAt = now();
@@ -408,6 +410,13 @@ final class InMemoryLockRepository implements LockRepository {
 
 		StoredJob job(String id) {
 			return this.jobs.getOrDefault(id, StoredJob.EMPTY);
+		}
+
+		void endRunByForce(long now) {
+			String by = this.holder;
+			if (by != null) {
+				this.jobs.replaceAll((id, job) -> job.ended(by, RunEnd.forced(id), now));
+			}
 		}
 
 		JobDecision.LockState state(long now) {

@@ -4,6 +4,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 import dev.dblock.core.AcquireAnswer.Granted;
@@ -19,6 +23,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -356,17 +361,80 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	@Test
 	void aForcedReleaseIsNoCrash() {
 		Instant at = past(30);
+		Instant before = storeTime();
 		started(rerun(at));
 		locks().forceRelease("stock");
 		JobRefusal refusal = refused(rerun(at));
 		assertThat(refusal.reason()).isEqualTo(Reason.DONE);
-		assertThat(refusal.last().outcome()).isEqualTo(RunOutcome.LOST);
+		assertThat(refusal.last().outcome()).isEqualTo(RunOutcome.FAILED);
+		assertThat(refusal.last().error()).isEqualTo("The lock was released by force");
+		assertThat(refusal.last().endedAt()).isBetween(before, storeTime());
 		assertThat(refused(rerun(at.plusSeconds(1)))).as("the lease is not over").isNull();
 		expire("stock");
 		started(rerun(at.plusSeconds(1)));
 		locks().forceReleaseNow("stock");
 		assertRun(started(rerun(at.plusSeconds(2))).run(), at.plusSeconds(2), 1);
-		assertThat(runs()).extracting(JobRun::outcome).containsExactly(null, RunOutcome.LOST, RunOutcome.LOST);
+		assertThat(runs()).extracting(JobRun::outcome).containsExactly(null, RunOutcome.FAILED, RunOutcome.FAILED);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aForcedReleaseIsNoCrashWhateverTakesTheLockNext(boolean now) {
+		Instant at = past(30);
+		for (int next = 0; next < 3; next++) {
+			at = at.plusSeconds(10);
+			Started forced = started(rerun(at));
+			assertThat(now ? locks().forceReleaseNow("stock") : locks().forceRelease("stock")).isTrue();
+			expire("stock");
+			LeaseKey other = key("stock");
+			JobFiring firing = JobFiring.of("other", new Schedule.Planned(at), true);
+			assertThat((next == 0) ? acquire(other) : fire(other, firing)).isInstanceOf(Granted.class);
+			if (next == 2) {
+				locks().forceReleaseNow("stock");
+				assertThat(runs()).as("not the one of the other job").first().satisfies((run) -> {
+					assertThat(run.outcome()).isEqualTo(RunOutcome.FAILED);
+					assertThat(run.token()).isEqualTo(forced.run().token());
+				});
+			}
+			locks().release(other, Duration.ZERO, TIMEOUT);
+			assertThat(end(forced.key(), RunOutcome.SUCCEEDED, null)).isFalse();
+			assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
+			assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at.plusSeconds(1), 1);
+		}
+	}
+
+	@Test
+	void aForcedReleaseChangesNoRunThatEndedBefore() {
+		ended(skip(past(30)), RunOutcome.SUCCEEDED);
+		List<JobRun> ended = runs();
+		acquired("stock");
+		assertThat(locks().forceReleaseNow("stock")).isTrue();
+		assertThat(runs()).isEqualTo(ended);
+		assertThat(locks().forceReleaseNow("stock")).isFalse();
+		assertThat(runs()).isEqualTo(ended);
+	}
+
+	@Test
+	void aRunIsEndedEitherByItsReleaseOrByForce() throws Exception {
+		Instant at = past(30);
+		ExecutorService holder = Executors.newSingleThreadExecutor();
+		try {
+			for (int i = 0; i < 20; i++) {
+				Started run = started(rerun(at.plusSeconds(i)));
+				CyclicBarrier start = new CyclicBarrier(2);
+				Future<Boolean> released = holder.submit(() -> {
+					start.await();
+					return end(run.key(), RunOutcome.SUCCEEDED, null);
+				});
+				start.await();
+				boolean forced = locks().forceReleaseNow("stock");
+				assertThat(released.get()).isNotEqualTo(forced);
+				assertThat(runs().get(0).outcome()).isEqualTo(forced ? RunOutcome.FAILED : RunOutcome.SUCCEEDED);
+			}
+		}
+		finally {
+			holder.shutdown();
+		}
 	}
 
 	@Test

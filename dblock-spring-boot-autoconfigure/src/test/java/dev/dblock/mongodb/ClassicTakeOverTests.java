@@ -35,7 +35,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What others do between a classic acquire's look and its write, and between its writes.
+ * What others do between a classic acquire's look and its write, and between its writes;
+ * and between the look and the write of a forced release.
  */
 @MongoServerTest(kind = MongoServerKind.STANDALONE)
 class ClassicTakeOverTests implements CommandListener {
@@ -89,6 +90,23 @@ class ClassicTakeOverTests implements CommandListener {
 	private AcquireAnswer acquire() {
 		return this.locks
 			.acquire(LockRepositoryContract.request(LockRepositoryContract.key("stock"), Duration.ofMinutes(10)));
+	}
+
+	@Test
+	void aForcedReleaseEndsTheRunThatHasTheLockWhenItIsWritten() {
+		acquire();
+		Document run = new Document("planned", new Date(1000)).append("attempt", 1).append("holder", "next");
+		this.afterTheLook = () -> change(new Document("holder", "next").append("jobs.nightly.last", run));
+		assertThat(this.locks.forceReleaseNow("stock")).isTrue();
+		Document stored = this.documents.find().first();
+		assertThat(stored).doesNotContainKeys("holder", "expiresAt");
+		assertThat(stored.getEmbedded(List.of("jobs", "nightly", "last", "outcome"), String.class)).isEqualTo("FAILED");
+		this.looked.set(false);
+		this.afterTheLook = null;
+		acquire();
+		this.afterTheLook = () -> this.documents.updateOne(new Document("_id", "stock"),
+				new Document("$unset", new Document("holder", "")));
+		assertThat(this.locks.forceRelease("stock")).as("released meanwhile").isFalse();
 	}
 
 	private void change(Document fields) {

@@ -226,6 +226,29 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "jobs", "jobs.nightly", "jobs.nightly.last", "jobs.nightly.last.planned",
+			"jobs.nightly.last.holder", "jobs.nightly.last.outcome" })
+	void aForcedReleaseWhoseRecordWasChangedByHandReleasesTheLock(String field) {
+		for (Object value : Arrays.asList("text", List.of(1), null)) {
+			started(skip(past(30)));
+			set("stock", field, value);
+			assertThat(this.locks.forceReleaseNow("stock")).isTrue();
+			assertThat(stored("stock")).doesNotContainKeys("holder", "expiresAt").containsEntry("fencePending", true);
+			forget("stock");
+		}
+	}
+
+	@Test
+	void aForcedReleaseEndsARunWhoseJobIsStoredAsAHash() {
+		JobFiring firing = JobFiring.of("a.b", new Schedule.Planned(past(30)), true);
+		fire(key("stock"), firing);
+		this.locks.forceRelease("stock");
+		assertThat(this.locks.findJob("stock", "a.b").orElseThrow().runs()).extracting(JobRun::outcome)
+			.containsExactly(RunOutcome.FAILED);
+		assertThat(stored("stock").get("jobs", Document.class)).hasSize(1);
+	}
+
 	@Test
 	void aReleaseDoesNotCreateARecordWithoutAPlannedTime() {
 		Started run = started(skip(past(30)));
