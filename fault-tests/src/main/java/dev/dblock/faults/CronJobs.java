@@ -3,6 +3,7 @@ package dev.dblock.faults;
 import dev.dblock.DistributedLock;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.WhenCrashed;
+import dev.dblock.job.WhenMissed;
 
 import org.springframework.beans.factory.BeanRegistrar;
 import org.springframework.beans.factory.BeanRegistry;
@@ -22,6 +23,15 @@ final class CronJobs implements BeanRegistrar {
 	static final String RARE = "rare";
 
 	static final int RARE_SECONDS = 15;
+
+	/** A job that runs the latest planned time at which no instance was there. */
+	static final String CATCH_UP = SKIPPED + "catch-up";
+
+	/** The same without that. */
+	static final String NO_CATCH_UP = SKIPPED + "no-catch-up";
+
+	/** Three planned times in a row, and then a while without any. */
+	static final String IN_GROUPS = "0-2,20-22,40-42 * * * * *";
 
 	static final int LEASE_SECONDS = 3;
 
@@ -50,6 +60,8 @@ final class CronJobs implements BeanRegistrar {
 		}
 		registry.registerBean("rareJobs", Rare.class,
 				(job) -> job.supplier((context) -> new Rare(context.bean(JobRecords.class))));
+		registry.registerBean("missedJobs", Missed.class,
+				(job) -> job.supplier((context) -> new Missed(context.bean(JobRecords.class))));
 	}
 
 	/**
@@ -139,6 +151,32 @@ final class CronJobs implements BeanRegistrar {
 		@JobPolicy(whenCrashed = WhenCrashed.RERUN)
 		void repeated() throws InterruptedException {
 			this.records.work(REPEATED + RARE, RARE_MILLIS);
+		}
+
+	}
+
+	/**
+	 * Jobs whose planned times come while no instance is there.
+	 */
+	static class Missed {
+
+		private final JobRecords records;
+
+		Missed(JobRecords records) {
+			this.records = records;
+		}
+
+		@Scheduled(cron = IN_GROUPS)
+		@DistributedLock(name = CATCH_UP, leaseSeconds = LEASE_SECONDS)
+		@JobPolicy(whenMissed = WhenMissed.RUN)
+		void caughtUp() throws InterruptedException {
+			this.records.work(CATCH_UP, SHORT_MILLIS);
+		}
+
+		@Scheduled(cron = IN_GROUPS)
+		@DistributedLock(name = NO_CATCH_UP, leaseSeconds = LEASE_SECONDS)
+		void skipped() throws InterruptedException {
+			this.records.work(NO_CATCH_UP, SHORT_MILLIS);
 		}
 
 	}

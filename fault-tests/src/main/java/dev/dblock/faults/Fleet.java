@@ -1,6 +1,7 @@
 package dev.dblock.faults;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -22,6 +23,8 @@ final class Fleet implements AutoCloseable {
 	 * The worker whose clock can be set, if any can. Reading such a clock is expensive.
 	 */
 	static final int WITH_CLOCK = 1;
+
+	private static final Duration START_LIMIT = Duration.ofMinutes(5);
 
 	private static final int STOP_SECONDS = 120;
 
@@ -108,6 +111,21 @@ final class Fleet implements AutoCloseable {
 	boolean isWorking(int worker) {
 		return hasBegun(
 				lives().stream().filter((life) -> life.worker == worker).reduce((one, next) -> next).orElseThrow());
+	}
+
+	/**
+	 * Wait until all workers have begun to work.
+	 */
+	void awaitWorking() throws InterruptedException {
+		long end = System.nanoTime() + START_LIMIT.toNanos();
+		for (int worker : numbers()) {
+			while (!isWorking(worker)) {
+				if (!worker(worker).isAlive() || System.nanoTime() > end) {
+					throw new IllegalStateException("worker " + worker + " does not work; its log says why");
+				}
+				Thread.sleep(50);
+			}
+		}
 	}
 
 	/**

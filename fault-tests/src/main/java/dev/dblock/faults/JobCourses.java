@@ -2,13 +2,18 @@ package dev.dblock.faults;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 
 import dev.dblock.faults.FaultRun.Course;
 import dev.dblock.faults.JobEvent.What;
 import dev.dblock.faults.Network.Disturbance;
 import dev.dblock.testing.Cluster;
+
+import org.springframework.scheduling.support.CronExpression;
 
 /**
  * What happens while jobs run.
@@ -17,11 +22,24 @@ final class JobCourses {
 
 	static final String KILLED = "worker killed";
 
+	static final String ALL_DOWN = "all workers down";
+
 	private static final String STOPPED = "worker stopped";
 
 	private static final Duration SEARCH = Duration.ofSeconds(2);
 
 	private static final int OUTAGE_MILLIS = 10_000;
+
+	/** So many planned times come while no instance is there. */
+	private static final int MISSED = 3;
+
+	/** A request that was granted when the last worker died is for a time before that. */
+	private static final Duration GRANTED_EARLY = Duration.ofSeconds(1);
+
+	/** More than the clock of a server is off. */
+	private static final Duration AFTER_MISSED = Duration.ofMillis(300);
+
+	private static final Duration RUN_SEARCH = Duration.ofSeconds(30);
 
 	/** A run of a periodic job is over for so long when its worker is killed. */
 	private static final int LEAST_IDLE_MILLIS = 200;
@@ -63,8 +81,12 @@ final class JobCourses {
 		});
 	}
 
+	static Course downtimes(long seconds) {
+		return repeat(seconds, 6000, (world, count) -> allDown(world));
+	}
+
 	/**
-	 * Each once, in about half a minute.
+	 * Each once, in about a minute.
 	 */
 	static Course eachOnce() {
 		return (world) -> {
@@ -75,6 +97,7 @@ final class JobCourses {
 			world.sleep(2000);
 			serversAway(world);
 			world.sleep(5000);
+			allDown(world);
 		};
 	}
 
@@ -130,6 +153,39 @@ final class JobCourses {
 		finally {
 			world.fleet().numbers().forEach(world.network()::healWorker);
 			world.log().add(kind, 0, begin);
+		}
+	}
+
+	/**
+	 * All workers are killed and started again at once, after three planned times.
+	 */
+	private static void allDown(World world) throws InterruptedException, IOException {
+		awaitRun(world, Long.MIN_VALUE);
+		List<Integer> workers = world.fleet().numbers();
+		workers.forEach(world.fleet()::kill);
+		long begin = System.nanoTime();
+		try {
+			ZonedDateTime from = ZonedDateTime.now(ZoneOffset.UTC).plus(GRANTED_EARLY);
+			ZonedDateTime last = from;
+			for (int i = 0; i < MISSED; i++) {
+				last = Objects.requireNonNull(CronExpression.parse(CronJobs.IN_GROUPS).next(last));
+			}
+			world.sleep(Duration.between(ZonedDateTime.now(ZoneOffset.UTC), last.plus(AFTER_MISSED)).toMillis());
+			workers.forEach(world.fleet()::start);
+			world.fleet().awaitWorking();
+		}
+		finally {
+			world.log().add(ALL_DOWN, 0, begin);
+		}
+		awaitRun(world, begin);
+	}
+
+	private static void awaitRun(World world, long after) throws InterruptedException, IOException {
+		long end = System.nanoTime() + RUN_SEARCH.toNanos();
+		while (System.nanoTime() < end && JobRecords.read(world.fleet().folder())
+			.stream()
+			.noneMatch((event) -> event.job().equals(CronJobs.CATCH_UP) && event.nanos() > after)) {
+			world.sleep(200);
 		}
 	}
 

@@ -36,6 +36,11 @@ record JobEvent(What what, int worker, int life, String job, long planned, int a
 	 */
 	enum What {
 
+		/**
+		 * Its application is about to schedule its jobs; {@code started} is its own
+		 * clock.
+		 */
+		STARTING,
 		/** Its application has started. */
 		READY,
 		/** The method was called. */

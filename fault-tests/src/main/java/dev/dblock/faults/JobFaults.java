@@ -2,7 +2,6 @@ package dev.dblock.faults;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -23,8 +22,6 @@ import dev.dblock.testing.Cluster;
  * workers and a database of its own, on the same servers.
  */
 final class JobFaults {
-
-	private static final Duration START_LIMIT = Duration.ofMinutes(5);
 
 	private static final long ROUND_SECONDS = 100;
 
@@ -75,6 +72,7 @@ final class JobFaults {
 					new JobRound("pauses", "cron", JobRound.APART, JobCourses.stops(seconds)),
 					new JobRound("elections", "cron", JobRound.CLOSE, JobCourses.elections(seconds)),
 					new JobRound("outages", "cron", JobRound.APART, JobCourses.outages(seconds)),
+					new JobRound("downtimes", "cron", JobRound.CLOSE, JobCourses.downtimes(seconds)),
 					new JobRound("periods", "periodic", JobRound.CLOSE.subList(0, PERIODIC_WORKERS),
 							JobCourses.killsOfLast(periodic)),
 					new JobRound("shedlock", "shedlock", JobRound.CLOSE, JobCourses.quiet(shedlock)))
@@ -126,7 +124,7 @@ final class JobFaults {
 					PrimaryProbe probe = new PrimaryProbe(cluster.uri(), database, world.log());
 					Standstills standstills = Standstills.watch(world.log())) {
 				IntStream.rangeClosed(1, round.workers()).forEach(fleet::start);
-				awaitReady(fleet);
+				fleet.awaitWorking();
 				world.sleep(WARM_UP_MILLIS);
 				long from = System.nanoTime();
 				round.course().run(world);
@@ -147,18 +145,6 @@ final class JobFaults {
 			.boxed()
 			.flatMap((number) -> Stream.of(CronJobs.SKIPPED + number, CronJobs.REPEATED + number))
 			.toList();
-	}
-
-	private static void awaitReady(Fleet fleet) throws InterruptedException {
-		long end = System.nanoTime() + START_LIMIT.toNanos();
-		for (int worker : fleet.numbers()) {
-			while (!fleet.isWorking(worker)) {
-				if (!fleet.worker(worker).isAlive() || System.nanoTime() > end) {
-					throw new IllegalStateException("worker " + worker + " does not work; its log says why");
-				}
-				Thread.sleep(50);
-			}
-		}
 	}
 
 	private boolean judge(JobRound round, JobHistory history) {

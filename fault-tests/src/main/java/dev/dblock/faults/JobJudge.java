@@ -17,9 +17,9 @@ import dev.dblock.core.JobDecision;
 final class JobJudge {
 
 	/** How long a request to a server that is away can take, and a firing after it. */
-	private static final Duration RECOVERY = Duration.ofSeconds(10);
+	static final Duration RECOVERY = Duration.ofSeconds(10);
 
-	private static final Duration BEFORE = Duration.ofSeconds(1);
+	static final Duration BEFORE = Duration.ofSeconds(1);
 
 	/** What a repetition may take after the lease of a crashed run. */
 	private static final Duration REPETITION = Duration.ofSeconds(1);
@@ -45,6 +45,12 @@ final class JobJudge {
 	}
 
 	List<Finding> findings() {
+		List<Finding> findings = new ArrayList<>(ofRuns());
+		findings.addAll(new DowntimeJudge(this.history, this.runs).findings());
+		return findings;
+	}
+
+	private List<Finding> ofRuns() {
 		return List.of(Finding.rule("planned times with SKIP that were run twice", runTwice()),
 				Finding.rule("attempts that were run twice", attemptsRunTwice()),
 				Finding.rule("planned times with RERUN that were repeated although they were finished", repeated()),
@@ -204,7 +210,7 @@ final class JobJudge {
 			long nanos = this.history.nanosOf(time);
 			boolean seen = planned.getOrDefault(time, List.of()).stream().anyMatch((run) -> !run.isAbandoned());
 			boolean disturbed = isDisturbed(nanos - BEFORE.toNanos(), nanos + BEFORE.toNanos());
-			if (!seen && disturbed != undisturbed && !isOverlapped(ofJob, time)) {
+			if (!seen && disturbed != undisturbed && !isDown(nanos) && !isOverlapped(ofJob, time)) {
 				cases.add(job + " at " + Instant.ofEpochMilli(time) + around(ofJob, time).stream()
 					.map((run) -> "\n" + Instant.ofEpochMilli(run.planned()) + ": " + run.describe(this.history))
 					.collect(Collectors.joining()) + circumstances(time));
@@ -240,6 +246,16 @@ final class JobJudge {
 	private boolean isJudged(long planned) {
 		long nanos = this.history.nanosOf(planned);
 		return nanos >= this.history.judged().from() && nanos < this.history.judged().to();
+	}
+
+	/**
+	 * Whether no instance was there, which is judged by itself.
+	 */
+	private boolean isDown(long nanos) {
+		return this.history.windows()
+			.stream()
+			.anyMatch((window) -> window.kind().equals(JobCourses.ALL_DOWN)
+					&& window.overlaps(nanos - BEFORE.toNanos(), nanos + BEFORE.toNanos()));
 	}
 
 	private boolean isDisturbed(long fromNanos, long toNanos) {

@@ -19,6 +19,11 @@ import dev.dblock.LockListener;
 import dev.dblock.faults.JobEvent.What;
 import dev.dblock.job.JobRun;
 
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
 /**
  * What one process did for its jobs: a file to which each event is appended by a write of
  * its own, so that a killed process leaves all of them.
@@ -46,6 +51,15 @@ final class JobRecords implements LockListener {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * The application is about to schedule its jobs.
+	 */
+	@EventListener(ContextRefreshedEvent.class)
+	@Order(Ordered.HIGHEST_PRECEDENCE)
+	void starting() {
+		add(What.STARTING, "-", 0, 0, System.currentTimeMillis(), 0);
 	}
 
 	/**

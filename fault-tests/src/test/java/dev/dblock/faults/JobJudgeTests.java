@@ -3,7 +3,9 @@ package dev.dblock.faults;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import dev.dblock.faults.JobEvent.What;
 import org.junit.jupiter.api.Test;
@@ -22,6 +24,16 @@ class JobJudgeTests {
 	private static final int SECONDS = 60;
 
 	private static final int CRASHED_AT = 20;
+
+	/** From when to when no instance is there; planned times are at 20, 21 and 22 s. */
+	private static final int DOWN_AT = 16;
+
+	private static final int UP_AT = 26;
+
+	private static final String WRONG = "missed planned times that were run with SKIP, or with RUN and were not the latest";
+
+	private static final String MISSING = "latest missed planned times that were not run with RUN within 10 s of the first"
+			+ " instance";
 
 	private final List<JobEvent> events = new ArrayList<>();
 
@@ -76,7 +88,22 @@ class JobJudgeTests {
 		this.windows.add(new Window(JobCourses.KILLED, 1, nanos(planned + 200), nanos(planned + 9000)));
 	}
 
+	/** No job runs at {@link #DOWN_AT} or later, but before {@link #UP_AT}. */
+	private void allDown() {
+		start(1, 900, 900);
+		runAll(IntStream.rangeClosed(DOWN_AT, UP_AT).toArray());
+		run(2, CronJobs.CATCH_UP, 2000, 1, 2005);
+		this.windows.add(new Window(JobCourses.ALL_DOWN, 0, nanos(DOWN_AT * 1000L), nanos(UP_AT * 1000L + 500)));
+		start(1, UP_AT * 1000L - 100, UP_AT * 1000L - 100);
+		this.events.add(new JobEvent(What.READY, 1, 2, "-", 0, 0, 0, 0, nanos(UP_AT * 1000L)));
+	}
+
+	private void start(int worker, long millis, long ownClock) {
+		this.events.add(new JobEvent(What.STARTING, worker, 1, "-", 0, 0, ownClock, 0, nanos(millis)));
+	}
+
 	private List<String> broken() {
+		this.events.sort(Comparator.comparing(JobEvent::nanos));
 		JobHistory history = new JobHistory(this.events, this.recorded, this.windows, List.of(), List.of(SKIP, RERUN),
 				new Span(nanos(2500), nanos(SECONDS * 1000L)), 0);
 		return new JobJudge(history).findings()
@@ -181,6 +208,84 @@ class JobJudgeTests {
 		run(1, SKIP, 30_000, 1, 29_740);
 		run(1, RERUN, 30_000, 1, 29_760);
 		assertThat(broken()).containsExactly("runs that began more than 250 ms before their planned time");
+	}
+
+	@Test
+	void latestMissedPlannedTimeThatIsRunOncePasses() {
+		allDown();
+		run(1, CronJobs.CATCH_UP, 22_000, 1, 26_100);
+		assertThat(broken()).isEmpty();
+	}
+
+	@Test
+	void latestMissedPlannedTimeThatIsNotRunIsFound() {
+		allDown();
+		assertThat(broken()).containsExactly(MISSING);
+	}
+
+	@Test
+	void latestMissedPlannedTimeThatIsRunLateIsFound() {
+		allDown();
+		run(1, CronJobs.CATCH_UP, 22_000, 1, 36_200);
+		assertThat(broken()).containsExactly(MISSING);
+		this.windows.add(new Window("machine stood still", 0, nanos(30_000), nanos(32_000)));
+		assertThat(broken()).isEmpty();
+	}
+
+	@Test
+	void latestMissedPlannedTimeThatIsRunTwiceIsFound() {
+		allDown();
+		run(1, CronJobs.CATCH_UP, 22_000, 1, 26_100);
+		run(2, CronJobs.CATCH_UP, 22_000, 1, 27_100);
+		assertThat(broken()).containsExactly("planned times with SKIP that were run twice",
+				"attempts that were run twice");
+	}
+
+	@Test
+	void runOfAnEarlierMissedPlannedTimeIsFound() {
+		allDown();
+		run(1, CronJobs.CATCH_UP, 21_000, 1, 26_100);
+		assertThat(broken()).containsExactly(WRONG, MISSING);
+		run(1, CronJobs.CATCH_UP, 22_000, 1, 26_200);
+		assertThat(broken()).containsExactly(WRONG);
+	}
+
+	@Test
+	void runOfAMissedPlannedTimeThatIsToBeSkippedIsFound() {
+		allDown();
+		run(1, CronJobs.CATCH_UP, 22_000, 1, 26_100);
+		run(2, CronJobs.NO_CATCH_UP, 22_000, 1, 26_100);
+		assertThat(broken()).containsExactly(WRONG);
+	}
+
+	@Test
+	void plannedTimeThatComesWhileTheFirstInstanceStartsCanBeTheLatest() {
+		allDown();
+		this.events.replaceAll((event) -> (event.what() == What.READY && event.nanos() > nanos(DOWN_AT * 1000L))
+				? new JobEvent(What.READY, 1, 2, "-", 0, 0, 0, 0, nanos(39_500)) : event);
+		run(1, CronJobs.CATCH_UP, 40_000, 1, 40_005);
+		assertThat(broken()).isEmpty();
+	}
+
+	@Test
+	void runOfAPlannedTimeBeforeTheFirstStartIsFound() {
+		runAll();
+		start(1, 45_000, 45_000);
+		assertThat(broken()).containsExactly("planned times before the first start that were run");
+		this.events.clear();
+		this.recorded.clear();
+		runAll();
+		start(1, 900, 900);
+		run(1, CronJobs.CATCH_UP, -18_000, 1, 1000);
+		assertThat(broken()).containsExactly("planned times before the first start that were run");
+	}
+
+	@Test
+	void instanceWhoseClockIsBehindStartsByThat() {
+		runAll();
+		start(1, 900, 900 - 600_000);
+		run(1, CronJobs.CATCH_UP, -580_000, 1, 1000);
+		assertThat(broken()).isEmpty();
 	}
 
 }
