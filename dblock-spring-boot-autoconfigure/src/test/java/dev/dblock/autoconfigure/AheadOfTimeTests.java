@@ -8,13 +8,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import javax.tools.ToolProvider;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.LockContext;
 import dev.dblock.LockEngine;
 import dev.dblock.interceptor.InvalidLockDeclarationException;
+import dev.dblock.job.JobPolicy;
+import dev.dblock.job.JobRun;
 import jakarta.annotation.PostConstruct;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -37,6 +42,10 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.javapoet.ClassName;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.SchedulingConfigurer;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -61,6 +70,14 @@ class AheadOfTimeTests {
 		String initializer = process(processed, Application.class);
 		compile();
 		assertThat(run(initializer, run)).isEqualTo(engine + ", locked: true");
+	}
+
+	@Test
+	void jobRunsForItsPlannedTimesUnderItsPolicy() throws Exception {
+		String initializer = process("dblock.mode=mongodb", Application.class, Scheduling.class);
+		compile();
+		assertThat(run(initializer, "dblock.mode=local")).asString()
+			.endsWith("locked: true, run of the-job in own scheduler1");
 	}
 
 	@Test
@@ -145,8 +162,13 @@ class AheadOfTimeTests {
 				return "%s %s MongoDB, locked: %s".formatted(
 						context.getBean(LockEngine.class).getClass().getSimpleName(),
 						context.getBeanFactory().containsSingleton("lockRepository") ? "on" : "without",
-						AopUtils.isAopProxy(context.getBean("job")));
+						AopUtils.isAopProxy(context.getBean("job"))) + job(context);
 			}
+		}
+
+		private static String job(GenericApplicationContext context) throws Exception {
+			ScheduledJob job = context.getBeanProvider(ScheduledJob.class).getIfAvailable();
+			return (job != null) ? ", " + job.first().get(120, TimeUnit.SECONDS) : "";
 		}
 
 	}
@@ -186,6 +208,51 @@ class AheadOfTimeTests {
 
 		@DistributedLock("job")
 		public void run() {
+		}
+
+	}
+
+	/**
+	 * The scheduler is set by a configurer that has no order, as that of dblock.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@EnableScheduling
+	@ImportAutoConfiguration(DblockJobsAutoConfiguration.class)
+	static class Scheduling {
+
+		@Bean
+		ThreadPoolTaskScheduler scheduler() {
+			ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
+			scheduler.setThreadNamePrefix("own scheduler");
+			return scheduler;
+		}
+
+		@Bean
+		SchedulingConfigurer ownScheduler(ThreadPoolTaskScheduler scheduler) {
+			return (registrar) -> registrar.setTaskScheduler(scheduler);
+		}
+
+		@Bean
+		ScheduledJob scheduledJob() {
+			return new ScheduledJob();
+		}
+
+	}
+
+	static class ScheduledJob {
+
+		private final CompletableFuture<String> first = new CompletableFuture<>();
+
+		public CompletableFuture<String> first() {
+			return this.first;
+		}
+
+		@Scheduled(fixedDelay = 100)
+		@DistributedLock("scheduled-job")
+		@JobPolicy(id = "the-job")
+		void run() {
+			this.first.complete("run of " + LockContext.run().map(JobRun::jobId).orElse("no job") + " in "
+					+ Thread.currentThread().getName());
 		}
 
 	}

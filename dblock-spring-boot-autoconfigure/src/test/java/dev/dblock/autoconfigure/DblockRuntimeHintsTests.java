@@ -7,7 +7,14 @@ import java.util.List;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockInfo;
 import dev.dblock.actuate.DblockEndpoint;
+import dev.dblock.actuate.DblockJobsEndpoint;
 import dev.dblock.actuate.ForcedRelease;
+import dev.dblock.actuate.JobChange;
+import dev.dblock.job.JobInfo;
+import dev.dblock.job.JobPolicy;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.JobSchedule;
+import dev.dblock.job.WhenMissed;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 
@@ -21,6 +28,7 @@ import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.boot.mongodb.autoconfigure.MongoClientSettingsBuilderCustomizer;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.http.HttpEntity;
+import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.web.context.request.async.DeferredResult;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -159,6 +167,21 @@ class DblockRuntimeHintsTests {
 		}
 	}
 
+	@Test
+	void whatTheEndpointOfJobsAnswersIsKept() {
+		declared(DblockJobsEndpoint.class);
+		for (Class<?> type : List.of(DblockJobsEndpoint.Jobs.class, JobInfo.class, JobSchedule.class, JobRun.class,
+				JobChange.class)) {
+			assertThat(this.reflection.onType(type)).as(type.getName()).accepts(this.hints);
+		}
+	}
+
+	@Test
+	void methodOfAJobIsKept() throws NoSuchMethodException {
+		declared(Job.class);
+		assertThat(this.reflection.onMethodInvocation(Job.class.getDeclaredMethod("run"))).accepts(this.hints);
+	}
+
 	private void declared(Class<?> type) {
 		new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(this.hints, type);
 	}
@@ -178,6 +201,16 @@ class DblockRuntimeHintsTests {
 
 		@DistributedLock("order-#{#order.customer.id}")
 		public void settle(Order order) {
+		}
+
+	}
+
+	static class Job {
+
+		@Scheduled(cron = "0 0 2 * * *")
+		@DistributedLock("job")
+		@JobPolicy(whenMissed = WhenMissed.RUN)
+		void run() {
 		}
 
 	}

@@ -65,9 +65,10 @@ class AheadOfTimeIT {
 	}
 
 	@Test
-	void jobRunsUnderItsLock() {
+	void jobRunsUnderItsLockForAPlannedTime() {
 		awaitLogged("Starting AOT-processed SampleApplication");
-		awaitLogged("HOLDS +(\\S+) \\(token \\d+\\)(?s:.*)RELEASES +\\1");
+		awaitLogged("HOLDS +invoice-run \\(token \\d+\\)(?s:.*)WORKS +on the invoice run of \\S+Z, attempt 1"
+				+ "(?s:.*)RELEASES +invoice-run");
 	}
 
 	private void awaitLogged(String pattern) {
