@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 import org.bson.BsonArray;
 import org.bson.BsonDateTime;
@@ -11,6 +12,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
 import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 
 /**
  * The words of which statements are put together.
@@ -42,6 +45,15 @@ final class BsonParts {
 	}
 
 	/**
+	 * A part that is the same in each request, encoded once.
+	 * @param part the part, which cannot be changed any more
+	 * @return the part
+	 */
+	static BsonDocument encoded(BsonDocument part) {
+		return new RawBsonDocument(part, new BsonDocumentCodec());
+	}
+
+	/**
 	 * A text that is read as an expression: a field path or a variable. Never for what
 	 * comes from a caller.
 	 * @param expression the expression
@@ -60,6 +72,16 @@ final class BsonParts {
 	static BsonValue literal(String text) {
 		BsonString value = new BsonString(text);
 		return text.startsWith("$") ? new BsonDocument("$literal", value) : value;
+	}
+
+	/**
+	 * An array of texts that stand for themselves. A server reads it as one expression,
+	 * in place of one for each text.
+	 * @param texts the texts
+	 * @return the expression
+	 */
+	static BsonDocument literals(String... texts) {
+		return new BsonDocument("$literal", new BsonArray(Stream.of(texts).map(BsonString::new).toList()));
 	}
 
 	static BsonString text(String text) {

@@ -19,6 +19,7 @@ import org.bson.BsonValue;
 import static dev.dblock.mongodb.BsonParts.date;
 import static dev.dblock.mongodb.BsonParts.doc;
 import static dev.dblock.mongodb.BsonParts.literal;
+import static dev.dblock.mongodb.BsonParts.literals;
 import static dev.dblock.mongodb.BsonParts.number;
 import static dev.dblock.mongodb.BsonParts.ref;
 import static dev.dblock.mongodb.BsonParts.text;
@@ -49,7 +50,7 @@ final class JobExpressions {
 
 	private static final BsonInt32 FIRST = new BsonInt32(1);
 
-	private static final BsonArray DATE_OR_MISSING = new BsonArray(List.of(text("date"), text("missing")));
+	private static final BsonDocument DATE_OR_MISSING = literals("date", "missing");
 
 	private final AcquireRequest request;
 
@@ -139,7 +140,7 @@ final class JobExpressions {
 				branch(doc("$or", doc("$not", isPresent(this.planned)), isFarAhead()), attempt(firstPlanned(), FIRST)));
 		branches.add(branch(SAME, sameAttempt()));
 		if (this.firing.rerun()) {
-			BsonArray crashes = new BsonArray(List.of(text(RunOutcome.CRASHED.name()), text(RunOutcome.LOST.name())));
+			BsonDocument crashes = literals(RunOutcome.CRASHED.name(), RunOutcome.LOST.name());
 			BsonDocument crashed = doc("$and", doc("$in", END, crashes),
 					doc("$lt", this.attempt, new BsonInt32(JobDecision.MOST_ATTEMPTS)));
 			branches.add(branch(crashed, attempt(this.planned, doc("$add", this.attempt, FIRST))));

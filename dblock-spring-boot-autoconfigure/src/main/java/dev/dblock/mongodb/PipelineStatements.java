@@ -4,7 +4,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 import com.mongodb.MongoException;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
@@ -18,6 +17,7 @@ import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonNull;
 import org.bson.BsonObjectId;
 import org.bson.BsonString;
 import org.bson.BsonValue;
@@ -25,7 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 import static dev.dblock.mongodb.BsonParts.anyOf;
 import static dev.dblock.mongodb.BsonParts.doc;
+import static dev.dblock.mongodb.BsonParts.encoded;
 import static dev.dblock.mongodb.BsonParts.literal;
+import static dev.dblock.mongodb.BsonParts.literals;
 import static dev.dblock.mongodb.BsonParts.number;
 import static dev.dblock.mongodb.BsonParts.ref;
 import static dev.dblock.mongodb.BsonParts.text;
@@ -51,23 +53,29 @@ final class PipelineStatements implements Statements {
 
 	/** What is missing comes before every date. */
 	private static final BsonDocument OURS_AND_FREE = doc("$and", doc("$lte", EXPIRES_AT, NOW),
-			doc("$in", doc("$type", EXPIRES_AT), array("date", "missing")), hasType(TOKEN, "long"),
-			doc("$lte", TOKEN, number(LockDocument.LARGEST_TOKEN)), hasType(ref("$leaseMillis"), "long"),
-			hasType(ref("$acquiredAt"), "date"), doc("$in", doc("$type", ref("$holder")), array("string", "missing")));
+			doc("$eq", new BsonArray(List.of(type(TOKEN), type(ref("$leaseMillis")), type(ref("$acquiredAt")))),
+					literals("long", "long", "date")),
+			doc("$lte", TOKEN, number(LockDocument.LARGEST_TOKEN)),
+			doc("$in", type(EXPIRES_AT), literals("date", "missing")),
+			doc("$in", type(ref("$holder")), literals("string", "missing")));
 
 	// In the order of how often it is so: to look at the whole document costs the server
 	// most.
-	private static final BsonDocument FREE = doc("$or", OURS_AND_FREE, NOTHING_THERE);
+	private static final BsonDocument FREE = encoded(doc("$or", OURS_AND_FREE, NOTHING_THERE));
 
-	private static final BsonDocument FIRST_TOKEN_OF_NOW = doc("$multiply", doc("$toLong", NOW),
-			number(LockDocument.TOKENS_PER_MILLI));
+	private static final BsonDocument FIRST_TOKEN_OF_NOW = encoded(
+			doc("$multiply", doc("$toLong", NOW), number(LockDocument.TOKENS_PER_MILLI)));
 
-	private static final BsonDocument DATE_OF_TOKEN = doc("$toDate",
-			doc("$divide", TOKEN, number(LockDocument.TOKENS_PER_MILLI)));
+	private static final BsonDocument DATE_OF_TOKEN = encoded(
+			doc("$toDate", doc("$divide", TOKEN, number(LockDocument.TOKENS_PER_MILLI))));
 
-	/** Left out in a new document, by which a grant tells that it has created it. */
-	private static final BsonDocument NEXT_FENCE_PENDING = doc("$cond", hasType(TOKEN, "missing"), ref("$$REMOVE"),
-			doc("$or", hasType(ref("$holder"), "string"), doc("$eq", ref("$fencePending"), BsonBoolean.TRUE)));
+	/**
+	 * Left out in a new document, by which a grant tells that it has created it. Only for
+	 * what is free, where token and holder are missing or of their types.
+	 */
+	private static final BsonDocument NEXT_FENCE_PENDING = encoded(
+			doc("$cond", doc("$lte", TOKEN, BsonNull.VALUE), ref("$$REMOVE"), doc("$or",
+					doc("$gt", ref("$holder"), BsonNull.VALUE), doc("$eq", ref("$fencePending"), BsonBoolean.TRUE))));
 
 	private static final BsonDocument FENCE_IS_RAISED = doc("$set", doc(LockDocument.FENCE_PENDING,
 			doc("$cond", doc("$eq", ref("$fencePending"), BsonBoolean.TRUE), BsonBoolean.FALSE, ref("$fencePending"))));
@@ -75,6 +83,8 @@ final class PipelineStatements implements Statements {
 	private static final BsonDocument NOT_EXPIRED = doc("$expr", doc("$gt", EXPIRES_AT, NOW));
 
 	private static final BsonDocument PROJECTION = projection();
+
+	private static final BsonDocument ENCODED_PROJECTION = encoded(PROJECTION);
 
 	private static final BsonDocument MAJORITY = doc("w", text("majority"));
 
@@ -120,7 +130,7 @@ final class PipelineStatements implements Statements {
 
 	private BsonDocument take(StoreRequest store, AcquireRequest request) {
 		BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));
-		BsonDocument projection = PROJECTION;
+		BsonDocument projection = ENCODED_PROJECTION;
 		BsonDocument replacement;
 		if (request.firing() == null) {
 			BsonDocument granted = doc("$mergeObjects", ref("$$ROOT"), grant(request));
@@ -169,8 +179,7 @@ final class PipelineStatements implements Statements {
 	private BsonDocument grant(AcquireRequest request) {
 		long lease = LeaseTimes.millis(request.lease());
 		BsonDocument free = doc("$add", NOW, number(this.times.untilFree(lease)));
-		return new BsonDocument(LockDocument.ID, ref("$_id"))
-			.append(LockDocument.HOLDER, literal(request.key().holder()))
+		return new BsonDocument(LockDocument.HOLDER, literal(request.key().holder()))
 			.append(LockDocument.ACQUIRER, literal(request.acquirer()))
 			.append(LockDocument.THREAD, literal(request.thread()))
 			.append(LockDocument.WHY, literal(request.why()))
@@ -209,7 +218,8 @@ final class PipelineStatements implements Statements {
 
 	// The last token of the next block; an absent one counts as none.
 	private static BsonDocument lastToken(int tokens) {
-		return doc("$max", doc("$add", TOKEN, number(tokens)), doc("$add", FIRST_TOKEN_OF_NOW, number(tokens - 1)));
+		BsonDocument ofNow = (tokens == 1) ? FIRST_TOKEN_OF_NOW : doc("$add", FIRST_TOKEN_OF_NOW, number(tokens - 1));
+		return doc("$max", doc("$add", TOKEN, number(tokens)), ofNow);
 	}
 
 	@Override
@@ -331,11 +341,11 @@ final class PipelineStatements implements Statements {
 	}
 
 	private static BsonDocument hasType(BsonValue expression, String type) {
-		return doc("$eq", doc("$type", expression), text(type));
+		return doc("$eq", type(expression), text(type));
 	}
 
-	private static BsonArray array(String... texts) {
-		return new BsonArray(Stream.of(texts).map(BsonString::new).toList());
+	private static BsonDocument type(BsonValue expression) {
+		return doc("$type", expression);
 	}
 
 	// Only our own fields: what else is stored under a name may be large, or be called
