@@ -10,6 +10,7 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.RunOutcome;
 import org.bson.BsonArray;
+import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonNull;
@@ -50,6 +51,11 @@ final class JobExpressions {
 
 	private static final BsonInt32 FIRST = new BsonInt32(1);
 
+	/** What comes before it is no date. */
+	private static final BsonDateTime EARLIEST_DATE = date(Long.MIN_VALUE);
+
+	private static final BsonDocument ENDED = literals(RunOutcome.SUCCEEDED.name(), RunOutcome.FAILED.name());
+
 	private static final BsonDocument DATE_OR_MISSING = literals("date", "missing");
 
 	private final AcquireRequest request;
@@ -87,24 +93,43 @@ final class JobExpressions {
 	 * @return the expression
 	 */
 	BsonDocument replacement(BsonDocument free, BsonDocument grant) {
-		BsonDocument replacement;
-		if (this.firing.schedule() instanceof Schedule.Planned asked && !this.firing.rerun()) {
-			// The usual case, in few words: a server takes longer to read than to decide
-			BsonDocument attempt = doc("$cond", doc("$eq", this.planned, at(asked)), this.attempt, FIRST);
-			replacement = replacement(doc("$and", free, isDue(asked)), grant, at(asked), attempt);
-		}
-		else {
-			BsonDocument isDue = doc("$and", free, doc("$ne", DUE, BsonNull.VALUE));
-			replacement = let(doc("due", due()),
-					replacement(isDue, grant, ref("$$due." + JobFields.PLANNED), ref("$$due." + JobFields.ATTEMPT)));
-		}
-		return let(doc("same", isSame()).append("end", end()), replacement);
+		BsonDocument isDue = doc("$and", free, doc("$ne", DUE, BsonNull.VALUE));
+		BsonDocument again = doc("$cond", SAME, END, ref("$$REMOVE"));
+		BsonDocument run = run(ref("$$due." + JobFields.PLANNED), ref("$$due." + JobFields.ATTEMPT))
+			.append(JobFields.AGAIN, again);
+		return let(doc("same", isSame()).append("end", end()),
+				let(doc("due", due()), replacement(isDue, grant, run, moved())));
 	}
 
-	private BsonDocument replacement(BsonDocument isDue, BsonDocument grant, BsonValue planned, BsonValue attempt) {
+	/**
+	 * The document after the request in the usual case: there was no run yet, or another
+	 * firing's run recorded its end, and a later planned time is asked for. A firing that
+	 * is due in another case is refused. A server takes longer to read an expression than
+	 * to decide by it, so this one says no more than it must.
+	 * @param asked the schedule of the firing
+	 * @param free whether the lock is free
+	 * @param grant the fields that a grant sets, without the run record
+	 * @return the expression
+	 */
+	BsonDocument usualReplacement(Schedule.Planned asked, BsonDocument free, BsonDocument grant) {
+		BsonDocument none = doc("$lte", this.last, BsonNull.VALUE);
+		BsonDocument ended = doc("$and", doc("$gt", this.planned, EARLIEST_DATE), doc("$in", this.outcome, ENDED),
+				doc("$ne", last(JobFields.FIRING), literal(this.firing.id())));
+		BsonDocument isDue = doc("$and", free, doc("$lt", this.planned, at(asked)), doc("$or", ended, none),
+				doc("$lte", path(JobFields.PAUSED), BsonNull.VALUE), doc("$lte", earliest(asked), NOW));
+		BsonDocument moved = doc("$cond", none, new BsonArray(), new BsonArray(List.of(this.last)));
+		return replacement(isDue, grant, run(at(asked), FIRST), moved);
+	}
+
+	private BsonDocument replacement(BsonDocument isDue, BsonDocument grant, BsonDocument run, BsonDocument moved) {
 		BsonDocument token = doc("token", grant.getDocument(LockDocument.TOKEN));
+		BsonDocument runs = doc("$slice",
+				doc("$concatArrays", doc("$ifNull", path(JobFields.RUNS), new BsonArray()), moved),
+				new BsonInt32(-StoredJob.RUNS_BEFORE));
+		BsonDocument record = doc("$mergeObjects", ref("$" + this.job.path()),
+				doc(JobFields.LAST, run).append(JobFields.RUNS, runs));
 		grant.put(LockDocument.TOKEN, TOKEN);
-		grant.append(JobFields.JOBS, jobs(planned, attempt));
+		grant.append(JobFields.JOBS, doc("$mergeObjects", ref("$" + JobFields.JOBS), doc(this.job.key(), record)));
 		return doc("$cond", isDue, let(token, doc("$mergeObjects", ref("$$ROOT"), grant)), ref("$$ROOT"));
 	}
 
@@ -120,20 +145,11 @@ final class JobExpressions {
 			.append(this.job.path(JobFields.PAUSED), new BsonInt32(1));
 	}
 
-	/**
-	 * The rules of {@link #due()} for a planned time of which no crashed run is repeated.
-	 */
-	private BsonDocument isDue(Schedule.Planned asked) {
-		return doc("$and", doc("$not", isPaused()), doc("$not", isEarly(asked)), isReadable(),
-				doc("$or", doc("$lt", this.planned, at(asked)), isFarAhead(), SAME,
-						doc("$and", OPEN, doc("$eq", this.planned, at(asked)))));
-	}
-
 	private BsonDocument due() {
 		List<BsonValue> branches = new ArrayList<>();
 		branches.add(branch(isPaused(), BsonNull.VALUE));
 		if (this.firing.schedule() instanceof Schedule.Planned asked) {
-			branches.add(branch(isEarly(asked), BsonNull.VALUE));
+			branches.add(branch(doc("$gt", earliest(asked), NOW), BsonNull.VALUE));
 		}
 		branches.add(branch(doc("$not", isReadable()), BsonNull.VALUE));
 		branches.add(
@@ -161,8 +177,8 @@ final class JobExpressions {
 		return isPresent(path(JobFields.PAUSED));
 	}
 
-	private static BsonDocument isEarly(Schedule.Planned asked) {
-		return doc("$gt", date(asked.at().toEpochMilli() - JobDecision.EARLIEST), NOW);
+	private static BsonDateTime earliest(Schedule.Planned asked) {
+		return date(asked.at().toEpochMilli() - JobDecision.EARLIEST);
 	}
 
 	/** What is not was changed by hand: refused, so that the caller repairs it. */
@@ -238,26 +254,21 @@ final class JobExpressions {
 		return doc(JobFields.PLANNED, planned).append(JobFields.ATTEMPT, attempt);
 	}
 
-	private BsonDocument jobs(BsonValue planned, BsonValue attempt) {
-		BsonDocument run = new BsonDocument(JobFields.PLANNED, planned).append(JobFields.ATTEMPT, attempt)
+	private BsonDocument run(BsonValue planned, BsonValue attempt) {
+		return new BsonDocument(JobFields.PLANNED, planned).append(JobFields.ATTEMPT, attempt)
 			.append(JobFields.FIRING, literal(this.firing.id()))
 			.append(JobFields.RUN_HOLDER, literal(this.request.key().holder()))
 			.append(JobFields.STARTED, NOW)
 			.append(JobFields.INSTANCE, literal(this.request.acquirer()))
-			.append(JobFields.RUN_TOKEN, TOKEN)
-			.append(JobFields.AGAIN, doc("$cond", SAME, END, ref("$$REMOVE")));
-		BsonDocument next = doc(JobFields.LAST, run).append(JobFields.RUNS, runs());
-		return doc("$mergeObjects", ref("$" + JobFields.JOBS),
-				doc(this.job.key(), doc("$mergeObjects", ref("$" + this.job.path()), next)));
+			.append(JobFields.RUN_TOKEN, TOKEN);
 	}
 
-	private BsonDocument runs() {
+	/** The last run, if it moves into the history. */
+	private BsonDocument moved() {
 		BsonDocument end = doc("$cond", isReleased(), text(RunOutcome.LOST.name()), text(RunOutcome.CRASHED.name()));
 		BsonDocument ended = doc("$mergeObjects", this.last, doc(JobFields.OUTCOME, doc("$ifNull", this.outcome, end)));
 		BsonDocument moves = doc("$and", isPresent(this.last), doc("$not", SAME), isPresent(END));
-		BsonDocument moved = doc("$cond", moves, new BsonArray(List.of(ended)), new BsonArray());
-		return doc("$slice", doc("$concatArrays", doc("$ifNull", path(JobFields.RUNS), new BsonArray()), moved),
-				new BsonInt32(-StoredJob.RUNS_BEFORE));
+		return doc("$cond", moves, new BsonArray(List.of(ended)), new BsonArray());
 	}
 
 	private BsonString path(String field) {

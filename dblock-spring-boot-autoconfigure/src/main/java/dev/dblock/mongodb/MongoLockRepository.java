@@ -77,8 +77,10 @@ import org.springframework.util.function.SingletonSupplier;
  * was repeated and the grant stands; another holder is the refusal; a document that is
  * not ours is refused with its name. Neither it nor a release is sent as a retryable
  * write: the engine repeats both, an acquisition under another id, and what the servers
- * keep to recognise a repetition of the driver's costs them two more writes for
- * each.</li>
+ * keep to recognise a repetition of the driver's costs them two more writes for each. For
+ * a planned time, the request has only the rules of the usual case. If it is refused
+ * though the firing is due, such as after a run that crashed, it is sent again with all
+ * rules.</li>
  * <li><b>Taking over</b> from a holder that has not released sets {@code fencePending}:
  * one of its transactions may still be under way. Whoever is granted such a document
  * raises the fence before the grant is given out, in one command on all four fence

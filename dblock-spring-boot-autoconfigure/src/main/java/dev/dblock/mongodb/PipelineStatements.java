@@ -12,6 +12,8 @@ import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.core.RunEnd;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobStatus;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
@@ -116,8 +118,30 @@ final class PipelineStatements implements Statements {
 
 	@Override
 	public Acquired acquire(StoreRequest store, AcquireRequest request) {
+		JobFiring firing = request.firing();
+		if (firing == null) {
+			BsonDocument granted = doc("$mergeObjects", ref("$$ROOT"), grant(request));
+			BsonDocument replacement;
+			replacement = doc("$cond", FREE, granted, ref("$$ROOT"));
+			return acquire(store, request, replacement, ENCODED_PROJECTION);
+		}
+		JobExpressions job = new JobExpressions(request);
+		BsonDocument projection = PROJECTION.clone();
+		job.addTo(projection);
+		if (firing.schedule() instanceof Schedule.Planned asked) {
+			BsonDocument usual = job.usualReplacement(asked, FREE, grant(request));
+			Acquired acquired = acquire(store, request, usual, projection);
+			if (!acquired.due() || acquired.malformed()) {
+				return acquired;
+			}
+		}
+		return acquire(store, request, job.replacement(FREE, grant(request)), projection);
+	}
+
+	private Acquired acquire(StoreRequest store, AcquireRequest request, BsonDocument replacement,
+			BsonDocument projection) {
 		String name = request.key().name();
-		BsonDocument answer = take(store, request);
+		BsonDocument answer = take(store, request, replacement, projection);
 		if (request.firing() != null && answer.size() == 2) {
 			// The name has never been locked and the firing is not due, or it is not ours
 			find(store, name);
@@ -128,20 +152,9 @@ final class PipelineStatements implements Statements {
 				: Acquired.refused(request, document, now(answer));
 	}
 
-	private BsonDocument take(StoreRequest store, AcquireRequest request) {
+	private static BsonDocument take(StoreRequest store, AcquireRequest request, BsonDocument replacement,
+			BsonDocument projection) {
 		BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));
-		BsonDocument projection = ENCODED_PROJECTION;
-		BsonDocument replacement;
-		if (request.firing() == null) {
-			BsonDocument granted = doc("$mergeObjects", ref("$$ROOT"), grant(request));
-			replacement = doc("$cond", FREE, granted, ref("$$ROOT"));
-		}
-		else {
-			JobExpressions job = new JobExpressions(request);
-			replacement = job.replacement(FREE, grant(request));
-			projection = PROJECTION.clone();
-			job.addTo(projection);
-		}
 		List<BsonDocument> update = List.of(doc("$replaceWith", replacement), releasedNoMore(request.key().holder()));
 		try {
 			return findAndTake(store, filter, update, projection);

@@ -52,8 +52,9 @@ interface Statements {
 	 * @param created whether the document is new
 	 * @param fencePending whether a transaction of an earlier holder may be under way
 	 * @param malformed whether it was refused since no grant can use the run record
+	 * @param due whether it was refused though the rules for jobs would have granted it
 	 */
-	record Acquired(AcquireAnswer answer, boolean created, boolean fencePending, boolean malformed) {
+	record Acquired(AcquireAnswer answer, boolean created, boolean fencePending, boolean malformed, boolean due) {
 
 		static Acquired granted(LockDocument document, AcquireRequest request, boolean created) {
 			return granted(document, request, request.tokens(), created);
@@ -69,7 +70,7 @@ interface Statements {
 						: null;
 			}
 			return new Acquired(new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt(), false, run),
-					created, document.isFencePending(), false);
+					created, document.isFencePending(), false, false);
 		}
 
 		/**
@@ -83,13 +84,13 @@ interface Statements {
 			LockInfo lock = (document != null) ? document.toInfo(now) : new LockInfo(request.key().name(), false, null,
 					null, null, null, 0, null, null, null, null, Duration.ZERO);
 			if (request.firing() == null) {
-				return new Acquired(new AcquireAnswer.Refused(lock), false, false, false);
+				return new Acquired(new AcquireAnswer.Refused(lock), false, false, false, false);
 			}
 			JobRecord record = (document != null) ? document.job(new JobFields(request.jobId()))
 					: JobRecord.read(null, new JobFields(request.jobId()));
 			JobDecision decision = JobDecision.of(request, record.toJob(), JobRecord.stateOf(document, now), now);
 			return new Acquired(new AcquireAnswer.Refused(lock, decision.refusal()), false, false,
-					record.malformed() != null);
+					record.malformed() != null, decision.granted());
 		}
 
 	}

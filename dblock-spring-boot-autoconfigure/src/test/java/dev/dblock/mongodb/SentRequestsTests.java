@@ -1,6 +1,7 @@
 package dev.dblock.mongodb;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -11,16 +12,24 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
+import dev.dblock.core.AcquireAnswer;
 import dev.dblock.core.AcquireAnswer.Granted;
+import dev.dblock.core.AcquireAnswer.Refused;
 import dev.dblock.core.AcquireRequest;
+import dev.dblock.core.FenceMark;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.core.LockRepositoryContract;
+import dev.dblock.core.RunEnd;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.RunOutcome;
 import dev.dblock.testing.MongoReplicaSet;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
@@ -141,6 +150,30 @@ class SentRequestsTests {
 		assertThat(locks.release(KEY, Duration.ZERO, TIMEOUT)).isTrue();
 		assertThat(writes()).hasSizeGreaterThanOrEqualTo(2)
 			.noneSatisfy((command) -> assertThat(command).containsKey("txnNumber"));
+	}
+
+	@Test
+	void onlyARunAfterOneThatDidNotRecordItsEndTakesTwoRequests() {
+		MongoLockRepository locks = repository(StatementDialect.PIPELINE);
+		Instant at = Instant.now().minusSeconds(60);
+		for (RunOutcome outcome : List.of(RunOutcome.SUCCEEDED, RunOutcome.FAILED, RunOutcome.LOST)) {
+			at = at.plusSeconds(1);
+			LeaseKey run = LockRepositoryContract.key("a");
+			assertThat(fire(locks, run, at)).isInstanceOf(Granted.class);
+			assertThat(this.sent).extracting(BsonDocument::getFirstKey).containsExactly("findAndModify");
+			locks.release(run, Duration.ZERO, FenceMark.KEEP, new RunEnd("a", outcome, null), TIMEOUT);
+			this.sent.clear();
+			assertThat(fire(locks, LockRepositoryContract.key("a"), at)).isInstanceOf(Refused.class);
+			assertThat(this.sent).extracting(BsonDocument::getFirstKey).containsExactly("findAndModify");
+			this.sent.clear();
+		}
+		assertThat(fire(locks, LockRepositoryContract.key("a"), at.plusSeconds(1))).isInstanceOf(Granted.class);
+		assertThat(this.sent).extracting(BsonDocument::getFirstKey).containsExactly("findAndModify", "findAndModify");
+	}
+
+	private static AcquireAnswer fire(MongoLockRepository locks, LeaseKey key, Instant at) {
+		JobFiring firing = JobFiring.of("a", new Schedule.Planned(at), false);
+		return locks.acquire(new AcquireRequest(key, LEASE, "host-1", "main", "a test", TIMEOUT).withFiring(firing));
 	}
 
 }
