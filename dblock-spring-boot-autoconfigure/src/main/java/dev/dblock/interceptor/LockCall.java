@@ -72,7 +72,14 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		}
 		MethodLock lock = operation.locks().get(0);
 		return lock.isWanted(invocation) ? new LockCall(operation, invocation, template.get(), lock.nameOf(invocation),
-				options(operation, invocation, lock, scheduled), null, scheduled) : null;
+				options(operation, invocation, lock, scheduled), null, scheduled) : unlocked(scheduled);
+	}
+
+	private static @Nullable LockCall unlocked(@Nullable ScheduledCall scheduled) {
+		if (scheduled != null) {
+			scheduled.unlocked();
+		}
+		return null;
 	}
 
 	private static LockOptions options(LockOperation operation, MethodInvocation invocation, MethodLock lock,
@@ -98,7 +105,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 			}
 		}
 		if (wanted.isEmpty()) {
-			return null;
+			return unlocked(scheduled);
 		}
 		LockTemplate locks = template.get();
 		if (wanted.size() == 1) {

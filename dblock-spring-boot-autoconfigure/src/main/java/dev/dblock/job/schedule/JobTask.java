@@ -237,13 +237,20 @@ final class JobTask {
 
 	private void repeat(Again again) {
 		PeriodicJobTrigger periodic = this.periodic;
-		if (isCancelled() || (periodic != null && !periodic.isDue(this.scheduler.getClock()))) {
+		if (isCancelled()) {
 			return;
 		}
 		ScheduledCall call = again.call();
 		synchronized (this) {
 			// What the schedule has gone on with is not asked for twice at a time
 			if (this.stillDue != again.stillDue()) {
+				return;
+			}
+			if (periodic != null && !periodic.isDue(this.scheduler.getClock())) {
+				// It is early if the clock was corrected since it was scheduled
+				if (again.at().isAfter(now())) {
+					schedule(again.at(), () -> repeat(again));
+				}
 				return;
 			}
 			if (this.stillDue != null) {
@@ -606,9 +613,7 @@ final class JobTask {
 	ManualRun runNow(Duration patience) {
 		CompletableFuture<ManualRun> result = new CompletableFuture<>();
 		AtomicBoolean begun = new AtomicBoolean();
-		ScheduledCall call = new ScheduledCall(this, null, Attempt.first(null),
-				(refusal) -> result.complete((refusal != null) ? new ManualRun(Outcome.REFUSED, refusal.describe())
-						: new ManualRun(Outcome.STARTED, "It has started")));
+		ScheduledCall call = new ScheduledCall(this, result::complete);
 		ScheduledFuture<?> firing;
 		try {
 			firing = this.scheduler.schedule(firing(() -> {
@@ -645,11 +650,8 @@ final class JobTask {
 			call.run(this.task);
 		}
 		catch (Throwable ex) {
-			boolean unanswered = result.complete(new ManualRun(Outcome.FAILED, "It could not ask for its lock: " + ex));
-			ManualRun known = result.getNow(null);
-			if (unanswered || known.outcome() == Outcome.STARTED) {
-				throw ex;
-			}
+			result.complete(new ManualRun(Outcome.FAILED, "It could not ask for its lock: " + ex));
+			throw ex;
 		}
 	}
 

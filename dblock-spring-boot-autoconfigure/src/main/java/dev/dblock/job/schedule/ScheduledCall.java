@@ -10,6 +10,8 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.ManualRun;
+import dev.dblock.job.ManualRun.Outcome;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.QueryTimeoutException;
@@ -37,7 +39,8 @@ public final class ScheduledCall {
 
 	private final Attempt attempt;
 
-	private final Consumer<@Nullable LockRefusal> answer;
+	/** Reports what became of a call that an operator asked for. */
+	private final @Nullable Consumer<ManualRun> manual;
 
 	private final AtomicBoolean taken = new AtomicBoolean();
 
@@ -60,19 +63,23 @@ public final class ScheduledCall {
 	private @Nullable RuntimeException failure;
 
 	ScheduledCall(JobTask task, @Nullable Schedule schedule, Attempt attempt) {
-		this(task, schedule, attempt, (refusal) -> {
-		});
+		this(task, schedule, attempt, null);
 	}
 
 	/**
-	 * A call whose answers are reported.
-	 * @param answer receives the refusal, and {@code null} when the lock is granted
+	 * A call for no planned time that an operator asked for.
+	 * @param manual receives what became of it
 	 */
-	ScheduledCall(JobTask task, @Nullable Schedule schedule, Attempt attempt, Consumer<@Nullable LockRefusal> answer) {
+	ScheduledCall(JobTask task, Consumer<ManualRun> manual) {
+		this(task, null, Attempt.first(null), manual);
+	}
+
+	private ScheduledCall(JobTask task, @Nullable Schedule schedule, Attempt attempt,
+			@Nullable Consumer<ManualRun> manual) {
 		this.task = task;
 		this.schedule = schedule;
 		this.attempt = attempt;
-		this.answer = answer;
+		this.manual = manual;
 	}
 
 	/**
@@ -156,11 +163,28 @@ public final class ScheduledCall {
 	 * Report that the lock was refused.
 	 * @param refusal the refusal
 	 * @return whether there is nothing to do for this firing: another one has the planned
-	 * time, it is not due, the job is paused, or an earlier call was answered already
+	 * time, it is not due, the job is paused, an earlier call was answered already, or
+	 * the operator who asked for it has the answer
 	 */
 	public boolean refused(LockRefusal refusal) {
 		answered(null, refusal, (refusal.job() != null) ? refusal.job().at() : null);
-		return isFinal(refusal) || isRepeated();
+		return isFinal(refusal) || isRepeated() || this.manual != null;
+	}
+
+	/**
+	 * Report that the method is called without its lock, whose condition is false.
+	 */
+	public void unlocked() {
+		report(Outcome.STARTED, "It has started without its lock, whose condition is false");
+		if (this.schedule != null) {
+			this.task.answered(this.schedule);
+		}
+	}
+
+	private void report(Outcome outcome, String description) {
+		if (this.manual != null) {
+			this.manual.accept(new ManualRun(outcome, description));
+		}
 	}
 
 	private static boolean isFinal(LockRefusal refusal) {
@@ -173,6 +197,7 @@ public final class ScheduledCall {
 	 * @return whether the planned time stays due, so that there is nothing else to do
 	 */
 	public boolean failed(RuntimeException failure) {
+		report(Outcome.FAILED, "It could not ask for its lock: " + failure);
 		boolean follow;
 		synchronized (this) {
 			if (this.schedule == null || this.run != null) {
@@ -202,7 +227,12 @@ public final class ScheduledCall {
 			this.failure = null;
 			follow = this.returned;
 		}
-		this.answer.accept(refusal);
+		if (refusal != null) {
+			report(Outcome.REFUSED, refusal.describe());
+		}
+		else {
+			report(Outcome.STARTED, "It has started");
+		}
 		noteInstance(run, (refusal != null && refusal.job() != null) ? refusal.job().last() : null);
 		if (this.schedule != null && !isStillDue() && !isPlannedAgain(refusal)) {
 			this.task.answered(this.schedule);

@@ -22,8 +22,10 @@ import dev.dblock.autoconfigure.DblockAopAutoConfiguration;
 import dev.dblock.autoconfigure.DblockJobsAutoConfiguration;
 import dev.dblock.interceptor.DistributedLockAdvisor;
 import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobRefusal.Reason;
+import dev.dblock.job.ManualRun;
 import dev.dblock.job.WhenCrashed;
 import dev.dblock.job.WhenMissed;
 import org.junit.jupiter.api.Test;
@@ -55,6 +57,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.scheduling.config.CronTask;
 import org.springframework.scheduling.config.ScheduledTaskRegistrar;
 import org.springframework.scheduling.support.ScheduledMethodRunnable;
+import org.springframework.test.util.AopTestUtils;
 import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -360,6 +363,42 @@ class JobChecksTests {
 	}
 
 	@Test
+	void manualRunReportsWhatBecameOfIt(CapturedOutput output) {
+		JobEngine engine = new JobEngine();
+		engine.answer("refused", (name, firing) -> new LockRefusal(name, null, Duration.ZERO));
+		engine.answer("later", (name, firing) -> {
+			throw new QueryTimeoutException("away");
+		});
+		engine.answer("failing", (name, firing) -> {
+			throw new QueryTimeoutException("away");
+		});
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
+					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
+			.withBean("engine", JobEngine.class, () -> engine)
+			.withBean(LockTemplate.class)
+			.withUserConfiguration(Scheduling.class)
+			.withBean(ByHand.class)
+			.run((context) -> {
+				JobOperations operations = context.getBean(JobOperations.class);
+				ByHand jobs = AopTestUtils.getTargetObject(context.getBean(ByHand.class));
+				ManualRun unlocked = operations.runNow("unlocked");
+				assertThat(unlocked.outcome()).isEqualTo(ManualRun.Outcome.STARTED);
+				assertThat(unlocked.description()).contains("without its lock");
+				await().atMost(LONG).until(() -> jobs.ran.contains("unlocked"));
+				assertThat(operations.runNow("granted").outcome()).isEqualTo(ManualRun.Outcome.STARTED);
+				assertThat(operations.runNow("failing").outcome()).isEqualTo(ManualRun.Outcome.FAILED);
+				assertThat(operations.runNow("later").outcome()).isEqualTo(ManualRun.Outcome.FAILED);
+				await().atMost(LONG)
+					.untilAsserted(() -> assertThat(output).contains("error occurred in scheduled task",
+							"error occurred in scheduled reactive task"));
+				assertThat(operations.runNow("refused").outcome()).isEqualTo(ManualRun.Outcome.REFUSED);
+				context.close();
+				assertThat(jobs.ran).containsExactlyInAnyOrder("unlocked", "granted");
+			});
+	}
+
+	@Test
 	void storeThatCannotBeAskedIsAskedAgain(CapturedOutput output) {
 		JobEngine engine = new JobEngine();
 		List<String> names = List.of("cron", "mono", "future", "rate", "primitive");
@@ -383,7 +422,10 @@ class JobChecksTests {
 					assertThat(output).containsOnlyOnce("for the lock of the job '" + name + "' (away)");
 				}
 				for (String name : names.subList(1, names.size())) {
-					assertThat(engine.firings(name)).as(name).hasSize(4).containsOnly(engine.firings(name).get(0));
+					assertThat(engine.firings(name)).extracting(JobFiring::id)
+						.as(name)
+						.hasSize(4)
+						.containsOnly(engine.firings(name).get(0).id());
 				}
 				assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> {
 					engine.answer("rate", (name, firing) -> {
@@ -775,6 +817,49 @@ class JobChecksTests {
 		@Scheduled(cron = "0 0 2 1 1 *")
 		@DistributedLock(name = "second")
 		public void run() {
+		}
+
+	}
+
+	static class ByHand {
+
+		private final Set<String> ran = ConcurrentHashMap.newKeySet();
+
+		@Scheduled(cron = "0 0 2 1 1 *")
+		@DistributedLock(name = "unlocked", condition = "false")
+		void unlocked() {
+			this.ran.add("unlocked");
+		}
+
+		@Scheduled(cron = "0 0 2 1 1 *")
+		@DistributedLock(name = "granted")
+		void granted() {
+			this.ran.add("granted");
+		}
+
+		@Scheduled(cron = "0 0 2 1 1 *")
+		@DistributedLock(name = "failing")
+		void failing() {
+			this.ran.add("failing");
+		}
+
+		@Scheduled(cron = "0 0 2 1 1 *")
+		@DistributedLock(name = "later")
+		Mono<String> later() {
+			return Mono.fromSupplier(() -> {
+				this.ran.add("later");
+				return "later";
+			});
+		}
+
+		@Scheduled(cron = "0 0 2 1 1 *")
+		@DistributedLock(name = "refused", fallback = "otherwise")
+		void refused() {
+			this.ran.add("refused");
+		}
+
+		void otherwise() {
+			this.ran.add("otherwise");
 		}
 
 	}

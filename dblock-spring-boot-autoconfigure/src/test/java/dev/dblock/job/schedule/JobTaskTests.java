@@ -261,6 +261,22 @@ class JobTaskTests {
 	}
 
 	@Test
+	void followUpThatIsEarlyByACorrectedClockIsFiredWhenItIsDue() {
+		this.timers.threadPerFiring = true;
+		periodic(RATE);
+		this.answer = refused(Reason.NOT_DUE, at("12:00:00.500"));
+		this.timers.tick();
+		this.time.pass(Duration.ofMillis(400));
+		this.task.learn(at("12:00:00.200"), this.time.nanoTime());
+		this.timers.fire();
+		assertThat(this.firings).hasSize(1);
+		assertThat(this.timers.pending).hasSize(1);
+		this.timers.fire();
+		assertThat(this.firings).hasSize(2);
+		assertThat(this.time.instant()).isBetween(at("12:00:00.690"), at("12:00:00.700"));
+	}
+
+	@Test
 	void cancelledTaskDoesNotFireAgain() {
 		this.timers.threadPerFiring = true;
 		periodic(RATE);
