@@ -24,10 +24,12 @@ import org.jspecify.annotations.Nullable;
  * has run it or is about to
  * @param at what the server's clock showed when the job was looked at
  * @param runs its last runs, the latest first
+ * @param problem why the run record could not be read, so that nothing is known of pauses
+ * and runs; {@code null} if it was read
  */
 public record JobInfo(String id, @Nullable String lock, String bean, String method, List<JobSchedule> schedules,
 		boolean paused, @Nullable String pausedBy, @Nullable Instant pausedAt, @Nullable String runningOn,
-		boolean overdue, Instant at, List<JobRun> runs) {
+		boolean overdue, Instant at, List<JobRun> runs, @Nullable String problem) {
 
 	/**
 	 * The job with some of its runs.
@@ -37,7 +39,7 @@ public record JobInfo(String id, @Nullable String lock, String bean, String meth
 	public JobInfo withRuns(int count) {
 		return new JobInfo(this.id, this.lock, this.bean, this.method, this.schedules, this.paused, this.pausedBy,
 				this.pausedAt, this.runningOn, this.overdue, this.at,
-				this.runs.subList(0, Math.min(count, this.runs.size())));
+				this.runs.subList(0, Math.min(count, this.runs.size())), this.problem);
 	}
 
 }

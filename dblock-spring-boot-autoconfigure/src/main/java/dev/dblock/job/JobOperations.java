@@ -9,9 +9,9 @@ import java.util.Set;
  * name of its lock unless {@link JobPolicy @JobPolicy} declares another; the name of the
  * lock as it is declared will do as well.
  * <p>
- * All methods except {@link #runNow} concern the job on all instances. Each throws
- * Spring's {@link org.springframework.dao.DataAccessException} if the server cannot be
- * asked.
+ * All methods except {@link #runNow} concern the job on all instances. Those for one job
+ * throw Spring's {@link org.springframework.dao.DataAccessException} if the server cannot
+ * be asked.
  */
 public interface JobOperations {
 
@@ -23,7 +23,8 @@ public interface JobOperations {
 
 	/**
 	 * All jobs of this application context and its ancestors, each with its last twenty
-	 * runs at most. Asks the server once for each job.
+	 * runs at most. Asks the server once for each job. Where the run record of a job
+	 * cannot be read, {@link JobInfo#problem()} says why.
 	 * @return the jobs, by id
 	 */
 	List<JobInfo> list();

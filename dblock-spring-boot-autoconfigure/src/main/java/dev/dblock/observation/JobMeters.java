@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -106,6 +107,9 @@ public final class JobMeters implements LockListener {
 	}
 
 	private LastSuccess successOf(String jobId) {
+		if (!this.successes.containsKey(jobId)) {
+			removeUnknown();
+		}
 		return this.successes.computeIfAbsent(jobId, (id) -> {
 			LastSuccess success = new LastSuccess(id);
 			Gauge.builder(JobMeterDocumentation.SINCE_SUCCESS.getName(), success, LastSuccess::seconds)
@@ -115,6 +119,24 @@ public final class JobMeters implements LockListener {
 				.strongReference(true)
 				.register(this.registry);
 			return success;
+		});
+	}
+
+	/**
+	 * Remove the meters of ids that no job has any more. A job without an id of its own
+	 * is known by the last name of its lock, of which there can be any number.
+	 */
+	private void removeUnknown() {
+		JobOperations jobs = this.jobs.get();
+		Set<String> ids = (jobs != null) ? jobs.ids() : Set.of();
+		this.successes.keySet().stream().filter((id) -> !ids.contains(id)).toList().forEach((id) -> {
+			this.successes.remove(id);
+			for (JobMeterDocumentation meter : JobMeterDocumentation.values()) {
+				this.registry.find(meter.getName())
+					.tag(JobMeterDocumentation.Keys.JOB.asString(), id)
+					.meters()
+					.forEach(this.registry::remove);
+			}
 		});
 	}
 

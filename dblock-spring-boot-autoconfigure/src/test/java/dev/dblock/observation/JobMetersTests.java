@@ -51,7 +51,7 @@ class JobMetersTests {
 
 	private void record(Instant now, JobRun... runs) {
 		given(this.jobs.find("job")).willReturn(Optional.of(new JobInfo("job", "job", "bean", "run", List.of(), false,
-				null, null, null, false, now, List.of(runs))));
+				null, null, null, false, now, List.of(runs), null)));
 	}
 
 	private void hearOf(JobRun last) {
@@ -112,6 +112,18 @@ class JobMetersTests {
 	void runsOfLocksThatAreNoMethodAreNotMeasured() {
 		this.meters.onRunEnded("order-4711", run("order-4711", START, RunOutcome.SUCCEEDED));
 		assertThat(this.registry.getMeters()).isEmpty();
+	}
+
+	@Test
+	void metersOfFormerNamesAreRemoved() {
+		given(this.jobs.ids()).willReturn(Set.of("job", "report-1"));
+		this.meters.onRunEnded("job", run("job", START, RunOutcome.SUCCEEDED));
+		this.meters.onRunEnded("report-1", run("report-1", START, RunOutcome.SUCCEEDED));
+		this.meters.onMissed("report-1", "report-1", START);
+		given(this.jobs.ids()).willReturn(Set.of("job", "report-2"));
+		this.meters.onRunEnded("report-2", run("report-2", START, RunOutcome.SUCCEEDED));
+		assertThat(this.registry.getMeters()).extracting((meter) -> meter.getId().getTag("job"))
+			.containsExactlyInAnyOrder("job", "job", "report-2", "report-2");
 	}
 
 	@Test

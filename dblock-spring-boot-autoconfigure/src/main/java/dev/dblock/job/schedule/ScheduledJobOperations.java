@@ -3,13 +3,16 @@ package dev.dblock.job.schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
+import dev.dblock.LockEngine;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobRun;
@@ -17,11 +20,17 @@ import dev.dblock.job.JobSchedule;
 import dev.dblock.job.JobStatus;
 import dev.dblock.job.ManualRun;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.DataAccessException;
 
 /**
  * The jobs that the schedulers of this application call, with their records.
  */
 public final class ScheduledJobOperations implements JobOperations {
+
+	private static final Logger logger = LoggerFactory.getLogger(ScheduledJobOperations.class);
 
 	/** How long a planned time may be open before the job is overdue. */
 	private static final Duration TOLERANCE = Duration.ofMinutes(1);
@@ -49,8 +58,9 @@ public final class ScheduledJobOperations implements JobOperations {
 
 	@Override
 	public List<JobInfo> list() {
+		Map<LockEngine, String> unreachable = new IdentityHashMap<>();
 		return this.contexts.stream()
-			.flatMap((context) -> context.jobs().stream().map((job) -> info(context, job)))
+			.flatMap((context) -> context.jobs().stream().map((job) -> listed(context, job, unreachable)))
 			.sorted(Comparator.comparing(JobInfo::id))
 			.toList();
 	}
@@ -60,9 +70,37 @@ public final class ScheduledJobOperations implements JobOperations {
 		return withJob(jobId, (known) -> info(known.context(), known.method()));
 	}
 
+	/**
+	 * A job. A server that could not be asked is not asked for other jobs, so that the
+	 * list does not take the time limit for each.
+	 */
+	private static JobInfo listed(ScheduledJobs context, JobMethod job, Map<LockEngine, String> unreachable) {
+		LockEngine engine = job.declaration().engine();
+		String problem = unreachable.get(engine);
+		if (problem == null) {
+			try {
+				return info(context, job);
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The run record of the job '{}' could not be read", job.id(), ex);
+				problem = String.valueOf(ex.getMessage());
+				if (ex instanceof DataAccessException) {
+					unreachable.put(engine, problem);
+				}
+			}
+		}
+		return info(context, job, null, problem);
+	}
+
 	private static JobInfo info(ScheduledJobs context, JobMethod job) {
 		String lock = job.lock();
-		JobStatus status = (lock != null) ? job.declaration().engine().findJob(lock, job.id()).orElse(null) : null;
+		return info(context, job,
+				(lock != null) ? job.declaration().engine().findJob(lock, job.id()).orElse(null) : null, null);
+	}
+
+	private static JobInfo info(ScheduledJobs context, JobMethod job, @Nullable JobStatus status,
+			@Nullable String problem) {
+		String lock = job.lock();
 		List<JobTask> tasks = context.tasks(job);
 		List<JobSchedule> schedules = tasks.stream()
 			.map((task) -> task.schedule(job.declaration().zones()))
@@ -80,9 +118,9 @@ public final class ScheduledJobOperations implements JobOperations {
 		boolean overdue = open != null && open.plus(TOLERANCE).isBefore(now) && !isRunOrPaused(status, open);
 		return (status != null)
 				? new JobInfo(job.id(), lock, job.bean(), job.method(), schedules, status.paused(), status.pausedBy(),
-						status.pausedAt(), status.heldBy(), overdue, now, status.runs())
+						status.pausedAt(), status.heldBy(), overdue, now, status.runs(), problem)
 				: new JobInfo(job.id(), lock, job.bean(), job.method(), schedules, false, null, null, null, overdue,
-						now, List.of());
+						now, List.of(), problem);
 	}
 
 	private static boolean isRunOrPaused(@Nullable JobStatus status, Instant planned) {

@@ -19,12 +19,14 @@ import org.mockito.ArgumentCaptor;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.support.CronTrigger;
 import org.springframework.scheduling.support.SimpleTriggerContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
@@ -51,6 +53,10 @@ class ScheduledJobOperationsTests {
 
 	private @Nullable JobStatus status;
 
+	private @Nullable RuntimeException failure;
+
+	private int asked;
+
 	private @Nullable String lock = "job";
 
 	@BeforeEach
@@ -59,6 +65,10 @@ class ScheduledJobOperationsTests {
 
 			@Override
 			public Optional<JobStatus> findJob(String fullName, String jobId) {
+				ScheduledJobOperationsTests.this.asked++;
+				if (ScheduledJobOperationsTests.this.failure != null) {
+					throw ScheduledJobOperationsTests.this.failure;
+				}
 				return Optional.ofNullable(ScheduledJobOperationsTests.this.status);
 			}
 
@@ -131,6 +141,19 @@ class ScheduledJobOperationsTests {
 		assertThat(job.lock()).isNull();
 		assertThatIllegalStateException().isThrownBy(() -> this.operations.pause("job", "ann"))
 			.withMessageContaining("is not known yet");
+	}
+
+	@Test
+	void jobWhoseRecordCannotBeReadIsListedWithTheReason() {
+		this.jobs.method("another", getClass(), "run", this.jobs.jobs().get(0)::declaration).capture();
+		this.failure = new IllegalStateException("The document is foreign");
+		assertThat(this.operations.list()).hasSize(2)
+			.allSatisfy((job) -> assertThat(job.problem()).isEqualTo("The document is foreign"));
+		assertThat(this.asked).isEqualTo(2);
+		this.failure = new QueryTimeoutException("away");
+		assertThat(this.operations.list()).hasSize(2).allSatisfy((job) -> assertThat(job.problem()).isEqualTo("away"));
+		assertThat(this.asked).as("a server that is not asked twice").isEqualTo(3);
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> this.operations.find("job"));
 	}
 
 }
