@@ -54,7 +54,9 @@ class UnusedGrantTests {
 	}
 
 	private void awaitRelease(String name) {
-		LockWorld.eventually().until(() -> this.repository.count(Kind.RELEASE, name) == 1);
+		LockWorld.eventually()
+			.until(() -> this.template.inspect(name).filter((lock) -> lock.releasedAt() != null).isPresent());
+		assertThat(this.repository.count(Kind.RELEASE, name)).isEqualTo(1);
 		this.repository.heal();
 	}
 
