@@ -121,7 +121,7 @@ class ConfigurationBlocksTests {
 	@Test
 	void theSampleIsAmongWhatIsLookedAt() throws IOException {
 		assertThat(blocks().map((block) -> block.get()[0])).contains("sample-app/src/main/resources/application.yml",
-				"docs/configuration.md", "docs/scheduled-jobs.md");
+				"docs/configuration.md", "docs/scheduled-jobs-details.md");
 	}
 
 	@Test
