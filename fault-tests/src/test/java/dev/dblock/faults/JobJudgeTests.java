@@ -28,7 +28,7 @@ class JobJudgeTests {
 	/** From when to when no instance is there; planned times are at 20, 21 and 22 s. */
 	private static final int DOWN_AT = 16;
 
-	private static final int UP_AT = 26;
+	private static final int UP_AT = 31;
 
 	private static final String WRONG = "missed planned times that were run with SKIP, or with RUN and were not the latest";
 
@@ -213,7 +213,7 @@ class JobJudgeTests {
 	@Test
 	void latestMissedPlannedTimeThatIsRunOncePasses() {
 		allDown();
-		run(1, CronJobs.CATCH_UP, 22_000, 1, 26_100);
+		run(1, CronJobs.CATCH_UP, 22_000, 1, 31_100);
 		assertThat(broken()).isEmpty();
 	}
 
@@ -226,17 +226,17 @@ class JobJudgeTests {
 	@Test
 	void latestMissedPlannedTimeThatIsRunLateIsFound() {
 		allDown();
-		run(1, CronJobs.CATCH_UP, 22_000, 1, 36_200);
+		run(1, CronJobs.CATCH_UP, 22_000, 1, 41_200);
 		assertThat(broken()).containsExactly(MISSING);
-		this.windows.add(new Window("machine stood still", 0, nanos(30_000), nanos(32_000)));
+		this.windows.add(new Window("machine stood still", 0, nanos(35_000), nanos(37_000)));
 		assertThat(broken()).isEmpty();
 	}
 
 	@Test
 	void latestMissedPlannedTimeThatIsRunTwiceIsFound() {
 		allDown();
-		run(1, CronJobs.CATCH_UP, 22_000, 1, 26_100);
-		run(2, CronJobs.CATCH_UP, 22_000, 1, 27_100);
+		run(1, CronJobs.CATCH_UP, 22_000, 1, 31_100);
+		run(2, CronJobs.CATCH_UP, 22_000, 1, 32_100);
 		assertThat(broken()).containsExactly("planned times with SKIP that were run twice",
 				"attempts that were run twice");
 	}
@@ -244,17 +244,17 @@ class JobJudgeTests {
 	@Test
 	void runOfAnEarlierMissedPlannedTimeIsFound() {
 		allDown();
-		run(1, CronJobs.CATCH_UP, 21_000, 1, 26_100);
+		run(1, CronJobs.CATCH_UP, 21_000, 1, 31_100);
 		assertThat(broken()).containsExactly(WRONG, MISSING);
-		run(1, CronJobs.CATCH_UP, 22_000, 1, 26_200);
+		run(1, CronJobs.CATCH_UP, 22_000, 1, 31_200);
 		assertThat(broken()).containsExactly(WRONG);
 	}
 
 	@Test
 	void runOfAMissedPlannedTimeThatIsToBeSkippedIsFound() {
 		allDown();
-		run(1, CronJobs.CATCH_UP, 22_000, 1, 26_100);
-		run(2, CronJobs.NO_CATCH_UP, 22_000, 1, 26_100);
+		run(1, CronJobs.CATCH_UP, 22_000, 1, 31_100);
+		run(2, CronJobs.NO_CATCH_UP, 22_000, 1, 31_100);
 		assertThat(broken()).containsExactly(WRONG);
 	}
 
