@@ -41,7 +41,7 @@ class GracefulShutdownTests {
 
 	private static final Duration LONG_ENOUGH = Duration.ofMinutes(2);
 
-	private static final String PATIENT = "60s";
+	private static final String PATIENT = "4m";
 
 	private String uri;
 

@@ -83,8 +83,9 @@ class LivePageTests {
 		assertThat(Long.parseLong(token())).isGreaterThan(Long.parseLong(token));
 		await(() -> assertThat(this.browser.text("[data-instance=one] .state")).contains("running"));
 		assertNothingTwice();
-		assertThat(this.browser.find("#time rect[data-lock=report][data-token='" + token + "']").isDisplayed())
-			.isTrue();
+		await(() -> assertThat(
+				this.browser.find("#time rect[data-lock=report][data-token='" + token + "']").isDisplayed())
+			.isTrue());
 		assertThat(this.browser.errors()).isEmpty();
 		assertThat(this.browser.requests()).isNotEmpty().allMatch((url) -> url.startsWith(this.two.url()));
 	}
