@@ -29,6 +29,9 @@ final class LeaseReleaser {
 
 	private static final int PAUSE_FACTOR = 4;
 
+	/** Between two attempts to record the end of a run. */
+	private static final Duration RUN_PAUSE = Duration.ofSeconds(1);
+
 	private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(500);
 
 	/**
@@ -85,6 +88,7 @@ final class LeaseReleaser {
 					interrupt.take();
 					if (attempt == ATTEMPTS || lease.leftAtStore().isZero()) {
 						onceMoreIfExtended(lease);
+						untilRecorded(lease);
 						throw ex;
 					}
 					logger.debug("Attempt {} to release the lock '{}' failed", attempt, lease.key().name(), ex);
@@ -188,8 +192,22 @@ final class LeaseReleaser {
 	}
 
 	private Runnable releaseOf(Lease lease) {
-		return () -> releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), lease.runEnd(),
-				this.timeout);
+		return () -> {
+			if (!releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), lease.runEnd(), this.timeout)) {
+				untilRecorded(lease);
+			}
+		};
+	}
+
+	/**
+	 * The end of a run that no server has recorded counts as a crash. So it is sent again
+	 * until there is an answer, or the lease has ended at the store. After that, another
+	 * instance can have repeated the run.
+	 */
+	private void untilRecorded(Lease lease) {
+		if (lease.runEnd() != null && !lease.leftAtStore().isZero()) {
+			later(lease.key(), RUN_PAUSE, releaseOf(lease));
+		}
 	}
 
 	/**
@@ -197,11 +215,11 @@ final class LeaseReleaser {
 	 * then it is given back once more, in case the store cannot be reached now.
 	 */
 	private void onceMoreIfExtended(Lease lease) {
-		if (lease.isPerhapsExtended()) {
-			Runnable release = releaseOf(lease);
+		if (lease.isPerhapsExtended() && lease.runEnd() == null) {
 			later(lease.key(), this.timeout, () -> {
 				if (!lease.leftAtStore().isZero()) {
-					release.run();
+					releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), lease.runEnd(),
+							this.timeout);
 				}
 			});
 		}
@@ -240,13 +258,19 @@ final class LeaseReleaser {
 		}
 	}
 
-	private void releaseQuietly(LeaseKey key, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+	/**
+	 * Release without an exception.
+	 * @return whether there was an answer
+	 */
+	private boolean releaseQuietly(LeaseKey key, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
 			Duration limit) {
 		try {
 			this.repository.release(key, minHoldLeft, mark, end, limit);
+			return true;
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The lock '{}' could not be given back; its lease ends by itself", key.name(), ex);
+			return false;
 		}
 	}
 

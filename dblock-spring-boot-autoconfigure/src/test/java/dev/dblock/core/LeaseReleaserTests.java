@@ -1,6 +1,7 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -12,6 +13,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.job.RunOutcome;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,6 +36,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class LeaseReleaserTests {
 
 	private static final Fault NO_SERVER = Fault.lost(() -> new DataAccessResourceFailureException("no server"));
+
+	private static final LockOptions RUN = LockOptions.defaults().plannedFor(Instant.EPOCH);
 
 	private final LockWorld world = new LockWorld();
 
@@ -427,6 +431,80 @@ class LeaseReleaserTests {
 		this.repository.next(Kind.RELEASE, NO_SERVER);
 		assertThat(handle.release()).isFalse();
 		LockWorld.eventually().until(() -> releases() == 1);
+	}
+
+	@Test
+	void theEndOfARunIsRecordedOnceTheServerIsBack() {
+		LockHandle handle = acquire(RUN);
+		handle.runFailed(new IllegalStateException("no paper"));
+		this.repository.always(Kind.RELEASE, NO_SERVER);
+		assertThatThrownBy(handle::release).isInstanceOf(DataAccessResourceFailureException.class);
+		LockWorld.eventually().until(() -> releases() >= 5);
+		assertThat(this.repository.isHeld("a")).isTrue();
+		this.repository.heal();
+		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
+		assertThat(this.repository.findJob("a", "a").orElseThrow().runs()).singleElement().satisfies((run) -> {
+			assertThat(run.outcome()).isEqualTo(RunOutcome.FAILED);
+			assertThat(run.error()).isEqualTo("java.lang.IllegalStateException: no paper");
+		});
+		assertThat(this.repository.requests(Kind.RELEASE, "a")).last()
+			.satisfies((request) -> assertThat(request.thread()).startsWith("dblock-release-"));
+	}
+
+	@Test
+	void theReleaseOfARunIsRepeatedUntilItsLeaseHasEndedAtTheStore() {
+		WatchedLeases leases = new WatchedLeases();
+		ManualScheduler timer = new ManualScheduler();
+		LeaseReleaser releaser = newReleaser(leases, timer);
+		Lease lease = leases.grant("a", RUN);
+		leases.repository().always(Kind.RELEASE, NO_SERVER);
+		assertThatThrownBy(() -> releaser.release(lease)).isInstanceOf(DataAccessResourceFailureException.class);
+		for (int repeats = 1; !lease.leftAtStore().isZero(); repeats++) {
+			assertThat(timer.pending()).singleElement()
+				.satisfies((task) -> assertThat(task.delay()).isEqualTo(Duration.ofSeconds(1)));
+			timer.runNext();
+			assertThat(leases.repository().count(Kind.RELEASE, "a")).isEqualTo(3 + repeats);
+			leases.clock().advance(Duration.ofSeconds(1));
+		}
+		timer.runNext();
+		assertThat(timer.pending()).isEmpty();
+		assertThat(leases.repository().count(Kind.RELEASE, "a")).isGreaterThan(10);
+	}
+
+	@Test
+	void theReleaseOfARunIsNotRepeatedOnceItWasAnswered() {
+		for (boolean takenOver : List.of(false, true)) {
+			WatchedLeases leases = new WatchedLeases();
+			ManualScheduler timer = new ManualScheduler();
+			Lease lease = leases.grant("a", RUN);
+			leases.repository().next(Kind.RELEASE, NO_SERVER, NO_SERVER, NO_SERVER);
+			assertThatThrownBy(() -> newReleaser(leases, timer).release(lease))
+				.isInstanceOf(DataAccessResourceFailureException.class);
+			if (takenOver) {
+				leases.repository().forceReleaseNow("a");
+				leases.repository()
+					.acquire(new AcquireRequest(new LeaseKey("a", "another"), LockWorld.LEASE, "host-2", "t", "w",
+							LockWorld.TIMEOUT));
+			}
+			timer.runNext();
+			assertThat(timer.pending()).isEmpty();
+			assertThat(leases.repository().isHeld("a")).isEqualTo(takenOver);
+		}
+	}
+
+	@Test
+	void theReleaseOfAPlainLockIsNotRepeated() {
+		WatchedLeases leases = new WatchedLeases();
+		ManualScheduler timer = new ManualScheduler();
+		Lease lease = leases.grant("a", LockOptions.defaults());
+		leases.repository().always(Kind.RELEASE, NO_SERVER);
+		assertThatThrownBy(() -> newReleaser(leases, timer).release(lease))
+			.isInstanceOf(DataAccessResourceFailureException.class);
+		assertThat(timer.pending()).isEmpty();
+	}
+
+	private static LeaseReleaser newReleaser(WatchedLeases leases, ManualScheduler timer) {
+		return new LeaseReleaser(leases.repository(), leases.clock(), LockWorld.TIMEOUT, timer, Runnable::run);
 	}
 
 	private LockTemplate hurriedProcess() {

@@ -12,6 +12,8 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.LossReason;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -308,6 +310,28 @@ class DisturbedRequestsTests {
 			Instant free = this.instances.instant(name, "expiresAt");
 			this.other.locks().acquire(name, LEASE.waitUpTo(Duration.ofMinutes(2)));
 			assertThat(this.instances.instant(name, "acquiredAt")).isAfterOrEqualTo(free);
+		}
+	}
+
+	@Test
+	void endOfARunIsRecordedThoughItsReleaseFailsForLongerThanARequestMayTake() {
+		LockOptions options = LockOptions.lease(Duration.ofMinutes(5));
+		Schedule.Planned planned = new Schedule.Planned(Instant.now().minusSeconds(3600));
+		LockHandle run = this.disturbed.locks().acquire("stock", options.firing(JobFiring.of(null, planned, true)));
+		fail(FailCommand.on("update").closeConnection());
+		long outage = System.nanoTime();
+		run.close();
+		Instances.eventually()
+			.until(() -> System.nanoTime() - outage > Instance.TIMEOUT.plusSeconds(2).toNanos()
+					&& !this.instances.isReleased("stock"));
+		this.server.clearFailPoints();
+		Instances.eventually().until(() -> this.instances.isReleased("stock"));
+		Document last = this.instances.document("stock").getEmbedded(List.of("jobs", "stock", "last"), Document.class);
+		assertThat(last).containsEntry("outcome", "SUCCEEDED").containsEntry("attempt", 1);
+		for (Schedule asked : List.of(planned, new Schedule.FixedRate(Duration.ofDays(1)))) {
+			assertThat(this.other.locks().tryAcquire("stock", options.firing(JobFiring.of(null, asked, true))))
+				.as("nothing is repeated")
+				.isEmpty();
 		}
 	}
 

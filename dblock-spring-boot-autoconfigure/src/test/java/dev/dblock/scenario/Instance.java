@@ -32,7 +32,7 @@ final class Instance implements AutoCloseable {
 
 	static final String FENCES = "dblock_fences";
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+	static final Duration TIMEOUT = Duration.ofSeconds(10);
 
 	private static final LockOptions DEFAULTS = new LockOptions(Duration.ofSeconds(30), Duration.ZERO, Duration.ZERO,
 			Duration.ZERO, true, WhenLost.NOTIFY, null, null);
