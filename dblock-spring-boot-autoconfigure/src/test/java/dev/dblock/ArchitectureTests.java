@@ -7,9 +7,9 @@ import com.mongodb.MongoDriverInformation;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
-import dev.dblock.testing.SameOnEachJdk;
 import org.jspecify.annotations.NullMarked;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
@@ -21,7 +21,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 /**
  * The rooms and who may enter which.
  */
-@SameOnEachJdk
+@ArchTag("same-on-each-jdk")
 @AnalyzeClasses(packages = "dev.dblock", importOptions = DoNotIncludeTests.class)
 class ArchitectureTests {
 

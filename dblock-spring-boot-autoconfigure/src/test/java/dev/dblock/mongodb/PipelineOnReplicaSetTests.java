@@ -2,7 +2,9 @@ package dev.dblock.mongodb;
 
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
 
+@SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
 class PipelineOnReplicaSetTests extends MongoJobContract {
 
