@@ -29,8 +29,11 @@ final class LeaseReleaser {
 
 	private static final int PAUSE_FACTOR = 4;
 
-	/** Between two attempts to record the end of a run. */
+	/** The longest pause between two attempts to record the end of a run. */
 	private static final Duration RUN_PAUSE = Duration.ofSeconds(1);
+
+	/** So many such attempts fit into a short lease. */
+	private static final int RUN_ATTEMPTS = 10;
 
 	private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(500);
 
@@ -193,21 +196,34 @@ final class LeaseReleaser {
 
 	private Runnable releaseOf(Lease lease) {
 		return () -> {
-			if (!releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), lease.runEnd(), this.timeout)) {
+			if (!releaseQuietly(lease)) {
 				untilRecorded(lease);
 			}
 		};
 	}
 
 	/**
-	 * The end of a run that no server has recorded counts as a crash. So it is sent again
-	 * until there is an answer, or the lease has ended at the store. After that, another
-	 * instance can have repeated the run.
+	 * Release a run again until there is an answer, since a run whose end is not recorded
+	 * counts as crashed. After the end of the lease another instance may have repeated
+	 * the run. At least a whole lease is left from now, because a renewal that failed may
+	 * have been applied; and more after an extension.
 	 */
 	private void untilRecorded(Lease lease) {
-		if (lease.runEnd() != null && !lease.leftAtStore().isZero()) {
-			later(lease.key(), RUN_PAUSE, releaseOf(lease));
+		if (lease.runEnd() != null) {
+			Duration length = lease.terms().lease();
+			Duration left = lease.leftAtStore();
+			Duration most = (left.compareTo(length) > 0) ? left : length;
+			releaseUntil(LeaseDeadline.from(this.clock, most.plus(this.timeout)), lease,
+					Durations.shorter(RUN_PAUSE, length.dividedBy(RUN_ATTEMPTS)));
 		}
+	}
+
+	private void releaseUntil(LeaseDeadline end, Lease lease, Duration pause) {
+		later(lease.key(), pause, () -> {
+			if (!releaseQuietly(lease) && !end.passed(this.clock)) {
+				releaseUntil(end, lease, pause);
+			}
+		});
 	}
 
 	/**
@@ -218,8 +234,7 @@ final class LeaseReleaser {
 		if (lease.isPerhapsExtended() && lease.runEnd() == null) {
 			later(lease.key(), this.timeout, () -> {
 				if (!lease.leftAtStore().isZero()) {
-					releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), lease.runEnd(),
-							this.timeout);
+					releaseQuietly(lease);
 				}
 			});
 		}
@@ -256,6 +271,10 @@ final class LeaseReleaser {
 		else {
 			logger.debug("Too many releases wait: the lease of '{}' ends by itself", key.name());
 		}
+	}
+
+	private boolean releaseQuietly(Lease lease) {
+		return releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), lease.runEnd(), this.timeout);
 	}
 
 	/**

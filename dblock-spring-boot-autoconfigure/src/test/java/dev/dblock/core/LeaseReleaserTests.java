@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
+import dev.dblock.Durations;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
@@ -452,23 +453,59 @@ class LeaseReleaserTests {
 	}
 
 	@Test
-	void theReleaseOfARunIsRepeatedUntilItsLeaseHasEndedAtTheStore() {
+	void theReleaseOfARunIsRepeatedUntilItsLeaseHasEndedAtTheStoreWhateverWasRenewed() {
+		Duration length = LockWorld.LEASE;
 		WatchedLeases leases = new WatchedLeases();
 		ManualScheduler timer = new ManualScheduler();
 		LeaseReleaser releaser = newReleaser(leases, timer);
 		Lease lease = leases.grant("a", RUN);
 		leases.repository().always(Kind.RELEASE, NO_SERVER);
 		assertThatThrownBy(() -> releaser.release(lease)).isInstanceOf(DataAccessResourceFailureException.class);
-		for (int repeats = 1; !lease.leftAtStore().isZero(); repeats++) {
-			assertThat(timer.pending()).singleElement()
-				.satisfies((task) -> assertThat(task.delay()).isEqualTo(Duration.ofSeconds(1)));
+		Duration passed = Duration.ZERO;
+		for (int repeats = 1; !timer.pending().isEmpty(); repeats++) {
+			Duration pause = timer.pending().get(0).delay();
+			assertThat(pause).isEqualTo(Durations.shorter(Duration.ofSeconds(1), length.dividedBy(10)));
+			leases.clock().advance(pause);
+			passed = passed.plus(pause);
 			timer.runNext();
 			assertThat(leases.repository().count(Kind.RELEASE, "a")).isEqualTo(3 + repeats);
-			leases.clock().advance(Duration.ofSeconds(1));
 		}
+		assertThat(passed).isBetween(length.plus(LockWorld.TIMEOUT), length.plus(LockWorld.TIMEOUT).plusSeconds(1));
+	}
+
+	@Test
+	void theEndOfARunIsRecordedThoughItsLeaseEndsWhileItIsReleased() {
+		WatchedLeases leases = new WatchedLeases();
+		ManualScheduler timer = new ManualScheduler();
+		Lease lease = leases.grant("a", RUN);
+		leases.repository().next(Kind.RELEASE, Fault.lost(() -> {
+			leases.clock().advance(LockWorld.LEASE);
+			return new DataAccessResourceFailureException("no server");
+		}));
+		assertThatThrownBy(() -> newReleaser(leases, timer).release(lease))
+			.isInstanceOf(DataAccessResourceFailureException.class);
+		assertThat(timer.pending()).hasSize(1);
+		timer.runNext();
+		assertThat(leases.repository().count(Kind.RELEASE, "a")).isEqualTo(2);
+		assertThat(timer.pending()).isEmpty();
+	}
+
+	@Test
+	void theReleaseOfARunWhoseLeaseWasExtendedIsRepeatedUntilThatHasEnded() {
+		Duration extension = LockWorld.LEASE.multipliedBy(20);
+		WatchedLeases leases = new WatchedLeases();
+		ManualScheduler timer = new ManualScheduler();
+		Lease lease = leases.grant("a", RUN);
+		lease.prove(LeaseDeadline.from(leases.clock(), extension));
+		leases.repository().always(Kind.RELEASE, NO_SERVER);
+		assertThatThrownBy(() -> newReleaser(leases, timer).release(lease))
+			.isInstanceOf(DataAccessResourceFailureException.class);
+		leases.clock().advance(extension);
+		timer.runNext();
+		assertThat(timer.pending()).hasSize(1);
+		leases.clock().advance(LockWorld.TIMEOUT);
 		timer.runNext();
 		assertThat(timer.pending()).isEmpty();
-		assertThat(leases.repository().count(Kind.RELEASE, "a")).isGreaterThan(10);
 	}
 
 	@Test
