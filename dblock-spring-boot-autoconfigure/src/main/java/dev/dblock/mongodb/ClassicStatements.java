@@ -136,10 +136,12 @@ final class ClassicStatements implements Statements {
 	private @Nullable LockDocument take(StoreRequest store, AcquireRequest request, @Nullable LockDocument found,
 			Reading now, @Nullable JobGrant job) {
 		BsonDocument grant = grant(request, found, now);
+		BsonDocument filter = asRead(request.key().name(), found);
 		if (job != null) {
 			job.addTo(grant);
+			job.addToFilter(filter);
 		}
-		return update(store, asRead(request.key().name(), found), grant);
+		return update(store, filter, grant);
 	}
 
 	private static @Nullable LockDocument update(StoreRequest store, BsonDocument filter, BsonDocument update) {

@@ -61,6 +61,15 @@ final class JobGrant {
 	}
 
 	/**
+	 * Add to the filter of a grant that the job was not paused since it was read.
+	 * @param filter the filter
+	 */
+	void addToFilter(BsonDocument filter) {
+		BsonValue paused = this.record.fields().get(JobFields.PAUSED);
+		filter.append(this.job.path(JobFields.PAUSED), (paused != null) ? paused : OperatorStatements.IS_ABSENT);
+	}
+
+	/**
 	 * Add the run record to the update of a grant.
 	 * @param grant the update, with the token
 	 */

@@ -1,6 +1,7 @@
 package dev.dblock.mongodb;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Date;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -17,8 +18,12 @@ import com.mongodb.event.CommandSucceededEvent;
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.core.AcquireAnswer;
 import dev.dblock.core.AcquireAnswer.Refused;
+import dev.dblock.core.AcquireRequest;
 import dev.dblock.core.LeaseKey;
 import dev.dblock.core.LockRepositoryContract;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobRefusal;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -90,6 +95,24 @@ class ClassicTakeOverTests implements CommandListener {
 	private AcquireAnswer acquire() {
 		return this.locks
 			.acquire(LockRepositoryContract.request(LockRepositoryContract.key("stock"), Duration.ofMinutes(10)));
+	}
+
+	@Test
+	void aJobThatIsPausedMeanwhileIsNotRun() {
+		JobFiring firing = JobFiring.of("nightly", new Schedule.Planned(Instant.EPOCH), false);
+		AcquireRequest request = LockRepositoryContract
+			.request(LockRepositoryContract.key("stock"), Duration.ofMinutes(10))
+			.withFiring(firing);
+		acquire();
+		this.locks.forceReleaseNow("stock");
+		this.looked.set(false);
+		this.afterTheLook = () -> this.locks.pauseJob("stock", "nightly", "ann");
+		AcquireAnswer answer = this.locks.acquire(request);
+		assertThat(this.looked).isTrue();
+		assertThat(answer).isInstanceOfSatisfying(Refused.class,
+				(refused) -> assertThat(refused.job().reason()).isEqualTo(JobRefusal.Reason.PAUSED));
+		this.locks.resumeJob("stock", "nightly");
+		assertThat(this.locks.acquire(request)).isInstanceOf(AcquireAnswer.Granted.class);
 	}
 
 	@Test
