@@ -90,6 +90,9 @@ public final class JobMeters implements LockListener {
 
 	@Override
 	public void onMissed(String name, String jobId, Instant plannedAt) {
+		if (isMeasured(jobId)) {
+			successOf(jobId);
+		}
 		this.registry.counter(JobMeterDocumentation.MISSED.getName(), JobMeterDocumentation.Keys.JOB.asString(), jobId)
 			.increment();
 	}

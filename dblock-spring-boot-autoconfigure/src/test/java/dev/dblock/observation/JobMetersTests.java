@@ -127,6 +127,16 @@ class JobMetersTests {
 	}
 
 	@Test
+	void metersOfFormerNamesThatWereOnlyMissedAreRemoved() {
+		for (int day = 1; day <= 3; day++) {
+			given(this.jobs.ids()).willReturn(Set.of("report-" + day));
+			this.meters.onMissed("report-" + day, "report-" + day, START);
+		}
+		assertThat(this.registry.getMeters()).extracting((meter) -> meter.getId().getTag("job"))
+			.containsOnly("report-3");
+	}
+
+	@Test
 	void metersAreThoseThatAreDocumented() {
 		this.meters.onRunEnded("job", run("job", START, RunOutcome.SUCCEEDED));
 		this.meters.onMissed("job", "job", START);
