@@ -2,6 +2,7 @@ package dev.dblock.interceptor;
 
 import java.util.function.Supplier;
 
+import dev.dblock.LockContext;
 import dev.dblock.LockShutdownException;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockedAction;
@@ -53,7 +54,8 @@ final class ReactiveSpan implements LockSpan {
 		ReactiveLockTemplate locks = new ReactiveLockTemplate(call.template().engine());
 		LockedAction<Publisher<Object>, Throwable> work = () -> {
 			call.begin();
-			return granted(call, Flux.from(proceed(invocation)))
+			call.granted(LockContext.current());
+			return inside(call, Flux.from(proceed(invocation)))
 				.doOnNext((element) -> this.results.delivered(operation.method(), element));
 		};
 		LockedFallback<Publisher<Object>, Throwable> fallback = (refusal) -> publisher(call.unavailable(refusal));
@@ -65,11 +67,8 @@ final class ReactiveSpan implements LockSpan {
 			.onErrorResume(DataAccessException.class, (failure) -> answer(() -> call.answer(failure)));
 	}
 
-	private static Flux<Object> granted(LockCall call, Flux<Object> work) {
-		return call.isScheduled() ? work.contextWrite((inner) -> {
-			call.granted(ReactiveLockTemplate.current(inner));
-			return JobCarrier.Reactive.withoutScheduledCall(inner);
-		}) : work;
+	private static Flux<Object> inside(LockCall call, Flux<Object> work) {
+		return call.isScheduled() ? work.contextWrite(JobCarrier.Reactive::withoutScheduledCall) : work;
 	}
 
 	private Publisher<Object> answer(Supplier<@Nullable Object> answer) {

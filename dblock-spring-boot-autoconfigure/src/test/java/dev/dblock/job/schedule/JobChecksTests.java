@@ -393,6 +393,7 @@ class JobChecksTests {
 					.untilAsserted(() -> assertThat(output).contains("error occurred in scheduled task",
 							"error occurred in scheduled reactive task"));
 				assertThat(operations.runNow("refused").outcome()).isEqualTo(ManualRun.Outcome.REFUSED);
+				assertThat(operations.runNow("broken").outcome()).isEqualTo(ManualRun.Outcome.STARTED);
 				context.close();
 				assertThat(jobs.ran).containsExactlyInAnyOrder("unlocked", "granted");
 			});
@@ -850,6 +851,12 @@ class JobChecksTests {
 				this.ran.add("later");
 				return "later";
 			});
+		}
+
+		@Scheduled(cron = "0 0 2 1 1 *")
+		@DistributedLock(name = "broken")
+		Mono<String> broken() {
+			throw new IllegalStateException("no sequence");
 		}
 
 		@Scheduled(cron = "0 0 2 1 1 *")
