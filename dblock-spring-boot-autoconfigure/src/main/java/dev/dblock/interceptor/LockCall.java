@@ -71,8 +71,17 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 			return ofSeveral(operation, template, invocation, scheduled);
 		}
 		MethodLock lock = operation.locks().get(0);
-		return lock.isWanted(invocation) ? new LockCall(operation, invocation, template.get(), lock.nameOf(invocation),
-				options(operation, invocation, lock, scheduled), null, scheduled) : unlocked(scheduled);
+		if (!lock.isWanted(invocation)) {
+			return unlocked(scheduled);
+		}
+		String name = nameOf(lock, invocation, scheduled);
+		return new LockCall(operation, invocation, template.get(), name,
+				options(operation, invocation, lock, name, scheduled), null, scheduled);
+	}
+
+	private static String nameOf(MethodLock lock, MethodInvocation invocation, @Nullable ScheduledCall scheduled) {
+		return (scheduled != null) ? scheduled.name(lock.name(), () -> lock.nameOf(invocation))
+				: lock.nameOf(invocation);
 	}
 
 	private static @Nullable LockCall unlocked(@Nullable ScheduledCall scheduled) {
@@ -83,10 +92,10 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	}
 
 	private static LockOptions options(LockOperation operation, MethodInvocation invocation, MethodLock lock,
-			@Nullable ScheduledCall scheduled) {
+			String name, @Nullable ScheduledCall scheduled) {
 		JobMethod job = (scheduled != null) ? JobCarrier.job(invocation) : null;
 		if (job != null && operation.engine() != null && !(lock.name() instanceof LockName.Constant)) {
-			job.lockedBy(operation.engine().fullName(lock.nameOf(invocation)));
+			job.lockedBy(operation.engine().fullName(name));
 		}
 		JobFiring firing = (scheduled != null && job != null) ? scheduled.firing(job.declaration()) : null;
 		if (scheduled == null || firing == null) {
@@ -101,7 +110,8 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		Map<String, LockOptions> wanted = new LinkedHashMap<>();
 		for (MethodLock lock : operation.locks()) {
 			if (lock.isWanted(invocation)) {
-				wanted.putIfAbsent(lock.nameOf(invocation), options(operation, invocation, lock, scheduled));
+				String name = nameOf(lock, invocation, scheduled);
+				wanted.putIfAbsent(name, options(operation, invocation, lock, name, scheduled));
 			}
 		}
 		if (wanted.isEmpty()) {

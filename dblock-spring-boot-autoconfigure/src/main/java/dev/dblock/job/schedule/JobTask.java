@@ -15,6 +15,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 
 import dev.dblock.Durations;
 import dev.dblock.LockRefusal;
@@ -93,6 +94,8 @@ final class JobTask {
 	private volatile @Nullable Instant first;
 
 	private final AtomicBoolean disagreed = new AtomicBoolean();
+
+	private volatile BooleanSupplier alone = () -> false;
 
 	JobTask(Runnable task, Collection<JobMethod> methods, TaskScheduler scheduler, StoreClock clock) {
 		this.task = task;
@@ -207,6 +210,7 @@ final class JobTask {
 			return;
 		}
 		noteFailure(call.failure(), call.schedule(), call.declaration());
+		compare(call.refusal(), call.declaration());
 		if (isOvertaken(call)) {
 			overtaken(call);
 			return;
@@ -429,8 +433,9 @@ final class JobTask {
 		}
 		Instant leaseEnd = call.isRerun() ? leaseEnd(refusal, job) : null;
 		if (schedule instanceof Schedule.Planned planned) {
-			if (job.reason() == JobRefusal.Reason.NOT_DUE && !call.attempt().look()) {
-				return notDue(planned.at());
+			if (job.reason() == JobRefusal.Reason.NOT_DUE) {
+				return call.attempt().look() ? new Again(later(planned.at()), call.again(), null)
+						: notDue(planned.at());
 			}
 			return (leaseEnd != null && job.last() != null) ? new Again(leaseEnd, look(job.last()), null) : null;
 		}
@@ -456,7 +461,12 @@ final class JobTask {
 			return null;
 		}
 		this.open.plannedAgain(due);
-		return again(due.isAfter(now()) ? due : now().plus(SOON), new Schedule.Planned(due));
+		return again(later(due), new Schedule.Planned(due));
+	}
+
+	private Instant later(Instant due) {
+		Instant soon = now().plus(SOON);
+		return due.isAfter(soon) ? due : soon;
 	}
 
 	/**
@@ -570,6 +580,21 @@ final class JobTask {
 			description += " in " + ((zone != null) ? zone : this.scheduler.getClock().getZone());
 		}
 		return new JobSchedule(description, (trigger != null) ? trigger.next(this.scheduler.getClock()) : null);
+	}
+
+	private void compare(@Nullable LockRefusal refusal, @Nullable JobDeclaration declaration) {
+		JobRun last = (refusal != null && refusal.job() != null) ? refusal.job().last() : null;
+		if (last != null && declaration != null && !this.disagreed.get() && this.alone.getAsBoolean()) {
+			compare(List.of(last), declaration.zones());
+		}
+	}
+
+	/**
+	 * Set how to find out whether this is the only schedule of its job. What it does not
+	 * plan was planned by another one otherwise.
+	 */
+	void alone(BooleanSupplier alone) {
+		this.alone = alone;
 	}
 
 	/**

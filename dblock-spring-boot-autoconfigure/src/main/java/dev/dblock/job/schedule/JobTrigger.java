@@ -55,6 +55,9 @@ final class JobTrigger implements PlannedTrigger {
 	/** The last planned time, if the server refused it as not due. */
 	private @Nullable Instant notDue;
 
+	/** Whether the trigger plans nothing after the last planned time. */
+	private boolean ended;
+
 	private long lastDue;
 
 	private boolean warned;
@@ -72,6 +75,7 @@ final class JobTrigger implements PlannedTrigger {
 		// The answer can come so late that it is due by now
 		Instant planned = (notDue != null && !notDue.isAfter(this.clock.now(own).plus(AHEAD))) ? notDue
 				: this.trigger.nextExecution(new ServerContext(context, notDue != null));
+		this.ended = planned == null;
 		if (planned == null) {
 			return null;
 		}
@@ -132,6 +136,9 @@ final class JobTrigger implements PlannedTrigger {
 	synchronized @Nullable Instant planAgain(Instant refused, Clock own) {
 		Instant last = this.last;
 		if (last != null && last.truncatedTo(ChronoUnit.MILLIS).equals(refused) && !isPending(last)) {
+			if (this.ended) {
+				return refused;
+			}
 			this.notDue = last;
 			return null;
 		}

@@ -2,8 +2,11 @@ package dev.dblock.job.schedule;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import dev.dblock.LockRefusal;
 import dev.dblock.job.JobFiring;
@@ -42,6 +45,8 @@ public final class ScheduledCall {
 	/** Reports what became of a call that an operator asked for. */
 	private final @Nullable Consumer<ManualRun> manual;
 
+	private final Map<Object, String> names;
+
 	private final AtomicBoolean taken = new AtomicBoolean();
 
 	private volatile @Nullable JobMethod method;
@@ -63,7 +68,7 @@ public final class ScheduledCall {
 	private @Nullable RuntimeException failure;
 
 	ScheduledCall(JobTask task, @Nullable Schedule schedule, Attempt attempt) {
-		this(task, schedule, attempt, null);
+		this(task, schedule, attempt, null, new ConcurrentHashMap<>());
 	}
 
 	/**
@@ -71,15 +76,16 @@ public final class ScheduledCall {
 	 * @param manual receives what became of it
 	 */
 	ScheduledCall(JobTask task, Consumer<ManualRun> manual) {
-		this(task, null, Attempt.first(null), manual);
+		this(task, null, Attempt.first(null), manual, new ConcurrentHashMap<>());
 	}
 
 	private ScheduledCall(JobTask task, @Nullable Schedule schedule, Attempt attempt,
-			@Nullable Consumer<ManualRun> manual) {
+			@Nullable Consumer<ManualRun> manual, Map<Object, String> names) {
 		this.task = task;
 		this.schedule = schedule;
 		this.attempt = attempt;
 		this.manual = manual;
+		this.names = names;
 	}
 
 	/**
@@ -90,7 +96,8 @@ public final class ScheduledCall {
 	synchronized ScheduledCall again() {
 		JobFiring inDoubt = (this.failure != null || this.attempt.inDoubt() != null) ? this.firing : null;
 		return new ScheduledCall(this.task, this.schedule,
-				new Attempt(this.attempt.asOf(), this.attempt.look(), this.attempt.earlier() + 1, timeouts(), inDoubt));
+				new Attempt(this.attempt.asOf(), this.attempt.look(), this.attempt.earlier() + 1, timeouts(), inDoubt),
+				null, this.names);
 	}
 
 	private int timeouts() {
@@ -143,12 +150,23 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * Whether an earlier call asked for the same. This one does not wait then, since it
-	 * would keep a thread of the scheduler.
+	 * Whether an earlier call asked for the same planned time. This one does not wait
+	 * then, since it would keep a thread of the scheduler.
 	 * @return whether there was one
 	 */
 	public boolean isRepeated() {
-		return this.attempt.earlier() > 0;
+		return this.attempt.isCutShort();
+	}
+
+	/**
+	 * The name of a lock, which is the same for all attempts at a planned time: a later
+	 * one could get the planned time once more under another name.
+	 * @param lock the declaration of the lock
+	 * @param name evaluates the name
+	 * @return the name of the first attempt
+	 */
+	public String name(Object lock, Supplier<String> name) {
+		return this.names.computeIfAbsent(lock, (key) -> name.get());
 	}
 
 	/**

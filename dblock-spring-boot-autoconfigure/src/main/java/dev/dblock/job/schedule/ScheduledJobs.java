@@ -91,7 +91,9 @@ public final class ScheduledJobs {
 	 * not known
 	 */
 	JobTask captured(Runnable task, @Nullable Duration period, JobTask job) {
-		of(task).forEach(JobMethod::capture);
+		Collection<JobMethod> methods = of(task);
+		methods.forEach(JobMethod::capture);
+		job.alone(() -> methods.size() == 1 && tasks(methods.iterator().next()).size() == 1);
 		this.live.add(job);
 		if (!this.checked) {
 			this.tasks.add(new Task(task, period));

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -749,6 +750,78 @@ class JobTaskTests {
 		this.timers.tick();
 		assertThat(planned()).containsExactly(at("12:00:01"));
 		assertThat(this.timers.pending).hasSize(1);
+	}
+
+	@Test
+	void lastPlannedTimeOfATriggerIsFiredAgainIfItWasNotDue() {
+		this.timers.threadPerFiring = true;
+		Iterator<Instant> planned = List.of(at("12:00:01")).iterator();
+		this.task.byTrigger((context) -> planned.hasNext() ? planned.next() : null);
+		this.time.pass(Duration.ofMillis(700));
+		this.answer = (call) -> call.refused(
+				(LockRefusal) JobEngine.refused(NAME, Reason.NOT_DUE, null, null, this.time.server().minusMillis(300)));
+		this.timers.tick();
+		assertThat(this.timers.next).isNull();
+		assertThat(this.timers.pending).hasSize(1);
+		this.answer = granted(at("12:00:01"));
+		this.timers.fire();
+		assertThat(planned()).containsExactly(at("12:00:01"), at("12:00:01"));
+		assertThat(this.timers.pending).isEmpty();
+	}
+
+	@Test
+	void lookThatAServerBehindRefusesIsMadeAgain() {
+		this.rerun = true;
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = running(at("12:00:00"), Duration.ofSeconds(5));
+		firing.run();
+		this.answer = (call) -> call.refused(
+				(LockRefusal) JobEngine.refused(NAME, Reason.NOT_DUE, null, null, this.time.server().minusSeconds(10)));
+		this.timers.fire();
+		assertThat(this.timers.pending).hasSize(1);
+		this.answer = granted(at("12:00:00"));
+		this.timers.fire();
+		assertThat(planned()).containsOnly(at("12:00:00")).hasSize(3);
+	}
+
+	@Test
+	void lookAtACrashedRunDoesNotWaitForTheLock() {
+		this.rerun = true;
+		Runnable firing = planned(at("12:00:00"));
+		this.answer = running(at("12:00:00"), Duration.ofSeconds(30));
+		firing.run();
+		this.answer = somethingElse(Duration.ofSeconds(20));
+		this.timers.fire();
+		assertThat(this.repeated).containsExactly(true);
+		assertThat(this.settled).containsExactly(true);
+	}
+
+	@Test
+	void laterAttemptsKeepTheNameOfTheLock() {
+		Runnable firing = planned(at("12:00:00"));
+		List<String> names = new ArrayList<>();
+		List<String> evaluated = new ArrayList<>(List.of("report-1", "report-2"));
+		this.answer = (call) -> {
+			names.add(call.name("lock", () -> evaluated.remove(0)));
+			failed().accept(call);
+		};
+		firing.run();
+		this.timers.fire();
+		assertThat(names).containsExactly("report-1", "report-1");
+	}
+
+	@Test
+	void runOfAnotherScheduleIsLoggedOnceByWhatIsRefused(CapturedOutput output) {
+		this.task.byTrigger(new CronTrigger("0 0 * * * *", ZoneOffset.UTC));
+		this.answer = (call) -> call.refused((LockRefusal) JobEngine.refused(NAME, Reason.DONE, null,
+				JobEngine.run(NAME, at("13:30:00"), at("13:30:00")), this.time.server()));
+		this.timers.tick();
+		assertThat(output).doesNotContain("does not plan");
+		this.task.alone(() -> true);
+		this.timers.tick();
+		this.timers.tick();
+		assertThat(output).containsOnlyOnce("The job 'job' was run by another for 2026-03-01T13:30:00Z, which its"
+				+ " schedule on this instance (cron 0 0 * * * * in Z) does not plan");
 	}
 
 	@Test
