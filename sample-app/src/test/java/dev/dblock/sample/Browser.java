@@ -39,6 +39,8 @@ final class Browser implements AutoCloseable {
 	/** scripts/test-summary knows the reason by these words. */
 	static final String MISSING = "needs a browser: on Debian, apt-get install chromium chromium-driver";
 
+	private static final int MOST_ATTEMPTS = 20;
+
 	private static final Duration LONG_ENOUGH = Duration.ofMinutes(4);
 
 	private final ChromeDriver driver;
@@ -96,8 +98,20 @@ final class Browser implements AutoCloseable {
 		return this.driver.findElement(By.cssSelector(css));
 	}
 
+	/**
+	 * The text of an element, which the page can replace while it is read.
+	 */
 	String text(String css) {
-		return find(css).getText();
+		for (int attempt = 1;; attempt++) {
+			try {
+				return find(css).getText();
+			}
+			catch (StaleElementReferenceException ex) {
+				if (attempt == MOST_ATTEMPTS) {
+					throw ex;
+				}
+			}
+		}
 	}
 
 	Object run(String script) {
