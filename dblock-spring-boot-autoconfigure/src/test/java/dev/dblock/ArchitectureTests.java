@@ -5,7 +5,8 @@ import java.util.stream.Stream;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoDriverInformation;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
@@ -14,15 +15,17 @@ import org.jspecify.annotations.NullMarked;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 /**
- * The rooms and who may enter which.
+ * The packages, and which may use which.
  */
 @ArchTag("same-on-each-jdk")
-@AnalyzeClasses(packages = "dev.dblock", importOptions = DoNotIncludeTests.class)
+@AnalyzeClasses(packages = "dev.dblock", importOptions = ArchitectureTests.NoTests.class)
 class ArchitectureTests {
 
 	private static final String API = "dev.dblock";
@@ -31,124 +34,130 @@ class ArchitectureTests {
 
 	private static final String SCHEDULE = "dev.dblock.job.schedule";
 
+	private static final String EVENT = "dev.dblock.event..";
+
+	private static final String STORE = "dev.dblock.store..";
+
+	private static final String SETTINGS = "dev.dblock.settings..";
+
+	private static final String OBSERVATION = "dev.dblock.observation..";
+
 	private static final String CORE = "dev.dblock.core..";
 
-	private static final String INTERCEPTOR = "dev.dblock.interceptor..";
+	private static final String ANNOTATION = "dev.dblock.annotation..";
 
 	private static final String MONGODB = "dev.dblock.mongodb..";
 
 	private static final String LOCAL = "dev.dblock.local..";
 
-	private static final String OBSERVATION = "dev.dblock.observation..";
-
-	private static final String ACTUATE = "dev.dblock.actuate..";
+	private static final String MICROMETER = "dev.dblock.micrometer..";
 
 	private static final String INTEGRATION = "dev.dblock.integration..";
 
-	private static final String[] MIDDLE = { INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, INTEGRATION };
+	private static final String ACTUATE = "dev.dblock.actuate..";
 
 	private static final String AUTOCONFIGURE = "dev.dblock.autoconfigure..";
 
+	/** They use the engine, or are used by it, and do not know each other. */
+	private static final String[] SIDE_ROOMS = { ANNOTATION, MONGODB, LOCAL, MICROMETER, ACTUATE, INTEGRATION };
+
 	@ArchTest
-	static final ArchRule whatUsersImportUsesNothingElseOfOurs = noClasses().that()
+	static final ArchRule packagesAreFreeOfCircles = slices().matching("dev.dblock.(**)").should().beFreeOfCycles();
+
+	@ArchTest
+	static final ArchRule apiUsesOnlyTheValuesOfJobs = classes().that()
 		.resideInAPackage(API)
 		.should()
-		.dependOnClassesThat()
-		.resideInAnyPackage(CORE, INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, INTEGRATION, AUTOCONFIGURE);
+		.onlyDependOnClassesThat(not(resideInAPackage("dev.dblock..")).or(resideInAnyPackage(API, JOB)));
 
 	@ArchTest
-	static final ArchRule theValuesOfJobsUseNothingElseOfOurs = noClasses().that()
-		.resideInAPackage(JOB)
-		.should()
-		.dependOnClassesThat()
-		.resideInAnyPackage(API, CORE, INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, INTEGRATION, AUTOCONFIGURE);
+	static final ArchRule valuesOfJobsUseNothingElse = onlyUses(JOB);
 
 	@ArchTest
-	static final ArchRule schedulesUseOnlyWhatUsersImport = noClasses().that()
-		.resideInAPackage(SCHEDULE)
-		.should()
-		.dependOnClassesThat()
-		.resideInAnyPackage(CORE, INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, INTEGRATION, AUTOCONFIGURE);
+	static final ArchRule eventsUseTheApi = onlyUses(EVENT, API, JOB);
 
 	@ArchTest
-	static final ArchRule onlyTheInterceptorAndTheWiringKnowSchedules = noClasses().that()
-		.resideOutsideOfPackages(SCHEDULE, INTERCEPTOR, AUTOCONFIGURE)
+	static final ArchRule storesUseTheApi = onlyUses(STORE, API, JOB);
+
+	@ArchTest
+	static final ArchRule settingsUseTheApiAndTheStore = onlyUses(SETTINGS, API, JOB, STORE);
+
+	@ArchTest
+	static final ArchRule observationUsesNothingElse = onlyUses(OBSERVATION);
+
+	@ArchTest
+	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, JOB, EVENT, STORE, SETTINGS, OBSERVATION);
+
+	@ArchTest
+	static final ArchRule schedulesUseTheApi = onlyUses(SCHEDULE, API, JOB);
+
+	@ArchTest
+	static final ArchRule onlyAnnotationsAndTheAutoConfigurationUseSchedules = noClasses().that()
+		.resideOutsideOfPackages(SCHEDULE, ANNOTATION, AUTOCONFIGURE)
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage(SCHEDULE);
 
 	@ArchTest
-	static final ArchRule theEngineUsesOnlyWhatUsersImport = noClasses().that()
-		.resideInAPackage(CORE)
-		.should()
-		.dependOnClassesThat()
-		.resideInAnyPackage(INTERCEPTOR, MONGODB, LOCAL, OBSERVATION, ACTUATE, INTEGRATION, AUTOCONFIGURE);
+	static final ArchRule springIntegrationUsesTheApi = onlyUses(INTEGRATION, API, JOB);
 
 	@ArchTest
-	static void theRoomsInTheMiddleDoNotKnowEachOther(JavaClasses classes) {
-		for (String room : MIDDLE) {
-			String[] others = Stream.of(MIDDLE).filter((other) -> !other.equals(room)).toArray(String[]::new);
+	static void sideRoomsDoNotKnowEachOther(JavaClasses classes) {
+		for (String room : SIDE_ROOMS) {
+			String[] others = Stream.of(SIDE_ROOMS).filter((other) -> !other.equals(room)).toArray(String[]::new);
 			noClasses().that()
 				.resideInAPackage(room)
 				.should()
 				.dependOnClassesThat()
 				.resideInAnyPackage(others)
-				.allowEmptyShould(true)
 				.check(classes);
 		}
 	}
 
 	@ArchTest
-	static final ArchRule nothingUsesTheWiring = noClasses().that()
+	static final ArchRule nothingUsesTheAutoConfiguration = noClasses().that()
 		.resideOutsideOfPackage(AUTOCONFIGURE)
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage(AUTOCONFIGURE);
 
 	@ArchTest
-	static final ArchRule onlyTheStoreKnowsTheDriver = noClasses().that()
+	static final ArchRule onlyTheRepositoryUsesTheDriver = noClasses().that()
 		.resideOutsideOfPackages(MONGODB, AUTOCONFIGURE)
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("com.mongodb..", "org.bson..", "org.springframework.data..");
 
 	@ArchTest
-	static final ArchRule theWiringHandsTheDriverOnAndSpeaksToNoServer = noClasses().that()
+	static final ArchRule autoConfigurationMakesNoRequests = noClasses().that()
 		.resideInAPackage(AUTOCONFIGURE)
 		.should()
 		.dependOnClassesThat(resideInAnyPackage("com.mongodb..", "org.bson..")
 			.and(not(belongToAnyOf(MongoClientSettings.class, MongoDriverInformation.class))));
 
 	@ArchTest
-	static final ArchRule onlyTheInterceptorKnowsAop = noClasses().that()
-		.resideOutsideOfPackages(INTERCEPTOR, AUTOCONFIGURE)
+	static final ArchRule onlyAnnotationsUseAop = noClasses().that()
+		.resideOutsideOfPackages(ANNOTATION, AUTOCONFIGURE)
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("org.springframework.aop..", "org.aopalliance..", "org.aspectj..");
 
 	@ArchTest
-	static final ArchRule onlyTheObserversKnowMicrometer = noClasses().that()
-		.resideOutsideOfPackages(OBSERVATION, AUTOCONFIGURE)
+	static final ArchRule onlyMetersAndTracesUseMicrometer = noClasses().that()
+		.resideOutsideOfPackages(MICROMETER, AUTOCONFIGURE)
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("io.micrometer..");
 
 	@ArchTest
-	static final ArchRule onlyItsOwnRoomKnowsSpringIntegration = noClasses().that()
+	static final ArchRule onlyItsOwnPackageUsesSpringIntegration = noClasses().that()
 		.resideOutsideOfPackages(INTEGRATION, AUTOCONFIGURE)
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("org.springframework.integration..", "org.springframework.messaging..");
 
 	@ArchTest
-	static final ArchRule theRoomForSpringIntegrationUsesOnlyWhatUsersImport = noClasses().that()
-		.resideInAPackage(INTEGRATION)
-		.should()
-		.dependOnClassesThat()
-		.resideInAPackage(CORE);
-
-	@ArchTest
-	static final ArchRule onlyTheWiringAndTheActuatorRoomKnowBoot = noClasses().that()
+	static final ArchRule onlyTheBootModuleUsesBoot = noClasses().that()
 		.resideOutsideOfPackages(AUTOCONFIGURE, ACTUATE)
 		.should()
 		.dependOnClassesThat()
@@ -159,5 +168,25 @@ class ArchitectureTests {
 		.haveSimpleName("package-info")
 		.should()
 		.beAnnotatedWith(NullMarked.class);
+
+	private static ArchRule onlyUses(String room, String... others) {
+		return classes().that()
+			.resideInAPackage(room)
+			.should()
+			.onlyDependOnClassesThat(
+					not(resideInAPackage("dev.dblock..")).or(resideInAPackage(room)).or(resideInAnyPackage(others)));
+	}
+
+	/**
+	 * The tests of the other module come in a JAR.
+	 */
+	static final class NoTests implements ImportOption {
+
+		@Override
+		public boolean includes(Location location) {
+			return !location.contains("/test-classes/") && !location.contains("-tests.jar");
+		}
+
+	}
 
 }

@@ -20,7 +20,8 @@ class GuaranteesTests {
 
 	private static final Path PAGE = Path.of("../docs/guarantees.md");
 
-	private static final List<Path> SOURCES = List.of(Path.of("src/test/java"), Path.of("../sample-app/src/test/java"));
+	private static final List<Path> SOURCES = List.of(Path.of("src/test/java"), Path.of("../dblock/src/test/java"),
+			Path.of("../sample-app/src/test/java"));
 
 	private static final Pattern TEST = Pattern.compile("`(\\w+)#(\\w+)`");
 

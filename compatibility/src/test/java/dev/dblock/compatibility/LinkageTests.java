@@ -47,7 +47,7 @@ class LinkageTests {
 	 * where what they name exists, the last one looks before it calls.
 	 */
 	private static final Set<String> SEAMS = Set.of("dev.dblock.actuate.LockHealthIndicator",
-			"dev.dblock.autoconfigure.DblockHealthAutoConfiguration$Boot4", "dev.dblock.mongodb.FactoryClient");
+			"dev.dblock.autoconfigure.DblockHealthAutoConfiguration$Boot4", "dev.dblock.mongodb.client.FactoryClient");
 
 	/**
 	 * For Spring Integration 7 alone, and loaded only there.

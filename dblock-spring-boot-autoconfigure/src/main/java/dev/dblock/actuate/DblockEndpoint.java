@@ -7,7 +7,7 @@ import java.util.function.Function;
 import dev.dblock.LockInfo;
 import dev.dblock.LockOperations;
 import dev.dblock.LoggedLock;
-import dev.dblock.core.LocksByFullName;
+import dev.dblock.store.LockAdministration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +33,7 @@ public final class DblockEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(DblockEndpoint.class);
 
-	private final Function<@Nullable String, @Nullable LocksByFullName> databases;
+	private final Function<@Nullable String, @Nullable LockAdministration> databases;
 
 	private final String prefix;
 
@@ -53,7 +53,7 @@ public final class DblockEndpoint {
 	 * throws an {@link IllegalArgumentException} that says which there are
 	 * @param prefix what is put before every name; may be left out by who asks
 	 */
-	public DblockEndpoint(Function<@Nullable String, @Nullable LocksByFullName> databases, String prefix) {
+	public DblockEndpoint(Function<@Nullable String, @Nullable LockAdministration> databases, String prefix) {
 		this.databases = databases;
 		this.prefix = prefix;
 	}
@@ -68,7 +68,7 @@ public final class DblockEndpoint {
 	@ReadOperation
 	public @Nullable Locks locks(@org.springframework.lang.Nullable @Nullable String name,
 			@org.springframework.lang.Nullable @Nullable String database) {
-		LocksByFullName locks = in(database);
+		LockAdministration locks = in(database);
 		if (name == null) {
 			return new Locks(locks.list());
 		}
@@ -98,7 +98,7 @@ public final class DblockEndpoint {
 	@DeleteOperation
 	public ForcedRelease release(String name, @org.springframework.lang.Nullable @Nullable Boolean now,
 			@org.springframework.lang.Nullable @Nullable String database) {
-		LocksByFullName locks;
+		LockAdministration locks;
 		try {
 			locks = in(database);
 		}
@@ -133,8 +133,8 @@ public final class DblockEndpoint {
 		return release(String.join("/", path), now, database);
 	}
 
-	private LocksByFullName in(@Nullable String database) {
-		LocksByFullName locks;
+	private LockAdministration in(@Nullable String database) {
+		LockAdministration locks;
 		try {
 			locks = this.databases.apply(database);
 		}
@@ -151,7 +151,7 @@ public final class DblockEndpoint {
 		return locks;
 	}
 
-	private Optional<LockInfo> find(LocksByFullName locks, String name) {
+	private Optional<LockInfo> find(LockAdministration locks, String name) {
 		return name.startsWith(this.prefix) ? locks.find(name) : locks.find(this.prefix + name);
 	}
 

@@ -5,12 +5,12 @@ import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockOperations;
-import dev.dblock.core.LocksByFullName;
+import dev.dblock.store.LockAdministration;
 
 /**
  * The locks of operations that put the same prefix before every name.
  */
-record PrefixedLocks(LockOperations operations, String prefix) implements LocksByFullName {
+record PrefixedLocks(LockOperations operations, String prefix) implements LockAdministration {
 
 	@Override
 	public List<LockInfo> list() {

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
 import dev.dblock.core.DefaultLockEngine;
-import dev.dblock.core.LocksByFullName;
+import dev.dblock.store.LockAdministration;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.NamedBeanHolder;
@@ -32,7 +32,7 @@ final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 
 	private final Map<String, LockTemplate> byName = new ConcurrentHashMap<>();
 
-	private final Map<String, LocksByFullName> lookedAt = new ConcurrentHashMap<>();
+	private final Map<String, LockAdministration> lookedAt = new ConcurrentHashMap<>();
 
 	/**
 	 * Templates for the databases of an application.
@@ -78,7 +78,7 @@ final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 	 * @return its locks
 	 * @throws IllegalArgumentException when there is no such factory
 	 */
-	LocksByFullName look(String databaseFactory) {
+	LockAdministration look(String databaseFactory) {
 		NamedBeanHolder<MongoDatabaseFactory> factory = factory(databaseFactory);
 		String name = factory.getBeanName();
 		DefaultLockEngine used = engines().get(name);

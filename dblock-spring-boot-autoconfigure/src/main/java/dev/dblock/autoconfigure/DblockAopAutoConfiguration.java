@@ -5,9 +5,9 @@ import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockEngine;
-import dev.dblock.interceptor.DistributedLockAdvisor;
-import dev.dblock.interceptor.LifecycleMethodChecker;
-import dev.dblock.interceptor.LockDeclarationChecker;
+import dev.dblock.annotation.DistributedLockAdvisor;
+import dev.dblock.annotation.LifecycleMethodChecker;
+import dev.dblock.annotation.LockDeclarationChecker;
 
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;

@@ -6,7 +6,7 @@ import dev.dblock.LockTemplates;
 import dev.dblock.actuate.DblockEndpoint;
 import dev.dblock.actuate.DblockEndpointWebExtension;
 import dev.dblock.core.DefaultLockEngine;
-import dev.dblock.core.LocksByFullName;
+import dev.dblock.store.LockAdministration;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -46,7 +46,7 @@ public final class DblockEndpointAutoConfiguration {
 		return new DblockEndpointWebExtension(endpoint);
 	}
 
-	private static @Nullable LocksByFullName find(String database, LockTemplates templates) {
+	private static @Nullable LockAdministration find(String database, LockTemplates templates) {
 		if (templates instanceof DatabaseLockTemplates databases) {
 			return databases.look(database);
 		}

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-import dev.dblock.interceptor.JobMethods;
+import dev.dblock.annotation.JobMethods;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.schedule.JobSchedulingConfigurer;
 import dev.dblock.job.schedule.JobSettings;

@@ -1,11 +1,11 @@
 package dev.dblock.autoconfigure;
 
-import dev.dblock.core.LockObserver;
 import dev.dblock.job.JobOperations;
-import dev.dblock.observation.JobMeters;
-import dev.dblock.observation.LockMeters;
-import dev.dblock.observation.LockObservationConvention;
-import dev.dblock.observation.MicrometerLockObserver;
+import dev.dblock.micrometer.JobMeters;
+import dev.dblock.micrometer.LockMeters;
+import dev.dblock.micrometer.LockObservationConvention;
+import dev.dblock.micrometer.MicrometerLockObserver;
+import dev.dblock.observation.LockObserver;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 

@@ -2,7 +2,7 @@ package dev.dblock.autoconfigure;
 
 import dev.dblock.LockEngine;
 import dev.dblock.ReactiveLockTemplate;
-import dev.dblock.interceptor.ReactiveTransactionAdvisor;
+import dev.dblock.annotation.ReactiveTransactionAdvisor;
 import reactor.core.publisher.Mono;
 
 import org.springframework.beans.factory.config.BeanDefinition;

@@ -9,12 +9,12 @@ import dev.dblock.LockEngine;
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
-import dev.dblock.core.EngineSettings;
-import dev.dblock.core.HandOffSettings;
-import dev.dblock.core.LockSettings;
-import dev.dblock.core.PollSettings;
 import dev.dblock.core.UnlockedEngine;
 import dev.dblock.mongodb.MongoLockSettings;
+import dev.dblock.settings.EngineSettings;
+import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.LockSettings;
+import dev.dblock.settings.PollSettings;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.util.StringUtils;

@@ -2,7 +2,7 @@ package dev.dblock.autoconfigure;
 
 import java.util.function.Function;
 
-import dev.dblock.mongodb.DedicatedDatabaseFactory;
+import dev.dblock.mongodb.client.DedicatedDatabaseFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.DisposableBean;

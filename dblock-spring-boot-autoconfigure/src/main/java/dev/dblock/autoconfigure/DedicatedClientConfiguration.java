@@ -2,7 +2,7 @@ package dev.dblock.autoconfigure;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoDriverInformation;
-import dev.dblock.mongodb.DedicatedDatabaseFactory;
+import dev.dblock.mongodb.client.DedicatedDatabaseFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;

@@ -2,7 +2,7 @@ package dev.dblock.autoconfigure;
 
 import java.util.stream.Collectors;
 
-import dev.dblock.interceptor.InvalidLockDeclarationException;
+import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;

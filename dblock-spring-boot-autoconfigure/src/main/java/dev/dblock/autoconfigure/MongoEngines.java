@@ -1,14 +1,16 @@
 package dev.dblock.autoconfigure;
 
-import dev.dblock.LockListener;
+import java.util.function.UnaryOperator;
+
 import dev.dblock.core.DefaultLockEngine;
-import dev.dblock.core.EngineSettings;
-import dev.dblock.core.LockObserver;
 import dev.dblock.core.LockTransactions;
-import dev.dblock.core.LocksByFullName;
+import dev.dblock.event.LockListener;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.MongoLockSettingsCustomizer;
+import dev.dblock.observation.LockObserver;
+import dev.dblock.settings.EngineSettings;
+import dev.dblock.store.LockAdministration;
 
 import org.springframework.beans.factory.config.NamedBeanHolder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -46,8 +48,8 @@ record MongoEngines(MongoLockSettings settings, Customizers<MongoLockSettingsCus
 	 * Look at the locks of a database that this application may never use.
 	 * @param factory the factory, and its name
 	 */
-	LocksByFullName look(NamedBeanHolder<MongoDatabaseFactory> factory) {
-		return LocksByFullName.of(repository(factory), this.engineSettings.namePrefix());
+	LockAdministration look(NamedBeanHolder<MongoDatabaseFactory> factory) {
+		return LockAdministration.of(repository(factory), this.engineSettings.namePrefix(), UnaryOperator.identity());
 	}
 
 	private MongoLockRepository repository(NamedBeanHolder<MongoDatabaseFactory> factory) {

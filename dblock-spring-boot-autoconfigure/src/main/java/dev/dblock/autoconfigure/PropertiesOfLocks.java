@@ -14,12 +14,12 @@ import dev.dblock.Durations;
 import dev.dblock.LockEngine;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
-import dev.dblock.core.EngineSettings;
-import dev.dblock.core.HandOffSettings;
-import dev.dblock.core.LockSetting;
-import dev.dblock.core.LockSettings;
-import dev.dblock.core.PollSettings;
 import dev.dblock.core.UnlockedEngine;
+import dev.dblock.settings.EngineSettings;
+import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.LockSetting;
+import dev.dblock.settings.LockSettings;
+import dev.dblock.settings.PollSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;

@@ -3,7 +3,7 @@ package dev.dblock.autoconfigure;
 import java.util.Iterator;
 import java.util.List;
 
-import dev.dblock.LockListener;
+import dev.dblock.event.LockListener;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;

@@ -8,7 +8,7 @@ import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockOperations;
-import dev.dblock.core.LocksByFullName;
+import dev.dblock.store.LockAdministration;
 import dev.dblock.testing.StructuredLog;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
@@ -133,7 +133,7 @@ class DblockEndpointTests {
 
 	@Test
 	void locksOfAnotherDatabaseAreFoundByTheirFullNames() {
-		LocksByFullName orders = mock(LocksByFullName.class);
+		LockAdministration orders = mock(LockAdministration.class);
 		DblockEndpoint several = new DblockEndpoint((database) -> "orders".equals(database) ? orders : null, "app-");
 		given(orders.list()).willReturn(List.of(HELD));
 		given(orders.find("app-stock")).willReturn(Optional.of(HELD));

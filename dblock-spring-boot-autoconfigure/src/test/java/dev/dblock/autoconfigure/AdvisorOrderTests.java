@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockTemplate;
-import dev.dblock.interceptor.RecordingEngine;
+import dev.dblock.annotation.invocation.RecordingEngine;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -17,7 +17,7 @@ import javax.tools.ToolProvider;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
 import dev.dblock.LockEngine;
-import dev.dblock.interceptor.InvalidLockDeclarationException;
+import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobRun;
 import jakarta.annotation.PostConstruct;

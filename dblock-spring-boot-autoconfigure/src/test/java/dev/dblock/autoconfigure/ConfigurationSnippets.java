@@ -4,8 +4,8 @@ import dev.dblock.DistributedLock;
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
-import dev.dblock.core.EngineSettingsCustomizer;
 import dev.dblock.mongodb.MongoLockSettingsCustomizer;
+import dev.dblock.settings.EngineSettingsCustomizer;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.transaction.annotation.Transactional;

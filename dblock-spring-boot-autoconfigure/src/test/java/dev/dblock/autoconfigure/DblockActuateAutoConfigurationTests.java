@@ -6,8 +6,8 @@ import dev.dblock.LockOperations;
 import dev.dblock.LockTemplate;
 import dev.dblock.actuate.DblockEndpoint;
 import dev.dblock.actuate.LockHealthIndicator;
-import dev.dblock.core.AcquireAnswer;
-import dev.dblock.core.LockRepository;
+import dev.dblock.store.AcquireAnswer;
+import dev.dblock.store.LockRepository;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;

@@ -3,10 +3,10 @@ package dev.dblock.autoconfigure;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockEngine;
 import dev.dblock.LockTemplate;
-import dev.dblock.interceptor.DistributedLockAdvisor;
-import dev.dblock.interceptor.InvalidLockDeclarationException;
-import dev.dblock.interceptor.LockDeclarationChecker;
-import dev.dblock.interceptor.RecordingEngine;
+import dev.dblock.annotation.DistributedLockAdvisor;
+import dev.dblock.annotation.LockDeclarationChecker;
+import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
+import dev.dblock.annotation.invocation.RecordingEngine;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 

@@ -19,9 +19,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.JobEndedEvent;
 import dev.dblock.LockHandle;
 import dev.dblock.LockTemplate;
+import dev.dblock.event.JobEndedEvent;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobRun;

@@ -2,9 +2,9 @@ package dev.dblock.autoconfigure;
 
 import java.time.Duration;
 
-import dev.dblock.core.LockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
-import dev.dblock.mongodb.StatementDialect;
+import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.store.LockRepository;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -45,7 +45,7 @@ class DblockRuntimeHintsTests {
 	@Test
 	void whatIsFoundByNameIsKept() {
 		registered();
-		assertThat(this.reflection.onType(TypeReference.of("dev.dblock.interceptor.LockNameRoot"))
+		assertThat(this.reflection.onType(TypeReference.of("dev.dblock.annotation.name.LockNameRoot"))
 			.withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS)).accepts(this.hints);
 		assertThat(this.reflection.onType(MongoClientSettingsBuilderCustomizer.class)
 			.withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS)).accepts(this.hints);

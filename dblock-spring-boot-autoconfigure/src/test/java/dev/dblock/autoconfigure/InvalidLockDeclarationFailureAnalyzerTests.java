@@ -1,7 +1,7 @@
 package dev.dblock.autoconfigure;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.interceptor.InvalidLockDeclarationException;
+import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 

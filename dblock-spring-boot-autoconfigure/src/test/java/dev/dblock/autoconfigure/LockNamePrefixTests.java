@@ -11,7 +11,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.actuate.DblockEndpoint;
-import dev.dblock.core.EngineSettingsCustomizer;
+import dev.dblock.settings.EngineSettingsCustomizer;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;

@@ -11,7 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockUnavailableException;
-import dev.dblock.interceptor.RecordingEngine;
+import dev.dblock.annotation.invocation.RecordingEngine;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -6,7 +6,7 @@ import java.util.List;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockOperations;
 import dev.dblock.LockTemplate;
-import dev.dblock.interceptor.RecordingEngine;
+import dev.dblock.annotation.invocation.RecordingEngine;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 

@@ -1,7 +1,7 @@
 package dev.dblock.autoconfigure;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.interceptor.RecordingEngine;
+import dev.dblock.annotation.invocation.RecordingEngine;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;

@@ -22,12 +22,12 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import dev.dblock.DistributedLock;
-import dev.dblock.LockEvent;
 import dev.dblock.LockHandle;
 import dev.dblock.LockHandles;
-import dev.dblock.LockListener;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
+import dev.dblock.event.LockEvent;
+import dev.dblock.event.LockListener;
 import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -139,7 +139,7 @@ class ReferenceDocumentTests {
 	@Test
 	void everyFieldOfTheDocumentIsTold() throws Exception {
 		Set<String> fields = new TreeSet<>();
-		for (Field constant : Class.forName("dev.dblock.mongodb.LockDocument").getDeclaredFields()) {
+		for (Field constant : Class.forName("dev.dblock.mongodb.request.LockDocument").getDeclaredFields()) {
 			if (Modifier.isStatic(constant.getModifiers()) && constant.getType() == String.class) {
 				AccessibleObject.setAccessible(new Field[] { constant }, true);
 				fields.add((String) constant.get(null));

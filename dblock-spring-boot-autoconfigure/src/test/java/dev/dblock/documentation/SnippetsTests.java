@@ -38,6 +38,7 @@ class SnippetsTests {
 			import com.mongodb.client.model.FindOneAndUpdateOptions;
 			import dev.dblock.*;
 			import dev.dblock.core.ReactiveTransactions;
+			import dev.dblock.event.*;
 			import dev.dblock.job.*;
 			import org.bson.conversions.Bson;
 			import org.springframework.context.annotation.Bean;

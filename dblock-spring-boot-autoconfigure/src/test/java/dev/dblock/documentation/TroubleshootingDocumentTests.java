@@ -11,6 +11,8 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
+import org.springframework.util.StringUtils;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -19,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class TroubleshootingDocumentTests {
 
-	private static final String[] LIBRARY = { "dblock-spring-boot-autoconfigure", "dblock-spring-boot-test" };
+	private static final String[] LIBRARY = { "dblock", "dblock-spring-boot-autoconfigure", "dblock-spring-boot-test" };
 
 	private static final String SAMPLE = "sample-app";
 
@@ -44,7 +46,7 @@ class TroubleshootingDocumentTests {
 
 	@Test
 	void everyWarningAndErrorOfTheLogIsExplained() {
-		List<String> logged = Messages.logged(List.of("warn", "error"), LIBRARY[0], LIBRARY[1], SAMPLE);
+		List<String> logged = Messages.logged(List.of("warn", "error"), StringUtils.addStringToArray(LIBRARY, SAMPLE));
 		assertThat(logged).hasSizeGreaterThan(20).containsAll(LEFT_OUT.keySet());
 		assertThat(logged.stream()
 			.filter((message) -> !LEFT_OUT.containsKey(message))

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import com.mongodb.client.MongoCollection;
-import dev.dblock.core.HandOffSettings;
-import dev.dblock.core.PollSettings;
+import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.PollSettings;
 import dev.dblock.testing.MongoServer;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;

@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.dblock.LockHandle;
-import dev.dblock.LockListener;
 import dev.dblock.LossReason;
+import dev.dblock.event.LockListener;
 
 /**
  * Remembers which locks were lost, and when a listener was told. Keeps no handle.

@@ -11,9 +11,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.JobMissedEvent;
 import dev.dblock.LockContext;
 import dev.dblock.LockOptions;
+import dev.dblock.event.JobMissedEvent;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.WhenCrashed;

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.dblock.LockOptions;
-import dev.dblock.core.HandOffSettings;
-import dev.dblock.core.PollSettings;
+import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.PollSettings;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;

@@ -6,7 +6,7 @@ import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import dev.dblock.core.AcquireRequest;
+import dev.dblock.store.AcquireRequest;
 
 /**
  * The leases on a name of which their acquirers may not have heard, or late: something

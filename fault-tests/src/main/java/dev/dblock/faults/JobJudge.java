@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-import dev.dblock.core.JobDecision;
+import dev.dblock.store.JobDecision;
 
 /**
  * Looks for broken promises in what was seen of jobs by cron.

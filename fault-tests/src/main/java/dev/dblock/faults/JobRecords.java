@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
-import dev.dblock.LockListener;
+import dev.dblock.event.LockListener;
 import dev.dblock.faults.JobEvent.What;
 import dev.dblock.job.JobRun;
 

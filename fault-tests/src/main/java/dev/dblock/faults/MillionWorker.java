@@ -20,13 +20,13 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
-import dev.dblock.core.EngineSettings;
-import dev.dblock.core.HandOffSettings;
-import dev.dblock.core.PollSettings;
 import dev.dblock.core.WaitCounts;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
-import dev.dblock.mongodb.StatementDialect;
+import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.settings.EngineSettings;
+import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.PollSettings;
 import org.awaitility.Awaitility;
 
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;

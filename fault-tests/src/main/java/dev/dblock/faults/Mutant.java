@@ -21,14 +21,14 @@ import javax.tools.ToolProvider;
 record Mutant(String name, String source, List<Change> changes, List<String> expected, Trial trial) {
 
 	/** From the root of the project, which is where {@code scripts/faults} runs. */
-	static final Path SOURCES = Path.of("dblock-spring-boot-autoconfigure/src/main/java/dev/dblock");
+	static final Path SOURCES = Path.of("dblock/src/main/java/dev/dblock");
 
 	private static final List<String> OVERLAPS = List.of("overlaps");
 
 	/** Whoever enters too late comes beside a successor, or when that has gone again. */
 	private static final List<String> OVERTAKEN = List.of("overlaps", "tokens that were not higher");
 
-	private static final String STATEMENTS = "mongodb/PipelineStatements.java";
+	private static final String STATEMENTS = "mongodb/request/PipelineStatements.java";
 
 	static List<Mutant> all() {
 		return List.of(
@@ -44,7 +44,7 @@ record Mutant(String name, String source, List<Change> changes, List<String> exp
 										.outputMode(org.bson.json.JsonMode.EXTENDED).build())
 									.replace("\\"$$NOW\\"", "{\\"$date\\": {\\"$numberLong\\": \\""
 										+ System.currentTimeMillis() + "\\"}}"));""")), OVERLAPS, Trial.CLOCK),
-				new Mutant("release by name", "mongodb/OperatorStatements.java",
+				new Mutant("release by name", "mongodb/request/OperatorStatements.java",
 						List.of(new Change("return updateUnrecorded(store, heldBy(lease), free);",
 								"return updateUnrecorded(store, lock(lease.name()), free);")),
 						OVERLAPS, Trial.STOPS),

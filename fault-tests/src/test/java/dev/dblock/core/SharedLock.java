@@ -6,6 +6,9 @@ import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.LossReason;
+import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.LeaseTerms;
+import dev.dblock.store.LeaseKey;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.jspecify.annotations.Nullable;

@@ -2,6 +2,7 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
+import dev.dblock.settings.HandOffSettings;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;

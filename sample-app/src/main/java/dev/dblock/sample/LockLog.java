@@ -2,9 +2,9 @@ package dev.dblock.sample;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
-import dev.dblock.LockListener;
 import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
+import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import org.slf4j.Logger;

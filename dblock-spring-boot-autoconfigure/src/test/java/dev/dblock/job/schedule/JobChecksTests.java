@@ -18,9 +18,9 @@ import dev.dblock.LockRefusal;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.annotation.DistributedLockAdvisor;
 import dev.dblock.autoconfigure.DblockAopAutoConfiguration;
 import dev.dblock.autoconfigure.DblockJobsAutoConfiguration;
-import dev.dblock.interceptor.DistributedLockAdvisor;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobPolicy;
@@ -468,7 +468,7 @@ class JobChecksTests {
 
 	@Test
 	void whatIsSettledIsLoggedAtDebug(CapturedOutput output) {
-		Logger logger = (Logger) LoggerFactory.getLogger("dev.dblock.interceptor");
+		Logger logger = (Logger) LoggerFactory.getLogger("dev.dblock.annotation");
 		logger.setLevel(Level.DEBUG);
 		try {
 			this.contextRunner.withBean(Job.class).run((context) -> {

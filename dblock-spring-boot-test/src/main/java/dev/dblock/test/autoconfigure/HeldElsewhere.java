@@ -2,9 +2,9 @@ package dev.dblock.test.autoconfigure;
 
 import java.time.Duration;
 
-import dev.dblock.core.LeaseKey;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
+import dev.dblock.store.LeaseKey;
 
 /**
  * A lock that another instance of the application holds, as far as the application under

@@ -11,9 +11,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockHandle;
-import dev.dblock.LockListener;
 import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
+import dev.dblock.event.LockListener;
 
 /**
  * What happened to the application's locks since the test began, and which it holds.

@@ -6,10 +6,6 @@ import java.util.List;
 
 import dev.dblock.LockEngine;
 import dev.dblock.LockedTask;
-import dev.dblock.core.AcquireAnswer;
-import dev.dblock.core.AcquireRequest;
-import dev.dblock.core.FenceMark;
-import dev.dblock.core.RunEnd;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRun;
@@ -17,6 +13,10 @@ import dev.dblock.job.JobStatus;
 import dev.dblock.job.RunOutcome;
 import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.local.LocalLockRepository;
+import dev.dblock.store.AcquireAnswer;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.FenceMark;
+import dev.dblock.store.RunEnd;
 import org.jspecify.annotations.Nullable;
 
 /**

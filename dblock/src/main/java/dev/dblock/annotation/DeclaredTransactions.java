@@ -1,0 +1,90 @@
+package dev.dblock.annotation;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+import dev.dblock.annotation.name.LockedMethod;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.transaction.ReactiveTransactionManager;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
+import org.springframework.transaction.annotation.TransactionManagementConfigurer;
+import org.springframework.transaction.interceptor.TransactionAspectSupport;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.util.StringUtils;
+
+/**
+ * What will become of the transactions that methods declare, as far as the definitions of
+ * the beans tell it.
+ */
+final class DeclaredTransactions {
+
+	private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	DeclaredTransactions(ConfigurableListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+		this.attributes.setEmbeddedValueResolver(beanFactory::resolveEmbeddedValue);
+	}
+
+	/**
+	 * Whether a method declares a transaction, and nothing here begins any.
+	 */
+	boolean isIgnored(LockedMethod locked) {
+		return names(TransactionAspectSupport.class).findAny().isEmpty() && attribute(locked) != null;
+	}
+
+	/**
+	 * The name of the reactive manager that begins the transaction of a method.
+	 * @return the name, or {@code null} when the method has no such transaction, or
+	 * nobody can tell before it is called
+	 */
+	@Nullable String reactiveManagerOf(LockedMethod locked) {
+		TransactionAttribute attribute = attribute(locked);
+		String manager = (attribute != null) ? chosen(attribute, locked.userClass()) : null;
+		return (manager != null && this.beanFactory.isTypeMatch(manager, ReactiveTransactionManager.class)) ? manager
+				: null;
+	}
+
+	private @Nullable TransactionAttribute attribute(LockedMethod locked) {
+		return this.attributes.getTransactionAttribute(locked.method(), locked.userClass());
+	}
+
+	private @Nullable String chosen(TransactionAttribute attribute, Class<?> type) {
+		if (names(TransactionManagementConfigurer.class).findAny().isPresent()) {
+			return null;
+		}
+		List<String> managers = names(TransactionManager.class).toList();
+		String qualifier = attribute.getQualifier();
+		if (!StringUtils.hasText(qualifier)) {
+			qualifier = BeanFactoryAnnotationUtils.getQualifierValue(type);
+		}
+		if (StringUtils.hasText(qualifier)) {
+			String wanted = qualifier;
+			return only(managers.stream()
+				.filter((name) -> BeanFactoryAnnotationUtils.isQualifierMatch(wanted::equals, name, this.beanFactory)));
+		}
+		return (managers.size() > 1) ? only(managers.stream().filter(this::isPrimary)) : only(managers.stream());
+	}
+
+	// Nothing is created for the question
+	private Stream<String> names(Class<?> type) {
+		return Stream.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, type, true, false));
+	}
+
+	private boolean isPrimary(String name) {
+		return this.beanFactory.containsBeanDefinition(name)
+				&& this.beanFactory.getMergedBeanDefinition(name).isPrimary();
+	}
+
+	private static @Nullable String only(Stream<String> names) {
+		List<String> found = names.toList();
+		return (found.size() == 1) ? found.get(0) : null;
+	}
+
+}

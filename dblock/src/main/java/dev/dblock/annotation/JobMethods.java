@@ -1,0 +1,134 @@
+package dev.dblock.annotation;
+
+import java.lang.reflect.Method;
+import java.util.function.Supplier;
+
+import dev.dblock.annotation.invocation.JobCarrier;
+import dev.dblock.annotation.invocation.LockedOperation;
+import dev.dblock.annotation.invocation.LockedOperationParser;
+import dev.dblock.job.schedule.JobMethod;
+import dev.dblock.job.schedule.ScheduledJobs;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Finds the locked methods that a scheduler can call, and has the scheduler's call
+ * carried to their locks. It has no order, so that it comes after the processors that put
+ * {@code @Async} and retries around a bean, and before the one that schedules.
+ */
+public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
+
+	private final ScheduledJobs jobs;
+
+	private @Nullable BeanFactory beans;
+
+	/**
+	 * Create the processor.
+	 * @param jobs where the methods are collected
+	 */
+	public JobMethods(ScheduledJobs jobs) {
+		this.jobs = jobs;
+	}
+
+	@Override
+	public void setBeanFactory(BeanFactory beanFactory) {
+		this.beans = beanFactory;
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		Advised proxy = lockingProxy(bean);
+		DistributedLockAdvisor advisor = (proxy != null) ? advisor(proxy) : null;
+		if (proxy == null || advisor == null || proxy.isFrozen()) {
+			return bean;
+		}
+		Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(proxy));
+		for (Method method : advisor.lockedMethods(type)) {
+			if (method.getParameterCount() == 0) {
+				add(bean, beanName, proxy, type, method, () -> advisor.operation(method, type));
+			}
+		}
+		return bean;
+	}
+
+	private void add(Object bean, String beanName, Advised proxy, Class<?> type, Method method,
+			Supplier<LockedOperation> operation) {
+		JobMethod job = this.jobs.method(beanName, type, method.getName(),
+				() -> new JobPolicies(this.jobs, this::resolve).declaration(operation.get()));
+		// By these texts Spring's tasks are known, blocking and reactive ones
+		this.jobs.add(bean.getClass().getName() + "." + method.getName(), job);
+		Method invocable = invocable(method, bean.getClass());
+		if (invocable != null) {
+			this.jobs.add(invocable.getDeclaringClass().getName() + "." + method.getName(), job);
+		}
+		// Of a scoped bean there are others, which the job does not know
+		boolean single = this.beans != null && this.beans.containsBean(beanName) && this.beans.isSingleton(beanName);
+		if (!single || LockedOperationParser.isScheduled(method)) {
+			proxy.addAdvisor(0, carrier(method, job));
+		}
+		else {
+			job.carryOnceCaptured(() -> proxy.addAdvisor(0, carrier(method, job)));
+		}
+	}
+
+	private @Nullable String resolve(String text) {
+		return (this.beans instanceof ConfigurableBeanFactory configurable) ? configurable.resolveEmbeddedValue(text)
+				: text;
+	}
+
+	private static Advisor carrier(Method locked, JobMethod job) {
+		return new DefaultPointcutAdvisor(new StaticMethodMatcherPointcut() {
+
+			@Override
+			public boolean matches(Method method, Class<?> targetClass) {
+				return method.getParameterCount() == 0 && method.getName().equals(locked.getName());
+			}
+
+		}, new JobCarrier(job));
+	}
+
+	/**
+	 * The outermost of a bean's proxies that locks its methods.
+	 */
+	private static @Nullable Advised lockingProxy(@Nullable Object bean) {
+		Object current = bean;
+		while (current instanceof Advised advised) {
+			if (advisor(advised) != null) {
+				return advised;
+			}
+			current = AopProxyUtils.getSingletonTarget(current);
+		}
+		return null;
+	}
+
+	private static @Nullable DistributedLockAdvisor advisor(Advised proxy) {
+		for (Advisor advisor : proxy.getAdvisors()) {
+			if (advisor instanceof DistributedLockAdvisor locking) {
+				return locking;
+			}
+		}
+		return null;
+	}
+
+	private static @Nullable Method invocable(Method method, Class<?> beanType) {
+		try {
+			return AopUtils.selectInvocableMethod(method, beanType);
+		}
+		catch (IllegalStateException ex) {
+			// No scheduler can call it either
+			return null;
+		}
+	}
+
+}

@@ -1,0 +1,124 @@
+package dev.dblock.annotation;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+
+import dev.dblock.LockEngine;
+import dev.dblock.LockOptions;
+import dev.dblock.annotation.invocation.LockDurations;
+import dev.dblock.annotation.invocation.LockedOperation;
+import dev.dblock.annotation.invocation.MethodLock;
+import dev.dblock.annotation.name.LockName;
+import dev.dblock.job.JobPolicy;
+import dev.dblock.job.WhenCrashed;
+import dev.dblock.job.WhenMissed;
+import dev.dblock.job.schedule.JobDeclaration;
+import dev.dblock.job.schedule.JobSettings;
+import dev.dblock.job.schedule.ScheduledJobs;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.util.StringUtils;
+import org.springframework.util.StringValueResolver;
+
+/**
+ * Reads what {@link JobPolicy @JobPolicy} and {@code dblock.jobs.<id>} declare for a
+ * locked method.
+ */
+final class JobPolicies {
+
+	private static final String SEVERAL_LOCKS = "a planned time needs a lock of its own, but the method has several;"
+			+ " declare the others on a method that it calls";
+
+	private static final String UNKNOWN_LOCK = "whenMissed = RUN needs the run record at the start, but only a call"
+			+ " determines the name of the lock; give the lock a name without expressions";
+
+	private static final Duration START_WITHIN = Duration.ofHours(1);
+
+	private final ScheduledJobs jobs;
+
+	private final StringValueResolver placeholders;
+
+	JobPolicies(ScheduledJobs jobs, StringValueResolver placeholders) {
+		this.jobs = jobs;
+		this.placeholders = placeholders;
+	}
+
+	/**
+	 * What is declared for a method that is a job.
+	 * @throws IllegalArgumentException if an attribute is invalid or has a placeholder
+	 * that is not known
+	 */
+	JobDeclaration declaration(LockedOperation operation) {
+		JobPolicy policy = MergedAnnotations.from(operation.method().method(), SearchStrategy.TYPE_HIERARCHY)
+			.get(JobPolicy.class)
+			.synthesize(MergedAnnotation::isPresent)
+			.orElse(null);
+		String id = (policy != null) ? this.placeholders.resolveStringValue(policy.id()) : null;
+		if (!StringUtils.hasText(id)) {
+			id = null;
+		}
+		MethodLock lock = operation.locks().get(0);
+		JobSettings settings = this.jobs.settings((id != null) ? id : lock.name().template());
+		WhenCrashed whenCrashed = settings.whenCrashed();
+		if (whenCrashed == null) {
+			whenCrashed = (policy != null) ? policy.whenCrashed() : WhenCrashed.SKIP;
+		}
+		WhenMissed whenMissed = settings.whenMissed();
+		if (whenMissed == null) {
+			whenMissed = (policy != null) ? policy.whenMissed() : WhenMissed.SKIP;
+		}
+		String name = (lock.name() instanceof LockName.Constant constant) ? constant.text() : null;
+		LockEngine engine = Objects.requireNonNull(operation.engine());
+		// The mock of a test returns null
+		LockOptions options = Objects.requireNonNullElse(
+				engine.withSettings((name != null) ? name : lock.name().sample(), lock.options()), lock.options());
+		String obstacle = (operation.locks().size() > 1) ? SEVERAL_LOCKS : null;
+		if (obstacle == null && whenMissed == WhenMissed.RUN && name == null) {
+			obstacle = UNKNOWN_LOCK;
+		}
+		return new JobDeclaration(id, (name != null) ? engine.fullName(name) : null, lock.name().template(), engine,
+				whenCrashed == WhenCrashed.RERUN, whenMissed == WhenMissed.RUN, startWithin(policy, settings),
+				options.waitUpTo(), options.minHold(), obstacle, zones(operation.method().method()));
+	}
+
+	private Duration startWithin(@Nullable JobPolicy policy, JobSettings settings) {
+		Duration startWithin = settings.startWithin();
+		if (startWithin == null && policy != null) {
+			startWithin = new LockDurations(this.placeholders).resolve("startWithin", policy.startWithinSeconds(),
+					policy.startWithinString());
+		}
+		if (startWithin == null) {
+			return START_WITHIN;
+		}
+		if (startWithin.compareTo(Duration.ofMillis(1)) < 0
+				|| startWithin.compareTo(Duration.ofNanos(Long.MAX_VALUE)) > 0) {
+			throw new IllegalArgumentException(("its startWithin of %s must be at least a millisecond and at most 292"
+					+ " years; leave it out for an hour")
+				.formatted(startWithin));
+		}
+		return startWithin;
+	}
+
+	/**
+	 * The time zone of each cron expression, which a trigger does not expose.
+	 */
+	private Map<String, String> zones(Method method) {
+		Map<String, String> zones = new HashMap<>();
+		MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).stream(Scheduled.class).forEach((scheduled) -> {
+			String cron = this.placeholders.resolveStringValue(scheduled.getString("cron"));
+			String zone = this.placeholders.resolveStringValue(scheduled.getString("zone"));
+			if (StringUtils.hasText(cron) && StringUtils.hasText(zone)) {
+				zones.put(cron, zone);
+			}
+		});
+		return Map.copyOf(zones);
+	}
+
+}

@@ -1,0 +1,240 @@
+package dev.dblock.annotation;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.LockEngine;
+import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
+import dev.dblock.annotation.invocation.LifecycleMethods;
+import dev.dblock.annotation.invocation.LockAnnotations;
+import dev.dblock.annotation.invocation.LockDeclaration;
+import dev.dblock.annotation.invocation.LockMentions;
+import dev.dblock.annotation.invocation.LockedOperation;
+import dev.dblock.annotation.invocation.LockedOperationSource;
+import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.settings.LockSettings;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What must hold for a bean with locked methods. Beans that exist when the application
+ * has started, or whose class is known by then, are checked together; a class that
+ * appears later is checked before its first bean is proxied.
+ */
+final class LockChecks {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockChecks.class);
+
+	private final LockedOperationSource source;
+
+	private final ProxyRules proxies;
+
+	private final Supplier<DeclaredTransactions> transactions;
+
+	private final ObjectProvider<LockEngine> engine;
+
+	private final Set<Class<?>> sound = ConcurrentHashMap.newKeySet();
+
+	private final Set<String> names = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean started;
+
+	LockChecks(LockedOperationSource source, ProxyRules proxies, Supplier<DeclaredTransactions> transactions,
+			ObjectProvider<LockEngine> engine) {
+		this.source = source;
+		this.proxies = proxies;
+		this.transactions = transactions;
+		this.engine = engine;
+	}
+
+	/**
+	 * From now on, each class is checked by itself.
+	 */
+	void started() {
+		this.started = true;
+	}
+
+	/**
+	 * The names of what was checked so far, with {@link LockSettings#ANYTHING} for each
+	 * part that only a call can tell.
+	 */
+	Set<String> names() {
+		return this.names;
+	}
+
+	/**
+	 * Whether a class can be proxied. Before the application has started, one that cannot
+	 * is passed by, to be reported with all the others; afterwards it is refused.
+	 * @throws InvalidLockDeclarationException when it is refused
+	 */
+	boolean admits(Class<?> type) {
+		if (!LockMentions.in(type)) {
+			return false;
+		}
+		if (!this.started) {
+			return this.proxies.obstacle(type) == null;
+		}
+		Class<?> userClass = ClassUtils.getUserClass(type);
+		if (!this.sound.contains(userClass)) {
+			List<String> findings = findings(new InspectedBean("", userClass, null));
+			if (!findings.isEmpty()) {
+				throw new InvalidLockDeclarationException(findings.stream().sorted().toList());
+			}
+			this.sound.add(userClass);
+		}
+		return true;
+	}
+
+	/**
+	 * All that is wrong with a bean's locked methods, if it has any. A mock locks
+	 * nothing; Mockito attaches an agent when it is asked, so it is only asked where no
+	 * proxy is.
+	 */
+	List<String> findings(InspectedBean bean) {
+		Collection<LockDeclaration> declarations = declarations(bean.type());
+		List<String> findings = new ArrayList<>();
+		if (declarations.isEmpty() || (bean.isUnlocked() && TestDoubles.isMock(bean.instance()))) {
+			return findings;
+		}
+		if (this.engine.getIfAvailable() == null) {
+			findings.add("%s: has locked methods, but there is no LockEngine bean to lock them with; %s"
+				.formatted(bean.type().getName(), MissingEngine.remedy()));
+		}
+		boolean proxyable = checkProxy(bean, findings);
+		for (LockDeclaration declaration : declarations) {
+			if (proxyable && isLeftOut(bean, declaration.method())) {
+				continue;
+			}
+			if (proxyable) {
+				checkReach(bean, declaration.method(), findings);
+			}
+			try {
+				LockedOperation operation = this.source.check(declaration);
+				operation.locks().forEach((lock) -> this.names.add(lock.name().shape()));
+				warn(operation.method());
+			}
+			catch (InvalidLockDeclarationException ex) {
+				findings.addAll(ex.findings());
+			}
+		}
+		return findings;
+	}
+
+	private void warn(LockedMethod method) {
+		try {
+			warnOfTransaction(method);
+		}
+		catch (RuntimeException ex) {
+			// Whoever makes the transactions is the one to refuse what they cannot be
+			logger.debug("Did not find out about the transaction of {}", method.describe(), ex);
+		}
+	}
+
+	/**
+	 * Whoever writes both annotations counts on a commit that a stale holder cannot make.
+	 * A reactive transaction finds its locks in its sequence; where a future is made of
+	 * that, the lock is around it in another way.
+	 */
+	private void warnOfTransaction(LockedMethod method) {
+		DeclaredTransactions transactions = this.transactions.get();
+		if (transactions.isIgnored(method)) {
+			logger.warn("{} is @Transactional, but nothing here makes transactions of that: it has none, and a stale"
+					+ " holder's writes are not refused. Spring Boot makes no transaction manager for MongoDB; declare"
+					+ " a MongoTransactionManager bean", method.describe());
+			return;
+		}
+		String manager = CompletionStage.class.isAssignableFrom(method.method().getReturnType())
+				? transactions.reactiveManagerOf(method) : null;
+		if (manager != null) {
+			logger.warn(
+					"{} has a reactive transaction (by the bean '{}') that knows nothing of the lock around it, since the"
+							+ " method returns a future: it is committed even when the lock was lost before. Return a"
+							+ " Mono, and the transaction depends on the lock, or use a blocking transaction manager",
+					method.describe(), manager);
+		}
+	}
+
+	private Collection<LockDeclaration> declarations(Class<?> type) {
+		if (!LockMentions.in(type)) {
+			return List.of();
+		}
+		try {
+			return this.source.declarations(type);
+		}
+		catch (IllegalStateException | LinkageError ex) {
+			// A class that refers to an absent library; it can be a bean as long as
+			// nobody uses that part
+			logger.debug("Did not look for locked methods in {}", type, ex);
+			return List.of();
+		}
+	}
+
+	private boolean checkProxy(InspectedBean bean, List<String> findings) {
+		String obstacle = this.proxies.obstacle(bean.type());
+		if (obstacle != null) {
+			findings.add("%s: has locked methods, but the class %s, so that no proxy can lock them; open the class"
+				.formatted(bean.type().getName(), obstacle));
+		}
+		else if (bean.isUnlocked()) {
+			findings.add(("%s: has locked methods, but no proxy that locks them, so that they would run unlocked: the"
+					+ " bean was created too early (a bean post-processor needs it), or by hand; have Spring create it"
+					+ " after the post-processors")
+				.formatted(bean.type().getName()));
+		}
+		return obstacle == null;
+	}
+
+	/**
+	 * Whether a method that cannot be locked has nothing to do with the annotation of its
+	 * class: one that helps others inside of it, or one that was inherited from a class
+	 * without the annotation, which may not be the user's to change.
+	 */
+	private boolean isLeftOut(InspectedBean bean, LockedMethod locked) {
+		Method method = locked.method();
+		boolean closed = Modifier.isFinal(method.getModifiers()) || isOfAnotherPackage(locked);
+		boolean meant = Modifier.isPublic(method.getModifiers())
+				&& LockAnnotations.arePresent(method.getDeclaringClass());
+		return closed && !meant && bean.isProxiedBySubclass(this.proxies) && !LockAnnotations.arePresent(method);
+	}
+
+	private void checkReach(InspectedBean bean, LockedMethod method, List<String> findings) {
+		String reason = LifecycleMethods.contain(method, bean.callbacks()) ? LifecycleMethods.OBSTACLE
+				: hidden(method, bean.isProxiedBySubclass(this.proxies));
+		if (reason != null) {
+			findings.add(method.describe() + ": is " + reason);
+		}
+	}
+
+	private static @Nullable String hidden(LockedMethod locked, boolean bySubclass) {
+		Method method = locked.method();
+		if (Modifier.isStatic(method.getModifiers())) {
+			return "static, so that no proxy can lock it; make it a method of the bean";
+		}
+		if (Modifier.isPrivate(method.getModifiers()) || bySubclass && Modifier.isFinal(method.getModifiers())) {
+			return "%s, so that no proxy can lock it; make it neither private nor final"
+				.formatted(Modifier.isPrivate(method.getModifiers()) ? "private" : "final");
+		}
+		return (bySubclass && isOfAnotherPackage(locked))
+				? "package-private in another package, so that no proxy can lock it; make it protected or public"
+				: null;
+	}
+
+	private static boolean isOfAnotherPackage(LockedMethod locked) {
+		int visible = Modifier.PUBLIC | Modifier.PROTECTED | Modifier.PRIVATE;
+		return (locked.method().getModifiers() & visible) == 0
+				&& !locked.method().getDeclaringClass().getPackageName().equals(locked.userClass().getPackageName());
+	}
+
+}

@@ -1,0 +1,38 @@
+package dev.dblock.annotation;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.springframework.util.ClassUtils;
+
+/**
+ * Why an application has nothing to lock with: without the libraries, or without dblock's
+ * auto-configuration, no property of it has an effect.
+ */
+final class MissingEngine {
+
+	private MissingEngine() {
+	}
+
+	static String remedy() {
+		List<String> missing = new ArrayList<>();
+		addIfMissing(missing, "com.mongodb.client.MongoClient", "MongoDB driver (org.mongodb:mongodb-driver-sync)");
+		addIfMissing(missing, "org.springframework.data.mongodb.MongoDatabaseFactory",
+				"Spring Data MongoDB (org.springframework.data:spring-data-mongodb)");
+		return missing.isEmpty()
+				? "DblockAutoConfiguration, which makes one, is excluded or not imported; include it, with"
+						+ " dblock.enabled=false if the methods are to run unlocked"
+				: ("there is no %s on the class path, without which dblock is not configured at all; add what is"
+						+ " missing, for example with spring-boot-starter-data-mongodb")
+					.formatted(String.join(", and no ", missing));
+	}
+
+	// As the auto-configuration sees them, which looks with the application's class
+	// loader
+	private static void addIfMissing(List<String> missing, String type, String library) {
+		if (!ClassUtils.isPresent(type, null)) {
+			missing.add(library);
+		}
+	}
+
+}

@@ -1,0 +1,94 @@
+package dev.dblock.annotation;
+
+import java.lang.reflect.Method;
+
+import dev.dblock.core.ReactiveTransactions;
+import org.aopalliance.aop.Advice;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.core.Ordered;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
+import org.springframework.util.StringValueResolver;
+
+/**
+ * Stands inside of the transaction of each method that has one and returns a sequence,
+ * and has that transaction join the locks around it before the method's own work.
+ */
+public final class ReactiveTransactionAdvisor implements PointcutAdvisor, Ordered {
+
+	private final Pointcut pointcut;
+
+	private final Advice advice = (MethodInterceptor) ReactiveTransactionAdvisor::invoke;
+
+	/**
+	 * Create the advisor.
+	 * @param placeholders resolves those in the attributes of transactions
+	 */
+	public ReactiveTransactionAdvisor(StringValueResolver placeholders) {
+		this.pointcut = new TransactionalSequences(placeholders);
+	}
+
+	@Override
+	public Pointcut getPointcut() {
+		return this.pointcut;
+	}
+
+	@Override
+	public Advice getAdvice() {
+		return this.advice;
+	}
+
+	// Whatever has the same order as the advisor of transactions, and is registered
+	// later,
+	// stands inside of it
+	@Override
+	public int getOrder() {
+		return Ordered.LOWEST_PRECEDENCE;
+	}
+
+	private static @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		Object result = invocation.proceed();
+		ReactiveAdapter adapter = adapter(invocation.getMethod());
+		return (adapter != null && result != null) ? joined(adapter, result) : result;
+	}
+
+	private static Object joined(ReactiveAdapter adapter, Object result) {
+		return adapter.fromPublisher(
+				adapter.isMultiValue() ? ReactiveTransactions.join().thenMany(Flux.from(adapter.toPublisher(result)))
+						: ReactiveTransactions.join().then(Mono.fromDirect(adapter.toPublisher(result))));
+	}
+
+	private static @Nullable ReactiveAdapter adapter(Method method) {
+		Class<?> returned = method.getReturnType();
+		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(returned);
+		boolean exact = adapter != null && adapter.getDescriptor().isDeferred()
+				&& adapter.getReactiveType() == returned;
+		return exact ? adapter : null;
+	}
+
+	private static final class TransactionalSequences extends StaticMethodMatcherPointcut {
+
+		private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
+
+		TransactionalSequences(StringValueResolver placeholders) {
+			this.attributes.setEmbeddedValueResolver(placeholders);
+			setClassFilter(this.attributes::isCandidateClass);
+		}
+
+		@Override
+		public boolean matches(Method method, Class<?> targetClass) {
+			return adapter(method) != null && this.attributes.getTransactionAttribute(method, targetClass) != null;
+		}
+
+	}
+
+}

@@ -1,0 +1,83 @@
+package dev.dblock.annotation.invocation;
+
+import java.lang.reflect.Array;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.function.Supplier;
+
+import dev.dblock.LockShutdownException;
+import dev.dblock.LockTemplate;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+
+/**
+ * The lock lives until the method returns.
+ */
+final class BlockingInvocation implements InvocationStrategy {
+
+	private static final Map<Class<?>, Object> EMPTY = Map.of(Optional.class, Optional.empty(), OptionalInt.class,
+			OptionalInt.empty(), OptionalLong.class, OptionalLong.empty(), OptionalDouble.class,
+			OptionalDouble.empty());
+
+	private final Supplier<LockTemplate> template;
+
+	private final PendingResults results;
+
+	private final Class<?> returned;
+
+	BlockingInvocation(Supplier<LockTemplate> template, PendingResults results, Class<?> returned) {
+		this.template = template;
+		this.results = results;
+		this.returned = returned;
+	}
+
+	/**
+	 * What stands for nothing in a type, which is {@code null} in most.
+	 */
+	static @Nullable Object empty(Class<?> type) {
+		return EMPTY.get(type);
+	}
+
+	// NullAway takes a type variable for one that is never null
+	@Override
+	@SuppressWarnings("NullAway")
+	public @Nullable Object invoke(LockedOperation operation, MethodInvocation invocation) throws Throwable {
+		LockCall call = LockCall.of(operation, this.template, invocation, JobCarrier.scheduledCall(invocation));
+		if (call == null) {
+			return invocation.proceed();
+		}
+		try {
+			return call.template()
+				.<@Nullable Object, Throwable>execute(call.name(), call.options(),
+						() -> this.results.ended(operation.method(), call.proceed()), call);
+		}
+		catch (LockShutdownException ex) {
+			return call.answer(ex);
+		}
+		catch (DataAccessException ex) {
+			return call.answer(ex);
+		}
+	}
+
+	// A scheduler drops what a skipped job returns, also where it cannot be empty
+	@Override
+	public @Nullable Object skipped() {
+		return (this.returned.isPrimitive() && this.returned != void.class)
+				? Array.get(Array.newInstance(this.returned, 1), 0) : empty(this.returned);
+	}
+
+	@Override
+	public @Nullable String obstacleToSkip() {
+		return (this.returned.isPrimitive() && this.returned != void.class)
+				? ("a skipped call could not be distinguished from one that returned a result, since it returns the primitive %s;"
+						+ " return an object")
+					.formatted(this.returned.getName())
+				: null;
+	}
+
+}

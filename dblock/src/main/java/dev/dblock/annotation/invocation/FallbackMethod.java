@@ -1,0 +1,149 @@
+package dev.dblock.annotation.invocation;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import dev.dblock.LockRefusal;
+import dev.dblock.LockUnavailableException;
+import dev.dblock.annotation.name.LockedMethod;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Calls another method in place of one whose lock is not available.
+ *
+ * @param method the method to call
+ * @param told whether it takes the exception as well
+ */
+record FallbackMethod(Method method, boolean told) implements UnavailableHandler {
+
+	/**
+	 * Find the method by its name.
+	 * @throws IllegalArgumentException when there is none, or it cannot stand in, with
+	 * the reason
+	 */
+	static FallbackMethod of(LockedMethod locked, String name) {
+		List<Class<?>> wanted = parameters(locked.method(), locked.userClass());
+		List<Class<?>> told = new ArrayList<>(wanted);
+		told.add(LockUnavailableException.class);
+		List<Method> named = named(locked, name);
+		List<FallbackMethod> fitting = new ArrayList<>();
+		for (Method candidate : named) {
+			List<Class<?>> parameters = parameters(candidate, locked.userClass());
+			if (parameters.equals(wanted) || parameters.equals(told)) {
+				fitting.add(new FallbackMethod(candidate, parameters.equals(told)));
+			}
+		}
+		if (fitting.isEmpty()) {
+			throw new IllegalArgumentException(
+					("fallback = \"%s\" names no method of %s with the same arguments%s; write"
+							+ " one with the parameters %s, to which a LockUnavailableException may be added")
+						.formatted(name, locked.userClass().getName(), found(named), describe(wanted)));
+		}
+		if (fitting.size() > 1) {
+			throw new IllegalArgumentException(
+					"fallback = \"%s\" names two methods that would do; rename the one that is not meant"
+						.formatted(name));
+		}
+		FallbackMethod fallback = fitting.get(0);
+		fallback.check(locked);
+		ReflectionUtils.makeAccessible(fallback.method());
+		return fallback;
+	}
+
+	private static List<Method> named(LockedMethod locked, String name) {
+		return Arrays.stream(ReflectionUtils.getAllDeclaredMethods(locked.userClass()))
+			.map((candidate) -> ClassUtils.getMostSpecificMethod(candidate, locked.userClass()))
+			.filter((candidate) -> candidate.getName().equals(name) && !candidate.isSynthetic()
+					&& !candidate.equals(locked.method()))
+			.distinct()
+			.toList();
+	}
+
+	private static List<Class<?>> parameters(Method method, Class<?> userClass) {
+		List<Class<?>> parameters = new ArrayList<>();
+		for (int i = 0; i < method.getParameterCount(); i++) {
+			parameters.add(ResolvableType.forMethodParameter(method, i, userClass).resolve(Object.class));
+		}
+		return parameters;
+	}
+
+	private static Class<?> returned(Method method, Class<?> userClass) {
+		return ResolvableType.forMethodReturnType(method, userClass).resolve(Object.class);
+	}
+
+	private static String found(List<Method> named) {
+		return named.isEmpty() ? ""
+				: named.stream()
+					.map((method) -> describe(Arrays.asList(method.getParameterTypes())))
+					.collect(Collectors.joining(" and ", ", only with ", ""));
+	}
+
+	private static String describe(List<Class<?>> parameters) {
+		return parameters.stream().map(Class::getSimpleName).collect(Collectors.joining(", ", "(", ")"));
+	}
+
+	private void check(LockedMethod locked) {
+		Class<?> wanted = returned(locked.method(), locked.userClass());
+		Class<?> returned = returned(this.method, locked.userClass());
+		if (!wanted.isAssignableFrom(returned)) {
+			throw new IllegalArgumentException("fallback = \"%s\" returns %s where this method returns %s; have it"
+				.formatted(this.method.getName(), returned.getTypeName(), wanted.getTypeName()) + " return the same");
+		}
+		for (Class<?> thrown : this.method.getExceptionTypes()) {
+			if (!mayPass(thrown, locked.method())) {
+				throw new IllegalArgumentException(
+						"fallback = \"%s\" throws %s, which this method does not declare; declare it here, or throw another"
+							.formatted(this.method.getName(), thrown.getName()));
+			}
+		}
+		if (LockAnnotations.arePresent(this.method)) {
+			throw new IllegalArgumentException(("fallback = \"%s\" names a method that is locked itself, but would be"
+					+ " called without its lock; name one that needs none")
+				.formatted(this.method.getName()));
+		}
+	}
+
+	/**
+	 * Whether an exception reaches the caller as it is. A proxy hides those that its
+	 * method does not declare in one of its own.
+	 */
+	private static boolean mayPass(Class<?> thrown, Method method) {
+		return RuntimeException.class.isAssignableFrom(thrown) || Error.class.isAssignableFrom(thrown)
+				|| ReflectionUtils.declaresException(method, thrown);
+	}
+
+	@Override
+	public @Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) throws Throwable {
+		@Nullable Object[] arguments = invocation.getArguments();
+		if (this.told) {
+			arguments = Arrays.copyOf(arguments, arguments.length + 1);
+			arguments[arguments.length - 1] = refusal.toException();
+		}
+		try {
+			return this.method.invoke(target(invocation), arguments);
+		}
+		catch (InvocationTargetException ex) {
+			throw ex.getTargetException();
+		}
+	}
+
+	/**
+	 * What stands behind an interface need not implement it.
+	 */
+	private @Nullable Object target(MethodInvocation invocation) {
+		Object target = invocation.getThis();
+		return (!this.method.getDeclaringClass().isInstance(target)
+				&& invocation instanceof ProxyMethodInvocation proxied) ? proxied.getProxy() : target;
+	}
+
+}

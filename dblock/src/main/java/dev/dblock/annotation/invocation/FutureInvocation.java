@@ -1,0 +1,129 @@
+package dev.dblock.annotation.invocation;
+
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+
+import dev.dblock.LockShutdownException;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockUnavailableException;
+import dev.dblock.annotation.name.LockedMethod;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+
+/**
+ * The lock lives until the future that the method returns has completed.
+ */
+final class FutureInvocation implements InvocationStrategy {
+
+	private final Supplier<LockTemplate> template;
+
+	private final PendingResults results;
+
+	private final @Nullable Object skipped;
+
+	FutureInvocation(Supplier<LockTemplate> template, PendingResults results, Class<?> result) {
+		this.template = template;
+		this.results = results;
+		this.skipped = BlockingInvocation.empty(result);
+	}
+
+	// NullAway takes a type variable for one that is never null
+	@Override
+	@SuppressWarnings("NullAway")
+	public @Nullable Object invoke(LockedOperation operation, MethodInvocation invocation) throws Throwable {
+		LockCall call = LockCall.of(operation, this.template, invocation, JobCarrier.scheduledCall(invocation));
+		if (call == null) {
+			return invocation.proceed();
+		}
+		CompletionStage<@Nullable Object> result = call.template()
+			.<@Nullable Object, Throwable>executeAsync(call.name(), call.options(),
+					() -> stage(operation.method(), call.proceed()),
+					(refusal) -> stage(operation.method(), () -> call.unavailable(refusal)),
+					(delivered) -> this.results.delivered(operation.method(), delivered));
+		return answer(call, result);
+	}
+
+	/**
+	 * What the caller gets: the method may be skipped because the application closes, or
+	 * since the scheduler asks again for a store that could not be asked.
+	 */
+	private static @Nullable Object answer(LockCall call, @Nullable CompletionStage<?> result) {
+		Throwable failure = failure(result);
+		try {
+			if (failure instanceof LockShutdownException shutdown) {
+				return call.answer(shutdown);
+			}
+			return (failure instanceof DataAccessException unanswered) ? call.answer(unanswered) : result;
+		}
+		catch (LockShutdownException | DataAccessException ex) {
+			return result;
+		}
+	}
+
+	private static @Nullable Throwable failure(@Nullable CompletionStage<?> result) {
+		return (result instanceof CompletableFuture<?> future && future.isCompletedExceptionally())
+				? future.handle((none, failure) -> failure).join() : null;
+	}
+
+	private @Nullable CompletionStage<@Nullable Object> stage(LockedMethod method, Answer answer) throws Throwable {
+		try {
+			return stage(method, answer.get());
+		}
+		catch (LockUnavailableException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	/**
+	 * A future that does not tell when it has completed is waited for here.
+	 */
+	@SuppressWarnings("unchecked")
+	private @Nullable CompletionStage<@Nullable Object> stage(LockedMethod method, @Nullable Object result) {
+		if (result instanceof CompletionStage<?> stage) {
+			return (CompletionStage<@Nullable Object>) stage;
+		}
+		if (result == null) {
+			return null;
+		}
+		this.results.ended(method, result);
+		return outcome((Future<?>) result);
+	}
+
+	private static CompletionStage<@Nullable Object> outcome(Future<?> done) {
+		CompletableFuture<@Nullable Object> outcome = new CompletableFuture<>();
+		try {
+			outcome.complete(done.get());
+		}
+		catch (CancellationException ex) {
+			outcome.cancel(true);
+		}
+		catch (ExecutionException ex) {
+			Throwable cause = ex.getCause();
+			outcome.completeExceptionally((cause != null) ? cause : ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			outcome.completeExceptionally(ex);
+		}
+		return outcome;
+	}
+
+	@Override
+	@SuppressWarnings("FutureReturnValueIgnored")
+	public @Nullable Object skipped() {
+		return CompletableFuture.completedFuture(this.skipped);
+	}
+
+	private interface Answer {
+
+		@Nullable Object get() throws Throwable;
+
+	}
+
+}

@@ -1,0 +1,76 @@
+package dev.dblock.annotation.invocation;
+
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+
+import dev.dblock.LastingTypes;
+import dev.dblock.LockTemplate;
+import dev.dblock.annotation.name.LockedMethod;
+
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ResolvableType;
+
+/**
+ * Knows for each return type how long a lock lives, or why it cannot be locked: where the
+ * end of the work cannot be seen, a lock would be given back too early or never.
+ */
+final class InvocationStrategies {
+
+	/**
+	 * What stands for a future in a declaration. Of other futures the caller could not be
+	 * given another than the method's own.
+	 */
+	private static final Set<Class<?>> FUTURES = Set.of(Future.class, CompletionStage.class, CompletableFuture.class);
+
+	private final LastingTypes lasting;
+
+	private final PendingResults results;
+
+	InvocationStrategies(LastingTypes lasting) {
+		this.lasting = lasting;
+		this.results = new PendingResults(lasting);
+	}
+
+	/**
+	 * Choose the span of a method.
+	 * @param template what takes its locks
+	 * @throws IllegalArgumentException when its end could not be seen, with the reason
+	 */
+	InvocationStrategy of(LockedMethod method, Supplier<LockTemplate> template) {
+		refuse(LastingTypes.isSuspending(method.method()) ? Optional.of("a Kotlin suspend function")
+				: Optional.empty());
+		ResolvableType type = ResolvableType.forMethodReturnType(method.method(), method.userClass());
+		Class<?> returned = type.resolve(Object.class);
+		if (FUTURES.contains(returned)) {
+			ResolvableType result = type.as(returned).getGeneric();
+			refuse(find(result));
+			return new FutureInvocation(template, this.results, result.resolve(Object.class));
+		}
+		ReactiveAdapter adapter = this.lasting.spannable(returned);
+		if (adapter != null) {
+			refuse(find(type.as(returned).getGeneric()));
+			return new ReactiveInvocation(template, this.results, adapter);
+		}
+		refuse(find(type));
+		return new BlockingInvocation(template, this.results, method.method().getReturnType());
+	}
+
+	private Optional<String> find(ResolvableType type) {
+		return this.lasting.find(type).map((found) -> "the return type " + found.getName());
+	}
+
+	private static void refuse(Optional<String> what) {
+		what.ifPresent((kind) -> {
+			throw new IllegalArgumentException(
+					("with %s its work continues after it returned, when the lock would already"
+							+ " be released; finish the work in the method, return a CompletableFuture or a Mono, or"
+							+ " lock where it is done")
+						.formatted(kind));
+		});
+	}
+
+}

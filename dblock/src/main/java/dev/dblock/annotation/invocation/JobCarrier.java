@@ -1,0 +1,116 @@
+package dev.dblock.annotation.invocation;
+
+import dev.dblock.job.schedule.JobMethod;
+import dev.dblock.job.schedule.ScheduledCall;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The outermost advice of a job: moves the scheduler's call from the thread into the
+ * invocation, or into the Reactor context, where the lock finds it on whatever thread and
+ * in whatever retry it is asked for.
+ */
+public final class JobCarrier implements MethodInterceptor {
+
+	private static final String CALL = ScheduledCall.class.getName();
+
+	private static final String JOB = JobMethod.class.getName();
+
+	private static final boolean REACTOR = ClassUtils.isPresent("reactor.core.publisher.Mono",
+			JobCarrier.class.getClassLoader());
+
+	private final JobMethod job;
+
+	public JobCarrier(JobMethod job) {
+		this.job = job;
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		if (invocation instanceof ProxyMethodInvocation proxied) {
+			proxied.setUserAttribute(JOB, this.job);
+		}
+		if (REACTOR && Reactive.isCarrying(invocation.getMethod().getReturnType())) {
+			// Spring's scheduler calls the method once, and subscribes at each firing
+			return Reactive.carrying(invocation.proceed(), this.job);
+		}
+		ScheduledCall call = ScheduledCall.take(this.job);
+		if (call != null && invocation instanceof ProxyMethodInvocation proxied) {
+			proxied.setUserAttribute(CALL, call);
+		}
+		return invocation.proceed();
+	}
+
+	/**
+	 * The scheduler's call that an invocation is.
+	 * @return {@code null} if other code calls the method
+	 */
+	static @Nullable ScheduledCall scheduledCall(MethodInvocation invocation) {
+		return (invocation instanceof ProxyMethodInvocation proxied
+				&& proxied.getUserAttribute(CALL) instanceof ScheduledCall call) ? call : null;
+	}
+
+	/**
+	 * The job that an invocation calls; {@code null} of a method that is none.
+	 */
+	static @Nullable JobMethod job(MethodInvocation invocation) {
+		return (invocation instanceof ProxyMethodInvocation proxied
+				&& proxied.getUserAttribute(JOB) instanceof JobMethod job && job.isCaptured()) ? job : null;
+	}
+
+	/**
+	 * What needs Reactor.
+	 */
+	static final class Reactive {
+
+		private Reactive() {
+		}
+
+		/**
+		 * The scheduler's call that a subscription is. A type that has no Reactor context
+		 * is subscribed to in the scheduler's thread.
+		 * @return {@code null} if other code subscribes
+		 */
+		static @Nullable ScheduledCall scheduledCall(MethodInvocation invocation, ContextView context) {
+			JobMethod job = job(invocation);
+			if (job == null) {
+				return null;
+			}
+			ScheduledCall call = context.getOrDefault(CALL, null);
+			return (call != null && call.isOf(job)) ? call : ScheduledCall.take(job);
+		}
+
+		/**
+		 * What the method itself subscribes to is no firing.
+		 */
+		static Context withoutScheduledCall(Context context) {
+			return context.delete(CALL);
+		}
+
+		static boolean isCarrying(Class<?> returned) {
+			return returned == Mono.class || returned == Flux.class;
+		}
+
+		static @Nullable Object carrying(@Nullable Object publisher, JobMethod job) {
+			if (publisher instanceof Mono<?> mono) {
+				return mono.contextWrite((context) -> with(context, ScheduledCall.take(job)));
+			}
+			return (publisher instanceof Flux<?> flux)
+					? flux.contextWrite((context) -> with(context, ScheduledCall.take(job))) : publisher;
+		}
+
+		private static Context with(Context context, @Nullable ScheduledCall call) {
+			return (call != null) ? context.put(CALL, call) : context;
+		}
+
+	}
+
+}

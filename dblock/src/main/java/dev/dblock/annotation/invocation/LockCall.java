@@ -1,0 +1,242 @@
+package dev.dblock.annotation.invocation;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.LockShutdownException;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockedFallback;
+import dev.dblock.WhenUnavailable;
+import dev.dblock.annotation.name.LockName;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.schedule.JobMethod;
+import dev.dblock.job.schedule.ScheduledCall;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
+
+import org.springframework.dao.DataAccessException;
+
+/**
+ * One call of a locked method: the locks that it needs, as if they were one, and what it
+ * answers without them.
+ */
+final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
+
+	private final LockedOperation operation;
+
+	private final MethodInvocation invocation;
+
+	private final LockTemplate locks;
+
+	private final String name;
+
+	private final LockOptions options;
+
+	private final @Nullable Several several;
+
+	private final @Nullable ScheduledCall scheduled;
+
+	/** Whether the lock was granted or refused. */
+	private volatile boolean answered;
+
+	private LockCall(LockedOperation operation, MethodInvocation invocation, LockTemplate locks, String name,
+			LockOptions options, @Nullable Several several, @Nullable ScheduledCall scheduled) {
+		this.operation = operation;
+		this.invocation = invocation;
+		this.locks = locks;
+		this.name = name;
+		this.options = options;
+		this.several = several;
+		this.scheduled = scheduled;
+	}
+
+	/**
+	 * The locks of a call.
+	 * @param scheduled the scheduler's call that this one is; {@code null} for a call of
+	 * other code
+	 * @return {@code null} when it is to be made without a lock
+	 * @throws IllegalArgumentException when a name or a condition cannot be told
+	 */
+	static @Nullable LockCall of(LockedOperation operation, Supplier<LockTemplate> template,
+			MethodInvocation invocation, @Nullable ScheduledCall scheduled) {
+		if (operation.locks().size() > 1) {
+			return ofSeveral(operation, template, invocation, scheduled);
+		}
+		MethodLock lock = operation.locks().get(0);
+		if (!lock.isWanted(invocation)) {
+			return unlocked(scheduled);
+		}
+		String name = nameOf(lock, invocation, scheduled);
+		return new LockCall(operation, invocation, template.get(), name,
+				options(operation, invocation, lock, name, scheduled), null, scheduled);
+	}
+
+	private static String nameOf(MethodLock lock, MethodInvocation invocation, @Nullable ScheduledCall scheduled) {
+		return (scheduled != null) ? scheduled.name(lock.name(), () -> lock.nameOf(invocation))
+				: lock.nameOf(invocation);
+	}
+
+	private static @Nullable LockCall unlocked(@Nullable ScheduledCall scheduled) {
+		if (scheduled != null) {
+			scheduled.unlocked();
+		}
+		return null;
+	}
+
+	private static LockOptions options(LockedOperation operation, MethodInvocation invocation, MethodLock lock,
+			String name, @Nullable ScheduledCall scheduled) {
+		JobMethod job = (scheduled != null) ? JobCarrier.job(invocation) : null;
+		if (job != null && operation.engine() != null && !(lock.name() instanceof LockName.Constant)) {
+			job.lockedBy(operation.engine().fullName(name));
+		}
+		JobFiring firing = (scheduled != null && job != null) ? scheduled.firing(job.declaration()) : null;
+		if (scheduled == null || firing == null) {
+			return lock.options();
+		}
+		LockOptions options = lock.options().firing(firing);
+		return scheduled.isRepeated() ? options.waitUpTo(Duration.ZERO) : options;
+	}
+
+	private static @Nullable LockCall ofSeveral(LockedOperation operation, Supplier<LockTemplate> template,
+			MethodInvocation invocation, @Nullable ScheduledCall scheduled) {
+		Map<String, LockOptions> wanted = new LinkedHashMap<>();
+		for (MethodLock lock : operation.locks()) {
+			if (lock.isWanted(invocation)) {
+				String name = nameOf(lock, invocation, scheduled);
+				wanted.putIfAbsent(name, options(operation, invocation, lock, name, scheduled));
+			}
+		}
+		if (wanted.isEmpty()) {
+			return unlocked(scheduled);
+		}
+		LockTemplate locks = template.get();
+		if (wanted.size() == 1) {
+			Map.Entry<String, LockOptions> only = wanted.entrySet().iterator().next();
+			return new LockCall(operation, invocation, locks, only.getKey(), only.getValue(), null, scheduled);
+		}
+		return new LockCall(operation, invocation, locks, String.join(", ", wanted.keySet()), LockOptions.defaults(),
+				new Several(locks.forAll(wanted), wanted.keySet()), scheduled);
+	}
+
+	/**
+	 * What takes the locks.
+	 */
+	LockTemplate template() {
+		return (this.several != null) ? this.several.template() : this.locks;
+	}
+
+	/**
+	 * The name to ask the template for.
+	 */
+	String name() {
+		return this.name;
+	}
+
+	/**
+	 * The options to ask the template with.
+	 */
+	LockOptions options() {
+		return this.options;
+	}
+
+	/**
+	 * Go on to the method, in the thread that asked for the locks.
+	 */
+	@Nullable Object proceed() throws Throwable {
+		begin();
+		granted(LockContext.current());
+		return this.invocation.proceed();
+	}
+
+	/**
+	 * The method is about to be called.
+	 */
+	void begin() {
+		this.answered = true;
+	}
+
+	boolean isScheduled() {
+		return this.scheduled != null;
+	}
+
+	/**
+	 * The scheduler is to know which run the lock was granted for.
+	 */
+	void granted(Optional<LockHandle> handle) {
+		if (this.scheduled != null) {
+			this.scheduled.granted(handle.flatMap(LockHandle::run).orElse(null));
+		}
+	}
+
+	// NullAway takes a type variable for one that is never null
+	@Override
+	@SuppressWarnings("NullAway")
+	public @Nullable Object unavailable(LockRefusal refusal) throws Throwable {
+		this.answered = true;
+		if (this.scheduled != null && this.scheduled.refused(refusal)) {
+			UnavailableHandler.Skip.log(Level.DEBUG, this.operation.method(), refusal);
+			return this.operation.span().skipped();
+		}
+		return this.operation.unavailable(setFor(refusal.name()), isByOtherCode()).answer(refusal, this.invocation);
+	}
+
+	/**
+	 * The answer to a call that comes while the application closes.
+	 * @throws LockShutdownException when the call is not to be skipped, or is one that
+	 * had begun
+	 */
+	@Nullable Object answer(LockShutdownException shutdown) {
+		if (this.answered) {
+			throw shutdown;
+		}
+		return this.operation.unavailable(setFor(shutdown.name()), isByOtherCode()).answer(shutdown);
+	}
+
+	/**
+	 * The answer to a call whose lock the store could not be asked for.
+	 * @throws DataAccessException unless the scheduler asks again
+	 */
+	@Nullable Object answer(DataAccessException failure) {
+		if (this.answered || this.scheduled == null || !this.scheduled.failed(failure)) {
+			throw failure;
+		}
+		return this.operation.span().skipped();
+	}
+
+	private boolean isByOtherCode() {
+		return this.scheduled == null && JobCarrier.job(this.invocation) != null;
+	}
+
+	/**
+	 * What is set for the one lock that was not acquired.
+	 */
+	private Optional<WhenUnavailable> setFor(String fullName) {
+		if (this.several == null) {
+			return this.locks.engine().whenUnavailable(this.name);
+		}
+		return this.several.names()
+			.stream()
+			.filter((each) -> this.locks.engine().fullName(each).equals(fullName))
+			.findFirst()
+			.flatMap(this.locks.engine()::whenUnavailable);
+	}
+
+	/**
+	 * More than one lock.
+	 *
+	 * @param template what takes them together
+	 * @param names the name of each
+	 */
+	private record Several(LockTemplate template, Set<String> names) {
+	}
+
+}

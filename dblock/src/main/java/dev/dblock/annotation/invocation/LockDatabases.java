@@ -1,0 +1,67 @@
+package dev.dblock.annotation.invocation;
+
+import java.util.function.Supplier;
+
+import dev.dblock.LockEngine;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockTemplates;
+import dev.dblock.annotation.name.AttributePlaceholders;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.util.StringUtils;
+import org.springframework.util.StringValueResolver;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Where the locks of a method are: in the database that its annotation names, or where
+ * all are that name none.
+ */
+final class LockDatabases {
+
+	private final ObjectProvider<LockTemplates> templates;
+
+	private final StringValueResolver placeholders;
+
+	private final LockDatabase usual;
+
+	LockDatabases(ObjectProvider<LockEngine> engine, ObjectProvider<LockTemplates> templates,
+			StringValueResolver placeholders) {
+		this.templates = templates;
+		this.placeholders = placeholders;
+		this.usual = new LockDatabase(engine::getIfAvailable,
+				SingletonSupplier.of(() -> new LockTemplate(engine.getObject())));
+	}
+
+	/**
+	 * Find a database.
+	 * @param text what the annotation says
+	 * @throws IllegalArgumentException when there is none of that name
+	 */
+	LockDatabase named(String text) {
+		String name = StringUtils.hasText(text)
+				? AttributePlaceholders.resolve(this.placeholders, "databaseFactory = \"%s\"".formatted(text), text)
+				: text;
+		return StringUtils.hasText(name) ? find(text, name.trim()) : this.usual;
+	}
+
+	private LockDatabase find(String text, String name) {
+		LockTemplates templates = this.templates.getIfAvailable();
+		if (templates == null) {
+			throw new IllegalArgumentException(
+					"databaseFactory = \"%s\" is given, but there is no LockTemplates bean to find it".formatted(text));
+		}
+		LockTemplate template = templates.on(name);
+		return new LockDatabase(template::engine, () -> template);
+	}
+
+	/**
+	 * One database.
+	 *
+	 * @param engine what takes the locks, if there is anything
+	 * @param template what is used for calls
+	 */
+	record LockDatabase(Supplier<@Nullable LockEngine> engine, Supplier<LockTemplate> template) {
+	}
+
+}

@@ -1,0 +1,71 @@
+package dev.dblock.annotation.invocation;
+
+import java.time.Duration;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.annotation.name.AttributePlaceholders;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.util.StringUtils;
+import org.springframework.util.StringValueResolver;
+
+/**
+ * Makes one duration of an attribute and its twin, as Spring's own annotations with
+ * {@code …String} attributes do: text that is empty once its placeholders are resolved
+ * counts as left out.
+ */
+public final class LockDurations {
+
+	private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
+
+	private final StringValueResolver placeholders;
+
+	public LockDurations(StringValueResolver placeholders) {
+		this.placeholders = placeholders;
+	}
+
+	/**
+	 * Make a duration.
+	 * @return the duration, or {@code null} when both are left out
+	 * @throws IllegalArgumentException when both are given, or the text is no duration
+	 */
+	@Nullable public Duration resolve(String attribute, long seconds, String text) {
+		boolean left = seconds == DistributedLock.LEFT_OUT;
+		if (text.isEmpty()) {
+			return left ? null : countable(attribute + "Seconds = " + seconds, Duration.ofSeconds(seconds));
+		}
+		if (!left) {
+			throw new IllegalArgumentException(
+					"both %1$sSeconds and %1$sString are given; leave one of them out".formatted(attribute));
+		}
+		String source = "%sString = \"%s\"".formatted(attribute, text);
+		String resolved = AttributePlaceholders.resolve(this.placeholders, source, text);
+		return parse(text.equals(resolved) ? source : "%s, which is '%s',".formatted(source, resolved), resolved);
+	}
+
+	private static @Nullable Duration parse(String source, @Nullable String resolved) {
+		return StringUtils.hasText(resolved) ? countable(source, duration(source, resolved.trim())) : null;
+	}
+
+	private static Duration duration(String source, String text) {
+		try {
+			return DurationFormatterUtils.detectAndParse(text, DurationFormat.Unit.SECONDS);
+		}
+		catch (IllegalArgumentException | ArithmeticException ex) {
+			throw new IllegalArgumentException(
+					"%s is no duration; write 90, 90s, 5m or PT1H (a number alone means seconds)".formatted(source),
+					ex);
+		}
+	}
+
+	private static Duration countable(String source, Duration duration) {
+		if (duration.compareTo(LONGEST) > 0) {
+			throw new IllegalArgumentException(
+					"%s is longer than can be counted (292 years); give a shorter one".formatted(source));
+		}
+		return duration;
+	}
+
+}

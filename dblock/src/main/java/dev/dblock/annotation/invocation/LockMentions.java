@@ -1,0 +1,67 @@
+package dev.dblock.annotation.invocation;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.AnnotatedElement;
+import java.util.Arrays;
+import java.util.stream.Stream;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.DistributedLocks;
+
+import org.springframework.core.annotation.MergedAnnotations;
+
+/**
+ * Whether a class can have locked methods at all: whether the annotation, or one that is
+ * made with it, stands anywhere on the class, on its methods or on what it inherits from.
+ * Looking for it on each method of each bean, with all that each of them overrides, would
+ * take a good part of an application's start.
+ */
+public final class LockMentions {
+
+	private static final ClassValue<Boolean> TYPES = new ClassValue<>() {
+
+		@Override
+		protected Boolean computeValue(Class<?> type) {
+			return inherited(type).anyMatch(LockMentions::in) || isOn(type);
+		}
+
+	};
+
+	private static final ClassValue<Boolean> ANNOTATIONS = new ClassValue<>() {
+
+		@Override
+		protected Boolean computeValue(Class<?> type) {
+			return type == DistributedLock.class || type == DistributedLocks.class
+					|| MergedAnnotations.from(type).isPresent(DistributedLock.class);
+		}
+
+	};
+
+	private LockMentions() {
+	}
+
+	public static boolean in(Class<?> type) {
+		return !type.getName().startsWith("java.") && TYPES.get(type);
+	}
+
+	private static Stream<Class<?>> inherited(Class<?> type) {
+		return Stream.concat(Stream.ofNullable(type.getSuperclass()), Arrays.stream(type.getInterfaces()));
+	}
+
+	private static boolean isOn(Class<?> type) {
+		try {
+			return isMadeOf(type) || Arrays.stream(type.getDeclaredMethods()).anyMatch(LockMentions::isMadeOf);
+		}
+		catch (LinkageError ex) {
+			// Refers to an absent library, which a closer look handles
+			return true;
+		}
+	}
+
+	private static boolean isMadeOf(AnnotatedElement element) {
+		return Arrays.stream(element.getDeclaredAnnotations())
+			.map(Annotation::annotationType)
+			.anyMatch(ANNOTATIONS::get);
+	}
+
+}

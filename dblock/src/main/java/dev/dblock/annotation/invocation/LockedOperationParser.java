@@ -1,0 +1,287 @@
+package dev.dblock.annotation.invocation;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.LockEngine;
+import dev.dblock.LockOptions;
+import dev.dblock.WhenLost;
+import dev.dblock.WhenUnavailable;
+import dev.dblock.annotation.invocation.LockDatabases.LockDatabase;
+import dev.dblock.annotation.name.LockCondition;
+import dev.dblock.annotation.name.LockName;
+import dev.dblock.annotation.name.LockNameParser;
+import dev.dblock.annotation.name.LockedMethod;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.scheduling.annotation.Scheduled;
+
+/**
+ * Makes an operation of a declaration, and finds all that is wrong with it at once.
+ */
+public final class LockedOperationParser {
+
+	private final LockNameParser names;
+
+	private final LockDurations durations;
+
+	private final InvocationStrategies spans;
+
+	private final Function<String, LockDatabase> databases;
+
+	LockedOperationParser(LockNameParser names, LockDurations durations, InvocationStrategies spans,
+			Function<String, LockDatabase> databases) {
+		this.names = names;
+		this.durations = durations;
+		this.spans = spans;
+		this.databases = databases;
+	}
+
+	/**
+	 * Parse a declaration.
+	 * @throws InvalidLockDeclarationException when it cannot work, with every reason
+	 */
+	LockedOperation parse(LockDeclaration declaration) {
+		LockedMethod method = declaration.method();
+		Findings findings = new Findings(method);
+		if (declaration.contradiction() != null) {
+			findings.add(declaration.contradiction());
+		}
+		LockDatabase database = findings.collect(() -> this.databases.apply(databaseFactory(declaration)));
+		LockEngine engine = (database != null) ? database.engine().get() : null;
+		List<MethodLock> locks = new ArrayList<>();
+		for (DistributedLock annotation : declaration.annotations()) {
+			MethodLock lock = lock(declaration, annotation, engine, findings);
+			if (lock != null) {
+				locks.add(lock);
+			}
+		}
+		refuseTwice(locks, findings);
+		InvocationStrategy span = (database != null)
+				? findings.collect(() -> this.spans.of(method, database.template())) : null;
+		UnavailableHandler unavailable = (span != null)
+				? findings.collect(() -> unavailable(declaration, locks, engine, span)) : null;
+		if (span == null || unavailable == null || !findings.isEmpty()) {
+			throw findings.toException();
+		}
+		return new LockedOperation(method, List.copyOf(locks), span, unavailable, engine,
+				isSkippedByDefault(declaration));
+	}
+
+	private static boolean isSkippedByDefault(LockDeclaration declaration) {
+		return isScheduled(declaration.method().method()) && declaration.annotations()
+			.stream()
+			.allMatch((lock) -> lock.whenUnavailable() == WhenUnavailable.DEFAULT && lock.fallback().isEmpty());
+	}
+
+	/**
+	 * Locks that are acquired together are in one place, so that there is one order of
+	 * them.
+	 */
+	private static String databaseFactory(LockDeclaration declaration) {
+		List<String> factories = declaration.annotations()
+			.stream()
+			.map(DistributedLock::databaseFactory)
+			.distinct()
+			.toList();
+		if (factories.size() > 1) {
+			throw new IllegalArgumentException(
+					("databaseFactory = \"%s\" and databaseFactory = \"%s\" are given, but the"
+							+ " locks of one method can be acquired together in one MongoDB only; say the same for each of them")
+						.formatted(factories.get(0), factories.get(1)));
+		}
+		return factories.isEmpty() ? "" : factories.get(0);
+	}
+
+	private @Nullable MethodLock lock(LockDeclaration declaration, DistributedLock annotation,
+			@Nullable LockEngine engine, Findings findings) {
+		LockedMethod method = declaration.method();
+		LockName name = findings.collect(() -> name(method, annotation, engine));
+		Findings own = (declaration.annotations().size() > 1)
+				? findings.within("for the lock '%s'".formatted((name != null) ? name.template() : annotation.name()))
+				: findings;
+		LockCondition condition = own.collect(() -> this.names.parseCondition(method, annotation.condition()));
+		LockOptions options = options(method, annotation, name, engine, own);
+		return (name != null && options != null) ? new MethodLock(name, condition, options) : null;
+	}
+
+	/**
+	 * The same lock under conditions that exclude one another makes sense.
+	 */
+	private static void refuseTwice(List<MethodLock> locks, Findings findings) {
+		Set<String> unconditional = new HashSet<>();
+		for (MethodLock lock : locks) {
+			if (lock.condition() == null && !unconditional.add(lock.name().template())) {
+				findings.add("the lock '%s' is declared twice; leave one out".formatted(lock.name().template()));
+			}
+		}
+	}
+
+	private LockName name(LockedMethod method, DistributedLock annotation, @Nullable LockEngine engine) {
+		LockName name = this.names.parse(method, annotation.name());
+		if (engine != null && name instanceof LockName.Constant constant) {
+			engine.checkName(constant.text());
+		}
+		return name;
+	}
+
+	private @Nullable LockOptions options(LockedMethod method, DistributedLock lock, @Nullable LockName name,
+			@Nullable LockEngine engine, Findings findings) {
+		Duration lease = findings.collect(() -> duration("lease", lock.leaseSeconds(), lock.leaseString()));
+		Duration wait = findings.collect(() -> duration("wait", lock.waitSeconds(), lock.waitString()));
+		Duration minHold = findings.collect(() -> duration("minHold", lock.minHoldSeconds(), lock.minHoldString()));
+		Duration maxHold = findings.collect(() -> duration("maxHold", lock.maxHoldSeconds(), lock.maxHoldString()));
+		return findings.collect(() -> {
+			LockOptions options = new LockOptions(lease, wait, minHold, maxHold, lock.autoRenew() ? null : false,
+					(lock.whenLost() != WhenLost.NOTIFY) ? lock.whenLost() : null, method.path(),
+					(name != null) ? name.template() : null);
+			if (engine != null) {
+				check(engine, name, options);
+			}
+			return options;
+		});
+	}
+
+	private static void check(LockEngine engine, @Nullable LockName name, LockOptions options) {
+		if (name != null) {
+			engine.check(name.shape(), options);
+		}
+		else {
+			engine.check(options);
+		}
+	}
+
+	private @Nullable Duration duration(String attribute, long seconds, String text) {
+		return this.durations.resolve(attribute, seconds, text);
+	}
+
+	private static UnavailableHandler unavailable(LockDeclaration declaration, List<MethodLock> locks,
+			@Nullable LockEngine engine, InvocationStrategy span) {
+		UnavailableHandler declared = declared(declaration, span);
+		boolean declaredCounts = locks.isEmpty() || engine == null;
+		for (MethodLock lock : locks) {
+			WhenUnavailable set = (engine != null) ? engine.whenUnavailable(lock.name().sample()).orElse(null) : null;
+			declaredCounts |= set == null;
+			if (set != null && skips(set, declaration.method())) {
+				refuseSkip(span, "have dblock.locks (or the LockSettings bean) say when-unavailable: throw");
+			}
+		}
+		if (declaredCounts && declared instanceof UnavailableHandler.Skip) {
+			refuseSkip(span, "set whenUnavailable = THROW");
+		}
+		return declared;
+	}
+
+	private static UnavailableHandler declared(LockDeclaration declaration, InvocationStrategy span) {
+		WhenUnavailable wanted = only(declaration, "whenUnavailable", DistributedLock::whenUnavailable,
+				WhenUnavailable.DEFAULT);
+		String fallback = only(declaration, "fallback", DistributedLock::fallback, "");
+		if (fallback.isEmpty()) {
+			return skips(wanted, declaration.method()) ? new UnavailableHandler.Skip(declaration.method(), span)
+					: UnavailableHandler.THROW;
+		}
+		if (wanted != WhenUnavailable.DEFAULT) {
+			throw new IllegalArgumentException(
+					"both fallback = \"%s\" and whenUnavailable = %s are given; leave one of them out"
+						.formatted(fallback, wanted));
+		}
+		return FallbackMethod.of(declaration.method(), fallback);
+	}
+
+	/**
+	 * What the annotations that say something agree about: whichever lock is not
+	 * available, it is one method that is not called.
+	 */
+	private static <T> T only(LockDeclaration declaration, String attribute, Function<DistributedLock, T> value,
+			T unsaid) {
+		List<T> said = declaration.annotations()
+			.stream()
+			.map(value)
+			.filter((each) -> !each.equals(unsaid))
+			.distinct()
+			.toList();
+		if (said.size() > 1) {
+			throw new IllegalArgumentException(
+					"its locks have %s = %s and %s = %s, but it is one method that is not called when one of them is not available; say it once"
+						.formatted(attribute, said.get(0), attribute, said.get(1)));
+		}
+		return said.isEmpty() ? unsaid : said.get(0);
+	}
+
+	private static void refuseSkip(InvocationStrategy span, String remedy) {
+		String obstacle = span.obstacleToSkip();
+		if (obstacle != null) {
+			throw new IllegalArgumentException(obstacle + ", or " + remedy);
+		}
+	}
+
+	/**
+	 * Whether a method is to be skipped while its lock is not available.
+	 */
+	static boolean skips(WhenUnavailable wanted, LockedMethod method) {
+		return (wanted != WhenUnavailable.DEFAULT) ? wanted == WhenUnavailable.SKIP : isScheduled(method.method());
+	}
+
+	public static boolean isScheduled(Method method) {
+		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(Scheduled.class);
+	}
+
+	/**
+	 * What was found to be wrong with one method.
+	 */
+	private static final class Findings {
+
+		private final List<String> sentences;
+
+		private final String subject;
+
+		Findings(LockedMethod method) {
+			this(method.describe(), new ArrayList<>());
+		}
+
+		private Findings(String subject, List<String> sentences) {
+			this.subject = subject;
+			this.sentences = sentences;
+		}
+
+		/**
+		 * The same findings, to which one part of the method adds its own.
+		 */
+		Findings within(String part) {
+			return new Findings(this.subject + ": " + part, this.sentences);
+		}
+
+		void add(String reason) {
+			this.sentences.add(this.subject + ": " + reason);
+		}
+
+		<T> @Nullable T collect(Supplier<@Nullable T> attempt) {
+			try {
+				return attempt.get();
+			}
+			catch (IllegalArgumentException ex) {
+				add(String.valueOf(ex.getMessage()));
+				return null;
+			}
+		}
+
+		boolean isEmpty() {
+			return this.sentences.isEmpty();
+		}
+
+		InvalidLockDeclarationException toException() {
+			return new InvalidLockDeclarationException(this.sentences);
+		}
+
+	}
+
+}

@@ -1,0 +1,73 @@
+package dev.dblock.annotation.invocation;
+
+import dev.dblock.LockRefusal;
+import dev.dblock.LockShutdownException;
+import dev.dblock.LoggedLock;
+import dev.dblock.annotation.name.LockedMethod;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/**
+ * What a method answers while its lock is not available.
+ */
+interface UnavailableHandler {
+
+	/**
+	 * The answer in place of the method's own.
+	 */
+	@Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) throws Throwable;
+
+	/**
+	 * The answer to a call that comes while the application closes.
+	 */
+	default @Nullable Object answer(LockShutdownException shutdown) {
+		throw shutdown;
+	}
+
+	/**
+	 * Throws.
+	 */
+	UnavailableHandler THROW = (refusal, invocation) -> {
+		throw refusal.toException();
+	};
+
+	/**
+	 * Skips the method.
+	 *
+	 * @param method the method
+	 * @param span knows what it returns
+	 */
+	record Skip(LockedMethod method, InvocationStrategy span) implements UnavailableHandler {
+
+		private static final Logger logger = LoggerFactory.getLogger(LockInterceptor.class);
+
+		@Override
+		public @Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) {
+			log(refusal.isSettled() ? Level.DEBUG : Level.INFO, this.method, refusal);
+			return this.span.skipped();
+		}
+
+		static void log(Level level, LockedMethod method, LockRefusal refusal) {
+			if (logger.isEnabledForLevel(level)) {
+				LoggedLock.tell(refusal.name(), null,
+						() -> logger.atLevel(level).log("Skipped {}: {}", method.path(), refusal.describe()));
+			}
+		}
+
+		/**
+		 * For whoever leaves out what cannot run now, the end of the application is no
+		 * error.
+		 */
+		@Override
+		public @Nullable Object answer(LockShutdownException shutdown) {
+			LoggedLock.tell(shutdown.name(), null,
+					() -> logger.info("Skipped {}: {}", this.method.path(), shutdown.getMessage()));
+			return this.span.skipped();
+		}
+
+	}
+
+}

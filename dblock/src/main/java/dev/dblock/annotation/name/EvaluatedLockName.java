@@ -1,0 +1,83 @@
+package dev.dblock.annotation.name;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+import dev.dblock.settings.LockSettings;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.Expression;
+import org.springframework.expression.common.LiteralExpression;
+import org.springframework.expression.spel.standard.SpelExpression;
+
+/**
+ * A name with parts that depend on the call.
+ */
+final class EvaluatedLockName implements LockName {
+
+	private final LockedMethod method;
+
+	private final String template;
+
+	private final List<Expression> parts;
+
+	private final LockNameContexts contexts;
+
+	EvaluatedLockName(LockedMethod method, String template, List<Expression> parts, LockNameContexts contexts) {
+		this.method = method;
+		this.template = template;
+		this.parts = parts;
+		this.contexts = contexts;
+	}
+
+	@Override
+	public String of(@Nullable Object target, @Nullable Object[] arguments) {
+		EvaluationContext context = this.contexts.create(this.method, target, arguments);
+		StringBuilder name = new StringBuilder();
+		for (Expression part : this.parts) {
+			name.append((part instanceof LiteralExpression) ? part.getExpressionString() : evaluate(part, context));
+		}
+		return name.toString();
+	}
+
+	@Override
+	public String template() {
+		return this.template;
+	}
+
+	@Override
+	public String shape() {
+		return this.parts.stream()
+			.map((part) -> (part instanceof LiteralExpression) ? part.getExpressionString()
+					: String.valueOf(LockSettings.ANYTHING))
+			.collect(Collectors.joining());
+	}
+
+	private String evaluate(Expression part, EvaluationContext context) {
+		LockNamePart evaluated = new LockNamePart(context);
+		try {
+			return evaluated.text(
+					(part instanceof SpelExpression expression) ? evaluated.value(expression) : part.getValue(context));
+		}
+		catch (LockNamePart.MissingException ex) {
+			throw new IllegalArgumentException(message(part, ex.getMessage()
+					+ "; without it calls that have nothing in common would share one lock. Hand in a value, or give"
+					+ " a default: #{… ?: 'none'}"));
+		}
+		catch (EvaluationException ex) {
+			throw new IllegalArgumentException(message(part, "cannot be evaluated: " + ex.getMessage()), ex);
+		}
+		catch (RuntimeException ex) {
+			// SpEL lets through what the methods throw that it calls
+			throw new IllegalArgumentException(message(part, "cannot be evaluated: it failed with " + ex), ex);
+		}
+	}
+
+	private String message(Expression part, String reason) {
+		return "The lock of %s has no name, and the method was not called: #{%s} in the name '%s' %s"
+			.formatted(this.method.describe(), part.getExpressionString(), this.template, reason);
+	}
+
+}

@@ -1,0 +1,53 @@
+package dev.dblock.annotation.name;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.Expression;
+
+/**
+ * Whether a call is to be locked at all.
+ */
+public final class LockCondition {
+
+	private final LockedMethod method;
+
+	private final Expression expression;
+
+	private final LockNameContexts contexts;
+
+	LockCondition(LockedMethod method, Expression expression, LockNameContexts contexts) {
+		this.method = method;
+		this.expression = expression;
+		this.contexts = contexts;
+	}
+
+	/**
+	 * Whether a call is to be locked.
+	 * @throws IllegalArgumentException when that cannot be told
+	 */
+	public boolean isMet(@Nullable Object target, @Nullable Object[] arguments) {
+		Object value;
+		try {
+			value = this.expression.getValue(this.contexts.create(this.method, target, arguments));
+		}
+		catch (EvaluationException ex) {
+			throw new IllegalArgumentException(message("cannot be evaluated: " + ex.getMessage()), ex);
+		}
+		catch (RuntimeException ex) {
+			// SpEL lets through what the methods throw that it calls
+			throw new IllegalArgumentException(message("cannot be evaluated: it failed with " + ex), ex);
+		}
+		if (value instanceof Boolean met) {
+			return met;
+		}
+		throw new IllegalArgumentException(message(
+				"is neither true nor false, but " + value + ". Write one that is true or false for every call"));
+	}
+
+	private String message(String reason) {
+		return "It is not clear whether to lock %s, and the method was not called: the condition '%s' %s"
+			.formatted(this.method.describe(), this.expression.getExpressionString(), reason);
+	}
+
+}

@@ -1,0 +1,191 @@
+package dev.dblock.annotation.name;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import dev.dblock.DistributedLock;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.NullLiteral;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.StringLiteral;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+
+/**
+ * Looks through the expressions of a name for what the method cannot provide. SpEL itself
+ * takes a variable that it does not know for {@code null}, at each call.
+ */
+final class LockNameReferences {
+
+	private static final Set<String> ALWAYS = Set.of("#root", "#this");
+
+	private static final Pattern VARIABLE = Pattern
+		.compile("#\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*");
+
+	private final LockedMethod method;
+
+	private final @Nullable String @Nullable [] parameterNames;
+
+	private final Set<String> known = new TreeSet<>(ALWAYS);
+
+	private final List<String> problems = new ArrayList<>();
+
+	LockNameReferences(LockedMethod method, @Nullable String @Nullable [] parameterNames) {
+		this.method = method;
+		this.parameterNames = parameterNames;
+		for (int i = 0; i < method.method().getParameterCount(); i++) {
+			this.known.add("#a" + i);
+			this.known.add("#p" + i);
+		}
+		if (parameterNames != null) {
+			Arrays.stream(parameterNames).filter(Objects::nonNull).map((name) -> "#" + name).forEach(this.known::add);
+		}
+	}
+
+	List<String> problems() {
+		return this.problems;
+	}
+
+	void visit(SpelExpression expression) {
+		visitSums(expression.getAST(), true);
+		visit(expression.getAST(), true);
+	}
+
+	/**
+	 * Visit what is outside of expressions. Whoever writes a parameter there has in mind
+	 * the annotations whose keys are expressions as a whole, and would have one lock for
+	 * all calls.
+	 */
+	void visitText(String text) {
+		VARIABLE.matcher(text)
+			.results()
+			.map(MatchResult::group)
+			.distinct()
+			.filter(this.known::contains)
+			.forEach((variable) -> this.problems.add(("%1$s is outside of #{…} and is only text there, the same for all"
+					+ " calls; write #{%1$s}, or #{'%1$s'} where that text is meant")
+				.formatted(variable)));
+	}
+
+	/**
+	 * Visit an expression that gives no text.
+	 */
+	void visitCondition(SpelExpression expression) {
+		visit(expression.getAST(), true);
+	}
+
+	/**
+	 * Find each {@code +} that SpEL evaluates alone, which takes {@code null} for the
+	 * text "null".
+	 * @param watched whether the operands are looked at in each call
+	 */
+	private void visitSums(SpelNode node, boolean watched) {
+		boolean sum = LockNamePart.isSum(node);
+		if (sum && !watched && !isNumber(node.getChild(0)) && !isNumber(node.getChild(1))) {
+			this.problems.add(("%s inside of an expression could join text with what is null; write the parts one"
+					+ " after the other, as in order-#{#id}")
+				.formatted(node.toStringAST()));
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			visitSums(node.getChild(i), watched && sum);
+		}
+	}
+
+	private static boolean isNumber(SpelNode node) {
+		return node instanceof Literal && !(node instanceof StringLiteral || node instanceof NullLiteral);
+	}
+
+	/**
+	 * Visit a node.
+	 * @param ofRoot whether a property without anything before it is one of the root, as
+	 * far as that is certain
+	 */
+	private void visit(SpelNode node, boolean ofRoot) {
+		if (node instanceof VariableReference) {
+			visitVariable(node.toStringAST());
+		}
+		else if (node instanceof FunctionReference) {
+			this.problems.add("there are no functions, such as " + node.toStringAST());
+		}
+		else if (ofRoot && node instanceof PropertyOrFieldReference property) {
+			visitRootProperty(property.getName());
+		}
+		boolean childrenOfRoot = ofRoot && !(node instanceof Selection || node instanceof Projection
+				|| node instanceof Indexer || node instanceof InlineMap);
+		for (int i = 0; i < node.getChildCount(); i++) {
+			boolean first = i == 0 || !(node instanceof CompoundExpression);
+			visit(node.getChild(i), first ? childrenOfRoot : "#root".equals(node.getChild(i - 1).toStringAST()));
+		}
+	}
+
+	private void visitRootProperty(String name) {
+		if (LockNameRoot.PROPERTIES.contains(name)) {
+			return;
+		}
+		String variable = "#" + name;
+		if (ALWAYS.contains(variable)) {
+			this.problems.add("there is no property '%s' of #root; write %s".formatted(name, variable));
+		}
+		else if (this.known.contains(variable)) {
+			this.problems
+				.add("there is no property '%s' of #root, but a parameter: write %s".formatted(name, variable));
+		}
+		else {
+			this.problems.add("there is no property '%s' of #root, only %s".formatted(name,
+					new TreeSet<>(LockNameRoot.PROPERTIES)));
+		}
+	}
+
+	private void visitVariable(String variable) {
+		if (this.known.contains(variable)) {
+			return;
+		}
+		if (this.method.method().getParameterCount() == 0) {
+			this.problems.add("there is no %s, since the method has no parameters".formatted(variable));
+		}
+		else if (this.parameterNames == null) {
+			this.problems.add(("there is no %s, since the class was compiled without the names of its parameters;"
+					+ " compile it with -parameters, or write #a0 for the first")
+				.formatted(variable));
+		}
+		else {
+			this.problems.add("there is no %s, only %s%s".formatted(variable,
+					this.known.stream().filter((name) -> !ALWAYS.contains(name)).collect(Collectors.joining(", ")),
+					whoseParameters()));
+		}
+	}
+
+	/**
+	 * An interface may call its parameters otherwise than the class that implements it.
+	 */
+	private String whoseParameters() {
+		Object annotated = MergedAnnotations.from(this.method.method(), SearchStrategy.TYPE_HIERARCHY)
+			.get(DistributedLock.class)
+			.getSource();
+		Class<?> own = this.method.method().getDeclaringClass();
+		return (annotated instanceof Method inherited && inherited.getDeclaringClass() != own)
+				? " (the annotation is on %s, but the parameters are those of %s)"
+					.formatted(inherited.getDeclaringClass().getName(), own.getName())
+				: "";
+	}
+
+}

@@ -1,0 +1,419 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+import dev.dblock.Durations;
+import dev.dblock.LockAttempt;
+import dev.dblock.LockEngine;
+import dev.dblock.LockGrant;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
+import dev.dblock.LockInterruptedException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.WhenLost;
+import dev.dblock.WhenUnavailable;
+import dev.dblock.event.LockListener;
+import dev.dblock.job.JobStatus;
+import dev.dblock.observation.LockObserver;
+import dev.dblock.settings.EngineSettings;
+import dev.dblock.settings.LeaseTerms;
+import dev.dblock.settings.LockNames;
+import dev.dblock.store.LockAdministration;
+import dev.dblock.store.LockRepository;
+import dev.dblock.store.RepositoryInterruptedException;
+import dev.dblock.store.StoreTime;
+
+import org.springframework.transaction.reactive.TransactionContext;
+
+/**
+ * The engine over a {@link LockRepository}. Starts no thread before the first lock is
+ * taken.
+ */
+public final class DefaultLockEngine implements LockEngine, AutoCloseable {
+
+	private static final Duration LONGEST_REQUEST = Duration.ofSeconds(5);
+
+	private static final Duration LOOK_AGAIN = Duration.ofMillis(1);
+
+	private final LockRepository repository;
+
+	private final EngineSettings settings;
+
+	private final LockNames names;
+
+	private final LockListeners listeners;
+
+	private final LockObservations observations;
+
+	private final EngineThreads threads = new EngineThreads();
+
+	private final LocalQueues queues;
+
+	private final LeaseRegistry registry;
+
+	private final LeaseLosses losses;
+
+	private final LockTransactions transactions;
+
+	private final LeaseKeeper keeper;
+
+	private final ReleaseSignals signals;
+
+	private final WaitStatistics waits = new WaitStatistics();
+
+	private final LockAcquirer acquirer;
+
+	private final EngineState state;
+
+	/**
+	 * An engine over a store.
+	 * @param repository the store
+	 * @param settings the settings
+	 * @param listeners who is told what happens
+	 * @throws IllegalArgumentException when the defaults among the settings cannot be
+	 */
+	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners) {
+		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions());
+	}
+
+	/**
+	 * An engine over a store that somebody follows, for an application that has
+	 * transactions.
+	 * @param repository the store
+	 * @param settings the settings
+	 * @param listeners who is told what happens
+	 * @param observer who follows what the engine does
+	 * @param transactions the application's transactions
+	 * @throws IllegalArgumentException when the defaults among the settings cannot be
+	 */
+	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
+			LockObserver observer, LockTransactions transactions) {
+		this(repository, settings, listeners, observer, transactions, LockClock.SYSTEM, ReleaseSignals.IDLE);
+	}
+
+	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
+			LockClock clock) {
+		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions(), clock, ReleaseSignals.IDLE);
+	}
+
+	DefaultLockEngine(LockRepository store, EngineSettings settings, Iterable<LockListener> listeners,
+			LockObserver observer, LockTransactions transactions, LockClock clock, Duration feedIdle) {
+		LeaseTerms.of(settings.defaults());
+		this.observations = new LockObservations(observer);
+		LockRepository repository = ObservedRepository.of(store, this.observations);
+		this.repository = repository;
+		this.settings = settings;
+		this.names = settings.names();
+		this.listeners = new LockListeners(listeners, this.threads.callbacks());
+		this.queues = new LocalQueues(settings.handOff(), this::pollNanos);
+		this.registry = new LeaseRegistry(this.queues::ended);
+		this.losses = new LeaseLosses(this.registry, this.listeners, this.threads.notifications(),
+				this.threads.callbacks());
+		LeaseReleaser releaser = new LeaseReleaser(repository, clock, settings.timeout(), this.threads.watchdog(),
+				this.threads.releases());
+		LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses, LeaseKeeper::abandon,
+				() -> newRenewer(clock), this.threads.watchdog(), this.threads.renewals());
+		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock), releaser,
+				this.losses, this.listeners, transactions, clock, settings.timeout());
+		this.transactions = transactions;
+		transactions.follow(repository, this.registry);
+		this.signals = new ReleaseSignals(repository.releases(), this.queues, this.threads.watchdog(), clock, feedIdle);
+		LockRequests requests = new LockRequests(repository, settings.acquirer(), releaser, this.keeper, clock);
+		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
+		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals,
+				this.waits, this.threads);
+	}
+
+	/**
+	 * Other processes probably poll if this one has to. They have most likely the same
+	 * settings.
+	 */
+	private long pollNanos() {
+		return this.signals.isPolling() ? this.settings.poll().maxInterval().toNanos() : 0;
+	}
+
+	private LeaseRenewer newRenewer(LockClock clock) {
+		return new LeaseRenewer(this.repository, this.registry, this.queues, this.losses, clock);
+	}
+
+	@Override
+	public String fullName(String name) {
+		return this.names.full(name);
+	}
+
+	@Override
+	public void checkName(String name) {
+		this.names.check(name);
+	}
+
+	@Override
+	public void check(LockOptions options) {
+		LeaseTerms.of(options.orElse(this.settings.defaults()));
+	}
+
+	@Override
+	public void check(String name, LockOptions options) {
+		this.settings.check(name, options);
+	}
+
+	@Override
+	public WhenLost whenLost(String name, LockOptions options) {
+		return this.settings.terms(name, withSettings(name, options)).whenLost();
+	}
+
+	@Override
+	public Optional<WhenUnavailable> whenUnavailable(String name) {
+		return Optional.ofNullable(this.settings.locks().of(name).whenUnavailable());
+	}
+
+	@Override
+	public LockAttempt acquire(String name, LockOptions options) {
+		String fullName = fullName(name);
+		return acquireAs(fullName, name, withSettings(name, options));
+	}
+
+	@Override
+	public LockAttempt acquire(String name, LockOptions options, Duration wait) {
+		String fullName = fullName(name);
+		return acquireAs(fullName, name, withSettings(name, options).waitUpTo(wait));
+	}
+
+	private LockAttempt acquireAs(String fullName, String name, LockOptions options) {
+		LeaseTerms terms = this.settings.terms(name, options);
+		Acquisition acquisition = this.observations.acquiring(fullName, options.label());
+		LockAttempt attempt;
+		try {
+			attempt = this.acquirer.acquire(fullName, terms, acquisition);
+		}
+		catch (RuntimeException | Error ex) {
+			acquisition.failed(ex);
+			throw ex;
+		}
+		if (attempt instanceof LockGrant grant) {
+			acquisition.acquired(grant.handle());
+			this.listeners.onAcquired(grant.handle());
+		}
+		else if (attempt instanceof LockRefusal refusal) {
+			acquisition.unavailable();
+			this.listeners.onUnavailable(refusal);
+		}
+		return attempt;
+	}
+
+	@Override
+	public LockOptions withSettings(String name, LockOptions options) {
+		return this.settings.locks().before(name, options);
+	}
+
+	@Override
+	public LockOptions complete(String name, LockOptions options) {
+		LockOptions completed = withSettings(name, options);
+		this.settings.terms(name, completed);
+		return completed.orElse(this.settings.defaults());
+	}
+
+	@Override
+	public Runnable reenter(LockHandle handle, String name, LockOptions options) {
+		LeaseTerms wanted = this.settings.terms(name, withSettings(name, options));
+		try {
+			return (handle instanceof LeaseHandle mine) ? this.keeper.reenter(mine, wanted)
+					: LockEngine.super.reenter(handle, name, options);
+		}
+		catch (RepositoryInterruptedException ex) {
+			throw new LockInterruptedException(handle.name(), ex);
+		}
+	}
+
+	@Override
+	public void giveBack(LockHandle handle) {
+		if (handle instanceof LeaseHandle mine) {
+			mine.giveBack();
+		}
+		else {
+			LockEngine.super.giveBack(handle);
+		}
+	}
+
+	/**
+	 * How this engine is.
+	 * @return what can be asked at any time
+	 */
+	public EngineState state() {
+		return this.state;
+	}
+
+	@Override
+	public Optional<LockHandle> keptByTransaction(String fullName) {
+		return KeptByTransaction.find(this.keeper, fullName).or(() -> this.transactions.kept(this.keeper, fullName));
+	}
+
+	@Override
+	public Optional<LockHandle> heldByThread(String fullName) {
+		List<LockHandle> held = new ArrayList<>(1);
+		this.registry.forEachOf(Thread.currentThread(), (handle) -> {
+			if (handle.isHeld() && handle.name().equals(fullName)) {
+				held.add(handle);
+			}
+		});
+		return held.stream().findFirst();
+	}
+
+	@Override
+	public Optional<LockHandle> keptByTransaction(String fullName, TransactionContext transaction) {
+		return ReactiveTransactions.kept(transaction, this.keeper, fullName);
+	}
+
+	@Override
+	public Runnable joinTransaction(LockHandle handle, TransactionContext transaction) {
+		return ReactiveTransactions.keep(transaction, handle);
+	}
+
+	@Override
+	public void attach(LockHandle handle) {
+		if (handle instanceof LeaseHandle mine) {
+			this.registry.attach(mine.lease());
+			this.keeper.reenter(mine);
+		}
+	}
+
+	@Override
+	public void detach(LockHandle handle) {
+		if (handle instanceof LeaseHandle mine) {
+			this.registry.detach(mine.lease());
+		}
+	}
+
+	@Override
+	public void forget(LockHandle handle, Runnable callback) {
+		if (handle instanceof LeaseHandle mine) {
+			mine.forget(callback);
+		}
+	}
+
+	@Override
+	public void aboutToRelease(LockHandle handle) {
+		if (handle instanceof LeaseHandle mine) {
+			mine.lease().aboutToEnd();
+		}
+	}
+
+	@Override
+	public Optional<LockInfo> inspect(String name) {
+		return this.repository.find(fullName(name)).map(this.queues::withOwner);
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(String fullName, String jobId) {
+		return this.repository.findJob(fullName, jobId);
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(String fullName, String jobId, Duration limit) {
+		return this.repository.findJob(fullName, jobId, Durations.shorter(limit, this.settings.timeout()));
+	}
+
+	@Override
+	public void pauseJob(String fullName, String jobId, String by) {
+		this.repository.pauseJob(fullName, jobId, by);
+	}
+
+	@Override
+	public boolean resumeJob(String fullName, String jobId) {
+		return this.repository.resumeJob(fullName, jobId);
+	}
+
+	@Override
+	public void missedJob(String fullName, String jobId, Instant plannedAt) {
+		this.listeners.onMissed(fullName, jobId, plannedAt);
+	}
+
+	@Override
+	public List<LockInfo> list() {
+		return byFullName().list();
+	}
+
+	/**
+	 * The locks of this engine's store by their full names.
+	 * @return the locks
+	 */
+	public LockAdministration byFullName() {
+		return LockAdministration.of(this.repository, this.names.prefix(), this.queues::withOwner);
+	}
+
+	@Override
+	public boolean forceRelease(String name) {
+		return this.repository.forceRelease(fullName(name));
+	}
+
+	@Override
+	public boolean forceReleaseNow(String name) {
+		return this.repository.forceReleaseNow(fullName(name));
+	}
+
+	/**
+	 * Ask the store for its time, which shows also whether locks can be read there.
+	 * @param timeout how long that may take
+	 * @return what its clock shows, or empty when the store cannot tell
+	 * @throws org.springframework.dao.DataAccessException when the store cannot be asked
+	 */
+	public Optional<StoreTime> storeTime(Duration timeout) {
+		return this.repository.time(timeout);
+	}
+
+	LocalQueues queues() {
+		return this.queues;
+	}
+
+	ReleaseSignals signals() {
+		return this.signals;
+	}
+
+	WaitStatistics waits() {
+		return this.waits;
+	}
+
+	/**
+	 * Let nobody wait for a lock any more: the application is about to close. Locks that
+	 * are held are renewed as before.
+	 */
+	public void refuseWaiters() {
+		this.acquirer.refuseWaiters();
+	}
+
+	/**
+	 * End everything. A lock that is still held belongs to work that still runs, so it is
+	 * not released before that ends: its holder is notified, and its lease ends it. Locks
+	 * that are being granted or released while this is called are released. A store that
+	 * does not answer delays this by thirteen seconds at most.
+	 */
+	@Override
+	public void close() {
+		this.acquirer.close();
+		long end = System.nanoTime() + LONGEST_REQUEST.toNanos();
+		awaitNone(this::isAnyAboutToBeReleased, end);
+		this.losses.loseAtShutdown(List.copyOf(this.registry.all()));
+		// Threads of the application may be asking the store for a lock, or giving one
+		// back: whoever closes the engine closes what they ask with next
+		awaitNone(() -> this.queues.size() > 0, end);
+		this.signals.close();
+		this.threads.close();
+	}
+
+	private boolean isAnyAboutToBeReleased() {
+		return this.registry.all().stream().anyMatch(Lease::isAboutToEnd);
+	}
+
+	private void awaitNone(BooleanSupplier any, long end) {
+		while (any.getAsBoolean() && end - System.nanoTime() > 0 && !Thread.currentThread().isInterrupted()) {
+			LockSupport.parkNanos(this, LOOK_AGAIN.toNanos());
+		}
+	}
+
+}

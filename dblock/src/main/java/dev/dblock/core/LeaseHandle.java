@@ -1,0 +1,255 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import dev.dblock.Durations;
+import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
+import dev.dblock.LockThreads;
+import dev.dblock.LoggedLock;
+import dev.dblock.LossReason;
+import dev.dblock.job.JobRun;
+import dev.dblock.store.LockRepository;
+import dev.dblock.store.TransactionFence;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.reactive.TransactionContext;
+
+/**
+ * The application's side of a {@link Lease}.
+ */
+final class LeaseHandle implements LockHandle {
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseHandle.class);
+
+	private final Lease lease;
+
+	private final LeaseKeeper keeper;
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	private @Nullable List<Runnable> lostCallbacks = new ArrayList<>();
+
+	private volatile @Nullable KeptByTransaction transaction;
+
+	LeaseHandle(Lease lease, LeaseKeeper keeper) {
+		this.lease = lease;
+		this.keeper = keeper;
+	}
+
+	boolean isOf(LeaseKeeper keeper) {
+		return this.keeper == keeper;
+	}
+
+	boolean isClosed() {
+		return this.closed.get();
+	}
+
+	Lease lease() {
+		return this.lease;
+	}
+
+	@Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
+		return this.keeper.fenceFor(manager);
+	}
+
+	@Nullable TransactionFence fenceFor(TransactionContext transaction) {
+		return this.keeper.fenceFor(transaction);
+	}
+
+	LockRepository store() {
+		return this.keeper.store();
+	}
+
+	/**
+	 * Somebody has found out that another one has the lock.
+	 * @return what to throw
+	 */
+	LockLostException lose(LossReason reason, String detail) {
+		return this.keeper.lose(this.lease, reason, detail);
+	}
+
+	@Nullable KeptByTransaction keptBy() {
+		return this.transaction;
+	}
+
+	void keptBy(@Nullable KeptByTransaction transaction) {
+		this.transaction = transaction;
+	}
+
+	@Override
+	public String name() {
+		return this.lease.key().name();
+	}
+
+	@Override
+	public long token() {
+		return this.lease.token();
+	}
+
+	@Override
+	public Optional<JobRun> run() {
+		return Optional.ofNullable(this.lease.grant().run());
+	}
+
+	@Override
+	public void runFailed(Throwable cause) {
+		this.lease.runFailed(cause);
+	}
+
+	@Override
+	public boolean isHeld() {
+		return this.lease.isHeld();
+	}
+
+	@Override
+	public Duration remaining() {
+		return this.lease.isHeld() ? this.lease.remaining() : Duration.ZERO;
+	}
+
+	@Override
+	public void ensureHeld() {
+		this.keeper.ensureHeld(this.lease);
+	}
+
+	@Override
+	public void renew() {
+		this.keeper.renew(this.lease);
+	}
+
+	@Override
+	public void extend(Duration atLeast) {
+		this.keeper.extend(this.lease, atLeast);
+	}
+
+	@Override
+	public void startRenewal() {
+		this.keeper.startRenewal(this.lease);
+	}
+
+	@Override
+	public void stopRenewal() {
+		this.lease.stopRenewal();
+	}
+
+	@Override
+	public void onLost(Runnable callback) {
+		synchronized (this) {
+			if (this.lostCallbacks != null) {
+				this.lostCallbacks.add(callback);
+				return;
+			}
+		}
+		run(callback);
+	}
+
+	/**
+	 * Have something not be done when the lease is lost.
+	 */
+	synchronized void forget(Runnable callback) {
+		if (this.lostCallbacks != null) {
+			this.lostCallbacks.remove(callback);
+		}
+	}
+
+	/**
+	 * Run the callbacks, each in a thread of its own, once the lease is lost.
+	 */
+	void runLostCallbacks(Executor threads) {
+		List<Runnable> callbacks;
+		synchronized (this) {
+			callbacks = this.lostCallbacks;
+			this.lostCallbacks = null;
+		}
+		if (callbacks != null) {
+			callbacks.forEach((callback) -> LockThreads.execute(threads, () -> run(callback)));
+		}
+	}
+
+	private void run(Runnable callback) {
+		try {
+			callback.run();
+		}
+		catch (Throwable ex) {
+			LoggedLock.tell(name(), token(), () -> logger.warn(
+					"The lock '{}' (fencing token {}) was lost, and what its holder wanted done then (onLost) failed."
+							+ " Other callbacks and listeners run nevertheless; fix the callback",
+					name(), token(), ex));
+		}
+	}
+
+	@Override
+	public boolean release() {
+		if (!this.closed.compareAndSet(false, true)) {
+			return false;
+		}
+		return this.keeper.release(this);
+	}
+
+	/**
+	 * Give the lock back after the last transaction under it, where nobody is left to be
+	 * told what goes wrong.
+	 */
+	void releaseAfterTransactions() {
+		try {
+			this.keeper.releaseNow(this);
+		}
+		catch (RuntimeException ex) {
+			LoggedLock.tell(name(), token(), () -> logger.warn(
+					"The lock '{}' (fencing token {}) could not be given back after the transaction in which it was"
+							+ " closed; others wait until its lease ends. Look at MongoDB if it happens again",
+					name(), token(), ex));
+		}
+	}
+
+	/**
+	 * Give the lock back as if it had never been acquired.
+	 */
+	void giveBack() {
+		if (this.closed.compareAndSet(false, true)) {
+			this.keeper.waive(this);
+			releaseOrLog();
+		}
+	}
+
+	private void releaseOrLog() {
+		try {
+			this.keeper.release(this);
+		}
+		catch (RuntimeException ex) {
+			LoggedLock.tell(name(), token(),
+					() -> logger.warn(
+							"The lock '{}' (fencing token {}) could not be given back; the server frees it "
+									+ "by itself at the end of its lease, of which {} are left here",
+							name(), token(), Durations.readable(this.lease.leftAtStore()), ex));
+		}
+	}
+
+	@Override
+	public void close() {
+		if (!this.closed.compareAndSet(false, true)) {
+			return;
+		}
+		releaseOrLog();
+		LossReason end = this.lease.end();
+		if (end != null && end != LossReason.RELEASED) {
+			throw this.lease.lost();
+		}
+	}
+
+	@Override
+	public String toString() {
+		LossReason end = this.lease.end();
+		return "lock '%s', fencing token %d, %s".formatted(name(), token(), (end != null) ? end
+				: (isHeld() ? "held for another " + Durations.readable(remaining()) : "not proven to be held"));
+	}
+
+}

@@ -1,0 +1,417 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+
+import dev.dblock.Durations;
+import dev.dblock.LockLostException;
+import dev.dblock.LoggedLock;
+import dev.dblock.LossReason;
+import dev.dblock.event.LockListener;
+import dev.dblock.job.JobRun;
+import dev.dblock.observation.LockOutcome;
+import dev.dblock.settings.LeaseTerms;
+import dev.dblock.store.LockRepository;
+import dev.dblock.store.TransactionFence;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.reactive.TransactionContext;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Everything that happens to a lease between its grant and its end, on behalf of its
+ * handle.
+ */
+final class LeaseKeeper {
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseKeeper.class);
+
+	private static final Runnable NOTHING = () -> {
+	};
+
+	private final LockRepository repository;
+
+	private final LeaseWatchdog watchdog;
+
+	private final LeaseRegistry registry;
+
+	private final LocalQueues queues;
+
+	private final LeaseRenewer renewer;
+
+	private final LeaseReleaser releaser;
+
+	private final LeaseLosses losses;
+
+	private final LockListener listeners;
+
+	private final LockTransactions transactions;
+
+	private final LockClock clock;
+
+	private final Duration timeout;
+
+	LeaseKeeper(LockRepository repository, LeaseWatchdog watchdog, LeaseRegistry registry, LocalQueues queues,
+			LeaseRenewer renewer, LeaseReleaser releaser, LeaseLosses losses, LockListener listeners,
+			LockTransactions transactions, LockClock clock, Duration timeout) {
+		this.repository = repository;
+		this.watchdog = watchdog;
+		this.registry = registry;
+		this.queues = queues;
+		this.renewer = renewer;
+		this.releaser = releaser;
+		this.losses = losses;
+		this.listeners = listeners;
+		this.transactions = transactions;
+		this.clock = clock;
+		this.timeout = timeout;
+	}
+
+	LeaseHandle keep(Lease lease) {
+		LeaseHandle handle = new LeaseHandle(lease, this);
+		lease.attach(handle);
+		try {
+			this.watchdog.watch(lease);
+		}
+		catch (RuntimeException | Error ex) {
+			discard(lease);
+			throw ex;
+		}
+		return handle;
+	}
+
+	/**
+	 * Give back a grant that nobody will be told of.
+	 */
+	void discard(Lease lease) {
+		lease.waiveMinHold();
+		lease.owner().finish();
+		this.registry.finished(lease);
+		lease.endWith(LossReason.RELEASED);
+		try {
+			giveBack(lease);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The lock '{}' could not be given back; its lease ends by itself", lease.key().name(), ex);
+		}
+	}
+
+	/**
+	 * Have the next one take a lock that was handed over to a thread which does not want
+	 * it any more.
+	 */
+	void passOn(Lease lease) {
+		lease.waiveMinHold();
+		lease.owner().finish();
+		if (!handOver(lease)) {
+			discard(lease);
+		}
+	}
+
+	/**
+	 * Bind a new handle to the transaction of the thread that is to have it.
+	 */
+	void joinTransaction(LeaseHandle handle) {
+		if (TransactionSynchronizationManager.isActualTransactionActive()) {
+			handle.keptBy(KeptByTransaction.join(handle, this));
+			this.transactions.join(handle);
+		}
+	}
+
+	/**
+	 * Work begins again under what a transaction keeps, perhaps in another one that
+	 * stands inside it.
+	 */
+	void reenter(LeaseHandle handle) {
+		if (handle.isClosed() && TransactionSynchronizationManager.isActualTransactionActive()) {
+			this.transactions.join(handle);
+		}
+	}
+
+	LockRepository store() {
+		return ObservedRepository.unwrapped(this.repository);
+	}
+
+	/**
+	 * Have a lock under which no work was done be kept neither by a transaction nor by
+	 * its minimum hold.
+	 */
+	void waive(LeaseHandle handle) {
+		KeptByTransaction transaction = handle.keptBy();
+		if (transaction != null) {
+			transaction.forget();
+			handle.keptBy(null);
+		}
+		this.transactions.leave(handle);
+		handle.lease().waiveMinHold();
+	}
+
+	@Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
+		return this.repository.fenceFor(manager);
+	}
+
+	@Nullable TransactionFence fenceFor(TransactionContext transaction) {
+		return this.repository.fenceFor(transaction);
+	}
+
+	LockLostException lose(Lease lease, LossReason reason, String detail) {
+		this.losses.lose(lease, reason, detail);
+		return lease.lost();
+	}
+
+	void ensureHeld(Lease lease) {
+		checkNotOver(lease);
+		if (lease.isUnproven()) {
+			renew(lease);
+			requireProven(lease);
+		}
+	}
+
+	/**
+	 * A machine that falls asleep again while it asks knows no more after the answer than
+	 * before.
+	 */
+	private void requireProven(Lease lease) {
+		if (lease.isUnproven()) {
+			renew(lease);
+		}
+		if (lease.isUnproven()) {
+			throw new QueryTimeoutException(
+					("Nobody knows whether the lock '%s' is still held: this machine was suspended again while MongoDB was "
+							+ "asked. Ask again, or end the work as if the lock had been lost")
+						.formatted(lease.key().name()));
+		}
+	}
+
+	private void checkNotOver(Lease lease) {
+		endIfOver(lease);
+		if (lease.end() != null) {
+			throw lease.lost();
+		}
+	}
+
+	/**
+	 * Whoever looks first tells of the loss, be it the watchdog or not.
+	 */
+	private void endIfOver(Lease lease) {
+		if (lease.end() == null && lease.isOver()) {
+			this.losses.expire(lease);
+		}
+	}
+
+	void renew(Lease lease) {
+		checkNotOver(lease);
+		this.renewer.renewNow(lease, this.timeout);
+		checkNotOver(lease);
+	}
+
+	void extend(Lease lease, Duration atLeast) {
+		LeaseTerms.checkExtension(atLeast);
+		checkNotOver(lease);
+		LeaseDeadline proof = LeaseDeadline.from(this.clock, atLeast);
+		lease.maybeExtended(proof);
+		try {
+			if (this.repository.extend(lease.key(), atLeast, this.timeout)) {
+				lease.prove(proof);
+			}
+			else {
+				LossReason reason = (lease.isOver() || lease.isUnproven()) ? LossReason.EXPIRED : LossReason.TAKEN_OVER;
+				this.losses.lose(lease, reason, "The server refused to extend it");
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			lease.maybeExtended(LeaseDeadline.from(this.clock, atLeast));
+			throw ex;
+		}
+		checkNotOver(lease);
+	}
+
+	/**
+	 * Work begins that re-enters the lock. From now on the lease lasts at least as long
+	 * as that work would have acquired it for, and it is renewed while the work goes on
+	 * if it asks for that. Of a lock that a transaction keeps, the work is over when the
+	 * transaction is. After the maximum hold nothing makes the lease longer.
+	 * @param handle the handle of the lock
+	 * @param wanted how the work would have acquired it
+	 * @return ends the renewal for this work
+	 */
+	Runnable reenter(LeaseHandle handle, LeaseTerms wanted) {
+		Lease lease = handle.lease();
+		ensureHeld(lease);
+		boolean renewed = wanted.autoRenew() ? lease.isRenewing() : lease.isRenewingForOwner();
+		Runnable end = (wanted.autoRenew() && !lease.isRenewingForOwner()) ? renewForReentry(lease) : NOTHING;
+		try {
+			boolean shorter = wanted.lease().compareTo(lease.terms().lease()) <= 0;
+			boolean enough = renewed && shorter || lease.remaining().compareTo(wanted.lease()) >= 0;
+			if (!enough && !lease.isBeyondMaxHold()) {
+				if (shorter) {
+					renew(lease);
+				}
+				else {
+					extend(lease, wanted.lease());
+				}
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			end.run();
+			throw ex;
+		}
+		return handle.isClosed() ? NOTHING : end;
+	}
+
+	private Runnable renewForReentry(Lease lease) {
+		Object renewer = new Object();
+		lease.renewFor(renewer);
+		this.watchdog.tickWithin(0);
+		return () -> lease.stopRenewalFor(renewer);
+	}
+
+	void startRenewal(Lease lease) {
+		checkNotOver(lease);
+		lease.renewFor(Lease.OWNER);
+		this.watchdog.tickWithin(0);
+	}
+
+	/**
+	 * Give the lock back for its handle, at the end of the transaction that keeps it.
+	 * @return whether it was still held
+	 */
+	boolean release(LeaseHandle handle) {
+		Lease lease = handle.lease();
+		lease.owner().finish();
+		this.registry.finished(lease);
+		endIfOver(lease);
+		KeptByTransaction transaction = handle.keptBy();
+		if (transaction != null && lease.end() == null && transaction.releaseAtEnd()) {
+			return true;
+		}
+		return releaseNow(handle);
+	}
+
+	/**
+	 * Give the lock back, or have the last transaction under it do so when it ends.
+	 * @return whether it was still held
+	 */
+	boolean releaseNow(LeaseHandle handle) {
+		Lease lease = handle.lease();
+		endIfOver(lease);
+		if (handOver(lease)) {
+			lease.observedEnd(LockOutcome.HANDED_OVER, null);
+			this.listeners.onReleased(handle);
+			return true;
+		}
+		while (!lease.endWith(LossReason.RELEASED)) {
+			if (lease.state().releaseAtEnd()) {
+				return lease.end() == null;
+			}
+			if (lease.end() != null) {
+				this.releaser.releaseInBackground(lease);
+				return false;
+			}
+		}
+		JobRun ended = lease.endedRun();
+		boolean held = true;
+		try {
+			held = giveBack(lease);
+		}
+		finally {
+			if (held) {
+				lease.observedEnd(LockOutcome.RELEASED, null);
+				this.listeners.onReleased(handle);
+				if (ended != null) {
+					this.listeners.onRunEnded(handle.name(), ended);
+				}
+			}
+			else {
+				this.losses.loseAtRelease(lease);
+			}
+		}
+		return held;
+	}
+
+	/**
+	 * Pass the lease on to the thread of this process that is next, without a request.
+	 * The queue stays as long as it has this lease, and without it has no successor.
+	 */
+	private boolean handOver(Lease lease) {
+		LocalQueue queue = this.queues.find(lease.key().name());
+		if (queue == null) {
+			return false;
+		}
+		Waiter next = handOver(lease, queue);
+		if (next != null) {
+			next.wake();
+		}
+		return next != null;
+	}
+
+	private @Nullable Waiter handOver(Lease lease, LocalQueue queue) {
+		try {
+			return queue.handOver(lease, this::keep);
+		}
+		catch (RuntimeException | Error ex) {
+			breakOff(lease, queue, ex);
+			throw ex;
+		}
+	}
+
+	/**
+	 * What broke may break again, and the store is the first to be told.
+	 */
+	private void breakOff(Lease lease, LocalQueue queue, Throwable ex) {
+		try {
+			if (lease.endWith(LossReason.RELEASED) || lease.end() != null) {
+				this.releaser.releaseInBackground(lease);
+				lease.observedEnd(LockOutcome.RELEASED, ex);
+				this.registry.remove(lease);
+			}
+		}
+		finally {
+			queue.ended(lease);
+		}
+	}
+
+	private boolean giveBack(Lease lease) {
+		LocalQueue queue = releasing(lease);
+		long start = System.nanoTime();
+		try {
+			this.registry.remove(lease);
+			return this.releaser.release(lease);
+		}
+		finally {
+			queue.released(System.nanoTime() - start);
+		}
+	}
+
+	/**
+	 * What nobody gives back must not be renewed either.
+	 */
+	private LocalQueue releasing(Lease lease) {
+		try {
+			return this.queues.releasing(lease.key().name());
+		}
+		catch (RuntimeException | Error ex) {
+			this.registry.remove(lease);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Leave a lease to its end whose handle is unreachable and can never release it. It
+	 * is not released before, since its work may go on without the handle.
+	 */
+	static void abandon(Lease lease) {
+		if (lease.abandon()) {
+			LoggedLock.tell(lease.key().name(), lease.token(), () -> logger.warn(
+					"The lock '{}' (fencing token {}) was never released, and nothing refers to its handle any"
+							+ " more. Its work may go on, so it is not released now, but it is no longer renewed,"
+							+ " and ends with its lease in {}. Close handles in a try block; to hold a lock for"
+							+ " the life of the application, keep its handle in a field",
+					lease.key().name(), lease.token(), Durations.readable(lease.leftAtStore())));
+		}
+	}
+
+}

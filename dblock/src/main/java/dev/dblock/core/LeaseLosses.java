@@ -1,0 +1,179 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.stream.Collectors;
+
+import dev.dblock.LockThreads;
+import dev.dblock.LoggedLock;
+import dev.dblock.LossReason;
+import dev.dblock.WhenLost;
+import dev.dblock.event.LockListener;
+import dev.dblock.job.JobRun;
+import dev.dblock.observation.LockOutcome;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reports a lost lease to everything that can act on it: the handle, the thread if it
+ * asked for it, the listeners and the log; and one that was nearly lost to the listeners.
+ * Never blocks, since the watchdog calls it; and no callback delays another.
+ */
+final class LeaseLosses {
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseLosses.class);
+
+	private static final int NAMES_IN_THE_LOG = 20;
+
+	private final LeaseRegistry registry;
+
+	private final LockListener listeners;
+
+	private final Executor notifications;
+
+	private final Executor callbacks;
+
+	private final LeaseStatistics statistics = new LeaseStatistics();
+
+	/**
+	 * Notifications of the losses among leases.
+	 * @param registry the leases
+	 * @param listeners the listeners, which must not keep their caller waiting
+	 * @param notifications starts the callbacks, in place of threads that must not wait
+	 * even for a new thread
+	 * @param callbacks runs each callback in a thread of its own
+	 */
+	LeaseLosses(LeaseRegistry registry, LockListener listeners, Executor notifications, Executor callbacks) {
+		this.registry = registry;
+		this.listeners = listeners;
+		this.notifications = notifications;
+		this.callbacks = callbacks;
+	}
+
+	LeaseStatistics statistics() {
+		return this.statistics;
+	}
+
+	/**
+	 * A lease was renewed that might have been lost.
+	 * @param lease the lease
+	 * @param left what was left of it
+	 */
+	void nearlyLost(Lease lease, Duration left) {
+		this.statistics.countRenewedLate();
+		LeaseHandle handle = lease.handle();
+		if (handle != null) {
+			notify(() -> this.listeners.onRenewedLate(handle, left));
+		}
+	}
+
+	/**
+	 * End a lease as lost, unless it has ended before.
+	 * @param lease the lease
+	 * @param reason why
+	 * @param detail what is known beyond the reason, for the log
+	 */
+	void lose(Lease lease, LossReason reason, String detail) {
+		if (lease.endWith(reason)) {
+			lost(lease, reason, detail);
+		}
+	}
+
+	/**
+	 * Tell of the loss of a lease that the caller has ended.
+	 * @param lease the lease
+	 * @param reason why
+	 * @param detail what is known beyond the reason, for the log
+	 */
+	void lost(Lease lease, LossReason reason, String detail) {
+		stop(lease);
+		announce(lease, reason, detail);
+	}
+
+	private void stop(Lease lease) {
+		this.registry.lose(lease);
+		if (lease.terms().whenLost() == WhenLost.INTERRUPT) {
+			lease.owner().interrupt();
+		}
+	}
+
+	/**
+	 * End the leases that are still held when the application closes. However many they
+	 * are, the log has one line.
+	 * @param held the leases
+	 */
+	void loseAtShutdown(Collection<Lease> held) {
+		List<Lease> lost = held.stream().filter((lease) -> lease.endWith(LossReason.SHUTDOWN)).toList();
+		if (lost.isEmpty()) {
+			return;
+		}
+		lost.forEach(this::stop);
+		String names = lost.stream()
+			.limit(NAMES_IN_THE_LOG)
+			.map(LeaseLosses::describe)
+			.collect(Collectors.joining(", "));
+		logger.warn(
+				"The application closes while its work still holds {} of its locks: {}{}. They are no longer renewed."
+						+ " Each is released when its work ends before the application has closed; otherwise that work"
+						+ " may go on, and the lock is free at the end of its lease. Have the application wait for its"
+						+ " work before it closes, such as by spring.task.execution.shutdown.await-termination",
+				lost.size(), names, (lost.size() > NAMES_IN_THE_LOG) ? ", ..." : "");
+		lost.forEach((lease) -> notify(lease, LossReason.SHUTDOWN));
+	}
+
+	private static String describe(Lease lease) {
+		return "'%s' (fencing token %d, held for %s)".formatted(lease.key().name(), lease.token(), lease.heldFor());
+	}
+
+	/**
+	 * Turn a release into a loss: the store no longer had this acquisition as the holder.
+	 * @param lease the lease
+	 */
+	void loseAtRelease(Lease lease) {
+		if (lease.endedInVain()) {
+			announce(lease, LossReason.TAKEN_OVER, "This was noticed when it was released");
+		}
+	}
+
+	private void announce(Lease lease, LossReason reason, String detail) {
+		LoggedLock.tell(lease.key().name(), lease.token(),
+				() -> logger.warn("Lost the lock '{}' (fencing token {}) after holding it for {}: {}. {}",
+						lease.key().name(), lease.token(), lease.heldFor(), reason.description(), detail));
+		notify(lease, reason);
+	}
+
+	private void notify(Lease lease, LossReason reason) {
+		this.statistics.countLost(reason);
+		LeaseHandle handle = lease.handle();
+		JobRun run = lease.endedRun();
+		notify(() -> {
+			if (handle != null) {
+				handle.runLostCallbacks(this.callbacks);
+				this.listeners.onLost(handle, reason);
+			}
+			if (run != null) {
+				this.listeners.onRunEnded(lease.key().name(), run);
+			}
+			LockOutcome outcome = lease.isAbandoned() ? LockOutcome.ABANDONED : LockOutcome.LOST;
+			if (lease.isObserved()) {
+				LockThreads.execute(this.callbacks, () -> lease.observedEnd(outcome, lease.lost()));
+			}
+		});
+	}
+
+	private void notify(Runnable start) {
+		LockThreads.execute(this.notifications, start);
+	}
+
+	/**
+	 * End a lease whose time is over by this process's clock.
+	 * @param lease the lease
+	 */
+	void expire(Lease lease) {
+		LossReason reason = lease.isBeyondMaxHold() ? LossReason.MAX_HOLD : LossReason.EXPIRED;
+		lose(lease, reason, "Another process may take it over from now on");
+	}
+
+}

@@ -1,0 +1,300 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+import dev.dblock.Durations;
+import dev.dblock.SentInterrupts;
+import dev.dblock.store.FenceMark;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository;
+import dev.dblock.store.RunEnd;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives locks back: three attempts with a growing pause between them, whether or not the
+ * thread is interrupted meanwhile (as the old lock code of MongoDB's own
+ * {@code config.locks} did). If the store stays away, the lease ends the lock.
+ */
+final class LeaseReleaser {
+
+	private static final int ATTEMPTS = 3;
+
+	private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+
+	private static final int PAUSE_FACTOR = 4;
+
+	/** The longest pause between two attempts to record the end of a run. */
+	private static final Duration RUN_PAUSE = Duration.ofSeconds(1);
+
+	/** So many such attempts fit into a short lease. */
+	private static final int RUN_ATTEMPTS = 10;
+
+	private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(500);
+
+	/**
+	 * So many releases may wait for a thread: an outage, in which attempts to acquire
+	 * fail and each release takes as long as a request may, must not fill the memory.
+	 */
+	static final int MOST_WAITING = 10_000;
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseReleaser.class);
+
+	private final LockRepository repository;
+
+	private final LockClock clock;
+
+	private final Duration timeout;
+
+	private final ScheduledExecutorService timer;
+
+	private final Executor background;
+
+	private final AtomicInteger waiting = new AtomicInteger();
+
+	private final AtomicBoolean fullLogged = new AtomicBoolean();
+
+	LeaseReleaser(LockRepository repository, LockClock clock, Duration timeout, ScheduledExecutorService timer,
+			Executor background) {
+		this.repository = repository;
+		this.clock = clock;
+		this.timeout = timeout;
+		this.timer = timer;
+		this.background = background;
+	}
+
+	/**
+	 * Give a lock back that its owner has held until now. A repeat that finds nothing
+	 * counts as released if the lease was proven before the first attempt: then it was
+	 * that attempt which released it.
+	 * @param lease the lease
+	 * @return whether the store still had this acquisition as the holder
+	 * @throws org.springframework.dao.DataAccessException when no attempt was answered
+	 */
+	boolean release(Lease lease) {
+		boolean proven = !lease.isOver() && !lease.isUnproven();
+		LeaseDeadline end = LeaseDeadline.from(this.clock, limitOf(lease));
+		Duration pause = FIRST_PAUSE;
+		try (SentInterrupts.Aside interrupt = SentInterrupts.putAside()) {
+			for (int attempt = 1;; attempt++) {
+				try {
+					boolean matched = this.repository.release(lease.key(), minHoldLeft(lease), lease.markAtRelease(),
+							lease.runEnd(), timeoutFor(end, attempt));
+					return matched || proven && attempt > 1;
+				}
+				catch (RuntimeException ex) {
+					interrupt.take();
+					if (attempt == ATTEMPTS || lease.leftAtStore().isZero()) {
+						onceMoreIfExtended(lease);
+						untilRecorded(lease);
+						throw ex;
+					}
+					logger.debug("Attempt {} to release the lock '{}' failed", attempt, lease.key().name(), ex);
+				}
+				pause(pause);
+				interrupt.take();
+				pause = pause.multipliedBy(PAUSE_FACTOR);
+			}
+		}
+	}
+
+	private static Duration minHoldLeft(Lease lease) {
+		return Duration.ofNanos(lease.minHoldLeftNanos());
+	}
+
+	/**
+	 * How long all attempts may take together. After the end of the lease there is
+	 * nothing left to free, so they need not take longer than it.
+	 */
+	private Duration limitOf(Lease lease) {
+		return Durations.shorter(lease.leftAtStore(), this.timeout);
+	}
+
+	/**
+	 * Half of what is left, as long as another attempt follows: a server that breaks or
+	 * swallows every request keeps an attempt for as long as it may take.
+	 */
+	private Duration timeoutFor(LeaseDeadline end, int attempt) {
+		Duration left = Duration.ofNanos(Math.max(0, end.remainingNanos(this.clock)));
+		Duration most = (attempt < ATTEMPTS) ? left.dividedBy(2) : left;
+		return (most.compareTo(SHORTEST_TIMEOUT) > 0) ? most : Durations.shorter(SHORTEST_TIMEOUT, this.timeout);
+	}
+
+	private void pause(Duration pause) {
+		long end = System.nanoTime() + pause.toNanos();
+		for (long left = pause.toNanos(); left > 0; left = end - System.nanoTime()) {
+			LockSupport.parkNanos(this, left);
+			if (Thread.currentThread().isInterrupted()) {
+				return;
+			}
+		}
+	}
+
+	/**
+	 * Give back what the store may or may not have granted: now, and once more when the
+	 * request cannot be under way any more. Not when its lease would be over too, or the
+	 * attempts of an outage would pile up here for as long as it lasts.
+	 * @param key the acquisition in doubt
+	 * @param deadline the end of its lease, had it been granted when it was sent
+	 * @param limit the time limit of its request
+	 * @param abandoned the end of its run; {@code null} of a plain lock
+	 */
+	void releaseDoubtful(LeaseKey key, LeaseDeadline deadline, Duration limit, @Nullable RunEnd abandoned) {
+		inBackground(key, whileItMatters(key, deadline, limit, abandoned));
+		releaseLater(key, deadline, limit, abandoned);
+	}
+
+	/**
+	 * The same, but before the caller asks anew, who could be refused because of it.
+	 * @param key the acquisition in doubt
+	 * @param deadline the end of its lease, had it been granted when it was sent
+	 * @param limit the time limit of its request
+	 * @param atMost how long the caller may be kept
+	 * @param abandoned the end of its run; {@code null} of a plain lock
+	 */
+	void releaseDoubtfulFirst(LeaseKey key, LeaseDeadline deadline, Duration limit, Duration atMost,
+			@Nullable RunEnd abandoned) {
+		releaseQuietly(key, Duration.ZERO, FenceMark.KEEP, abandoned, atMost);
+		releaseLater(key, deadline, limit, abandoned);
+	}
+
+	private Runnable whileItMatters(LeaseKey key, LeaseDeadline deadline, Duration limit, @Nullable RunEnd abandoned) {
+		return () -> {
+			if (deadline.remainingNanos(this.clock) + limit.toNanos() >= 0) {
+				releaseQuietly(key, Duration.ZERO, FenceMark.KEEP, abandoned, this.timeout);
+			}
+		};
+	}
+
+	private void releaseLater(LeaseKey key, LeaseDeadline deadline, Duration limit, @Nullable RunEnd abandoned) {
+		later(key, limit, whileItMatters(key, deadline, limit, abandoned));
+	}
+
+	private void later(LeaseKey key, Duration pause, Runnable release) {
+		try {
+			ScheduledFuture<?> unused = this.timer.schedule(() -> inBackground(key, release), pause.toMillis(),
+					TimeUnit.MILLISECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The engine was closed: the lease of '{}' ends by itself", key.name());
+		}
+	}
+
+	/**
+	 * Give back what nobody counts on any more, without waiting for the answer.
+	 * @param lease the lease
+	 */
+	void releaseInBackground(Lease lease) {
+		inBackground(lease.key(), releaseOf(lease));
+		onceMoreIfExtended(lease);
+	}
+
+	private Runnable releaseOf(Lease lease) {
+		return () -> {
+			if (!releaseQuietly(lease)) {
+				untilRecorded(lease);
+			}
+		};
+	}
+
+	/**
+	 * Release a run again until there is an answer, since a run whose end is not recorded
+	 * counts as crashed. After the end of the lease another instance may have repeated
+	 * the run. At least a whole lease is left from now, because a renewal that failed may
+	 * have been applied; and more after an extension.
+	 */
+	private void untilRecorded(Lease lease) {
+		if (lease.runEnd() != null) {
+			Duration length = lease.terms().lease();
+			Duration left = lease.leftAtStore();
+			Duration most = (left.compareTo(length) > 0) ? left : length;
+			releaseUntil(LeaseDeadline.from(this.clock, most.plus(this.timeout)), lease,
+					Durations.shorter(RUN_PAUSE, length.dividedBy(RUN_ATTEMPTS)));
+		}
+	}
+
+	private void releaseUntil(LeaseDeadline end, Lease lease, Duration pause) {
+		later(lease.key(), pause, () -> {
+			if (!releaseQuietly(lease) && !end.passed(this.clock)) {
+				releaseUntil(end, lease, pause);
+			}
+		});
+	}
+
+	/**
+	 * What is left of a lease at the store ends soon, unless an extension is in doubt:
+	 * then it is given back once more, in case the store cannot be reached now.
+	 */
+	private void onceMoreIfExtended(Lease lease) {
+		if (lease.isPerhapsExtended() && lease.runEnd() == null) {
+			later(lease.key(), this.timeout, () -> {
+				if (!lease.leftAtStore().isZero()) {
+					releaseQuietly(lease);
+				}
+			});
+		}
+	}
+
+	private void inBackground(LeaseKey key, Runnable release) {
+		if (this.waiting.incrementAndGet() > MOST_WAITING) {
+			this.waiting.decrementAndGet();
+			leaveToLease(key);
+			return;
+		}
+		try {
+			this.background.execute(() -> {
+				if (this.waiting.decrementAndGet() == 0) {
+					this.fullLogged.set(false);
+				}
+				release.run();
+			});
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			this.waiting.decrementAndGet();
+			logger.debug("No thread is there to release '{}', whose lease ends by itself", key.name(), ex);
+		}
+	}
+
+	private void leaveToLease(LeaseKey key) {
+		if (this.fullLogged.compareAndSet(false, true)) {
+			logger.warn(
+					"{} releases of locks wait for MongoDB, and no more are queued: the lock '{}', and others until the "
+							+ "queue was empty, are free at the end of their leases unless MongoDB has them released "
+							+ "already. Check that MongoDB can be reached",
+					MOST_WAITING, key.name());
+		}
+		else {
+			logger.debug("Too many releases wait: the lease of '{}' ends by itself", key.name());
+		}
+	}
+
+	private boolean releaseQuietly(Lease lease) {
+		return releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), lease.runEnd(), this.timeout);
+	}
+
+	/**
+	 * Release without an exception.
+	 * @return whether there was an answer
+	 */
+	private boolean releaseQuietly(LeaseKey key, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+			Duration limit) {
+		try {
+			this.repository.release(key, minHoldLeft, mark, end, limit);
+			return true;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The lock '{}' could not be given back; its lease ends by itself", key.name(), ex);
+			return false;
+		}
+	}
+
+}

@@ -1,0 +1,236 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+import dev.dblock.Durations;
+import dev.dblock.LockInfo;
+import dev.dblock.LoggedLock;
+import dev.dblock.LossReason;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.QueryTimeoutException;
+
+/**
+ * Renews many leases with few requests. A request that fails leaves its leases to a later
+ * attempt; one that runs out of time is followed by smaller ones.
+ */
+final class LeaseRenewer {
+
+	/**
+	 * Names of the greatest length make a request of 5 MB, well below what a server
+	 * takes.
+	 */
+	static final int MAX_BATCH = 5000;
+
+	private static final int FAILURES_TO_GIVE_UP = 2;
+
+	private static final Duration LONGEST_TIMEOUT = Duration.ofSeconds(30);
+
+	private static final Duration LONGEST_RETRY = Duration.ofSeconds(1);
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseRenewer.class);
+
+	private final LockRepository repository;
+
+	private final LeaseRegistry registry;
+
+	private final LocalQueues queues;
+
+	private final LeaseLosses losses;
+
+	private final LockClock clock;
+
+	private int limit = MAX_BATCH;
+
+	LeaseRenewer(LockRepository repository, LeaseRegistry registry, LocalQueues queues, LeaseLosses losses,
+			LockClock clock) {
+		this.repository = repository;
+		this.registry = registry;
+		this.queues = queues;
+		this.losses = losses;
+		this.clock = clock;
+	}
+
+	/**
+	 * Renew the leases, those first that end first. Not for use by two threads at a time.
+	 * @param due the leases
+	 */
+	void renew(List<Lease> due) {
+		List<Lease> waiting = soonestFirst(due);
+		int failures = 0;
+		while (!waiting.isEmpty() && failures < FAILURES_TO_GIVE_UP) {
+			List<Lease> batch = waiting.subList(0, Math.min(this.limit, waiting.size()));
+			failures = attempt(List.copyOf(batch)) ? 0 : failures + 1;
+			batch.clear();
+		}
+		retryLater(stillHeld(waiting));
+	}
+
+	/**
+	 * The rest of a lease shrinks, and may grow, while it is sorted by; so it is read
+	 * once.
+	 */
+	private static List<Lease> soonestFirst(List<Lease> leases) {
+		Map<Lease, Long> remaining = new IdentityHashMap<>();
+		leases.forEach((lease) -> remaining.put(lease, lease.remainingNanos()));
+		List<Lease> sorted = new ArrayList<>(leases);
+		sorted.sort(Comparator.comparing(remaining::get));
+		return sorted;
+	}
+
+	private boolean attempt(List<Lease> batch) {
+		try {
+			renewBatch(batch);
+			this.limit = Math.min(MAX_BATCH, this.limit * 2);
+			return true;
+		}
+		catch (QueryTimeoutException ex) {
+			this.limit = Math.max(1, batch.size() / 2);
+			failed(batch, ex);
+		}
+		catch (RuntimeException | Error ex) {
+			failed(batch, ex);
+		}
+		return false;
+	}
+
+	private void failed(List<Lease> batch, Throwable ex) {
+		List<Lease> held = stillHeld(batch);
+		if (held.isEmpty()) {
+			return;
+		}
+		retryLater(held);
+		this.losses.statistics().countNotRenewed(held.size());
+		Lease first = held.get(0);
+		Runnable line = () -> logger.warn(
+				"{} of this process's locks could not be renewed; this is tried again until their leases end, "
+						+ "the first ('{}') in {}: {}",
+				held.size(), first.key().name(), Durations.readable(Duration.ofNanos(first.remainingNanos())),
+				ex.toString());
+		if (held.size() == 1) {
+			LoggedLock.tell(first.key().name(), first.token(), line);
+		}
+		else {
+			line.run();
+		}
+		logger.debug("The renewal failed", ex);
+	}
+
+	/**
+	 * The leases as they are now: some have ended, others were handed over.
+	 */
+	private List<Lease> stillHeld(List<Lease> leases) {
+		return leases.stream().map((lease) -> this.registry.find(lease.key())).filter(Objects::nonNull).toList();
+	}
+
+	private void renewBatch(List<Lease> batch) {
+		List<LeaseKey> keys = new ArrayList<>(batch.size());
+		Duration timeout = LONGEST_TIMEOUT;
+		for (Lease lease : batch) {
+			if (this.registry.find(lease.key()) != null) {
+				keys.add(lease.key());
+				timeout = Durations.shorter(timeout, lease.terms().renewalTimeout());
+			}
+		}
+		if (!keys.isEmpty()) {
+			renewKeys(keys, timeout);
+		}
+	}
+
+	/**
+	 * What comes of a renewal is for whoever has the lease when the answer comes. One
+	 * that was released meanwhile is missing at the store too, but not lost.
+	 */
+	private void renewKeys(List<LeaseKey> keys, Duration timeout) {
+		LeaseDeadline sent = LeaseDeadline.from(this.clock, Duration.ZERO);
+		Map<LeaseKey, Optional<LockInfo>> gone = this.repository.renew(keys, timeout);
+		for (LeaseKey key : keys) {
+			Optional<LockInfo> now = gone.get(key);
+			if (now != null) {
+				lose(key, now);
+			}
+			else {
+				prove(key, sent);
+			}
+		}
+	}
+
+	private void prove(LeaseKey key, LeaseDeadline sent) {
+		Lease lease = this.registry.find(key);
+		if (lease == null) {
+			return;
+		}
+		long leftNanos = lease.remainingNanos();
+		lease.prove(sent.withLease(lease.terms().lease()));
+		if (lease.isRenewing() && leftNanos < lease.terms().lease().toNanos() / 3) {
+			this.losses.nearlyLost(lease, Duration.ofNanos(Math.max(0, leftNanos)));
+		}
+	}
+
+	private void lose(LeaseKey key, Optional<LockInfo> now) {
+		boolean mine = now.filter((lock) -> key.holder().equals(lock.holder())).isPresent();
+		LossReason reason = mine ? LossReason.EXPIRED : LossReason.TAKEN_OVER;
+		Lease lease = end(key, reason);
+		if (lease != null) {
+			this.losses.lost(lease, reason, now.map((lock) -> describe(lock, mine)).orElse("Its document is gone"));
+		}
+	}
+
+	/**
+	 * End the lease of whoever has it. Nobody can hand it over between the look at who
+	 * that is and its end, or the next one would have what is lost, and not be told.
+	 * @return the lease that this has ended, if there was one
+	 */
+	private @Nullable Lease end(LeaseKey key, LossReason reason) {
+		LocalQueue queue = this.queues.find(key.name());
+		if (queue == null) {
+			return endOfHolder(key, reason);
+		}
+		synchronized (queue) {
+			return endOfHolder(key, reason);
+		}
+	}
+
+	private @Nullable Lease endOfHolder(LeaseKey key, LossReason reason) {
+		Lease lease = this.registry.find(key);
+		return (lease != null && lease.endWith(reason)) ? lease : null;
+	}
+
+	private static String describe(LockInfo lock, boolean mine) {
+		if (mine) {
+			return "The server let the lease end at " + lock.expiresAt();
+		}
+		if (lock.holder() == null) {
+			return "It was released by somebody else, at " + lock.releasedAt();
+		}
+		return "It is held by %s (thread %s) since %s, for %s".formatted(lock.acquirer(), lock.thread(),
+				lock.acquiredAt(), lock.why());
+	}
+
+	private void retryLater(List<Lease> leases) {
+		for (Lease lease : leases) {
+			lease.retryIn(Durations.shorter(LONGEST_RETRY, lease.terms().lease().dividedBy(12)).toNanos());
+		}
+	}
+
+	/**
+	 * Renew one lease now, for an owner who asked for it.
+	 * @param lease the lease
+	 * @param timeout how long the request may take
+	 */
+	void renewNow(Lease lease, Duration timeout) {
+		renewKeys(List.of(lease.key()), timeout);
+	}
+
+}

@@ -1,0 +1,215 @@
+package dev.dblock.core;
+
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+
+import dev.dblock.LossReason;
+import dev.dblock.store.TransactionFence;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a lease has come to an end, and which transactions stand under it: one word, so
+ * that no transaction begins under a lease that is being released, and none is released
+ * under an open transaction.
+ */
+final class LeaseState {
+
+	/** What stands for a slot where there is none. */
+	static final int NO_SLOT = -1;
+
+	private static final LossReason[] REASONS = LossReason.values();
+
+	private static final AtomicIntegerFieldUpdater<LeaseState> WORD = AtomicIntegerFieldUpdater
+		.newUpdater(LeaseState.class, "word");
+
+	/** Zero, or one more than the number of the reason. */
+	private static final int END = 0b111;
+
+	private static final int RELEASE_WANTED = 1 << 3;
+
+	private static final int FIRST_IN_USE = 1 << 4;
+
+	private static final int FIRST_RETIRED = 1 << (4 + TransactionFence.SLOTS);
+
+	private static final int RETIRED = (FIRST_RETIRED << TransactionFence.SLOTS) - FIRST_RETIRED;
+
+	private static final int ALL_SLOTS = (1 << TransactionFence.SLOTS) - 1;
+
+	private static final int ONE_OPEN = 1 << (4 + 2 * TransactionFence.SLOTS);
+
+	private volatile int word;
+
+	@Nullable LossReason end() {
+		int end = this.word & END;
+		return (end != 0) ? REASONS[end - 1] : null;
+	}
+
+	/**
+	 * End the lease, once. A loss comes when it comes; a release waits for the
+	 * transactions.
+	 * @return whether it was this call that ended it
+	 */
+	boolean endWith(LossReason reason) {
+		while (true) {
+			int now = this.word;
+			if ((now & END) != 0 || reason == LossReason.RELEASED && now >= ONE_OPEN) {
+				return false;
+			}
+			if (WORD.compareAndSet(this, now, now + numberOf(reason))) {
+				return true;
+			}
+		}
+	}
+
+	/**
+	 * End the lease for a successor that goes on under the same acquisition. A
+	 * transaction of which nobody knows how it ends stands in the way of that as an open
+	 * one does.
+	 * @return whether it was this call that ended it
+	 */
+	boolean endForSuccessor() {
+		while (true) {
+			int now = this.word;
+			if ((now & END) != 0 || now >= FIRST_RETIRED) {
+				return false;
+			}
+			if (WORD.compareAndSet(this, now, now + numberOf(LossReason.RELEASED))) {
+				return true;
+			}
+		}
+	}
+
+	/**
+	 * Turn a release into a loss.
+	 * @return whether it was this call that did
+	 */
+	boolean endedInVain() {
+		int released = numberOf(LossReason.RELEASED);
+		while (true) {
+			int now = this.word;
+			if ((now & END) != released) {
+				return false;
+			}
+			if (WORD.compareAndSet(this, now, now - released + numberOf(LossReason.TAKEN_OVER))) {
+				return true;
+			}
+		}
+	}
+
+	private static int numberOf(LossReason reason) {
+		return reason.ordinal() + 1;
+	}
+
+	/**
+	 * Whether nobody's transaction can be under way under this lease.
+	 */
+	boolean isClear() {
+		return this.word < FIRST_RETIRED;
+	}
+
+	/**
+	 * Whether there is a transaction whose outcome nobody knows.
+	 */
+	boolean isUnsettled() {
+		return (this.word & RETIRED) != 0;
+	}
+
+	/**
+	 * A transaction begins.
+	 * @return {@code false} when the lease has ended before
+	 */
+	boolean open() {
+		while (true) {
+			int now = this.word;
+			if ((now & END) != 0) {
+				return false;
+			}
+			if (WORD.compareAndSet(this, now, now + ONE_OPEN)) {
+				return true;
+			}
+		}
+	}
+
+	/**
+	 * Choose a slot that no transaction has whose outcome is open.
+	 * @return its number, or {@link #NO_SLOT} when there is none, or the lease has ended
+	 */
+	int takeSlot() {
+		return take(FIRST_IN_USE);
+	}
+
+	/**
+	 * Choose a slot for transactions of which nobody will tell how they end. From then on
+	 * the lease cannot end without the next holder being told.
+	 * @return its number, or {@link #NO_SLOT} when there is none, or the lease has ended
+	 */
+	int takeRetiredSlot() {
+		return take(FIRST_RETIRED);
+	}
+
+	private int take(int first) {
+		while (true) {
+			int now = this.word;
+			if ((now & END) != 0) {
+				return NO_SLOT;
+			}
+			int slot = 0;
+			while (slot < TransactionFence.SLOTS && (now & (FIRST_IN_USE | FIRST_RETIRED) << slot) != 0) {
+				slot++;
+			}
+			if (slot == TransactionFence.SLOTS) {
+				return NO_SLOT;
+			}
+			if (WORD.compareAndSet(this, now, now | first << slot)) {
+				return slot;
+			}
+		}
+	}
+
+	boolean hasFreeSlot() {
+		int now = this.word;
+		return ((now | now >> TransactionFence.SLOTS) / FIRST_IN_USE & ALL_SLOTS) != ALL_SLOTS;
+	}
+
+	void freeSlot(int slot) {
+		WORD.updateAndGet(this, (now) -> now & ~((FIRST_IN_USE | FIRST_RETIRED) << slot));
+	}
+
+	/**
+	 * A transaction may still be committed by the slot that it has, and nobody will tell.
+	 */
+	void retireSlot(int slot) {
+		WORD.updateAndGet(this, (now) -> now & ~(FIRST_IN_USE << slot) | FIRST_RETIRED << slot);
+	}
+
+	/**
+	 * Put a release off until the last transaction has ended.
+	 * @return {@code false} when there is none
+	 */
+	boolean releaseAtEnd() {
+		while (true) {
+			int now = this.word;
+			if (now < ONE_OPEN) {
+				return false;
+			}
+			if (WORD.compareAndSet(this, now, now | RELEASE_WANTED)) {
+				return true;
+			}
+		}
+	}
+
+	/**
+	 * A transaction has ended.
+	 * @return whether it was the last one, and a release waits for it
+	 */
+	boolean close() {
+		while (true) {
+			int now = this.word;
+			int next = now - ONE_OPEN;
+			boolean release = next < ONE_OPEN && (now & RELEASE_WANTED) != 0;
+			if (WORD.compareAndSet(this, now, release ? next & ~RELEASE_WANTED : next)) {
+				return release;
+			}
+		}
+	}
+
+}

@@ -1,0 +1,264 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import dev.dblock.settings.LeaseTerms;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks after all leases of the process on one thread: has those that are due renewed,
+ * declares those lost whose time is over, and finds those whose handle is unreachable. It
+ * never speaks to the store itself, so a server that does not answer cannot keep it from
+ * telling. (Redisson's watchdog gave the name; that one renews each lock by a timer of
+ * its own.)
+ */
+final class LeaseWatchdog {
+
+	/**
+	 * At least this often the wall clock is compared with the monotonic one.
+	 */
+	private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	/**
+	 * Leases of the same group differ in length by less than a factor of two.
+	 */
+	static final int MOST_GROUPS = magnitude(LeaseTerms.MAX_LEASE) - magnitude(LeaseTerms.MIN_LEASE) + 1;
+
+	private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseWatchdog.class);
+
+	private final LeaseRegistry registry;
+
+	private final LeaseLosses losses;
+
+	private final Consumer<Lease> abandoned;
+
+	private final Supplier<LeaseRenewer> renewers;
+
+	private final ScheduledExecutorService thread;
+
+	private final Executor renewals;
+
+	private final Map<Integer, RenewalGroup> groups = new HashMap<>();
+
+	private volatile @Nullable ScheduledFuture<?> nextTick;
+
+	private volatile long nextTickNanos;
+
+	private long tickNumber;
+
+	private volatile boolean ticking;
+
+	LeaseWatchdog(LeaseRegistry registry, LeaseLosses losses, Consumer<Lease> abandoned,
+			Supplier<LeaseRenewer> renewers, ScheduledExecutorService thread, Executor renewals) {
+		this.registry = registry;
+		this.losses = losses;
+		this.abandoned = abandoned;
+		this.renewers = renewers;
+		this.thread = thread;
+		this.renewals = renewals;
+	}
+
+	void watch(Lease lease) {
+		this.registry.add(lease);
+		tickWithin(pauseFor(lease));
+	}
+
+	/**
+	 * Have the next look at all leases not later than that.
+	 */
+	void tickWithin(long nanos) {
+		long pause = Math.min(LONGEST_PAUSE_NANOS, Math.max(SHORTEST_PAUSE_NANOS, nanos));
+		long at = System.nanoTime() + pause;
+		if (this.nextTick == null || this.nextTickNanos - at > 0) {
+			schedule(pause, at);
+		}
+	}
+
+	/**
+	 * By how much a look is overdue, or how long the present one takes already.
+	 */
+	Duration delay() {
+		long delay = (this.nextTick != null || this.ticking) ? System.nanoTime() - this.nextTickNanos : 0;
+		return Duration.ofNanos(Math.max(0, delay));
+	}
+
+	private synchronized void schedule(long pause, long at) {
+		ScheduledFuture<?> planned = this.nextTick;
+		if (planned != null && this.nextTickNanos - at <= 0) {
+			return;
+		}
+		long number = this.tickNumber + 1;
+		try {
+			ScheduledFuture<?> earlier = this.thread.schedule(() -> tickAndGoOn(number), pause, TimeUnit.NANOSECONDS);
+			this.tickNumber = number;
+			this.nextTickNanos = at;
+			this.nextTick = earlier;
+			if (planned != null) {
+				planned.cancel(false);
+			}
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The engine was closed: nothing is watched any more");
+		}
+	}
+
+	/**
+	 * A tick that had begun when it was replaced is left to its replacement: if both went
+	 * on, there would be two chains of ticks from then on.
+	 */
+	private void tickAndGoOn(long number) {
+		synchronized (this) {
+			if (number != this.tickNumber) {
+				return;
+			}
+			this.nextTick = null;
+			this.ticking = true;
+		}
+		long pause = SHORTEST_PAUSE_NANOS;
+		try {
+			pause = tick();
+		}
+		catch (RuntimeException | Error ex) {
+			logger
+				.error("The watchdog, which has the locks of this process renewed, failed and goes on. Nothing is lost"
+						+ " yet; if it fails again and again, leases end before they are renewed. It should not fail at all:"
+						+ " please report it with its stack trace", ex);
+			pause = LONGEST_PAUSE_NANOS / 10;
+		}
+		finally {
+			this.ticking = false;
+			if (!this.registry.isEmpty()) {
+				tickWithin(pause);
+			}
+		}
+	}
+
+	/**
+	 * Look at all leases once.
+	 * @return how long nothing needs to be done, in nanoseconds
+	 */
+	long tick() {
+		this.registry.forgetFinished();
+		long pause = LONGEST_PAUSE_NANOS;
+		for (Lease lease : this.registry.all()) {
+			lease.observeClocks();
+			if (lease.isOver()) {
+				this.losses.expire(lease);
+			}
+			else {
+				if (lease.handle() == null) {
+					this.abandoned.accept(lease);
+				}
+				groupOf(lease).consider(lease);
+				pause = Math.min(pause, lease.remainingNanos());
+			}
+		}
+		for (RenewalGroup group : this.groups.values()) {
+			pause = Math.min(pause, group.renewIfDue());
+		}
+		return pause;
+	}
+
+	private RenewalGroup groupOf(Lease lease) {
+		return this.groups.computeIfAbsent(magnitude(lease.terms().lease()),
+				(key) -> new RenewalGroup(this.renewers.get()));
+	}
+
+	private static int magnitude(Duration lease) {
+		return Long.SIZE - Long.numberOfLeadingZeros(lease.toNanos());
+	}
+
+	private static long pauseFor(Lease lease) {
+		long end = lease.remainingNanos();
+		return lease.isRenewing() ? Math.min(end, lease.renewalDueInNanos()) : end;
+	}
+
+	/**
+	 * Leases of about the same length. They share their requests; others do not, since
+	 * the time limit of a request is that of its shortest lease, and a short one could
+	 * not wait for the answer that a long one may.
+	 */
+	private final class RenewalGroup {
+
+		private final LeaseRenewer renewer;
+
+		private List<Lease> candidates = new ArrayList<>();
+
+		private long dueInNanos = Long.MAX_VALUE;
+
+		private volatile boolean busy;
+
+		RenewalGroup(LeaseRenewer renewer) {
+			this.renewer = renewer;
+		}
+
+		void consider(Lease lease) {
+			if (this.busy || !lease.isRenewing()) {
+				return;
+			}
+			boolean unproven = lease.isUnproven();
+			this.dueInNanos = Math.min(this.dueInNanos, unproven ? lease.retryDueInNanos() : lease.renewalDueInNanos());
+			if (unproven || lease.canJoinRenewal()) {
+				this.candidates.add(lease);
+			}
+		}
+
+		long renewIfDue() {
+			List<Lease> due = this.candidates;
+			long pause = this.dueInNanos;
+			this.candidates = new ArrayList<>();
+			this.dueInNanos = Long.MAX_VALUE;
+			if (pause > 0) {
+				return pause;
+			}
+			this.busy = true;
+			try {
+				LeaseWatchdog.this.renewals.execute(() -> renew(due));
+				return LONGEST_PAUSE_NANOS;
+			}
+			catch (RejectedExecutionException ex) {
+				this.busy = false;
+				return LONGEST_PAUSE_NANOS / 100;
+			}
+			catch (RuntimeException | Error ex) {
+				this.busy = false;
+				throw ex;
+			}
+		}
+
+		private void renew(List<Lease> due) {
+			long pause = 0;
+			try {
+				this.renewer.renew(due);
+			}
+			catch (RuntimeException | Error ex) {
+				pause = LONGEST_PAUSE_NANOS / 10;
+				logger
+					.error("The renewal of this process's locks failed in a way that is none of MongoDB's, and is tried"
+							+ " again until their leases end. It should not fail like that: please report it with its stack"
+							+ " trace", ex);
+			}
+			finally {
+				this.busy = false;
+				tickWithin(pause);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,128 @@
+package dev.dblock.core;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+
+import dev.dblock.LockInfo;
+import dev.dblock.settings.HandOffSettings;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queues of the names that this process waits for or holds, and of no others. Pauses
+ * are taken in real time, whatever clock the leases are counted on.
+ */
+final class LocalQueues {
+
+	private final Map<String, LocalQueue> byName = new ConcurrentHashMap<>();
+
+	private final HandOffSettings handOff;
+
+	private final long longestReleaseNanos;
+
+	private final LongSupplier pollNanos;
+
+	private final LongSupplier nanos;
+
+	/**
+	 * No queue yet.
+	 * @param handOff how far a lock is handed on
+	 * @param pollNanos how long other processes may take to see that a lock is free
+	 * because they poll; zero while releases are reported
+	 */
+	LocalQueues(HandOffSettings handOff, LongSupplier pollNanos) {
+		this(handOff, LocalQueue.LONGEST_RELEASE_NANOS, pollNanos, System::nanoTime);
+	}
+
+	LocalQueues(HandOffSettings handOff, long longestReleaseNanos, LongSupplier pollNanos, LongSupplier nanos) {
+		this.handOff = handOff;
+		this.longestReleaseNanos = longestReleaseNanos;
+		this.pollNanos = pollNanos;
+		this.nanos = nanos;
+	}
+
+	@Nullable LocalQueue find(String name) {
+		return this.byName.get(name);
+	}
+
+	/**
+	 * The queue of a name, which stays until the caller leaves it again.
+	 */
+	LocalQueue enter(String name) {
+		return admit(name, LocalQueue::enter);
+	}
+
+	/**
+	 * Take the last place in the queue of a name.
+	 * @return the queue, which stays until the waiter leaves it again
+	 */
+	LocalQueue join(String name, Waiter waiter) {
+		return admit(name, (queue) -> queue.join(waiter));
+	}
+
+	/**
+	 * A lock of this process is about to be given back to the store.
+	 * @return its queue, which stays until it is told that the lock was given back
+	 */
+	LocalQueue releasing(String name) {
+		return admit(name, LocalQueue::releasing);
+	}
+
+	private LocalQueue admit(String name, Predicate<LocalQueue> admission) {
+		while (true) {
+			LocalQueue queue = this.byName.get(name);
+			if (queue == null) {
+				queue = this.byName.computeIfAbsent(name, (key) -> new LocalQueue(key, this.handOff,
+						this.longestReleaseNanos, this.pollNanos, this.nanos, this::remove));
+			}
+			if (admission.test(queue)) {
+				return queue;
+			}
+		}
+	}
+
+	private boolean remove(LocalQueue queue) {
+		return this.byName.remove(queue.name(), queue);
+	}
+
+	void ended(Lease lease) {
+		LocalQueue queue = find(lease.key().name());
+		if (queue != null) {
+			queue.ended(lease);
+		}
+	}
+
+	/**
+	 * What the store has of a lock, with its present owner if this process holds it.
+	 */
+	LockInfo withOwner(LockInfo stored) {
+		LocalQueue queue = find(stored.name());
+		Lease mine = (queue != null) ? queue.holder() : null;
+		return (mine != null && mine.key().holder().equals(stored.holder())) ? mine.describe(stored) : stored;
+	}
+
+	void signal(String name) {
+		LocalQueue queue = this.byName.get(name);
+		if (queue != null) {
+			queue.signal();
+		}
+	}
+
+	void signalAll() {
+		this.byName.values().forEach(LocalQueue::signal);
+	}
+
+	void wakeAll() {
+		this.byName.values().forEach(LocalQueue::wakeAll);
+	}
+
+	int waiters() {
+		return this.byName.values().stream().mapToInt(LocalQueue::waiters).sum();
+	}
+
+	int size() {
+		return this.byName.size();
+	}
+
+}

@@ -1,0 +1,101 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockRefusal;
+import dev.dblock.LockThreads;
+import dev.dblock.LossReason;
+import dev.dblock.event.LockListener;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.RunOutcome;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.util.ClassUtils;
+
+/**
+ * All listeners as one that throws nothing.
+ */
+final class LockListeners implements LockListener {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockListeners.class);
+
+	private final Iterable<LockListener> listeners;
+
+	private final Executor callbacks;
+
+	/**
+	 * Listeners that are called as one.
+	 * @param listeners the listeners
+	 * @param callbacks runs each callback for which no thread of the application waits
+	 */
+	LockListeners(Iterable<LockListener> listeners, Executor callbacks) {
+		this.listeners = listeners;
+		this.callbacks = callbacks;
+	}
+
+	@Override
+	public void onAcquired(LockHandle handle) {
+		tell(Runnable::run, "acquired", handle.name(), (listener) -> listener.onAcquired(handle));
+	}
+
+	@Override
+	public void onUnavailable(LockRefusal refusal) {
+		tell(Runnable::run, "not available", refusal.name(), (listener) -> listener.onUnavailable(refusal));
+	}
+
+	@Override
+	public void onRenewedLate(LockHandle handle, Duration left) {
+		tell(this.callbacks, "renewed late", handle.name(), (listener) -> listener.onRenewedLate(handle, left));
+	}
+
+	@Override
+	public void onLost(LockHandle handle, LossReason reason) {
+		tell(this.callbacks, "lost", handle.name(), (listener) -> listener.onLost(handle, reason));
+	}
+
+	@Override
+	public void onReleased(LockHandle handle) {
+		tell(Runnable::run, "released", handle.name(), (listener) -> listener.onReleased(handle));
+	}
+
+	@Override
+	public void onRunEnded(String name, JobRun run) {
+		boolean lost = run.outcome() == RunOutcome.LOST;
+		tell(lost ? this.callbacks : Runnable::run, "released by a job", name,
+				(listener) -> listener.onRunEnded(name, run));
+	}
+
+	@Override
+	public void onMissed(String name, String jobId, Instant plannedAt) {
+		tell(this.callbacks, "not acquired for a planned time", name,
+				(listener) -> listener.onMissed(name, jobId, plannedAt));
+	}
+
+	private void tell(Executor thread, String what, String lock, Consumer<LockListener> news) {
+		try {
+			this.listeners.forEach((listener) -> LockThreads.execute(thread, () -> tell(listener, what, lock, news)));
+		}
+		catch (Throwable ex) {
+			logger.warn("The lock '{}' was {}, but its listeners could not be told: the LockListener beans could not be"
+					+ " had. The lock is not affected; fix what the cause reports", lock, what, ex);
+		}
+	}
+
+	private static void tell(LockListener listener, String what, String lock, Consumer<LockListener> news) {
+		try {
+			news.accept(listener);
+		}
+		catch (Throwable ex) {
+			logger.warn(
+					"The lock '{}' was {}, and the listener {} failed when it was told so. The lock is not affected,"
+							+ " and other listeners are notified; fix that listener",
+					lock, what, ClassUtils.getUserClass(listener).getName(), ex);
+		}
+	}
+
+}

@@ -1,0 +1,64 @@
+package dev.dblock.core;
+
+import dev.dblock.observation.LockActivity;
+import dev.dblock.observation.LockObserver;
+import dev.dblock.observation.LockObserver.Observed;
+import dev.dblock.observation.LockOutcome;
+import dev.dblock.observation.LockSubject;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An observer whose failures change nothing.
+ */
+final class LockObservations {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockObservations.class);
+
+	private final LockObserver observer;
+
+	LockObservations(LockObserver observer) {
+		this.observer = observer;
+	}
+
+	boolean areWanted() {
+		return this.observer != LockObserver.NONE;
+	}
+
+	/**
+	 * A thread asks for a lock.
+	 */
+	Acquisition acquiring(String name, @Nullable String label) {
+		return areWanted() ? new ObservedAcquisition(this, name, label) : Acquisition.UNOBSERVED;
+	}
+
+	@Nullable Observed begin(LockActivity activity, LockSubject subject) {
+		try {
+			return this.observer.begin(activity, subject);
+		}
+		catch (Throwable ex) {
+			tell(activity, ex);
+			return null;
+		}
+	}
+
+	void end(@Nullable Observed observed, LockOutcome outcome, LockSubject subject, @Nullable Throwable error) {
+		if (observed == null) {
+			return;
+		}
+		try {
+			observed.end(outcome, subject, error);
+		}
+		catch (Throwable ex) {
+			tell(outcome, ex);
+		}
+	}
+
+	private static void tell(Object what, Throwable ex) {
+		logger
+			.warn("The observation of a lock failed at '{}'. No lock is affected, but metrics and traces lack it; look"
+					+ " in the cause for the handler, convention or registry that threw it", what, ex);
+	}
+
+}

@@ -1,0 +1,228 @@
+package dev.dblock.core;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+import dev.dblock.LockHandle;
+import dev.dblock.store.LockRepository;
+import dev.dblock.store.TransactionFence;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * The transactions of an application and the locks that they stand under.
+ * <p>
+ * A transaction stands under every lock that its thread holds when it begins, however the
+ * lock was taken, and under those that are taken inside it. Right before its commit each
+ * of them must still be held; where a lock is kept in the store that the transaction
+ * writes to, the {@link TransactionFence} is written into it. Until it has ended, none of
+ * its locks is given back or handed over. A lock that was lost stands in the way of all
+ * commits of its thread until its handle is closed: work under it is not over before.
+ */
+public final class LockTransactions {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockTransactions.class);
+
+	private final List<Engine> engines = new CopyOnWriteArrayList<>();
+
+	private final Map<TransactionExecution, OpenTransaction> open = new ConcurrentHashMap<>();
+
+	private final ThreadLocal<@Nullable OpenTransaction> innermost = new ThreadLocal<>();
+
+	/**
+	 * Follow the transactions of a manager. A listener that fails keeps Spring from
+	 * calling those after it, so the end is listened to before the listeners that the
+	 * manager has; and the fence is written after all that they do before a commit.
+	 * @param <M> the type of the manager
+	 * @param manager the manager
+	 */
+	public <M extends PlatformTransactionManager & ConfigurableTransactionManager> void follow(M manager) {
+		List<TransactionExecutionListener> listeners = new ArrayList<>();
+		listeners.add(new EndListener());
+		listeners.addAll(manager.getTransactionExecutionListeners());
+		listeners.add(new BeginListener(manager));
+		manager.setTransactionExecutionListeners(listeners);
+	}
+
+	void follow(LockRepository repository, LeaseRegistry registry) {
+		this.engines.add(new Engine(repository, registry));
+	}
+
+	/**
+	 * A lock was taken inside a transaction of this thread, which keeps it to its end.
+	 */
+	void join(LeaseHandle handle) {
+		OpenTransaction transaction = current();
+		if (transaction != null) {
+			transaction.join(handle);
+		}
+	}
+
+	/**
+	 * Have the innermost transaction of this thread go on without a lock under which
+	 * nothing was done.
+	 */
+	void leave(LeaseHandle handle) {
+		OpenTransaction transaction = current();
+		if (transaction != null) {
+			transaction.leave(handle);
+		}
+	}
+
+	/**
+	 * A lock that a transaction of this thread still keeps although its handle was
+	 * closed.
+	 */
+	Optional<LockHandle> kept(LeaseKeeper keeper, String name) {
+		if (this.open.isEmpty()) {
+			return Optional.empty();
+		}
+		LockHandle kept = null;
+		for (OpenTransaction transaction = current(); transaction != null
+				&& kept == null; transaction = transaction.outer()) {
+			kept = transaction.kept(keeper, name);
+		}
+		return Optional.ofNullable(kept);
+	}
+
+	/**
+	 * The innermost transaction of this thread. One that another thread has ended is
+	 * still in the way.
+	 */
+	private @Nullable OpenTransaction current() {
+		OpenTransaction known = this.innermost.get();
+		OpenTransaction current = known;
+		while (current != null && current.isEnded()) {
+			current = current.outer();
+		}
+		if (current == null && known != null) {
+			this.innermost.remove();
+		}
+		else if (current != known) {
+			this.innermost.set(current);
+		}
+		return current;
+	}
+
+	private record Engine(LockRepository repository, LeaseRegistry registry) {
+	}
+
+	private void end(TransactionExecution execution, Consumer<OpenTransaction> how) {
+		OpenTransaction transaction = this.open.remove(execution);
+		if (transaction != null) {
+			how.accept(transaction);
+			current();
+		}
+	}
+
+	/**
+	 * A manager may be two beans, or hand its listeners to another, so that a transaction
+	 * is told of more than once; only the first counts.
+	 */
+	private final class BeginListener implements TransactionExecutionListener {
+
+		private final PlatformTransactionManager manager;
+
+		BeginListener(PlatformTransactionManager manager) {
+			this.manager = manager;
+		}
+
+		@Override
+		public void afterBegin(TransactionExecution execution, @Nullable Throwable failure) {
+			// A savepoint inside a transaction is none of its own
+			if (failure == null && execution.isNewTransaction() && !LockTransactions.this.open.containsKey(execution)) {
+				begin(execution);
+			}
+		}
+
+		private void begin(TransactionExecution execution) {
+			OpenTransaction transaction = new OpenTransaction((handle) -> handle.fenceFor(this.manager),
+					execution.isReadOnly(), current());
+			LockTransactions.this.open.put(execution, transaction);
+			LockTransactions.this.innermost.set(transaction);
+			if (TransactionSynchronizationManager.isSynchronizationActive()) {
+				TransactionSynchronizationManager.registerSynchronization(new Completion(execution, transaction));
+			}
+			for (Engine engine : LockTransactions.this.engines) {
+				prepare(engine.repository(), execution);
+				engine.registry().forEachOf(Thread.currentThread(), transaction::join);
+			}
+		}
+
+		/**
+		 * A lock may be taken inside the transaction, which sees the store as it is now.
+		 */
+		private void prepare(LockRepository repository, TransactionExecution execution) {
+			try {
+				TransactionFence fence = execution.isReadOnly() ? null : repository.fenceFor(this.manager);
+				if (fence != null) {
+					fence.prepare();
+				}
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The fence of a transaction could not be prepared", ex);
+			}
+		}
+
+		@Override
+		public void beforeCommit(TransactionExecution execution) {
+			OpenTransaction transaction = LockTransactions.this.open.get(execution);
+			if (transaction != null && !transaction.isCommitting()) {
+				transaction.beforeCommit();
+			}
+		}
+
+	}
+
+	private final class EndListener implements TransactionExecutionListener {
+
+		@Override
+		public void afterCommit(TransactionExecution execution, @Nullable Throwable failure) {
+			end(execution, (transaction) -> transaction.committed(failure));
+		}
+
+		@Override
+		public void afterRollback(TransactionExecution execution, @Nullable Throwable failure) {
+			end(execution, OpenTransaction::end);
+		}
+
+	}
+
+	/**
+	 * Ends a transaction of which no listener is told how it ended: one of them has
+	 * failed before it was rolled back, or before its commit was tried.
+	 */
+	private final class Completion implements TransactionSynchronization {
+
+		private final TransactionExecution execution;
+
+		private final OpenTransaction transaction;
+
+		Completion(TransactionExecution execution, OpenTransaction transaction) {
+			this.execution = execution;
+			this.transaction = transaction;
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			if (status == STATUS_UNKNOWN && !this.transaction.isCommitting()) {
+				end(this.execution, OpenTransaction::end);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,227 @@
+package dev.dblock.core;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import dev.dblock.store.TransactionFence;
+import dev.dblock.store.TransactionFence.Written;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A transaction that this process has begun, and the locks that it stands under: those
+ * that its thread held when it began, and those that were taken inside it.
+ */
+final class OpenTransaction {
+
+	private static final Logger logger = LoggerFactory.getLogger(OpenTransaction.class);
+
+	private final Fencing fencing;
+
+	private final boolean readOnly;
+
+	private final @Nullable OpenTransaction outer;
+
+	/** A parallel part of a sequence may join while another one looks. */
+	private final List<FencedLease> leases = new CopyOnWriteArrayList<>();
+
+	private @Nullable RuntimeException failure;
+
+	private boolean checked;
+
+	private boolean committing;
+
+	private volatile boolean ended;
+
+	OpenTransaction(Fencing fencing, boolean readOnly, @Nullable OpenTransaction outer) {
+		this.fencing = fencing;
+		this.readOnly = readOnly;
+		this.outer = outer;
+	}
+
+	@Nullable OpenTransaction outer() {
+		return this.outer;
+	}
+
+	boolean isEnded() {
+		return this.ended;
+	}
+
+	/**
+	 * The handle of a lock that was to be given back, and is kept until the end.
+	 */
+	@Nullable LeaseHandle kept(LeaseKeeper keeper, String name) {
+		for (FencedLease lease : this.leases) {
+			if (lease.isKept(keeper, name)) {
+				return lease.handle();
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Have this transaction stand under a lock too. What goes wrong is kept for the
+	 * commit, since nothing may be thrown where a transaction has just begun.
+	 */
+	void join(LeaseHandle handle) {
+		try {
+			FencedLease known = find(handle);
+			if (known != null) {
+				known.joinAgain();
+				return;
+			}
+			TransactionFence fence = this.readOnly ? null : this.fencing.fenceOf(handle);
+			this.leases.add(FencedLease.begin(handle, fence));
+		}
+		catch (RuntimeException ex) {
+			logger.debug("A transaction under the lock '{}' will not be committed", handle.name(), ex);
+			this.failure = ex;
+		}
+	}
+
+	/**
+	 * Whether this transaction has the fence of a lock written by itself where another
+	 * fence of that lock would be written.
+	 */
+	boolean isFencedBy(LeaseHandle handle, TransactionFence other) {
+		FencedLease lease = find(handle);
+		return lease != null && lease.isFencedLike(other);
+	}
+
+	private @Nullable FencedLease find(LeaseHandle handle) {
+		for (FencedLease lease : this.leases) {
+			if (lease.isOf(handle)) {
+				return lease;
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Have this transaction go on without a lock, unless it has joined it for something
+	 * else as well.
+	 */
+	void leave(LeaseHandle handle) {
+		FencedLease lease = find(handle);
+		if (lease != null && lease.leave()) {
+			this.leases.remove(lease);
+			lease.end();
+		}
+	}
+
+	/**
+	 * Whether the commit does not depend on the lock, and cannot any more.
+	 */
+	boolean isTooLateFor(LeaseHandle handle) {
+		return this.checked && find(handle) == null;
+	}
+
+	/**
+	 * Whether it stands under no lock that its end could give back.
+	 */
+	boolean standsAlone() {
+		return this.ended || this.leases.isEmpty();
+	}
+
+	boolean asksStoreBeforeCommit() {
+		return !this.readOnly && this.leases.stream().anyMatch(FencedLease::asksStore);
+	}
+
+	boolean isPrepared() {
+		return this.leases.stream().allMatch(FencedLease::isPrepared);
+	}
+
+	/**
+	 * See to it that the fences can be written.
+	 */
+	void prepare() {
+		this.leases.forEach(FencedLease::prepare);
+	}
+
+	/**
+	 * The last moment before the commit. Whatever is thrown makes Spring roll back.
+	 */
+	void beforeCommit() {
+		if (this.failure != null) {
+			throw this.failure;
+		}
+		if (!this.readOnly) {
+			this.checked = true;
+			this.leases.forEach(FencedLease::check);
+			this.leases.forEach(this::write);
+		}
+		this.committing = true;
+	}
+
+	/**
+	 * Whether nothing here stands in the way of the commit, which is about to be tried.
+	 */
+	boolean isCommitting() {
+		return this.committing;
+	}
+
+	private void write(FencedLease lease) {
+		Written written = lease.write();
+		switch (written.outcome()) {
+			case DONE -> {
+				return;
+			}
+			case OVERTAKEN -> throw lease.lose();
+			case ENDED -> this.leases.forEach(FencedLease::settle);
+			case UNKNOWN -> logger.debug("The fence of a transaction was sent, and not answered", written.failure());
+		}
+		throw (written.failure() != null) ? written.failure()
+				: new IllegalStateException(
+						("The fence of the lock '%s' (fencing token %d) was not written, and nobody says "
+								+ "why. The transaction is rolled back; begin it anew")
+							.formatted(lease.handle().name(), lease.handle().token()));
+	}
+
+	/**
+	 * The commit was tried.
+	 * @param failure how it failed, if it did
+	 */
+	void committed(@Nullable Throwable failure) {
+		if (failure == null) {
+			this.leases.forEach(FencedLease::settle);
+		}
+		else {
+			this.leases.forEach((lease) -> lease.settleUnlessOpen(failure));
+		}
+		end();
+	}
+
+	/**
+	 * Rolled back, or the commit was tried and nobody says how it ended. Where the fence
+	 * was written before, the store is asked whether the transaction is over.
+	 */
+	void endInDoubt() {
+		if (!this.ended) {
+			this.leases.forEach(FencedLease::settleByStore);
+			end();
+		}
+	}
+
+	/**
+	 * Rolled back, or never committed. Where the fence was written before, nobody tells
+	 * whether the store knows of the roll-back.
+	 */
+	void end() {
+		if (!this.ended) {
+			this.ended = true;
+			this.leases.forEach(FencedLease::end);
+		}
+	}
+
+	/**
+	 * What makes a transaction depend on its locks.
+	 */
+	@FunctionalInterface
+	interface Fencing {
+
+		@Nullable TransactionFence fenceOf(LeaseHandle handle);
+
+	}
+
+}

@@ -1,0 +1,231 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+
+import dev.dblock.store.ReleaseFeed;
+import dev.dblock.store.ReleaseListener;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the store's feed of releases open while somebody waits and a while longer, and
+ * passes what it tells on to the queues.
+ */
+final class ReleaseSignals {
+
+	/**
+	 * How long the feed stays open when nobody waits any more.
+	 */
+	static final Duration IDLE = Duration.ofSeconds(30);
+
+	private static final long UNSUPPORTED_NANOS = TimeUnit.MINUTES.toNanos(5);
+
+	private static final Logger logger = LoggerFactory.getLogger(ReleaseSignals.class);
+
+	private static final Duration CLOSE = Duration.ofSeconds(3);
+
+	private final ReleaseFeed feed;
+
+	private final LocalQueues queues;
+
+	private final ScheduledExecutorService timer;
+
+	private final LockClock clock;
+
+	private final long idleNanos;
+
+	private int waiters;
+
+	private volatile @Nullable Subscription subscription;
+
+	private boolean checking;
+
+	private boolean closed;
+
+	private long idleSinceNanos;
+
+	private volatile boolean listening;
+
+	private boolean toldUnsupported;
+
+	private volatile boolean unsupported;
+
+	private long unsupportedSinceNanos;
+
+	ReleaseSignals(ReleaseFeed feed, LocalQueues queues, ScheduledExecutorService timer, LockClock clock,
+			Duration idle) {
+		this.feed = feed;
+		this.queues = queues;
+		this.timer = timer;
+		this.clock = clock;
+		this.idleNanos = idle.toNanos();
+	}
+
+	/**
+	 * Whether every release is told at present.
+	 */
+	boolean isListening() {
+		return this.listening;
+	}
+
+	/**
+	 * Whether releases were to be reported, and are not. Read without the monitor, so
+	 * that a queue can ask while its own is held.
+	 */
+	boolean isPolling() {
+		return !this.listening && (this.unsupported || this.subscription != null);
+	}
+
+	synchronized EngineState.ReleaseNews state() {
+		if (this.listening) {
+			return EngineState.ReleaseNews.STREAM;
+		}
+		boolean needed = this.subscription != null || this.waiters > 0;
+		return needed ? EngineState.ReleaseNews.POLL : EngineState.ReleaseNews.IDLE;
+	}
+
+	/**
+	 * Somebody begins to wait for a lock that another process has.
+	 */
+	synchronized void enter() {
+		this.waiters++;
+		if (this.unsupported && this.clock.nanoTime() - this.unsupportedSinceNanos > UNSUPPORTED_NANOS) {
+			this.unsupported = false;
+		}
+		if (this.unsupported || this.closed) {
+			return;
+		}
+		if (this.subscription == null) {
+			this.subscription = new Subscription();
+		}
+		// Leaves alone what is open, and revives what could not be started before
+		this.feed.open(this.subscription);
+	}
+
+	synchronized int waiters() {
+		return this.waiters;
+	}
+
+	synchronized void leave() {
+		this.waiters--;
+		this.idleSinceNanos = this.clock.nanoTime();
+		if (this.waiters == 0 && this.subscription != null && !this.checking) {
+			checkLater(this.idleNanos);
+		}
+	}
+
+	private void checkLater(long nanos) {
+		try {
+			ScheduledFuture<?> unused = this.timer.schedule(this::closeIfIdle, nanos, TimeUnit.NANOSECONDS);
+			this.checking = true;
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The engine was closed, and the feed of releases with it");
+		}
+	}
+
+	private synchronized void closeIfIdle() {
+		this.checking = false;
+		if (this.waiters > 0 || this.subscription == null) {
+			return;
+		}
+		long left = this.idleNanos - (this.clock.nanoTime() - this.idleSinceNanos);
+		if (left > 0) {
+			checkLater(left);
+			return;
+		}
+		this.subscription = null;
+		this.listening = false;
+		this.feed.close(Duration.ZERO);
+	}
+
+	/**
+	 * Subscribe no more, and wait for the feed to be gone.
+	 */
+	void close() {
+		synchronized (this) {
+			this.closed = true;
+			this.subscription = null;
+			this.listening = false;
+		}
+		this.feed.close(CLOSE);
+	}
+
+	private synchronized boolean listens(Subscription teller, boolean listening) {
+		boolean current = this.subscription == teller;
+		if (current) {
+			this.listening = listening;
+		}
+		return current;
+	}
+
+	/**
+	 * Give up a feed until it is tried again much later.
+	 * @return whether somebody may count on it, who should poll now
+	 */
+	private synchronized boolean giveUp(Subscription teller, String reason) {
+		boolean before = this.listening;
+		if (!listens(teller, false)) {
+			return false;
+		}
+		this.subscription = null;
+		this.unsupported = true;
+		this.unsupportedSinceNanos = this.clock.nanoTime();
+		if (!this.toldUnsupported) {
+			this.toldUnsupported = true;
+			logger.info("Waiters ask for their locks by polling, and at the end of the holder's lease: {}", reason);
+		}
+		return before;
+	}
+
+	/**
+	 * One opening of the feed. What is told by an earlier one that has not stopped yet
+	 * changes nothing.
+	 */
+	private final class Subscription implements ReleaseListener {
+
+		private volatile boolean told;
+
+		@Override
+		public void listening() {
+			if (listens(this, true)) {
+				ReleaseSignals.this.queues.signalAll();
+			}
+		}
+
+		@Override
+		public void released(String name) {
+			ReleaseSignals.this.queues.signal(name);
+		}
+
+		@Override
+		public void interrupted(String reason) {
+			boolean before = isListening();
+			if (!listens(this, false)) {
+				return;
+			}
+			if (before || !this.told) {
+				this.told = true;
+				logger.info("Releases of locks are not told at the moment, so waiters ask for them by polling: {}",
+						reason);
+			}
+			if (before) {
+				ReleaseSignals.this.queues.signalAll();
+			}
+		}
+
+		@Override
+		public void unsupported(String reason) {
+			if (giveUp(this, reason)) {
+				ReleaseSignals.this.queues.signalAll();
+			}
+		}
+
+	}
+
+}

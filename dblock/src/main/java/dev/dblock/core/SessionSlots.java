@@ -1,0 +1,98 @@
+package dev.dblock.core;
+
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+import dev.dblock.store.TransactionFence;
+
+/**
+ * Which sessions of an application have which slots of one lock. A session has one
+ * transaction at a time, so it keeps its slot; nobody tells how its transactions end, so
+ * the slot is retired from the beginning.
+ */
+final class SessionSlots {
+
+	/**
+	 * A monitor would pin a virtual thread to its carrier while it asks the store.
+	 */
+	private final Lock lock = new ReentrantLock();
+
+	private final LeaseState state;
+
+	private final List<SessionSlot> slots = new ArrayList<>(TransactionFence.SLOTS);
+
+	SessionSlots(LeaseState state) {
+		this.state = state;
+	}
+
+	/**
+	 * The slot of a session.
+	 * @return the slot, or {@link LeaseState#NO_SLOT} when there is none, or the lease
+	 * has ended
+	 */
+	int slotOf(Object session) {
+		this.lock.lock();
+		try {
+			return slot(session);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private int slot(Object session) {
+		for (SessionSlot known : this.slots) {
+			if (known.session().get() == session) {
+				return known.slot();
+			}
+		}
+		int slot = this.state.takeRetiredSlot();
+		if (slot != LeaseState.NO_SLOT) {
+			this.slots.add(new SessionSlot(new WeakReference<>(session), slot));
+		}
+		return slot;
+	}
+
+	/**
+	 * When the last slot was taken, set those free whose transactions are over, for
+	 * transactions that begin from now on.
+	 * @param isOpen whether a session is in a transaction
+	 * @param settle waits until no transaction of before can be committed by some slots
+	 */
+	void makeRoom(Predicate<Object> isOpen, Consumer<List<Integer>> settle) {
+		this.lock.lock();
+		try {
+			makeRoomWhereNeeded(isOpen, settle);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private void makeRoomWhereNeeded(Predicate<Object> isOpen, Consumer<List<Integer>> settle) {
+		if (this.state.hasFreeSlot()) {
+			return;
+		}
+		List<SessionSlot> over = this.slots.stream().filter((known) -> !known.isOpen(isOpen)).toList();
+		if (!over.isEmpty()) {
+			settle.accept(over.stream().map(SessionSlot::slot).toList());
+			this.slots.removeAll(over);
+			over.forEach((known) -> this.state.freeSlot(known.slot()));
+		}
+	}
+
+	private record SessionSlot(WeakReference<Object> session, int slot) {
+
+		boolean isOpen(Predicate<Object> test) {
+			Object session = this.session.get();
+			return session != null && test.test(session);
+		}
+
+	}
+
+}

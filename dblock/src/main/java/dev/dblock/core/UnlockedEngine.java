@@ -1,0 +1,116 @@
+package dev.dblock.core;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+
+import dev.dblock.LockAttempt;
+import dev.dblock.LockEngine;
+import dev.dblock.LockGrant;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
+import dev.dblock.LockOptions;
+import dev.dblock.WhenUnavailable;
+import dev.dblock.settings.EngineSettings;
+import dev.dblock.settings.LeaseTerms;
+import dev.dblock.settings.LockNames;
+
+/**
+ * The engine of an application that has switched locking off: every lock is granted at
+ * once, to everybody. Names and options are checked as ever, so that what is wrong shows
+ * before locking is switched on again.
+ */
+public final class UnlockedEngine implements LockEngine {
+
+	private final LockNames names;
+
+	private final EngineSettings settings;
+
+	/**
+	 * Tokens must rise from run to run, or a store that has seen one would refuse the
+	 * next run; no decision of the lock depends on this clock.
+	 */
+	private final AtomicLong token = new AtomicLong(System.currentTimeMillis() * 1024);
+
+	/**
+	 * An engine that locks nothing.
+	 * @param settings the settings; only the prefix and the defaults matter
+	 * @throws IllegalArgumentException when the defaults among the settings cannot be
+	 */
+	public UnlockedEngine(EngineSettings settings) {
+		LeaseTerms.of(settings.defaults());
+		this.names = settings.names();
+		this.settings = settings;
+	}
+
+	@Override
+	public String fullName(String name) {
+		return this.names.full(name);
+	}
+
+	@Override
+	public void checkName(String name) {
+		this.names.check(name);
+	}
+
+	@Override
+	public void check(LockOptions options) {
+		LeaseTerms.of(options.orElse(this.settings.defaults()));
+	}
+
+	@Override
+	public void check(String name, LockOptions options) {
+		this.settings.check(name, options);
+	}
+
+	@Override
+	public Optional<WhenUnavailable> whenUnavailable(String name) {
+		return Optional.ofNullable(this.settings.locks().of(name).whenUnavailable());
+	}
+
+	@Override
+	public LockAttempt acquire(String name, LockOptions options) {
+		String fullName = fullName(name);
+		LeaseTerms terms = this.settings.terms(name, withSettings(name, options));
+		return new LockGrant(new UnlockedHandle(fullName, this.token.incrementAndGet(), terms.lease()));
+	}
+
+	@Override
+	public LockOptions withSettings(String name, LockOptions options) {
+		return this.settings.locks().before(name, options);
+	}
+
+	@Override
+	public LockOptions complete(String name, LockOptions options) {
+		return withSettings(name, options).orElse(this.settings.defaults());
+	}
+
+	@Override
+	public Optional<LockHandle> keptByTransaction(String fullName) {
+		return Optional.empty();
+	}
+
+	@Override
+	public Optional<LockInfo> inspect(String name) {
+		fullName(name);
+		return Optional.empty();
+	}
+
+	@Override
+	public List<LockInfo> list() {
+		return List.of();
+	}
+
+	@Override
+	public boolean forceRelease(String name) {
+		fullName(name);
+		return false;
+	}
+
+	@Override
+	public boolean forceReleaseNow(String name) {
+		fullName(name);
+		return false;
+	}
+
+}

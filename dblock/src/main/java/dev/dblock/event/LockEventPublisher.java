@@ -1,0 +1,138 @@
+package dev.dblock.event;
+
+import java.time.Duration;
+import java.time.Instant;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockRefusal;
+import dev.dblock.LossReason;
+import dev.dblock.job.JobRun;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.BeanCreationNotAllowedException;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.PayloadApplicationEvent;
+import org.springframework.core.ResolvableType;
+
+/**
+ * Makes application events of what happens to locks. While the application closes, those
+ * listeners are told that are still there.
+ */
+public final class LockEventPublisher implements LockListener {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockEventPublisher.class);
+
+	private static final ClassValue<EventType> TYPES = new ClassValue<>() {
+
+		@Override
+		protected EventType computeValue(Class<?> payload) {
+			return EventType.of(payload);
+		}
+
+	};
+
+	private final ConfigurableApplicationContext context;
+
+	public LockEventPublisher(ConfigurableApplicationContext context) {
+		this.context = context;
+	}
+
+	@Override
+	public void onAcquired(LockHandle handle) {
+		publish(new LockAcquiredEvent(handle.name(), handle.token()));
+		handle.run().ifPresent((run) -> publish(new JobStartedEvent(handle.name(), run)));
+	}
+
+	@Override
+	public void onUnavailable(LockRefusal refusal) {
+		publish(new LockUnavailableEvent(refusal));
+	}
+
+	@Override
+	public void onRenewedLate(LockHandle handle, Duration left) {
+		publish(new LockRenewedLateEvent(handle.name(), handle.token(), left));
+	}
+
+	@Override
+	public void onLost(LockHandle handle, LossReason reason) {
+		publish(new LockLostEvent(handle.name(), handle.token(), reason));
+	}
+
+	@Override
+	public void onReleased(LockHandle handle) {
+		publish(new LockReleasedEvent(handle.name(), handle.token()));
+	}
+
+	@Override
+	public void onRunEnded(String name, JobRun run) {
+		publish(new JobEndedEvent(name, run));
+	}
+
+	@Override
+	public void onMissed(String name, String jobId, Instant plannedAt) {
+		publish(new JobMissedEvent(name, jobId, plannedAt));
+	}
+
+	private void publish(LockEvent event) {
+		try {
+			this.context.publishEvent(new News(this.context, event, TYPES.get(event.getClass())));
+		}
+		catch (Throwable ex) {
+			tell(event, ex);
+		}
+	}
+
+	private void tell(LockEvent event, Throwable ex) {
+		if (isClosing(ex)) {
+			logger.debug("The {} for the lock '{}' did not reach every listener, since the application closes",
+					event.getClass().getSimpleName(), event.name(), ex);
+		}
+		else {
+			logger.warn("A listener of the {} for the lock '{}' failed: an @EventListener method, or an"
+					+ " ApplicationListener, which the stack trace of the exception names. The lock is not affected;"
+					+ " other listeners of this event may not have received it. Fix that listener",
+					event.getClass().getSimpleName(), event.name(), ex);
+		}
+	}
+
+	// A context whose start failed is destroyed without ever being closed
+	private boolean isClosing(Throwable ex) {
+		return this.context.isClosed() || ex instanceof BeanCreationNotAllowedException;
+	}
+
+	/**
+	 * What Spring would find out of each event anew, at a third of what a lock that goes
+	 * from thread to thread allocates.
+	 */
+	private record EventType(ResolvableType payload, ResolvableType event) {
+
+		static EventType of(Class<?> payload) {
+			return new EventType(ResolvableType.forClass(payload),
+					ResolvableType.forClassWithGenerics(PayloadApplicationEvent.class, payload));
+		}
+
+	}
+
+	/**
+	 * What Spring makes of an event that is none of its own.
+	 */
+	private static final class News extends PayloadApplicationEvent<LockEvent> {
+
+		private static final long serialVersionUID = 1;
+
+		private final ResolvableType type;
+
+		News(Object source, LockEvent event, EventType type) {
+			super(source, event, type.payload());
+			this.type = type.event();
+		}
+
+		@Override
+		public ResolvableType getResolvableType() {
+			return this.type;
+		}
+
+	}
+
+}

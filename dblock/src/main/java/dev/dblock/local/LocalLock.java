@@ -1,0 +1,215 @@
+package dev.dblock.local;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+
+import dev.dblock.LockInfo;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.JobStatus;
+import dev.dblock.store.AcquireAnswer;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.JobDecision;
+import dev.dblock.store.RunEnd;
+import dev.dblock.store.StoredJob;
+import dev.dblock.store.StoredRun;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of one name: the fields of the document that MongoDB would have, and the
+ * same changes to them. All times are milliseconds of the store's clock. Not safe for
+ * threads, the store sees to that.
+ */
+final class LocalLock {
+
+	private static final long TOKENS_PER_MILLI = 1024;
+
+	private static final long FREE = 0;
+
+	private @Nullable String holder;
+
+	private @Nullable String acquirer;
+
+	private @Nullable String thread;
+
+	private @Nullable String why;
+
+	private long token;
+
+	private long acquiredAt;
+
+	private long updatedAt;
+
+	private long expiresAt = FREE;
+
+	private long leaseMillis;
+
+	private long releasedAt;
+
+	private final Map<String, StoredJob> jobs = new HashMap<>();
+
+	boolean isTaken(long now) {
+		return this.expiresAt > now;
+	}
+
+	/**
+	 * Whether nothing is lost when the name is forgotten: by this time every new token is
+	 * greater than those of the past. A holder that has not released can do nothing under
+	 * a lease that has ended.
+	 */
+	boolean isForgettable(long now) {
+		return this.jobs.isEmpty() && !isTaken(now) && this.token < now * TOKENS_PER_MILLI;
+	}
+
+	AcquireAnswer acquire(AcquireRequest request, long now) {
+		boolean mine = request.key().holder().equals(this.holder) && isTaken(now);
+		JobDecision decision = (request.firing() != null && !mine)
+				? JobDecision.of(request, job(request.jobId()), state(now), now) : null;
+		if (!mine && (isTaken(now) || (decision != null && !decision.granted()))) {
+			return new AcquireAnswer.Refused(info(request.key().name(), now),
+					(decision != null) ? decision.refusal() : null);
+		}
+		if (!mine) {
+			grant(request, now);
+		}
+		if (decision != null) {
+			this.jobs.put(request.jobId(), job(request.jobId()).granted(decision, request, this.token, now));
+		}
+		return new AcquireAnswer.Granted(this.token - request.tokens() + 1, this.token,
+				Instant.ofEpochMilli(this.acquiredAt), false, run(request));
+	}
+
+	private @Nullable JobRun run(AcquireRequest request) {
+		StoredRun last = (request.firing() != null) ? job(request.jobId()).last() : null;
+		return (last != null) ? last.toRun(request.jobId(), null) : null;
+	}
+
+	private StoredJob job(String id) {
+		return this.jobs.getOrDefault(id, StoredJob.EMPTY);
+	}
+
+	private JobDecision.LockState state(long now) {
+		return new JobDecision.LockState(this.holder, isTaken(now), this.token);
+	}
+
+	void pauseJob(String id, String by, long now) {
+		this.jobs.put(id, job(id).pausedBy(by, now));
+	}
+
+	boolean resumeJob(String id, long now) {
+		boolean paused = job(id).paused();
+		if (paused) {
+			this.jobs.put(id, job(id).resumed(now));
+		}
+		return paused;
+	}
+
+	void forgetJobs() {
+		this.jobs.clear();
+	}
+
+	JobStatus status(String id, long now) {
+		return job(id).toStatus(id, state(now), (isTaken(now) && this.holder != null) ? this.acquirer : null, now);
+	}
+
+	private void grant(AcquireRequest request, long now) {
+		this.holder = request.key().holder();
+		this.acquirer = request.acquirer();
+		this.thread = request.thread();
+		this.why = request.why();
+		this.token = Math.max(this.token + 1, now * TOKENS_PER_MILLI) + request.tokens() - 1;
+		this.acquiredAt = now;
+		this.updatedAt = now;
+		this.leaseMillis = millis(request.lease());
+		this.expiresAt = endOf(this.leaseMillis, now);
+		this.releasedAt = 0;
+	}
+
+	boolean renew(String by, long now) {
+		return prolong(by, this.leaseMillis, now);
+	}
+
+	boolean extend(String by, Duration atLeast, long now) {
+		return prolong(by, millis(atLeast), now);
+	}
+
+	// Never shortens: requests can be applied in another order than they were sent
+	private boolean prolong(String by, long leaseMillis, long now) {
+		if (!by.equals(this.holder) || !isTaken(now)) {
+			return false;
+		}
+		this.expiresAt = Math.max(this.expiresAt, endOf(leaseMillis, now));
+		this.updatedAt = now;
+		return true;
+	}
+
+	boolean release(String by, Duration minHoldLeft, @Nullable RunEnd end, long now) {
+		if (!by.equals(this.holder)) {
+			return false;
+		}
+		if (end != null) {
+			this.jobs.computeIfPresent(end.jobId(), (id, job) -> job.ended(by, end, now));
+		}
+		this.holder = null;
+		this.releasedAt = now;
+		this.expiresAt = minHoldLeft.isZero() ? FREE : endOf(millis(minHoldLeft), now);
+		return true;
+	}
+
+	boolean forceRelease(long now) {
+		if (this.holder == null) {
+			return false;
+		}
+		endRunByForce(this.holder, now);
+		this.holder = null;
+		this.releasedAt = now;
+		return true;
+	}
+
+	private void endRunByForce(String by, long now) {
+		this.jobs.replaceAll((id, job) -> job.ended(by, RunEnd.forced(id), now));
+	}
+
+	boolean forceReleaseNow(long now) {
+		if (this.holder == null && !isTaken(now)) {
+			return false;
+		}
+		if (this.holder != null) {
+			endRunByForce(this.holder, now);
+		}
+		this.holder = null;
+		this.releasedAt = now;
+		this.expiresAt = FREE;
+		return true;
+	}
+
+	boolean endIn(Duration left, long now) {
+		if (!isTaken(now)) {
+			return false;
+		}
+		this.expiresAt = now + millis(left);
+		return true;
+	}
+
+	LockInfo info(String name, long now) {
+		boolean taken = isTaken(now);
+		return new LockInfo(name, taken && this.holder != null, this.holder, this.acquirer, this.thread, this.why,
+				this.token, instant(this.acquiredAt), instant(this.updatedAt), instant(this.expiresAt),
+				instant(this.releasedAt), taken ? Duration.ofMillis(this.expiresAt - now) : Duration.ZERO);
+	}
+
+	private static @Nullable Instant instant(long millis) {
+		return (millis != 0) ? Instant.ofEpochMilli(millis) : null;
+	}
+
+	// One more, since the clock may have been about to count the next one
+	private static long endOf(long millis, long now) {
+		return now + millis + 1;
+	}
+
+	private static long millis(Duration duration) {
+		return duration.plusNanos(999_999).toMillis();
+	}
+
+}

@@ -1,0 +1,123 @@
+package dev.dblock.local;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import dev.dblock.LockInfo;
+import dev.dblock.job.JobStatus;
+import dev.dblock.store.AcquireAnswer;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.FenceMark;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository;
+import dev.dblock.store.ReleaseFeed;
+import dev.dblock.store.RunEnd;
+import dev.dblock.store.StoreTime;
+import dev.dblock.store.TransactionFence;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * One engine's access to a {@link LocalLockStore}. It keeps the contract that the one on
+ * MongoDB keeps, with three differences that memory makes: no request fails or takes
+ * long, so time limits mean nothing; one clock decides, so there is no clock allowance;
+ * and transactions cannot be fenced, so whether a commit is refused is decided by what
+ * this process knows of its lease.
+ */
+public final class LocalLockRepository implements LockRepository {
+
+	private final LocalLockStore store;
+
+	private final LocalReleaseFeed releases;
+
+	/**
+	 * Have an engine keep its locks in a store.
+	 * @param store the store, which several engines may share
+	 */
+	public LocalLockRepository(LocalLockStore store) {
+		this.store = store;
+		this.releases = new LocalReleaseFeed(store);
+	}
+
+	@Override
+	public AcquireAnswer acquire(AcquireRequest request) {
+		return this.store.acquire(request);
+	}
+
+	@Override
+	public Map<LeaseKey, Optional<LockInfo>> renew(List<LeaseKey> leases, Duration timeout) {
+		return this.store.renew(leases);
+	}
+
+	@Override
+	public boolean extend(LeaseKey lease, Duration atLeast, Duration timeout) {
+		return this.store.extend(lease, atLeast);
+	}
+
+	@Override
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+			Duration timeout) {
+		return this.store.release(lease, minHoldLeft, end);
+	}
+
+	@Override
+	public void pauseJob(String name, String jobId, String by) {
+		this.store.pauseJob(name, jobId, by);
+	}
+
+	@Override
+	public boolean resumeJob(String name, String jobId) {
+		return this.store.resumeJob(name, jobId);
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(String name, String jobId) {
+		return this.store.findJob(name, jobId);
+	}
+
+	@Override
+	public Optional<LockInfo> find(String name) {
+		return this.store.find(name);
+	}
+
+	@Override
+	public Optional<LockInfo> find(String name, Duration timeout) {
+		return this.store.find(name);
+	}
+
+	@Override
+	public List<LockInfo> findAll(String prefix) {
+		return this.store.findAll(prefix);
+	}
+
+	@Override
+	public boolean forceRelease(String name) {
+		return this.store.forceRelease(name);
+	}
+
+	@Override
+	public boolean forceReleaseNow(String name) {
+		return this.store.forceReleaseNow(name);
+	}
+
+	@Override
+	public Optional<StoreTime> time(Duration timeout) {
+		Instant now = Instant.ofEpochMilli(this.store.now());
+		return Optional.of(new StoreTime(now, now));
+	}
+
+	@Override
+	public @Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
+		return null;
+	}
+
+	@Override
+	public ReleaseFeed releases() {
+		return this.releases;
+	}
+
+}

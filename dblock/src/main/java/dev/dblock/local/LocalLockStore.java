@@ -1,0 +1,210 @@
+package dev.dblock.local;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+
+import dev.dblock.LockInfo;
+import dev.dblock.job.JobStatus;
+import dev.dblock.store.AcquireAnswer;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ReleaseListener;
+import dev.dblock.store.RunEnd;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks in memory. They exclude those who share this store, and nobody else. Each engine
+ * needs a {@link LocalLockRepository} of its own over it.
+ * <p>
+ * Its clock is the monotonic one of the process, begun at the wall clock's time, so it
+ * never goes back, and neither do the tokens. Names that nobody uses any more are
+ * forgotten when there are more than a thousand of them.
+ */
+public final class LocalLockStore {
+
+	private static final int ROOM = 1000;
+
+	private final LongSupplier clock;
+
+	private final NavigableMap<String, LocalLock> locks = new TreeMap<>();
+
+	private final List<ReleaseListener> listeners = new CopyOnWriteArrayList<>();
+
+	private int roomForNames = ROOM;
+
+	/**
+	 * A store in which nothing is locked.
+	 */
+	public LocalLockStore() {
+		this(monotonicMillis());
+	}
+
+	LocalLockStore(LongSupplier clock) {
+		this.clock = clock;
+	}
+
+	private static LongSupplier monotonicMillis() {
+		long wallMillis = System.currentTimeMillis();
+		long start = System.nanoTime();
+		return () -> wallMillis + (System.nanoTime() - start) / 1_000_000;
+	}
+
+	/**
+	 * End whatever keeps a name taken, be it a lease or a minimum hold, as if its time
+	 * were over. A holder is not told: it notices, like one that was paused for too long,
+	 * when it renews.
+	 * @param name the full name of the lock
+	 * @return whether the name was taken
+	 */
+	public boolean expire(String name) {
+		return endIn(name, Duration.ZERO);
+	}
+
+	/**
+	 * Grant a lock whatever keeps its name taken, as if the time of that had just been
+	 * over. A holder is not told: it notices, like one that was paused for too long, when
+	 * it renews.
+	 * @param request what is asked for
+	 * @return the grant
+	 */
+	public AcquireAnswer takeOver(AcquireRequest request) {
+		synchronized (this.locks) {
+			change(request.key().name(), (lock) -> lock.endIn(Duration.ZERO, now()));
+			return acquire(request);
+		}
+	}
+
+	boolean endIn(String name, Duration left) {
+		return told(name, change(name, (lock) -> lock.endIn(left, now())));
+	}
+
+	long now() {
+		return this.clock.getAsLong();
+	}
+
+	AcquireAnswer acquire(AcquireRequest request) {
+		synchronized (this.locks) {
+			if (this.locks.size() >= this.roomForNames) {
+				forgetUnused();
+				this.roomForNames = Math.max(ROOM, 2 * this.locks.size());
+			}
+			return this.locks.computeIfAbsent(request.key().name(), (name) -> new LocalLock()).acquire(request, now());
+		}
+	}
+
+	void forgetUnused() {
+		synchronized (this.locks) {
+			long now = now();
+			this.locks.values().removeIf((lock) -> lock.isForgettable(now));
+		}
+	}
+
+	Map<LeaseKey, Optional<LockInfo>> renew(List<LeaseKey> leases) {
+		Map<LeaseKey, Optional<LockInfo>> gone = new HashMap<>();
+		synchronized (this.locks) {
+			long now = now();
+			for (LeaseKey lease : leases) {
+				LocalLock lock = this.locks.get(lease.name());
+				if (lock == null || !lock.renew(lease.holder(), now)) {
+					gone.put(lease, Optional.ofNullable(lock).map((found) -> found.info(lease.name(), now)));
+				}
+			}
+		}
+		return gone;
+	}
+
+	boolean extend(LeaseKey lease, Duration atLeast) {
+		return change(lease.name(), (lock) -> lock.extend(lease.holder(), atLeast, now()));
+	}
+
+	boolean release(LeaseKey lease, Duration minHoldLeft, @Nullable RunEnd end) {
+		return told(lease.name(),
+				change(lease.name(), (lock) -> lock.release(lease.holder(), minHoldLeft, end, now())));
+	}
+
+	void pauseJob(String name, String jobId, String by) {
+		synchronized (this.locks) {
+			this.locks.computeIfAbsent(name, (key) -> new LocalLock()).pauseJob(jobId, by, now());
+		}
+	}
+
+	boolean resumeJob(String name, String jobId) {
+		return change(name, (lock) -> lock.resumeJob(jobId, now()));
+	}
+
+	Optional<JobStatus> findJob(String name, String jobId) {
+		synchronized (this.locks) {
+			return Optional.ofNullable(this.locks.get(name)).map((lock) -> lock.status(jobId, now()));
+		}
+	}
+
+	/**
+	 * Forget all run records, with what is paused.
+	 */
+	public void forgetJobs() {
+		synchronized (this.locks) {
+			this.locks.values().forEach(LocalLock::forgetJobs);
+		}
+	}
+
+	boolean forceRelease(String name) {
+		return told(name, change(name, (lock) -> lock.forceRelease(now())));
+	}
+
+	boolean forceReleaseNow(String name) {
+		return told(name, change(name, (lock) -> lock.forceReleaseNow(now())));
+	}
+
+	private boolean change(String name, Predicate<LocalLock> change) {
+		synchronized (this.locks) {
+			LocalLock lock = this.locks.get(name);
+			return lock != null && change.test(lock);
+		}
+	}
+
+	// Not under the monitor: those who are told take theirs
+	private boolean told(String name, boolean changed) {
+		if (changed) {
+			this.listeners.forEach((listener) -> listener.released(name));
+		}
+		return changed;
+	}
+
+	Optional<LockInfo> find(String name) {
+		synchronized (this.locks) {
+			return Optional.ofNullable(this.locks.get(name)).map((lock) -> lock.info(name, now()));
+		}
+	}
+
+	List<LockInfo> findAll(String prefix) {
+		List<LockInfo> found = new ArrayList<>();
+		synchronized (this.locks) {
+			long now = now();
+			for (Map.Entry<String, LocalLock> lock : this.locks.tailMap(prefix, true).entrySet()) {
+				if (!lock.getKey().startsWith(prefix)) {
+					break;
+				}
+				found.add(lock.getValue().info(lock.getKey(), now));
+			}
+		}
+		return found;
+	}
+
+	void addListener(ReleaseListener listener) {
+		this.listeners.add(listener);
+	}
+
+	void removeListener(ReleaseListener listener) {
+		this.listeners.remove(listener);
+	}
+
+}

@@ -1,0 +1,42 @@
+package dev.dblock.local;
+
+import java.time.Duration;
+
+import dev.dblock.store.ReleaseFeed;
+import dev.dblock.store.ReleaseListener;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells an engine what is released in the store, in the thread that releases it.
+ */
+final class LocalReleaseFeed implements ReleaseFeed {
+
+	private final LocalLockStore store;
+
+	private @Nullable ReleaseListener open;
+
+	LocalReleaseFeed(LocalLockStore store) {
+		this.store = store;
+	}
+
+	@Override
+	public void open(ReleaseListener listener) {
+		synchronized (this) {
+			if (this.open != null) {
+				return;
+			}
+			this.open = listener;
+			this.store.addListener(listener);
+		}
+		listener.listening();
+	}
+
+	@Override
+	public synchronized void close(Duration atMost) {
+		if (this.open != null) {
+			this.store.removeListener(this.open);
+			this.open = null;
+		}
+	}
+
+}

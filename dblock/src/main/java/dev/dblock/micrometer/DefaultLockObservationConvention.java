@@ -1,0 +1,61 @@
+package dev.dblock.micrometer;
+
+import java.util.Locale;
+
+import dev.dblock.micrometer.LockObservationDocumentation.HighCardinality;
+import dev.dblock.micrometer.LockObservationDocumentation.LowCardinality;
+import dev.dblock.observation.LockActivity;
+import dev.dblock.observation.LockSubject;
+import io.micrometer.common.KeyValue;
+import io.micrometer.common.KeyValues;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The convention unless an application has one of its own. What an application adds, it
+ * adds to what these methods return. It has no name of its own: the observations keep
+ * those of {@link LockObservationDocumentation}.
+ */
+public class DefaultLockObservationConvention implements LockObservationConvention {
+
+	private static final KeyValue NO_LABEL = LowCardinality.LOCK.withValue(KeyValue.NONE_VALUE);
+
+	private static final KeyValue NO_OUTCOME = LowCardinality.OUTCOME.withValue(KeyValue.NONE_VALUE);
+
+	@Override
+	public String getContextualName(LockObservationContext context) {
+		String activity = context.activity().name().toLowerCase(Locale.ROOT);
+		String label = context.subject().label();
+		return activity + ((label != null) ? " " + label : " lock");
+	}
+
+	@Override
+	public KeyValues getLowCardinalityKeyValues(LockObservationContext context) {
+		KeyValue outcome = (context.outcome() != null)
+				? LowCardinality.OUTCOME.withValue(context.outcome().name().toLowerCase(Locale.ROOT)) : NO_OUTCOME;
+		return isOfOneCaller(context.activity()) ? KeyValues.of(lock(context.subject().label()), outcome)
+				: KeyValues.of(outcome);
+	}
+
+	/**
+	 * A request serves whoever has the lock when it is sent.
+	 */
+	private static boolean isOfOneCaller(LockActivity activity) {
+		return activity != LockActivity.RENEW && activity != LockActivity.RELEASE;
+	}
+
+	private static KeyValue lock(@Nullable String label) {
+		return (label != null) ? LowCardinality.LOCK.withValue(label) : NO_LABEL;
+	}
+
+	@Override
+	public KeyValues getHighCardinalityKeyValues(LockObservationContext context) {
+		LockSubject subject = context.subject();
+		if (subject.name() == null) {
+			return KeyValues.of(HighCardinality.LOCKS.withValue(Integer.toString(subject.locks())));
+		}
+		KeyValues name = KeyValues.of(HighCardinality.NAME.withValue(subject.name()));
+		return (subject.token() != 0) ? name.and(HighCardinality.TOKEN.withValue(Long.toString(subject.token())))
+				: name;
+	}
+
+}

@@ -1,0 +1,226 @@
+package dev.dblock.micrometer;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockRefusal;
+import dev.dblock.event.LockListener;
+import dev.dblock.job.JobInfo;
+import dev.dblock.job.JobOperations;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.RunOutcome;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Measures the runs of jobs. The time since the last success comes from the runs of this
+ * instance and, since others run the job as well, from the run record: reading the gauge
+ * has that read in the background, at most every 30 seconds. Runs that code asks for with
+ * {@code LockOptions.plannedFor} are not measured.
+ */
+public final class JobMeters implements LockListener {
+
+	private static final Logger logger = LoggerFactory.getLogger(JobMeters.class);
+
+	private static final Duration FRESH = Duration.ofSeconds(30);
+
+	private final MeterRegistry registry;
+
+	private final Supplier<@Nullable JobOperations> jobs;
+
+	private final Executor background;
+
+	private final Map<String, LastSuccess> successes = new ConcurrentHashMap<>();
+
+	/**
+	 * Create the meters.
+	 * @param registry where they are registered
+	 * @param jobs the jobs of the application, if it has any
+	 * @param background reads the run record
+	 */
+	public JobMeters(MeterRegistry registry, Supplier<@Nullable JobOperations> jobs, Executor background) {
+		this.registry = registry;
+		this.jobs = jobs;
+		this.background = background;
+	}
+
+	@Override
+	public void onAcquired(LockHandle handle) {
+		handle.run().map(JobRun::jobId).filter(this::isMeasured).ifPresent(this::successOf);
+	}
+
+	@Override
+	public void onUnavailable(LockRefusal refusal) {
+		JobRun last = (refusal.job() != null) ? refusal.job().last() : null;
+		if (last != null && isMeasured(last.jobId())) {
+			successOf(last.jobId());
+		}
+	}
+
+	@Override
+	public void onRunEnded(String name, JobRun run) {
+		RunOutcome outcome = run.outcome();
+		Instant end = run.endedAt();
+		if (outcome == null || end == null || !isMeasured(run.jobId())) {
+			return;
+		}
+		Timer.builder(JobMeterDocumentation.RUNS.getName())
+			.description("Runs of jobs on this instance")
+			.tag(JobMeterDocumentation.Keys.JOB.asString(), run.jobId())
+			.tag(JobMeterDocumentation.Keys.OUTCOME.asString(), outcome.name().toLowerCase(Locale.ROOT))
+			.register(this.registry)
+			.record(Duration.between(run.startedAt(), end));
+		if (outcome == RunOutcome.SUCCEEDED) {
+			successOf(run.jobId()).learn(end, end);
+		}
+	}
+
+	@Override
+	public void onMissed(String name, String jobId, Instant plannedAt) {
+		if (isMeasured(jobId)) {
+			successOf(jobId);
+		}
+		this.registry.counter(JobMeterDocumentation.MISSED.getName(), JobMeterDocumentation.Keys.JOB.asString(), jobId)
+			.increment();
+	}
+
+	/**
+	 * Whether a job is a method. Others have a planned time that code determines by hand,
+	 * and any number of names.
+	 */
+	private boolean isMeasured(String jobId) {
+		if (this.successes.containsKey(jobId)) {
+			return true;
+		}
+		JobOperations jobs = this.jobs.get();
+		return jobs != null && jobs.ids().contains(jobId);
+	}
+
+	private LastSuccess successOf(String jobId) {
+		if (!this.successes.containsKey(jobId)) {
+			removeUnknown();
+		}
+		return this.successes.computeIfAbsent(jobId, (id) -> {
+			LastSuccess success = new LastSuccess(id);
+			Gauge.builder(JobMeterDocumentation.SINCE_SUCCESS.getName(), success, LastSuccess::seconds)
+				.description("Time since the job last succeeded on any instance")
+				.baseUnit("seconds")
+				.tag(JobMeterDocumentation.Keys.JOB.asString(), id)
+				.strongReference(true)
+				.register(this.registry);
+			return success;
+		});
+	}
+
+	/**
+	 * Remove the meters of ids that no job has any more. A job without an id of its own
+	 * is known by the last name of its lock, of which there can be any number.
+	 */
+	private void removeUnknown() {
+		JobOperations jobs = this.jobs.get();
+		Set<String> ids = (jobs != null) ? jobs.ids() : Set.of();
+		this.successes.keySet().stream().filter((id) -> !ids.contains(id)).toList().forEach((id) -> {
+			this.successes.remove(id);
+			for (JobMeterDocumentation meter : JobMeterDocumentation.values()) {
+				this.registry.find(meter.getName())
+					.tag(JobMeterDocumentation.Keys.JOB.asString(), id)
+					.meters()
+					.forEach(this.registry::remove);
+			}
+		});
+	}
+
+	/**
+	 * When a job last succeeded.
+	 */
+	private final class LastSuccess {
+
+		private final String jobId;
+
+		private final AtomicBoolean reading = new AtomicBoolean();
+
+		private @Nullable Instant at;
+
+		private double secondsThen = Double.NaN;
+
+		private long knownNanos;
+
+		private long readNanos = System.nanoTime() - FRESH.toNanos();
+
+		LastSuccess(String jobId) {
+			this.jobId = jobId;
+		}
+
+		/**
+		 * Learn of a success.
+		 * @param success when it ended
+		 * @param now the present time of the same clock
+		 */
+		synchronized void learn(Instant success, Instant now) {
+			if (this.at == null || !success.isBefore(this.at)) {
+				this.at = success;
+				this.secondsThen = Duration.between(success, now).toNanos() / 1e9;
+				this.knownNanos = System.nanoTime();
+			}
+		}
+
+		double seconds() {
+			if (isDue() && this.reading.compareAndSet(false, true)) {
+				JobMeters.this.background.execute(this::read);
+			}
+			synchronized (this) {
+				return this.secondsThen + (System.nanoTime() - this.knownNanos) / 1e9;
+			}
+		}
+
+		private synchronized boolean isDue() {
+			return System.nanoTime() - this.readNanos >= FRESH.toNanos();
+		}
+
+		private void read() {
+			try {
+				JobOperations jobs = JobMeters.this.jobs.get();
+				JobInfo job = (jobs != null) ? jobs.find(this.jobId).orElse(null) : null;
+				if (job != null && !job.runs().isEmpty()) {
+					learn(lastSuccess(job.runs()), job.at());
+				}
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The run record of the job '{}' could not be read", this.jobId, ex);
+			}
+			finally {
+				synchronized (this) {
+					this.readNanos = System.nanoTime();
+				}
+				this.reading.set(false);
+			}
+		}
+
+		/**
+		 * The last success; if none of the runs succeeded, it was before the earliest.
+		 */
+		private static Instant lastSuccess(List<JobRun> runs) {
+			for (JobRun run : runs) {
+				if (run.outcome() == RunOutcome.SUCCEEDED && run.endedAt() != null) {
+					return run.endedAt();
+				}
+			}
+			return runs.get(runs.size() - 1).startedAt();
+		}
+
+	}
+
+}

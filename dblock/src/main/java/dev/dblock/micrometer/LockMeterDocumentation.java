@@ -1,0 +1,97 @@
+package dev.dblock.micrometer;
+
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.docs.MeterDocumentation;
+
+/**
+ * The meters of locks, beside the timers of {@link LockObservationDocumentation}.
+ */
+public enum LockMeterDocumentation implements MeterDocumentation {
+
+	/**
+	 * How many locks this process holds.
+	 */
+	HELD("dblock.locks.held", Meter.Type.GAUGE),
+
+	/**
+	 * How many threads of this process wait for a lock.
+	 */
+	WAITING("dblock.locks.waiting", Meter.Type.GAUGE),
+
+	/**
+	 * How often a waiting thread tried to get its lock.
+	 */
+	ATTEMPTS("dblock.wait.attempts", Meter.Type.COUNTER, Keys.CAUSE),
+
+	/**
+	 * Leases that were lost while their owners counted on them.
+	 */
+	LOST("dblock.leases.lost", Meter.Type.COUNTER, Keys.REASON),
+
+	/**
+	 * Leases that were renewed with less than a third of them left.
+	 */
+	RENEWED_LATE("dblock.renewals.late", Meter.Type.COUNTER),
+
+	/**
+	 * Leases that a failed request was to renew; each is tried again.
+	 */
+	NOT_RENEWED("dblock.renewals.failed", Meter.Type.COUNTER);
+
+	private final String name;
+
+	private final Meter.Type type;
+
+	private final KeyName[] keys;
+
+	LockMeterDocumentation(String name, Meter.Type type, KeyName... keys) {
+		this.name = name;
+		this.type = type;
+		this.keys = keys;
+	}
+
+	@Override
+	public String getName() {
+		return this.name;
+	}
+
+	@Override
+	public Meter.Type getType() {
+		return this.type;
+	}
+
+	@Override
+	public KeyName[] getKeyNames() {
+		return this.keys.clone();
+	}
+
+	/**
+	 * Tags.
+	 */
+	public enum Keys implements KeyName {
+
+		/**
+		 * What made the thread try.
+		 */
+		CAUSE("cause"),
+
+		/**
+		 * Why the lease was lost.
+		 */
+		REASON("reason");
+
+		private final String key;
+
+		Keys(String key) {
+			this.key = key;
+		}
+
+		@Override
+		public String asString() {
+			return this.key;
+		}
+
+	}
+
+}

@@ -1,0 +1,94 @@
+package dev.dblock.micrometer;
+
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
+
+import dev.dblock.LossReason;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.EngineState;
+import dev.dblock.core.WaitCause;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Binds what the engine counts by itself. It is read when a registry asks, so that no
+ * registry is ever called while a lock is acquired or a lease renewed.
+ */
+public final class LockMeters implements MeterBinder {
+
+	private final Supplier<@Nullable DefaultLockEngine> engine;
+
+	private final Supplier<? extends Collection<DefaultLockEngine>> others;
+
+	/**
+	 * Meters of an engine.
+	 * @param engine the engine, or {@code null} while there is none
+	 */
+	public LockMeters(Supplier<@Nullable DefaultLockEngine> engine) {
+		this(engine, List::of);
+	}
+
+	/**
+	 * Meters of all engines of an application together.
+	 * @param engine the usual engine, or {@code null} while there is none
+	 * @param others those that there are beside it
+	 */
+	public LockMeters(Supplier<@Nullable DefaultLockEngine> engine,
+			Supplier<? extends Collection<DefaultLockEngine>> others) {
+		this.engine = engine;
+		this.others = others;
+	}
+
+	@Override
+	public void bindTo(MeterRegistry registry) {
+		gauge(registry, LockMeterDocumentation.HELD, "Locks that this process holds", EngineState::held);
+		gauge(registry, LockMeterDocumentation.WAITING, "Threads that wait for a lock", EngineState::waiting);
+		for (WaitCause cause : WaitCause.values()) {
+			counter(LockMeterDocumentation.ATTEMPTS, "Attempts of waiting threads to get their lock",
+					(state) -> state.attempts(cause))
+				.tag(LockMeterDocumentation.Keys.CAUSE.asString(), cause.name().toLowerCase(Locale.ROOT))
+				.register(registry);
+		}
+		for (LossReason reason : EnumSet.complementOf(EnumSet.of(LossReason.RELEASED))) {
+			counter(LockMeterDocumentation.LOST, "Leases lost while their owners counted on them",
+					(state) -> state.lost(reason))
+				.tag(LockMeterDocumentation.Keys.REASON.asString(), reason.name().toLowerCase(Locale.ROOT))
+				.register(registry);
+		}
+		counter(LockMeterDocumentation.RENEWED_LATE, "Leases renewed with less than a third of them left",
+				EngineState::renewedLate)
+			.register(registry);
+		counter(LockMeterDocumentation.NOT_RENEWED, "Leases that a failed request was to renew",
+				EngineState::notRenewed)
+			.register(registry);
+	}
+
+	private void gauge(MeterRegistry registry, LockMeterDocumentation meter, String description,
+			ToLongFunction<EngineState> value) {
+		Gauge.builder(meter.getName(), this, (meters) -> meters.read(value))
+			.description(description)
+			.register(registry);
+	}
+
+	private FunctionCounter.Builder<LockMeters> counter(LockMeterDocumentation meter, String description,
+			ToLongFunction<EngineState> value) {
+		return FunctionCounter.builder(meter.getName(), this, (meters) -> meters.read(value)).description(description);
+	}
+
+	private double read(ToLongFunction<EngineState> value) {
+		DefaultLockEngine engine = this.engine.get();
+		long sum = (engine != null) ? value.applyAsLong(engine.state()) : 0;
+		for (DefaultLockEngine other : this.others.get()) {
+			sum += value.applyAsLong(other.state());
+		}
+		return sum;
+	}
+
+}

@@ -1,0 +1,17 @@
+package dev.dblock.micrometer;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationConvention;
+
+/**
+ * How observations of locks are named and tagged. A bean of this type replaces the
+ * {@linkplain DefaultLockObservationConvention default}, which it can extend.
+ */
+public interface LockObservationConvention extends ObservationConvention<LockObservationContext> {
+
+	@Override
+	default boolean supportsContext(Observation.Context context) {
+		return context instanceof LockObservationContext;
+	}
+
+}

@@ -1,0 +1,148 @@
+package dev.dblock.micrometer;
+
+import java.util.Locale;
+
+import dev.dblock.observation.LockActivity;
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationConvention;
+import io.micrometer.observation.docs.ObservationDocumentation;
+
+/**
+ * The observations of locks, each of which gives a timer and a span.
+ */
+public enum LockObservationDocumentation implements ObservationDocumentation {
+
+	/**
+	 * A thread asks for a lock, waiting included.
+	 */
+	ACQUIRE(LockActivity.ACQUIRE, new KeyName[] { LowCardinality.LOCK, LowCardinality.OUTCOME },
+			new KeyName[] { HighCardinality.NAME, HighCardinality.TOKEN }),
+
+	/**
+	 * A thread waits for a lock that somebody else has.
+	 */
+	WAIT(LockActivity.WAIT, new KeyName[] { LowCardinality.LOCK, LowCardinality.OUTCOME },
+			new KeyName[] { HighCardinality.NAME, HighCardinality.TOKEN }),
+
+	/**
+	 * A lock is held, from its grant to its release or loss.
+	 */
+	HOLD(LockActivity.HOLD, new KeyName[] { LowCardinality.LOCK, LowCardinality.OUTCOME },
+			new KeyName[] { HighCardinality.NAME, HighCardinality.TOKEN }),
+
+	/**
+	 * The leases of several locks are renewed by one request.
+	 */
+	RENEW(LockActivity.RENEW, new KeyName[] { LowCardinality.OUTCOME }, new KeyName[] { HighCardinality.LOCKS }),
+
+	/**
+	 * A lock is given back by one request.
+	 */
+	RELEASE(LockActivity.RELEASE, new KeyName[] { LowCardinality.OUTCOME }, new KeyName[] { HighCardinality.NAME });
+
+	private final LockActivity activity;
+
+	private final KeyName[] lowCardinality;
+
+	private final KeyName[] highCardinality;
+
+	LockObservationDocumentation(LockActivity activity, KeyName[] lowCardinality, KeyName[] highCardinality) {
+		this.activity = activity;
+		this.lowCardinality = lowCardinality;
+		this.highCardinality = highCardinality;
+	}
+
+	static LockObservationDocumentation of(LockActivity activity) {
+		return switch (activity) {
+			case ACQUIRE -> ACQUIRE;
+			case WAIT -> WAIT;
+			case HOLD -> HOLD;
+			case RENEW -> RENEW;
+			case RELEASE -> RELEASE;
+		};
+	}
+
+	@Override
+	public String getName() {
+		return "dblock." + this.activity.name().toLowerCase(Locale.ROOT);
+	}
+
+	@Override
+	public Class<? extends ObservationConvention<? extends Observation.Context>> getDefaultConvention() {
+		return DefaultLockObservationConvention.class;
+	}
+
+	@Override
+	public KeyName[] getLowCardinalityKeyNames() {
+		return this.lowCardinality.clone();
+	}
+
+	@Override
+	public KeyName[] getHighCardinalityKeyNames() {
+		return this.highCardinality.clone();
+	}
+
+	/**
+	 * Tags of timers and of spans.
+	 */
+	public enum LowCardinality implements KeyName {
+
+		/**
+		 * What the lock is called in metrics: for an annotated method the name as it is
+		 * declared, by hand the label of its options, or "none".
+		 */
+		LOCK("lock"),
+
+		/**
+		 * How it has ended; "none" while it goes on.
+		 */
+		OUTCOME("outcome");
+
+		private final String key;
+
+		LowCardinality(String key) {
+			this.key = key;
+		}
+
+		@Override
+		public String asString() {
+			return this.key;
+		}
+
+	}
+
+	/**
+	 * Tags of spans only.
+	 */
+	public enum HighCardinality implements KeyName {
+
+		/**
+		 * The full name of the lock.
+		 */
+		NAME("dblock.name"),
+
+		/**
+		 * The fencing token of the grant.
+		 */
+		TOKEN("dblock.token"),
+
+		/**
+		 * How many locks it is about.
+		 */
+		LOCKS("dblock.locks");
+
+		private final String key;
+
+		HighCardinality(String key) {
+			this.key = key;
+		}
+
+		@Override
+		public String asString() {
+			return this.key;
+		}
+
+	}
+
+}

@@ -1,0 +1,63 @@
+package dev.dblock.micrometer;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+import dev.dblock.observation.LockActivity;
+import dev.dblock.observation.LockObserver;
+import dev.dblock.observation.LockSubject;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes an observation of each activity of the engine. What a thread asks the server for
+ * is observed inside of it; the time that a lock is held is not bound to a thread.
+ */
+public final class MicrometerLockObserver implements LockObserver {
+
+	private final ObservationRegistry registry;
+
+	private final List<NamedConvention> conventions;
+
+	/**
+	 * An observer.
+	 * @param registry who is told of the observations
+	 * @param convention how they are tagged, in the place of the default
+	 */
+	public MicrometerLockObserver(ObservationRegistry registry, @Nullable LockObservationConvention convention) {
+		this.registry = registry;
+		LockObservationConvention one = (convention != null) ? convention : new DefaultLockObservationConvention();
+		this.conventions = Stream.of(LockActivity.values())
+			.map((activity) -> new NamedConvention(LockObservationDocumentation.of(activity).getName(), one))
+			.toList();
+	}
+
+	@Override
+	public @Nullable Observed begin(LockActivity activity, LockSubject subject) {
+		LockObservationContext context = new LockObservationContext(activity, subject);
+		Observation observation = Observation.createNotStarted(this.conventions.get(activity.ordinal()), () -> context,
+				this.registry);
+		if (observation.isNoop()) {
+			return null;
+		}
+		observation.start();
+		Observation.Scope scope = isRequest(activity) ? observation.openScope() : Observation.Scope.NOOP;
+		return (outcome, now, error) -> {
+			context.end(outcome, now);
+			try (scope) {
+				if (error != null) {
+					observation.error(error);
+				}
+			}
+			finally {
+				observation.stop();
+			}
+		};
+	}
+
+	private static boolean isRequest(LockActivity activity) {
+		return activity != LockActivity.WAIT && activity != LockActivity.HOLD;
+	}
+
+}

@@ -1,0 +1,63 @@
+package dev.dblock.mongodb;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+import dev.dblock.mongodb.client.DedicatedDatabaseFactory;
+import dev.dblock.mongodb.fence.Fences;
+
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.util.Assert;
+
+/**
+ * The names of the collections that locks need: that of the locks, and that of their
+ * fences beside it. MongoDB allows only so many bytes for a name together with that of
+ * the database.
+ */
+final class CollectionNames {
+
+	private static final int LONGEST = 255;
+
+	/** With the longest name that a database may have, and a dot between them. */
+	private static final int LONGEST_IN_EVERY_DATABASE = LONGEST - 1 - 63;
+
+	private CollectionNames() {
+	}
+
+	static List<String> of(MongoLockSettings settings) {
+		String locks = settings.collection();
+		return settings.fenceTransactions() ? List.of(locks, Fences.collectionBeside(locks)) : List.of(locks);
+	}
+
+	/**
+	 * Refuse a name that leaves no room in a database. One that every database has room
+	 * for is no reason to ask a factory which one it leads to.
+	 * @throws IllegalArgumentException when one of the names is too long
+	 */
+	static void check(MongoLockSettings settings, MongoDatabaseFactory factory) {
+		for (String name : of(settings)) {
+			if (bytes(name) > LONGEST_IN_EVERY_DATABASE) {
+				check(settings.collection(), name, databaseOf(factory));
+			}
+		}
+	}
+
+	private static void check(String locks, String name, String database) {
+		int most = LONGEST - 1 - bytes(database);
+		Assert.isTrue(bytes(name) <= most,
+				() -> ("The name '%s' is too long for the collection of the locks in the database '%s': the collections of "
+						+ "that may have names of %d bytes in UTF-8, and '%s' has %d")
+					.formatted(locks, database, most, name, bytes(name)));
+	}
+
+	// A client of its own is not made for this
+	private static String databaseOf(MongoDatabaseFactory factory) {
+		return (factory instanceof DedicatedDatabaseFactory dedicated) ? dedicated.databaseName()
+				: factory.getMongoDatabase().getName();
+	}
+
+	private static int bytes(String name) {
+		return name.getBytes(StandardCharsets.UTF_8).length;
+	}
+
+}

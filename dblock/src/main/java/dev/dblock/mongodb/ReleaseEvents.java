@@ -1,0 +1,73 @@
+package dev.dblock.mongodb;
+
+import java.util.List;
+import java.util.Set;
+
+import com.mongodb.client.model.changestream.ChangeStreamDocument;
+import dev.dblock.mongodb.request.LockDocument;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+import static dev.dblock.mongodb.request.BsonParts.doc;
+
+/**
+ * Which changes of the lock collection can make a name free. Chosen on the server, so
+ * that grants and renewals cost the waiters nothing.
+ */
+final class ReleaseEvents {
+
+	private static final String OPERATION = "operationType";
+
+	private static final BsonDocument EXISTS = doc("$exists", BsonBoolean.TRUE);
+
+	private static final Set<String> OF_THE_COLLECTION = Set.of("drop", "rename", "dropDatabase", "invalidate");
+
+	private static final String ONE_DOCUMENT_REMOVED = "delete";
+
+	/**
+	 * A release is an update that sets {@code releasedAt}; of a small document it may
+	 * arrive as a replacement by one that has it.
+	 */
+	static final List<BsonDocument> PIPELINE = List.of(
+			doc("$match", doc("$or",
+					new BsonArray(List.of(
+							doc(OPERATION, new BsonString("update"))
+								.append("updateDescription.updatedFields." + LockDocument.RELEASED_AT, EXISTS),
+							doc(OPERATION, new BsonString("replace")).append("fullDocument." + LockDocument.RELEASED_AT,
+									EXISTS),
+							doc(OPERATION, doc("$in", removals())))))),
+			doc("$project", doc(OPERATION, new BsonInt32(1)).append("documentKey", new BsonInt32(1))));
+
+	private ReleaseEvents() {
+	}
+
+	private static BsonArray removals() {
+		BsonArray removals = new BsonArray();
+		removals.add(new BsonString(ONE_DOCUMENT_REMOVED));
+		OF_THE_COLLECTION.forEach((type) -> removals.add(new BsonString(type)));
+		return removals;
+	}
+
+	/**
+	 * Whether a change concerns all names at once.
+	 */
+	static boolean isOfTheCollection(ChangeStreamDocument<BsonDocument> event) {
+		return OF_THE_COLLECTION.contains(event.getOperationTypeString());
+	}
+
+	/**
+	 * The name that a change may have freed.
+	 * @return the name, or {@code null} when the document was none of ours
+	 */
+	static @Nullable String name(ChangeStreamDocument<BsonDocument> event) {
+		BsonDocument key = event.getDocumentKey();
+		BsonValue id = (key != null) ? key.get(LockDocument.ID) : null;
+		return (id instanceof BsonString text) ? text.getValue() : null;
+	}
+
+}

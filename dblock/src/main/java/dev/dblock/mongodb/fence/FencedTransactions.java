@@ -1,0 +1,186 @@
+package dev.dblock.mongodb.fence;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+
+import com.mongodb.MongoException;
+import com.mongodb.TransactionOptions;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.ClientSession;
+import dev.dblock.mongodb.request.FailureTranslation;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.TransactionFence.Outcome;
+import dev.dblock.store.TransactionFence.Written;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+
+/**
+ * What all fenced transactions of one repository have in common.
+ */
+public final class FencedTransactions {
+
+	private static final Logger logger = LoggerFactory.getLogger(FencedTransactions.class);
+
+	/**
+	 * DuplicateKey, WriteConflict, TransactionTooOld, SnapshotUnavailable,
+	 * NoSuchTransaction: by these the server itself says that the transaction is over.
+	 */
+	private static final Set<Integer> ENDED = Set.of(11000, 112, 225, 246, 251);
+
+	/**
+	 * DuplicateKey, WriteConflict, SnapshotUnavailable: somebody else has written the
+	 * fence, the last time perhaps the first one of all.
+	 */
+	private static final Set<Integer> CONFLICT = Set.of(11000, 112, 246);
+
+	private static final long PAUSE_AFTER_FAILURE = Duration.ofMinutes(1).toNanos();
+
+	private final Fences fences;
+
+	private final MongoDatabaseFactory locks;
+
+	private final FenceStore store;
+
+	private final LongSupplier nanoTime;
+
+	private final AtomicBoolean warned = new AtomicBoolean();
+
+	/** Not a monitor, which would pin virtual threads while the store is asked. */
+	private final Lock preparation = new ReentrantLock();
+
+	private volatile boolean prepared;
+
+	private volatile long nextPreparation;
+
+	public FencedTransactions(Fences fences, MongoDatabaseFactory locks, FenceStore store, LongSupplier nanoTime) {
+		this.fences = fences;
+		this.locks = locks;
+		this.store = store;
+		this.nanoTime = nanoTime;
+		this.nextPreparation = nanoTime.getAsLong();
+	}
+
+	/**
+	 * See to it that the collection of the fences is there, since a transaction cannot
+	 * write to one that is younger than itself, and that old ones are removed from it.
+	 */
+	public void prepare() {
+		if (!isPrepared() && !OpenSession.isOpenHere()) {
+			prepareNow();
+		}
+	}
+
+	/**
+	 * Whoever comes before it was there waits, since its transaction would be too old as
+	 * well.
+	 */
+	private void prepareNow() {
+		this.preparation.lock();
+		try {
+			if (!isPrepared()) {
+				this.store.create();
+				this.prepared = true;
+			}
+		}
+		catch (RuntimeException ex) {
+			this.fences.indexes().failed();
+			this.nextPreparation = this.nanoTime.getAsLong() + PAUSE_AFTER_FAILURE;
+			logger.debug("The collection of the fences could not be created; the next fence may do it by the way", ex);
+		}
+		finally {
+			this.preparation.unlock();
+		}
+	}
+
+	/**
+	 * Whether there is nothing to be done at present: not before a pause where it has
+	 * failed.
+	 */
+	boolean isPrepared() {
+		return this.prepared ? !this.fences.indexes().isDue() : this.nanoTime.getAsLong() - this.nextPreparation < 0;
+	}
+
+	public Written write(MongoDatabaseFactory factory, ClientSession session, LeaseKey lease, long token, int slot) {
+		return write(session.getTransactionOptions(), lease,
+				() -> this.fences.write(factory.getMongoDatabase(database()), session, lease.name(), slot, token));
+	}
+
+	/**
+	 * The database of the locks and their fences.
+	 */
+	String database() {
+		return this.locks.getMongoDatabase().getName();
+	}
+
+	public Fences fences() {
+		return this.fences;
+	}
+
+	/**
+	 * Write the fence as a part of a transaction.
+	 * @param options those of the transaction
+	 * @param lease the acquisition
+	 * @param request writes it, and says whether no higher token is there
+	 * @return what came of it
+	 */
+	Written write(TransactionOptions options, LeaseKey lease, BooleanSupplier request) {
+		warnOfWeakness(options);
+		try {
+			return request.getAsBoolean() ? Written.DONE : new Written(Outcome.OVERTAKEN, null);
+		}
+		catch (MongoException ex) {
+			if (CONFLICT.contains(ex.getCode()) && !isHeld(lease)) {
+				return new Written(Outcome.OVERTAKEN, ex);
+			}
+			return new Written(ENDED.contains(ex.getCode()) ? Outcome.ENDED : Outcome.UNKNOWN, ex);
+		}
+	}
+
+	void settle(LeaseKey lease, long token, List<Integer> slots) {
+		this.store.settle(lease, token, slots);
+	}
+
+	/**
+	 * Whether the lock is still the caller's, by a read outside of the transaction.
+	 */
+	private boolean isHeld(LeaseKey lease) {
+		try {
+			return this.store.isHeld(lease);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Nobody says who holds the lock '{}' after a conflict", lease.name(), ex);
+			return true;
+		}
+	}
+
+	private void warnOfWeakness(TransactionOptions options) {
+		WriteConcern concern = options.getWriteConcern();
+		if (concern != null && isWeak(concern) && this.warned.compareAndSet(false, true)) {
+			logger
+				.warn("A transaction under a lock is committed with the write concern {}: an election can undo it, and what "
+						+ "another holder has read of it, after the lock has passed on. Use \"majority\" in transactions under locks",
+						concern);
+		}
+	}
+
+	// What the server takes for itself when nothing is said is the majority, unless an
+	// operator or an arbiter says otherwise.
+	private static boolean isWeak(WriteConcern concern) {
+		Object w = concern.getWObject();
+		return w != null && !"majority".equals(w);
+	}
+
+	static boolean isEndedBy(Throwable failure) {
+		MongoException cause = FailureTranslation.mongoCause(failure);
+		return cause != null && cause.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
+	}
+
+}

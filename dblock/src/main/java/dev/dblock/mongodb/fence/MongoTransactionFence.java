@@ -1,0 +1,30 @@
+package dev.dblock.mongodb.fence;
+
+import com.mongodb.client.ClientSession;
+import dev.dblock.store.LeaseKey;
+
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+
+/**
+ * Fences the transactions that Spring begins on one database factory.
+ */
+public final class MongoTransactionFence extends MongoFence {
+
+	private final MongoDatabaseFactory factory;
+
+	public MongoTransactionFence(FencedTransactions fenced, MongoDatabaseFactory factory) {
+		super(fenced);
+		this.factory = factory;
+	}
+
+	@Override
+	public Written write(LeaseKey lease, long token, int slot) {
+		ClientSession session = TransactionSession.of(this.factory);
+		if (session == null || !session.hasActiveTransaction()) {
+			return Written.DONE;
+		}
+		return translated(fenced().write(this.factory, session, lease, token, slot),
+				this.factory.getExceptionTranslator());
+	}
+
+}

@@ -1,0 +1,36 @@
+package dev.dblock.mongodb.fence;
+
+import java.lang.ref.WeakReference;
+
+import com.mongodb.client.ClientSession;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The session of the last fence that a thread has written into a transaction of the
+ * application's own.
+ */
+public final class OpenSession {
+
+	private static final ThreadLocal<@Nullable WeakReference<ClientSession>> LAST = new ThreadLocal<>();
+
+	private OpenSession() {
+	}
+
+	/**
+	 * Note that the calling thread has written a fence into the transaction of a session.
+	 */
+	public static void fenced(ClientSession session) {
+		LAST.set(new WeakReference<>(session));
+	}
+
+	/**
+	 * Whether a transaction of the calling thread has written a fence and is still open.
+	 * A request that waits for it must not be made in this thread.
+	 */
+	static boolean isOpenHere() {
+		WeakReference<ClientSession> last = LAST.get();
+		ClientSession session = (last != null) ? last.get() : null;
+		return session != null && session.hasActiveTransaction();
+	}
+
+}

@@ -1,0 +1,94 @@
+package dev.dblock.mongodb.fence;
+
+import com.mongodb.WriteConcern;
+import com.mongodb.reactivestreams.client.ClientSession;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.dblock.mongodb.client.SameServers;
+import dev.dblock.mongodb.request.LockCollection;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.TransactionFence;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.ReactiveMongoDatabaseFactory;
+import org.springframework.transaction.reactive.TransactionContext;
+
+/**
+ * Fences one reactive transaction that Spring has begun. Loaded only where the reactive
+ * driver is.
+ */
+public final class ReactiveTransactionFence extends MongoFence {
+
+	private final ReactiveMongoDatabaseFactory factory;
+
+	private final ClientSession session;
+
+	private ReactiveTransactionFence(FencedTransactions fenced, ReactiveMongoDatabaseFactory factory,
+			ClientSession session) {
+		super(fenced);
+		this.factory = factory;
+		this.session = session;
+	}
+
+	/**
+	 * The fence of a transaction, if it is one on the servers that have the locks.
+	 */
+	public static @Nullable ReactiveTransactionFence of(FencedTransactions fenced, TransactionContext transaction,
+			MongoDatabaseFactory locks) {
+		ReactiveMongoDatabaseFactory factory = lastBound(transaction);
+		ClientSession session = (factory != null) ? ReactiveTransactionSession.of(factory, transaction) : null;
+		return (factory != null && session != null && session.hasActiveTransaction()
+				&& session.getOriginator() instanceof MongoClient client
+				&& SameServers.areOf(client.getClusterDescription(), locks))
+						? new ReactiveTransactionFence(fenced, factory, session) : null;
+	}
+
+	/**
+	 * Where transactions on two databases are inside one another, the inner one was bound
+	 * last.
+	 */
+	private static @Nullable ReactiveMongoDatabaseFactory lastBound(TransactionContext transaction) {
+		ReactiveMongoDatabaseFactory last = null;
+		for (Object resource : transaction.getResources().keySet()) {
+			if (resource instanceof ReactiveMongoDatabaseFactory factory) {
+				last = factory;
+			}
+		}
+		return last;
+	}
+
+	@Override
+	public boolean isOfSameTransactionAs(TransactionFence other) {
+		return other instanceof ReactiveTransactionFence fence && fence.session == this.session;
+	}
+
+	/**
+	 * To be called by a thread that may wait for the answer.
+	 */
+	@Override
+	public Written write(LeaseKey lease, long token, int slot) {
+		if (!this.session.hasActiveTransaction()) {
+			return Written.DONE;
+		}
+		Written written = fenced().write(this.session.getTransactionOptions(), lease,
+				() -> fenced().fences()
+					.isWritten(token,
+							this.factory.getMongoDatabase(fenced().database())
+								.flatMap((database) -> write(database, lease.name(), slot, token))
+								.block()));
+		return translated(written, this.factory.getExceptionTranslator());
+	}
+
+	private Mono<BsonDocument> write(MongoDatabase database, String name, int slot, long token) {
+		MongoCollection<BsonDocument> fences = database.getCollection(fenced().fences().name(), BsonDocument.class)
+			.withCodecRegistry(LockCollection.CODECS)
+			.withWriteConcern(WriteConcern.ACKNOWLEDGED);
+		return Mono
+			.from(fences.findOneAndUpdate(this.session, Fences.slot(name, slot), Fences.atLeast(token), Fences.WRITE));
+	}
+
+}

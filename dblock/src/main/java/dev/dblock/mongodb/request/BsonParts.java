@@ -1,0 +1,104 @@
+package dev.dblock.mongodb.request;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import org.bson.BsonArray;
+import org.bson.BsonDateTime;
+import org.bson.BsonDocument;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+
+/**
+ * The words of which statements are put together.
+ */
+public final class BsonParts {
+
+	private BsonParts() {
+	}
+
+	/**
+	 * A document with one field, such as an operator and its operand.
+	 * @param field the name of the field
+	 * @param value its value
+	 * @return the document
+	 */
+	public static BsonDocument doc(String field, BsonValue value) {
+		return new BsonDocument(field, value);
+	}
+
+	/**
+	 * A document with one field that holds an array, such as an operator and its
+	 * operands.
+	 * @param field the name of the field
+	 * @param values the elements of the array
+	 * @return the document
+	 */
+	public static BsonDocument doc(String field, BsonValue... values) {
+		return new BsonDocument(field, new BsonArray(Arrays.asList(values)));
+	}
+
+	/**
+	 * A part that is the same in each request, encoded once.
+	 * @param part the part, which cannot be changed any more
+	 * @return the part
+	 */
+	static BsonDocument encoded(BsonDocument part) {
+		return new RawBsonDocument(part, new BsonDocumentCodec());
+	}
+
+	/**
+	 * A text that is read as an expression: a field path or a variable. Never for what
+	 * comes from a caller.
+	 * @param expression the expression
+	 * @return the expression
+	 */
+	static BsonString ref(String expression) {
+		return new BsonString(expression);
+	}
+
+	/**
+	 * A text inside an expression that stands for itself. Only a dollar at its beginning
+	 * would make it an expression; without one it need not be marked.
+	 * @param text any text
+	 * @return the expression
+	 */
+	static BsonValue literal(String text) {
+		BsonString value = new BsonString(text);
+		return text.startsWith("$") ? new BsonDocument("$literal", value) : value;
+	}
+
+	/**
+	 * An array of texts that stand for themselves. A server reads it as one expression,
+	 * in place of one for each text.
+	 * @param texts the texts
+	 * @return the expression
+	 */
+	static BsonDocument literals(String... texts) {
+		return new BsonDocument("$literal", new BsonArray(Stream.of(texts).map(BsonString::new).toList()));
+	}
+
+	public static BsonString text(String text) {
+		return new BsonString(text);
+	}
+
+	public static BsonInt64 number(long number) {
+		return new BsonInt64(number);
+	}
+
+	static BsonDateTime date(long millis) {
+		return new BsonDateTime(millis);
+	}
+
+	static <T> BsonDocument anyOf(Collection<T> things, Function<T, String> property) {
+		List<BsonString> texts = things.stream().map(property).map(BsonString::new).toList();
+		return new BsonDocument("$in", new BsonArray(texts));
+	}
+
+}

@@ -1,0 +1,373 @@
+package dev.dblock.mongodb.request;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+
+import com.mongodb.MongoInterruptedException;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.ReturnDocument;
+import dev.dblock.LockInfo;
+import dev.dblock.job.JobStatus;
+import dev.dblock.mongodb.request.ServerClock.Reading;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.FenceMark;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.RunEnd;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.QueryTimeoutException;
+
+import static dev.dblock.mongodb.request.BsonParts.anyOf;
+import static dev.dblock.mongodb.request.BsonParts.date;
+import static dev.dblock.mongodb.request.BsonParts.doc;
+import static dev.dblock.mongodb.request.BsonParts.number;
+import static dev.dblock.mongodb.request.BsonParts.text;
+
+/**
+ * Classic update operators, for servers without pipeline updates. What would be decided
+ * by {@code $$NOW} is decided here by the earliest or the latest time that the server's
+ * clock can show, whichever keeps two holders apart; between looking and writing nothing
+ * may have changed, or it is looked at again. Where the clocks of a virtual machine stood
+ * still while it was paused, both times are too early. A take-over then comes later than
+ * it could; the end of a lease is checked after it was written.
+ */
+final class ClassicStatements implements Statements {
+
+	private static final BsonDocument STAMPS = doc(LockDocument.ACQUIRED_AT, BsonBoolean.TRUE)
+		.append(LockDocument.UPDATED_AT, BsonBoolean.TRUE);
+
+	private static final BsonDocument UPDATED = doc(LockDocument.UPDATED_AT, BsonBoolean.TRUE);
+
+	private static final BsonDocument FENCE_IS_RAISED = doc(LockDocument.FENCE_PENDING, BsonBoolean.FALSE);
+
+	private static final BsonDocument RELEASED_AT = doc(LockDocument.RELEASED_AT, new BsonString(""));
+
+	/** Of the wait for the server's clock, in milliseconds. */
+	private static final long LONGEST_PAUSE = 10;
+
+	private static final FindOneAndUpdateOptions TAKE = new FindOneAndUpdateOptions()
+		.returnDocument(ReturnDocument.AFTER);
+
+	private final LeaseTimes times;
+
+	private final ServerClock clock;
+
+	ClassicStatements(LeaseTimes times, ServerClock clock) {
+		this.times = times;
+		this.clock = clock;
+	}
+
+	@Override
+	public Acquired acquire(StoreRequest store, AcquireRequest request) {
+		String name = request.key().name();
+		boolean created = false;
+		while (!store.isOver()) {
+			BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
+			// Two steps: an upsert whose filter names more than the _id is refused by
+			// some servers.
+			if (stored == null && !OperatorStatements.insert(store, name)) {
+				continue;
+			}
+			created |= stored == null;
+			LockDocument found = LockDocument.read(stored, name, store.collectionName()).orElse(null);
+			Reading now = (found != null) ? this.clock.read(store) : this.clock.readAnew(store);
+			if (found != null && found.isTakenAt(now.notBefore())) {
+				return found.isHeldBy(request.key().holder()) ? granted(store, request, found, created)
+						: Acquired.refused(request, found, now.notBefore());
+			}
+			JobGrant job = (request.firing() != null) ? JobGrant.of(request, stored, found, now.notBefore()) : null;
+			if (job != null && !job.isDue()) {
+				return Acquired.refused(request, found, now.notBefore());
+			}
+			LockDocument taken = lasting(store, take(store, request, found, now, job), now);
+			if (taken != null) {
+				return granted(store, request, taken, created);
+			}
+		}
+		throw new QueryTimeoutException(
+				"The lock '" + name + "' changed hands each time it was about to be taken, and is"
+						+ " not held. Ask for it again; where many ask at once, have them wait for it");
+	}
+
+	// The first token of a new document is ahead of the server's clock. Once the clock
+	// has
+	// passed it, it is behind those of the document that comes after this one.
+	private Acquired granted(StoreRequest store, AcquireRequest request, LockDocument document, boolean created) {
+		if (document.isNew()) {
+			awaitClock(store, document.name(), document.token() / LockDocument.TOKENS_PER_MILLI);
+		}
+		return Acquired.granted(document, request, tokens(request, document.isNew()), created);
+	}
+
+	// Nobody waits long for the tokens of a new document, whatever was asked for.
+	private static int tokens(AcquireRequest request, boolean isNew) {
+		return isNew ? Math.min(AcquireRequest.USUAL_TOKENS, request.tokens()) : request.tokens();
+	}
+
+	private void awaitClock(StoreRequest store, String name, long time) {
+		long ahead = time - this.clock.read(store).notBefore();
+		while (ahead > 0) {
+			if (Thread.currentThread().isInterrupted()) {
+				throw new MongoInterruptedException("Interrupted while waiting for the server's clock", null);
+			}
+			if (store.isOver()) {
+				throw new QueryTimeoutException("The lock '" + name + "' was taken, but the server's clock did not pass"
+						+ " its token in time, so it is not given out. Ask for it again; if this goes on, the clock of the"
+						+ " server was set back, or the wait, the lease or dblock.mongodb.timeout is too short");
+			}
+			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(Math.min(ahead, LONGEST_PAUSE)));
+			// Far ahead, the sample is more likely to be late than the clock.
+			Reading now = (ahead > LONGEST_PAUSE) ? this.clock.readAnew(store) : this.clock.read(store);
+			ahead = time - now.notBefore();
+		}
+	}
+
+	private @Nullable LockDocument take(StoreRequest store, AcquireRequest request, @Nullable LockDocument found,
+			Reading now, @Nullable JobGrant job) {
+		BsonDocument grant = grant(request, found, now);
+		BsonDocument filter = asRead(request.key().name(), found);
+		if (job != null) {
+			job.addTo(grant);
+			job.addToFilter(filter);
+		}
+		return update(store, filter, grant);
+	}
+
+	private static @Nullable LockDocument update(StoreRequest store, BsonDocument filter, BsonDocument update) {
+		BsonDocument updated = store.collection().findOneAndUpdate(filter, update, TAKE);
+		return (updated != null) ? LockDocument.readIfOurs(updated).orElse(null) : null;
+	}
+
+	private static BsonDocument asRead(String name, @Nullable LockDocument found) {
+		BsonDocument filter = doc(LockDocument.ID, text(name));
+		String holder = (found != null) ? found.holder() : null;
+		Long expiresAt = (found != null) ? found.expiresAt() : null;
+		filter.append(LockDocument.HOLDER, (holder != null) ? text(holder) : OperatorStatements.IS_ABSENT);
+		filter.append(LockDocument.TOKEN, (found != null) ? number(found.token()) : OperatorStatements.IS_ABSENT);
+		filter.append(LockDocument.EXPIRES_AT, (expiresAt != null) ? date(expiresAt) : OperatorStatements.IS_ABSENT);
+		filter.append(LockDocument.LEASE_MILLIS,
+				(found != null) ? OperatorStatements.IS_LONG : OperatorStatements.IS_ABSENT);
+		filter.append(LockDocument.ACQUIRED_AT,
+				(found != null) ? OperatorStatements.IS_DATE : OperatorStatements.IS_ABSENT);
+		return filter;
+	}
+
+	/**
+	 * Prolong a grant until it lasts as long as it promises. If both clocks here stood
+	 * still after the sample was taken, its end is too early by as much. A date that the
+	 * server wrote beside it shows that it is not; but where the server only was slow, it
+	 * takes another look at its clock.
+	 * @param taken the grant, as it was written
+	 * @param now what it was dated by
+	 * @return the grant, or {@code null} when another has overtaken it meanwhile
+	 */
+	private @Nullable LockDocument lasting(StoreRequest store, @Nullable LockDocument taken, Reading now) {
+		LockDocument grant = taken;
+		Reading datedBy = now;
+		while (grant != null && !isLasting(grant) && !this.clock.confirms(store, datedBy)) {
+			checkTime(store);
+			datedBy = this.clock.read(store);
+			grant = update(store, asRead(grant.name(), grant), renewal(grant, datedBy, false));
+		}
+		return grant;
+	}
+
+	private boolean isLasting(LockDocument grant) {
+		Long expiresAt = grant.expiresAt();
+		Long writtenAt = grant.updatedAt();
+		return expiresAt != null && writtenAt != null
+				&& expiresAt >= writtenAt + this.times.untilFree(grant.leaseMillis());
+	}
+
+	/**
+	 * Make a write that is dated by a sample, and repeat it until the server's clock
+	 * confirms the sample. A repetition changes nothing but a date that was too early.
+	 */
+	private <T> T dated(StoreRequest store, Function<Reading, T> write) {
+		while (true) {
+			Reading now = this.clock.read(store);
+			T result = write.apply(now);
+			if (this.clock.confirms(store, now)) {
+				return result;
+			}
+			checkTime(store);
+		}
+	}
+
+	private static void checkTime(StoreRequest store) {
+		if (store.isOver()) {
+			throw new QueryTimeoutException("The server's clock was later than expected after each write, so it is not"
+					+ " proven that the lease lasts. This machine was paused, or MongoDB is too slow. Try again");
+		}
+	}
+
+	private BsonDocument grant(AcquireRequest request, @Nullable LockDocument found, Reading now) {
+		long lease = LeaseTimes.millis(request.lease());
+		long free = untilFree(lease, now);
+		long lastToken = (found != null) ? found.token() : 0;
+		// Where no last token is known, the latest time: an earlier document's tokens may
+		// come from an instance that knows the clock better.
+		long firstToken = (found != null) ? Math.max(lastToken + 1, now.notBefore() * LockDocument.TOKENS_PER_MILLI)
+				: now.notAfter() * LockDocument.TOKENS_PER_MILLI;
+		BsonDocument set = new BsonDocument(LockDocument.HOLDER, text(request.key().holder()))
+			.append(LockDocument.ACQUIRER, text(request.acquirer()))
+			.append(LockDocument.THREAD, text(request.thread()))
+			.append(LockDocument.WHY, text(request.why()))
+			.append(LockDocument.TOKEN, number(firstToken + tokens(request, found == null) - 1))
+			.append(LockDocument.EXPIRES_AT, date(free))
+			.append(LockDocument.LEASE_MILLIS, number(lease))
+			.append(LockDocument.CLEAN_UP_AT, date(cleanUpAt(found,
+					Math.max(free, lastToken / LockDocument.TOKENS_PER_MILLI) + LeaseTimes.keptFor(request.firing()))));
+		if (found != null) {
+			set.append(LockDocument.FENCE_PENDING,
+					BsonBoolean.valueOf(found.holder() != null || found.isFencePending()));
+		}
+		return doc("$set", set).append("$unset", RELEASED_AT).append("$currentDate", STAMPS);
+	}
+
+	private long cleanUpAt(@Nullable LockDocument found, long unused) {
+		long earliest = unused + this.times.retention();
+		long latest = earliest + this.times.retentionSlack();
+		long sensible = (found != null && found.hasJobs()) ? earliest + this.times.longestRetentionSlack() : latest;
+		Long stored = (found != null) ? found.cleanUpAt() : null;
+		return (stored != null && stored >= earliest && stored <= sensible) ? stored : latest;
+	}
+
+	@Override
+	public Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases,
+			boolean fenceIsRaised) {
+		FoundLocks found = find(store, leases);
+		long renewed = dated(store, (now) -> renew(store, leases, fenceIsRaised, found, now));
+		return (renewed == leases.size()) ? Map.of() : find(store, leases).gone(leases, renewed);
+	}
+
+	private long renew(StoreRequest store, Collection<LeaseKey> leases, boolean fenceIsRaised, FoundLocks found,
+			Reading now) {
+		Map<BsonDocument, List<LeaseKey>> byChange = new LinkedHashMap<>();
+		for (LeaseKey lease : leases) {
+			LockDocument document = found.document(lease.name());
+			if (document != null && document.isHeldBy(lease.holder())) {
+				byChange.computeIfAbsent(renewal(document, now, fenceIsRaised), (change) -> new ArrayList<>())
+					.add(lease);
+			}
+		}
+		long renewed = 0;
+		for (Map.Entry<BsonDocument, List<LeaseKey>> entry : byChange.entrySet()) {
+			BsonDocument filter = notExpired(doc(LockDocument.ID, anyOf(entry.getValue(), LeaseKey::name))
+				.append(LockDocument.HOLDER, anyOf(entry.getValue(), LeaseKey::holder)), now);
+			renewed += store.collection().updateMany(filter, entry.getKey()).getMatchedCount();
+		}
+		return renewed;
+	}
+
+	private FoundLocks find(StoreRequest store, Collection<LeaseKey> leases) {
+		// A batch that is full would have to be followed by another, empty one.
+		List<BsonDocument> stored = store.collection()
+			.find(doc(LockDocument.ID, anyOf(leases, LeaseKey::name)))
+			.batchSize(leases.size() + 1)
+			.into(new ArrayList<>());
+		long now = this.clock.read(store).notAfter();
+		FoundLocks found = new FoundLocks();
+		stored.forEach((document) -> found.add(document, now));
+		return found;
+	}
+
+	@Override
+	public boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis) {
+		return dated(store,
+				(now) -> store.collection()
+					.updateOne(notExpired(OperatorStatements.heldBy(lease), now),
+							prolong(untilFree(atLeastMillis, now), 0))
+					.getMatchedCount() > 0);
+	}
+
+	// Surely not expired: the latest time that it can be.
+	private static BsonDocument notExpired(BsonDocument filter, Reading now) {
+		return filter.append(LockDocument.EXPIRES_AT, doc("$gt", date(now.notAfter())));
+	}
+
+	private BsonDocument renewal(LockDocument document, Reading now, boolean fenceIsRaised) {
+		long free = untilFree(document.leaseMillis(), now);
+		Long stored = document.cleanUpAt();
+		boolean isLateEnough = stored != null && stored >= free + this.times.retention();
+		BsonDocument update = prolong(free, isLateEnough ? 0 : this.times.retentionSlack());
+		return fenceIsRaised ? update.append("$set", FENCE_IS_RAISED) : update;
+	}
+
+	// The tolerance makes up for a sample that is confirmed although it is wrong by as
+	// much.
+	private long untilFree(long promised, Reading now) {
+		return now.notAfter() + ClockSample.TOLERANCE + this.times.untilFree(promised);
+	}
+
+	// Never shortens: requests can be applied in another order than they were sent. The
+	// slack keeps the renewals to come from changing the index.
+	private BsonDocument prolong(long free, long slack) {
+		return doc("$max", doc(LockDocument.EXPIRES_AT, (BsonValue) date(free)).append(LockDocument.CLEAN_UP_AT,
+				date(free + this.times.retention() + slack)))
+			.append("$currentDate", UPDATED);
+	}
+
+	@Override
+	public boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark,
+			@Nullable RunEnd end) {
+		if (minHoldMillis == 0) {
+			return OperatorStatements.release(store, lease, mark, end);
+		}
+		// A new sample cannot be too early: what is left of the hold was counted before
+		// it.
+		return OperatorStatements.releaseAt(store, lease, this.clock.readAnew(store).notAfter() + minHoldMillis, mark,
+				end);
+	}
+
+	@Override
+	public void pauseJob(StoreRequest store, String name, JobFields job, String by) {
+		OperatorStatements.pauseJob(store, name, job, by,
+				this.clock.readAnew(store).notAfter() * LockDocument.TOKENS_PER_MILLI);
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(StoreRequest store, String name, String jobId) {
+		BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
+		return LockDocument.read(stored, name, store.collectionName())
+			.map((found) -> found.job(new JobFields(jobId)).toStatus(jobId, found, this.clock.read(store).notBefore()));
+	}
+
+	@Override
+	public Optional<LockInfo> find(StoreRequest store, String name) {
+		BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
+		return LockDocument.read(stored, name, store.collectionName())
+			.map((found) -> found.toInfo(this.clock.read(store).notBefore()));
+	}
+
+	@Override
+	public List<LockInfo> findAll(StoreRequest store, String prefix) {
+		FoundLocks found = new FoundLocks();
+		found.addWhileStartingWith(prefix, store.collection().find(FoundLocks.from(prefix)).sort(FoundLocks.BY_NAME),
+				(stored) -> this.clock.read(store).notBefore());
+		return found.infos();
+	}
+
+	@Override
+	public boolean forceRelease(StoreRequest store, String name) {
+		return OperatorStatements.forceRelease(store, name);
+	}
+
+	@Override
+	public boolean forceReleaseNow(StoreRequest store, String name) {
+		return OperatorStatements.forceReleaseNow(store, name,
+				() -> doc(LockDocument.EXPIRES_AT, doc("$gt", date(this.clock.read(store).notBefore()))));
+	}
+
+}

@@ -1,0 +1,114 @@
+package dev.dblock.mongodb.request;
+
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+
+import com.mongodb.MongoCommandException;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds out at first use in which dialect the server is to be spoken to.
+ */
+final class DialectDetection {
+
+	private static final Logger logger = LoggerFactory.getLogger(DialectDetection.class);
+
+	/** MongoDB 4.4: before it, a projection cannot bring the server's time. */
+	private static final int WIRE_VERSION_4_4 = 9;
+
+	/**
+	 * FailedToParse, TypeMismatch, CommandNotFound, CommandNotSupported,
+	 * InvalidPipelineOperator, NotImplemented, an unknown variable, an unknown expression
+	 * in a projection, an unknown stage.
+	 */
+	private static final Set<Integer> NOT_UNDERSTOOD = Set.of(9, 14, 59, 115, 168, 238, 17276, 31325, 40324);
+
+	/** These mean so on Amazon DocumentDB, and something else on MongoDB. */
+	private static final Set<Integer> NOT_SUPPORTED = Set.of(303, 304, 305);
+
+	private final Statements pipeline;
+
+	private final Statements classic;
+
+	private final Function<StoreRequest, BsonDocument> hello;
+
+	private final AtomicBoolean routersAreKnown = new AtomicBoolean();
+
+	private final StatementDialect setting;
+
+	private volatile @Nullable Statements chosen;
+
+	DialectDetection(StatementDialect setting, Statements pipeline, Statements classic,
+			Function<StoreRequest, BsonDocument> hello) {
+		this.hello = hello;
+		this.pipeline = pipeline;
+		this.classic = classic;
+		this.setting = setting;
+	}
+
+	/**
+	 * The statements that the server understands.
+	 * @param store the store
+	 * @return the statements
+	 */
+	Statements statements(StoreRequest store) {
+		Statements chosen = this.chosen;
+		if (chosen == null) {
+			chosen = switch (this.setting) {
+				case AUTO -> understandsPipeline(store) ? this.pipeline : this.classic;
+				case PIPELINE -> pipelineAsItIsSet(store);
+				case CLASSIC -> this.classic;
+			};
+			this.chosen = chosen;
+			logger.debug("Locks in '{}' are kept with {}", store.collectionName(), chosen.getClass().getSimpleName());
+		}
+		return chosen;
+	}
+
+	private Statements pipelineAsItIsSet(StoreRequest store) {
+		try {
+			tellOfRouters(store, this.hello.apply(store));
+		}
+		catch (MongoCommandException ex) {
+			// Asked for the notice alone: no reason to refuse what is set.
+			logger.debug("The server of the locks in '{}' does not introduce itself", store.collectionName(), ex);
+		}
+		return this.pipeline;
+	}
+
+	private boolean understandsPipeline(StoreRequest store) {
+		try {
+			BsonDocument hello = this.hello.apply(store);
+			if (hello.getNumber("maxWireVersion", new BsonInt32(0)).intValue() < WIRE_VERSION_4_4) {
+				return false;
+			}
+			PipelineStatements.tryOut(store);
+			tellOfRouters(store, hello);
+			return true;
+		}
+		catch (MongoCommandException ex) {
+			if (saysNotUnderstood(ex)) {
+				return false;
+			}
+			throw ex;
+		}
+	}
+
+	private void tellOfRouters(StoreRequest store, BsonDocument hello) {
+		if (HelloCommand.isRouter(hello) && this.routersAreKnown.compareAndSet(false, true)) {
+			logger.info("Locks in '{}' are decided by the clocks of the mongos routers: keep them within the clock "
+					+ "allowance (dblock.clock-allowance) less 250 ms of each other", store.collectionName());
+		}
+	}
+
+	private static boolean saysNotUnderstood(MongoCommandException ex) {
+		return NOT_UNDERSTOOD.contains(ex.getErrorCode())
+				|| NOT_SUPPORTED.contains(ex.getErrorCode()) && ex.getErrorMessage().contains("not supported");
+	}
+
+}

@@ -1,0 +1,314 @@
+package dev.dblock.mongodb.request;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+import com.mongodb.ErrorCategory;
+import com.mongodb.MongoBulkWriteException;
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoConnectionPoolClearedException;
+import com.mongodb.MongoException;
+import com.mongodb.MongoExecutionTimeoutException;
+import com.mongodb.MongoInterruptedException;
+import com.mongodb.MongoNodeIsRecoveringException;
+import com.mongodb.MongoNotPrimaryException;
+import com.mongodb.MongoSecurityException;
+import com.mongodb.MongoServerUnavailableException;
+import com.mongodb.MongoSocketException;
+import com.mongodb.MongoSocketReadTimeoutException;
+import com.mongodb.MongoSocketWriteTimeoutException;
+import com.mongodb.MongoTimeoutException;
+import com.mongodb.MongoWriteConcernException;
+import com.mongodb.bulk.WriteConcernError;
+import dev.dblock.LockException;
+import dev.dblock.store.RepositoryInterruptedException;
+import dev.dblock.store.StoreLoginException;
+import dev.dblock.store.UnreachableStoreException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.dao.TransientDataAccessResourceException;
+import org.springframework.data.mongodb.UncategorizedMongoDbException;
+
+import static java.util.Map.entry;
+
+/**
+ * Translates failures into Spring's exceptions, with the lock, the collection, and what
+ * to do.
+ */
+public final class FailureTranslation {
+
+	private static final String NO_SERVER = "Timed out while waiting for a server";
+
+	private static final int LOGIN_FAILED = 18;
+
+	private static final Set<Integer> DENIED = Set.of(11, 13, 8000);
+
+	private static final String ADVICE_ON_LOGIN = "Check the user, the password and the authSource";
+
+	/** Labels of the server, or of the driver, that say that it may work soon. */
+	private static final Set<String> PASSING = Set.of("RetryableWriteError", "RetryableError");
+
+	/**
+	 * Errors of the server after which another attempt may succeed, by their codes and
+	 * names in MongoDB's {@code error_codes.yml}, beside those that the driver has a
+	 * class or one of the labels for.
+	 */
+	private static final Map<Integer, Remedy> REMEDIES = Map.ofEntries(
+			// HostUnreachable, HostNotFound
+			entry(6, Remedy.ANOTHER_SERVER), entry(7, Remedy.ANOTHER_SERVER),
+			// LockTimeout: of the server's own locks
+			entry(24, Remedy.PATIENCE),
+			// LockBusy: a change of the cluster's metadata is under way
+			entry(46, Remedy.PATIENCE),
+			// ShardNotFound: the router knows of a shard that was removed meanwhile
+			entry(70, Remedy.ANOTHER_SERVER),
+			// NetworkTimeout
+			entry(89, Remedy.ANOTHER_SERVER),
+			// WriteConflict: with another write of the same document
+			entry(112, Remedy.PATIENCE),
+			// FailedToSatisfyReadPreference: the router finds no primary of the shard
+			entry(133, Remedy.ANOTHER_SERVER),
+			// NetworkInterfaceExceededTimeLimit: a shard did not answer the router
+			entry(202, Remedy.ANOTHER_SERVER),
+			// ExceededTimeLimit
+			entry(262, Remedy.ANOTHER_SERVER),
+			// TemporarilyUnavailable: the storage engine is short of cache
+			entry(365, Remedy.PATIENCE),
+			// ConnectionError: between servers
+			entry(384, Remedy.ANOTHER_SERVER),
+			// SocketException
+			entry(9001, Remedy.ANOTHER_SERVER),
+			// Interrupted: this one operation was killed
+			entry(11601, Remedy.PATIENCE));
+
+	private static final int WRITE_CONCERN_TIMEOUT = 64;
+
+	private static final Pattern COMMAND = Pattern.compile("(command \\{ \\w+: [^,}]+),.*", Pattern.DOTALL);
+
+	private static final Pattern RESPONSE = Pattern.compile("\\.? The full response is .*", Pattern.DOTALL);
+
+	private static final int LONGEST_SUMMARY = 300;
+
+	private final String collection;
+
+	FailureTranslation(String collection) {
+		this.collection = collection;
+	}
+
+	/**
+	 * Translate what the driver, or Spring's template above it, threw.
+	 * @param action what was tried, such as "acquire the lock 'stock'"
+	 * @param limit how long it might take
+	 * @param begun whether a part of it was sent before
+	 * @param thrown what was thrown
+	 * @return what to throw instead
+	 */
+	RuntimeException translate(String action, TimeLimit limit, boolean begun, RuntimeException thrown) {
+		if (thrown instanceof LockException) {
+			return thrown;
+		}
+		MongoException cause = mongoCause(thrown);
+		if (cause instanceof MongoInterruptedException) {
+			Thread.currentThread().interrupt();
+			return new RepositoryInterruptedException(thrown);
+		}
+		if (cause == null) {
+			return translateOther(action, begun, thrown);
+		}
+		if (isNoServer(cause)) {
+			return unreachable(action, begun, "no server that takes writes was found in time",
+					"Check that MongoDB can be reached from here and that its replica set has a primary", cause);
+		}
+		if (isTimeout(cause)) {
+			return new QueryTimeoutException(text(action, "the time limit of %s ran out".formatted(limit.readable()),
+					"It may have been done or not. Check the load of MongoDB and that a majority of its replica set "
+							+ "is up" + limit.remedy()),
+					cause);
+		}
+		// A connection that breaks while the driver logs in is no login that was refused
+		if (isDisturbed(cause)) {
+			return new DataAccessResourceFailureException(text(action, "MongoDB could not confirm it",
+					"It may have been done or not; ask again under a new id once a primary and a majority of the "
+							+ "replica set are up"),
+					cause);
+		}
+		if (isLogin(cause)) {
+			return new StoreLoginException(
+					text(action, "the login failed (%s)".formatted(summary(cause)), ADVICE_ON_LOGIN), cause);
+		}
+		if (isDenied(cause)) {
+			return new PermissionDeniedDataAccessException(
+					text(action, "MongoDB denied it (%s)".formatted(summary(cause)),
+							"The user needs the rights to find, insert and update in that collection"),
+					cause);
+		}
+		if (isRemedy(Remedy.PATIENCE, cause)) {
+			return new TransientDataAccessResourceException(
+					text(action, "MongoDB could not do it at the moment (%s)".formatted(summary(cause)),
+							"It may have been done or not; ask again under a new id"),
+					cause);
+		}
+		return new UncategorizedMongoDbException(text(action, "MongoDB refused it (%s)".formatted(summary(cause)),
+				"If it does not know the statement, set dblock.mongodb.statements to classic"), cause);
+	}
+
+	private RuntimeException unreachable(String action, boolean begun, String reason, String advice,
+			RuntimeException cause) {
+		return begun
+				? new DataAccessResourceFailureException(
+						text(action, reason, advice + "; it may have been done or not"), cause)
+				: new UnreachableStoreException(text(action, reason, advice + "; it was not done"), cause);
+	}
+
+	private RuntimeException translateOther(String action, boolean begun, RuntimeException thrown) {
+		if (isClosed(thrown) || isClosed(thrown.getCause())) {
+			return unreachable(action, begun, "the MongoDB client is closed", "Lock only while the application runs",
+					thrown);
+		}
+		if (thrown instanceof DataAccessException) {
+			return thrown;
+		}
+		return new UncategorizedMongoDbException(
+				text(action, "it failed with " + thrown, "It may have been done or not; look at the cause"), thrown);
+	}
+
+	// The driver's own check of a client, a session or their pool that was closed.
+	private static boolean isClosed(@Nullable Throwable thrown) {
+		String message = (thrown instanceof IllegalStateException) ? thrown.getMessage() : null;
+		return message != null && message.startsWith("state should be: ") && message.endsWith("open");
+	}
+
+	private String text(String action, String reason, String advice) {
+		return "Could not %s in the collection '%s': %s. %s".formatted(action, this.collection, reason, advice);
+	}
+
+	/**
+	 * Say what the server reported: code, name and message. The driver's own text has the
+	 * whole response as well, and some messages of the server the whole command.
+	 */
+	public static String summary(MongoException thrown) {
+		MongoException cause = (thrown.getCause() instanceof MongoException inner) ? inner : thrown;
+		String text = (cause instanceof MongoCommandException refused)
+				? "%s: %s".formatted((refused.getErrorCode() + " " + refused.getErrorCodeName()).strip(),
+						refused.getErrorMessage())
+				: RESPONSE.matcher(String.valueOf(cause.getMessage())).replaceFirst("");
+		String withoutCommand = COMMAND.matcher(text).replaceFirst("$1, ...");
+		return (withoutCommand.length() <= LONGEST_SUMMARY) ? withoutCommand
+				: withoutCommand.substring(0, LONGEST_SUMMARY) + "...";
+	}
+
+	public static @Nullable MongoException mongoCause(Throwable thrown) {
+		Throwable cause = thrown;
+		while (cause != null && !(cause instanceof MongoException)) {
+			cause = cause.getCause();
+		}
+		return (MongoException) cause;
+	}
+
+	private static boolean isNoServer(MongoException cause) {
+		String message = cause.getMessage();
+		return cause instanceof MongoTimeoutException && message != null && message.startsWith(NO_SERVER);
+	}
+
+	/**
+	 * Say what to do about an index that could not be created, as the first of several
+	 * ways out.
+	 */
+	public static String adviceOnIndex(MongoException cause) {
+		return advice(cause, "Grant the right to createIndex");
+	}
+
+	/**
+	 * Say what to do about a collection that could not be created.
+	 */
+	public static String adviceOnCollection(MongoException cause) {
+		return advice(cause, "Grant the rights to find, insert, update and createIndex there");
+	}
+
+	private static String advice(MongoException cause, String whenDenied) {
+		if (isLogin(cause)) {
+			return ADVICE_ON_LOGIN;
+		}
+		if (isDenied(cause)) {
+			return whenDenied;
+		}
+		return (isTimeout(cause) || isNoServer(cause))
+				? "Check the load of MongoDB and that a majority of its replica set is up" : "Fix what MongoDB reports";
+	}
+
+	private static boolean isLogin(MongoException cause) {
+		return cause instanceof MongoSecurityException || cause.getCode() == LOGIN_FAILED;
+	}
+
+	private static boolean isRemedy(Remedy remedy, MongoException cause) {
+		return REMEDIES.get(cause.getCode()) == remedy;
+	}
+
+	private static boolean isDenied(MongoException cause) {
+		return DENIED.contains(cause.getCode());
+	}
+
+	private static boolean isTimeout(MongoException cause) {
+		return cause instanceof MongoTimeoutException || cause instanceof MongoExecutionTimeoutException
+				|| cause instanceof MongoSocketReadTimeoutException || cause instanceof MongoSocketWriteTimeoutException
+				|| isUnconfirmed(cause) && unconfirmedCode(cause) == WRITE_CONCERN_TIMEOUT;
+	}
+
+	private static boolean isUnconfirmed(MongoException cause) {
+		return cause instanceof MongoWriteConcernException || cause instanceof UnconfirmedWriteException
+				|| unconfirmedBulk(cause) != null;
+	}
+
+	private static int unconfirmedCode(MongoException cause) {
+		WriteConcernError bulk = unconfirmedBulk(cause);
+		return (bulk != null) ? bulk.getCode() : cause.getCode();
+	}
+
+	// Writes that went out together have another exception, without a code. Two that make
+	// one document at a time pass, too, so a duplicate is no refusal
+	private static @Nullable WriteConcernError unconfirmedBulk(MongoException cause) {
+		return (cause instanceof MongoBulkWriteException bulk && isDuplicateAtMost(bulk)) ? bulk.getWriteConcernError()
+				: null;
+	}
+
+	/**
+	 * Whether all errors of several writes are duplicates of a key.
+	 */
+	public static boolean isDuplicateAtMost(MongoBulkWriteException ex) {
+		return ex.getWriteErrors().stream().allMatch((error) -> error.getCategory() == ErrorCategory.DUPLICATE_KEY);
+	}
+
+	// A primary that steps down after the write says so in its write concern error, which
+	// the driver leaves in a wrapper of its own when the repetition finds no other
+	// primary.
+	private static boolean isDisturbed(MongoException cause) {
+		return cause instanceof MongoSocketException || cause instanceof MongoNotPrimaryException
+				|| cause instanceof MongoNodeIsRecoveringException || isUnconfirmed(cause)
+				|| cause instanceof MongoConnectionPoolClearedException
+				|| cause instanceof MongoServerUnavailableException || isRemedy(Remedy.ANOTHER_SERVER, cause)
+				|| PASSING.stream().anyMatch(cause::hasErrorLabel)
+				|| cause.getCause() instanceof MongoException inner && isDisturbed(inner);
+	}
+
+	/**
+	 * What may help after an error of the server.
+	 */
+	private enum Remedy {
+
+		/**
+		 * To ask at once: another server, or another way to it, may take the request.
+		 */
+		ANOTHER_SERVER,
+		/**
+		 * To ask a little later.
+		 */
+		PATIENCE
+
+	}
+
+}

@@ -1,0 +1,122 @@
+package dev.dblock.mongodb.request;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.ToLongFunction;
+
+import com.mongodb.client.FindIterable;
+import com.mongodb.client.MongoCursor;
+import dev.dblock.LockInfo;
+import dev.dblock.store.LeaseKey;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.TransientDataAccessResourceException;
+
+import static dev.dblock.mongodb.request.BsonParts.doc;
+import static dev.dblock.mongodb.request.BsonParts.text;
+
+/**
+ * What a {@code find} over several names has brought. Documents that are not ours are
+ * passed over.
+ */
+final class FoundLocks {
+
+	static final BsonDocument BY_NAME = doc(LockDocument.ID, new BsonInt32(1));
+
+	private final List<LockInfo> infos = new ArrayList<>();
+
+	private final Map<String, Found> byName = new HashMap<>();
+
+	/**
+	 * The filter of all names that begin with a prefix, and in the order of names of some
+	 * after them. No pattern: the prefix is taken literally.
+	 * @param prefix the beginning of the names
+	 * @return the filter
+	 */
+	static BsonDocument from(String prefix) {
+		return doc(LockDocument.ID, doc("$gte", text(prefix)));
+	}
+
+	void add(BsonDocument stored, long now) {
+		LockDocument.readIfOurs(stored).ifPresent((document) -> {
+			LockInfo info = document.toInfo(now);
+			this.infos.add(info);
+			this.byName.put(info.name(), new Found(document, info));
+		});
+	}
+
+	void addWhileStartingWith(String prefix, FindIterable<BsonDocument> sorted, ToLongFunction<BsonDocument> now) {
+		try (MongoCursor<BsonDocument> cursor = sorted.cursor()) {
+			while (cursor.hasNext()) {
+				BsonDocument stored = cursor.next();
+				if (!stored.getString(LockDocument.ID).getValue().startsWith(prefix)) {
+					return;
+				}
+				add(stored, now.applyAsLong(stored));
+			}
+		}
+	}
+
+	List<LockInfo> infos() {
+		return this.infos;
+	}
+
+	@Nullable LockDocument document(String name) {
+		Found found = this.byName.get(name);
+		return (found != null) ? found.document() : null;
+	}
+
+	/**
+	 * Tell which leases are gone.
+	 * @param leases the leases that were to be renewed
+	 * @param renewed how many of them were renewed
+	 * @return those whose document names another holder, has ended, or is missing
+	 * @throws TransientDataAccessResourceException when fewer are gone than were not
+	 * renewed, or one is there that was not renewed: then it is not known which, and no
+	 * lease may be believed in
+	 */
+	Map<LeaseKey, Optional<LockInfo>> gone(Collection<LeaseKey> leases, long renewed) {
+		Map<LeaseKey, Optional<LockInfo>> gone = new HashMap<>();
+		int kept = 0;
+		for (LeaseKey lease : leases) {
+			Found found = this.byName.get(lease.name());
+			if (found == null || !found.isRenewable(lease)) {
+				gone.put(lease, Optional.ofNullable(found).map(Found::info));
+			}
+			else if (found.isProlonged()) {
+				kept++;
+			}
+		}
+		if (gone.size() < leases.size() - renewed || kept < leases.size() - gone.size()) {
+			throw new TransientDataAccessResourceException(
+					("Of %d leases %d were renewed, but %d are gone and %d go on for long: the locks were changed in "
+							+ "between. Renew again")
+						.formatted(leases.size(), renewed, gone.size(), kept));
+		}
+		return gone;
+	}
+
+	private record Found(LockDocument document, LockInfo info) {
+
+		private boolean isRenewable(LeaseKey lease) {
+			return this.info.held() && this.document.isHeldBy(lease.holder());
+		}
+
+		/**
+		 * Whether nearly a whole lease is left. A renewal takes no longer than a sixth of
+		 * one; and a lease can be there that was not renewed, where another server's
+		 * clock is behind that of the one which found it over.
+		 */
+		private boolean isProlonged() {
+			return this.info.remaining().toMillis() >= this.document.leaseMillis() / 6 * 5;
+		}
+
+	}
+
+}

@@ -1,0 +1,287 @@
+package dev.dblock.mongodb.request;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.RunOutcome;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.JobDecision;
+import dev.dblock.store.StoredJob;
+import org.bson.BsonArray;
+import org.bson.BsonDateTime;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonNull;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+
+import static dev.dblock.mongodb.request.BsonParts.date;
+import static dev.dblock.mongodb.request.BsonParts.doc;
+import static dev.dblock.mongodb.request.BsonParts.literal;
+import static dev.dblock.mongodb.request.BsonParts.literals;
+import static dev.dblock.mongodb.request.BsonParts.number;
+import static dev.dblock.mongodb.request.BsonParts.ref;
+import static dev.dblock.mongodb.request.BsonParts.text;
+
+/**
+ * The rules of {@link JobDecision} as expressions, decided by {@code $$NOW} on the
+ * server: which planned time and attempt a firing is granted, and the run record after
+ * the grant.
+ */
+final class JobExpressions {
+
+	/** The planned time and the attempt; {@code null} if not due. */
+	private static final BsonString DUE = ref("$$due");
+
+	/** Whether the last run is one of this firing, which is granted it again. */
+	private static final BsonString SAME = ref("$$same");
+
+	/** How the last run ended that began; missing if none began. */
+	private static final BsonString END = ref("$$end");
+
+	/** Whether the last planned time is open again. */
+	private static final BsonDocument OPEN = doc("$lte", END, BsonNull.VALUE);
+
+	/** The fencing token of the grant. */
+	private static final BsonString TOKEN = ref("$$token");
+
+	private static final BsonString NOW = ref("$$NOW");
+
+	private static final BsonInt32 FIRST = new BsonInt32(1);
+
+	/** What comes before it is no date. */
+	private static final BsonDateTime EARLIEST_DATE = date(Long.MIN_VALUE);
+
+	private static final BsonDocument ENDED = literals(RunOutcome.SUCCEEDED.name(), RunOutcome.FAILED.name());
+
+	private static final BsonDocument DATE_OR_MISSING = literals("date", "missing");
+
+	private final AcquireRequest request;
+
+	private final JobFiring firing;
+
+	private final JobFields job;
+
+	private final BsonString last;
+
+	private final BsonString planned;
+
+	private final BsonString attempt;
+
+	private final BsonString outcome;
+
+	JobExpressions(AcquireRequest request) {
+		this.request = request;
+		this.firing = request.requireFiring();
+		this.job = new JobFields(request.jobId());
+		this.last = ref("$" + this.job.path(JobFields.LAST));
+		this.planned = last(JobFields.PLANNED);
+		this.attempt = last(JobFields.ATTEMPT);
+		this.outcome = last(JobFields.OUTCOME);
+	}
+
+	private BsonString last(String field) {
+		return ref("$" + this.job.last(field));
+	}
+
+	/**
+	 * The document after the request.
+	 * @param free whether the lock is free
+	 * @param grant the fields that a grant sets, without the run record
+	 * @return the expression
+	 */
+	BsonDocument replacement(BsonDocument free, BsonDocument grant) {
+		BsonDocument isDue = doc("$and", free, doc("$ne", DUE, BsonNull.VALUE));
+		BsonDocument again = doc("$cond", SAME, END, ref("$$REMOVE"));
+		BsonDocument run = run(ref("$$due." + JobFields.PLANNED), ref("$$due." + JobFields.ATTEMPT))
+			.append(JobFields.AGAIN, again);
+		return let(doc("same", isSame()).append("end", end()),
+				let(doc("due", due()), replacement(isDue, grant, run, moved())));
+	}
+
+	/**
+	 * The document after the request in the usual case: there was no run yet, or another
+	 * firing's run recorded its end, and a later planned time is asked for. A firing that
+	 * is due in another case is refused. A server takes longer to read an expression than
+	 * to decide by it, so this one says no more than it must.
+	 * @param asked the schedule of the firing
+	 * @param free whether the lock is free
+	 * @param grant the fields that a grant sets, without the run record
+	 * @return the expression
+	 */
+	BsonDocument usualReplacement(Schedule.Planned asked, BsonDocument free, BsonDocument grant) {
+		BsonDocument none = doc("$lte", this.last, BsonNull.VALUE);
+		BsonDocument ended = doc("$and", doc("$gt", this.planned, EARLIEST_DATE), doc("$in", this.outcome, ENDED),
+				doc("$ne", last(JobFields.FIRING), literal(this.firing.id())));
+		BsonDocument isDue = doc("$and", free, doc("$lt", this.planned, at(asked)), doc("$or", ended, none),
+				doc("$lte", path(JobFields.PAUSED), BsonNull.VALUE), doc("$lte", earliest(asked), NOW));
+		BsonDocument moved = doc("$cond", none, new BsonArray(), new BsonArray(List.of(this.last)));
+		return replacement(isDue, grant, run(at(asked), FIRST), moved);
+	}
+
+	private BsonDocument replacement(BsonDocument isDue, BsonDocument grant, BsonDocument run, BsonDocument moved) {
+		BsonDocument token = doc("token", grant.getDocument(LockDocument.TOKEN));
+		BsonDocument runs = doc("$slice",
+				doc("$concatArrays", doc("$ifNull", path(JobFields.RUNS), new BsonArray()), moved),
+				new BsonInt32(-StoredJob.RUNS_BEFORE));
+		BsonDocument record = doc("$mergeObjects", ref("$" + this.job.path()),
+				doc(JobFields.LAST, run).append(JobFields.RUNS, runs));
+		grant.put(LockDocument.TOKEN, TOKEN);
+		grant.append(JobFields.JOBS, doc("$mergeObjects", ref("$" + JobFields.JOBS), doc(this.job.key(), record)));
+		return doc("$cond", isDue, let(token, doc("$mergeObjects", ref("$$ROOT"), grant)), ref("$$ROOT"));
+	}
+
+	private static BsonDocument let(BsonDocument variables, BsonValue in) {
+		return doc("$let", doc("vars", variables).append("in", in));
+	}
+
+	/**
+	 * What the caller needs to know of the record.
+	 */
+	void addTo(BsonDocument projection) {
+		projection.append(this.job.path(JobFields.LAST), new BsonInt32(1))
+			.append(this.job.path(JobFields.PAUSED), new BsonInt32(1));
+	}
+
+	private BsonDocument due() {
+		List<BsonValue> branches = new ArrayList<>();
+		branches.add(branch(isPaused(), BsonNull.VALUE));
+		if (this.firing.schedule() instanceof Schedule.Planned asked) {
+			branches.add(branch(doc("$gt", earliest(asked), NOW), BsonNull.VALUE));
+		}
+		branches.add(branch(doc("$not", isReadable()), BsonNull.VALUE));
+		branches.add(
+				branch(doc("$or", doc("$not", isPresent(this.planned)), isFarAhead()), attempt(firstPlanned(), FIRST)));
+		branches.add(branch(SAME, sameAttempt()));
+		if (this.firing.rerun()) {
+			BsonDocument crashes = literals(RunOutcome.CRASHED.name(), RunOutcome.LOST.name());
+			BsonDocument crashed = doc("$and", doc("$in", END, crashes),
+					doc("$lt", this.attempt, new BsonInt32(JobDecision.MOST_ATTEMPTS)));
+			branches.add(branch(crashed, attempt(this.planned, doc("$add", this.attempt, FIRST))));
+			branches.add(branch(doc("$and", OPEN, doc("$gt", this.attempt, FIRST)), sameAttempt()));
+		}
+		if (this.firing.schedule() instanceof Schedule.Planned asked) {
+			branches.add(branch(doc("$and", OPEN, doc("$eq", this.planned, at(asked))), sameAttempt()));
+			branches.add(branch(doc("$lt", this.planned, at(asked)), attempt(at(asked), FIRST)));
+		}
+		else {
+			branches.add(branch(OPEN, sameAttempt()));
+			branches.add(branch(doc("$lte", dueAt(), NOW), attempt(nextPlanned(), FIRST)));
+		}
+		return doc("$switch", doc("branches", new BsonArray(branches)).append("default", BsonNull.VALUE));
+	}
+
+	private BsonDocument isPaused() {
+		return isPresent(path(JobFields.PAUSED));
+	}
+
+	private static BsonDateTime earliest(Schedule.Planned asked) {
+		return date(asked.at().toEpochMilli() - JobDecision.EARLIEST);
+	}
+
+	/** What is not was changed by hand: refused, so that the caller repairs it. */
+	private BsonDocument isReadable() {
+		return doc("$in", doc("$type", this.planned), DATE_OR_MISSING);
+	}
+
+	private BsonDocument isFarAhead() {
+		return doc("$gt", this.planned, doc("$add", NOW, number(JobDecision.LATEST_STORED)));
+	}
+
+	/** As {@code JobDecision.isSame()}. */
+	private BsonDocument isSame() {
+		return doc("$and", doc("$eq", last(JobFields.FIRING), literal(this.firing.id())),
+				doc("$ne", this.outcome, text(RunOutcome.SUCCEEDED.name())));
+	}
+
+	/** As {@code LockState.endOf()}. */
+	private BsonDocument end() {
+		// A job that repeats nothing need not know whether it was released
+		BsonValue unrecorded = this.firing.rerun()
+				? doc("$cond", isReleased(), text(RunOutcome.FAILED.name()), text(RunOutcome.CRASHED.name()))
+				: text(RunOutcome.CRASHED.name());
+		return doc("$cond", doc("$eq", this.outcome, text(RunOutcome.ABANDONED.name())), last(JobFields.AGAIN),
+				doc("$ifNull", this.outcome, unrecorded));
+	}
+
+	/** As {@code LockState.isReleased()}. */
+	private BsonDocument isReleased() {
+		return doc("$and", hasType(ref("$" + LockDocument.HOLDER), "missing"),
+				doc("$eq", ref("$" + LockDocument.TOKEN), last(JobFields.RUN_TOKEN)));
+	}
+
+	private static BsonValue at(Schedule.Planned asked) {
+		return date(asked.at().toEpochMilli());
+	}
+
+	/** The planned time of a first run. */
+	private BsonValue firstPlanned() {
+		return (this.firing.schedule() instanceof Schedule.Planned asked) ? at(asked) : NOW;
+	}
+
+	/** The planned time of a run by a period that is due. */
+	private BsonValue nextPlanned() {
+		if (this.firing.schedule() instanceof Schedule.FixedRate rate) {
+			BsonDocument since = doc("$mod", doc("$subtract", NOW, this.planned), number(rate.period().toMillis()));
+			return doc("$subtract", NOW, since);
+		}
+		return dueAt();
+	}
+
+	/** The first time after the last run at which the job is due. */
+	private BsonValue dueAt() {
+		if (this.firing.schedule() instanceof Schedule.FixedRate rate) {
+			return doc("$add", this.planned, number(rate.period().toMillis()));
+		}
+		Schedule.FixedDelay fixed = (Schedule.FixedDelay) this.firing.schedule();
+		BsonString ended = last(JobFields.ENDED);
+		BsonDocument known = doc("$and", hasType(ended, "date"),
+				doc("$lte", ended, doc("$add", NOW, number(JobDecision.LATEST_STORED))));
+		return doc("$cond", known, doc("$add", ended, number(fixed.delay().toMillis())), NOW);
+	}
+
+	private static BsonDocument branch(BsonValue condition, BsonValue then) {
+		return doc("case", condition).append("then", then);
+	}
+
+	private BsonDocument sameAttempt() {
+		return attempt(this.planned, this.attempt);
+	}
+
+	private static BsonDocument attempt(BsonValue planned, BsonValue attempt) {
+		return doc(JobFields.PLANNED, planned).append(JobFields.ATTEMPT, attempt);
+	}
+
+	private BsonDocument run(BsonValue planned, BsonValue attempt) {
+		return new BsonDocument(JobFields.PLANNED, planned).append(JobFields.ATTEMPT, attempt)
+			.append(JobFields.FIRING, literal(this.firing.id()))
+			.append(JobFields.RUN_HOLDER, literal(this.request.key().holder()))
+			.append(JobFields.STARTED, NOW)
+			.append(JobFields.INSTANCE, literal(this.request.acquirer()))
+			.append(JobFields.RUN_TOKEN, TOKEN);
+	}
+
+	/** The last run, if it moves into the history. */
+	private BsonDocument moved() {
+		BsonDocument end = doc("$cond", isReleased(), text(RunOutcome.LOST.name()), text(RunOutcome.CRASHED.name()));
+		BsonDocument ended = doc("$mergeObjects", this.last, doc(JobFields.OUTCOME, doc("$ifNull", this.outcome, end)));
+		BsonDocument moves = doc("$and", isPresent(this.last), doc("$not", SAME), isPresent(END));
+		return doc("$cond", moves, new BsonArray(List.of(ended)), new BsonArray());
+	}
+
+	private BsonString path(String field) {
+		return ref("$" + this.job.path(field));
+	}
+
+	/** Neither missing nor null. */
+	private static BsonDocument isPresent(BsonValue expression) {
+		return doc("$gt", expression, BsonNull.VALUE);
+	}
+
+	private static BsonDocument hasType(BsonValue expression, String type) {
+		return doc("$eq", doc("$type", expression), text(type));
+	}
+
+}

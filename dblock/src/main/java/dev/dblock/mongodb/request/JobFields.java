@@ -1,0 +1,104 @@
+package dev.dblock.mongodb.request;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/**
+ * Where the run record of one job is within the document of its lock.
+ */
+public final class JobFields {
+
+	static final String JOBS = LockDocument.JOBS;
+
+	static final String LAST = "last";
+
+	static final String RUNS = "runs";
+
+	static final String PAUSED = "paused";
+
+	static final String RESUMED = "resumed";
+
+	static final String PLANNED = "planned";
+
+	static final String ATTEMPT = "attempt";
+
+	static final String FIRING = "firing";
+
+	static final String AGAIN = "again";
+
+	static final String RUN_HOLDER = "holder";
+
+	static final String STARTED = "started";
+
+	static final String ENDED = "ended";
+
+	static final String OUTCOME = "outcome";
+
+	static final String INSTANCE = "instance";
+
+	static final String RUN_TOKEN = "token";
+
+	static final String ERROR = "error";
+
+	static final String BY = "by";
+
+	static final String AT = "at";
+
+	private static final String HASHED = "#";
+
+	private static final int LONGEST_NAME = 200;
+
+	private static final int HASH_BYTES = 16;
+
+	private final String key;
+
+	public JobFields(String jobId) {
+		this.key = key(jobId);
+	}
+
+	/**
+	 * The name of the field of a job. What a field path cannot name is stored as a hash.
+	 */
+	private static String key(String jobId) {
+		boolean nameable = jobId.length() <= LONGEST_NAME && !jobId.startsWith(HASHED)
+				&& jobId.chars().noneMatch((c) -> c == '.' || c == '$' || c == 0);
+		if (nameable) {
+			return jobId;
+		}
+		try {
+			byte[] hash = MessageDigest.getInstance("SHA-256").digest(jobId.getBytes(StandardCharsets.UTF_8));
+			return HASHED + HexFormat.of().formatHex(hash, 0, HASH_BYTES);
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("Every Java runtime has SHA-256", ex);
+		}
+	}
+
+	String key() {
+		return this.key;
+	}
+
+	/**
+	 * The path of the record.
+	 */
+	String path() {
+		return JOBS + "." + this.key;
+	}
+
+	/**
+	 * The path of a field of the record.
+	 */
+	String path(String field) {
+		return path() + "." + field;
+	}
+
+	/**
+	 * The path of a field of the last run.
+	 */
+	String last(String field) {
+		return path(LAST) + "." + field;
+	}
+
+}

@@ -1,0 +1,110 @@
+package dev.dblock.mongodb.request;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.dblock.job.RunOutcome;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.JobDecision;
+import dev.dblock.store.StoredJob;
+import dev.dblock.store.StoredRun;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+import static dev.dblock.mongodb.request.BsonParts.date;
+import static dev.dblock.mongodb.request.BsonParts.doc;
+import static dev.dblock.mongodb.request.BsonParts.text;
+
+/**
+ * The part of a grant with classic operators that concerns a job: decided by the document
+ * that was read, which the grant swaps by its holder, token and expiry.
+ */
+final class JobGrant {
+
+	private final AcquireRequest request;
+
+	private final JobFields job;
+
+	private final JobRecord record;
+
+	private final JobDecision decision;
+
+	private final long now;
+
+	private JobGrant(AcquireRequest request, JobFields job, JobRecord record, JobDecision decision, long now) {
+		this.request = request;
+		this.job = job;
+		this.record = record;
+		this.decision = decision;
+		this.now = now;
+	}
+
+	/**
+	 * Decide about a firing.
+	 * @param request the request
+	 * @param stored the document as it was read
+	 * @param lock the same document, if it is one of ours
+	 * @param now milliseconds of the server's clock
+	 */
+	static JobGrant of(AcquireRequest request, @Nullable BsonDocument stored, @Nullable LockDocument lock, long now) {
+		JobFields job = new JobFields(request.jobId());
+		JobRecord record = JobRecord.read(stored, job);
+		JobDecision decision = JobDecision.of(request, record.toJob(), JobRecord.stateOf(lock, now), now);
+		return new JobGrant(request, job, record, decision, now);
+	}
+
+	boolean isDue() {
+		return this.decision.due() && this.record.malformed() == null;
+	}
+
+	/**
+	 * Add to the filter of a grant that the job was not paused since it was read.
+	 * @param filter the filter
+	 */
+	void addToFilter(BsonDocument filter) {
+		BsonValue paused = this.record.fields().get(JobFields.PAUSED);
+		filter.append(this.job.path(JobFields.PAUSED), (paused != null) ? paused : OperatorStatements.IS_ABSENT);
+	}
+
+	/**
+	 * Add the run record to the update of a grant.
+	 * @param grant the update, with the token
+	 */
+	void addTo(BsonDocument grant) {
+		BsonDocument set = grant.getDocument("$set");
+		BsonDocument run = new BsonDocument(JobFields.PLANNED, date(this.decision.planned()))
+			.append(JobFields.ATTEMPT, new BsonInt32(this.decision.attempt()))
+			.append(JobFields.FIRING, text(this.request.requireFiring().id()))
+			.append(JobFields.RUN_HOLDER, text(this.request.key().holder()))
+			.append(JobFields.STARTED, date(this.now))
+			.append(JobFields.INSTANCE, text(this.request.acquirer()))
+			.append(JobFields.RUN_TOKEN, set.getInt64(LockDocument.TOKEN));
+		RunOutcome again = this.decision.again();
+		if (again != null) {
+			run.append(JobFields.AGAIN, text(again.name()));
+		}
+		set.append(this.job.path(JobFields.LAST), run).append(this.job.path(JobFields.RUNS), runs());
+	}
+
+	private BsonArray runs() {
+		BsonDocument fields = this.record.fields();
+		List<BsonValue> runs = new ArrayList<>();
+		if (fields.get(JobFields.RUNS) instanceof BsonArray before) {
+			runs.addAll(before);
+		}
+		StoredRun moved = this.decision.moved();
+		if (moved != null) {
+			BsonDocument last = fields.getDocument(JobFields.LAST).clone();
+			RunOutcome outcome = moved.outcome();
+			if (outcome != null) {
+				last.put(JobFields.OUTCOME, text(outcome.name()));
+			}
+			runs.add(last);
+		}
+		return new BsonArray(runs.subList(Math.max(0, runs.size() - StoredJob.RUNS_BEFORE), runs.size()));
+	}
+
+}

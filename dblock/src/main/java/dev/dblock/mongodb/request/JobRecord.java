@@ -1,0 +1,216 @@
+package dev.dblock.mongodb.request;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.dblock.LockInfo;
+import dev.dblock.job.JobStatus;
+import dev.dblock.job.RunOutcome;
+import dev.dblock.store.JobDecision.LockState;
+import dev.dblock.store.StoredJob;
+import dev.dblock.store.StoredRun;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonNull;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The run record of a job as it was read. A record that was changed by hand may have
+ * parts that no grant can use: a last run whose planned time is no date, or whose attempt
+ * is no 32-bit integer, or something that is not an object where one belongs. The other
+ * fields of a run do not decide whether a planned time was run.
+ */
+final class JobRecord {
+
+	/** In bytes; what is beyond was not written by grants and releases. */
+	private static final int LARGEST = 64 * 1024;
+
+	private final BsonDocument fields;
+
+	private final @Nullable String malformed;
+
+	private JobRecord(BsonDocument fields, @Nullable String malformed) {
+		this.fields = fields;
+		this.malformed = malformed;
+	}
+
+	/**
+	 * Read the record of a job.
+	 * @param document the document of its lock, or the part of it that was asked for
+	 * @param job the fields of the job
+	 * @return the record, empty if there is none
+	 */
+	static JobRecord read(@Nullable BsonDocument document, JobFields job) {
+		BsonValue jobs = (document != null) ? document.get(JobFields.JOBS) : null;
+		BsonValue record = (jobs instanceof BsonDocument all) ? all.get(job.key()) : null;
+		BsonDocument fields = (record instanceof BsonDocument found) ? found : new BsonDocument();
+		String malformed = null;
+		if (jobs != null && !jobs.isDocument()) {
+			malformed = JobFields.JOBS;
+		}
+		else if (record != null && !record.isDocument()) {
+			malformed = job.path();
+		}
+		else if (fields.containsKey(JobFields.LAST) && runOf(fields.get(JobFields.LAST)) == null) {
+			malformed = job.path(JobFields.LAST);
+		}
+		else if (fields.containsKey(JobFields.RUNS) && !fields.get(JobFields.RUNS).isArray()) {
+			malformed = job.path(JobFields.RUNS);
+		}
+		return new JobRecord(fields, malformed);
+	}
+
+	/**
+	 * The path of the first part that no grant can use; {@code null} if all can be used.
+	 */
+	@Nullable String malformed() {
+		return this.malformed;
+	}
+
+	/**
+	 * The path of the first part of a stored record that no grant can use, because it is
+	 * malformed or makes the record too large; {@code null} if all can be used.
+	 */
+	static @Nullable String unusable(BsonDocument document, JobFields job) {
+		JobRecord record = read(document, job);
+		return (record.malformed != null) ? record.malformed : tooLarge(record.fields, job);
+	}
+
+	private static @Nullable String tooLarge(BsonDocument fields, JobFields job) {
+		if (size(fields) <= LARGEST) {
+			return null;
+		}
+		BsonValue last = fields.get(JobFields.LAST);
+		if (size(fields.get(JobFields.RUNS)) > LARGEST / 2) {
+			return job.path(JobFields.RUNS);
+		}
+		if (last instanceof BsonDocument run && size(run.get(JobFields.ERROR)) > LARGEST / 4) {
+			return job.last(JobFields.ERROR);
+		}
+		return (size(last) > LARGEST / 4) ? job.path(JobFields.LAST) : job.path();
+	}
+
+	private static int size(@Nullable BsonValue value) {
+		return (value != null) ? size(new BsonDocument("value", value)) : 0;
+	}
+
+	private static int size(BsonDocument fields) {
+		return new RawBsonDocument(fields, new BsonDocumentCodec()).getByteBuffer().remaining();
+	}
+
+	/**
+	 * The path of the last run of a job in a document.
+	 * @param document the document of its lock
+	 * @param holder the id of the acquisition that was granted for it
+	 * @return the path; {@code null} if that acquisition is for no run of a job
+	 */
+	static @Nullable String pathOfRun(BsonDocument document, String holder) {
+		if (document.get(JobFields.JOBS) instanceof BsonDocument jobs) {
+			for (String job : jobs.keySet()) {
+				StoredRun last = (jobs.get(job) instanceof BsonDocument record) ? runOf(record.get(JobFields.LAST))
+						: null;
+				if (last != null && last.holder().equals(holder)) {
+					return JobFields.JOBS + "." + job + "." + JobFields.LAST;
+				}
+			}
+		}
+		return null;
+	}
+
+	BsonDocument fields() {
+		return this.fields;
+	}
+
+	@Nullable StoredRun last() {
+		return runOf(this.fields.get(JobFields.LAST));
+	}
+
+	StoredJob toJob() {
+		List<StoredRun> runs = new ArrayList<>();
+		if (this.fields.get(JobFields.RUNS) instanceof BsonArray stored) {
+			for (BsonValue value : stored) {
+				StoredRun run = runOf(value);
+				if (run != null) {
+					runs.add(run);
+				}
+			}
+		}
+		BsonValue paused = this.fields.get(JobFields.PAUSED);
+		return new StoredJob(last(), runs, paused != null && !paused.isNull(),
+				(paused instanceof BsonDocument pause) ? text(pause, JobFields.BY) : null,
+				(paused instanceof BsonDocument pause) ? date(pause, JobFields.AT) : null,
+				date(this.fields, JobFields.RESUMED));
+	}
+
+	private static @Nullable StoredRun runOf(@Nullable BsonValue value) {
+		if (!(value instanceof BsonDocument run)) {
+			return null;
+		}
+		Long planned = date(run, JobFields.PLANNED);
+		BsonValue attempt = run.get(JobFields.ATTEMPT);
+		if (planned == null || attempt == null || !attempt.isInt32()) {
+			return null;
+		}
+		String firing = text(run, JobFields.FIRING);
+		String holder = text(run, JobFields.RUN_HOLDER);
+		RunOutcome outcome = outcome(run.get(JobFields.OUTCOME));
+		Long started = date(run, JobFields.STARTED);
+		String instance = text(run, JobFields.INSTANCE);
+		BsonValue token = run.get(JobFields.RUN_TOKEN);
+		return new StoredRun(planned, attempt.asInt32().getValue(), (firing != null) ? firing : "",
+				outcome(run.get(JobFields.AGAIN)), (holder != null) ? holder : "",
+				(started != null) ? started : planned, date(run, JobFields.ENDED), outcome,
+				(instance != null) ? instance : "an unknown instance",
+				(token != null && token.isInt64()) ? token.asInt64().getValue() : 0, text(run, JobFields.ERROR));
+	}
+
+	/**
+	 * The outcome of a run that ended, though perhaps in a way that this version does not
+	 * know.
+	 * @return the outcome; {@code null} of a run whose end was not recorded
+	 */
+	private static @Nullable RunOutcome outcome(@Nullable BsonValue stored) {
+		if (stored == null || stored.isNull()) {
+			return null;
+		}
+		for (RunOutcome outcome : RunOutcome.values()) {
+			if (stored.isString() && outcome.name().equals(stored.asString().getValue())) {
+				return outcome;
+			}
+		}
+		// Not repeated, as one that was lost
+		return RunOutcome.FAILED;
+	}
+
+	private static @Nullable String text(BsonDocument fields, String field) {
+		return (fields.get(field) instanceof BsonString text) ? text.getValue() : null;
+	}
+
+	private static @Nullable Long date(BsonDocument fields, String field) {
+		BsonValue value = fields.get(field);
+		return (value != null && value.isDateTime()) ? Long.valueOf(value.asDateTime().getValue()) : null;
+	}
+
+	/**
+	 * The record for applications.
+	 * @param lock the document that it was read from
+	 * @param now milliseconds of the server's clock
+	 */
+	JobStatus toStatus(String jobId, LockDocument lock, long now) {
+		LockInfo info = lock.toInfo(now);
+		return toJob().toStatus(jobId, stateOf(lock, now), info.held() ? info.acquirer() : null, now);
+	}
+
+	/**
+	 * The state of the lock that a record is stored with.
+	 */
+	static LockState stateOf(@Nullable LockDocument lock, long now) {
+		return (lock != null) ? new LockState(lock.holder(), lock.isTakenAt(now), lock.token())
+				: new LockState(null, false, 0);
+	}
+
+}

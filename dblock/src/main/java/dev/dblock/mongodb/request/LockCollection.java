@@ -1,0 +1,92 @@
+package dev.dblock.mongodb.request;
+
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import org.bson.BsonDocument;
+import org.bson.codecs.BsonValueCodecProvider;
+import org.bson.codecs.ValueCodecProvider;
+import org.bson.codecs.configuration.CodecRegistries;
+import org.bson.codecs.configuration.CodecRegistry;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The collection of the locks and its database, set up as all requests need them. Kept
+ * from one request to the next: a collection that is given a registry of codecs looks up
+ * each of them anew, which took longer than everything else that is done here for a
+ * request.
+ */
+public final class LockCollection {
+
+	public static final CodecRegistry CODECS = CodecRegistries.fromProviders(new BsonValueCodecProvider(),
+			new ValueCodecProvider());
+
+	private final String name;
+
+	private volatile @Nullable Known<MongoCollection<BsonDocument>> collection;
+
+	private volatile @Nullable Known<MongoDatabase> commands;
+
+	public LockCollection(String name) {
+		this.name = name;
+	}
+
+	public String name() {
+		return this.name;
+	}
+
+	/**
+	 * The collection in a database. Each client has a registry of codecs of its own, so
+	 * the database of another client is noticed by it.
+	 */
+	MongoCollection<BsonDocument> in(MongoDatabase database) {
+		Known<MongoCollection<BsonDocument>> last = this.collection;
+		if (last != null && last.isOf(database)) {
+			return last.value;
+		}
+		MongoCollection<BsonDocument> collection = database.getCollection(this.name, BsonDocument.class)
+			.withCodecRegistry(CODECS)
+			.withWriteConcern(WriteConcern.MAJORITY)
+			.withReadConcern(ReadConcern.DEFAULT)
+			.withReadPreference(ReadPreference.primary());
+		this.collection = Known.of(database, collection);
+		return collection;
+	}
+
+	/**
+	 * The database, for what is sent as a command.
+	 */
+	MongoDatabase commandsIn(MongoDatabase database) {
+		Known<MongoDatabase> last = this.commands;
+		if (last != null && last.isOf(database)) {
+			return last.value;
+		}
+		MongoDatabase commands = database.withCodecRegistry(CODECS);
+		this.commands = Known.of(database, commands);
+		return commands;
+	}
+
+	/**
+	 * Set it up anew: a request failed, and what is kept may be a client's that was
+	 * closed.
+	 */
+	void forget() {
+		this.collection = null;
+		this.commands = null;
+	}
+
+	private record Known<T>(String database, CodecRegistry codecs, T value) {
+
+		static <T> Known<T> of(MongoDatabase database, T value) {
+			return new Known<>(database.getName(), database.getCodecRegistry(), value);
+		}
+
+		boolean isOf(MongoDatabase other) {
+			return this.codecs == other.getCodecRegistry() && this.database.equals(other.getName());
+		}
+
+	}
+
+}

@@ -1,0 +1,327 @@
+package dev.dblock.mongodb.request;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+import com.mongodb.ErrorCategory;
+import com.mongodb.MongoWriteException;
+import dev.dblock.store.FenceMark;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.RunEnd;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.QueryTimeoutException;
+
+import static dev.dblock.mongodb.request.BsonParts.doc;
+import static dev.dblock.mongodb.request.BsonParts.text;
+
+/**
+ * Statements that need no arithmetic on the server's clock, and so are the same in both
+ * dialects. They leave {@code cleanUpAt} alone: a release changes no index.
+ */
+public final class OperatorStatements {
+
+	static final BsonDocument IS_LONG = doc("$type", new BsonString("long"));
+
+	static final BsonDocument IS_DATE = doc("$type", new BsonString("date"));
+
+	static final BsonDocument IS_STRING = doc("$type", new BsonString("string"));
+
+	static final BsonDocument IS_ABSENT = doc("$exists", BsonBoolean.FALSE);
+
+	private static final BsonDocument RELEASED_NOW = doc(LockDocument.RELEASED_AT, BsonBoolean.TRUE);
+
+	private static final BsonDocument HOLDER = doc(LockDocument.HOLDER, text(""));
+
+	private static final BsonDocument HOLDER_AND_EXPIRY = HOLDER.clone().append(LockDocument.EXPIRES_AT, text(""));
+
+	private static final BsonDocument FENCE_PENDING = doc(LockDocument.FENCE_PENDING, BsonBoolean.TRUE);
+
+	private static final BsonDocument FREE = doc("$unset", HOLDER_AND_EXPIRY).append("$currentDate", RELEASED_NOW);
+
+	private static final BsonDocument FREE_AND_FENCED = FREE.clone()
+		.append("$set", doc(LockDocument.FENCE_PENDING, BsonBoolean.FALSE));
+
+	private static final BsonDocument FORCE_NOW = FREE.clone().append("$set", FENCE_PENDING);
+
+	private static final BsonDocument FORCE = doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW)
+		.append("$set", FENCE_PENDING);
+
+	/** The record has no place for the field, or the document would be too large. */
+	private static final Set<Integer> RECORD_REFUSED = Set.of(28, 10334, 17419);
+
+	/** For how long the document of a job that was paused is kept at least. */
+	private static final long PAUSE_KEPT = Duration.ofDays(390).toMillis();
+
+	private static final Logger logger = LoggerFactory.getLogger(OperatorStatements.class);
+
+	private OperatorStatements() {
+	}
+
+	static BsonDocument heldBy(LeaseKey lease) {
+		return doc(LockDocument.ID, text(lease.name())).append(LockDocument.HOLDER, text(lease.holder()));
+	}
+
+	static boolean release(StoreRequest store, LeaseKey lease, FenceMark mark, @Nullable RunEnd end) {
+		BsonDocument free = switch (mark) {
+			case KEEP -> FREE;
+			case CLEAR -> FREE_AND_FENCED;
+			case SET -> FORCE_NOW;
+		};
+		if (end == null) {
+			return updateUnrecorded(store, heldBy(lease), free);
+		}
+		return releaseRun(store, lease, free, end);
+	}
+
+	private static boolean releaseRun(StoreRequest store, LeaseKey lease, BsonDocument update, RunEnd end) {
+		BsonDocument ended = recording(update, new JobFields(end.jobId()).path(JobFields.LAST), end);
+		return releaseRun(lease, end, (filter) -> updateUnrecorded(store, filter, ended),
+				(filter) -> updateUnrecorded(store, filter, update));
+	}
+
+	/**
+	 * The update of a release that also records how a run ended.
+	 */
+	private static BsonDocument recording(BsonDocument update, String run, RunEnd end) {
+		BsonDocument set = update.containsKey("$set") ? update.getDocument("$set").clone() : new BsonDocument();
+		set.append(run + "." + JobFields.OUTCOME, text(end.outcome().name()));
+		if (end.error() != null) {
+			set.append(run + "." + JobFields.ERROR, text(end.error()));
+		}
+		BsonDocument recording = update.clone();
+		recording.put("$set", set);
+		recording.put("$currentDate", RELEASED_NOW.clone().append(run + "." + JobFields.ENDED, BsonBoolean.TRUE));
+		return recording;
+	}
+
+	/**
+	 * Release the lock of a run. If its record was changed by hand since the grant, the
+	 * lock is released without it.
+	 * @param lease the lease
+	 * @param end how the run ended
+	 * @param recording the update that records it
+	 * @param unrecorded the update that does not
+	 * @return whether the lease was the holder's
+	 */
+	static boolean releaseRun(LeaseKey lease, RunEnd end, Predicate<BsonDocument> recording,
+			Predicate<BsonDocument> unrecorded) {
+		JobFields job = new JobFields(end.jobId());
+		try {
+			// Without this condition, the update would create a record without a planned
+			// time
+			if (recording.test(heldBy(lease).append(job.last(JobFields.RUN_HOLDER), text(lease.holder())))) {
+				return true;
+			}
+		}
+		catch (MongoWriteException ex) {
+			if (!RECORD_REFUSED.contains(ex.getCode())) {
+				throw ex;
+			}
+			logger.debug("The run record of the job '{}' does not accept its end", end.jobId(), ex);
+		}
+		return unrecorded.test(heldBy(lease));
+	}
+
+	/**
+	 * Release, but keep the name taken.
+	 * @param store the store
+	 * @param lease the lease
+	 * @param until milliseconds of the server's clock
+	 * @param mark what the next holder is told
+	 * @param end how a run of a job ended
+	 * @return whether the lease was the holder's
+	 */
+	static boolean releaseAt(StoreRequest store, LeaseKey lease, long until, FenceMark mark, @Nullable RunEnd end) {
+		BsonDocument keep = marked(doc(LockDocument.EXPIRES_AT, BsonParts.date(until)), mark);
+		BsonDocument update = doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW).append("$set", keep);
+		return (end != null) ? releaseRun(store, lease, update, end) : updateUnrecorded(store, heldBy(lease), update);
+	}
+
+	/**
+	 * Pause a job. A document that has only an id and a pause would not be one of ours.
+	 * @param store the store
+	 * @param name the name of the lock
+	 * @param job the fields of the job
+	 * @param by who pauses it
+	 * @param token the token of a new document
+	 */
+	static void pauseJob(StoreRequest store, String name, JobFields job, String by, long token) {
+		// Only says when unused documents are removed, so the clock of this machine will
+		// do
+		BsonDocument kept = doc(LockDocument.CLEAN_UP_AT, BsonParts.date(System.currentTimeMillis() + PAUSE_KEPT));
+		BsonDocument pausedBy = doc(job.path(JobFields.PAUSED) + "." + JobFields.BY, text(by));
+		BsonDocument at = doc(job.path(JobFields.PAUSED) + "." + JobFields.AT, BsonBoolean.TRUE);
+		BsonDocument pause = doc("$set", pausedBy).append("$currentDate", at).append("$max", kept);
+		BsonDocument created = pausedBy.clone()
+			.append(LockDocument.TOKEN, BsonParts.number(token))
+			.append(LockDocument.LEASE_MILLIS, BsonParts.number(0));
+		BsonDocument stamps = at.clone()
+			.append(LockDocument.ACQUIRED_AT, BsonBoolean.TRUE)
+			.append(LockDocument.UPDATED_AT, BsonBoolean.TRUE)
+			.append(LockDocument.RELEASED_AT, BsonBoolean.TRUE);
+		BsonDocument create = doc("$set", created).append("$currentDate", stamps).append("$max", kept);
+		while (!update(store, lock(name), pause)) {
+			BsonDocument found = store.collection().find(doc(LockDocument.ID, text(name))).first();
+			if (found == null) {
+				insert(store, name);
+			}
+			else if (LockDocument.read(found, name, store.collectionName()).isEmpty()
+					&& update(store, doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN, IS_ABSENT), create)) {
+				return;
+			}
+			if (store.isOver()) {
+				throw new QueryTimeoutException(
+						"The job of the lock '" + name + "' could not be paused in time. Pause it again");
+			}
+		}
+	}
+
+	public static boolean resumeJob(StoreRequest store, String name, JobFields job) {
+		String paused = job.path(JobFields.PAUSED);
+		return update(store, lock(name).append(paused, doc("$exists", BsonBoolean.TRUE)),
+				doc("$unset", doc(paused, text(""))).append("$currentDate",
+						doc(job.path(JobFields.RESUMED), BsonBoolean.TRUE)));
+	}
+
+	/**
+	 * Remove the parts of a run record that no grant can use, which were changed by hand.
+	 * @return whether there were such parts
+	 */
+	public static boolean repairRecord(StoreRequest store, String name, JobFields job) {
+		for (boolean repaired = false;; repaired = true) {
+			BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
+			String path = (stored != null && LockDocument.readIfOurs(stored).isPresent())
+					? JobRecord.unusable(stored, job) : null;
+			if (stored == null || path == null) {
+				return repaired;
+			}
+			// A run that was granted meanwhile has another token
+			BsonDocument asRead = doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN,
+					stored.get(LockDocument.TOKEN));
+			if (update(store, asRead, doc("$unset", doc(path, text(""))))) {
+				logger
+					.warn("The field '{}' of the document of the lock '{}' (collection '{}') was changed by hand or is"
+							+ " too large, and is removed so that the job goes on. If it was the last run, its planned time"
+							+ " may run once more", path, name, store.collectionName());
+			}
+		}
+	}
+
+	/**
+	 * Create a document with nothing but its id.
+	 * @return whether there was none
+	 */
+	static boolean insert(StoreRequest store, String name) {
+		try {
+			store.collection().insertOne(doc(LockDocument.ID, text(name)));
+			return true;
+		}
+		catch (MongoWriteException ex) {
+			if (ex.getError().getCategory() != ErrorCategory.DUPLICATE_KEY) {
+				throw ex;
+			}
+			return false;
+		}
+	}
+
+	/**
+	 * Add what a release says about the fence.
+	 * @param fields the fields that are set otherwise
+	 * @param mark what to say
+	 * @return the fields
+	 */
+	static BsonDocument marked(BsonDocument fields, FenceMark mark) {
+		return (mark == FenceMark.KEEP) ? fields
+				: fields.append(LockDocument.FENCE_PENDING, BsonBoolean.valueOf(mark == FenceMark.SET));
+	}
+
+	static boolean forceRelease(StoreRequest store, String name) {
+		return forceRelease(store, name, FORCE);
+	}
+
+	/**
+	 * Remove the holder. A run that it has is recorded as ended by the same update, which
+	 * compares the holder with the one that was read.
+	 */
+	private static boolean forceRelease(StoreRequest store, String name, BsonDocument force) {
+		while (true) {
+			BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
+			String holder = (stored != null) ? LockDocument.readIfOurs(stored).map(LockDocument::holder).orElse(null)
+					: null;
+			if (stored == null || holder == null) {
+				return false;
+			}
+			BsonDocument filter = lock(name).append(LockDocument.HOLDER, text(holder));
+			BsonDocument update = force;
+			String run = JobRecord.pathOfRun(stored, holder);
+			if (run != null) {
+				filter.append(run + "." + JobFields.RUN_HOLDER, text(holder));
+				update = recording(force, run, RunEnd.forced(name));
+			}
+			if (update(store, filter, update)) {
+				return true;
+			}
+			if (store.isOver()) {
+				throw new QueryTimeoutException("The lock '" + name
+						+ "' changed hands each time it was about to be released by force. Try again");
+			}
+		}
+	}
+
+	/**
+	 * Remove the holder and free the name, or end the minimum hold.
+	 * @param store the store
+	 * @param name the name of the lock
+	 * @param stillTaken the condition on {@code expiresAt} of a minimum hold that is not
+	 * over
+	 * @return whether there was something to end
+	 */
+	static boolean forceReleaseNow(StoreRequest store, String name, Supplier<BsonDocument> stillTaken) {
+		if (forceRelease(store, name, FORCE_NOW)) {
+			return true;
+		}
+		BsonDocument inMinimumHold = lock(name).append(LockDocument.HOLDER, IS_ABSENT);
+		inMinimumHold.putAll(stillTaken.get());
+		return update(store, inMinimumHold, FREE);
+	}
+
+	private static BsonDocument lock(String name) {
+		return doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN, IS_LONG)
+			.append(LockDocument.LEASE_MILLIS, IS_LONG)
+			.append(LockDocument.ACQUIRED_AT, IS_DATE);
+	}
+
+	/**
+	 * What the engine repeats by itself if it must: an update of many, of which there is
+	 * but one, is not repeated by the driver, and so the servers need not record that it
+	 * was done, which is another write for each of them.
+	 */
+	private static boolean updateUnrecorded(StoreRequest store, BsonDocument filter, BsonDocument update) {
+		return store.collection().updateMany(filter, update).getMatchedCount() > 0;
+	}
+
+	/**
+	 * The same, by a pipeline.
+	 * @param store the store
+	 * @param filter by an id
+	 * @param update the pipeline
+	 * @return whether there was one
+	 */
+	static boolean updateUnrecorded(StoreRequest store, BsonDocument filter, List<BsonDocument> update) {
+		return store.collection().updateMany(filter, update).getMatchedCount() > 0;
+	}
+
+	private static boolean update(StoreRequest store, BsonDocument filter, BsonDocument update) {
+		return store.collection().updateOne(filter, update).getMatchedCount() > 0;
+	}
+
+}

@@ -1,0 +1,376 @@
+package dev.dblock.mongodb.request;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import com.mongodb.MongoException;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import dev.dblock.LockInfo;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobStatus;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.FenceMark;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.RunEnd;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonNull;
+import org.bson.BsonObjectId;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+import static dev.dblock.mongodb.request.BsonParts.anyOf;
+import static dev.dblock.mongodb.request.BsonParts.doc;
+import static dev.dblock.mongodb.request.BsonParts.encoded;
+import static dev.dblock.mongodb.request.BsonParts.literal;
+import static dev.dblock.mongodb.request.BsonParts.literals;
+import static dev.dblock.mongodb.request.BsonParts.number;
+import static dev.dblock.mongodb.request.BsonParts.ref;
+import static dev.dblock.mongodb.request.BsonParts.text;
+
+/**
+ * Updates with an aggregation pipeline: {@code $$NOW} is read and compared on the server.
+ */
+final class PipelineStatements implements Statements {
+
+	private static final int DUPLICATE_KEY = 11000;
+
+	private static final String NOW_FIELD = "now";
+
+	private static final BsonString NOW = ref("$$NOW");
+
+	private static final BsonString EXPIRES_AT = ref("$expiresAt");
+
+	private static final BsonString TOKEN = ref("$token");
+
+	private static final BsonString CLEAN_UP_AT = ref("$cleanUpAt");
+
+	private static final BsonDocument NOTHING_THERE = doc("$eq", ref("$$ROOT"), doc(LockDocument.ID, ref("$_id")));
+
+	/** What is missing comes before every date. */
+	private static final BsonDocument OURS_AND_FREE = doc("$and", doc("$lte", EXPIRES_AT, NOW),
+			doc("$eq", new BsonArray(List.of(type(TOKEN), type(ref("$leaseMillis")), type(ref("$acquiredAt")))),
+					literals("long", "long", "date")),
+			doc("$lte", TOKEN, number(LockDocument.LARGEST_TOKEN)),
+			doc("$in", type(EXPIRES_AT), literals("date", "missing")),
+			doc("$in", type(ref("$holder")), literals("string", "missing")));
+
+	// In the order of how often it is so: to look at the whole document costs the server
+	// most.
+	private static final BsonDocument FREE = encoded(doc("$or", OURS_AND_FREE, NOTHING_THERE));
+
+	private static final BsonDocument FIRST_TOKEN_OF_NOW = encoded(
+			doc("$multiply", doc("$toLong", NOW), number(LockDocument.TOKENS_PER_MILLI)));
+
+	private static final BsonDocument DATE_OF_TOKEN = encoded(
+			doc("$toDate", doc("$divide", TOKEN, number(LockDocument.TOKENS_PER_MILLI))));
+
+	/**
+	 * Left out in a new document, by which a grant tells that it has created it. Only for
+	 * what is free, where token and holder are missing or of their types.
+	 */
+	private static final BsonDocument NEXT_FENCE_PENDING = encoded(
+			doc("$cond", doc("$lte", TOKEN, BsonNull.VALUE), ref("$$REMOVE"), doc("$or",
+					doc("$gt", ref("$holder"), BsonNull.VALUE), doc("$eq", ref("$fencePending"), BsonBoolean.TRUE))));
+
+	private static final BsonDocument FENCE_IS_RAISED = doc("$set", doc(LockDocument.FENCE_PENDING,
+			doc("$cond", doc("$eq", ref("$fencePending"), BsonBoolean.TRUE), BsonBoolean.FALSE, ref("$fencePending"))));
+
+	private static final BsonDocument NOT_EXPIRED = doc("$expr", doc("$gt", EXPIRES_AT, NOW));
+
+	private static final BsonDocument PROJECTION = projection();
+
+	private static final BsonDocument ENCODED_PROJECTION = encoded(PROJECTION);
+
+	private static final BsonDocument MAJORITY = doc("w", text("majority"));
+
+	private static final FindOneAndUpdateOptions TRY = new FindOneAndUpdateOptions().projection(PROJECTION);
+
+	private final LeaseTimes times;
+
+	private final List<BsonDocument> renewal;
+
+	private final List<BsonDocument> fencedRenewal;
+
+	PipelineStatements(LeaseTimes times) {
+		this.times = times;
+		BsonString lease = ref("$leaseMillis");
+		this.renewal = List.of(prolong(doc("$add", NOW, lease, number(times.clockAllowance()),
+				doc("$ceil", doc("$divide", lease, number(LeaseTimes.DRIFT))))));
+		this.fencedRenewal = List.of(this.renewal.get(0), FENCE_IS_RAISED);
+	}
+
+	/**
+	 * Ask for nothing in the form of an acquire: fails where the server does not
+	 * understand these statements.
+	 * @param store the store
+	 */
+	static void tryOut(StoreRequest store) {
+		BsonDocument update = doc("$set", doc(LockDocument.TOKEN, lastToken(1)));
+		store.collection().findOneAndUpdate(doc(LockDocument.ID, new BsonObjectId()), List.of(update), TRY);
+	}
+
+	@Override
+	public Acquired acquire(StoreRequest store, AcquireRequest request) {
+		JobFiring firing = request.firing();
+		if (firing == null) {
+			BsonDocument granted = doc("$mergeObjects", ref("$$ROOT"), grant(request));
+			BsonDocument replacement;
+			replacement = doc("$cond", FREE, granted, ref("$$ROOT"));
+			return acquire(store, request, replacement, ENCODED_PROJECTION);
+		}
+		JobExpressions job = new JobExpressions(request);
+		BsonDocument projection = PROJECTION.clone();
+		job.addTo(projection);
+		if (firing.schedule() instanceof Schedule.Planned asked) {
+			BsonDocument usual = job.usualReplacement(asked, FREE, grant(request));
+			Acquired acquired = acquire(store, request, usual, projection);
+			if (!acquired.due() || acquired.malformed()) {
+				return acquired;
+			}
+		}
+		return acquire(store, request, job.replacement(FREE, grant(request)), projection);
+	}
+
+	private Acquired acquire(StoreRequest store, AcquireRequest request, BsonDocument replacement,
+			BsonDocument projection) {
+		String name = request.key().name();
+		BsonDocument answer = take(store, request, replacement, projection);
+		if (request.firing() != null && answer.size() == 2) {
+			// The name has never been locked and the firing is not due, or it is not ours
+			find(store, name);
+			return Acquired.refused(request, null, now(answer));
+		}
+		LockDocument document = LockDocument.read(answer, name, store.collectionName()).orElseThrow();
+		return document.isHeldBy(request.key().holder()) ? Acquired.granted(document, request, document.isNew())
+				: Acquired.refused(request, document, now(answer));
+	}
+
+	private static BsonDocument take(StoreRequest store, AcquireRequest request, BsonDocument replacement,
+			BsonDocument projection) {
+		BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));
+		List<BsonDocument> update = List.of(doc("$replaceWith", replacement), releasedNoMore(request.key().holder()));
+		try {
+			return findAndTake(store, filter, update, projection);
+		}
+		catch (MongoException ex) {
+			// Another upsert was first and this one has done nothing: now the document is
+			// there.
+			if (ex.getCode() == DUPLICATE_KEY) {
+				return findAndTake(store, filter, update, projection);
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * As a command of its own, since the driver's method would have the servers keep what
+	 * they answer for a repetition. That costs them two more writes, and repeated is an
+	 * acquisition by the engine, under another id.
+	 */
+	private static BsonDocument findAndTake(StoreRequest store, BsonDocument filter, List<BsonDocument> update,
+			BsonDocument projection) {
+		BsonDocument command = doc("findAndModify", text(store.collectionName())).append("query", filter)
+			.append("update", new BsonArray(update))
+			.append("upsert", BsonBoolean.TRUE)
+			.append("new", BsonBoolean.TRUE)
+			.append("fields", projection)
+			.append("writeConcern", MAJORITY);
+		BsonDocument answer = store.command(command);
+		if (answer.containsKey(UnconfirmedWriteException.FIELD)) {
+			throw new UnconfirmedWriteException(answer);
+		}
+		return answer.getDocument("value");
+	}
+
+	private BsonDocument grant(AcquireRequest request) {
+		long lease = LeaseTimes.millis(request.lease());
+		BsonDocument free = doc("$add", NOW, number(this.times.untilFree(lease)));
+		return new BsonDocument(LockDocument.HOLDER, literal(request.key().holder()))
+			.append(LockDocument.ACQUIRER, literal(request.acquirer()))
+			.append(LockDocument.THREAD, literal(request.thread()))
+			.append(LockDocument.WHY, literal(request.why()))
+			.append(LockDocument.TOKEN, lastToken(request.tokens()))
+			.append(LockDocument.ACQUIRED_AT, NOW)
+			.append(LockDocument.UPDATED_AT, NOW)
+			.append(LockDocument.EXPIRES_AT, free)
+			.append(LockDocument.LEASE_MILLIS, number(lease))
+			.append(LockDocument.FENCE_PENDING, NEXT_FENCE_PENDING)
+			.append(LockDocument.CLEAN_UP_AT,
+					cleanUpAt(doc("$max", free, DATE_OF_TOKEN), LeaseTimes.keptFor(request.firing())));
+	}
+
+	// A stage of its own, since merging objects removes no field.
+	private static BsonDocument releasedNoMore(String holder) {
+		return doc("$set", doc(LockDocument.RELEASED_AT, doc("$cond", doc("$eq", ref("$holder"), literal(holder)),
+				ref("$$REMOVE"), ref("$" + LockDocument.RELEASED_AT))));
+	}
+
+	/**
+	 * What is stored stays as long as it is late enough: then the index does not change.
+	 * What somebody has put there by hand does not.
+	 */
+	private BsonDocument cleanUpAt(BsonValue unused, long keptForJob) {
+		BsonString earliest = ref("$$earliest");
+		BsonDocument latest = doc("$add", earliest, number(this.times.retentionSlack()));
+		BsonDocument sensible = doc("$add", earliest, number(this.times.longestRetentionSlack()));
+		if (keptForJob == 0) {
+			sensible = doc("$cond", hasType(ref("$" + LockDocument.JOBS), "missing"), latest, sensible);
+		}
+		BsonDocument keep = doc("$and", doc("$gte", CLEAN_UP_AT, earliest), doc("$lte", CLEAN_UP_AT, sensible));
+		return doc("$let",
+				doc("vars", doc("earliest", doc("$add", unused, number(this.times.retention() + keptForJob))))
+					.append("in", doc("$cond", keep, CLEAN_UP_AT, latest)));
+	}
+
+	// The last token of the next block; an absent one counts as none.
+	private static BsonDocument lastToken(int tokens) {
+		BsonDocument ofNow = (tokens == 1) ? FIRST_TOKEN_OF_NOW : doc("$add", FIRST_TOKEN_OF_NOW, number(tokens - 1));
+		return doc("$max", doc("$add", TOKEN, number(tokens)), ofNow);
+	}
+
+	@Override
+	public Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases,
+			boolean fenceIsRaised) {
+		BsonDocument filter = doc(LockDocument.ID, anyOf(leases, LeaseKey::name))
+			.append(LockDocument.HOLDER, anyOf(leases, LeaseKey::holder))
+			// One document spoilt by hand must not make the renewal of all others fail.
+			.append(LockDocument.LEASE_MILLIS, OperatorStatements.IS_LONG)
+			.append(LockDocument.ACQUIRED_AT, OperatorStatements.IS_DATE)
+			.append("$expr", NOT_EXPIRED.get("$expr"));
+		long renewed = store.collection()
+			.updateMany(filter, fenceIsRaised ? this.fencedRenewal : this.renewal)
+			.getMatchedCount();
+		if (renewed == leases.size()) {
+			return Map.of();
+		}
+		FoundLocks found = new FoundLocks();
+		// A batch that is full would have to be followed by another, empty one.
+		for (BsonDocument document : store.collection()
+			.find(doc(LockDocument.ID, anyOf(leases, LeaseKey::name)))
+			.projection(PROJECTION)
+			.batchSize(leases.size() + 1)) {
+			found.add(document, now(document));
+		}
+		return found.gone(leases, renewed);
+	}
+
+	@Override
+	public boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis) {
+		BsonDocument update = prolong(doc("$add", NOW, number(this.times.untilFree(atLeastMillis))));
+		BsonDocument filter = OperatorStatements.heldBy(lease).append("$expr", NOT_EXPIRED.get("$expr"));
+		return store.collection().updateOne(filter, List.of(update)).getMatchedCount() > 0;
+	}
+
+	// Never shortens: requests can be applied in another order than they were sent.
+	private BsonDocument prolong(BsonDocument until) {
+		return doc("$set",
+				doc(LockDocument.EXPIRES_AT, doc("$max", EXPIRES_AT, until)).append(LockDocument.UPDATED_AT, NOW)
+					.append(LockDocument.CLEAN_UP_AT, doc("$max", CLEAN_UP_AT, cleanUpAt(until, 0))));
+	}
+
+	@Override
+	public boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark,
+			@Nullable RunEnd end) {
+		if (minHoldMillis == 0) {
+			return OperatorStatements.release(store, lease, mark, end);
+		}
+		BsonDocument keep = doc(LockDocument.HOLDER, ref("$$REMOVE")).append(LockDocument.RELEASED_AT, NOW)
+			.append(LockDocument.EXPIRES_AT, doc("$add", NOW, number(minHoldMillis)));
+		OperatorStatements.marked(keep, mark);
+		if (end == null) {
+			return OperatorStatements.updateUnrecorded(store, OperatorStatements.heldBy(lease),
+					List.of(doc("$set", keep)));
+		}
+		JobFields job = new JobFields(end.jobId());
+		BsonDocument ended = keep.clone()
+			.append(job.last(JobFields.OUTCOME), text(end.outcome().name()))
+			.append(job.last(JobFields.ENDED), NOW);
+		if (end.error() != null) {
+			ended.append(job.last(JobFields.ERROR), literal(end.error()));
+		}
+		return OperatorStatements.releaseRun(lease, end,
+				(filter) -> OperatorStatements.updateUnrecorded(store, filter, List.of(doc("$set", ended))),
+				(filter) -> OperatorStatements.updateUnrecorded(store, filter, List.of(doc("$set", keep))));
+	}
+
+	@Override
+	public void pauseJob(StoreRequest store, String name, JobFields job, String by) {
+		// A grant compares the token with the server's clock, so any small one will do
+		OperatorStatements.pauseJob(store, name, job, by, 0);
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(StoreRequest store, String name, String jobId) {
+		JobFields job = new JobFields(jobId);
+		BsonDocument projection = PROJECTION.clone()
+			.append(job.path(), new BsonInt32(1))
+			.append("nothing", NOTHING_THERE);
+		BsonDocument found = store.collection().find(doc(LockDocument.ID, text(name))).projection(projection).first();
+		if (found == null || found.getBoolean("nothing").getValue()) {
+			return Optional.empty();
+		}
+		return LockDocument.read(found, name, store.collectionName())
+			.map((lock) -> lock.job(job).toStatus(jobId, lock, now(found)));
+	}
+
+	@Override
+	public Optional<LockInfo> find(StoreRequest store, String name) {
+		BsonDocument projection = PROJECTION.clone().append("nothing", NOTHING_THERE);
+		BsonDocument found = store.collection().find(doc(LockDocument.ID, text(name))).projection(projection).first();
+		if (found == null || found.getBoolean("nothing").getValue()) {
+			return Optional.empty();
+		}
+		return LockDocument.read(found, name, store.collectionName()).map((document) -> document.toInfo(now(found)));
+	}
+
+	@Override
+	public List<LockInfo> findAll(StoreRequest store, String prefix) {
+		FoundLocks found = new FoundLocks();
+		found.addWhileStartingWith(prefix,
+				store.collection().find(FoundLocks.from(prefix)).sort(FoundLocks.BY_NAME).projection(PROJECTION),
+				PipelineStatements::now);
+		return found.infos();
+	}
+
+	@Override
+	public boolean forceRelease(StoreRequest store, String name) {
+		return OperatorStatements.forceRelease(store, name);
+	}
+
+	@Override
+	public boolean forceReleaseNow(StoreRequest store, String name) {
+		return OperatorStatements.forceReleaseNow(store, name, () -> NOT_EXPIRED);
+	}
+
+	private static long now(BsonDocument answer) {
+		return answer.getDateTime(NOW_FIELD).getValue();
+	}
+
+	private static BsonDocument hasType(BsonValue expression, String type) {
+		return doc("$eq", type(expression), text(type));
+	}
+
+	private static BsonDocument type(BsonValue expression) {
+		return doc("$type", expression);
+	}
+
+	// Only our own fields: what else is stored under a name may be large, or be called
+	// "now".
+	private static BsonDocument projection() {
+		BsonDocument projection = new BsonDocument();
+		for (String field : List.of(LockDocument.HOLDER, LockDocument.ACQUIRER, LockDocument.THREAD, LockDocument.WHY,
+				LockDocument.TOKEN, LockDocument.ACQUIRED_AT, LockDocument.UPDATED_AT, LockDocument.EXPIRES_AT,
+				LockDocument.LEASE_MILLIS, LockDocument.RELEASED_AT, LockDocument.FENCE_PENDING)) {
+			projection.append(field, new BsonInt32(1));
+		}
+		return projection.append(NOW_FIELD, NOW);
+	}
+
+}

@@ -1,0 +1,98 @@
+package dev.dblock.mongodb.request;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import dev.dblock.LockInfo;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.JobStatus;
+import dev.dblock.store.AcquireAnswer;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.FenceMark;
+import dev.dblock.store.JobDecision;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.RunEnd;
+import dev.dblock.store.StoredRun;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests in one dialect. Each has the effect that
+ * {@link dev.dblock.store.LockRepository} states for the method of the same name, and
+ * throws what the driver throws.
+ */
+public interface Statements {
+
+	Acquired acquire(StoreRequest store, AcquireRequest request);
+
+	Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases, boolean fenceIsRaised);
+
+	boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis);
+
+	boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark, @Nullable RunEnd end);
+
+	void pauseJob(StoreRequest store, String name, JobFields job, String by);
+
+	Optional<JobStatus> findJob(StoreRequest store, String name, String jobId);
+
+	Optional<LockInfo> find(StoreRequest store, String name);
+
+	List<LockInfo> findAll(StoreRequest store, String prefix);
+
+	boolean forceRelease(StoreRequest store, String name);
+
+	boolean forceReleaseNow(StoreRequest store, String name);
+
+	/**
+	 * What came of an acquire.
+	 *
+	 * @param answer the answer
+	 * @param created whether the document is new
+	 * @param fencePending whether a transaction of an earlier holder may be under way
+	 * @param malformed whether it was refused since no grant can use the run record
+	 * @param due whether it was refused though the rules for jobs would have granted it
+	 */
+	record Acquired(AcquireAnswer answer, boolean created, boolean fencePending, boolean malformed, boolean due) {
+
+		static Acquired granted(LockDocument document, AcquireRequest request, boolean created) {
+			return granted(document, request, request.tokens(), created);
+		}
+
+		static Acquired granted(LockDocument document, AcquireRequest request, int tokens, boolean created) {
+			long last = document.token();
+			JobRun run = null;
+			if (request.firing() != null) {
+				JobRecord record = document.job(new JobFields(request.jobId()));
+				StoredRun stored = record.last();
+				run = (stored != null && document.isHeldBy(stored.holder())) ? stored.toRun(request.jobId(), null)
+						: null;
+			}
+			return new Acquired(new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt(), false, run),
+					created, document.isFencePending(), false, false);
+		}
+
+		/**
+		 * A refusal.
+		 * @param request the request
+		 * @param document the document; {@code null} where a firing is refused though
+		 * nothing is stored
+		 * @param now milliseconds of the server's clock
+		 */
+		static Acquired refused(AcquireRequest request, @Nullable LockDocument document, long now) {
+			LockInfo lock = (document != null) ? document.toInfo(now) : new LockInfo(request.key().name(), false, null,
+					null, null, null, 0, null, null, null, null, Duration.ZERO);
+			if (request.firing() == null) {
+				return new Acquired(new AcquireAnswer.Refused(lock), false, false, false, false);
+			}
+			JobRecord record = (document != null) ? document.job(new JobFields(request.jobId()))
+					: JobRecord.read(null, new JobFields(request.jobId()));
+			JobDecision decision = JobDecision.of(request, record.toJob(), JobRecord.stateOf(document, now), now);
+			return new Acquired(new AcquireAnswer.Refused(lock, decision.refusal()), false, false,
+					record.malformed() != null, decision.granted());
+		}
+
+	}
+
+}

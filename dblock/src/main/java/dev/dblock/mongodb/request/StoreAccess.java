@@ -1,0 +1,126 @@
+package dev.dblock.mongodb.request;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
+import java.util.function.LongSupplier;
+
+import com.mongodb.client.MongoCollection;
+import dev.dblock.mongodb.client.Topology;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.SessionSynchronization;
+import org.springframework.data.mongodb.core.MongoTemplate;
+import org.springframework.data.mongodb.core.convert.MappingMongoConverter;
+import org.springframework.data.mongodb.core.convert.NoOpDbRefResolver;
+import org.springframework.data.mongodb.core.mapping.MongoMappingContext;
+
+/**
+ * The way of all requests to the servers: outside of any session of the calling thread,
+ * in the dialect that they understand, and back with what went wrong in Spring's terms.
+ */
+public final class StoreAccess {
+
+	private final MongoTemplate template;
+
+	private final LockCollection collection;
+
+	private final HelloCommand hello = new HelloCommand();
+
+	private final ServerClock clock;
+
+	private final DialectDetection dialect;
+
+	private final FailureTranslation failures;
+
+	private final FailureTranslation failuresOfFences;
+
+	public StoreAccess(MongoDatabaseFactory factory, String locks, String fences, StatementDialect statements,
+			LeaseTimes times, LongSupplier nanoTime, LongSupplier wallTime) {
+		this.template = template(factory);
+		this.collection = new LockCollection(locks);
+		this.clock = new ServerClock(nanoTime, wallTime, new Topology(factory), this.hello::say);
+		this.dialect = new DialectDetection(statements, new PipelineStatements(times),
+				new ClassicStatements(times, this.clock), this.hello::say);
+		this.failures = new FailureTranslation(locks);
+		this.failuresOfFences = new FailureTranslation(fences);
+	}
+
+	// No bean, and nothing of the application's: neither its converter, whose entities
+	// would have their indexes created, nor its transactions
+	private static MongoTemplate template(MongoDatabaseFactory factory) {
+		MongoMappingContext mapping = new MongoMappingContext();
+		mapping.afterPropertiesSet();
+		MappingMongoConverter converter = new MappingMongoConverter(NoOpDbRefResolver.INSTANCE, mapping);
+		converter.afterPropertiesSet();
+		MongoTemplate template = new MongoTemplate(factory, converter);
+		template.setSessionSynchronization(SessionSynchronization.NEVER);
+		return template;
+	}
+
+	/**
+	 * Make a request.
+	 * @param action what it is to do, such as "acquire the lock 'stock'"
+	 * @param timeout how long it may take
+	 * @param limit what is said of that time where it runs out
+	 * @param work the request
+	 * @return its result
+	 */
+	public <T> T execute(String action, Duration timeout, TimeLimit limit,
+			BiFunction<Statements, StoreRequest, T> work) {
+		return execute(this.failures, false, action, timeout, limit, work);
+	}
+
+	/**
+	 * Make a request that is about the collection of the fences. It is a part of what was
+	 * begun with another.
+	 * @param action what it is to do
+	 * @param timeout how long it may take
+	 * @param limit what is said of that time where it runs out
+	 * @param work the request
+	 * @return its result
+	 */
+	public <T> T executeOnFences(String action, Duration timeout, TimeLimit limit,
+			BiFunction<Statements, StoreRequest, T> work) {
+		return execute(this.failuresOfFences, true, action, timeout, limit, work);
+	}
+
+	private <T> T execute(FailureTranslation failures, boolean begun, String action, Duration timeout, TimeLimit limit,
+			BiFunction<Statements, StoreRequest, T> work) {
+		AtomicReference<@Nullable StoreRequest> request = new AtomicReference<>();
+		try {
+			T result = this.template.execute((database) -> {
+				StoreRequest store = new StoreRequest(database, this.collection, timeout);
+				request.set(store);
+				return work.apply(this.dialect.statements(store), store);
+			});
+			return Objects.requireNonNull(result);
+		}
+		catch (RuntimeException ex) {
+			this.clock.forget();
+			this.collection.forget();
+			StoreRequest sent = request.get();
+			throw failures.translate(action, limit, begun || sent != null && sent.isBegun(), ex);
+		}
+	}
+
+	/**
+	 * The collection of the locks, for what is no single request.
+	 * @param timeout how long each request on it may take
+	 */
+	public MongoCollection<BsonDocument> collection(Duration timeout) {
+		return new StoreRequest(this.template.getDb(), this.collection, timeout).collection();
+	}
+
+	public boolean tellsOfTransactions(StoreRequest store) {
+		return this.hello.tellsOfTransactions(store);
+	}
+
+	public ServerClock.Reading readClock(StoreRequest store) {
+		return this.clock.readAnew(store);
+	}
+
+}

@@ -1,0 +1,108 @@
+package dev.dblock.mongodb.request;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import org.bson.BsonDocument;
+
+/**
+ * One request of the engine on its way: the collection and the server, each command with
+ * the time that is left of the request's limit.
+ */
+public final class StoreRequest {
+
+	private static final Duration LONGEST = Duration.ofDays(365);
+
+	private final MongoDatabase database;
+
+	private final LockCollection collection;
+
+	private final long deadline;
+
+	private int commands;
+
+	StoreRequest(MongoDatabase database, LockCollection collection, Duration timeout) {
+		this(database, collection, System.nanoTime() + nanos(timeout));
+	}
+
+	private StoreRequest(MongoDatabase database, LockCollection collection, long deadline) {
+		this.database = database;
+		this.collection = collection;
+		this.deadline = deadline;
+	}
+
+	// A year is for ever, and neither nanoTime nor the driver overflows.
+	private static long nanos(Duration timeout) {
+		return (timeout.compareTo(LONGEST) > 0) ? LONGEST.toNanos() : timeout.toNanos();
+	}
+
+	public String collectionName() {
+		return this.collection.name();
+	}
+
+	String databaseName() {
+		return this.database.getName();
+	}
+
+	public MongoCollection<BsonDocument> collection() {
+		this.commands++;
+		return this.collection.in(this.database).withTimeout(millisLeft(), TimeUnit.MILLISECONDS);
+	}
+
+	/**
+	 * The same request on its way to another collection.
+	 * @param collection the collection
+	 * @return a request with the same end
+	 */
+	public StoreRequest on(LockCollection collection) {
+		this.commands++;
+		return new StoreRequest(this.database, collection, this.deadline);
+	}
+
+	public void createCollection() {
+		this.commands++;
+		this.database.withWriteConcern(WriteConcern.MAJORITY)
+			.withTimeout(millisLeft(), TimeUnit.MILLISECONDS)
+			.createCollection(collectionName());
+	}
+
+	public BsonDocument command(BsonDocument command) {
+		this.commands++;
+		return this.collection.commandsIn(this.database)
+			.withTimeout(millisLeft(), TimeUnit.MILLISECONDS)
+			.runCommand(command, ReadPreference.primary(), BsonDocument.class);
+	}
+
+	/**
+	 * A part of this request that may not use up all of its time.
+	 * @param limit how long it may take at most
+	 * @return a request that ends after the limit, or when half of the time is gone
+	 */
+	public StoreRequest part(Duration limit) {
+		this.commands++;
+		long now = System.nanoTime();
+		return new StoreRequest(this.database, this.collection,
+				now + Math.min(nanos(limit), Math.max(0, this.deadline - now) / 2));
+	}
+
+	/**
+	 * Whether the command that was prepared last is not the first one.
+	 */
+	boolean isBegun() {
+		return this.commands > 1;
+	}
+
+	boolean isOver() {
+		return this.deadline - System.nanoTime() <= 0;
+	}
+
+	// The driver takes zero for "for ever"; with one millisecond it reports the timeout.
+	private long millisLeft() {
+		return Math.max(1, TimeUnit.NANOSECONDS.toMillis(this.deadline - System.nanoTime()));
+	}
+
+}

@@ -1,0 +1,42 @@
+package dev.dblock.mongodb.request;
+
+import java.time.Duration;
+
+import dev.dblock.Durations;
+
+/**
+ * How long a request may take, and what somebody can do who has to give it longer.
+ *
+ * @param length how long it may take
+ * @param remedy how to allow more
+ */
+public record TimeLimit(Duration length, String remedy) {
+
+	/**
+	 * The limit of a request that the engine sends.
+	 * @param length how long it may take
+	 * @param configured what is set for requests that have no limit of their own
+	 * @return the limit
+	 */
+	public static TimeLimit of(Duration length, Duration configured) {
+		return new TimeLimit(length,
+				length.equals(configured)
+						? ", or allow more time (dblock.mongodb.timeout; no request takes longer than the lease)"
+						: ". That limit was this request's part of what dblock.mongodb.timeout, the wait and the lease "
+								+ "allow");
+	}
+
+	/**
+	 * A limit that nobody sets.
+	 * @param length how long the request may take
+	 * @return the limit
+	 */
+	public static TimeLimit fixed(Duration length) {
+		return new TimeLimit(length, ". That limit cannot be set");
+	}
+
+	String readable() {
+		return Durations.readable(this.length);
+	}
+
+}

@@ -1,0 +1,86 @@
+package dev.dblock.mongodb.request;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
+
+import com.mongodb.MongoException;
+import com.mongodb.MongoInterruptedException;
+import com.mongodb.client.model.IndexOptions;
+import org.bson.BsonInt32;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import static dev.dblock.mongodb.request.BsonParts.doc;
+
+/**
+ * The index that removes old documents. Created at the first acquire; looked after again
+ * when a grant had to create its document or a held lock's document is missing (either
+ * can mean that the collection was dropped), and every ten minutes. Locks work without
+ * it; that it cannot be created is told once for each collection, until it could.
+ */
+public final class TtlIndex {
+
+	private static final Logger logger = LoggerFactory.getLogger(TtlIndex.class);
+
+	private final boolean enabled;
+
+	private final IndexTimes times;
+
+	private final AtomicBoolean warned = new AtomicBoolean();
+
+	public TtlIndex(boolean enabled, LongSupplier nanoTime) {
+		this.enabled = enabled;
+		this.times = new IndexTimes(nanoTime);
+	}
+
+	/**
+	 * Create the index if it is time to; otherwise cost nothing.
+	 * @param store the store
+	 * @param limit how long it may take at most
+	 */
+	public void lookAfter(StoreRequest store, Duration limit) {
+		if (this.enabled && this.times.isDue() && this.times.claim()) {
+			create(store.part(limit));
+		}
+	}
+
+	/**
+	 * The collection may be another than it was: look after the index soon.
+	 */
+	public void suspectDrop() {
+		this.times.suspectDrop();
+	}
+
+	private void create(StoreRequest store) {
+		try {
+			store.collection()
+				.createIndex(doc(LockDocument.CLEAN_UP_AT, new BsonInt32(1)),
+						new IndexOptions().expireAfter(0L, TimeUnit.SECONDS));
+			// What fails from now on is news
+			this.warned.set(false);
+		}
+		catch (MongoInterruptedException ex) {
+			suspectDrop();
+			throw ex;
+		}
+		catch (MongoException ex) {
+			this.times.failed();
+			warn(store, ex);
+		}
+	}
+
+	private void warn(StoreRequest store, MongoException ex) {
+		if (this.warned.compareAndSet(false, true)) {
+			logger
+				.warn("The index that removes old documents from '{}.{}' could not be created ({}). The locks work without it; "
+						+ "the documents of names that are no longer used stay. {}, "
+						+ "or run db.getSiblingDB('{}').getCollection('{}').createIndex({cleanUpAt: 1}, {expireAfterSeconds: 0}) once, "
+						+ "or set dblock.mongodb.create-indexes=false", store.databaseName(), store.collectionName(),
+						FailureTranslation.summary(ex), FailureTranslation.adviceOnIndex(ex), store.databaseName(),
+						store.collectionName());
+		}
+	}
+
+}

@@ -1,0 +1,8 @@
+/**
+ * The requests to MongoDB in both dialects, the lock document that they write, their time
+ * limits and the translation of their failures.
+ */
+@NullMarked
+package dev.dblock.mongodb.request;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,127 @@
+package dev.dblock.settings;
+
+import java.time.Duration;
+
+import dev.dblock.Durations;
+import dev.dblock.LockOptions;
+import dev.dblock.WhenLost;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.RunOutcome;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.RunEnd;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Complete and checked options.
+ *
+ * @param lease how long the store keeps the lock without hearing from the holder
+ * @param waitUpTo how long to wait for it
+ * @param minHold how long the name stays taken from the grant
+ * @param maxHold how long the lease is renewed from the grant; zero means without end
+ * @param autoRenew whether the lease is renewed by itself
+ * @param whenLost what happens to the acquiring thread when the lease is lost
+ * @param why what the lock is for
+ * @param firing the firing of a job that the lock is for
+ */
+public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Duration maxHold, boolean autoRenew,
+		WhenLost whenLost, @Nullable String why, @Nullable JobFiring firing) {
+
+	/**
+	 * A renewal starts after a third of the lease and each attempt may take a sixth:
+	 * below this, an ordinary pause of the garbage collector uses them all up.
+	 */
+	public static final Duration MIN_LEASE = Duration.ofMillis(500);
+
+	public static final Duration MAX_LEASE = Duration.ofDays(365);
+
+	private static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
+
+	public static LeaseTerms of(LockOptions options) {
+		Duration lease = required(options.lease(), "lease");
+		boolean autoRenew = required(options.autoRenew(), "autoRenew");
+		checkLease(lease, autoRenew);
+		Duration minHold = required(options.minHold(), "minimum hold");
+		if (minHold.compareTo(lease) > 0) {
+			throw new IllegalArgumentException(("The minimum hold (%s) is longer than the lease (%s): "
+					+ "a holder that crashed would free the name sooner than one that finished. "
+					+ "Make the lease at least as long")
+				.formatted(Durations.written(minHold), Durations.written(lease)));
+		}
+		Duration maxHold = required(options.maxHold(), "maximum hold");
+		if (!maxHold.isZero() && minHold.compareTo(maxHold) > 0) {
+			throw new IllegalArgumentException(("The minimum hold (%s) is longer than the maximum hold (%s), so that a "
+					+ "lease would end while the name has to stay taken. Make one of them fit the other")
+				.formatted(Durations.written(minHold), Durations.written(maxHold)));
+		}
+		Duration wait = required(options.waitUpTo(), "wait");
+		return new LeaseTerms(lease, (wait.compareTo(LONGEST_WAIT) > 0) ? LONGEST_WAIT : wait, minHold, capped(maxHold),
+				autoRenew, required(options.whenLost(), "whenLost"), options.why(), options.firing());
+	}
+
+	private static void checkLease(Duration lease, boolean autoRenew) {
+		if (lease.compareTo(MIN_LEASE) < 0) {
+			String reason = autoRenew ? "to be renewed in time. The shortest is %s"
+					: "even without renewal: an ordinary pause of the process could outlast it. The shortest is %s";
+			throw new IllegalArgumentException(
+					("The lease of %s is too short " + reason + "; some tens of seconds are usual")
+						.formatted(Durations.written(lease), Durations.written(MIN_LEASE)));
+		}
+		refuseLong(lease);
+	}
+
+	private static void refuseLong(Duration lease) {
+		if (lease.compareTo(MAX_LEASE) > 0) {
+			throw new IllegalArgumentException(("The lease of %s is longer than %s. A lease is renewed while the work "
+					+ "goes on: it only has to be longer than the longest pause of a process that is alive")
+				.formatted(Durations.written(lease), Durations.written(MAX_LEASE)));
+		}
+	}
+
+	/**
+	 * Check how far a lease is to be extended.
+	 * @param atLeast the extension
+	 * @throws IllegalArgumentException when it is not positive or too long
+	 */
+	public static void checkExtension(Duration atLeast) {
+		if (atLeast.isNegative() || atLeast.isZero()) {
+			throw new IllegalArgumentException(
+					"A lease is extended by a positive duration, not by " + Durations.written(atLeast));
+		}
+		refuseLong(atLeast);
+	}
+
+	private static Duration capped(Duration maxHold) {
+		return (maxHold.compareTo(LONGEST_WAIT) > 0) ? LONGEST_WAIT : maxHold;
+	}
+
+	private static <T> T required(@Nullable T value, String option) {
+		if (value == null) {
+			throw new IllegalArgumentException("The engine's own defaults say nothing about the " + option);
+		}
+		return value;
+	}
+
+	/**
+	 * What a release records where the work never began.
+	 * @param key the acquisition
+	 * @return the end; {@code null} of a plain lock
+	 */
+	@Nullable public RunEnd abandoned(LeaseKey key) {
+		return endOfRun(key, RunOutcome.ABANDONED, null);
+	}
+
+	@Nullable public RunEnd endOfRun(LeaseKey key, RunOutcome outcome, @Nullable String error) {
+		return (this.firing != null) ? new RunEnd(AcquireRequest.jobId(key.name(), this.firing), outcome, error) : null;
+	}
+
+	/**
+	 * The time limit of one attempt to renew such a lease, so that several fit in before
+	 * its end.
+	 * @return a sixth of the lease
+	 */
+	public Duration renewalTimeout() {
+		return this.lease.dividedBy(6);
+	}
+
+}

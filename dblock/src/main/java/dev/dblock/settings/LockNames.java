@@ -1,0 +1,125 @@
+package dev.dblock.settings;
+
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+
+import dev.dblock.LockNamePrefix;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What can be the name of a lock.
+ */
+public final class LockNames {
+
+	/**
+	 * Index entries were limited to 1024 bytes on the servers that know no pipeline
+	 * updates; the rest is for the entry's own bytes.
+	 */
+	static final int MAX_BYTES = 1000;
+
+	private final String prefix;
+
+	private final LockNamePrefix callPrefix;
+
+	LockNames(String prefix) {
+		this(prefix, (name) -> "");
+	}
+
+	/**
+	 * Names with a prefix.
+	 * @param prefix what is put before every name
+	 * @param callPrefix what is put between the two in each call
+	 * @throws IllegalArgumentException when no name could begin with the prefix
+	 */
+	LockNames(String prefix, LockNamePrefix callPrefix) {
+		this.prefix = prefix;
+		this.callPrefix = callPrefix;
+		try {
+			check("n");
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException("No lock could have the name prefix that is set: " + ex.getMessage(),
+					ex);
+		}
+	}
+
+	public String prefix() {
+		return this.prefix;
+	}
+
+	public String full(String name) {
+		refuseBlank(name);
+		String full = this.prefix + this.callPrefix.prefixOf(name) + name;
+		checkCharacters(full);
+		return full;
+	}
+
+	/**
+	 * Check a name outside of any call, when what depends on the call cannot be told.
+	 */
+	public void check(String name) {
+		refuseBlank(name);
+		checkCharacters(this.prefix + name);
+	}
+
+	private static void refuseBlank(@Nullable String name) {
+		if (name == null) {
+			throw new IllegalArgumentException(
+					"The name of the lock is null. Say what it protects, such as 'nightly-invoices'");
+		}
+		if (name.isBlank()) {
+			throw new IllegalArgumentException("The name of a lock must not be empty or blank. Say what it "
+					+ "protects, such as 'nightly-invoices'");
+		}
+	}
+
+	private static void checkCharacters(String name) {
+		boolean ascii = true;
+		for (int i = 0; i < name.length(); i++) {
+			char c = name.charAt(i);
+			if (Character.isISOControl(c)) {
+				throw new IllegalArgumentException(("The name of a lock must not contain control characters, which "
+						+ "would forge lines in logs; character %d of %s is U+%04X")
+					.formatted(i, shortened(name), (int) c));
+			}
+			ascii = ascii && c < 0x80;
+		}
+		int bytes = ascii ? name.length() : utf8Length(name);
+		if (bytes > MAX_BYTES) {
+			throw new IllegalArgumentException(("The name of a lock may have %d bytes in UTF-8, prefix included, so "
+					+ "that it fits an index entry of every server; %s has %d. Shorten it, or use a hash of it")
+				.formatted(MAX_BYTES, shortened(name), bytes));
+		}
+	}
+
+	/**
+	 * Text of a caller that is stored and told, such as a reason: a line break in it
+	 * would forge a line in the log of whoever is refused.
+	 */
+	public static String onOneLine(String text) {
+		return text.chars().anyMatch(Character::isISOControl) ? text.replaceAll("\\p{Cc}", " ") : text;
+	}
+
+	private static int utf8Length(String name) {
+		try {
+			return StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(name)).remaining();
+		}
+		catch (CharacterCodingException ex) {
+			throw new IllegalArgumentException(
+					"The name of a lock must be text that UTF-8 can hold; %s has half of a surrogate pair"
+						.formatted(shortened(name)),
+					ex);
+		}
+	}
+
+	private static String shortened(String name) {
+		String visible = name.codePoints()
+			.limit(40)
+			.map((c) -> Character.isISOControl(c) ? '?' : c)
+			.collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+			.toString();
+		return "'" + visible + ((visible.length() < name.length()) ? "…'" : "'");
+	}
+
+}

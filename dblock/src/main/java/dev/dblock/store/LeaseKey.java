@@ -1,0 +1,10 @@
+package dev.dblock.store;
+
+/**
+ * What identifies a lease at the store.
+ *
+ * @param name the full name of the lock
+ * @param holder the random id of the acquisition
+ */
+public record LeaseKey(String name, String holder) {
+}

@@ -1,0 +1,57 @@
+package dev.dblock.store;
+
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+
+import dev.dblock.job.RunOutcome;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a release records about a run of a job.
+ *
+ * @param jobId the id of the job
+ * @param outcome how the run ended
+ * @param error what it failed with
+ */
+public record RunEnd(String jobId, RunOutcome outcome, @Nullable String error) {
+
+	private static final int LONGEST_ERROR = 300;
+
+	/**
+	 * The end of a run whose lock an operator released. It counts as failed, since the
+	 * operator did not want it repeated.
+	 * @param jobId the id of the job
+	 * @return the end
+	 */
+	public static RunEnd forced(String jobId) {
+		return new RunEnd(jobId, RunOutcome.FAILED, "The lock was released by force");
+	}
+
+	/**
+	 * The text that is recorded for an error: its first 300 characters, with a space for
+	 * each control character.
+	 * @param cause the error
+	 * @return the text
+	 */
+	public static String textOf(Throwable cause) {
+		Throwable inner = cause.getCause();
+		boolean wrapped = cause instanceof CompletionException || cause instanceof ExecutionException;
+		String text;
+		try {
+			text = ((wrapped && inner != null) ? inner : cause).toString();
+		}
+		catch (RuntimeException ex) {
+			text = cause.getClass().getName();
+		}
+		StringBuilder line = new StringBuilder();
+		for (int i = 0; text != null && i < text.length() && line.length() < LONGEST_ERROR; i++) {
+			char next = text.charAt(i);
+			line.append(Character.isISOControl(next) ? ' ' : next);
+		}
+		if (!line.isEmpty() && Character.isHighSurrogate(line.charAt(line.length() - 1))) {
+			line.setLength(line.length() - 1);
+		}
+		return line.toString();
+	}
+
+}

@@ -1,0 +1,195 @@
+package dev.dblock.annotation.invocation;
+
+import java.lang.reflect.Method;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledFuture;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import dev.dblock.LastingTypes;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ReactiveTypeDescriptor;
+import org.springframework.core.ResolvableType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LastingTypesTests {
+
+	private final LastingTypes types = new LastingTypes(getClass().getClassLoader());
+
+	@ParameterizedTest
+	@CsvSource({ "future, java.util.concurrent.Future", "scheduled, java.util.concurrent.ScheduledFuture",
+			"stage, java.util.concurrent.CompletionStage", "completable, java.util.concurrent.CompletableFuture",
+			"callable, java.util.concurrent.Callable", "flow, java.util.concurrent.Flow$Publisher",
+			"publisher, org.reactivestreams.Publisher", "mono, reactor.core.publisher.Mono",
+			"flux, reactor.core.publisher.Flux", "stream, java.util.stream.Stream",
+			"intStream, java.util.stream.IntStream",
+			"deferred, org.springframework.web.context.request.async.DeferredResult",
+			"task, org.springframework.web.context.request.async.WebAsyncTask",
+			"emitter, org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+			"events, org.springframework.web.servlet.mvc.method.annotation.SseEmitter",
+			"body, org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
+			"inEntity, org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
+			"inMap, java.util.concurrent.Future", "inArray, java.util.concurrent.CompletableFuture",
+			"inVariable, java.util.concurrent.CompletableFuture" })
+	void workGoesOn(String method, String type) {
+		assertThat(find(Kinds.class, method).map(Class::getName)).contains(type);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "nothing", "number", "object", "text", "list", "entity", "optional", "recursive" })
+	void workIsOver(String method) {
+		assertThat(find(Kinds.class, method)).isEmpty();
+	}
+
+	@Test
+	void typeVariableIsSeenThroughTheImplementation() {
+		assertThat(find(Implementation.class, "run")).contains(CompletableFuture.class);
+	}
+
+	@Test
+	void suspendFunctionIsKnownByItsLastParameter(@TempDir Path folder) throws Exception {
+		Class<?> type = new InMemoryCompiler(folder)
+			.source("kotlin.coroutines.Continuation", "package kotlin.coroutines; public interface Continuation<T> { }")
+			.source("a.Suspending", """
+					package a;
+					public class Suspending {
+						public Object settle(String order, kotlin.coroutines.Continuation<? super String> rest) {
+							return order;
+						}
+					}
+					""")
+			.load("a.Suspending");
+		assertThat(LastingTypes.isSuspending(method(type, "settle"))).isTrue();
+		assertThat(LastingTypes.isSuspending(method(Kinds.class, "text"))).isFalse();
+	}
+
+	@Test
+	void typesOfTheReactiveRegistryCount() {
+		assertThat(this.types.isLasting(Eventual.class)).isFalse();
+		ReactiveAdapterRegistry.getSharedInstance()
+			.registerReactiveType(ReactiveTypeDescriptor.noValue(Eventual.class, Eventual::new),
+					(eventual) -> Mono.empty(), (publisher) -> new Eventual());
+		assertThat(new LastingTypes(null).isLasting(Eventual.class)).isTrue();
+	}
+
+	@Test
+	void optionalTypesMayBeAbsent() {
+		LastingTypes without = new LastingTypes(new FilteredClassLoader("org.springframework.web"));
+		assertThat(without.isLasting(SseEmitter.class)).isFalse();
+		assertThat(without.isLasting(CompletableFuture.class)).isTrue();
+	}
+
+	private Optional<Class<?>> find(Class<?> type, String name) {
+		return this.types.find(ResolvableType.forMethodReturnType(method(type, name), type));
+	}
+
+	private static Method method(Class<?> type, String name) {
+		return Arrays.stream(type.getMethods())
+			.filter((candidate) -> candidate.getName().equals(name))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	static class Eventual {
+
+	}
+
+	abstract static class Base<T> {
+
+		public T run() {
+			return null;
+		}
+
+	}
+
+	static class Implementation extends Base<CompletableFuture<String>> {
+
+	}
+
+	interface Kinds {
+
+		Future<String> future();
+
+		ScheduledFuture<?> scheduled();
+
+		CompletionStage<Void> stage();
+
+		CompletableFuture<Void> completable();
+
+		Callable<String> callable();
+
+		Flow.Publisher<String> flow();
+
+		Publisher<String> publisher();
+
+		Mono<Void> mono();
+
+		Flux<String> flux();
+
+		Stream<String> stream();
+
+		IntStream intStream();
+
+		DeferredResult<String> deferred();
+
+		WebAsyncTask<String> task();
+
+		ResponseBodyEmitter emitter();
+
+		SseEmitter events();
+
+		StreamingResponseBody body();
+
+		ResponseEntity<StreamingResponseBody> inEntity();
+
+		Map<String, List<Future<?>>> inMap();
+
+		CompletableFuture<?>[] inArray();
+
+		<T extends CompletableFuture<?>> T inVariable();
+
+		void nothing();
+
+		int number();
+
+		Object object();
+
+		String text();
+
+		List<String> list();
+
+		ResponseEntity<String> entity();
+
+		Optional<String> optional();
+
+		<T extends Comparable<T>> T recursive();
+
+	}
+
+}

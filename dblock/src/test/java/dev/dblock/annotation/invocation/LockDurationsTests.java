@@ -1,0 +1,82 @@
+package dev.dblock.annotation.invocation;
+
+import java.time.Duration;
+import java.util.Map;
+
+import dev.dblock.DistributedLock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class LockDurationsTests {
+
+	private final Map<String, String> placeholders = Map.of("${lease}", "45s", "${none}", "", "${blank}", "  ",
+			"${bad}", "soon");
+
+	private final LockDurations durations = new LockDurations(
+			(text) -> "${null}".equals(text) ? null : this.placeholders.getOrDefault(text, text));
+
+	@Test
+	void leftOut() {
+		assertThat(this.durations.resolve("lease", DistributedLock.LEFT_OUT, "")).isNull();
+	}
+
+	@Test
+	void numberMeansSeconds() {
+		assertThat(this.durations.resolve("lease", 90, "")).isEqualTo(Duration.ofSeconds(90));
+		assertThat(this.durations.resolve("wait", 0, "")).isZero();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "90, PT1M30S", "90s, PT1M30S", "5m, PT5M", "PT1H, PT1H", "250ms, PT0.25S", "1h30m, PT1H30M", "0, PT0S",
+			"' 7s ', PT7S", "${lease}, PT45S", "-1s, PT-1S" })
+	void textIsInSpringsNotation(String text, Duration expected) {
+		assertThat(this.durations.resolve("lease", DistributedLock.LEFT_OUT, text)).isEqualTo(expected);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "${none}", "${blank}", "${null}" })
+	void emptyPlaceholderCountsAsLeftOut(String text) {
+		assertThat(this.durations.resolve("lease", DistributedLock.LEFT_OUT, text)).isNull();
+	}
+
+	@Test
+	void bothGivenIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.durations.resolve("minHold", 5, "5s"))
+			.withMessage("both minHoldSeconds and minHoldString are given; leave one of them out");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "soon", "5 parsecs", "5x", "99999999999999999999s", "PT", "106751991167301d" })
+	void otherTextIsRefused(String text) {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.durations.resolve("lease", DistributedLock.LEFT_OUT, text))
+			.withMessage("leaseString = \"" + text
+					+ "\" is no duration; write 90, 90s, 5m or PT1H (a number alone means seconds)");
+	}
+
+	@Test
+	void textThatAPlaceholderStandsForIsToldWithIt() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.durations.resolve("lease", DistributedLock.LEFT_OUT, "${bad}"))
+			.withMessage("leaseString = \"${bad}\", which is 'soon', is no duration; write 90, 90s, 5m or PT1H (a "
+					+ "number alone means seconds)");
+	}
+
+	@Test
+	void whatCannotBeCountedIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.durations.resolve("lease", Long.MAX_VALUE, ""))
+			.withMessage(
+					"leaseSeconds = 9223372036854775807 is longer than can be counted (292 years); give a shorter one");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.durations.resolve("wait", DistributedLock.LEFT_OUT, "106752d"))
+			.withMessageStartingWith("waitString = \"106752d\" is longer than can be counted");
+		assertThat(this.durations.resolve("wait", DistributedLock.LEFT_OUT, "106751d"))
+			.isEqualTo(Duration.ofDays(106751));
+	}
+
+}

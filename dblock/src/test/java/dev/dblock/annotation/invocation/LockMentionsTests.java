@@ -1,0 +1,114 @@
+package dev.dblock.annotation.invocation;
+
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+
+import dev.dblock.DistributedLock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link LockMentions}.
+ */
+class LockMentionsTests {
+
+	@ParameterizedTest
+	@ValueSource(classes = { OnMethod.class, OnClass.class, OnInterface.class, Inherits.class, Implements.class,
+			OwnAnnotation.class, Repeated.class, OwnRepeated.class })
+	void lockIsSeenWhereverItMayStand(Class<?> type) {
+		assertThat(LockMentions.in(type)).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Plain.class, ArrayList.class, Object.class, LockMentions.class })
+	void othersArePassedBy(Class<?> type) {
+		assertThat(LockMentions.in(type)).isFalse();
+	}
+
+	@Test
+	void proxyHasWhatItsInterfaceHas() {
+		Object proxy = Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { OnInterface.class },
+				(self, method, arguments) -> null);
+		assertThat(LockMentions.in(proxy.getClass())).isTrue();
+	}
+
+	static class OnMethod {
+
+		@DistributedLock("lock")
+		private void run() {
+		}
+
+	}
+
+	@DistributedLock("lock")
+	static class OnClass {
+
+	}
+
+	interface OnInterface {
+
+		@DistributedLock("lock")
+		void run();
+
+	}
+
+	static class Inherits extends OnMethod {
+
+	}
+
+	abstract static class Implements implements OnInterface {
+
+	}
+
+	static class Repeated {
+
+		@DistributedLock("lock")
+		@DistributedLock("other")
+		void run() {
+		}
+
+	}
+
+	static class OwnRepeated {
+
+		@Both
+		void run() {
+		}
+
+	}
+
+	@DistributedLock("lock")
+	@DistributedLock("other")
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Both {
+
+	}
+
+	static class OwnAnnotation {
+
+		@Nightly
+		public void run() {
+		}
+
+	}
+
+	@DistributedLock("lock")
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Nightly {
+
+	}
+
+	static class Plain {
+
+		@Deprecated
+		public void run() {
+		}
+
+	}
+
+}

@@ -1,0 +1,426 @@
+package dev.dblock.core;
+
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import dev.dblock.LockAttempt;
+import dev.dblock.LockGrant;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockShutdownException;
+import dev.dblock.LossReason;
+import dev.dblock.WhenLost;
+import dev.dblock.core.Request.Kind;
+import dev.dblock.event.LockListener;
+import dev.dblock.settings.EngineSettings;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+
+@Timeout(300)
+@ExtendWith(OutputCaptureExtension.class)
+class DefaultLockEngineTests {
+
+	private static final Duration THIRD = Duration.ofSeconds(10);
+
+	private final Set<Thread> threadsBefore = threads();
+
+	private final LockWorld world = new LockWorld();
+
+	private final InMemoryLockRepository repository = this.world.repository();
+
+	@AfterEach
+	void close() {
+		assertThat(Thread.interrupted()).as("the test leaves no interrupt behind").isFalse();
+		this.world.close();
+	}
+
+	private static Set<Thread> threads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("dblock-"))
+			.collect(Collectors.toSet());
+	}
+
+	private Set<Thread> newThreads() {
+		Set<Thread> threads = threads();
+		threads.removeAll(this.threadsBefore);
+		return threads;
+	}
+
+	@Test
+	void lockThatIsAboutToBeGivenBackIsNotOneInUseAtTheEnd() {
+		DefaultLockEngine engine = this.world.engine();
+		LockHandle handle = acquire("a");
+		LockHandle used = acquire("b");
+		engine.aboutToRelease(handle);
+		CompletableFuture<Void> closing = CompletableFuture.runAsync(engine::close);
+		LockWorld.eventually().until(() -> refusesAll(engine));
+		assertThat(handle.release()).isTrue();
+		assertThat(closing).succeedsWithin(Duration.ofSeconds(60));
+		assertThat(this.world.anotherProcess().tryAcquire("a")).isPresent();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(used::ensureHeld)
+			.satisfies((lost) -> assertThat(lost.reason()).isEqualTo(LossReason.SHUTDOWN));
+	}
+
+	private static boolean refusesAll(DefaultLockEngine engine) {
+		try {
+			engine.acquire("other", LockOptions.defaults());
+			return false;
+		}
+		catch (LockShutdownException ex) {
+			return true;
+		}
+	}
+
+	private LockHandle acquire(String name) {
+		return this.world.template().acquire(name);
+	}
+
+	@Test
+	void hangingRenewalsOfLongLeasesDoNotKeepAShortOneFromBeingRenewed() throws Exception {
+		Gate gate = new Gate();
+		this.repository.always((request) -> request.kind() == Kind.RENEW && !request.isAbout("short"),
+				Fault.heldUp(gate));
+		List<LockHandle> held = new ArrayList<>();
+		Duration lease = Duration.ofDays(1);
+		for (int i = 0; i < 12; i++) {
+			held.add(this.world.template().acquire("long-" + i, LockOptions.lease(lease)));
+			// The next one is half as long, and due at the same time
+			this.world.clock().advance(lease.dividedBy(6));
+			lease = lease.dividedBy(2);
+		}
+		this.world.advance(lease.dividedBy(3));
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RENEW) == held.size());
+		held.add(this.world.template().acquire("short", LockOptions.lease(Duration.ofSeconds(1))));
+		this.world.advance(Duration.ofMillis(400));
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RENEW, "short") == 1);
+		gate.open();
+		held.forEach(LockHandle::close);
+	}
+
+	@Test
+	void leasesOfAnyLengthFindAThreadForTheirRenewal() {
+		assertThat(LeaseWatchdog.MOST_GROUPS).isEqualTo(27);
+	}
+
+	@Test
+	void startsNoThreadBeforeTheFirstLockIsTaken() {
+		this.world.engine().list();
+		this.world.engine().check(LockOptions.defaults());
+		assertThat(newThreads()).isEmpty();
+		acquire("a");
+		assertThat(newThreads()).isNotEmpty().allMatch(Thread::isDaemon);
+	}
+
+	@Test
+	void leavesNoThreadBehind() {
+		LockHandle robbed = acquire("a");
+		this.world.rob("a");
+		this.world.advance(THIRD);
+		LockWorld.eventually().until(() -> this.world.news().contains("lost a TAKEN_OVER"));
+		Reference.reachabilityFence(robbed);
+		acquire("b").close();
+		acquire("c");
+		this.world.engine().close();
+		LockWorld.eventually().until(() -> newThreads().isEmpty());
+	}
+
+	@Test
+	void tellsWhoeverHoldsALockThatItIsNoLongerRenewedAndDoesNotReleaseIt() {
+		LockHandle handle = acquire("a");
+		this.world.engine().close();
+		assertThat(this.world.news()).as("told before the engine is gone")
+			.containsExactly("acquired a", "lost a SHUTDOWN");
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(this.repository.isHeld("a")).isTrue();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::close)
+			.satisfies((lost) -> assertThat(lost.reason()).isEqualTo(LossReason.SHUTDOWN));
+		assertThat(this.repository.isHeld("a")).as("the lease ends it").isTrue();
+	}
+
+	@Test
+	void hasOneLineOfTheLogForAllLocksThatAreHeldAtItsEnd(CapturedOutput output) {
+		List<LockHandle> held = IntStream.range(0, 30).mapToObj((i) -> acquire("held-" + i)).toList();
+		acquire("released").close();
+		this.world.engine().close();
+		assertThat(held).noneMatch(LockHandle::isHeld);
+		assertThat(this.world.news()).filteredOn((news) -> news.startsWith("lost held-")).hasSize(30);
+		List<String> lines = output.getAll().lines().filter((line) -> line.contains("'held-")).toList();
+		assertThat(lines).singleElement()
+			.asString()
+			.contains("WARN", "still holds 30 of its locks: 'held-", "(fencing token ", "), ...", "no longer renewed",
+					"free at the end of its lease", "await-termination");
+		assertThat(lines.get(0).split("'held-")).as("names, and what is before the first").hasSize(21);
+		assertThat(output).doesNotContain("'released'");
+	}
+
+	@Test
+	void saysNothingAtItsEndWhenNoLockIsHeld(CapturedOutput output) {
+		acquire("a").close();
+		this.world.engine().close();
+		assertThat(output).doesNotContain("The application closes");
+	}
+
+	@Test
+	void leavesALockWhoseHandleIsUnreachableToItsLease() {
+		Lease lease = acquireAndForget("a");
+		LockWorld.eventually().until(() -> {
+			System.gc();
+			return lease.handle() == null;
+		});
+		this.world.engine().close();
+		assertThat(this.repository.count(Kind.RELEASE, "a")).isZero();
+		assertThat(this.repository.isHeld("a")).isTrue();
+	}
+
+	@Test
+	void releasesALockWhoseWorkEndsWhileItCloses(CapturedOutput output) {
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), new LockListener() {
+
+			@Override
+			public void onLost(LockHandle lost, LossReason reason) {
+				assertThat(lost.release()).isFalse();
+			}
+
+		});
+		LockHandle handle = ((LockGrant) engine.acquire("a", LockOptions.defaults())).handle();
+		engine.close();
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(this.repository.isHeld("a")).isFalse();
+		assertThat(output).contains("Each is released when its work ends before the application has closed")
+			.doesNotContain("They are not released");
+	}
+
+	private Lease acquireAndForget(String name) {
+		return ((LeaseHandle) acquire(name)).lease();
+	}
+
+	@Test
+	void waitsForAReleaseThatIsUnderWayAtItsEnd() throws Exception {
+		Gate gate = new Gate();
+		LockHandle handle = acquire("a");
+		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
+		Worker<Boolean> release = Worker.start(handle::release);
+		gate.awaitReached();
+		Worker<Boolean> closing = Worker.start(() -> {
+			this.world.engine().close();
+			return this.repository.isHeld("a");
+		});
+		closing.awaitWaiting();
+		gate.open();
+		assertThat(closing.result()).as("still held when the engine is closed").isFalse();
+		assertThat(release.result()).isTrue();
+	}
+
+	@Test
+	void doesNotWaitForAStoreThatHangsWhenItsOwnEndIsInterrupted() throws Exception {
+		Gate gate = new Gate();
+		LockHandle handle = acquire("a");
+		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
+		Worker<Boolean> release = Worker.start(handle::release);
+		gate.awaitReached();
+		Worker<Boolean> closing = Worker.start(() -> {
+			this.world.engine().close();
+			return true;
+		});
+		closing.awaitWaiting();
+		closing.interrupt();
+		assertThat(closing.result()).isTrue();
+		assertThat(closing.isInterruptedAfterwards()).isTrue();
+		assertThat(release.isDone()).isFalse();
+		gate.open();
+		assertThat(release.result()).isTrue();
+	}
+
+	@Test
+	void interruptsAtItsEndWhoeverAskedForIt() {
+		LockHandle handle = this.world.template().acquire("a", LockOptions.defaults().whenLost(WhenLost.INTERRUPT));
+		this.world.engine().close();
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(handle.release()).isFalse();
+	}
+
+	@Test
+	void canBeClosedTwice() {
+		LockHandle handle = acquire("a");
+		this.world.engine().close();
+		this.world.engine().close();
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(this.world.news()).containsExactly("acquired a", "lost a SHUTDOWN");
+	}
+
+	@Test
+	void interruptsRenewalsThatAreUnderWayAtItsEnd() throws Exception {
+		Gate gate = new Gate();
+		LockHandle handle = acquire("a");
+		this.repository.next(Kind.RENEW, Fault.heldUp(gate));
+		this.world.advance(THIRD);
+		gate.awaitReached();
+		this.world.engine().close();
+		gate.awaitInterrupted();
+		assertThat(handle.isHeld()).isFalse();
+		LockWorld.eventually().until(() -> newThreads().isEmpty());
+	}
+
+	@Test
+	void letsReleasesThatAreUnderWayFinishAtItsEnd() throws Exception {
+		Gate gate = new Gate();
+		LockHandle handle = this.world.template().acquire("a", LockOptions.defaults().autoRenew(false));
+		this.world.clock().advance(LockWorld.LEASE);
+		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
+		assertThat(handle.release()).isFalse();
+		gate.awaitReached();
+		Worker<Boolean> closing = Worker.start(() -> {
+			this.world.engine().close();
+			return true;
+		});
+		closing.awaitWaiting();
+		gate.open();
+		assertThat(closing.result()).isTrue();
+		assertThat(this.repository.isHeld("a")).isFalse();
+	}
+
+	@Test
+	void doesNotWaitForAListenerThatHangsWhenItsOwnEndIsInterrupted() throws Exception {
+		Gate gate = new Gate();
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), new LockListener() {
+
+			@Override
+			public void onLost(LockHandle handle, LossReason reason) {
+				gate.pass();
+			}
+
+		});
+		LockAttempt attempt = engine.acquire("a", LockOptions.defaults());
+		Worker<Boolean> closing = Worker.start(() -> {
+			engine.close();
+			return true;
+		});
+		gate.awaitReached();
+		Reference.reachabilityFence(attempt);
+		closing.interrupt();
+		assertThat(closing.result()).isTrue();
+		assertThat(closing.isInterruptedAfterwards()).isTrue();
+		gate.awaitInterrupted();
+		LockWorld.eventually().until(() -> newThreads().isEmpty());
+	}
+
+	@Test
+	void renewsWhatIsHeldWhileWaitersAreRefused() {
+		LockHandle handle = acquire("a");
+		this.world.engine().refuseWaiters();
+		this.world.advance(THIRD);
+		LockWorld.eventually().until(() -> handle.remaining().equals(LockWorld.LEASE));
+		assertThat(handle.release()).isTrue();
+	}
+
+	@Test
+	void toldListenersInTheThreadThatNoticesALossAfterItsEnd() {
+		LockHandle handle = this.world.template().acquire("a");
+		LeaseRegistry registry = new LeaseRegistry((ended) -> {
+		});
+		RecordingListener listener = new RecordingListener();
+		Executor closed = (task) -> {
+			throw new RejectedExecutionException("closed");
+		};
+		LeaseLosses losses = new LeaseLosses(registry, listener, closed, closed);
+		losses.lose(((LeaseHandle) handle).lease(), LossReason.SHUTDOWN, "scripted");
+		assertThat(listener.news()).containsExactly("lost a SHUTDOWN");
+	}
+
+	@Test
+	void nobodyHoldsALockAfterItsEndHoweverTheGrantAndTheEndCross() throws Exception {
+		for (int round = 0; round < 200; round++) {
+			DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""));
+			String name = "raced-" + round;
+			CyclicBarrier start = new CyclicBarrier(2);
+			Worker<LockAttempt> worker = Worker.start(() -> {
+				start.await();
+				try {
+					return engine.acquire(name, LockOptions.defaults());
+				}
+				catch (LockShutdownException ex) {
+					return null;
+				}
+			});
+			start.await();
+			engine.close();
+			LockAttempt attempt = worker.result();
+			if (attempt instanceof LockGrant grant) {
+				assertThat(grant.handle().isHeld()).isFalse();
+			}
+			else {
+				assertThat(attempt).isNull();
+				assertThat(this.repository.isHeld(name)).isFalse();
+			}
+		}
+	}
+
+	@Test
+	void prefixesEveryName() {
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings("shop:"));
+		assertThat(engine.fullName("a")).isEqualTo("shop:a");
+		LockHandle handle = ((LockGrant) engine.acquire("a", LockOptions.defaults())).handle();
+		assertThat(handle.name()).isEqualTo("shop:a");
+		LockHandle unprefixed = acquire("a");
+		assertThat(engine.list()).extracting(LockInfo::name).containsExactly("shop:a");
+		assertThat(this.world.engine().list()).hasSize(2);
+		assertThat(engine.inspect("a")).hasValueSatisfying((lock) -> assertThat(lock.name()).isEqualTo("shop:a"));
+		assertThat(engine.forceRelease("a")).isTrue();
+		assertThat(engine.forceReleaseNow("a")).isTrue();
+		assertThat(this.repository.isHeld("a")).isTrue();
+		assertThat(unprefixed.isHeld()).isTrue();
+	}
+
+	@Test
+	void refusesDefaultsThatCannotBe() {
+		EngineSettings settings = LockWorld.settings(LockWorld.DEFAULTS.withLease(Duration.ofMillis(1)),
+				LockWorld.TIMEOUT, LockWorld.POLL);
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new DefaultLockEngine(this.repository, settings, List.of()))
+			.withMessageContaining("lease");
+	}
+
+	@Test
+	void checksOptionsWithoutARequest() {
+		assertThatNoException().isThrownBy(() -> this.world.engine().check(LockOptions.defaults()));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.world.engine().check(LockOptions.lease(Duration.ofMillis(1))));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.world.engine().acquire("a", LockOptions.lease(Duration.ofMillis(1))));
+		assertThat(this.repository.count(Kind.ACQUIRE)).isZero();
+	}
+
+	@Test
+	void worksOnTheClocksOfTheMachine() {
+		DefaultLockEngine engine = new DefaultLockEngine(this.repository, LockWorld.settings(""), List.of());
+		LockHandle handle = ((LockGrant) engine.acquire("a", LockOptions.lease(Duration.ofMillis(500)))).handle();
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RENEW, "a") >= 2);
+		assertThat(handle.isHeld()).isTrue();
+		assertThat(handle.release()).isTrue();
+		engine.close();
+	}
+
+}

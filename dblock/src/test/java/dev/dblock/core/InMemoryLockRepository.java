@@ -1,0 +1,481 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+import dev.dblock.ForeignDocumentException;
+import dev.dblock.LockInfo;
+import dev.dblock.core.Request.Kind;
+import dev.dblock.job.JobStatus;
+import dev.dblock.store.AcquireAnswer;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.FenceMark;
+import dev.dblock.store.JobDecision;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository;
+import dev.dblock.store.ReleaseFeed;
+import dev.dblock.store.RunEnd;
+import dev.dblock.store.StoredJob;
+import dev.dblock.store.StoredRun;
+import dev.dblock.store.TransactionFence;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.reactive.TransactionContext;
+
+/**
+ * A store that keeps the contract of {@link LockRepository} by a server clock of its own,
+ * and whose requests fail as a test has scripted.
+ */
+final class InMemoryLockRepository implements LockRepository {
+
+	/**
+	 * What begins like this is neither counted nor disturbed.
+	 */
+	static final String UNSEEN = "unseen-";
+
+	private static final long TOKENS_PER_MILLI = 1024;
+
+	private static final long ALLOWANCE_MILLIS = 500;
+
+	private static final long DRIFT = 1000;
+
+	private final LongSupplier serverMillis;
+
+	private final Map<String, Document> documents = new TreeMap<>();
+
+	private final List<Request> requests = Collections.synchronizedList(new ArrayList<>());
+
+	private final Map<Kind, Queue<Fault>> nextFaults = new EnumMap<>(Kind.class);
+
+	private final List<Rule> rules = new CopyOnWriteArrayList<>();
+
+	private volatile ReleaseFeed feed = ReleaseFeed.NONE;
+
+	private volatile Function<PlatformTransactionManager, @Nullable TransactionFence> fences = (manager) -> null;
+
+	private volatile @Nullable TransactionFence reactiveFence;
+
+	InMemoryLockRepository(LongSupplier serverMillis) {
+		this.serverMillis = serverMillis;
+		for (Kind kind : Kind.values()) {
+			this.nextFaults.put(kind, new ConcurrentLinkedQueue<>());
+		}
+	}
+
+	/**
+	 * Have the next requests of a kind go wrong, one after another.
+	 */
+	void next(Kind kind, Fault... faults) {
+		this.nextFaults.get(kind).addAll(List.of(faults));
+	}
+
+	/**
+	 * Have all requests of a kind go wrong until {@link #heal()}.
+	 */
+	void always(Kind kind, Fault fault) {
+		always((request) -> request.kind() == kind, fault);
+	}
+
+	void always(Predicate<Request> which, Fault fault) {
+		this.rules.add(new Rule(which, fault));
+	}
+
+	void heal() {
+		this.nextFaults.values().forEach(Queue::clear);
+		this.rules.clear();
+	}
+
+	List<Request> requests(Kind kind) {
+		synchronized (this.requests) {
+			return this.requests.stream().filter((request) -> request.kind() == kind).toList();
+		}
+	}
+
+	int count(Kind kind) {
+		return requests(kind).size();
+	}
+
+	List<Request> requests(Kind kind, String name) {
+		return requests(kind).stream().filter((request) -> request.isAbout(name)).toList();
+	}
+
+	int count(Kind kind, String name) {
+		return requests(kind, name).size();
+	}
+
+	@SuppressWarnings("unchecked")
+	private <T> T serve(Kind kind, List<LeaseKey> leases, Duration timeout, Supplier<T> store) {
+		if (leases.stream().allMatch((lease) -> lease.name().startsWith(UNSEEN))) {
+			synchronized (this.documents) {
+				return store.get();
+			}
+		}
+		Request request = new Request(kind, leases, timeout, Thread.currentThread().getName());
+		this.requests.add(request);
+		Supplier<Object> atomic = () -> {
+			synchronized (this.documents) {
+				return store.get();
+			}
+		};
+		Fault fault = this.nextFaults.get(kind).poll();
+		for (Rule rule : this.rules) {
+			if (fault == null && rule.which().test(request)) {
+				fault = rule.fault();
+			}
+		}
+		return (T) ((fault != null) ? fault.answer(request, atomic) : atomic.get());
+	}
+
+	private <T> T serve(Kind kind, String name, Supplier<T> store) {
+		return serve(kind, List.of(new LeaseKey(name, "")), Duration.ZERO, store);
+	}
+
+	@Override
+	public AcquireAnswer acquire(AcquireRequest request) {
+		return serve(Kind.ACQUIRE, List.of(request.key()), request.timeout(), () -> grantOrRefuse(request));
+	}
+
+	private AcquireAnswer grantOrRefuse(AcquireRequest request) {
+		long now = now();
+		String name = request.key().name();
+		Document document = this.documents.computeIfAbsent(name, (key) -> new Document());
+		if (document.foreign) {
+			throw new ForeignDocumentException(name, "memory");
+		}
+		boolean mine = request.key().holder().equals(document.holder) && document.isTaken(now);
+		StoredJob job = document.job(request.jobId());
+		JobDecision decision = (request.firing() != null && !mine)
+				? JobDecision.of(request, job, document.state(now), now) : null;
+		if (!mine && (document.isTaken(now) || (decision != null && !decision.granted()))) {
+			return new AcquireAnswer.Refused(document.info(name, now), (decision != null) ? decision.refusal() : null);
+		}
+		if (!mine) {
+			document.grant(request, now);
+		}
+		if (decision != null) {
+			document.jobs.put(request.jobId(), job.granted(decision, request, document.token, now));
+		}
+		StoredRun run = (request.firing() != null) ? document.job(request.jobId()).last() : null;
+		return new AcquireAnswer.Granted(document.token - request.tokens() + 1, document.token,
+				Instant.ofEpochMilli(document.acquiredAt), false,
+				(run != null) ? run.toRun(request.jobId(), null) : null);
+	}
+
+	@Override
+	public void pauseJob(String name, String jobId, String by) {
+		synchronized (this.documents) {
+			Document document = this.documents.computeIfAbsent(name, (key) -> new Document());
+			document.jobs.put(jobId, document.job(jobId).pausedBy(by, now()));
+		}
+	}
+
+	@Override
+	public boolean resumeJob(String name, String jobId) {
+		synchronized (this.documents) {
+			Document document = this.documents.get(name);
+			boolean paused = document != null && document.job(jobId).paused();
+			if (paused) {
+				document.jobs.put(jobId, document.job(jobId).resumed(now()));
+			}
+			return paused;
+		}
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(String name, String jobId) {
+		synchronized (this.documents) {
+			return Optional.ofNullable(this.documents.get(name))
+				.map((document) -> document.job(jobId)
+					.toStatus(jobId, document.state(now()), document.heldBy(now()), now()));
+		}
+	}
+
+	@Override
+	public Map<LeaseKey, Optional<LockInfo>> renew(List<LeaseKey> leases, Duration timeout) {
+		return serve(Kind.RENEW, List.copyOf(leases), timeout, () -> {
+			Map<LeaseKey, Optional<LockInfo>> gone = new HashMap<>();
+			for (LeaseKey lease : leases) {
+				Document document = this.documents.get(lease.name());
+				if (document == null || !document.prolong(lease, document.leaseMillis, now())) {
+					gone.put(lease, Optional.ofNullable(document).map((found) -> found.info(lease.name(), now())));
+				}
+			}
+			return gone;
+		});
+	}
+
+	@Override
+	public boolean extend(LeaseKey lease, Duration atLeast, Duration timeout) {
+		return serve(Kind.EXTEND, List.of(lease), timeout, () -> {
+			Document document = this.documents.get(lease.name());
+			return document != null && document.prolong(lease, atLeast.toMillis(), now());
+		});
+	}
+
+	@Override
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+			Duration timeout) {
+		return serve(Kind.RELEASE, List.of(lease), timeout, () -> {
+			Document document = this.documents.get(lease.name());
+			if (document == null || !lease.holder().equals(document.holder)) {
+				return false;
+			}
+			if (end != null) {
+				document.jobs.computeIfPresent(end.jobId(), (id, job) -> job.ended(lease.holder(), end, now()));
+			}
+			document.holder = null;
+			document.releasedAt = now();
+			document.fenceMark = mark;
+			document.expiresAt = minHoldLeft.isZero() ? null : Long.valueOf(now() + minHoldLeft.toMillis());
+			return true;
+		});
+	}
+
+	@Override
+	public Optional<LockInfo> find(String name) {
+		return find(name, Duration.ZERO);
+	}
+
+	@Override
+	public Optional<LockInfo> find(String name, Duration timeout) {
+		return serve(Kind.FIND, List.of(new LeaseKey(name, "")), timeout, () -> look(name));
+	}
+
+	private Optional<LockInfo> look(String name) {
+		Document document = this.documents.get(name);
+		if (document == null) {
+			return Optional.empty();
+		}
+		if (document.foreign) {
+			throw new ForeignDocumentException(name, "memory");
+		}
+		return Optional.of(document.info(name, now()));
+	}
+
+	@Override
+	public List<LockInfo> findAll(String prefix) {
+		return serve(Kind.LIST, prefix,
+				() -> this.documents.entrySet()
+					.stream()
+					.filter((entry) -> entry.getKey().startsWith(prefix) && !entry.getValue().foreign)
+					.map((entry) -> entry.getValue().info(entry.getKey(), now()))
+					.toList());
+	}
+
+	@Override
+	public boolean forceRelease(String name) {
+		return serve(Kind.FORCE, name, () -> {
+			Document document = this.documents.get(name);
+			if (document == null || document.holder == null) {
+				return false;
+			}
+			document.endRunByForce(now());
+			document.holder = null;
+			return true;
+		});
+	}
+
+	@Override
+	public boolean forceReleaseNow(String name) {
+		return serve(Kind.FORCE, name, () -> {
+			Document document = this.documents.get(name);
+			if (document == null || (document.holder == null && !document.isTaken(now()))) {
+				return false;
+			}
+			document.endRunByForce(now());
+			document.holder = null;
+			document.expiresAt = null;
+			document.releasedAt = now();
+			return true;
+		});
+	}
+
+	@Override
+	public @Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
+		return this.fences.apply(manager);
+	}
+
+	@Override
+	public @Nullable TransactionFence fenceFor(TransactionContext transaction) {
+		return this.reactiveFence;
+	}
+
+	/**
+	 * Fence reactive transactions.
+	 */
+	void fenceReactive(TransactionFence fence) {
+		this.reactiveFence = fence;
+	}
+
+	/**
+	 * Fence the transactions of some managers.
+	 */
+	void fence(Function<PlatformTransactionManager, @Nullable TransactionFence> fences) {
+		this.fences = fences;
+	}
+
+	/**
+	 * What the last release of a lock said about the fence.
+	 */
+	@Nullable FenceMark fenceMark(String name) {
+		synchronized (this.documents) {
+			return this.documents.get(name).fenceMark;
+		}
+	}
+
+	@Override
+	public ReleaseFeed releases() {
+		return this.feed;
+	}
+
+	/**
+	 * Have engines that are made from now on told of releases.
+	 */
+	void tellBy(ReleaseFeed feed) {
+		this.feed = feed;
+	}
+
+	/**
+	 * The state of a lock, looked at without a request.
+	 */
+	LockInfo peek(String name) {
+		synchronized (this.documents) {
+			return look(name).orElseThrow(() -> new AssertionError("There is no document of " + name));
+		}
+	}
+
+	boolean isHeld(String name) {
+		synchronized (this.documents) {
+			return look(name).filter(LockInfo::held).isPresent();
+		}
+	}
+
+	void putForeign(String name) {
+		synchronized (this.documents) {
+			Document document = new Document();
+			document.foreign = true;
+			this.documents.put(name, document);
+		}
+	}
+
+	void delete(String name) {
+		synchronized (this.documents) {
+			this.documents.remove(name);
+		}
+	}
+
+	private long now() {
+		return this.serverMillis.getAsLong();
+	}
+
+	private static @Nullable Instant instant(@Nullable Long millis) {
+		return (millis != null) ? Instant.ofEpochMilli(millis) : null;
+	}
+
+	private record Rule(Predicate<Request> which, Fault fault) {
+	}
+
+	private static final class Document {
+
+		private boolean foreign;
+
+		private @Nullable String holder;
+
+		private @Nullable String acquirer;
+
+		private @Nullable String thread;
+
+		private @Nullable String why;
+
+		private long token;
+
+		private @Nullable Long acquiredAt;
+
+		private @Nullable Long updatedAt;
+
+		private @Nullable Long expiresAt;
+
+		private @Nullable Long releasedAt;
+
+		private long leaseMillis;
+
+		private @Nullable FenceMark fenceMark;
+
+		private final Map<String, StoredJob> jobs = new HashMap<>();
+
+		StoredJob job(String id) {
+			return this.jobs.getOrDefault(id, StoredJob.EMPTY);
+		}
+
+		void endRunByForce(long now) {
+			String by = this.holder;
+			if (by != null) {
+				this.jobs.replaceAll((id, job) -> job.ended(by, RunEnd.forced(id), now));
+			}
+		}
+
+		JobDecision.LockState state(long now) {
+			return new JobDecision.LockState(this.holder, isTaken(now), this.token);
+		}
+
+		@Nullable String heldBy(long now) {
+			return (isTaken(now) && this.holder != null) ? this.acquirer : null;
+		}
+
+		boolean isTaken(long now) {
+			return this.expiresAt != null && this.expiresAt > now;
+		}
+
+		void grant(AcquireRequest request, long now) {
+			this.holder = request.key().holder();
+			this.acquirer = request.acquirer();
+			this.thread = request.thread();
+			this.why = request.why();
+			this.token = Math.max(this.token + 1, now * TOKENS_PER_MILLI) + request.tokens() - 1;
+			this.acquiredAt = now;
+			this.updatedAt = now;
+			this.leaseMillis = request.lease().toMillis();
+			this.expiresAt = endOf(this.leaseMillis, now);
+			this.releasedAt = null;
+		}
+
+		boolean prolong(LeaseKey lease, long millis, long now) {
+			if (!lease.holder().equals(this.holder) || !isTaken(now)) {
+				return false;
+			}
+			long known = (this.expiresAt != null) ? this.expiresAt : now;
+			this.expiresAt = Math.max(known, endOf(millis, now));
+			this.updatedAt = now;
+			return true;
+		}
+
+		private static long endOf(long leaseMillis, long now) {
+			return now + leaseMillis + ALLOWANCE_MILLIS + leaseMillis / DRIFT;
+		}
+
+		LockInfo info(String name, long now) {
+			long left = (this.expiresAt != null) ? Math.max(0, this.expiresAt - now) : 0;
+			return new LockInfo(name, this.holder != null && left > 0, this.holder, this.acquirer, this.thread,
+					this.why, this.token, instant(this.acquiredAt), instant(this.updatedAt), instant(this.expiresAt),
+					instant(this.releasedAt), Duration.ofMillis(left));
+		}
+
+	}
+
+}

@@ -1,0 +1,692 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobRefusal;
+import dev.dblock.job.JobRefusal.Reason;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.JobStatus;
+import dev.dblock.job.RunOutcome;
+import dev.dblock.store.AcquireAnswer;
+import dev.dblock.store.AcquireAnswer.Granted;
+import dev.dblock.store.AcquireAnswer.Refused;
+import dev.dblock.store.FenceMark;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.RunEnd;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What every store decides about firings of jobs. The planned times are in the past, at
+ * distances that no slow machine changes.
+ */
+public abstract class JobRepositoryContract extends LockRepositoryContract {
+
+	protected static final String JOB = "nightly";
+
+	private static final Duration PERIOD = Duration.ofMinutes(10);
+
+	protected final Instant past(long minutes) {
+		return storeTime().minus(Duration.ofMinutes(minutes)).truncatedTo(ChronoUnit.MILLIS);
+	}
+
+	protected static JobFiring skip(Instant at) {
+		return JobFiring.of(JOB, new Schedule.Planned(at), false);
+	}
+
+	protected static JobFiring rerun(Instant at) {
+		return JobFiring.of(JOB, new Schedule.Planned(at), true);
+	}
+
+	private static JobFiring rate() {
+		return JobFiring.of(JOB, new Schedule.FixedRate(PERIOD), false);
+	}
+
+	private static JobFiring delay(Duration delay) {
+		return JobFiring.of(JOB, new Schedule.FixedDelay(delay), false);
+	}
+
+	protected final AcquireAnswer fire(LeaseKey key, JobFiring firing) {
+		return locks().acquire(request(key, LEASE).withFiring(firing));
+	}
+
+	protected final Started started(JobFiring firing) {
+		LeaseKey key = key("stock");
+		AcquireAnswer answer = fire(key, firing);
+		assertThat(answer).isInstanceOf(Granted.class);
+		JobRun run = ((Granted) answer).run();
+		assertThat(run).isNotNull();
+		assertThat(run.outcome()).isNull();
+		assertThat(run.token()).isEqualTo(((Granted) answer).token()).isEqualTo(((Granted) answer).lastToken());
+		return new Started(key, run);
+	}
+
+	protected final JobRun ended(JobFiring firing, RunOutcome outcome) {
+		Started started = started(firing);
+		assertThat(end(started.key(), outcome, null)).isTrue();
+		return started.run();
+	}
+
+	protected final JobRun crashed(JobFiring firing) {
+		JobRun run = started(firing).run();
+		expire("stock");
+		return run;
+	}
+
+	protected final boolean end(LeaseKey key, RunOutcome outcome, String error) {
+		return locks().release(key, Duration.ZERO, FenceMark.KEEP, new RunEnd(JOB, outcome, error), TIMEOUT);
+	}
+
+	protected final JobRefusal refused(JobFiring firing) {
+		AcquireAnswer answer = fire(key("stock"), firing);
+		assertThat(answer).isInstanceOf(Refused.class);
+		return ((Refused) answer).job();
+	}
+
+	protected final List<JobRun> runs() {
+		return status().runs();
+	}
+
+	protected final JobStatus status() {
+		return locks().findJob("stock", JOB).orElseThrow();
+	}
+
+	private static void assertRun(JobRun run, Instant planned, int attempt) {
+		assertThat(run.jobId()).isEqualTo(JOB);
+		assertThat(run.plannedAt()).isEqualTo(planned);
+		assertThat(run.attempt()).isEqualTo(attempt);
+	}
+
+	@Test
+	void aPlannedTimeIsRunOnceAndOnlyLaterOnesAfterIt() {
+		Instant at = past(30);
+		Instant before = storeTime();
+		Started first = started(skip(at));
+		assertRun(first.run(), at, 1);
+		assertThat(first.run().instance()).isEqualTo("host-1");
+		assertThat(first.run().startedAt()).isBetween(before.minus(slack()), storeTime());
+		assertThat(end(first.key(), RunOutcome.SUCCEEDED, null)).isTrue();
+		Object stored = stored("stock");
+		for (Instant done : List.of(at, at.minusMillis(1))) {
+			JobRefusal refusal = refused(skip(done));
+			assertThat(refusal.reason()).isEqualTo(Reason.DONE);
+			assertThat(refusal.nextDue()).isNull();
+			assertRun(refusal.last(), at, 1);
+			assertThat(refusal.last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+			assertThat(refusal.last().endedAt()).isBetween(before, storeTime());
+			assertThat(refusal.last().token()).isEqualTo(first.run().token());
+		}
+		assertThat(stored("stock")).as("a refusal changes nothing").isEqualTo(stored);
+		assertThat(look("stock").held()).isFalse();
+		assertRun(started(skip(at.plusMillis(1))).run(), at.plusMillis(1), 1);
+	}
+
+	@Test
+	void aRunningPlannedTimeIsRefusedAsSuchAndALaterOneAsOverlapped() {
+		Instant at = past(30);
+		Started running = started(skip(at));
+		for (Instant same : List.of(at, at.minusSeconds(1))) {
+			JobRefusal refusal = refused(skip(same));
+			assertThat(refusal.reason()).isEqualTo(Reason.RUNNING);
+			assertThat(refusal.last()).isEqualTo(running.run());
+		}
+		JobRefusal later = refused(skip(at.plusSeconds(1)));
+		assertThat(later.reason()).isEqualTo(Reason.OVERLAPPED);
+		assertThat(later.last()).isEqualTo(running.run());
+		assertThat(runs()).containsExactly(running.run());
+	}
+
+	@Test
+	void anAcquireRepeatedWithTheSameIdReturnsTheSameRunAndChangesNothing() {
+		LeaseKey key = key("stock");
+		JobFiring firing = skip(past(30));
+		AcquireAnswer first = fire(key, firing);
+		Object stored = stored("stock");
+		assertThat(fire(key, firing)).isEqualTo(first);
+		assertThat(stored("stock")).isEqualTo(stored);
+	}
+
+	@Test
+	void theSameFiringIsTheSameRun() {
+		Instant at = past(30);
+		JobFiring firing = skip(at);
+		ended(firing, RunOutcome.FAILED);
+		Started again = started(firing);
+		assertRun(again.run(), at, 1);
+		assertThat(refused(firing)).as("not refused by itself").isNull();
+		end(again.key(), RunOutcome.SUCCEEDED, null);
+		assertThat(runs()).singleElement().extracting(JobRun::outcome).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(refused(firing.withNewId()).reason()).isEqualTo(Reason.DONE);
+	}
+
+	@Test
+	void aPlannedTimeInTheFutureIsNotDue() {
+		Instant future = storeTime().plusSeconds(3600);
+		JobRefusal refusal = refused(skip(future));
+		assertThat(refusal.reason()).isEqualTo(Reason.NOT_DUE);
+		assertThat(refusal.nextDue()).isEqualTo(future.truncatedTo(ChronoUnit.MILLIS));
+		assertThat(refusal.last()).isNull();
+		ended(skip(past(30)), RunOutcome.SUCCEEDED);
+		assertThat(refused(skip(future)).reason()).isEqualTo(Reason.NOT_DUE);
+		assertThat(refused(skip(storeTime().plusSeconds(30))).reason()).isEqualTo(Reason.NOT_DUE);
+		started(skip(storeTime().plusMillis(200)));
+	}
+
+	@Test
+	void anAbandonedPlannedTimeIsOpenAgain() {
+		Instant at = past(30);
+		ended(skip(at), RunOutcome.ABANDONED);
+		assertThat(refused(skip(at.minusSeconds(1))).reason()).isEqualTo(Reason.DONE);
+		assertRun(ended(skip(at), RunOutcome.SUCCEEDED), at, 1);
+		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
+		assertThat(runs()).as("nothing was run").hasSize(1);
+		ended(skip(at.plusSeconds(1)), RunOutcome.ABANDONED);
+		assertRun(ended(skip(at.plusSeconds(2)), RunOutcome.SUCCEEDED), at.plusSeconds(2), 1);
+		assertThat(runs()).extracting(JobRun::plannedAt).containsExactly(at.plusSeconds(2), at);
+	}
+
+	@Test
+	void aCrashedRunIsNotRepeatedUnlessThatIsAskedFor() {
+		Instant at = past(30);
+		JobRun crashed = crashed(skip(at));
+		JobRefusal refusal = refused(skip(at));
+		assertThat(refusal.reason()).isEqualTo(Reason.DONE);
+		assertThat(refusal.last().outcome()).isEqualTo(RunOutcome.CRASHED);
+		assertThat(refusal.last().endedAt()).isNull();
+		assertRun(ended(skip(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at.plusSeconds(1), 1);
+		JobRun stored = runs().get(1);
+		assertThat(stored.outcome()).isEqualTo(RunOutcome.CRASHED);
+		assertThat(stored.token()).isEqualTo(crashed.token());
+		assertThat(stored.startedAt()).isEqualTo(crashed.startedAt());
+	}
+
+	@Test
+	void aCrashedRunIsRepeatedForItsOwnPlannedTimeInThreeAttempts() {
+		Instant at = past(30);
+		crashed(rerun(at));
+		assertRun(crashed(rerun(at.plusSeconds(1))), at, 2);
+		assertRun(crashed(rerun(at)), at, 3);
+		assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
+		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at.plusSeconds(1), 1);
+		assertThat(runs()).extracting(JobRun::attempt).containsExactly(1, 3, 2, 1);
+		assertThat(runs()).extracting(JobRun::outcome)
+			.containsExactly(RunOutcome.SUCCEEDED, RunOutcome.CRASHED, RunOutcome.CRASHED, RunOutcome.CRASHED);
+	}
+
+	@Test
+	void afterARepetitionTheFiringAsksForItsOwnPlannedTime() {
+		Instant at = past(30);
+		crashed(skip(at));
+		JobFiring firing = rerun(at.plusSeconds(1));
+		assertRun(ended(firing, RunOutcome.FAILED), at, 2);
+		assertRun(ended(firing, RunOutcome.SUCCEEDED), at, 2);
+		assertRun(ended(firing.withNewId(), RunOutcome.SUCCEEDED), at.plusSeconds(1), 1);
+	}
+
+	@Test
+	void aRunThatEndedIsNotRepeated() {
+		Instant at = past(30);
+		for (RunOutcome outcome : List.of(RunOutcome.SUCCEEDED, RunOutcome.FAILED)) {
+			at = at.plusSeconds(1);
+			Started run = started(rerun(at));
+			expire("stock");
+			end(run.key(), outcome, null);
+			assertThat(refused(rerun(at)).last().outcome()).isEqualTo(outcome);
+			assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
+		}
+	}
+
+	@Test
+	void aRunThatLostItsLockIsRepeatedLikeACrashedOne() {
+		Instant at = past(30);
+		ended(rerun(at), RunOutcome.LOST);
+		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
+		assertRun(ended(rerun(at), RunOutcome.LOST), at, 2);
+		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.LOST), at, 3);
+		assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
+		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at.plusSeconds(1), 1);
+		assertThat(runs()).extracting(JobRun::outcome)
+			.containsExactly(RunOutcome.SUCCEEDED, RunOutcome.LOST, RunOutcome.LOST, RunOutcome.LOST);
+	}
+
+	@Test
+	void aRetryThatWasAbandonedLeavesThePlannedTimeDone() {
+		Instant at = past(30);
+		for (boolean repeated : List.of(false, true)) {
+			at = at.plusSeconds(1);
+			JobFiring firing = JobFiring.of(JOB, new Schedule.Planned(at), repeated);
+			ended(firing, RunOutcome.FAILED);
+			ended(firing, RunOutcome.ABANDONED);
+			for (JobFiring other : List.of(skip(at), rerun(at))) {
+				assertThat(refused(other).reason()).isEqualTo(Reason.DONE);
+			}
+			assertRun(ended(firing, RunOutcome.ABANDONED), at, 1);
+			assertThat(refused(skip(at)).reason()).as("however often").isEqualTo(Reason.DONE);
+		}
+		assertThat(runs()).as("both were run").hasSize(2);
+	}
+
+	@Test
+	void aRunThatSucceededIsNotRunAgainByADelayedRequestOfItsFiring() {
+		// Half a period before the next one is due
+		Instant at = past(35);
+		JobFiring firing = rerun(at);
+		ended(firing, RunOutcome.SUCCEEDED);
+		assertThat(refused(firing).reason()).isEqualTo(Reason.DONE);
+		assertThat(runs()).singleElement().extracting(JobRun::outcome).isEqualTo(RunOutcome.SUCCEEDED);
+		crashed(rerun(at.plusSeconds(1)));
+		JobFiring later = rerun(at.plusSeconds(2));
+		assertRun(ended(later, RunOutcome.SUCCEEDED), at.plusSeconds(1), 2);
+		assertRun(ended(later, RunOutcome.ABANDONED), at.plusSeconds(2), 1);
+		assertRun(ended(skip(at.plusSeconds(2)), RunOutcome.SUCCEEDED), at.plusSeconds(2), 1);
+		assertThat(runs()).extracting(JobRun::outcome)
+			.containsExactly(RunOutcome.SUCCEEDED, RunOutcome.SUCCEEDED, RunOutcome.CRASHED, RunOutcome.SUCCEEDED);
+		JobFiring rate = rate();
+		Instant planned = ended(rate, RunOutcome.SUCCEEDED).plannedAt();
+		assertThat(refused(rate).reason()).isEqualTo(Reason.NOT_DUE);
+		assertThat(refused(rate).nextDue()).isEqualTo(planned.plus(PERIOD));
+	}
+
+	@Test
+	void aCrashedRunIsRepeatedAlsoIfARetryOfItWasAbandoned() {
+		Instant at = past(30);
+		for (boolean lost : List.of(false, true)) {
+			JobFiring firing = rerun(at);
+			for (int attempt = 1; attempt <= 3; attempt++) {
+				Started run = started(firing);
+				assertRun(run.run(), at, attempt);
+				expire("stock");
+				if (lost) {
+					end(run.key(), RunOutcome.LOST, null);
+				}
+				assertRun(ended(firing, RunOutcome.ABANDONED), at, attempt);
+				assertRun(ended(firing, RunOutcome.ABANDONED), at, attempt);
+				assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
+				firing = rerun(at.plusSeconds(1));
+			}
+			at = at.plusSeconds(1);
+			assertRun(ended(firing, RunOutcome.SUCCEEDED), at, 1);
+			at = at.plusSeconds(1);
+		}
+		assertThat(runs()).extracting(JobRun::attempt).containsExactly(1, 3, 2, 1, 1, 3, 2, 1);
+	}
+
+	@Test
+	void aRunThatWasReleasedByForceIsNotRepeatedIfARetryOfItWasAbandoned() {
+		Instant at = past(30);
+		JobFiring firing = rerun(at);
+		started(firing);
+		locks().forceReleaseNow("stock");
+		ended(firing, RunOutcome.ABANDONED);
+		assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
+	}
+
+	@Test
+	void aRetryOfWhatNeverBeganLeavesThePlannedTimeOpen() {
+		Instant at = past(30);
+		JobFiring firing = skip(at);
+		ended(firing, RunOutcome.ABANDONED);
+		ended(firing, RunOutcome.ABANDONED);
+		assertRun(ended(skip(at), RunOutcome.SUCCEEDED), at, 1);
+	}
+
+	@Test
+	void aRepetitionThatWasAbandonedIsStillToBeDone() {
+		Instant at = past(30);
+		crashed(rerun(at));
+		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.ABANDONED), at, 2);
+		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at, 2);
+		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.ABANDONED), at.plusSeconds(1), 1);
+		assertRun(ended(rerun(at.plusSeconds(2)), RunOutcome.SUCCEEDED), at.plusSeconds(2), 1);
+	}
+
+	@Test
+	void aRunWhoseLeaseIsNotOverIsNotRepeated() {
+		Instant at = past(30);
+		started(rerun(at));
+		assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.RUNNING);
+		assertThat(refused(rerun(at.plusSeconds(1))).reason()).isEqualTo(Reason.OVERLAPPED);
+	}
+
+	@Test
+	void aForcedReleaseIsNoCrash() {
+		Instant at = past(30);
+		Instant before = storeTime();
+		started(rerun(at));
+		locks().forceRelease("stock");
+		JobRefusal refusal = refused(rerun(at));
+		assertThat(refusal.reason()).isEqualTo(Reason.DONE);
+		assertThat(refusal.last().outcome()).isEqualTo(RunOutcome.FAILED);
+		assertThat(refusal.last().error()).isEqualTo("The lock was released by force");
+		assertThat(refusal.last().endedAt()).isBetween(before, storeTime());
+		assertThat(refused(rerun(at.plusSeconds(1)))).as("the lease is not over").isNull();
+		expire("stock");
+		started(rerun(at.plusSeconds(1)));
+		locks().forceReleaseNow("stock");
+		assertRun(started(rerun(at.plusSeconds(2))).run(), at.plusSeconds(2), 1);
+		assertThat(runs()).extracting(JobRun::outcome).containsExactly(null, RunOutcome.FAILED, RunOutcome.FAILED);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aForcedReleaseIsNoCrashWhateverTakesTheLockNext(boolean now) {
+		Instant at = past(30);
+		for (int next = 0; next < 3; next++) {
+			at = at.plusSeconds(10);
+			Started forced = started(rerun(at));
+			assertThat(now ? locks().forceReleaseNow("stock") : locks().forceRelease("stock")).isTrue();
+			expire("stock");
+			LeaseKey other = key("stock");
+			JobFiring firing = JobFiring.of("other", new Schedule.Planned(at), true);
+			assertThat((next == 0) ? acquire(other) : fire(other, firing)).isInstanceOf(Granted.class);
+			if (next == 2) {
+				locks().forceReleaseNow("stock");
+				assertThat(runs()).as("not the one of the other job").first().satisfies((run) -> {
+					assertThat(run.outcome()).isEqualTo(RunOutcome.FAILED);
+					assertThat(run.token()).isEqualTo(forced.run().token());
+				});
+			}
+			locks().release(other, Duration.ZERO, TIMEOUT);
+			assertThat(end(forced.key(), RunOutcome.SUCCEEDED, null)).isFalse();
+			assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
+			assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at.plusSeconds(1), 1);
+		}
+	}
+
+	@Test
+	void aForcedReleaseChangesNoRunThatEndedBefore() {
+		ended(skip(past(30)), RunOutcome.SUCCEEDED);
+		List<JobRun> ended = runs();
+		acquired("stock");
+		assertThat(locks().forceReleaseNow("stock")).isTrue();
+		assertThat(runs()).isEqualTo(ended);
+		assertThat(locks().forceReleaseNow("stock")).isFalse();
+		assertThat(runs()).isEqualTo(ended);
+	}
+
+	@Test
+	void aRunIsEndedEitherByItsReleaseOrByForce() throws Exception {
+		Instant at = past(30);
+		ExecutorService holder = Executors.newSingleThreadExecutor();
+		try {
+			for (int i = 0; i < 20; i++) {
+				Started run = started(rerun(at.plusSeconds(i)));
+				CyclicBarrier start = new CyclicBarrier(2);
+				Future<Boolean> released = holder.submit(() -> {
+					start.await();
+					return end(run.key(), RunOutcome.SUCCEEDED, null);
+				});
+				start.await();
+				boolean forced = locks().forceReleaseNow("stock");
+				assertThat(released.get()).isNotEqualTo(forced);
+				assertThat(runs().get(0).outcome()).isEqualTo(forced ? RunOutcome.FAILED : RunOutcome.SUCCEEDED);
+			}
+		}
+		finally {
+			holder.shutdown();
+		}
+	}
+
+	@Test
+	void aCrashIsOneAlsoIfAPlainLockWasNext() {
+		Instant at = past(30);
+		crashed(rerun(at));
+		LeaseKey plain = acquired("stock");
+		assertThat(refused(rerun(at))).as("held by something else").isNull();
+		locks().release(plain, Duration.ZERO, TIMEOUT);
+		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at, 2);
+	}
+
+	@Test
+	void aLockThatIsHeldByAnythingElseIsRefusedWithoutAReasonOfTheJob() {
+		Instant at = past(30);
+		ended(skip(at), RunOutcome.SUCCEEDED);
+		LeaseKey plain = acquired("stock");
+		assertThat(refused(skip(at.plusSeconds(1)))).isNull();
+		assertThat(refused(skip(at)).reason()).as("known nevertheless").isEqualTo(Reason.DONE);
+		locks().release(plain, LEASE, TIMEOUT);
+		assertThat(refused(skip(at.plusSeconds(1)))).as("in its minimum hold").isNull();
+		assertThat(runs()).hasSize(1);
+	}
+
+	@Test
+	void twoJobsOfOneLockExcludeEachOtherAndHaveSeparatePlannedTimes() {
+		Instant at = past(30);
+		JobFiring other = JobFiring.of("other", new Schedule.Planned(at), false);
+		Started first = started(skip(at));
+		assertThat(refused(other)).isNull();
+		end(first.key(), RunOutcome.SUCCEEDED, null);
+		LeaseKey key = key("stock");
+		assertThat(fire(key, other)).isInstanceOf(Granted.class);
+		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
+		assertThat(refused(skip(at.plusSeconds(1)))).isNull();
+		assertThat(locks().release(key, Duration.ZERO, FenceMark.KEEP, new RunEnd("other", RunOutcome.FAILED, "x"),
+				TIMEOUT))
+			.isTrue();
+		assertThat(runs()).singleElement().extracting(JobRun::outcome).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(locks().findJob("stock", "other").orElseThrow().runs()).singleElement()
+			.satisfies((run) -> assertThat(run.error()).isEqualTo("x"));
+		assertThat(locks().findJob("stock", "third").orElseThrow().runs()).isEmpty();
+		assertThat(locks().findJob("nothing", JOB)).isEmpty();
+	}
+
+	@Test
+	void aFixedRateIsPlannedByItsLastPlannedTime() {
+		Instant before = storeTime();
+		Started first = started(rate());
+		assertThat(first.run().plannedAt()).as("nothing known: now").isBetween(before.minus(slack()), storeTime());
+		JobRefusal running = refused(rate());
+		assertThat(running.reason()).isEqualTo(Reason.RUNNING);
+		assertThat(running.nextDue()).isEqualTo(first.run().plannedAt().plus(PERIOD));
+		end(first.key(), RunOutcome.FAILED, "x");
+		JobRefusal refusal = refused(rate());
+		assertThat(refusal.reason()).isEqualTo(Reason.NOT_DUE);
+		assertThat(refusal.nextDue()).isEqualTo(first.run().plannedAt().plus(PERIOD));
+		assertThat(refusal.last().outcome()).isEqualTo(RunOutcome.FAILED);
+	}
+
+	@Test
+	void aFixedRateTakesTheLatestPlannedTimeThatIsDue() {
+		Instant at = past(35);
+		ended(skip(at), RunOutcome.SUCCEEDED);
+		JobFiring firing = rate();
+		Started late = started(firing);
+		assertRun(late.run(), at.plus(PERIOD.multipliedBy(3)), 1);
+		assertThat(refused(rate()).reason()).isEqualTo(Reason.RUNNING);
+		end(late.key(), RunOutcome.ABANDONED, null);
+		assertRun(ended(firing, RunOutcome.ABANDONED), late.run().plannedAt(), 1);
+		assertRun(ended(rate(), RunOutcome.SUCCEEDED), late.run().plannedAt(), 1);
+		assertThat(refused(rate()).nextDue()).isEqualTo(at.plus(PERIOD.multipliedBy(4)));
+	}
+
+	@Test
+	void aRunOfAnEarlierPeriodIsOverlapped() {
+		Instant at = past(35);
+		started(skip(at));
+		JobRefusal refusal = refused(rate());
+		assertThat(refusal.reason()).isEqualTo(Reason.OVERLAPPED);
+		assertThat(refusal.nextDue()).isEqualTo(at.plus(PERIOD));
+	}
+
+	@Test
+	void aCrashedRunOfAFixedRateIsRepeatedBeforeTheNextIsDue() {
+		Started first = started(rate());
+		expire("stock");
+		assertThat(refused(rate()).reason()).isEqualTo(Reason.NOT_DUE);
+		assertRun(started(JobFiring.of(JOB, new Schedule.FixedRate(PERIOD), true)).run(), first.run().plannedAt(), 2);
+	}
+
+	@Test
+	void aFixedDelayIsPlannedByTheLastEnd() {
+		Started first = started(delay(PERIOD));
+		JobRefusal running = refused(delay(Duration.ZERO));
+		assertThat(running.reason()).isEqualTo(Reason.RUNNING);
+		assertThat(running.nextDue()).isNull();
+		end(first.key(), RunOutcome.SUCCEEDED, null);
+		Instant end = runs().get(0).endedAt();
+		JobRefusal refusal = refused(delay(PERIOD));
+		assertThat(refusal.reason()).isEqualTo(Reason.NOT_DUE);
+		assertThat(refusal.nextDue()).isEqualTo(end.plus(PERIOD));
+		// A store that follows the server's clock by samples may be behind the end
+		JobFiring zero = delay(Duration.ZERO);
+		Awaitility.await().atMost(TIMEOUT).until(() -> fire(key("stock"), zero) instanceof Granted);
+		expire("stock");
+		assertRun(runs().get(0), end, 1);
+		Instant before = storeTime();
+		assertThat(started(delay(PERIOD)).run().plannedAt()).as("the end of a crashed run is unknown")
+			.isBetween(before.minus(slack()), storeTime());
+	}
+
+	@Test
+	void aPausedJobIsRefusedUntilItIsResumed() {
+		Instant paused = storeTime();
+		locks().pauseJob("stock", JOB, "ann");
+		JobStatus status = status();
+		assertThat(status)
+			.isEqualTo(new JobStatus(JOB, List.of(), true, "ann", status.pausedAt(), null, null, status.at()));
+		assertThat(status.pausedAt()).isBetween(paused.minus(slack()), storeTime().plus(slack()));
+		assertThat(status.at()).isBetween(paused.minus(slack()), storeTime().plus(slack()));
+		Instant at = past(30);
+		JobRefusal refusal = refused(skip(at));
+		assertThat(refusal.reason()).isEqualTo(Reason.PAUSED);
+		assertThat(refusal.pausedBy()).isEqualTo("ann");
+		assertThat(refused(rate()).reason()).isEqualTo(Reason.PAUSED);
+		assertThat(fire(key("stock"), JobFiring.of("other", new Schedule.Planned(at), false)))
+			.as("the lock is another one's as well")
+			.isInstanceOf(Granted.class);
+		locks().forceReleaseNow("stock");
+		locks().release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		locks().pauseJob("stock", JOB, "bob");
+		assertThat(refused(skip(at)).pausedBy()).isEqualTo("bob");
+		Instant resumed = storeTime();
+		assertThat(locks().resumeJob("stock", JOB)).isTrue();
+		assertThat(status().resumedAt()).isBetween(resumed.minus(slack()), storeTime().plus(slack()));
+		assertThat(locks().resumeJob("stock", JOB)).isFalse();
+		assertThat(locks().resumeJob("nothing", JOB)).isFalse();
+		Started run = started(skip(at));
+		locks().pauseJob("stock", JOB, "ann");
+		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.PAUSED);
+		assertThat(status().heldBy()).isEqualTo(run.run().instance());
+		assertThat(end(run.key(), RunOutcome.SUCCEEDED, null)).as("a run goes on").isTrue();
+		assertThat(status().resumedAt()).as("kept by the grant and the release").isNotNull();
+		assertThat(status().paused()).isTrue();
+		assertThat(status().heldBy()).isNull();
+		assertThat(runs()).hasSize(1);
+	}
+
+	@Test
+	void aPauseLeavesTheTokensRising() {
+		long last = granted("stock").lastToken();
+		locks().forceReleaseNow("stock");
+		locks().pauseJob("stock", JOB, "ann");
+		assertThat(granted("stock").token()).isGreaterThan(last);
+		locks().pauseJob("new", JOB, "ann");
+		assertThat(look("new").held()).isFalse();
+		assertThat(granted("new").token()).isBetween(storeTime().minusSeconds(3600).toEpochMilli() * 1024,
+				storeTime().plus(slack()).plusSeconds(1).toEpochMilli() * 1024);
+	}
+
+	@Test
+	void theLastTwentyRunsAreKept() {
+		Instant at = past(30);
+		for (int i = 0; i < 22; i++) {
+			Started run = started(skip(at.plusSeconds(i)));
+			end(run.key(), RunOutcome.FAILED, "error " + i);
+		}
+		List<JobRun> runs = runs();
+		assertThat(runs).hasSize(20);
+		for (int i = 0; i < 20; i++) {
+			assertRun(runs.get(i), at.plusSeconds(21 - i), 1);
+			assertThat(runs.get(i).error()).isEqualTo("error " + (21 - i));
+			assertThat(runs.get(i).endedAt()).isAfterOrEqualTo(runs.get(i).startedAt().minus(slack()));
+		}
+	}
+
+	@Test
+	void aReleaseByAnotherIdRecordsNothing() {
+		Started first = crashed30();
+		Started second = started(skip(first.run().plannedAt().plusSeconds(1)));
+		assertThat(end(first.key(), RunOutcome.ABANDONED, null)).isFalse();
+		assertThat(end(key("stock"), RunOutcome.ABANDONED, null)).isFalse();
+		assertThat(end(key("nothing"), RunOutcome.ABANDONED, null)).isFalse();
+		assertThat(runs()).first().isEqualTo(second.run());
+		assertThat(look("stock").holder()).isEqualTo(second.key().holder());
+		assertThat(stored("nothing")).isNull();
+	}
+
+	private Started crashed30() {
+		Started run = started(skip(past(30)));
+		expire("stock");
+		return run;
+	}
+
+	@Test
+	void aMinimumHoldRecordsTheEndAsWell() {
+		Started run = started(skip(past(30)));
+		assertThat(locks().release(run.key(), LEASE, FenceMark.KEEP, new RunEnd(JOB, RunOutcome.FAILED, "$x"), TIMEOUT))
+			.isTrue();
+		assertThat(look("stock").remaining()).isPositive();
+		assertThat(runs()).singleElement().satisfies((ended) -> {
+			assertThat(ended.outcome()).isEqualTo(RunOutcome.FAILED);
+			assertThat(ended.error()).isEqualTo("$x");
+			assertThat(ended.endedAt()).isNotNull();
+		});
+	}
+
+	static Stream<String> ids() {
+		return names();
+	}
+
+	@ParameterizedTest
+	@MethodSource("ids")
+	void idsAreLiteralText(String text) {
+		String id = text.isBlank() ? "." : text;
+		Instant at = past(30);
+		JobFiring firing = new JobFiring(id, new Schedule.Planned(at), "$" + id, false);
+		LeaseKey key = key("stock");
+		assertThat(((Granted) fire(key, firing)).run().jobId()).isEqualTo(id);
+		assertThat(refused(firing.withNewId()).reason()).isEqualTo(Reason.RUNNING);
+		RunEnd end = new RunEnd(id, RunOutcome.FAILED, "$$ROOT");
+		assertThat(locks().release(key, Duration.ZERO, FenceMark.KEEP, end, TIMEOUT)).isTrue();
+		assertThat(refused(firing.withNewId()).reason()).isEqualTo(Reason.DONE);
+		assertThat(((Granted) fire(key("stock"), firing)).run().plannedAt()).isEqualTo(at);
+		locks().forceReleaseNow("stock");
+		locks().pauseJob("stock", id, "$$NOW");
+		JobStatus status = locks().findJob("stock", id).orElseThrow();
+		assertThat(status.pausedBy()).isEqualTo("$$NOW");
+		assertThat(status.runs()).hasSize(1);
+		assertThat(locks().resumeJob("stock", id)).isTrue();
+	}
+
+	@Test
+	void withoutAnIdTheJobIsCalledLikeItsLock() {
+		JobFiring firing = JobFiring.of(null, new Schedule.Planned(past(30)), false);
+		assertThat(started(firing).run().jobId()).isEqualTo("stock");
+		assertThat(locks().findJob("stock", "stock").orElseThrow().runs()).hasSize(1);
+	}
+
+	/**
+	 * A run that was started.
+	 *
+	 * @param key the acquisition
+	 * @param run the run
+	 */
+	protected record Started(LeaseKey key, JobRun run) {
+	}
+
+}

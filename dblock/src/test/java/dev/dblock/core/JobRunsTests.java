@@ -1,0 +1,402 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import dev.dblock.LockAttempt;
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.LockTemplate;
+import dev.dblock.ReactiveLockTemplate;
+import dev.dblock.core.Request.Kind;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobRefusal.Reason;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.RunOutcome;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.FenceMark;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.RunEnd;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import reactor.core.publisher.Mono;
+
+import org.springframework.dao.QueryTimeoutException;
+
+import static dev.dblock.core.LockWorld.granted;
+import static dev.dblock.core.LockWorld.refused;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Locks that are acquired for planned times, seen from outside: through the engine.
+ */
+@Timeout(300)
+class JobRunsTests {
+
+	private static final Duration LONG = Duration.ofHours(10);
+
+	private final LockWorld world = new LockWorld();
+
+	private final InMemoryLockRepository repository = this.world.repository();
+
+	private final DefaultLockEngine engine = this.world.engine();
+
+	private final LockTemplate template = this.world.template();
+
+	private final Instant at = Instant.ofEpochMilli(this.world.clock().serverMillis()).minusSeconds(600);
+
+	@AfterEach
+	void close() {
+		this.world.close();
+	}
+
+	private LockOptions planned() {
+		return LockOptions.defaults().plannedFor(this.at);
+	}
+
+	private List<JobRun> runs() {
+		return this.repository.findJob("a", "a").orElseThrow().runs();
+	}
+
+	private JobRun last() {
+		return runs().get(0);
+	}
+
+	private void run(Instant planned) {
+		granted(this.engine.acquire("a", LockOptions.defaults().plannedFor(planned))).close();
+	}
+
+	private int asked() {
+		return this.repository.count(Kind.ACQUIRE, "a");
+	}
+
+	@Test
+	void aGrantSaysWhichRunItIsForAndTheReleaseRecordsIt() {
+		LockHandle handle = granted(this.engine.acquire("a", planned()));
+		JobRun run = handle.run().orElseThrow();
+		assertThat(run.plannedAt()).isEqualTo(this.at);
+		assertThat(run.attempt()).isEqualTo(1);
+		assertThat(run.token()).isEqualTo(handle.token());
+		assertThat(run.instance()).isEqualTo("host-1:4711:k7");
+		assertThat(handle.release()).isTrue();
+		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(granted(this.engine.acquire("a", LockOptions.defaults())).run()).isEmpty();
+		assertThat(this.repository.count(Kind.RELEASE)).isEqualTo(1);
+		assertThat(asked()).isEqualTo(2);
+	}
+
+	@Test
+	void theEndOfARunIsReportedToListeners() {
+		granted(this.engine.acquire("a", planned())).close();
+		assertThat(this.world.news()).containsExactly("acquired a", "released a", "ended a SUCCEEDED");
+		LockHandle failing = granted(this.engine.acquire("b", planned()));
+		failing.runFailed(new IllegalStateException("no paper"));
+		failing.close();
+		granted(this.engine.acquire("c", LockOptions.defaults())).close();
+		this.engine.missedJob("a", "a", this.at);
+		LockWorld.eventually()
+			.untilAsserted(() -> assertThat(this.world.news()).endsWith("ended b FAILED", "acquired c", "released c",
+					"missed a at " + this.at));
+	}
+
+	@Test
+	void nobodyWaitsForAPlannedTimeThatIsDoneRunningNotDueOrPaused() {
+		run(this.at);
+		LockOptions patient = planned().waitUpTo(LONG);
+		LockRefusal done = refused(this.engine.acquire("a", patient));
+		assertThat(done.job().reason()).isEqualTo(Reason.DONE);
+		assertThat(done.isSettled()).isTrue();
+		assertThat(done.waited()).isZero();
+		assertThat(done.describe()).isEqualTo(
+				"The lock 'a' is not available for this planned time: done by host-1:4711:k7 at " + last().endedAt());
+		LockOptions later = LockOptions.defaults().plannedFor(this.at.plusSeconds(1)).waitUpTo(LONG);
+		LockHandle handle = granted(this.engine.acquire("a", later));
+		LockRefusal running = refused(this.engine.acquire("a",
+				later.firing(JobFiring.of(null, new Schedule.Planned(this.at.plusSeconds(1)), true))));
+		assertThat(running.job().reason()).isEqualTo(Reason.RUNNING);
+		assertThat(running.isSettled()).isFalse();
+		assertThat(running.describe()).endsWith("running on host-1:4711:k7 since " + last().startedAt());
+		handle.close();
+		Instant future = this.at.plus(LONG);
+		LockRefusal notDue = refused(this.engine.acquire("a", patient.plannedFor(future)));
+		assertThat(notDue.describe()).endsWith("not due before " + future);
+		this.repository.pauseJob("a", "a", "ann");
+		LockRefusal paused = refused(this.engine.acquire("a", patient.plannedFor(this.at.plusSeconds(2))));
+		assertThat(paused.describe()).endsWith("paused by ann");
+		assertThat(asked()).as("one request each").isEqualTo(6);
+	}
+
+	@Test
+	void aLockThatSomethingElseHasIsWaitedFor() throws Exception {
+		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
+		LockOptions options = planned();
+		assertThat(refused(this.engine.acquire("a", options)).job()).isNull();
+		Worker<LockAttempt> waiter = Worker.start(() -> this.engine.acquire("a", options.waitUpTo(LONG)));
+		LockWorld.eventually().until(() -> asked() > 3);
+		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
+		assertThat(granted(waiter.result()).run()).isPresent();
+	}
+
+	@Test
+	void anEarlierRunOfTheJobIsWaitedForAndNamedAtTheEndOfTheWait() throws Exception {
+		LockHandle earlier = granted(this.engine.acquire("a", planned()));
+		LockOptions later = LockOptions.defaults().plannedFor(this.at.plusSeconds(1));
+		LockRefusal refusal = refused(this.engine.acquire("a", later));
+		assertThat(refusal.job().reason()).isEqualTo(Reason.OVERLAPPED);
+		assertThat(refusal.describe()).contains("planned for " + this.at);
+		Worker<LockAttempt> waiter = Worker.start(() -> this.engine.acquire("a", later.waitUpTo(LONG)));
+		waiter.awaitWaiting();
+		earlier.close();
+		LockHandle handle = granted(waiter.result());
+		assertThat(handle.run().orElseThrow().plannedAt()).isEqualTo(this.at.plusSeconds(1));
+		assertThat(runs()).extracting(JobRun::outcome).containsExactly(null, RunOutcome.SUCCEEDED);
+	}
+
+	@Test
+	void aWaitEndsWhenAnotherInstanceHasRunThePlannedTime() throws Exception {
+		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
+		Worker<LockAttempt> waiter = Worker.start(() -> this.engine.acquire("a", planned().waitUpTo(LONG)));
+		LockWorld.eventually().until(() -> asked() > 3);
+		this.repository.next(Kind.ACQUIRE, Fault.after(() -> {
+			this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
+			LeaseKey elsewhere = new LeaseKey("a", "elsewhere");
+			this.repository
+				.acquire(new AcquireRequest(elsewhere, LockWorld.LEASE, "host-2", "t", "w", LockWorld.TIMEOUT)
+					.withFiring(planned().firing()));
+			this.repository.release(elsewhere, Duration.ZERO, FenceMark.KEEP,
+					new RunEnd("a", RunOutcome.SUCCEEDED, null), LockWorld.TIMEOUT);
+		}));
+		assertThat(refused(waiter.result()).job().reason()).isEqualTo(Reason.DONE);
+		assertThat(this.engine.queues().size()).isZero();
+	}
+
+	@Test
+	void aRunIsNeitherHandedOverNorReceivedByHandOver() throws Exception {
+		LockHandle first = this.template.acquire("a");
+		Worker<LockAttempt> firing = Worker.start(() -> this.engine.acquire("a", planned().waitUpTo(LONG)));
+		LockWorld.eventually().until(() -> this.engine.queues().find("a").waiters() == 1);
+		Worker<LockAttempt> plain = Worker.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(LONG)));
+		LockWorld.eventually().until(() -> this.engine.queues().find("a").waiters() == 2);
+		Worker<LockAttempt> next = Worker.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(LONG)));
+		LockWorld.eventually().until(() -> this.engine.queues().find("a").waiters() == 3);
+		int before = asked();
+		first.close();
+		LockHandle run = granted(firing.result());
+		assertThat(run.run()).isPresent();
+		assertThat(asked()).isEqualTo(before + 1);
+		run.close();
+		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		LockHandle one = granted(plain.result());
+		assertThat(one.run()).isEmpty();
+		assertThat(asked()).isEqualTo(before + 2);
+		one.close();
+		granted(next.result()).close();
+		assertThat(asked()).as("plain locks are handed over").isEqualTo(before + 2);
+	}
+
+	@Test
+	void theStoreDecidesWhateverIsKnownHere() {
+		this.world.seize("a", LockWorld.LEASE);
+		assertThat(this.template.tryAcquire("a")).isEmpty();
+		this.repository.forceReleaseNow("a");
+		int finds = this.repository.count(Kind.FIND);
+		run(this.at);
+		assertThat(this.repository.count(Kind.FIND)).isEqualTo(finds);
+		LockHandle mine = this.template.acquire("a");
+		assertThat(refused(this.engine.acquire("a", planned())).job().reason()).isEqualTo(Reason.DONE);
+		assertThat(refused(this.engine.acquire("a", LockOptions.defaults().plannedFor(this.at.plusSeconds(1)))).job())
+			.isNull();
+		assertThat(mine.isHeld()).isTrue();
+		mine.close();
+	}
+
+	@Test
+	void workThatThrowsIsRecordedAsFailed() {
+		String text = "line\nbreak\u0000" + "x".repeat(1_000_000);
+		assertThatIllegalStateException().isThrownBy(() -> this.template.execute("a", planned(), () -> {
+			assertThat(LockContext.run()).get().extracting(JobRun::plannedAt).isEqualTo(this.at);
+			throw new IllegalStateException(text);
+		}, (refusal) -> null));
+		assertThat(last().outcome()).isEqualTo(RunOutcome.FAILED);
+		assertThat(last().error()).hasSize(300)
+			.startsWith("java.lang.IllegalStateException: line break xxx")
+			.doesNotContain("\n");
+		assertThat(LockContext.run()).isEmpty();
+	}
+
+	@Test
+	void aFutureThatFailsIsRecordedAsFailed() {
+		CompletableFuture<String> work = new CompletableFuture<>();
+		CompletionStage<String> result = this.template.executeAsync("a", planned(), () -> work, (refusal) -> null);
+		assertThat(last().outcome()).isNull();
+		work.completeExceptionally(new IllegalStateException("boom"));
+		assertThat(result.toCompletableFuture()).failsWithin(Duration.ofSeconds(60));
+		assertThat(last().outcome()).isEqualTo(RunOutcome.FAILED);
+		assertThat(last().error()).isEqualTo("java.lang.IllegalStateException: boom");
+		CompletionStage<String> next = this.template.executeAsync("a",
+				LockOptions.defaults().plannedFor(this.at.plusSeconds(1)), () -> CompletableFuture.completedFuture("x"),
+				(refusal) -> null);
+		assertThat(next.toCompletableFuture()).succeedsWithin(Duration.ofSeconds(60));
+		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+	}
+
+	@Test
+	void aSequenceThatSignalsAnErrorOrIsCancelledIsRecordedAsFailed() {
+		ReactiveLockTemplate reactive = new ReactiveLockTemplate(this.engine);
+		Mono<String> failing = reactive.execute("a", planned(), () -> Mono.error(new IllegalStateException("boom")),
+				(refusal) -> Mono.empty());
+		assertThatIllegalStateException().isThrownBy(failing::block);
+		assertThat(last().outcome()).isEqualTo(RunOutcome.FAILED);
+		Instant second = this.at.plusSeconds(1);
+		assertThat(reactive
+			.execute("a", LockOptions.defaults().plannedFor(second), () -> Mono.just("x"), (refusal) -> Mono.empty())
+			.block()).isEqualTo("x");
+		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		Instant third = this.at.plusSeconds(2);
+		CompletableFuture<String> begun = new CompletableFuture<>();
+		reactor.core.Disposable cancelled = reactive
+			.execute("a", LockOptions.defaults().plannedFor(third),
+					() -> Mono.<String>never().doOnSubscribe((subscription) -> begun.complete("begun")),
+					(refusal) -> Mono.empty())
+			.subscribe();
+		assertThat(begun).succeedsWithin(Duration.ofSeconds(60));
+		cancelled.dispose();
+		LockWorld.eventually().until(() -> last().outcome() == RunOutcome.FAILED);
+		assertThat(last().plannedAt()).isEqualTo(third);
+	}
+
+	@Test
+	void aHandleThatIsClosedByHandRecordsWhatItWasToldOf() {
+		LockHandle handle = this.template.acquire("a", planned());
+		handle.runFailed(new IllegalStateException("first"));
+		handle.runFailed(new IllegalStateException("second"));
+		handle.close();
+		assertThat(last().outcome()).isEqualTo(RunOutcome.FAILED);
+		assertThat(last().error()).isEqualTo("java.lang.IllegalStateException: first");
+	}
+
+	@Test
+	void aLostLeaseIsRecordedAsLost() {
+		LockHandle handle = this.template.acquire("a", planned().autoRenew(false));
+		this.world.advance(LockWorld.LEASE);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::close);
+		LockWorld.eventually().until(() -> last().outcome() == RunOutcome.LOST);
+		LockWorld.eventually().until(() -> this.world.news().contains("ended a LOST"));
+		assertThat(this.world.news()).filteredOn((news) -> news.startsWith("ended")).hasSize(1);
+		assertThat(refused(this.engine.acquire("a", planned())).job().reason()).isEqualTo(Reason.DONE);
+	}
+
+	@Test
+	void aGrantInDoubtIsAbandonedAndItsPlannedTimeIsOpen() {
+		LockOptions options = planned();
+		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> this.engine.acquire("a", options));
+		LockWorld.eventually().until(() -> last().outcome() == RunOutcome.ABANDONED);
+		run(this.at);
+		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(runs()).hasSize(1);
+	}
+
+	@Test
+	void aFiringCanHaveAShorterTimeLimitThanOtherRequests() {
+		LockOptions options = planned();
+		JobFiring firing = options.firing();
+		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
+		assertThatExceptionOfType(QueryTimeoutException.class)
+			.isThrownBy(() -> this.engine.acquire("a", options.firing(firing.answerWithin(Duration.ofMillis(1250)))));
+		LockWorld.eventually().until(() -> last().outcome() == RunOutcome.ABANDONED);
+		granted(this.engine.acquire("a", options.firing(firing.answerWithin(LONG)))).close();
+		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(this.repository.requests(Kind.ACQUIRE)).extracting(Request::timeout)
+			.containsExactly(Duration.ofMillis(1250), LockWorld.TIMEOUT);
+		assertThatIllegalArgumentException().isThrownBy(() -> firing.answerWithin(Duration.ZERO));
+	}
+
+	@Test
+	void aFiringIsNotRefusedByItsOwnRequestInDoubt() {
+		LockOptions options = planned();
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
+		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> this.engine.acquire("a", options));
+		assertThat(refused(this.engine.acquire("a", options)).job()).as("due, and to be asked for again").isNull();
+		gate.open();
+		LockWorld.eventually().until(() -> last().outcome() == RunOutcome.ABANDONED);
+		granted(this.engine.acquire("a", options)).close();
+	}
+
+	@Test
+	void workThatNeverBeganIsAbandoned() {
+		LockHandle handle = granted(this.engine.acquire("a", planned().minHold(LockWorld.LEASE)));
+		this.engine.giveBack(handle);
+		assertThat(last().outcome()).isEqualTo(RunOutcome.ABANDONED);
+		run(this.at);
+	}
+
+	@Test
+	void reEntryTakesNoPlannedTime() {
+		int before = asked();
+		String result = this.template.execute("a",
+				() -> this.template.execute("a", planned(), () -> "done", (refusal) -> "refused"));
+		assertThat(result).isEqualTo("done");
+		assertThat(asked()).isEqualTo(before + 1);
+		assertThat(runs()).isEmpty();
+		run(this.at);
+	}
+
+	@Test
+	void workWithinARunThatFailsIsNoFailureOfTheRun() {
+		this.template.execute("a", planned(), () -> {
+			CompletionStage<String> within = this.template.executeAsync("a", planned(),
+					() -> CompletableFuture.failedFuture(new IllegalStateException("caught")), (refusal) -> null);
+			assertThat(within.toCompletableFuture()).failsWithin(Duration.ofSeconds(60));
+			assertThatIllegalStateException().isThrownBy(() -> this.template.executeAsync("a", planned(), () -> {
+				throw new IllegalStateException("caught");
+			}, (refusal) -> null));
+			return "done";
+		}, (refusal) -> "refused");
+		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(last().error()).isNull();
+	}
+
+	@Test
+	void severalLocksHaveNoPlannedTime() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.template.acquireAll(Map.of("a", planned(), "b", LockOptions.defaults())))
+			.withMessageContaining("'a'")
+			.withMessageContaining("planned time");
+		assertThat(asked()).isZero();
+	}
+
+	@Test
+	void aCrashedRunIsRepeatedByWhoeverAsks() {
+		LeaseKey crashed = new LeaseKey("a", "crashed");
+		JobFiring firing = JobFiring.of(null, new Schedule.Planned(this.at), true);
+		this.repository.acquire(
+				new AcquireRequest(crashed, LockWorld.LEASE, "host-2", "t", "w", LockWorld.TIMEOUT).withFiring(firing));
+		assertThat(refused(this.engine.acquire("a", LockOptions.defaults().firing(firing.withNewId()))).job().reason())
+			.isEqualTo(Reason.RUNNING);
+		this.world.advance(LockWorld.LEASE.multipliedBy(2));
+		JobFiring next = JobFiring.of(null, new Schedule.Planned(this.at.plusSeconds(60)), true);
+		try (LockHandle handle = granted(this.engine.acquire("a", LockOptions.defaults().firing(next)))) {
+			assertThat(handle.run().orElseThrow().plannedAt()).isEqualTo(this.at);
+			assertThat(handle.run().orElseThrow().attempt()).isEqualTo(2);
+		}
+		try (LockHandle handle = granted(this.engine.acquire("a", LockOptions.defaults().firing(next.withNewId())))) {
+			assertThat(handle.run().orElseThrow().plannedAt()).isEqualTo(this.at.plusSeconds(60));
+		}
+	}
+
+}

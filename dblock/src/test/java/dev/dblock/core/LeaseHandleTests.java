@@ -1,0 +1,556 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LossReason;
+import dev.dblock.WhenLost;
+import dev.dblock.core.Request.Kind;
+import dev.dblock.store.LeaseKey;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(300)
+class LeaseHandleTests {
+
+	private static final Duration SECOND = Duration.ofSeconds(1);
+
+	private static final Fault NO_SERVER = Fault.lost(() -> new DataAccessResourceFailureException("no server"));
+
+	private final LockWorld world = new LockWorld();
+
+	private final InMemoryLockRepository repository = this.world.repository();
+
+	@AfterEach
+	void close() {
+		assertThat(Thread.interrupted()).as("the test leaves no interrupt behind").isFalse();
+		this.world.close();
+	}
+
+	private LockHandle acquire() {
+		return acquire(LockOptions.defaults());
+	}
+
+	private LockHandle acquire(LockOptions options) {
+		return this.world.template().acquire("a", options);
+	}
+
+	private LockHandle acquireUnrenewed() {
+		return acquire(LockOptions.defaults().autoRenew(false));
+	}
+
+	private int requests() {
+		int requests = 0;
+		for (Kind kind : Kind.values()) {
+			requests += this.repository.count(kind);
+		}
+		return requests;
+	}
+
+	private void assertLost(LossReason reason, ThrowingCallable call) {
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(call)
+			.withMessageContaining("'a'")
+			.satisfies((lost) -> {
+				assertThat(lost.name()).isEqualTo("a");
+				assertThat(lost.reason()).isEqualTo(reason);
+				assertThat(lost.token()).isEqualTo(this.repository.peek("a").token() - 1023);
+			});
+	}
+
+	@Nested
+	class Held {
+
+		private final LockHandle handle = acquire();
+
+		@Test
+		void isBelievedInWithoutAskingTheServer() {
+			int before = requests();
+			assertThat(this.handle.isHeld()).isTrue();
+			assertThat(this.handle.remaining()).isEqualTo(LockWorld.LEASE);
+			this.handle.ensureHeld();
+			assertThat(this.handle)
+				.hasToString("lock 'a', fencing token " + this.handle.token() + ", held for another 30 s");
+			assertThat(requests()).isEqualTo(before);
+		}
+
+		@Test
+		void isRenewedByHand() {
+			LeaseHandleTests.this.world.clock().advance(Duration.ofSeconds(9));
+			this.handle.renew();
+			assertThat(this.handle.remaining()).isEqualTo(LockWorld.LEASE);
+		}
+
+		@Test
+		void staysAsItWasWhenTheServerCannotBeAsked() {
+			LeaseHandleTests.this.world.clock().advance(SECOND);
+			LeaseHandleTests.this.repository.always(Kind.RENEW, NO_SERVER);
+			LeaseHandleTests.this.repository.always(Kind.EXTEND, NO_SERVER);
+			assertThatThrownBy(this.handle::renew).isInstanceOf(DataAccessException.class);
+			assertThatThrownBy(() -> this.handle.extend(Duration.ofHours(1))).isInstanceOf(DataAccessException.class);
+			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(29));
+		}
+
+		@Test
+		void isExtendedFromNow() {
+			LeaseHandleTests.this.world.clock().advance(Duration.ofSeconds(5));
+			this.handle.extend(Duration.ofMinutes(10));
+			assertThat(this.handle.remaining()).isEqualTo(Duration.ofMinutes(10));
+			assertThat(LeaseHandleTests.this.repository.peek("a").remaining()).isGreaterThan(Duration.ofMinutes(10));
+		}
+
+		@Test
+		void isNeverShortenedByAnExtension() {
+			Duration before = LeaseHandleTests.this.repository.peek("a").remaining();
+			this.handle.extend(SECOND);
+			assertThat(this.handle.remaining()).isEqualTo(LockWorld.LEASE);
+			assertThat(LeaseHandleTests.this.repository.peek("a").remaining()).isEqualTo(before);
+		}
+
+		@Test
+		void isNotShortenedByARenewalAfterAnExtension() {
+			this.handle.extend(Duration.ofMinutes(10));
+			LeaseHandleTests.this.world.clock().advance(Duration.ofMinutes(1));
+			this.handle.renew();
+			assertThat(this.handle.remaining()).isEqualTo(Duration.ofMinutes(9));
+		}
+
+		@Test
+		void refusesExtensionsThatCannotBe() {
+			int before = requests();
+			assertThatIllegalArgumentException().isThrownBy(() -> this.handle.extend(Duration.ZERO));
+			assertThatIllegalArgumentException().isThrownBy(() -> this.handle.extend(Duration.ofDays(366)));
+			assertThat(requests()).isEqualTo(before);
+		}
+
+		@Test
+		void isLostWhenAnExtensionFindsItTaken() {
+			LeaseHandleTests.this.world.repository().forceRelease("a");
+			assertLost(LossReason.TAKEN_OVER, () -> this.handle.extend(Duration.ofMinutes(1)));
+			assertThat(this.handle.isHeld()).isFalse();
+		}
+
+		@Test
+		void isReleasedAndNotLostWhenAnExtensionCrossesItsRelease() {
+			LeaseHandleTests.this.repository.next(Kind.EXTEND, Fault.after(this.handle::release));
+			assertLost(LossReason.RELEASED, () -> this.handle.extend(Duration.ofMinutes(1)));
+			assertThat(LeaseHandleTests.this.world.news()).containsExactly("acquired a", "released a");
+		}
+
+		@Test
+		void staysReleasedWhenARenewalCrossesItsRelease() {
+			LeaseHandleTests.this.repository.next(Kind.RENEW, Fault.after(this.handle::release));
+			assertLost(LossReason.RELEASED, this.handle::renew);
+			assertThat(LeaseHandleTests.this.world.news()).containsExactly("acquired a", "released a");
+		}
+
+		@Test
+		void isLostWhenARenewalByHandIsAnsweredAfterItsEnd() {
+			LockHandle other = LeaseHandleTests.this.world.template()
+				.acquire("b", LockOptions.defaults().autoRenew(false));
+			LeaseHandleTests.this.repository.next(Kind.RENEW,
+					Fault.before(() -> LeaseHandleTests.this.world.clock().advance(LockWorld.LEASE)));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(other::renew);
+			assertThat(other.isHeld()).isFalse();
+		}
+
+		@Test
+		void isReleasedFromAnotherThread() throws Exception {
+			assertThat(Worker.start(this.handle::release).result()).isTrue();
+			assertThat(this.handle.isHeld()).isFalse();
+			assertThat(LeaseHandleTests.this.repository.isHeld("a")).isFalse();
+		}
+
+		@Test
+		void isReleasedOnceByTwoThreads() throws Exception {
+			Gate gate = new Gate();
+			LeaseHandleTests.this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
+			Worker<Boolean> first = Worker.start(this.handle::release);
+			gate.awaitReached();
+			assertThat(this.handle.release()).isFalse();
+			assertThat(this.handle.isHeld()).as("nobody counts on it while its release is under way").isFalse();
+			this.handle.close();
+			gate.open();
+			assertThat(first.result()).isTrue();
+			assertThat(LeaseHandleTests.this.repository.count(Kind.RELEASE)).isEqualTo(1);
+		}
+
+		@Test
+		void isClosedInDoubtWithoutAnException() {
+			LeaseHandleTests.this.repository.always(Kind.RELEASE, NO_SERVER);
+			this.handle.close();
+			assertThat(LeaseHandleTests.this.repository.count(Kind.RELEASE)).isEqualTo(3);
+			assertThat(this.handle.isHeld()).isFalse();
+			this.handle.close();
+			assertThat(LeaseHandleTests.this.repository.count(Kind.RELEASE)).isEqualTo(3);
+		}
+
+		@Test
+		void isClosedWithoutAnExceptionWhateverTheStoreThrows() {
+			LeaseHandleTests.this.repository.always(Kind.RELEASE,
+					Fault.lost(() -> new IllegalStateException("the client is closed")));
+			this.handle.close();
+			assertThat(this.handle.isHeld()).isFalse();
+		}
+
+	}
+
+	@Nested
+	class Released {
+
+		private final LockHandle handle = acquire();
+
+		Released() {
+			assertThat(this.handle.release()).isTrue();
+		}
+
+		@Test
+		void isHeldNoMore() {
+			assertThat(this.handle.isHeld()).isFalse();
+			assertThat(this.handle.remaining()).isZero();
+			assertThat(this.handle).asString().endsWith("RELEASED");
+			assertLost(LossReason.RELEASED, this.handle::ensureHeld);
+		}
+
+		@Test
+		void cannotBeRenewedOrExtended() {
+			int before = requests();
+			assertLost(LossReason.RELEASED, this.handle::renew);
+			assertLost(LossReason.RELEASED, () -> this.handle.extend(SECOND));
+			assertLost(LossReason.RELEASED, this.handle::startRenewal);
+			this.handle.stopRenewal();
+			assertThat(requests()).isEqualTo(before);
+		}
+
+		@Test
+		void canBeReleasedAgainWithoutEffect() {
+			LockHandle successor = acquire();
+			int before = requests();
+			assertThat(this.handle.release()).isFalse();
+			this.handle.close();
+			assertThat(requests()).isEqualTo(before);
+			assertThat(successor.isHeld()).isTrue();
+		}
+
+		@Test
+		void isNotLost() {
+			AtomicInteger calls = new AtomicInteger();
+			this.handle.onLost(calls::incrementAndGet);
+			LeaseHandleTests.this.world.advance(LockWorld.LEASE.multipliedBy(2));
+			assertThat(calls).hasValue(0);
+			assertThat(LeaseHandleTests.this.world.news()).containsExactly("acquired a", "released a");
+		}
+
+	}
+
+	@Nested
+	class Lost {
+
+		private final LockHandle handle = acquireUnrenewed();
+
+		Lost() {
+			LeaseHandleTests.this.world.advance(LockWorld.LEASE);
+			LockWorld.eventually().until(() -> LeaseHandleTests.this.world.news().contains("lost a EXPIRED"));
+		}
+
+		@Test
+		void isHeldNoMore() {
+			assertThat(this.handle.isHeld()).isFalse();
+			assertThat(this.handle.remaining()).isZero();
+			assertThat(this.handle).asString().endsWith("EXPIRED");
+			assertLost(LossReason.EXPIRED, this.handle::ensureHeld);
+		}
+
+		@Test
+		void isNotRevivedAlthoughTheServerStillKeepsOthersOut() {
+			int before = requests();
+			assertThat(LeaseHandleTests.this.repository.isHeld("a")).isTrue();
+			assertLost(LossReason.EXPIRED, this.handle::renew);
+			assertLost(LossReason.EXPIRED, () -> this.handle.extend(SECOND));
+			assertLost(LossReason.EXPIRED, this.handle::startRenewal);
+			this.handle.stopRenewal();
+			assertThat(requests()).isEqualTo(before);
+		}
+
+		@Test
+		void saysAtItsReleaseThatItWasNotHeld() {
+			assertThat(this.handle.release()).isFalse();
+			this.handle.close();
+		}
+
+		@Test
+		void isToldToWhoeverClosesItFirst() {
+			assertLost(LossReason.EXPIRED, this.handle::close);
+			this.handle.close();
+			assertThat(this.handle.release()).isFalse();
+		}
+
+		@Test
+		void neverTouchesItsSuccessor() {
+			LeaseHandleTests.this.world.clock().advance(SECOND);
+			LeaseKey successor = LeaseHandleTests.this.world.seize("a", LockWorld.LEASE);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(this.handle::renew);
+			assertThat(this.handle.release()).isFalse();
+			LockWorld.eventually().until(() -> LeaseHandleTests.this.repository.count(Kind.RELEASE, "a") == 1);
+			assertThat(LeaseHandleTests.this.repository.peek("a").holder()).isEqualTo(successor.holder());
+		}
+
+		@Test
+		void tellsAtOnceWhoeverAsksToBeTold() {
+			AtomicReference<Thread> told = new AtomicReference<>();
+			this.handle.onLost(() -> told.set(Thread.currentThread()));
+			assertThat(told).hasValue(Thread.currentThread());
+		}
+
+	}
+
+	@Nested
+	class Unproven {
+
+		private final LockHandle handle = acquireUnrenewed();
+
+		Unproven() {
+			LeaseHandleTests.this.world.clock().suspend(Duration.ofSeconds(5));
+		}
+
+		@Test
+		void isNotBelievedIn() {
+			assertThat(this.handle.isHeld()).isFalse();
+			assertThat(this.handle.remaining()).isZero();
+			assertThat(this.handle).asString().endsWith("not proven to be held");
+		}
+
+		@Test
+		void isProvenByTheServer() {
+			this.handle.ensureHeld();
+			assertThat(this.handle.isHeld()).isTrue();
+			this.handle.ensureHeld();
+			assertThat(LeaseHandleTests.this.repository.count(Kind.RENEW, "a")).isEqualTo(1);
+		}
+
+		@Test
+		void staysUnprovenWhenTheServerCannotBeAsked() {
+			LeaseHandleTests.this.repository.always(Kind.RENEW, NO_SERVER);
+			assertThatThrownBy(this.handle::ensureHeld).isInstanceOf(DataAccessException.class);
+			assertThat(this.handle.isHeld()).isFalse();
+			LeaseHandleTests.this.repository.heal();
+			this.handle.ensureHeld();
+		}
+
+		@Test
+		void isLostWhenTheServerSaysSo() {
+			LeaseHandleTests.this.world.clock().suspend(LockWorld.LEASE);
+			LeaseKey successor = LeaseHandleTests.this.world.seize("a", LockWorld.LEASE);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(this.handle::ensureHeld)
+				.satisfies((lost) -> assertThat(lost.reason()).isEqualTo(LossReason.TAKEN_OVER));
+			assertThat(LeaseHandleTests.this.repository.peek("a").holder()).isEqualTo(successor.holder());
+		}
+
+		@Test
+		void isReleased() {
+			assertThat(this.handle.release()).isTrue();
+		}
+
+		@Test
+		void isToldAsLostWhenItsReleaseComesTooLate() {
+			LeaseHandleTests.this.world.clock().suspend(LockWorld.LEASE);
+			LeaseHandleTests.this.world.seize("a", LockWorld.LEASE);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(this.handle::close);
+			assertThat(LeaseHandleTests.this.repository.isHeld("a")).isTrue();
+		}
+
+	}
+
+	@Nested
+	class Over {
+
+		private final LockHandle handle = acquireUnrenewed();
+
+		Over() {
+			LeaseHandleTests.this.world.clock().advance(LockWorld.LEASE);
+		}
+
+		@Test
+		void isHeldNoMoreBeforeAnybodyNoticed() {
+			assertThat(this.handle.isHeld()).isFalse();
+			assertThat(this.handle.remaining()).isZero();
+		}
+
+		@Test
+		void isNoticedByWhoeverLooksFirst() {
+			assertLost(LossReason.EXPIRED, this.handle::ensureHeld);
+			LockWorld.eventually()
+				.until(() -> LeaseHandleTests.this.world.news().equals(List.of("acquired a", "lost a EXPIRED")));
+		}
+
+		@Test
+		void isNotReleasedAsIfItWereHeld() {
+			assertThat(this.handle.release()).isFalse();
+			LockWorld.eventually()
+				.until(() -> LeaseHandleTests.this.world.news().equals(List.of("acquired a", "lost a EXPIRED")));
+		}
+
+	}
+
+	@Test
+	void automaticRenewalIsStartedAndStoppedOnAHeldLock() {
+		LockHandle handle = acquireUnrenewed();
+		this.world.advance(Duration.ofSeconds(20));
+		assertThat(handle.remaining()).isEqualTo(Duration.ofSeconds(10));
+		handle.startRenewal();
+		LockWorld.eventually().until(() -> handle.remaining().equals(LockWorld.LEASE));
+		handle.startRenewal();
+		handle.stopRenewal();
+		handle.stopRenewal();
+		this.world.advance(Duration.ofSeconds(20));
+		assertThat(handle.remaining()).isEqualTo(Duration.ofSeconds(10));
+	}
+
+	@Test
+	void whatWasAskedForBeforeTheLossIsDoneInAThreadOfItsOwnAndOnce() throws Exception {
+		LockHandle handle = acquireUnrenewed();
+		AtomicInteger calls = new AtomicInteger();
+		AtomicReference<String> thread = new AtomicReference<>();
+		CountDownLatch told = new CountDownLatch(2);
+		handle.onLost(() -> {
+			thread.set(Thread.currentThread().getName());
+			calls.incrementAndGet();
+			told.countDown();
+		});
+		handle.onLost(told::countDown);
+		this.world.clock().advance(LockWorld.LEASE);
+		assertThat(handle.release()).isFalse();
+		assertThat(told.await(60, TimeUnit.SECONDS)).isTrue();
+		handle.close();
+		assertThat(thread.get()).startsWith("dblock-callback-");
+		assertThat(calls).hasValue(1);
+	}
+
+	@Test
+	void whoAsksToBeToldWhileTheLossIsToldIsToldOnce() throws Exception {
+		WatchedLeases leases = new WatchedLeases();
+		LeaseHandle handle = leases.hold("a", LockWorld.LEASE);
+		for (int round = 0; round < 500; round++) {
+			LeaseHandle raced = new LeaseHandle(handle.lease(), leases.keeper());
+			CyclicBarrier start = new CyclicBarrier(2);
+			AtomicInteger calls = new AtomicInteger();
+			Worker<Boolean> loss = Worker.start(() -> {
+				start.await();
+				raced.runLostCallbacks(Runnable::run);
+				return true;
+			});
+			start.await();
+			raced.onLost(calls::incrementAndGet);
+			loss.result();
+			raced.runLostCallbacks(Runnable::run);
+			assertThat(calls).hasValue(1);
+		}
+	}
+
+	@Test
+	void aThreadThatAskedForItIsInterruptedWhileItWorks() throws Exception {
+		CountDownLatch working = new CountDownLatch(1);
+		Worker<Boolean> worker = Worker.start(() -> this.world.template()
+			.execute("a", LockOptions.defaults().autoRenew(false).whenLost(WhenLost.INTERRUPT), () -> {
+				working.countDown();
+				return new CountDownLatch(1).await(1, TimeUnit.HOURS);
+			}));
+		working.await();
+		this.world.advance(LockWorld.LEASE);
+		assertThat(worker.failure()).isInstanceOf(LockLostException.class)
+			.satisfies((lost) -> assertThat(lost.getSuppressed()).hasOnlyElementsOfType(InterruptedException.class));
+		assertThat(worker.isInterruptedAfterwards()).isFalse();
+	}
+
+	@Test
+	void theWorkAroundAnotherIsInterruptedWhenBothHaveLostTheirLocksAtATime() throws Exception {
+		LockOptions interrupting = LockOptions.defaults().autoRenew(false).whenLost(WhenLost.INTERRUPT);
+		CountDownLatch working = new CountDownLatch(1);
+		Worker<Boolean> worker = Worker.start(() -> this.world.template().execute("a", interrupting, () -> {
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> this.world.template().execute("b", interrupting, () -> {
+					working.countDown();
+					while (!this.world.news().containsAll(List.of("lost a EXPIRED", "lost b EXPIRED"))) {
+						Thread.onSpinWait();
+					}
+				}));
+			return new CountDownLatch(1).await(1, TimeUnit.HOURS);
+		}));
+		working.await();
+		this.world.advance(LockWorld.LEASE);
+		assertThat(worker.failure()).isInstanceOf(LockLostException.class)
+			.satisfies((lost) -> assertThat(lost.getSuppressed()).hasOnlyElementsOfType(InterruptedException.class));
+		assertThat(worker.isInterruptedAfterwards()).isFalse();
+	}
+
+	@Test
+	void anInterruptThatTheWorkDidNotSeeDoesNotReachWhatTheThreadDoesNext() throws Exception {
+		CountDownLatch working = new CountDownLatch(1);
+		Worker<Boolean> worker = Worker.start(() -> {
+			LockHandle handle = acquire(LockOptions.defaults().autoRenew(false).whenLost(WhenLost.INTERRUPT));
+			working.countDown();
+			while (!Thread.currentThread().isInterrupted()) {
+				Thread.onSpinWait();
+			}
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::close);
+			return Thread.currentThread().isInterrupted();
+		});
+		working.await();
+		this.world.advance(LockWorld.LEASE);
+		assertThat(worker.result()).isFalse();
+	}
+
+	@Test
+	void aThreadThatDidNotAskForItIsNotInterrupted() {
+		LockHandle handle = acquireUnrenewed();
+		this.world.advance(LockWorld.LEASE);
+		LockWorld.eventually().until(() -> this.world.news().contains("lost a EXPIRED"));
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+		assertThat(handle.release()).isFalse();
+	}
+
+	@Test
+	void aThreadIsNotInterruptedByALossThatItsOwnReleaseNotices() {
+		LockHandle handle = acquire(LockOptions.defaults().autoRenew(false).whenLost(WhenLost.INTERRUPT));
+		this.world.clock().advance(LockWorld.LEASE);
+		assertThat(handle.release()).isFalse();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void aThreadThatWasInterruptedAndFinishesAtTheSameMomentTakesNothingAlong() throws Exception {
+		for (int round = 0; round < 500; round++) {
+			CyclicBarrier start = new CyclicBarrier(2);
+			AtomicReference<LeaseOwner> owner = new AtomicReference<>();
+			Worker<Boolean> worker = Worker.start(() -> {
+				owner.set(new LeaseOwner(Thread.currentThread()));
+				start.await();
+				owner.get().finish();
+				return Thread.currentThread().isInterrupted();
+			});
+			start.await();
+			owner.get().interrupt();
+			assertThat(worker.result()).isFalse();
+			assertThat(worker.isInterruptedAfterwards()).isFalse();
+		}
+	}
+
+}

@@ -1,0 +1,559 @@
+package dev.dblock.core;
+
+import java.lang.reflect.Field;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+import dev.dblock.LossReason;
+import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.LeaseTerms;
+import dev.dblock.store.LeaseKey;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * A queue, a store and some threads, each of which does what {@link LockAcquirer} and
+ * {@link LeaseKeeper} do, one call at a time:
+ * <ul>
+ * <li>W waits for the lock, works and releases it,</li>
+ * <li>I does so too, but may be interrupted at any time before,</li>
+ * <li>L waits as well, but loses the lock by the end of its lease,</li>
+ * <li>S waits too, but its time may be up whenever it is parked,</li>
+ * <li>T tries once,</li>
+ * <li>X is another process that may or may not hold the lock for a while.</li>
+ * </ul>
+ * The stream of releases is a thread as well: what is released is told at some time
+ * after. So is the time for which the others go first, and that for which the head goes
+ * before those without a place: it may pass at any moment.
+ */
+final class LocalQueueModel {
+
+	static final LeaseTerms TERMS = LocalQueueModelTests.terms();
+
+	private static final String NAME = "name";
+
+	private static final int INTERRUPT = 100;
+
+	private static final int STREAM = 99;
+
+	private static final int TIME = 98;
+
+	private static final int LONG_TIME = 97;
+
+	private static final long REQUEST_NANOS = 1000;
+
+	/**
+	 * Shorter than what others need to hear of a release, so that any pause ends a turn.
+	 */
+	private static final long POLL_NANOS = 500;
+
+	private static final long LONGEST_YIELD_NANOS = 2 * REQUEST_NANOS + POLL_NANOS;
+
+	/** Found once: they are read millions of times. */
+	private static final Map<String, Field> FIELDS = new HashMap<>();
+
+	static final LockClock STOPPED = new LockClock() {
+
+		@Override
+		public long nanoTime() {
+			return 0;
+		}
+
+		@Override
+		public long wallMillis() {
+			return 0;
+		}
+
+	};
+
+	private final LocalQueues queues;
+
+	private final List<Actor> actors = new ArrayList<>();
+
+	private final List<Actor> line = new ArrayList<>();
+
+	private final StringBuilder story = new StringBuilder();
+
+	private @Nullable String stored;
+
+	private int untold;
+
+	private long nanos;
+
+	private int tokens;
+
+	private @Nullable Actor inside;
+
+	LocalQueueModel(int handOvers, boolean polling, String cast) {
+		this.queues = new LocalQueues(new HandOffSettings(handOvers, Duration.ofDays(1)), Duration.ofDays(1).toNanos(),
+				() -> polling ? POLL_NANOS : 0, () -> this.nanos);
+		cast.chars().forEach((kind) -> this.actors.add(new Actor((char) kind, this.actors.size())));
+	}
+
+	List<Integer> choices() {
+		List<Integer> choices = new ArrayList<>();
+		for (Actor actor : this.actors) {
+			if (actor.canStep() && !comesAfterItsLike(actor)) {
+				choices.add(actor.number);
+			}
+			if (actor.canBeInterrupted() || actor.canRunOutOfTime()) {
+				choices.add(INTERRUPT + actor.number);
+			}
+		}
+		if (this.untold > 0) {
+			choices.add(STREAM);
+		}
+		if (isYielding()) {
+			choices.add(TIME);
+		}
+		else if (isHeadStart()) {
+			choices.add(LONG_TIME);
+		}
+		return choices;
+	}
+
+	/**
+	 * Threads of one kind begin in the order of their numbers: any other order is the
+	 * same story with other names.
+	 */
+	private boolean comesAfterItsLike(Actor actor) {
+		return actor.at == At.START && this.actors.subList(0, actor.number)
+			.stream()
+			.anyMatch((other) -> other.kind == actor.kind && other.at == At.START);
+	}
+
+	void step(int choice) {
+		if (choice == STREAM) {
+			this.story.append(" told");
+			this.untold--;
+			this.queues.signal(NAME);
+			return;
+		}
+		if (choice == TIME) {
+			this.story.append(" time");
+			this.nanos += LONGEST_YIELD_NANOS;
+			this.actors.forEach(Actor::timePasses);
+			return;
+		}
+		if (choice == LONG_TIME) {
+			this.story.append(" long time");
+			this.nanos += LocalQueue.HEAD_START_NANOS;
+			return;
+		}
+		Actor actor = this.actors.get(choice % INTERRUPT);
+		if (choice >= INTERRUPT) {
+			actor.at = (actor.kind == 'S') ? At.LAST : At.QUIT;
+		}
+		this.story.append(' ').append(actor).append(':').append(actor.at);
+		actor.step();
+		check(this.actors.stream().noneMatch(Actor::hasMissedAnAnswer), "Waits for an answer that is there");
+	}
+
+	private boolean isYielding() {
+		LocalQueue queue = this.queues.find(NAME);
+		return queue != null && queue.isYielding();
+	}
+
+	/**
+	 * Whether it matters to somebody that the head goes first.
+	 */
+	private boolean isHeadStart() {
+		LocalQueue queue = this.queues.find(NAME);
+		boolean matters = this.actors.stream().anyMatch((actor) -> actor.kind == 'T' && actor.at == At.START);
+		return matters && queue != null
+				&& (long) Objects.requireNonNull(field(queue, "headStartUntilNanos")) > this.nanos;
+	}
+
+	boolean isOver() {
+		return this.actors.stream().allMatch((actor) -> actor.at == At.OVER);
+	}
+
+	boolean isClean() {
+		return this.queues.size() == 0 && this.actors.stream().allMatch(Actor::leavesNothing) && this.stored == null;
+	}
+
+	/**
+	 * Everything that the future depends on.
+	 */
+	String state() {
+		StringBuilder state = new StringBuilder();
+		LocalQueue queue = this.queues.find(NAME);
+		Object holder = (queue != null) ? field(queue, "holder") : null;
+		for (Actor actor : this.actors) {
+			state.append(actor.at)
+				.append(actor.quitting)
+				.append(actor.permit)
+				.append(actor.pausesForOthers)
+				.append(actor.asksAtLast)
+				.append(actor.awaitsAnswer)
+				.append(actor.waiter != null && actor.waiter.isExpectingNews())
+				.append(actor.lease != null)
+				.append(actor.handed() != null);
+			state.append(actor.lease != null && actor.lease == holder).append(',');
+			state.append(actor.id != null && actor.id.equals(this.stored)).append(';');
+		}
+		state.append(this.line).append(this.stored == null).append(this.untold).append(queue == null);
+		if (queue != null) {
+			Object streak = field(queue, "streak");
+			state.append(holder == null)
+				.append(field(queue, "givenBack") == null)
+				.append(field(queue, "releases"))
+				.append(field(queue, "visitors"))
+				.append(field(queue, "signalled"))
+				.append(field(queue, "asking"))
+				.append(field(queue, "outOfTurn"))
+				.append(isYielding())
+				.append(isHeadStart())
+				.append(isTurnOver(queue))
+				.append(queue.plan() == null)
+				.append(field(queue, "granted"))
+				.append((streak != null) ? field(streak, "count") : "");
+		}
+		return state.toString();
+	}
+
+	private boolean isTurnOver(LocalQueue queue) {
+		CrossProcessYield yield = yieldOf(queue);
+		long since = (long) Objects.requireNonNull(field(yield, "turnSinceNanos"));
+		return this.nanos - since >= POLL_NANOS || Boolean.TRUE.equals(field(yield, "turnOver"));
+	}
+
+	private static CrossProcessYield yieldOf(LocalQueue queue) {
+		return (CrossProcessYield) Objects.requireNonNull(field(queue, "crossProcessYield"));
+	}
+
+	private static @Nullable Object field(Object target, String name) {
+		Field field = FIELDS.computeIfAbsent(target.getClass().getSimpleName() + "." + name, (key) -> {
+			Field found = Objects.requireNonNull(ReflectionUtils.findField(target.getClass(), name), key);
+			found.setAccessible(true);
+			return found;
+		});
+		return ReflectionUtils.getField(field, target);
+	}
+
+	@Override
+	public String toString() {
+		return this.story + " -> " + this.actors.stream().map((actor) -> actor + "=" + actor.at).toList();
+	}
+
+	private void check(boolean condition, String rule) {
+		if (!condition) {
+			throw new AssertionError(rule + ": " + this);
+		}
+	}
+
+	private enum At {
+
+		START, LOOK, PAUSE, PARKED, BEGIN, ASK, REFUSED, GRANTED, LEAVE, WORK, RELEASE, GIVE_UP, RELEASING, ENDED,
+		STORE, TOLD, LOST, LAST, QUIT, OVER
+
+	}
+
+	private final class Actor {
+
+		private final char kind;
+
+		private final int number;
+
+		private At at = At.START;
+
+		private boolean permit;
+
+		private int attempts;
+
+		private boolean quitting;
+
+		private boolean pausesForOthers;
+
+		private boolean asksAtLast;
+
+		private boolean awaitsAnswer;
+
+		private @Nullable Waiter waiter;
+
+		private @Nullable Lease lease;
+
+		private @Nullable String id;
+
+		private @Nullable LocalQueue place;
+
+		Actor(char kind, int number) {
+			this.kind = kind;
+			this.number = number;
+		}
+
+		boolean canStep() {
+			return this.at != At.OVER && (this.at != At.PARKED || this.permit);
+		}
+
+		boolean canBeInterrupted() {
+			return this.kind == 'I' && switch (this.at) {
+				case LOOK, PAUSE, PARKED, BEGIN, ASK -> true;
+				default -> false;
+			};
+		}
+
+		boolean canRunOutOfTime() {
+			return this.kind == 'S' && this.at == At.PARKED && !this.asksAtLast && !this.awaitsAnswer;
+		}
+
+		/**
+		 * Who is parked for no longer than others go first wakes by itself.
+		 */
+		void timePasses() {
+			this.permit |= this.at == At.PARKED && this.pausesForOthers;
+		}
+
+		private boolean hasMissedAnAnswer() {
+			return this.at == At.PARKED && this.awaitsAnswer && !this.permit
+					&& (place().plan() != null || place().holder() != null);
+		}
+
+		private boolean keepsOthersFromAsking() {
+			return this.kind != 'X' && switch (this.at) {
+				case WORK, RELEASE, RELEASING, ENDED, STORE, TOLD -> true;
+				case LEAVE -> this.lease != null && !this.quitting;
+				default -> false;
+			};
+		}
+
+		boolean leavesNothing() {
+			return this.place == null || this.place.waiters() == 0 && this.place.holder() == null
+					&& this.place.plan() == null && field(this.place, "holder") == null
+					&& field(this.place, "releases").equals(0) && field(this.place, "visitors").equals(0)
+					&& field(this.place, "givenBack") == null && field(this.place, "outOfTurn").equals(false)
+					&& field(this.place, "signalled").equals(false) && field(this.place, "asking").equals(false);
+		}
+
+		@Nullable LeaseHandle handed() {
+			return (this.waiter != null) ? this.waiter.handed() : null;
+		}
+
+		void step() {
+			LocalQueues queues = LocalQueueModel.this.queues;
+			switch (this.at) {
+				case START -> this.at = start();
+				case LOOK -> this.at = look();
+				case PAUSE -> {
+					long pause = place().pauseBeforeAsking(waiter());
+					this.pausesForOthers = pause > 0 && pause <= LONGEST_YIELD_NANOS;
+					this.at = (pause <= 0) ? At.BEGIN : At.PARKED;
+				}
+				case PARKED -> {
+					this.permit = false;
+					this.at = (this.awaitsAnswer && handed() == null) ? At.LAST : At.LOOK;
+				}
+				case BEGIN -> {
+					WaitCause cause = place().beginAsking(waiter());
+					check(cause != WaitCause.UNTOLD && cause != WaitCause.SLOW_RELEASE, "Was not told");
+					this.at = (cause != null) ? At.ASK : At.LOOK;
+					checkThatItMayAsk();
+					check(this.at == At.LOOK || !isYielding(), "Did not let others go first");
+				}
+				case LAST -> this.at = askAtLast();
+				case ASK -> this.at = ask();
+				case REFUSED -> {
+					place().refused(waiter(),
+							new AskPlan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, Long.MAX_VALUE / 2));
+					this.at = this.asksAtLast ? At.QUIT : At.LOOK;
+				}
+				case GRANTED -> {
+					check(this.waiter == null || LocalQueueModel.this.line.get(0) == this, "Not first in the line");
+					LocalQueueModel.this.line.remove(this);
+					place().granted(lease(), this.waiter);
+					this.at = At.LEAVE;
+				}
+				case LEAVE -> {
+					place().leave();
+					this.at = (this.lease != null && !this.quitting) ? At.WORK : At.OVER;
+				}
+				case WORK -> {
+					check(LocalQueueModel.this.inside == null, "Two hold the lock");
+					LocalQueueModel.this.inside = this;
+					this.at = At.RELEASE;
+				}
+				case RELEASE -> {
+					LocalQueueModel.this.inside = null;
+					this.at = (this.kind == 'L') ? expire() : (handOver() ? At.OVER : At.RELEASING);
+				}
+				case LOST -> {
+					queues.ended(lease());
+					this.at = At.OVER;
+				}
+				case GIVE_UP -> this.at = handOver() ? At.LEAVE : At.RELEASING;
+				case RELEASING -> {
+					check(lease().endWith(LossReason.RELEASED), "Ended twice");
+					this.place = queues.releasing(NAME);
+					this.at = At.ENDED;
+				}
+				case ENDED -> {
+					queues.ended(lease());
+					this.at = At.STORE;
+				}
+				case STORE -> this.at = release();
+				case TOLD -> {
+					place().released(REQUEST_NANOS);
+					this.at = this.quitting ? At.LEAVE : At.OVER;
+				}
+				case QUIT -> this.at = quit();
+				case OVER -> throw new IllegalStateException();
+			}
+		}
+
+		/**
+		 * Whose time is up asks if it is its turn, and otherwise goes when something is
+		 * known of the lock, however long that takes.
+		 */
+		private At askAtLast() {
+			this.awaitsAnswer = false;
+			boolean turnOfOthers = yieldOf(place()).isForPolling(LocalQueueModel.this.nanos);
+			if (place().beginAskingAtLast(waiter()) != null) {
+				check(!turnOfOthers, "Asked though processes that poll have their turn");
+				this.asksAtLast = true;
+				this.at = At.ASK;
+				checkThatItMayAsk();
+				return At.ASK;
+			}
+			this.awaitsAnswer = place().known(waiter(), "me") == null;
+			return this.awaitsAnswer ? At.PARKED : At.QUIT;
+		}
+
+		private void checkThatItMayAsk() {
+			check(this.at != At.ASK || LocalQueueModel.this.actors.stream().noneMatch(Actor::keepsOthersFromAsking),
+					"Asked for what its own process holds or gives back");
+		}
+
+		private At start() {
+			if (this.kind == 'X') {
+				return ask();
+			}
+			if (this.kind == 'T') {
+				return startToTry();
+			}
+			Waiter joining = new Waiter(TERMS) {
+
+				@Override
+				void wake() {
+					Actor.this.permit = true;
+				}
+
+			};
+			this.waiter = joining;
+			this.place = LocalQueueModel.this.queues.join(NAME, joining);
+			LocalQueueModel.this.line.add(this);
+			return At.LOOK;
+		}
+
+		private At startToTry() {
+			LocalQueue found = LocalQueueModel.this.queues.find(NAME);
+			if (found != null && (found.present() != null || found.letsOthersGoFirst())) {
+				return At.OVER;
+			}
+			this.at = At.ASK;
+			checkThatItMayAsk();
+			this.place = LocalQueueModel.this.queues.enter(NAME);
+			return At.ASK;
+		}
+
+		private At look() {
+			LeaseHandle handed = handed();
+			if (handed == null) {
+				return At.PAUSE;
+			}
+			this.lease = handed.lease();
+			this.id = handed.lease().key().holder();
+			return At.LEAVE;
+		}
+
+		private At ask() {
+			check(this.waiter == null || LocalQueueModel.this.line.isEmpty() || LocalQueueModel.this.line.get(0) == this
+					|| handed() != null, "Asked out of turn");
+			if (LocalQueueModel.this.stored != null) {
+				return switch (this.kind) {
+					case 'X' -> At.OVER;
+					case 'T' -> At.LEAVE;
+					default -> At.REFUSED;
+				};
+			}
+			this.id = this.number + "-" + this.attempts++;
+			LocalQueueModel.this.stored = this.id;
+			if (this.kind == 'X') {
+				return At.STORE;
+			}
+			int token = LocalQueueModel.this.tokens += 1000;
+			this.lease = new Lease(new Grant(new LeaseKey("name", this.id), token, token + 999, Instant.EPOCH, "test"),
+					TERMS, Thread.currentThread(), LeaseDeadline.from(STOPPED, TERMS.lease()), STOPPED);
+			return At.GRANTED;
+		}
+
+		private boolean handOver() {
+			LocalQueue queue = LocalQueueModel.this.queues.find(NAME);
+			if (queue == null) {
+				return false;
+			}
+			Waiter next = queue.handOver(lease(), this::keep);
+			if (next != null) {
+				Actor successor = LocalQueueModel.this.line.remove(0);
+				check(successor.waiter == next, "Handed over out of turn");
+				next.wake();
+			}
+			return next != null;
+		}
+
+		private LeaseHandle keep(Lease successor) {
+			check(successor.token() > lease().token(), "The token did not rise");
+			return new LeaseHandle(successor, null);
+		}
+
+		private At expire() {
+			check(lease().endWith(LossReason.EXPIRED), "Ended twice");
+			LocalQueueModel.this.stored = null;
+			return At.LOST;
+		}
+
+		private At release() {
+			check(this.id != null && this.id.equals(LocalQueueModel.this.stored), "Released what was not its own");
+			LocalQueueModel.this.stored = null;
+			LocalQueueModel.this.untold++;
+			return (this.kind == 'X') ? At.OVER : At.TOLD;
+		}
+
+		private At quit() {
+			this.quitting = true;
+			boolean waiting = place().quit(waiter());
+			LocalQueueModel.this.line.remove(this);
+			LeaseHandle handed = handed();
+			if (waiting || handed == null) {
+				return At.LEAVE;
+			}
+			this.lease = handed.lease();
+			this.id = handed.lease().key().holder();
+			return At.GIVE_UP;
+		}
+
+		private Waiter waiter() {
+			return Objects.requireNonNull(this.waiter);
+		}
+
+		private LocalQueue place() {
+			return Objects.requireNonNull(this.place);
+		}
+
+		private Lease lease() {
+			return Objects.requireNonNull(this.lease);
+		}
+
+		@Override
+		public String toString() {
+			return this.kind + "" + this.number;
+		}
+
+	}
+
+}

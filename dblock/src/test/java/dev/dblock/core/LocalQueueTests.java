@@ -1,0 +1,474 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+
+import dev.dblock.LossReason;
+import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.LeaseTerms;
+import dev.dblock.store.LeaseKey;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.test.util.ReflectionTestUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LocalQueueTests {
+
+	private static final LeaseTerms TERMS = LocalQueueModelTests.terms();
+
+	private static final Duration LONG = Duration.ofSeconds(1);
+
+	private final ManualClock clock = new ManualClock();
+
+	private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE);
+
+	private final Waiter waiter = new Waiter(TERMS);
+
+	private long pollNanos;
+
+	@Test
+	void letsOtherProcessesGoFirstAfterTheLockHasGoneRoundHereForLong() {
+		LocalQueue queue = queue(LONG);
+		assertThatIsYieldedFor(queue, Duration.ofMillis(40), Duration.ofMillis(80));
+		pass(Duration.ofMillis(80));
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
+	}
+
+	@Test
+	void doesNotYieldAgainToAReleaseElsewhere() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		assertThat(queue.isYielding()).isTrue();
+		pass(Duration.ofMillis(60));
+		assertThat(queue.isYielding()).isFalse();
+		queue.signal();
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
+	}
+
+	@Test
+	void yieldsForAWholePollIntervalWhereOtherProcessesPoll() {
+		this.pollNanos = LONG.toNanos();
+		LocalQueue queue = queue(LONG);
+		assertThatIsYieldedFor(queue, Duration.ofMillis(30), LONG.plusMillis(60));
+		queue.signal();
+		pass(LONG);
+		assertThat(queue.beginAsking(this.waiter)).isNull();
+		pass(Duration.ofMillis(60));
+		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+	}
+
+	@Test
+	void yieldsToProcessesThatPollOnlyAfterATurnAsLongAsTheirInterval() {
+		this.pollNanos = LONG.plusMillis(1).toNanos();
+		assertThatIsYieldedFor(queue(LONG), Duration.ofMillis(30), Duration.ofMillis(60));
+	}
+
+	@Test
+	void beginsANewTurnOnlyAfterAnotherProcessCouldHaveHadTheLock() {
+		this.pollNanos = LONG.toNanos();
+		LocalQueue queue = queue(Duration.ofMillis(100));
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		Waiter next = new Waiter(TERMS);
+		assertThat(queue.beginAskingAtLast(this.waiter)).as("at the end of its wait").isNull();
+		assertThat(queue.known(this.waiter, "me")).isEqualTo(Outcome.OTHERS_FIRST);
+		queue.quit(this.waiter);
+		queue.join(next);
+		pass(LONG.plusMillis(60));
+		assertThat(queue.beginAsking(next)).isNotNull();
+		queue.join(this.waiter);
+		assertThat(yieldAfterGrant(queue, next, LONG.minusMillis(1), this.waiter)).as("within its turn").isZero();
+		pass(Duration.ofMillis(1));
+		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		queue.refused(this.waiter, new AskPlan(Outcome.OTHERS_FIRST, 1, WaitCause.POLL, this.nanos.get()));
+		queue.join(next);
+		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		assertThat(yieldAfterGrant(queue, this.waiter, LONG.minusMillis(1), next)).as("after others").isZero();
+	}
+
+	/**
+	 * Hold the lock for a while and release it in no time.
+	 */
+	private Duration yieldAfterGrant(LocalQueue queue, Waiter granted, Duration held, Waiter next) {
+		Lease lease = lease();
+		queue.granted(lease, granted);
+		pass(held);
+		queue.releasing();
+		queue.ended(lease);
+		queue.released(0);
+		return Duration.ofNanos(queue.pauseBeforeAsking(next));
+	}
+
+	/**
+	 * A crowd that always wants the lock, and a process that looks for it at intervals:
+	 * wherever its looks fall, one of the first few finds the lock free.
+	 */
+	@Test
+	void isFoundFreeByEveryProcessThatPolls() {
+		this.pollNanos = LONG.toNanos();
+		LocalQueue queue = queue(Duration.ofMillis(100));
+		List<long[]> free = new ArrayList<>();
+		long start = this.nanos.get();
+		Deque<Waiter> crowd = new ArrayDeque<>();
+		for (int i = 0; i < 4; i++) {
+			crowd.add(new Waiter(TERMS));
+			queue.join(crowd.getLast());
+		}
+		while (this.nanos.get() - start < Duration.ofSeconds(20).toNanos()) {
+			Waiter holder = crowd.remove();
+			pass(Duration.ofNanos(Math.max(0, queue.pauseBeforeAsking(holder))));
+			assertThat(queue.beginAsking(holder)).isNotNull();
+			Lease lease = lease();
+			queue.granted(lease, holder);
+			if (!free.isEmpty()) {
+				free.get(free.size() - 1)[1] = this.nanos.get() - start;
+			}
+			for (Waiter next = holder; next != null; next = handOver(queue, lease)) {
+				lease = (next == holder) ? lease : next.handed().lease();
+				crowd.remove(next);
+				pass(Duration.ofMillis(5));
+				crowd.add(new Waiter(TERMS));
+				queue.join(crowd.getLast());
+			}
+			queue.releasing();
+			queue.ended(lease);
+			pass(Duration.ofMillis(2));
+			free.add(new long[] { this.nanos.get() - start, Long.MAX_VALUE });
+			queue.released(Duration.ofMillis(2).toNanos());
+		}
+		for (int first = 0; first < 15_000; first += 7) {
+			int begin = first;
+			assertThat(IntStream.range(0, 3).mapToLong((look) -> begin + look * LONG.toMillis()).anyMatch((look) -> {
+				long at = Duration.ofMillis(look).toNanos();
+				return free.stream().anyMatch((gap) -> gap[0] <= at && at < gap[1]);
+			})).as("the first looks from %d ms on", first).isTrue();
+		}
+	}
+
+	@Test
+	void isNotKeptFromAskingByWhatIsToldMeanwhile() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofSeconds(20));
+		long first = queue.pauseBeforeAsking(this.waiter);
+		queue.signal();
+		queue.signal();
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isPositive().isEqualTo(first);
+	}
+
+	@Test
+	void letsNobodyGoFirstAnyMoreOnceItWasGrantedTheLockInTurn() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		pass(Duration.ofMillis(60));
+		Waiter next = new Waiter(TERMS);
+		queue.join(next);
+		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		Lease lease = lease();
+		queue.granted(lease, this.waiter);
+		assertThat(handOver(queue, lease)).isSameAs(next);
+		Waiter last = new Waiter(TERMS);
+		queue.join(last);
+		queue.ended(next.handed().lease());
+		assertThat(queue.pauseBeforeAsking(last)).isNotPositive();
+	}
+
+	@Test
+	void letsOthersGoFirstAgainAfterAGrantToWhoHadNoPlaceInTheQueue() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		assertThatItGoesOnToLetOthersGoFirst(queue, null);
+	}
+
+	@Test
+	void letsOthersGoFirstAgainAfterAGrantToAHeadThatDidNotLetThemDoSo() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		Waiter next = new Waiter(TERMS);
+		queue.join(next);
+		assertThat(queue.beginAskingAtLast(next)).as("behind another").isNull();
+		assertThat(queue.beginAskingAtLast(this.waiter)).isEqualTo(WaitCause.SIGNAL);
+		assertThatItGoesOnToLetOthersGoFirst(queue, this.waiter);
+		pass(LONG);
+		assertThat(queue.beginAskingAtLast(next)).isNotNull();
+		Lease lease = lease();
+		queue.granted(lease, next);
+		assertThat(queue.waiters()).isZero();
+	}
+
+	@Test
+	void isInTurnAgainAfterAHeadThatDidNotLetOthersGoFirstWasRefused() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		Waiter next = new Waiter(TERMS);
+		queue.join(next);
+		assertThat(queue.beginAskingAtLast(this.waiter)).isNotNull();
+		queue.refused(this.waiter, new AskPlan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, this.nanos.get()));
+		assertThat(queue.beginAskingAtLast(this.waiter)).as("knows the answer").isNull();
+		queue.signal();
+		assertThat(queue.beginAskingAtLast(this.waiter)).as("which may be another now").isNotNull();
+		queue.quit(this.waiter);
+		pass(LONG);
+		assertThat(queue.beginAsking(next)).isNotNull();
+		Waiter last = new Waiter(TERMS);
+		queue.join(last);
+		Lease lease = lease();
+		queue.granted(lease, next);
+		assertThat(handOver(queue, lease)).isSameAs(last);
+	}
+
+	private void assertThatItGoesOnToLetOthersGoFirst(LocalQueue queue, Waiter granted) {
+		Lease lease = lease();
+		queue.granted(lease, granted);
+		assertThat(handOver(queue, lease)).as("handed on").isNull();
+		assertThat(queue.letsOthersGoFirst()).isTrue();
+		pass(Duration.ofMillis(60));
+		assertThat(queue.letsOthersGoFirst()).isFalse();
+		queue.releasing();
+		queue.ended(lease);
+		queue.released(Duration.ofMillis(30).toNanos());
+		assertThat(queue.letsOthersGoFirst()).isTrue();
+	}
+
+	@Test
+	void isNotForThoseWithoutAPlaceBeforeItsHeadHasAskedAndWasAnswered() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		pass(Duration.ofMillis(60));
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
+		assertThat(queue.letsOthersGoFirst()).as("before it asks").isTrue();
+		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		assertThat(queue.letsOthersGoFirst()).as("while it asks").isTrue();
+		Waiter next = new Waiter(TERMS);
+		queue.join(next);
+		queue.quit(this.waiter);
+		assertThat(queue.letsOthersGoFirst()).as("before the next one asks").isTrue();
+		assertThat(queue.beginAsking(next)).isNotNull();
+		queue.refused(next, new AskPlan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, this.nanos.get()));
+		assertThat(queue.letsOthersGoFirst()).as("when it was answered").isFalse();
+	}
+
+	@Test
+	void isForThoseWithoutAPlaceWhenItsHeadDoesNotAsk() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		pass(Duration.ofMillis(60).plusNanos(LocalQueue.HEAD_START_NANOS - 1));
+		assertThat(queue.letsOthersGoFirst()).isTrue();
+		pass(Duration.ofNanos(1));
+		assertThat(queue.letsOthersGoFirst()).as("in time").isFalse();
+		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+		assertThat(queue.letsOthersGoFirst()).as("answered in time").isFalse();
+	}
+
+	@Test
+	void isForItsHeadAfterEachReleaseWhereNothingIsHandedOver() {
+		LocalQueue queue = queue(Duration.ZERO);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
+		assertThat(queue.letsOthersGoFirst()).isTrue();
+		queue.quit(this.waiter);
+		assertThat(queue.letsOthersGoFirst()).isFalse();
+		queue.join(this.waiter);
+		assertThat(queue.letsOthersGoFirst()).as("before one that came later").isFalse();
+	}
+
+	@Test
+	void letsOthersGoFirstOnlyWhereSomebodyWaits() {
+		LocalQueue queue = queue(LONG);
+		giveBackAfterLong(queue, Duration.ofMillis(30));
+		assertThat(queue.letsOthersGoFirst()).isTrue();
+		queue.quit(this.waiter);
+		assertThat(queue.letsOthersGoFirst()).isFalse();
+	}
+
+	@Test
+	void keepsTheNameTakenUntilItIsGivenBack() {
+		LocalQueue queue = queue(LONG);
+		Lease lease = lease();
+		queue.granted(lease, null);
+		assertThat(queue.present()).isSameAs(lease);
+		lease.endWith(LossReason.RELEASED);
+		assertThat(queue.holder()).isNull();
+		queue.releasing();
+		assertThat(queue.present()).isSameAs(lease);
+		queue.ended(lease);
+		assertThat(queue.present()).isSameAs(lease);
+		queue.releasing();
+		queue.released(1);
+		assertThat(queue.present()).as("one of two was given back").isSameAs(lease);
+		queue.released(1);
+		assertThat(queue.present()).isNull();
+	}
+
+	@Test
+	void doesNotTakeANameForTakenWhoseReleaseTakesVeryLong() {
+		LocalQueue queue = queue(LONG);
+		Lease lease = lease();
+		queue.granted(lease, null);
+		queue.releasing();
+		queue.ended(lease);
+		pass(Duration.ofNanos(LocalQueue.LONGEST_RELEASE_NANOS));
+		assertThat(queue.present()).isNull();
+	}
+
+	@Test
+	void doesNotTakeANameForTakenWhoseLeaseIsOverOrWasLost() {
+		LocalQueue queue = queue(LONG);
+		Lease lease = lease();
+		queue.granted(lease, null);
+		this.clock.advance(TERMS.lease());
+		assertThat(queue.present()).isNull();
+		queue.releasing();
+		queue.ended(lease);
+		assertThat(queue.present()).isNull();
+		queue.released(1);
+		Lease another = lease();
+		queue.granted(another, null);
+		assertThat(queue.present()).isSameAs(another);
+		another.endWith(LossReason.TAKEN_OVER);
+		assertThat(queue.present()).isNull();
+		queue.ended(another);
+		assertThat(queue.present()).isNull();
+	}
+
+	@Test
+	void letsNobodyGoFirstAfterAShortWhile() {
+		LocalQueue queue = queue(Duration.ofHours(1));
+		assertThatIsYieldedFor(queue, Duration.ofMillis(40), Duration.ZERO);
+	}
+
+	@Test
+	void doesNotMakeWaitersPayForAReleaseThatTookVeryLong() {
+		LocalQueue queue = queue(LONG);
+		assertThatIsYieldedFor(queue, Duration.ofSeconds(20), Duration.ofMillis(100));
+	}
+
+	@Test
+	void waitsForItsHolderNoLongerThanItsLease() {
+		Lease lease = lease();
+		LocalQueue queue = queue(Duration.ofHours(1));
+		queue.granted(lease, null);
+		queue.join(this.waiter);
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isBetween(1L, TERMS.lease().toNanos());
+		this.clock.advance(TERMS.lease());
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isLessThanOrEqualTo(0);
+		assertThat(queue.holder()).isNull();
+	}
+
+	@Test
+	void knowsWhyAHeadAsksThatWasToldNothing() {
+		LocalQueue queue = queue(Duration.ofHours(1));
+		Lease lease = lease();
+		queue.granted(lease, null);
+		queue.join(this.waiter);
+		assertThat(queue.beginAsking(this.waiter)).isNull();
+		this.clock.advance(TERMS.lease());
+		assertThat(queue.beginAsking(this.waiter)).isEqualTo(WaitCause.EXPIRY);
+		assertThat(queue.beginAsking(this.waiter)).as("once").isEqualTo(WaitCause.FIRST);
+		queue.ended(lease);
+		assertThat(queue.beginAsking(this.waiter)).isEqualTo(WaitCause.SIGNAL);
+		queue.releasing();
+		assertThat(queue.beginAsking(this.waiter)).isNull();
+		pass(Duration.ofNanos(LocalQueue.LONGEST_RELEASE_NANOS));
+		assertThat(queue.beginAsking(this.waiter)).isEqualTo(WaitCause.SLOW_RELEASE);
+		queue.released(1);
+		queue.granted(lease(), null);
+		assertThat(queue.beginAsking(this.waiter)).isNull();
+		ReflectionTestUtils.setField(queue, "holder", null);
+		assertThat(queue.beginAsking(this.waiter)).isEqualTo(WaitCause.UNTOLD);
+	}
+
+	@Test
+	void waitsForAReleaseNoLongerThanItNeeds() {
+		LocalQueue queue = queue(Duration.ofHours(1));
+		Lease lease = lease();
+		queue.granted(lease, null);
+		queue.join(this.waiter);
+		queue.releasing();
+		queue.ended(lease);
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isEqualTo(LocalQueue.LONGEST_RELEASE_NANOS);
+		assertThat(queue.beginAsking(this.waiter)).isNull();
+		assertThat(queue.beginAskingAtLast(this.waiter)).isNull();
+		pass(Duration.ofNanos(LocalQueue.LONGEST_RELEASE_NANOS));
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
+		assertThat(queue.beginAsking(this.waiter)).isNotNull();
+	}
+
+	@Test
+	void asksForTokensForTwiceTheHandOversOfTheLastGrantWhereSomebodyWaitsWhoCanHaveThem() {
+		LocalQueue queue = queue(new HandOffSettings(5000, Duration.ofHours(1)));
+		queue.join(this.waiter);
+		assertThat(queue.tokens(this.waiter, TERMS)).isEqualTo(1024);
+		Lease lease = lease(2000);
+		queue.granted(lease, this.waiter);
+		Waiter next = this.waiter;
+		for (int i = 0; i < 1500; i++) {
+			next = new Waiter(TERMS);
+			queue.join(next);
+			assertThat(handOver(queue, lease)).isSameAs(next);
+			lease = next.handed().lease();
+		}
+		Waiter asking = new Waiter(TERMS);
+		queue.join(asking);
+		assertThat(queue.tokens(asking, TERMS)).as("where nobody else waits").isEqualTo(1024);
+		queue.join(new Waiter(TERMS));
+		assertThat(queue.tokens(asking, TERMS)).isEqualTo(3002);
+		assertThat(queue.tokens(asking, LeaseTerms.of(LockWorld.DEFAULTS.withLease(Duration.ofSeconds(20)))))
+			.as("on other terms")
+			.isEqualTo(1024);
+		queue.granted(lease, null);
+		assertThat(queue.tokens(asking, TERMS)).as("after a grant that was not handed over").isEqualTo(1024);
+	}
+
+	private void assertThatIsYieldedFor(LocalQueue queue, Duration request, Duration expected) {
+		giveBackAfterLong(queue, request);
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isEqualTo(expected.toNanos());
+	}
+
+	/**
+	 * Have the lock held here for a second, and given back.
+	 */
+	private void giveBackAfterLong(LocalQueue queue, Duration request) {
+		Lease lease = lease();
+		queue.granted(lease, null);
+		queue.join(this.waiter);
+		pass(LONG);
+		queue.releasing();
+		queue.ended(lease);
+		assertThat(queue.pauseBeforeAsking(this.waiter)).isPositive();
+		queue.released(request.toNanos());
+	}
+
+	private void pass(Duration time) {
+		this.nanos.addAndGet(time.toNanos());
+	}
+
+	private static Waiter handOver(LocalQueue queue, Lease lease) {
+		return queue.handOver(lease, (successor) -> new LeaseHandle(successor, null));
+	}
+
+	private LocalQueue queue(Duration maxTime) {
+		return queue(new HandOffSettings(1000, maxTime));
+	}
+
+	private LocalQueue queue(HandOffSettings settings) {
+		return new LocalQueues(settings, LocalQueue.LONGEST_RELEASE_NANOS, () -> this.pollNanos, this.nanos::get)
+			.enter("name");
+	}
+
+	private Lease lease() {
+		return lease(1000);
+	}
+
+	private Lease lease(int tokens) {
+		Grant grant = new Grant(new LeaseKey("name", "id"), 1, tokens, Instant.EPOCH, "test");
+		return new Lease(grant, TERMS, Thread.currentThread(), LeaseDeadline.from(this.clock, TERMS.lease()),
+				this.clock);
+	}
+
+}

@@ -1,0 +1,852 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import dev.dblock.ForeignDocumentException;
+import dev.dblock.LockAttempt;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
+import dev.dblock.LockInterruptedException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.LockShutdownException;
+import dev.dblock.core.Request.Kind;
+import dev.dblock.settings.PollSettings;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.RepositoryInterruptedException;
+import dev.dblock.store.UnreachableStoreException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.InvalidDataAccessApiUsageException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.dao.RecoverableDataAccessException;
+import org.springframework.dao.TransientDataAccessResourceException;
+import org.springframework.test.util.ReflectionTestUtils;
+
+import static dev.dblock.core.LockWorld.granted;
+import static dev.dblock.core.LockWorld.refused;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * How a lock is asked for, seen from outside: through the engine.
+ */
+@Timeout(300)
+class LockAcquirerTests {
+
+	private static final Duration BRIEF = Duration.ofMillis(500);
+
+	private final LockWorld world = new LockWorld();
+
+	private final InMemoryLockRepository repository = this.world.repository();
+
+	@AfterEach
+	void close() {
+		assertThat(Thread.interrupted()).as("the test leaves no interrupt behind").isFalse();
+		this.world.close();
+	}
+
+	private LockAttempt acquire(String name) {
+		return this.world.engine().acquire(name, LockOptions.defaults());
+	}
+
+	private Worker<LockAttempt> waitFor(Duration wait) {
+		return waitFor(this.world.engine(), wait);
+	}
+
+	private static Worker<LockAttempt> waitFor(DefaultLockEngine engine, Duration wait) {
+		return Worker.start(() -> engine.acquire("a", LockOptions.defaults().waitUpTo(wait)));
+	}
+
+	private DefaultLockEngine engineWith(Duration timeout, PollSettings poll) {
+		return this.world.newEngine(LockWorld.settings(LockWorld.DEFAULTS, timeout, poll));
+	}
+
+	private void awaitAttempts(int attempts) {
+		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") >= attempts);
+	}
+
+	/**
+	 * Let time pass until the work is done.
+	 */
+	private <T> Worker<T> goOn(Worker<T> worker) {
+		LockWorld.eventually().until(() -> {
+			this.world.clock().advance(Duration.ofMillis(2));
+			return worker.isDone();
+		});
+		return worker;
+	}
+
+	private void awaitReleases(int releases) {
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RELEASE, "a") == releases);
+	}
+
+	@Test
+	void aFreeLockIsGrantedInOneRequest() {
+		LockHandle handle = granted(acquire("a"));
+		assertThat(handle.name()).isEqualTo("a");
+		assertThat(handle.isHeld()).isTrue();
+		assertThat(handle.remaining()).isEqualTo(LockWorld.LEASE);
+		assertThat(handle.token()).isEqualTo(this.repository.peek("a").token() - 1023);
+		assertThat(this.repository.requests(Kind.ACQUIRE)).hasSize(1);
+		assertThat(this.repository.requests(Kind.ACQUIRE).get(0).timeout()).isEqualTo(LockWorld.TIMEOUT);
+	}
+
+	@Test
+	void aRequestMayNotTakeLongerThanTheLeaseItAsksFor() {
+		this.world.engine().acquire("a", LockOptions.lease(Duration.ofSeconds(2)));
+		assertThat(this.repository.requests(Kind.ACQUIRE).get(0).timeout()).isEqualTo(Duration.ofSeconds(2));
+	}
+
+	@Test
+	void withoutAWaitATakenLockIsRefusedInOneRequest() {
+		this.world.seize("a", LockWorld.LEASE);
+		this.world.clock().advance(Duration.ofSeconds(1));
+		LockRefusal refusal = refused(acquire("a"));
+		assertThat(refusal.name()).isEqualTo("a");
+		assertThat(refusal.waited()).isZero();
+		assertThat(refusal.holder()).isEqualTo(this.repository.peek("a"));
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(2);
+		assertThat(this.world.news()).containsExactly("unavailable a");
+	}
+
+	@Test
+	void withoutAWaitALockThatWasRefusedIsLookedAtUntilItIsLikelyToBeFree() {
+		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
+		refused(acquire("a"));
+		this.world.clock().advance(Duration.ofSeconds(1));
+		assertThat(refused(acquire("a")).holder()).isEqualTo(this.repository.peek("a"));
+		refused(acquire("a"));
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(2);
+		assertThat(this.repository.count(Kind.FIND, "a")).isEqualTo(2);
+		this.repository.release(other, Duration.ofSeconds(3), LockWorld.TIMEOUT);
+		assertThat(refused(acquire("a")).holder()).isEqualTo(this.repository.peek("a"));
+		this.world.clock().advance(Duration.ofSeconds(3));
+		granted(acquire("a")).close();
+		granted(acquire("a")).close();
+		assertThat(this.repository.count(Kind.FIND, "a")).isEqualTo(3);
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(4);
+	}
+
+	@Test
+	void withoutAWaitALockThatIsNewIsLookedAtFirstWhereMostWereRefused() {
+		for (int i = 0; i < 16; i++) {
+			this.world.seize("taken-" + i, LockWorld.LEASE);
+			refused(acquire("taken-" + i));
+		}
+		assertThat(this.repository.count(Kind.FIND, "taken-0")).isZero();
+		assertThat(this.repository.count(Kind.ACQUIRE, "taken-15")).as("that of the holder").isOne();
+		assertThat(this.repository.count(Kind.FIND, "taken-15")).isOne();
+		granted(acquire("free")).close();
+		assertThat(this.repository.count(Kind.ACQUIRE, "free")).isOne();
+	}
+
+	@Test
+	void aLockThatIsFreeSoonerThanItWasLikelyIsGranted() {
+		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
+		refused(acquire("a"));
+		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
+		granted(acquire("a")).close();
+		this.world.seize("a", LockWorld.LEASE);
+		refused(acquire("a"));
+		this.repository.delete("a");
+		granted(acquire("a"));
+		assertThat(this.repository.count(Kind.FIND, "a")).isEqualTo(2);
+	}
+
+	@Test
+	void aLookThatFailsIsNoRefusal() {
+		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
+		refused(acquire("a"));
+		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
+		this.repository.next(Kind.FIND, Fault.lost(() -> new DataAccessResourceFailureException("no server")));
+		granted(acquire("a")).close();
+		this.world.seize("a", LockWorld.LEASE);
+		refused(acquire("a"));
+		this.repository.next(Kind.FIND, Fault.lost(() -> new DataAccessResourceFailureException("no server")));
+		this.repository.next(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> acquire("a"));
+		this.repository.next(Kind.FIND,
+				Fault.lost(() -> new RepositoryInterruptedException(new InterruptedException("scripted"))));
+		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(() -> acquire("a"));
+		refused(acquire("a"));
+	}
+
+	@Test
+	void aLookAndTheRequestAfterItTakeNoLongerThanOneRequestMay() {
+		this.world.seize("a", LockWorld.LEASE);
+		refused(acquire("a"));
+		Duration half = LockWorld.TIMEOUT.dividedBy(2);
+		this.repository.next(Kind.FIND, (request, store) -> {
+			this.world.clock().advance(half);
+			throw Fault.timeout().get();
+		});
+		refused(acquire("a"));
+		assertThat(this.repository.requests(Kind.FIND)).extracting(Request::timeout)
+			.containsExactly(Duration.ofMillis(500));
+		assertThat(this.repository.requests(Kind.ACQUIRE, "a")).extracting(Request::timeout).endsWith(half);
+		this.repository.delete("a");
+		this.repository.next(Kind.FIND, Fault.before(() -> this.world.clock().advance(LockWorld.TIMEOUT)));
+		granted(acquire("a")).close();
+		assertThat(this.repository.requests(Kind.ACQUIRE, "a")).extracting(Request::timeout)
+			.endsWith(Duration.ofMillis(1));
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 1, 5_000 })
+	void aWaitIsOverExactlyWhenItsTimeIs(long millis) throws Exception {
+		Duration wait = Duration.ofMillis(millis);
+		this.world.seize("a", LockWorld.LEASE);
+		Worker<LockAttempt> waiter = waitFor(wait);
+		awaitAttempts(2);
+		waiter.awaitWaiting();
+		this.world.clock().advance(wait.minusNanos(1));
+		waiter.awaitWaiting();
+		assertThat(waiter.isDone()).isFalse();
+		this.world.clock().advance(Duration.ofNanos(1));
+		assertThat(refused(waiter.result()).waited()).isEqualTo(wait);
+	}
+
+	@Test
+	void aShortWaitLastsNoLongerOnRealClocksAlthoughPollsAreFarApart() {
+		this.world.seize("a", LockWorld.LEASE);
+		DefaultLockEngine engine = new DefaultLockEngine(this.repository, LockWorld.settings(LockWorld.DEFAULTS,
+				LockWorld.TIMEOUT, new PollSettings(Duration.ofHours(1), Duration.ofHours(1))), List.of());
+		long start = System.nanoTime();
+		LockRefusal refusal = refused(engine.acquire("a", LockOptions.defaults().waitUpTo(Duration.ofMillis(60))));
+		Duration took = Duration.ofNanos(System.nanoTime() - start);
+		engine.close();
+		assertThat(refusal.waited()).isBetween(Duration.ofMillis(60), took);
+		assertThat(took).isBetween(Duration.ofMillis(60), Duration.ofMinutes(30));
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).as("seized and tried").isEqualTo(2);
+	}
+
+	static Stream<Duration> longWaits() {
+		return Stream.of(Duration.ofDays(365), Duration.ofSeconds(Long.MAX_VALUE));
+	}
+
+	@ParameterizedTest
+	@MethodSource("longWaits")
+	void aLongWaitEndsWhenTheLockIsReleased(Duration wait) throws Exception {
+		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
+		Worker<LockAttempt> waiter = waitFor(wait);
+		awaitAttempts(2);
+		waiter.awaitWaiting();
+		this.world.clock().advance(Duration.ofMillis(2));
+		awaitAttempts(3);
+		assertThat(waiter.isDone()).isFalse();
+		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
+		granted(goOn(waiter).result()).close();
+	}
+
+	@Test
+	void aWaitEndsWhenTheHoldersLeaseDoes() throws Exception {
+		this.world.seize("a", Duration.ofSeconds(10));
+		Worker<LockAttempt> waiter = waitFor(Duration.ofMinutes(1));
+		awaitAttempts(2);
+		waiter.awaitWaiting();
+		this.world.clock().advance(Duration.ofMillis(10_509));
+		awaitAttempts(3);
+		waiter.awaitWaiting();
+		assertThat(waiter.isDone()).isFalse();
+		this.world.clock().advance(Duration.ofMillis(3));
+		granted(waiter.result()).close();
+	}
+
+	@Test
+	void aWaiterAsksAtTheKnownEndOfTheLeaseAlthoughItsPollsAreFarApart() throws Exception {
+		DefaultLockEngine engine = engineWith(LockWorld.TIMEOUT,
+				new PollSettings(Duration.ofHours(1), Duration.ofHours(1)));
+		this.world.seize("a", Duration.ofMillis(20));
+		this.world.clock().advance(Duration.ofMillis(500));
+		Worker<LockAttempt> waiter = waitFor(engine, Duration.ofMinutes(1));
+		awaitAttempts(2);
+		waiter.awaitWaiting();
+		this.world.clock().advance(Duration.ofMillis(22));
+		granted(waiter.result()).close();
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isGreaterThanOrEqualTo(3);
+	}
+
+	@Test
+	void aWaiterGivesAServerTwiceTheTimeAfterEachTimeoutInARow() throws Exception {
+		Fault timeout = Fault.lost(Fault.timeout());
+		Fault noServer = Fault.lost(() -> new DataAccessResourceFailureException("no server"));
+		this.repository.next(Kind.ACQUIRE, timeout, timeout, noServer, noServer, timeout, timeout, timeout, timeout);
+		granted(waitFor(Duration.ofDays(1)).result()).close();
+		assertThat(this.repository.requests(Kind.ACQUIRE, "a")).extracting((request) -> request.timeout().toMillis())
+			.containsExactly(1250L, 2500L, 5000L, 5000L, 1250L, 2500L, 5000L, 5000L, 5000L);
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 100, 600, 1_200, 1_249, 1_250, 1_300, 1_799, 1_801, 2_000, 2_500, 3_000, 4_000, 4_999 })
+	void aWaitThatIsLongerThanTwoRequestsIsGrantedAFreeLockHoweverSlowTheServer(long latencyMillis) {
+		Duration latency = Duration.ofMillis(latencyMillis);
+		this.repository.always(Kind.ACQUIRE, (request, store) -> {
+			boolean tooSlow = latency.compareTo(request.timeout()) >= 0;
+			this.world.clock().advance(tooSlow ? request.timeout() : latency);
+			if (tooSlow) {
+				throw Fault.timeout().get();
+			}
+			return store.get();
+		});
+		this.repository.always(Kind.FIND, (request, store) -> {
+			this.world.clock().advance(request.timeout().plus(LockWorld.POLL.minInterval()));
+			throw Fault.timeout().get();
+		});
+		for (long more : new long[] { 1, 500, 1_000, 2_000, 5_000, 10_000, 60_000 }) {
+			LockOptions options = LockOptions.defaults().waitUpTo(latency.multipliedBy(2).plusMillis(more));
+			granted(this.world.engine().acquire("after-" + more, options)).close();
+		}
+	}
+
+	@Test
+	void theLastRequestOfAWaitMayTakeASecond() throws Exception {
+		this.world.seize("a", LockWorld.LEASE);
+		Worker<LockAttempt> waiter = waitFor(Duration.ofMillis(4_500));
+		awaitAttempts(2);
+		this.world.clock().advance(Duration.ofMillis(4_400));
+		LockWorld.eventually()
+			.untilAsserted(() -> assertThat(this.repository.requests(Kind.ACQUIRE, "a")).extracting(Request::timeout)
+				.contains(Duration.ofMillis(1_250), Duration.ofSeconds(1)));
+		this.world.clock().advance(Duration.ofSeconds(1));
+		refused(waiter.result());
+		assertThat(this.repository.requests(Kind.ACQUIRE, "a")).extracting(Request::timeout)
+			.endsWith(Duration.ofSeconds(1));
+	}
+
+	@Test
+	void anInterruptedThreadSendsNoRequest() {
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(LockInterruptedException.class).isThrownBy(() -> acquire("a"))
+			.withMessageContaining("'a'")
+			.withMessageContaining("not held");
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(this.repository.count(Kind.ACQUIRE)).isZero();
+	}
+
+	@Test
+	void anInterruptEndsTheWait() throws Exception {
+		DefaultLockEngine engine = engineWith(LockWorld.TIMEOUT,
+				new PollSettings(Duration.ofHours(1), Duration.ofHours(1)));
+		this.world.seize("a", Duration.ofDays(1));
+		Worker<LockAttempt> waiter = waitFor(engine, Duration.ofDays(1));
+		awaitAttempts(2);
+		waiter.awaitWaiting();
+		waiter.interrupt();
+		assertThat(waiter.failure()).isInstanceOf(LockInterruptedException.class);
+		assertThat(waiter.isInterruptedAfterwards()).isTrue();
+	}
+
+	@Test
+	void anInterruptInTheRequestGivesBackWhatMayHaveBeenGranted() throws Exception {
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
+		Worker<LockAttempt> worker = waitFor(Duration.ZERO);
+		gate.awaitReached();
+		assertThat(this.repository.isHeld("a")).isTrue();
+		worker.interrupt();
+		assertThat(worker.failure()).isInstanceOf(LockInterruptedException.class)
+			.hasCauseInstanceOf(RepositoryInterruptedException.class);
+		assertThat(worker.isInterruptedAfterwards()).isTrue();
+		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
+	}
+
+	@Test
+	void anInterruptedThreadDoesNotTryAgainAfterAPassingError() throws Exception {
+		this.repository.always(Kind.ACQUIRE, (request, store) -> {
+			Thread.currentThread().interrupt();
+			throw new DataAccessResourceFailureException("no server");
+		});
+		Worker<LockAttempt> waiter = waitFor(Duration.ofDays(1));
+		assertThat(waiter.failure()).isInstanceOf(LockInterruptedException.class);
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(1);
+	}
+
+	@Test
+	void anAttemptInDoubtIsGivenBackAtOnceAndAgainAfterItsTimeLimit() {
+		DefaultLockEngine engine = engineWith(Duration.ofMillis(30),
+				new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2)));
+		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
+		assertThatExceptionOfType(QueryTimeoutException.class)
+			.isThrownBy(() -> engine.acquire("a", LockOptions.defaults()));
+		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
+		awaitReleases(2);
+		LeaseKey attempt = this.repository.requests(Kind.ACQUIRE).get(0).lease();
+		assertThat(this.repository.requests(Kind.RELEASE)).extracting(Request::lease).containsOnly(attempt);
+	}
+
+	@Test
+	void aRequestThatIsAppliedAfterTheFirstReleaseIsGivenBackByTheSecond() {
+		DefaultLockEngine engine = engineWith(Duration.ofMillis(30),
+				new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2)));
+		AtomicReference<Supplier<Object>> underWay = new AtomicReference<>();
+		this.repository.next(Kind.ACQUIRE, (request, store) -> {
+			underWay.set(store);
+			throw Fault.timeout().get();
+		});
+		this.repository.next(Kind.RELEASE, Fault.before(() -> assertThat(underWay.get().get()).isNotNull()));
+		assertThatExceptionOfType(QueryTimeoutException.class)
+			.isThrownBy(() -> engine.acquire("a", LockOptions.defaults()));
+		awaitReleases(2);
+		LockWorld.eventually().until(() -> this.repository.peek("a").releasedAt() != null);
+		assertThat(this.repository.isHeld("a")).isFalse();
+	}
+
+	@Test
+	void whatWasInDoubtForLongerThanItsLeaseIsNotGivenBackAnyMore() throws Exception {
+		List<Gate> gates = new ArrayList<>();
+		this.repository.always(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
+		for (int i = 0; i < EngineThreads.MOST_RELEASES_AT_ONCE; i++) {
+			Gate gate = new Gate();
+			gates.add(gate);
+			this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
+			assertThatThrownBy(() -> acquire("first")).isInstanceOf(QueryTimeoutException.class);
+			gate.awaitReached();
+		}
+		for (int i = 0; i < 100; i++) {
+			assertThatThrownBy(() -> acquire("a")).isInstanceOf(QueryTimeoutException.class);
+		}
+		this.world.clock().advance(LockWorld.LEASE.plus(LockWorld.TIMEOUT).plusNanos(1));
+		assertThatThrownBy(() -> acquire("last")).isInstanceOf(QueryTimeoutException.class);
+		gates.forEach(Gate::open);
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RELEASE, "last") == 1);
+		assertThat(this.repository.count(Kind.RELEASE, "a")).isZero();
+	}
+
+	@Test
+	void anErrorOfTheMachineLeavesNoLockBehind() {
+		this.repository.next(Kind.ACQUIRE, Fault.answerLost(() -> new StackOverflowError("scripted")));
+		assertThatThrownBy(() -> acquire("a")).isInstanceOf(StackOverflowError.class);
+		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
+	}
+
+	@Test
+	void everyAttemptHasARandomIdOfItsOwn() throws Exception {
+		Fault failing = Fault.lost(() -> new DataAccessResourceFailureException("no server"));
+		this.repository.next(Kind.ACQUIRE, failing, failing, Fault.answerLost(Fault.timeout()));
+		LockHandle handle = granted(goOn(waitFor(Duration.ofMinutes(1))).result());
+		assertThat(this.repository.requests(Kind.ACQUIRE)).hasSizeGreaterThanOrEqualTo(4)
+			.extracting((request) -> request.lease().holder())
+			.doesNotHaveDuplicates()
+			.allMatch((id) -> id.length() == 22);
+		assertThat(handle.isHeld()).isTrue();
+		assertThat(this.repository.isHeld("a")).isTrue();
+	}
+
+	@Test
+	void aGrantThatIsAnsweredAfterItsLeaseIsRefused() {
+		this.repository.next(Kind.ACQUIRE, Fault.before(() -> this.world.clock().advance(LockWorld.LEASE)));
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> acquire("a"))
+			.withMessageContaining("'a'")
+			.withMessageContaining("30 s");
+		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
+		assertThat(this.world.news()).isEmpty();
+	}
+
+	@Test
+	void aGrantThatIsAnsweredJustWithinItsLeaseCounts() {
+		this.repository.next(Kind.ACQUIRE,
+				Fault.before(() -> this.world.clock().advance(LockWorld.LEASE.minusNanos(1))));
+		assertThat(granted(acquire("a")).remaining()).isLessThanOrEqualTo(Duration.ofSeconds(30));
+	}
+
+	@Test
+	void aWaiterAsksAgainAfterAnAnswerThatCameTooLate() throws Exception {
+		this.repository.next(Kind.ACQUIRE, Fault.before(() -> this.world.clock().advance(LockWorld.LEASE)));
+		LockHandle handle = granted(goOn(waitFor(Duration.ofMinutes(5))).result());
+		assertThat(handle.isHeld()).isTrue();
+	}
+
+	@Test
+	void aGrantThatWasAnsweredWhileTheMachineSleptIsRefused() {
+		this.repository.next(Kind.ACQUIRE, Fault.before(() -> this.world.clock().suspend(Duration.ofHours(1))));
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> acquire("a"));
+		assertThat(this.world.news()).isEmpty();
+	}
+
+	static Stream<Supplier<DataAccessException>> passingErrors() {
+		return Stream.of(() -> new DataAccessResourceFailureException("no server"),
+				() -> new TransientDataAccessResourceException("election"),
+				() -> new RecoverableDataAccessException("connection closed"),
+				() -> new QueryTimeoutException("time limit"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("passingErrors")
+	void aPassingErrorIsThrownToWhoeverDoesNotWait(Supplier<DataAccessException> error) {
+		this.repository.always(Kind.ACQUIRE, Fault.lost(error));
+		assertThatThrownBy(() -> acquire("a")).isInstanceOf(error.get().getClass());
+		int attempts = (error.get() instanceof DataAccessResourceFailureException) ? 2 : 1;
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(attempts);
+	}
+
+	@Test
+	void whoIsRefusedBecauseOfItsOwnLostAttemptIsNotToldThatAnotherHasTheLock() {
+		this.repository.next(Kind.ACQUIRE,
+				Fault.answerLost(() -> new DataAccessResourceFailureException("stepped down")));
+		this.repository.next(Kind.RELEASE, Fault.lost(() -> new DataAccessResourceFailureException("no primary yet")));
+		assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> acquire("a"))
+			.withMessage("stepped down");
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(2);
+		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
+	}
+
+	@Test
+	void whereThereIsNoServerAtAllNothingIsAskedAgain() {
+		this.repository.always(Kind.ACQUIRE,
+				Fault.lost(() -> new UnreachableStoreException("no server", new Exception())));
+		assertThatExceptionOfType(UnreachableStoreException.class).isThrownBy(() -> acquire("a"));
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
+	}
+
+	@Test
+	void whatWasNotSentIsNotGivenBack() {
+		DefaultLockEngine engine = engineWith(Duration.ofMillis(30), LockWorld.POLL);
+		this.repository.next(Kind.ACQUIRE,
+				Fault.lost(() -> new UnreachableStoreException("no server", new Exception())));
+		assertThatExceptionOfType(UnreachableStoreException.class)
+			.isThrownBy(() -> engine.acquire("a", LockOptions.defaults()));
+		this.repository.next(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
+		assertThatExceptionOfType(QueryTimeoutException.class)
+			.isThrownBy(() -> engine.acquire("later", LockOptions.defaults()));
+		LockWorld.eventually().until(() -> this.repository.count(Kind.RELEASE, "later") == 2);
+		assertThat(this.repository.count(Kind.RELEASE, "a")).isZero();
+	}
+
+	@Test
+	void whatWasSentIsGivenBackThoughTheAttemptAfterItWasNotSent() {
+		DefaultLockEngine engine = engineWith(Duration.ofSeconds(1), LockWorld.POLL);
+		this.repository.next(Kind.ACQUIRE,
+				Fault.answerLost(() -> new DataAccessResourceFailureException("stepped down")),
+				Fault.lost(() -> new UnreachableStoreException("no server", new Exception())));
+		this.repository.next(Kind.RELEASE,
+				Fault.lost(() -> new UnreachableStoreException("no server", new Exception())));
+		assertThatExceptionOfType(UnreachableStoreException.class)
+			.isThrownBy(() -> engine.acquire("a", LockOptions.defaults()));
+		awaitReleases(2);
+		List<Request> attempts = this.repository.requests(Kind.ACQUIRE);
+		assertThat(attempts).hasSize(2);
+		assertThat(this.repository.requests(Kind.RELEASE)).extracting(Request::lease)
+			.containsOnly(attempts.get(0).lease());
+		assertThat(this.repository.isHeld("a")).isFalse();
+	}
+
+	@Test
+	void nothingIsAskedAgainInTheLastMomentOfItsTime() {
+		this.repository.always(Kind.ACQUIRE, (request, store) -> {
+			this.world.clock().advance(request.timeout().minusMillis(99));
+			throw new DataAccessResourceFailureException("gone");
+		});
+		assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> acquire("a"));
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
+	}
+
+	@Test
+	void whatOneServerDidNotTakeIsGivenBackAndAskedOfTheNextUnderAnotherId() {
+		this.repository.next(Kind.ACQUIRE,
+				Fault.answerLost(() -> new DataAccessResourceFailureException("not the primary any more")));
+		LeaseKey granted = ((LeaseHandle) granted(acquire("a"))).lease().key();
+		LeaseKey lost = this.repository.requests(Kind.ACQUIRE).get(0).lease();
+		assertThat(this.repository.requests(Kind.ACQUIRE)).extracting(Request::lease).containsExactly(lost, granted);
+		assertThat(this.repository.requests(Kind.RELEASE)).extracting(Request::lease).contains(lost);
+		assertThat(granted).isNotEqualTo(lost);
+	}
+
+	@ParameterizedTest
+	@MethodSource("passingErrors")
+	void aPassingErrorIsTriedAgainByWhoeverWaits(Supplier<DataAccessException> error) throws Exception {
+		this.repository.next(Kind.ACQUIRE, Fault.lost(error), Fault.lost(error));
+		granted(goOn(waitFor(Duration.ofMinutes(1))).result());
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(3);
+	}
+
+	@ParameterizedTest
+	@MethodSource("passingErrors")
+	void anErrorThatLastsIsThrownAtTheEndOfTheWaitAndNeverReportedAsARefusal(Supplier<DataAccessException> error)
+			throws Exception {
+		this.repository.always(Kind.ACQUIRE, Fault.lost(error));
+		Worker<LockAttempt> waiter = waitFor(Duration.ofSeconds(3));
+		awaitAttempts(1);
+		waiter.awaitWaiting();
+		this.world.clock().advance(Duration.ofMillis(2));
+		awaitAttempts(2);
+		waiter.awaitWaiting();
+		this.world.clock().advance(Duration.ofSeconds(3));
+		assertThat(waiter.failure()).isInstanceOf(error.get().getClass());
+		assertThat(this.world.news()).isEmpty();
+	}
+
+	@Test
+	void waitersWhoseTimeIsUpBeforeTheFirstAnswerGetTheFailureOfTheThreadThatAsked() throws Exception {
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, (request, store) -> {
+			gate.pass();
+			throw new UnreachableStoreException("no server", new Exception());
+		});
+		Worker<LockAttempt> first = waitFor(BRIEF);
+		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
+		gate.open();
+		assertThat(first.failure()).isInstanceOf(UnreachableStoreException.class);
+		for (Worker<LockAttempt> other : others) {
+			assertThat(other.failure()).isInstanceOf(DataAccessResourceFailureException.class)
+				.hasMessageContaining("'a'")
+				.hasCauseInstanceOf(UnreachableStoreException.class);
+		}
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
+		assertThat(this.world.news()).isEmpty();
+	}
+
+	@Test
+	void waitersWhoseTimeIsUpBeforeTheFirstAnswerAreRefusedByIt() throws Exception {
+		LeaseKey holder = this.world.seize("a", LockWorld.LEASE);
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
+		Worker<LockAttempt> first = waitFor(BRIEF);
+		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
+		gate.open();
+		for (Worker<LockAttempt> waiter : Stream.concat(Stream.of(first), others.stream()).toList()) {
+			assertThat(refused(waiter.result()).holder()).extracting(LockInfo::holder).isEqualTo(holder.holder());
+		}
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).as("seized and tried").isEqualTo(2);
+	}
+
+	@Test
+	void waitersWhoseTimeIsUpBeforeTheFirstAnswerAreRefusedWhenTheThreadThatAskedHasTheLock() throws Exception {
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
+		Worker<LockAttempt> first = waitFor(BRIEF);
+		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
+		gate.open();
+		LockHandle kept = granted(first.result());
+		for (Worker<LockAttempt> other : others) {
+			assertThat(refused(other.result()).holder()).extracting(LockInfo::acquirer).isEqualTo("host-1:4711:k7");
+		}
+		kept.close();
+	}
+
+	@Test
+	void waitersThatHadNoAnswerInTheirTimeAndASecondMoreAreNotRefused() throws Exception {
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
+		Worker<LockAttempt> first = waitFor(Duration.ofMinutes(1));
+		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF.plusMillis(999));
+		this.world.clock().advance(Duration.ofMillis(1));
+		for (Worker<LockAttempt> other : others) {
+			assertThat(other.failure()).isInstanceOf(QueryTimeoutException.class)
+				.hasMessageContaining("'a'")
+				.hasMessageContaining("MongoDB has not answered yet");
+		}
+		gate.open();
+		granted(first.result()).close();
+		assertThat(this.world.news()).as("nothing is known to be unavailable").doesNotContain("unavailable a");
+	}
+
+	@Test
+	void waitersThatHadNoAnswerInTheirTimeAreRefusedAtOnceWhenTheApplicationCloses() throws Exception {
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
+		Worker<LockAttempt> first = waitFor(Duration.ofMinutes(1));
+		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
+		this.world.engine().refuseWaiters();
+		for (Worker<LockAttempt> other : others) {
+			assertThat(other.failure()).isInstanceOf(LockShutdownException.class);
+		}
+		gate.open();
+		granted(first.result()).close();
+	}
+
+	/**
+	 * Threads that wait behind the one that has asked, until their time is up.
+	 */
+	private List<Worker<LockAttempt>> lateWaitersBehindTheFirst(Gate gate, Duration passed) throws Exception {
+		gate.awaitReached();
+		List<Worker<LockAttempt>> others = IntStream.range(0, 7).mapToObj((i) -> waitFor(BRIEF)).toList();
+		LockWorld.eventually().until(() -> this.world.engine().queues().waiters() == 8);
+		this.world.clock().advance(passed);
+		awaitLate(others.size());
+		return others;
+	}
+
+	/**
+	 * Wait until the time of so many waiters is up and none knows anything of the lock.
+	 */
+	private void awaitLate(int waiters) {
+		LocalQueue queue = this.world.engine().queues().find("a");
+		LockWorld.eventually().until(() -> {
+			Set<?> all = (Set<?>) ReflectionTestUtils.getField(queue, "waiters");
+			synchronized (queue) {
+				return all.stream()
+					.filter((waiter) -> Boolean.TRUE.equals(ReflectionTestUtils.getField(waiter, "awaitingAnswer")))
+					.count() == waiters;
+			}
+		});
+	}
+
+	static Stream<Supplier<RuntimeException>> lastingErrors() {
+		return Stream.of(() -> new PermissionDeniedDataAccessException("not allowed", null),
+				() -> new InvalidDataAccessApiUsageException("not understood"),
+				() -> new IllegalStateException("closed"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("lastingErrors")
+	void anErrorThatWaitingCannotMendIsThrownAtOnce(Supplier<RuntimeException> error) throws Exception {
+		this.repository.always(Kind.ACQUIRE, Fault.lost(error));
+		assertThat(waitFor(Duration.ofDays(1)).failure()).isInstanceOf(error.get().getClass());
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
+	}
+
+	@Test
+	void afterATimeOutALookTellsTheWaiterWhoHoldsTheLock() throws Exception {
+		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
+		this.repository.always(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
+		Worker<LockAttempt> waiter = waitFor(Duration.ofSeconds(3));
+		awaitAttempts(2);
+		waiter.awaitWaiting();
+		this.world.clock().advance(Duration.ofSeconds(3));
+		LockRefusal refusal = refused(waiter.result());
+		assertThat(refusal.holder()).isNotNull();
+		assertThat(refusal.holder().holder()).isEqualTo(other.holder());
+		assertThat(this.repository.requests(Kind.FIND)).isNotEmpty()
+			.allSatisfy((look) -> assertThat(look.timeout()).isEqualTo(Duration.ofMillis(500)));
+	}
+
+	@Test
+	void aLookThatFailsTooLeavesTheTimeOut() throws Exception {
+		this.repository.always(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
+		this.repository.always(Kind.FIND, Fault.lost(() -> new DataAccessResourceFailureException("no server")));
+		Worker<LockAttempt> waiter = waitFor(Duration.ofSeconds(3));
+		awaitAttempts(1);
+		waiter.awaitWaiting();
+		this.world.clock().advance(Duration.ofSeconds(3));
+		assertThat(waiter.failure()).isInstanceOf(QueryTimeoutException.class)
+			.satisfies((failure) -> assertThat(failure.getSuppressed()).hasSize(1)
+				.hasOnlyElementsOfType(DataAccessResourceFailureException.class));
+	}
+
+	@Test
+	void aLookThatFindsTheAttemptItselfProvesNothing() throws Exception {
+		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
+		this.repository.always(Kind.RELEASE, Fault.lost(Fault.timeout()));
+		this.repository.next(Kind.FIND, Fault.before(() -> this.world.clock().advance(Duration.ofSeconds(1))));
+		assertThat(waitFor(Duration.ofSeconds(1)).failure()).isInstanceOf(QueryTimeoutException.class);
+		assertThat(this.repository.isHeld("a")).as("by the attempt itself").isTrue();
+	}
+
+	@Test
+	void aForeignDocumentIsRefusedAndLeftAlone() throws Exception {
+		this.repository.putForeign("a");
+		assertThat(waitFor(Duration.ofDays(1)).failure()).isInstanceOf(ForeignDocumentException.class);
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
+		assertThat(this.repository.count(Kind.RELEASE)).isZero();
+	}
+
+	@Test
+	void waitersAreRefusedAtOnceWhenTheApplicationCloses() throws Exception {
+		DefaultLockEngine engine = engineWith(LockWorld.TIMEOUT,
+				new PollSettings(Duration.ofHours(1), Duration.ofHours(1)));
+		this.world.seize("a", Duration.ofDays(1));
+		Worker<LockAttempt> waiter = waitFor(engine, Duration.ofDays(1));
+		awaitAttempts(2);
+		waiter.awaitWaiting();
+		engine.refuseWaiters();
+		assertThat(waiter.failure()).isInstanceOf(LockShutdownException.class).hasMessageContaining("'a'");
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(2);
+		assertThat(waitFor(engine, Duration.ofDays(1)).failure()).isInstanceOf(LockShutdownException.class);
+	}
+
+	@Test
+	void whoNeedsNotWaitIsServedWhileTheApplicationCloses() throws Exception {
+		this.world.engine().refuseWaiters();
+		granted(waitFor(Duration.ofDays(1)).result()).close();
+		this.world.seize("a", LockWorld.LEASE);
+		refused(acquire("a"));
+	}
+
+	@Test
+	void nobodyIsServedByAClosedEngine() {
+		this.world.engine().close();
+		assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> acquire("a"));
+		assertThat(this.repository.count(Kind.ACQUIRE)).isZero();
+	}
+
+	@Test
+	void aGrantThatArrivesWhileTheEngineClosesIsGivenBackBeforeItIsClosed() throws Exception {
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
+		Worker<LockAttempt> worker = waitFor(Duration.ZERO);
+		gate.awaitReached();
+		Worker<Boolean> closing = startClosing();
+		closing.awaitWaiting();
+		assertThat(this.repository.isHeld("a")).isTrue();
+		gate.open();
+		assertThat(closing.result()).as("given back when the engine is closed").isTrue();
+		assertThat(worker.failure()).isInstanceOf(LockShutdownException.class);
+		assertThat(this.world.news()).as("nobody was told of a grant, so nobody is told of its end").isEmpty();
+	}
+
+	@Test
+	void aGrantThatCannotBeGivenBackWhileTheEngineClosesIsStillAShutdown() throws Exception {
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
+		this.repository.always(Kind.RELEASE, Fault.lost(() -> new IllegalStateException("the client is closed")));
+		Worker<LockAttempt> worker = waitFor(Duration.ZERO);
+		gate.awaitReached();
+		Worker<Boolean> closing = startClosing();
+		closing.awaitWaiting();
+		gate.open();
+		assertThat(worker.failure()).isInstanceOf(LockShutdownException.class);
+		assertThat(closing.result()).as("given back when the engine is closed").isFalse();
+	}
+
+	/**
+	 * Close the engine, and see at once whether the lock is free.
+	 */
+	private Worker<Boolean> startClosing() {
+		return Worker.start(() -> {
+			this.world.engine().close();
+			return !this.repository.isHeld("a");
+		});
+	}
+
+	@Test
+	void theStoreLearnsWhoAsksAndWhatFor() throws Exception {
+		Worker<LockAttempt> worker = Worker.start(() -> {
+			Thread.currentThread().setName("invoices-1");
+			return this.world.engine().acquire("a", LockOptions.defaults().why("nightly"));
+		});
+		LockHandle kept = granted(worker.result());
+		assertThat(this.repository.peek("a").acquirer()).isEqualTo("host-1:4711:k7");
+		assertThat(this.repository.peek("a").thread()).isEqualTo("invoices-1");
+		assertThat(this.repository.peek("a").why()).isEqualTo("nightly");
+		kept.close();
+	}
+
+	@Test
+	void aThreadWithoutANameIsKnownByItsNumber() throws Exception {
+		Worker<LockAttempt> worker = Worker.start(() -> {
+			Thread.currentThread().setName("");
+			return acquire("a");
+		});
+		LockHandle kept = granted(worker.result());
+		assertThat(this.repository.peek("a").thread()).startsWith("thread-");
+		kept.close();
+	}
+
+}

@@ -1,0 +1,193 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.dblock.LockAttempt;
+import dev.dblock.LockGrant;
+import dev.dblock.LockHandle;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.LockTemplate;
+import dev.dblock.WhenLost;
+import dev.dblock.event.LockListener;
+import dev.dblock.observation.LockObserver;
+import dev.dblock.settings.EngineSettings;
+import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.PollSettings;
+import dev.dblock.store.AcquireAnswer;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.LeaseKey;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * One process with its engine, one store, and clocks that are moved by hand.
+ */
+public final class LockWorld implements AutoCloseable {
+
+	static final Duration LEASE = Duration.ofSeconds(30);
+
+	static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	public static final LockOptions DEFAULTS = new LockOptions(LEASE, Duration.ZERO, Duration.ZERO, Duration.ZERO, true,
+			WhenLost.NOTIFY, null, null);
+
+	private final ManualClock clock = new ManualClock();
+
+	private final InMemoryLockRepository repository = new InMemoryLockRepository(this.clock::serverMillis);
+
+	private final RecordingListener listener = new RecordingListener();
+
+	private final List<DefaultLockEngine> engines = new ArrayList<>();
+
+	private final LockTransactions transactions = new LockTransactions();
+
+	private final DefaultLockEngine engine = newEngine(settings(""));
+
+	private final LockTemplate template = new LockTemplate(this.engine);
+
+	static final PollSettings POLL = new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2));
+
+	static final HandOffSettings HAND_OFF = new HandOffSettings(1000, TIMEOUT);
+
+	public static EngineSettings settings(String prefix) {
+		return new EngineSettings(prefix, "host-1:4711:k7", DEFAULTS, TIMEOUT, POLL, HAND_OFF);
+	}
+
+	static EngineSettings settings(LockOptions defaults, Duration timeout, PollSettings poll) {
+		return new EngineSettings("", "host-2:815:x1", defaults, timeout, poll, HAND_OFF);
+	}
+
+	public DefaultLockEngine newEngine(EngineSettings settings, LockListener... listeners) {
+		return newEngine(settings, this.clock, listeners);
+	}
+
+	DefaultLockEngine newEngine(LockObserver observer) {
+		DefaultLockEngine engine = new DefaultLockEngine(this.repository, settings(""), List.of(this.listener),
+				observer, this.transactions, this.clock, ReleaseSignals.IDLE);
+		this.engines.add(engine);
+		return engine;
+	}
+
+	DefaultLockEngine newEngine(EngineSettings settings, LockClock clock, LockListener... listeners) {
+		List<LockListener> all = new ArrayList<>(List.of(listeners));
+		all.add(this.listener);
+		DefaultLockEngine engine = new DefaultLockEngine(this.repository, settings, all, LockObserver.NONE,
+				this.transactions, clock, ReleaseSignals.IDLE);
+		this.engines.add(engine);
+		return engine;
+	}
+
+	static LockHandle granted(LockAttempt attempt) {
+		assertThat(attempt).isInstanceOf(LockGrant.class);
+		return ((LockGrant) attempt).handle();
+	}
+
+	static LockRefusal refused(LockAttempt attempt) {
+		assertThat(attempt).isInstanceOf(LockRefusal.class);
+		return (LockRefusal) attempt;
+	}
+
+	public ManualClock clock() {
+		return this.clock;
+	}
+
+	InMemoryLockRepository repository() {
+		return this.repository;
+	}
+
+	/**
+	 * Have the locks of all processes look at the transactions of a manager.
+	 */
+	void follow(ScriptedTransactions manager) {
+		this.transactions.follow(manager);
+	}
+
+	List<String> news() {
+		return this.listener.news();
+	}
+
+	DefaultLockEngine engine() {
+		return this.engine;
+	}
+
+	public LockTemplate template() {
+		return this.template;
+	}
+
+	/**
+	 * A second process on the same store.
+	 */
+	public LockTemplate anotherProcess() {
+		return anotherProcess(LockOptions.defaults());
+	}
+
+	public LockTemplate anotherProcess(String prefix) {
+		return new LockTemplate(newEngine(settings(prefix)));
+	}
+
+	public LockTemplate anotherProcess(LockOptions defaults) {
+		return new LockTemplate(newEngine(settings(defaults.orElse(DEFAULTS), TIMEOUT, POLL)));
+	}
+
+	public void failReleases(Throwable failure) {
+		this.repository.always(Request.Kind.RELEASE, Fault.lost(() -> failure));
+	}
+
+	/**
+	 * Take a lock as another process would.
+	 */
+	public LeaseKey seize(String name, Duration lease) {
+		LeaseKey key = new LeaseKey(name, "another-" + System.nanoTime());
+		AcquireAnswer answer = this.repository
+			.acquire(new AcquireRequest(key, lease, "host-2:815:x1", "other", "another process", TIMEOUT));
+		if (!(answer instanceof AcquireAnswer.Granted)) {
+			throw new AssertionError("The lock is not free: " + answer);
+		}
+		return key;
+	}
+
+	/**
+	 * Have an operator take the lock away, and another process take it.
+	 */
+	public void rob(String name) {
+		this.repository.forceReleaseNow(name);
+		seize(name, LEASE);
+	}
+
+	/**
+	 * Time passes, and the watchdog looks at all leases.
+	 */
+	public void advance(Duration time) {
+		this.clock.advance(time);
+		look();
+	}
+
+	/**
+	 * Have the watchdog look at all leases. Starting the renewal of a lock makes it look
+	 * at all of them.
+	 */
+	public void look() {
+		try (LockHandle nudge = this.template.acquire(InMemoryLockRepository.UNSEEN + System.nanoTime())) {
+			nudge.startRenewal();
+		}
+	}
+
+	public static ConditionFactory eventually() {
+		return Awaitility.await()
+			.atMost(Duration.ofSeconds(60))
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(2));
+	}
+
+	@Override
+	public void close() {
+		this.repository.heal();
+		this.engines.forEach(DefaultLockEngine::close);
+	}
+
+}

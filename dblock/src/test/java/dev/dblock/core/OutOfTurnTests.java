@@ -1,0 +1,218 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import dev.dblock.LockAttempt;
+import dev.dblock.LockGrant;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInterruptedException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.core.Request.Kind;
+import dev.dblock.settings.EngineSettings;
+import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.PollSettings;
+import dev.dblock.store.LeaseKey;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.test.util.ReflectionTestUtils;
+
+import static dev.dblock.core.LockWorld.granted;
+import static dev.dblock.core.LockWorld.refused;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Who asks for a lock that other processes are to have first.
+ */
+@Timeout(300)
+class OutOfTurnTests {
+
+	private static final PollSettings HARDLY_EVER = new PollSettings(Duration.ofHours(1), Duration.ofHours(1));
+
+	private static final Duration BRIEF = Duration.ofMillis(1);
+
+	private static final int MANY = 50;
+
+	private static final LockOptions BRIEFLY = LockOptions.defaults().waitUpTo(Duration.ofMillis(1));
+
+	private final LockWorld world = new LockWorld();
+
+	private final InMemoryLockRepository repository = this.world.repository();
+
+	private final DefaultLockEngine engine = onRealClocks();
+
+	@AfterEach
+	void close() {
+		this.engine.close();
+		this.world.close();
+	}
+
+	@Test
+	void aLockThatIsBeingGivenBackIsRefusedWithoutARequest() throws Exception {
+		LockHandle handle = granted(tryNow());
+		Gate gate = new Gate();
+		this.repository.next(Kind.RELEASE, Fault.answerHeldUp(gate));
+		Worker<Boolean> release = Worker.start(handle::release);
+		gate.awaitReached();
+		assertThat(this.repository.isHeld("a")).isFalse();
+		assertThat(refused(tryNow()).holder()).isNotNull()
+			.satisfies((holder) -> assertThat(holder.acquirer()).isEqualTo("host-2:815:x1"));
+		assertThat(refused(this.engine.acquire("a", BRIEFLY)).holder()).isNotNull();
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
+		gate.open();
+		assertThat(release.result()).isTrue();
+		granted(tryNow()).close();
+	}
+
+	@Test
+	void whoDoesNotWaitIsRefusedWithoutARequestWhileThoseWhoDoLetOthersGoFirst() throws Exception {
+		LocalQueue queue = this.engine.queues().enter("a");
+		letOthersGoFirst(queue);
+		Worker<LockAttempt> waiter = Worker
+			.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(Duration.ofHours(1))));
+		LockWorld.eventually().until(() -> queue.waiters() == 1);
+		LockWorld.eventually()
+			.untilAsserted(() -> assertThat(this.engine.signals().waiters()).as("listens for releases").isEqualTo(1));
+		LockRefusal refusal = refused(tryNow());
+		assertThat(refusal.holder()).isNull();
+		assertThat(refusal.describe())
+			.endsWith("Threads of this application wait for it, and others are to have it first");
+		assertThat(this.repository.count(Kind.ACQUIRE)).isZero();
+		waiter.interrupt();
+		assertThat(waiter.failure()).isInstanceOf(LockInterruptedException.class);
+		granted(tryNow()).close();
+		queue.leave();
+	}
+
+	@Test
+	void whoseTimeIsUpBeforeItsTurnAsksOnce() {
+		LocalQueue queue = this.engine.queues().enter("a");
+		letOthersGoFirst(queue);
+		granted(this.engine.acquire("a", BRIEFLY)).close();
+		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
+		letOthersGoFirst(queue);
+		int before = this.repository.count(Kind.ACQUIRE, "a");
+		assertThat(refused(this.engine.acquire("a", BRIEFLY)).holder()).isNotNull()
+			.satisfies((holder) -> assertThat(holder.holder()).isEqualTo(other.holder()));
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(before + 1);
+		queue.leave();
+	}
+
+	@Test
+	void aWaitThatEndsWhileProcessesThatPollHaveTheirTurnIsRefusedWithoutARequest() {
+		LocalQueue queue = this.engine.queues().enter("a");
+		leaveToThoseWhoPoll(queue);
+		LockRefusal refusal = refused(this.engine.acquire("a", BRIEFLY));
+		assertThat(refusal.holder()).isNull();
+		assertThat(refusal.describe())
+			.endsWith("Threads of this application wait for it, and others are to have it first");
+		assertThat(this.repository.count(Kind.ACQUIRE)).isZero();
+		queue.leave();
+	}
+
+	@Test
+	void whoTriesAgainAndAgainDoesNotKeepWhoWaitsFromTheLock() throws Exception {
+		LatecomersClock clock = new LatecomersClock();
+		DefaultLockEngine engine = engine(new HandOffSettings(1000, BRIEF), clock);
+		LockHandle first = granted(engine.acquire("a", LockOptions.defaults()));
+		long start = System.nanoTime();
+		AtomicReference<Thread> thread = new AtomicReference<>();
+		Worker<LockAttempt> waiter = Worker.start(() -> {
+			thread.set(Thread.currentThread());
+			return engine.acquire("a", LockOptions.defaults().waitUpTo(Duration.ofHours(1)));
+		});
+		waiter.awaitWaiting();
+		LockWorld.eventually().until(() -> System.nanoTime() - start > BRIEF.toNanos());
+		clock.delay(thread.get(), engine.queues().find("a"));
+		first.close();
+		int turns = 0;
+		while (!waiter.isDone() && turns < MANY) {
+			if (engine.acquire("a", LockOptions.defaults()) instanceof LockGrant grant) {
+				turns++;
+				clock.isTaken = true;
+				waiter.awaitWaiting();
+				clock.isTaken = false;
+				grant.handle().close();
+			}
+			clock.tries.incrementAndGet();
+		}
+		clock.delayNobody();
+		granted(waiter.result()).close();
+		assertThat(turns).isLessThan(MANY);
+	}
+
+	private static void letOthersGoFirst(LocalQueue queue) {
+		CrossProcessYield yield = new CrossProcessYield(() -> 0, System.nanoTime());
+		ReflectionTestUtils.setField(queue, "crossProcessYield", yield);
+		yield.begin(1, System.nanoTime() + Duration.ofHours(1).toNanos());
+	}
+
+	private static void leaveToThoseWhoPoll(LocalQueue queue) {
+		long hour = Duration.ofHours(1).toNanos();
+		CrossProcessYield yield = new CrossProcessYield(() -> hour, System.nanoTime() - 2 * hour);
+		yield.begin(1, System.nanoTime());
+		ReflectionTestUtils.setField(queue, "crossProcessYield", yield);
+	}
+
+	private LockAttempt tryNow() {
+		return this.engine.acquire("a", LockOptions.defaults());
+	}
+
+	private DefaultLockEngine onRealClocks() {
+		return new DefaultLockEngine(this.repository,
+				LockWorld.settings(LockWorld.DEFAULTS, LockWorld.TIMEOUT, HARDLY_EVER), List.of());
+	}
+
+	private DefaultLockEngine engine(HandOffSettings handOff, LockClock clock) {
+		EngineSettings settings = LockWorld.settings("");
+		return this.world.newEngine(new EngineSettings("", settings.acquirer(), settings.defaults(), settings.timeout(),
+				HARDLY_EVER, handOff), clock);
+	}
+
+	/**
+	 * Makes a thread late: whenever it looks at the time outside of its queue, another
+	 * one has the lock then, or has been refused twice.
+	 */
+	private static final class LatecomersClock implements LockClock {
+
+		private final AtomicInteger tries = new AtomicInteger();
+
+		private volatile boolean isTaken;
+
+		private volatile @Nullable LocalQueue queue;
+
+		private volatile @Nullable Thread late;
+
+		void delay(@Nullable Thread late, @Nullable LocalQueue queue) {
+			this.queue = queue;
+			this.late = late;
+		}
+
+		void delayNobody() {
+			this.late = null;
+		}
+
+		@Override
+		public long nanoTime() {
+			int enough = this.tries.get() + 2;
+			while (this.late == Thread.currentThread() && !Thread.holdsLock(this.queue) && !this.isTaken
+					&& this.tries.get() < enough) {
+				Thread.onSpinWait();
+			}
+			return LockClock.SYSTEM.nanoTime();
+		}
+
+		@Override
+		public long wallMillis() {
+			return LockClock.SYSTEM.wallMillis();
+		}
+
+	}
+
+}

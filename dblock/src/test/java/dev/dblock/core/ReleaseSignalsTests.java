@@ -1,0 +1,245 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import dev.dblock.LockAttempt;
+import dev.dblock.LockGrant;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.core.Request.Kind;
+import dev.dblock.settings.PollSettings;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ReleaseListener;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What waiters are told. Polls are an hour apart: whoever asks again was woken.
+ */
+@Timeout(300)
+@ExtendWith(OutputCaptureExtension.class)
+class ReleaseSignalsTests {
+
+	private static final PollSettings HARDLY_EVER = new PollSettings(Duration.ofHours(1), Duration.ofHours(1));
+
+	private final LockWorld world = new LockWorld();
+
+	private final InMemoryLockRepository repository = this.world.repository();
+
+	private final ScriptedFeed feed = new ScriptedFeed();
+
+	private DefaultLockEngine engine;
+
+	private LeaseKey other;
+
+	@BeforeEach
+	void begin() {
+		this.repository.tellBy(this.feed);
+		this.engine = this.world.newEngine(LockWorld.settings(LockWorld.DEFAULTS, LockWorld.TIMEOUT, HARDLY_EVER));
+		this.other = this.world.seize("a", Duration.ofDays(1));
+	}
+
+	@AfterEach
+	void close() {
+		this.world.close();
+	}
+
+	private Worker<LockAttempt> waitFor() {
+		return Worker.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(Duration.ofDays(1))));
+	}
+
+	private void awaitAttempts(int attempts) {
+		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") == attempts);
+	}
+
+	@Test
+	void nobodyListensUntilSomebodyWaits() {
+		this.engine.acquire("a", LockOptions.defaults());
+		this.engine.acquire("b", LockOptions.defaults());
+		assertThat(this.feed.openings()).isZero();
+	}
+
+	@Test
+	void aReleaseWakesTheWaiter() throws Exception {
+		Worker<LockAttempt> waiter = waitFor();
+		this.feed.tell(ReleaseListener::listening);
+		awaitAttempts(3);
+		waiter.awaitWaiting();
+		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
+		this.feed.tell((listener) -> listener.released("a"));
+		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+		assertThat(this.engine.waits().of(WaitCause.SIGNAL)).isEqualTo(2);
+		assertThat(this.feed.openings()).isEqualTo(1);
+	}
+
+	@Test
+	void theReleaseOfAnotherLockWakesNobody() throws Exception {
+		Worker<LockAttempt> waiter = waitFor();
+		this.feed.tell(ReleaseListener::listening);
+		awaitAttempts(3);
+		waiter.awaitWaiting();
+		this.feed.tell((listener) -> listener.released("b"));
+		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
+		waiter.awaitWaiting();
+		assertThat(waiter.isDone()).isFalse();
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(3);
+		this.feed.tell((listener) -> listener.released("a"));
+		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+	}
+
+	@Test
+	void aReleaseBeforeTheFeedListensIsSeenWhenItDoes() throws Exception {
+		Worker<LockAttempt> waiter = waitFor();
+		awaitAttempts(2);
+		waiter.awaitWaiting();
+		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
+		this.feed.tell(ReleaseListener::listening);
+		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+	}
+
+	@Test
+	void aReleaseWhileTheWaiterAsksIsNotMissed() throws Exception {
+		Worker<LockAttempt> waiter = waitFor();
+		this.feed.tell(ReleaseListener::listening);
+		awaitAttempts(3);
+		waiter.awaitWaiting();
+		Gate gate = new Gate();
+		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
+		this.feed.tell((listener) -> listener.released("a"));
+		gate.awaitReached();
+		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
+		this.feed.tell((listener) -> listener.released("a"));
+		gate.open();
+		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+	}
+
+	static Stream<Consumer<ReleaseListener>> endsOfTheFeed() {
+		return Stream.of((listener) -> listener.interrupted("the primary is gone"),
+				(listener) -> listener.unsupported("the right was taken away"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("endsOfTheFeed")
+	void whenTheFeedEndsTheWaitersPollAtOnce(Consumer<ReleaseListener> end) throws Exception {
+		Worker<LockAttempt> waiter = waitFor();
+		this.feed.tell(ReleaseListener::listening);
+		awaitAttempts(3);
+		waiter.awaitWaiting();
+		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
+		this.feed.tell(end);
+		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+	}
+
+	@Test
+	void aFeedThatListensAgainMakesTheWaitersTry() throws Exception {
+		Worker<LockAttempt> waiter = waitFor();
+		this.feed.tell(ReleaseListener::listening);
+		this.feed.tell((listener) -> listener.interrupted("the primary is gone"));
+		this.feed.tell((listener) -> listener.interrupted("and still is"));
+		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") >= 3);
+		waiter.awaitWaiting();
+		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
+		this.feed.tell(ReleaseListener::listening);
+		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+	}
+
+	private void waitInVain(String name) throws Exception {
+		this.world.seize(name, Duration.ofDays(1));
+		Duration wait = Duration.ofMillis(2);
+		Worker<LockAttempt> waiter = Worker
+			.start(() -> this.engine.acquire(name, LockOptions.defaults().waitUpTo(wait)));
+		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, name) == 2);
+		waiter.awaitWaiting();
+		this.world.clock().advance(wait);
+		assertThat(waiter.result()).isInstanceOf(LockRefusal.class);
+	}
+
+	@Test
+	void aFeedThatIsUnsupportedIsToldOfOnceNotOpenedForEachWaiterAndTriedAgainLater(CapturedOutput output)
+			throws Exception {
+		waitInVain("b");
+		this.feed.tell((listener) -> listener.unsupported("no change streams"));
+		waitInVain("c");
+		assertThat(this.feed.openings()).isEqualTo(1);
+		this.world.clock().advance(Duration.ofMinutes(6));
+		waitInVain("d");
+		assertThat(this.feed.openings()).isEqualTo(2);
+		this.feed.tell((listener) -> listener.unsupported("still no change streams"));
+		assertThat(output.getAll()).containsOnlyOnce("Waiters ask for their locks by polling");
+	}
+
+	@Test
+	void itPollsWhereReleasesWereToBeReportedAndAreNot() throws Exception {
+		ReleaseSignals signals = this.engine.signals();
+		assertThat(signals.isPolling()).as("before anything was waited for").isFalse();
+		waitInVain("b");
+		assertThat(signals.isPolling()).as("before the feed listens").isTrue();
+		this.feed.tell(ReleaseListener::listening);
+		assertThat(signals.isPolling()).as("while it listens").isFalse();
+		this.feed.tell((listener) -> listener.interrupted("the primary is gone"));
+		assertThat(signals.isPolling()).as("while it is interrupted").isTrue();
+		this.feed.tell((listener) -> listener.unsupported("no change streams"));
+		assertThat(signals.isPolling()).as("without a feed").isTrue();
+	}
+
+	@Test
+	void aFeedThatIsOpenIsOpenedOnce() throws Exception {
+		waitInVain("b");
+		waitInVain("c");
+		assertThat(this.feed.openings()).isEqualTo(1);
+	}
+
+	@Test
+	void aFeedThatDiedIsOpenedForTheNextWaiter() throws Exception {
+		waitInVain("b");
+		this.feed.tell(ReleaseListener::listening);
+		this.feed.die();
+		waitInVain("c");
+		assertThat(this.feed.openings()).isEqualTo(2);
+		Worker<LockAttempt> waiter = waitFor();
+		awaitAttempts(2);
+		waiter.awaitWaiting();
+		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
+		this.feed.tell((listener) -> listener.released("a"));
+		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+	}
+
+	@Test
+	void aFeedThatCouldNotBeOpenedIsOpenedForTheNextWaiter() throws Exception {
+		Error failure = new OutOfMemoryError("scripted: no thread");
+		this.feed.fail(failure);
+		assertThat(waitFor().failure()).isSameAs(failure);
+		assertThat(this.feed.isOpen()).isFalse();
+		waitInVain("b");
+		assertThat(this.feed.isOpen()).isTrue();
+	}
+
+	@Test
+	void whatAnEarlierOpeningTellsChangesNothingAfterTheEnd() throws Exception {
+		Worker<LockAttempt> waiter = waitFor();
+		this.feed.tell(ReleaseListener::listening);
+		awaitAttempts(3);
+		assertThat(this.feed.isOpen()).isTrue();
+		this.engine.close();
+		assertThat(this.feed.isOpen()).isFalse();
+		this.feed.tell(ReleaseListener::listening);
+		this.feed.tell((listener) -> listener.interrupted("closed"));
+		this.feed.tell((listener) -> listener.unsupported("closed"));
+		this.feed.tell((listener) -> listener.released("a"));
+		assertThat(waiter.failure()).isNotNull();
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(3);
+	}
+
+}

@@ -1,0 +1,71 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+import dev.dblock.store.ReleaseFeed;
+import dev.dblock.store.ReleaseListener;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A feed of releases that tells what a test has it tell.
+ */
+final class ScriptedFeed implements ReleaseFeed {
+
+	private final List<ReleaseListener> openings = new CopyOnWriteArrayList<>();
+
+	private volatile boolean open;
+
+	private volatile @Nullable Error failure;
+
+	@Override
+	public void open(ReleaseListener listener) {
+		Error failure = this.failure;
+		this.failure = null;
+		if (failure != null) {
+			throw failure;
+		}
+		if (!this.open || this.openings.get(this.openings.size() - 1) != listener) {
+			this.openings.add(listener);
+			this.open = true;
+		}
+	}
+
+	/**
+	 * Have the next opening fail.
+	 */
+	void fail(Error failure) {
+		this.failure = failure;
+	}
+
+	/**
+	 * Stop without telling so.
+	 */
+	void die() {
+		this.open = false;
+	}
+
+	@Override
+	public void close(Duration atMost) {
+		this.open = false;
+	}
+
+	boolean isOpen() {
+		return this.open;
+	}
+
+	int openings() {
+		return this.openings.size();
+	}
+
+	/**
+	 * Tell something to whoever opened the feed last.
+	 */
+	void tell(Consumer<ReleaseListener> news) {
+		LockWorld.eventually().until(() -> !this.openings.isEmpty());
+		news.accept(this.openings.get(this.openings.size() - 1));
+	}
+
+}

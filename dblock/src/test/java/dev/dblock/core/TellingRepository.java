@@ -1,0 +1,142 @@
+package dev.dblock.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import dev.dblock.LockInfo;
+import dev.dblock.job.JobStatus;
+import dev.dblock.store.AcquireAnswer;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.FenceMark;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository;
+import dev.dblock.store.ReleaseFeed;
+import dev.dblock.store.ReleaseListener;
+import dev.dblock.store.RunEnd;
+import dev.dblock.store.TransactionFence;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.reactive.TransactionContext;
+
+/**
+ * One process's connection to a store that tells all processes of releases.
+ */
+final class TellingRepository implements LockRepository, ReleaseFeed {
+
+	private final LockRepository store;
+
+	private final Set<ReleaseListener> everybody;
+
+	private volatile ReleaseListener listener;
+
+	TellingRepository(LockRepository store) {
+		this(store, ConcurrentHashMap.newKeySet());
+	}
+
+	private TellingRepository(LockRepository store, Set<ReleaseListener> everybody) {
+		this.store = store;
+		this.everybody = everybody;
+	}
+
+	TellingRepository ofAnotherProcess() {
+		return new TellingRepository(this.store, this.everybody);
+	}
+
+	@Override
+	public ReleaseFeed releases() {
+		return this;
+	}
+
+	@Override
+	public void open(ReleaseListener listener) {
+		this.listener = listener;
+		this.everybody.add(listener);
+		listener.listening();
+	}
+
+	@Override
+	public void close(Duration atMost) {
+		if (this.listener != null) {
+			this.everybody.remove(this.listener);
+		}
+	}
+
+	@Override
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+			Duration timeout) {
+		boolean released = this.store.release(lease, minHoldLeft, mark, end, timeout);
+		this.everybody.forEach((listener) -> listener.released(lease.name()));
+		return released;
+	}
+
+	@Override
+	public @Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
+		return this.store.fenceFor(manager);
+	}
+
+	@Override
+	public @Nullable TransactionFence fenceFor(TransactionContext transaction) {
+		return this.store.fenceFor(transaction);
+	}
+
+	@Override
+	public void pauseJob(String name, String jobId, String by) {
+		this.store.pauseJob(name, jobId, by);
+	}
+
+	@Override
+	public boolean resumeJob(String name, String jobId) {
+		return this.store.resumeJob(name, jobId);
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(String name, String jobId) {
+		return this.store.findJob(name, jobId);
+	}
+
+	@Override
+	public AcquireAnswer acquire(AcquireRequest request) {
+		return this.store.acquire(request);
+	}
+
+	@Override
+	public Map<LeaseKey, Optional<LockInfo>> renew(List<LeaseKey> leases, Duration timeout) {
+		return this.store.renew(leases, timeout);
+	}
+
+	@Override
+	public boolean extend(LeaseKey lease, Duration atLeast, Duration timeout) {
+		return this.store.extend(lease, atLeast, timeout);
+	}
+
+	@Override
+	public Optional<LockInfo> find(String name) {
+		return this.store.find(name);
+	}
+
+	@Override
+	public Optional<LockInfo> find(String name, Duration timeout) {
+		return this.store.find(name, timeout);
+	}
+
+	@Override
+	public List<LockInfo> findAll(String prefix) {
+		return this.store.findAll(prefix);
+	}
+
+	@Override
+	public boolean forceRelease(String name) {
+		return this.store.forceRelease(name);
+	}
+
+	@Override
+	public boolean forceReleaseNow(String name) {
+		return this.store.forceReleaseNow(name);
+	}
+
+}

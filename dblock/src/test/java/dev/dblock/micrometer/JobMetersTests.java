@@ -1,0 +1,153 @@
+package dev.dblock.micrometer;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import dev.dblock.LockRefusal;
+import dev.dblock.job.JobInfo;
+import dev.dblock.job.JobOperations;
+import dev.dblock.job.JobRefusal;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.RunOutcome;
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.dao.QueryTimeoutException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+/**
+ * Tests for {@link JobMeters}.
+ */
+class JobMetersTests {
+
+	private static final Instant START = Instant.parse("2026-03-01T12:00:00Z");
+
+	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+	private final JobOperations jobs = mock(JobOperations.class);
+
+	private final JobMeters meters = new JobMeters(this.registry, () -> this.jobs, Runnable::run);
+
+	JobMetersTests() {
+		given(this.jobs.ids()).willReturn(Set.of("job"));
+		given(this.jobs.find("job")).willReturn(Optional.empty());
+	}
+
+	private static JobRun run(String id, Instant start, @Nullable RunOutcome outcome) {
+		return new JobRun(id, start, 1, start, (outcome != null) ? start.plusMillis(1500) : null, outcome, "one", 1,
+				null);
+	}
+
+	private void record(Instant now, JobRun... runs) {
+		given(this.jobs.find("job")).willReturn(Optional.of(new JobInfo("job", "job", "bean", "run", List.of(), false,
+				null, null, null, false, now, List.of(runs), null)));
+	}
+
+	private void hearOf(JobRun last) {
+		this.meters.onUnavailable(new LockRefusal("job", null, Duration.ZERO, null,
+				new JobRefusal(JobRefusal.Reason.DONE, null, last, null, START)));
+	}
+
+	private double sinceSuccess() {
+		return this.registry.get("dblock.job.since.success").tag("job", "job").gauge().value();
+	}
+
+	@Test
+	void runsAreTimedByTheirOutcome() {
+		this.meters.onRunEnded("job", run("job", START, RunOutcome.SUCCEEDED));
+		this.meters.onRunEnded("job", run("job", START, RunOutcome.FAILED));
+		this.meters.onRunEnded("job", run("job", START, RunOutcome.FAILED));
+		assertThat(this.registry.get("dblock.job.runs").tag("outcome", "failed").timer().count()).isEqualTo(2);
+		assertThat(this.registry.get("dblock.job.runs").tag("outcome", "succeeded").timer().mean(TimeUnit.MILLISECONDS))
+			.isEqualTo(1500);
+	}
+
+	@Test
+	void missedPlannedTimesAreCounted() {
+		this.meters.onMissed("job", "job", START);
+		assertThat(this.registry.get("dblock.job.missed").tag("job", "job").counter().count()).isEqualTo(1);
+	}
+
+	@Test
+	void successOfThisInstanceCountsAtOnce() {
+		this.meters.onRunEnded("job", run("job", START, RunOutcome.SUCCEEDED));
+		assertThat(sinceSuccess()).isNotNegative().isLessThan(1000);
+	}
+
+	@Test
+	void successOfAnotherInstanceIsReadFromTheRecord() {
+		record(START.plusSeconds(7201), run("job", START.plusSeconds(7200), RunOutcome.FAILED),
+				run("job", START, RunOutcome.SUCCEEDED), run("job", START.minusSeconds(7200), RunOutcome.FAILED));
+		hearOf(run("job", START.plusSeconds(7200), RunOutcome.FAILED));
+		assertThat(sinceSuccess()).isBetween(7199.5, 8199.5);
+	}
+
+	@Test
+	void withoutAnySuccessItIsAtLeastTheTimeSinceTheEarliestRun() {
+		record(START.plusSeconds(7201), run("job", START.plusSeconds(7200), RunOutcome.FAILED),
+				run("job", START, RunOutcome.FAILED));
+		hearOf(run("job", START, RunOutcome.FAILED));
+		assertThat(sinceSuccess()).isBetween(7201.0, 8201.0);
+	}
+
+	@Test
+	void itIsUnknownWhileTheRecordCannotBeRead() {
+		given(this.jobs.find("job")).willThrow(new QueryTimeoutException("away"));
+		hearOf(run("job", START, RunOutcome.FAILED));
+		assertThat(sinceSuccess()).isNaN();
+	}
+
+	@Test
+	void runsOfLocksThatAreNoMethodAreNotMeasured() {
+		this.meters.onRunEnded("order-4711", run("order-4711", START, RunOutcome.SUCCEEDED));
+		assertThat(this.registry.getMeters()).isEmpty();
+	}
+
+	@Test
+	void metersOfFormerNamesAreRemoved() {
+		given(this.jobs.ids()).willReturn(Set.of("job", "report-1"));
+		this.meters.onRunEnded("job", run("job", START, RunOutcome.SUCCEEDED));
+		this.meters.onRunEnded("report-1", run("report-1", START, RunOutcome.SUCCEEDED));
+		this.meters.onMissed("report-1", "report-1", START);
+		given(this.jobs.ids()).willReturn(Set.of("job", "report-2"));
+		this.meters.onRunEnded("report-2", run("report-2", START, RunOutcome.SUCCEEDED));
+		assertThat(this.registry.getMeters()).extracting((meter) -> meter.getId().getTag("job"))
+			.containsExactlyInAnyOrder("job", "job", "report-2", "report-2");
+	}
+
+	@Test
+	void metersOfFormerNamesThatWereOnlyMissedAreRemoved() {
+		for (int day = 1; day <= 3; day++) {
+			given(this.jobs.ids()).willReturn(Set.of("report-" + day));
+			this.meters.onMissed("report-" + day, "report-" + day, START);
+		}
+		assertThat(this.registry.getMeters()).extracting((meter) -> meter.getId().getTag("job"))
+			.containsOnly("report-3");
+	}
+
+	@Test
+	void metersAreThoseThatAreDocumented() {
+		this.meters.onRunEnded("job", run("job", START, RunOutcome.SUCCEEDED));
+		this.meters.onMissed("job", "job", START);
+		assertThat(this.registry.getMeters()).hasSameSizeAs(JobMeterDocumentation.values());
+		for (JobMeterDocumentation one : JobMeterDocumentation.values()) {
+			assertThat(this.registry.get(one.getName()).meters()).allSatisfy((meter) -> {
+				assertThat(meter.getId().getType()).isEqualTo(one.getType());
+				assertThat(meter.getId().getTags().stream().map((tag) -> tag.getKey()).collect(Collectors.toSet()))
+					.isEqualTo(Stream.of(one.getKeyNames()).map(KeyName::asString).collect(Collectors.toSet()));
+			});
+		}
+	}
+
+}

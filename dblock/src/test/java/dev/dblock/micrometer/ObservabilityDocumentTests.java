@@ -1,0 +1,212 @@
+package dev.dblock.micrometer;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import dev.dblock.LossReason;
+import dev.dblock.core.WaitCause;
+import dev.dblock.event.LockEvent;
+import dev.dblock.observation.LockOutcome;
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.bson.Document;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Whether {@code docs/observability.md} and the dashboard say what the code does.
+ */
+class ObservabilityDocumentTests {
+
+	private static final Path DOCS = Path.of("..", "docs");
+
+	private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
+
+	private final List<String> lines = Files.readAllLines(DOCS.resolve("observability.md"));
+
+	ObservabilityDocumentTests() throws IOException {
+	}
+
+	/**
+	 * The cells of the table whose first column has this title.
+	 */
+	private List<List<String>> table(String title) {
+		int head = this.lines.indexOf(this.lines.stream()
+			.filter((line) -> line.startsWith("| " + title + " |"))
+			.findFirst()
+			.orElseThrow(() -> new AssertionError("There is no table of each " + title)));
+		return this.lines.stream()
+			.skip(head + 2L)
+			.takeWhile((line) -> line.startsWith("|"))
+			.map((line) -> Arrays.asList(line.substring(1).split("\\|")))
+			.toList();
+	}
+
+	private static Set<String> quoted(String cell) {
+		Matcher matcher = QUOTED.matcher(cell);
+		Set<String> found = new TreeSet<>();
+		while (matcher.find()) {
+			found.add(matcher.group(1));
+		}
+		return found;
+	}
+
+	private Set<String> column(String title) {
+		return table(title).stream().flatMap((row) -> quoted(row.get(0)).stream()).collect(Collectors.toSet());
+	}
+
+	private static Set<String> keys(KeyName[] names) {
+		return Stream.of(names).map(KeyName::asString).collect(Collectors.toSet());
+	}
+
+	private static Set<String> lowerCase(Set<? extends Enum<?>> constants) {
+		return constants.stream().map((one) -> one.name().toLowerCase(Locale.ROOT)).collect(Collectors.toSet());
+	}
+
+	@Test
+	void everyObservationIsToldWithItsTags() {
+		Set<String> documented = Stream.of(LockObservationDocumentation.values())
+			.map(LockObservationDocumentation::getName)
+			.collect(Collectors.toSet());
+		assertThat(column("observation")).isEqualTo(documented);
+		for (LockObservationDocumentation one : LockObservationDocumentation.values()) {
+			List<String> row = row("observation", one.getName());
+			assertThat(quoted(row.get(3))).isEqualTo(keys(one.getLowCardinalityKeyNames()));
+			assertThat(quoted(row.get(4))).isEqualTo(keys(one.getHighCardinalityKeyNames()));
+		}
+	}
+
+	private List<String> row(String title, String name) {
+		Predicate<List<String>> wanted = (row) -> quoted(row.get(0)).contains(name);
+		return table(title).stream().filter(wanted).findFirst().orElseThrow();
+	}
+
+	@Test
+	void everyOutcomeIsTold() {
+		Set<String> outcomes = lowerCase(EnumSet.allOf(LockOutcome.class));
+		outcomes.add("none");
+		assertThat(column("outcome")).isEqualTo(outcomes);
+	}
+
+	@Test
+	void everyMeterIsToldWithItsTypeAndTags() {
+		assertThat(column("meter")).isEqualTo(Stream.of(LockMeterDocumentation.values())
+			.map(LockMeterDocumentation::getName)
+			.collect(Collectors.toSet()));
+		for (LockMeterDocumentation one : LockMeterDocumentation.values()) {
+			List<String> row = row("meter", one.getName());
+			assertThat(row.get(1).strip()).isEqualTo(one.getType().name().toLowerCase(Locale.ROOT));
+			assertThat(quoted(row.get(2))).isEqualTo(keys(one.getKeyNames()));
+		}
+	}
+
+	@Test
+	void everyMeterOfJobsIsDocumentedWithItsTypeAndTags() {
+		assertThat(column("job meter")).isEqualTo(Stream.of(JobMeterDocumentation.values())
+			.map(JobMeterDocumentation::getName)
+			.collect(Collectors.toSet()));
+		for (JobMeterDocumentation one : JobMeterDocumentation.values()) {
+			List<String> row = row("job meter", one.getName());
+			assertThat(row.get(1).strip()).isEqualTo(one.getType().name().toLowerCase(Locale.ROOT));
+			assertThat(quoted(row.get(2))).isEqualTo(keys(one.getKeyNames()));
+		}
+	}
+
+	@Test
+	void metersAreThoseThatAreDocumented() {
+		MeterRegistry registry = new SimpleMeterRegistry();
+		new LockMeters(() -> null).bindTo(registry);
+		Function<Meter, String> name = (meter) -> meter.getId().getName();
+		assertThat(registry.getMeters().stream().map(name).collect(Collectors.toSet())).isEqualTo(column("meter"));
+		for (LockMeterDocumentation one : LockMeterDocumentation.values()) {
+			assertThat(registry.get(one.getName()).meters()).allSatisfy((meter) -> {
+				assertThat(meter.getId().getType()).isEqualTo(one.getType());
+				assertThat(meter.getId().getTags().stream().map((tag) -> tag.getKey()).collect(Collectors.toSet()))
+					.isEqualTo(keys(one.getKeyNames()));
+			});
+		}
+	}
+
+	@Test
+	void everyReasonOfALossIsTold() {
+		assertThat(column("reason")).isEqualTo(lowerCase(EnumSet.complementOf(EnumSet.of(LossReason.RELEASED))));
+	}
+
+	@Test
+	void everyCauseOfAnAttemptIsTold() {
+		assertThat(column("cause")).isEqualTo(lowerCase(EnumSet.allOf(WaitCause.class)));
+	}
+
+	@Test
+	void everyEventIsTold() {
+		assertThat(column("event")).isEqualTo(Stream.of(LockEvent.class.getPermittedSubclasses())
+			.map(Class::getSimpleName)
+			.collect(Collectors.toSet()));
+	}
+
+	/**
+	 * Prometheus's names of the meters: a timer is in seconds, a counter a total.
+	 */
+	private static Set<String> prometheusNames() {
+		Set<String> names = new TreeSet<>();
+		for (LockObservationDocumentation one : LockObservationDocumentation.values()) {
+			for (String suffix : new String[] { "_seconds_count", "_seconds_sum", "_seconds_max" }) {
+				names.add(one.getName().replace('.', '_') + suffix);
+			}
+		}
+		for (LockMeterDocumentation one : LockMeterDocumentation.values()) {
+			names.add(one.getName().replace('.', '_') + ((one.getType() == Meter.Type.COUNTER) ? "_total" : ""));
+		}
+		for (JobMeterDocumentation one : JobMeterDocumentation.values()) {
+			String name = one.getName().replace('.', '_');
+			switch (one.getType()) {
+				case TIMER ->
+					names.addAll(List.of(name + "_seconds_count", name + "_seconds_sum", name + "_seconds_max"));
+				case GAUGE -> names.add(name + "_seconds");
+				default -> names.add(name + "_total");
+			}
+		}
+		return names;
+	}
+
+	@Test
+	void dashboardShowsEveryMeterAndNoOther() throws IOException {
+		Document dashboard = Document.parse(Files.readString(DOCS.resolve("grafana-dashboard.json")));
+		Set<String> shown = new TreeSet<>();
+		for (Document panel : dashboard.getList("panels", Document.class)) {
+			for (Document target : panel.getList("targets", Document.class, List.of())) {
+				Matcher matcher = Pattern.compile("dblock_[a-z_]+").matcher(target.getString("expr"));
+				while (matcher.find()) {
+					shown.add(matcher.group());
+				}
+			}
+		}
+		assertThat(prometheusNames()).containsAll(shown);
+		for (LockMeterDocumentation one : LockMeterDocumentation.values()) {
+			assertThat(shown).anyMatch((name) -> name.startsWith(one.getName().replace('.', '_')));
+		}
+		for (JobMeterDocumentation one : JobMeterDocumentation.values()) {
+			assertThat(shown).anyMatch((name) -> name.startsWith(one.getName().replace('.', '_')));
+		}
+		for (LockObservationDocumentation one : LockObservationDocumentation.values()) {
+			assertThat(shown).anyMatch((name) -> name.startsWith(one.getName().replace('.', '_') + "_seconds"));
+		}
+	}
+
+}

@@ -1,0 +1,17 @@
+package dev.dblock.mongodb;
+
+import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
+
+@SameOnEachJdk
+@MongoServerTest(kind = MongoServerKind.STANDALONE)
+class ClassicOnStandaloneTests extends MongoJobContract {
+
+	@Override
+	StatementDialect dialect() {
+		return StatementDialect.CLASSIC;
+	}
+
+}

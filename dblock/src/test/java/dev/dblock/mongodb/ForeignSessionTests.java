@@ -1,0 +1,58 @@
+package dev.dblock.mongodb;
+
+import java.time.Duration;
+import java.util.List;
+
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.dblock.LockHandle;
+import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
+import dev.dblock.WhenLost;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.settings.EngineSettings;
+import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.PollSettings;
+import dev.dblock.testing.MongoServer;
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Sessions of clients that {@link LockFence} knows nothing of.
+ */
+@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
+class ForeignSessionTests {
+
+	@Test
+	void sessionOfAnotherClientIsAnIllegalArgument(MongoServer server) {
+		MongoDatabaseFactory factory = new SimpleMongoClientDatabaseFactory(server.client(), server.freshDatabase());
+		MongoLockRepository repository = new MongoLockRepository(factory, new MongoLockSettings("dblock_locks",
+				Duration.ofMillis(500), Duration.ofDays(1), Duration.ofSeconds(10), StatementDialect.AUTO, true));
+		LockOptions defaults = new LockOptions(Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO, Duration.ZERO, true,
+				WhenLost.NOTIFY, null, null);
+		try (DefaultLockEngine engine = new DefaultLockEngine(repository,
+				new EngineSettings("", "here", defaults, Duration.ofSeconds(10),
+						new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
+						new HandOffSettings(0, Duration.ZERO)),
+				List.of());
+				LockHandle lock = new LockTemplate(engine).acquire("stock");
+				MongoClient another = MongoClients.create(server.uri());
+				ClientSession session = another.startSession()) {
+			session.startTransaction();
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> new LockFence(repository, factory).fence(session, lock))
+				.withMessageContaining("'stock'")
+				.withMessageContaining("another MongoClient")
+				.withMessageContaining("Start it with the client of the MongoDatabaseFactory that has the locks");
+		}
+	}
+
+}

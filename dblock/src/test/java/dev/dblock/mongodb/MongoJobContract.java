@@ -1,0 +1,375 @@
+package dev.dblock.mongodb;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Date;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import dev.dblock.ForeignDocumentException;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobRefusal.Reason;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.RunOutcome;
+import dev.dblock.mongodb.request.JobFields;
+import dev.dblock.mongodb.request.OperatorStatements;
+import dev.dblock.mongodb.request.Requests;
+import dev.dblock.mongodb.request.StoreRequest;
+import dev.dblock.store.AcquireAnswer.Granted;
+import dev.dblock.store.FenceMark;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.RunEnd;
+import org.bson.Document;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/**
+ * How the run records of jobs are stored, and what becomes of records that were changed
+ * by hand.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+abstract class MongoJobContract extends MongoLockRepositoryContract {
+
+	private static final String WARNING = "of the document of the lock 'stock' (collection";
+
+	private Document record() {
+		return stored("stock").get("jobs", Document.class).get(JOB, Document.class);
+	}
+
+	@Test
+	void aRunHasTheseFields() {
+		Instant at = past(30);
+		JobFiring firing = skip(at);
+		Started run = started(firing);
+		assertThat(stored("stock").keySet()).containsExactlyInAnyOrder("_id", "holder", "acquirer", "thread", "why",
+				"token", "acquiredAt", "updatedAt", "expiresAt", "leaseMillis", "cleanUpAt", "jobs");
+		assertThat(record().keySet()).containsExactlyInAnyOrder("last", "runs");
+		assertThat(record().get("runs")).isEqualTo(List.of());
+		Document last = record().get("last", Document.class);
+		assertThat(last.keySet()).containsExactlyInAnyOrder("planned", "attempt", "firing", "holder", "started",
+				"instance", "token");
+		assertThat(last).containsEntry("planned", Date.from(at))
+			.containsEntry("attempt", 1)
+			.containsEntry("firing", firing.id())
+			.containsEntry("holder", run.key().holder())
+			.containsEntry("instance", "host-1")
+			.containsEntry("token", stored("stock").getLong("token"));
+		end(run.key(), RunOutcome.FAILED, "boom");
+		assertThat(stored("stock").keySet()).doesNotContain("holder", "expiresAt");
+		Document ended = record().get("last", Document.class);
+		assertThat(ended).containsEntry("outcome", "FAILED").containsEntry("error", "boom").containsKey("ended");
+		ended(skip(at.plusSeconds(1)), RunOutcome.SUCCEEDED);
+		assertThat(record().getList("runs", Document.class)).containsExactly(ended);
+	}
+
+	@Test
+	void aRetryKeepsHowTheRunBeforeItEnded() {
+		Instant at = past(30);
+		JobFiring firing = skip(at);
+		ended(firing, RunOutcome.ABANDONED);
+		crashed(firing);
+		assertThat(record().get("last", Document.class)).doesNotContainKey("again");
+		for (RunOutcome end : List.of(RunOutcome.FAILED, RunOutcome.LOST)) {
+			String before = (end == RunOutcome.FAILED) ? "CRASHED" : "FAILED";
+			ended(firing, RunOutcome.ABANDONED);
+			assertThat(record().get("last", Document.class)).containsEntry("again", before);
+			ended(firing, end);
+			assertThat(record().get("last", Document.class)).containsEntry("again", before);
+		}
+		ended(firing, RunOutcome.ABANDONED);
+		for (Object value : List.of(5, true, "of a later version", "ABANDONED")) {
+			set("stock", "jobs.nightly.last.again", value);
+			assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
+		}
+		set("stock", "jobs.nightly.last.again", null);
+		assertThat(ended(rerun(at), RunOutcome.SUCCEEDED).plannedAt()).isEqualTo(at);
+	}
+
+	@Test
+	void whatIsNotKnownSurvivesInTheRecordAndTheRecordSurvivesPlainLocks() {
+		ended(skip(past(30)), RunOutcome.SUCCEEDED);
+		set("stock", "jobs.later", new Document("x", 1));
+		set("stock", "jobs.nightly.later", "$$ROOT");
+		set("stock", "jobs.nightly.runs", List.of(new Document("later", 1)));
+		ended(skip(past(20)), RunOutcome.SUCCEEDED);
+		assertThat(record()).containsEntry("later", "$$ROOT");
+		assertThat(record().getList("runs", Document.class)).hasSize(2).contains(new Document("later", 1));
+		assertThat(stored("stock").get("jobs", Document.class)).containsEntry("later", new Document("x", 1));
+		Object jobs = stored("stock").get("jobs");
+		this.locks.release(acquired("stock"), LEASE, TIMEOUT);
+		this.locks.forceReleaseNow("stock");
+		acquired("stock");
+		assertThat(stored("stock").get("jobs")).isEqualTo(jobs);
+	}
+
+	@Test
+	void aDocumentFromBeforeThereWereJobsIsAFreeLockOfAJob() {
+		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		long token = stored("stock").getLong("token");
+		assertThat(started(skip(past(30))).run().token()).isGreaterThan(token);
+		this.documents.insertOne(new Document("_id", "bare"));
+		assertThat(fire(key("bare"), skip(past(30)))).isInstanceOf(Granted.class);
+	}
+
+	static Stream<Arguments> malformed() {
+		Date past = new Date(0);
+		Document run = new Document("planned", new Date(System.currentTimeMillis())).append("attempt", 1)
+			.append("firing", "x")
+			.append("holder", "x")
+			.append("started", past)
+			.append("outcome", "SUCCEEDED");
+		return Stream.concat(
+				Stream.of(arguments("jobs", "text"), arguments("jobs", List.of(1)), arguments("jobs.nightly", "text"),
+						arguments("jobs.nightly", 5), arguments("jobs.nightly.last", "text"),
+						arguments("jobs.nightly.last", List.of()), arguments("jobs.nightly.runs", "text")),
+				Stream
+					.of(new Document("planned", "now"), new Document("attempt", "one"), new Document("attempt", 1.5),
+							new Document("attempt", 1L))
+					.map((wrong) -> {
+						Document last = new Document(run);
+						last.putAll(wrong);
+						return arguments("jobs.nightly.last", last);
+					}));
+	}
+
+	@ParameterizedTest
+	@MethodSource("malformed")
+	void whatWasChangedByHandIsIgnoredWithOneWarning(String field, Object value, CapturedOutput output) {
+		Instant at = past(30);
+		ended(skip(at), RunOutcome.SUCCEEDED);
+		set("stock", field, value);
+		Instant later = at.plusSeconds(1);
+		assertThat(ended(skip(later), RunOutcome.SUCCEEDED).plannedAt()).isEqualTo(later);
+		assertThat(output.toString()).containsOnlyOnce(WARNING);
+		assertThat(refused(skip(later)).reason()).isEqualTo(Reason.DONE);
+		assertThat(runs().get(0).outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(ended(skip(at.plusSeconds(2)), RunOutcome.FAILED).attempt()).isEqualTo(1);
+		set("stock", field, value);
+		ended(JobFiring.of(JOB, new Schedule.FixedRate(Duration.ofMillis(1)), true), RunOutcome.SUCCEEDED);
+		assertThat(refused(skip(later)).reason()).isEqualTo(Reason.DONE);
+	}
+
+	@Test
+	void aJobWhosePauseWasChangedByHandIsPausedUntilItIsResumed() {
+		ended(skip(past(30)), RunOutcome.SUCCEEDED);
+		set("stock", "jobs.nightly.paused", true);
+		assertThat(refused(skip(past(20))).reason()).isEqualTo(Reason.PAUSED);
+		assertThat(this.locks.resumeJob("stock", JOB)).isTrue();
+		ended(skip(past(20)), RunOutcome.SUCCEEDED);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "last.error", "runs" })
+	void aRecordThatIsTooLargeLosesItsHistoryAndNotItsPlannedTime(String field, CapturedOutput output) {
+		Instant at = past(30);
+		ended(skip(at), RunOutcome.SUCCEEDED);
+		Object large = "x".repeat(100_000);
+		set("stock", "jobs.nightly." + field, field.equals("runs") ? List.of(new Document("x", large)) : large);
+		StoreRequest store = Requests.on(this.client.getDatabase(this.database), "locks", TIMEOUT);
+		assertThat(OperatorStatements.repairRecord(store, "stock", new JobFields(JOB))).isTrue();
+		assertThat(OperatorStatements.repairRecord(store, "stock", new JobFields(JOB))).isFalse();
+		assertThat(output.toString()).containsOnlyOnce(WARNING);
+		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
+		ended(skip(at.plusSeconds(1)), RunOutcome.SUCCEEDED);
+		assertThat(record().getList("runs", Document.class)).extracting((run) -> run.getDate("planned"))
+			.containsExactly(Date.from(at));
+	}
+
+	@Test
+	void nullInPlaceOfARecordIsNoRecord() {
+		for (String field : List.of("jobs", "jobs.nightly", "jobs.nightly.last", "jobs.nightly.runs",
+				"jobs.nightly.paused")) {
+			ended(skip(past(30)), RunOutcome.SUCCEEDED);
+			set("stock", field, null);
+			ended(skip(past(20)), RunOutcome.SUCCEEDED);
+			assertThat(refused(skip(past(25))).reason()).isEqualTo(Reason.DONE);
+			forget("stock");
+		}
+	}
+
+	@Test
+	void aUsualRecordIsNotTooLarge(CapturedOutput output) {
+		Instant at = past(60);
+		String error = "\u20ac".repeat(300);
+		for (int i = 0; i < 21; i++) {
+			Started run = started(skip(at.plusSeconds(i)));
+			end(run.key(), RunOutcome.FAILED, error);
+		}
+		assertThat(runs()).hasSize(20);
+		assertThat(output.toString()).doesNotContain(WARNING);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jobs", "jobs.nightly", "jobs.nightly.last", "jobs.nightly.last.holder" })
+	void aReleaseWhoseRecordWasChangedSinceTheGrantReleasesTheLockWithoutIt(String field) {
+		for (Duration minHold : List.of(Duration.ZERO, LEASE)) {
+			Started run = started(skip(past(30)));
+			set("stock", field, "text");
+			assertThat(this.locks.release(run.key(), minHold, FenceMark.CLEAR,
+					new RunEnd(JOB, RunOutcome.SUCCEEDED, null), TIMEOUT))
+				.isTrue();
+			Document stored = stored("stock");
+			assertThat(stored).doesNotContainKey("holder").containsEntry("fencePending", false);
+			assertThat(stored.containsKey("expiresAt")).isEqualTo(!minHold.isZero());
+			forget("stock");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jobs", "jobs.nightly", "jobs.nightly.last", "jobs.nightly.last.planned",
+			"jobs.nightly.last.holder", "jobs.nightly.last.outcome" })
+	void aForcedReleaseWhoseRecordWasChangedByHandReleasesTheLock(String field) {
+		for (Object value : Arrays.asList("text", List.of(1), null)) {
+			started(skip(past(30)));
+			set("stock", field, value);
+			assertThat(this.locks.forceReleaseNow("stock")).isTrue();
+			assertThat(stored("stock")).doesNotContainKeys("holder", "expiresAt").containsEntry("fencePending", true);
+			forget("stock");
+		}
+	}
+
+	@Test
+	void aForcedReleaseEndsARunWhoseJobIsStoredAsAHash() {
+		JobFiring firing = JobFiring.of("a.b", new Schedule.Planned(past(30)), true);
+		fire(key("stock"), firing);
+		this.locks.forceRelease("stock");
+		assertThat(this.locks.findJob("stock", "a.b").orElseThrow().runs()).extracting(JobRun::outcome)
+			.containsExactly(RunOutcome.FAILED);
+		assertThat(stored("stock").get("jobs", Document.class)).hasSize(1);
+	}
+
+	@Test
+	void aReleaseDoesNotCreateARecordWithoutAPlannedTime() {
+		Started run = started(skip(past(30)));
+		this.documents.updateOne(new Document("_id", "stock"), new Document("$unset", new Document("jobs", "")));
+		assertThat(end(run.key(), RunOutcome.SUCCEEDED, null)).isTrue();
+		assertThat(stored("stock")).doesNotContainKeys("jobs", "holder", "expiresAt");
+	}
+
+	@Test
+	void aRunWhoseEndCouldNotBeRecordedIsNotRepeated() {
+		Instant at = past(30);
+		Started run = started(rerun(at));
+		set("stock", "jobs.nightly.last.holder", "spoilt");
+		assertThat(end(run.key(), RunOutcome.SUCCEEDED, null)).isTrue();
+		set("stock", "jobs.nightly.last.holder", run.key().holder());
+		assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
+		assertThat(runs()).extracting(JobRun::outcome).containsExactly(RunOutcome.LOST);
+	}
+
+	@Test
+	void aStoredPlannedTimeThatIsFarAheadOfTheClockIsIgnored() {
+		Instant at = past(30);
+		ended(skip(at), RunOutcome.SUCCEEDED);
+		Date far = new Date(serverTime() + Duration.ofHours(2).toMillis());
+		set("stock", "jobs.nightly.last.planned", far);
+		assertThat(ended(skip(at), RunOutcome.SUCCEEDED).plannedAt()).isEqualTo(at);
+		assertThat(record().getList("runs", Document.class)).singleElement()
+			.satisfies((run) -> assertThat(run).containsEntry("planned", far));
+		set("stock", "jobs.nightly.last.planned", far);
+		assertThat(ended(JobFiring.of(JOB, new Schedule.FixedRate(LEASE), false), RunOutcome.SUCCEEDED).plannedAt())
+			.isBefore(far.toInstant());
+		Date near = new Date(serverTime() + Duration.ofSeconds(50).toMillis());
+		set("stock", "jobs.nightly.last.planned", near);
+		assertThat(refused(skip(at.plusSeconds(1))).reason()).isEqualTo(Reason.DONE);
+		set("stock", "jobs.nightly.last.planned", Date.from(at));
+		set("stock", "jobs.nightly.last.ended", far);
+		assertThat(ended(JobFiring.of(JOB, new Schedule.FixedDelay(LEASE), false), RunOutcome.SUCCEEDED).plannedAt())
+			.isBefore(far.toInstant());
+	}
+
+	@Test
+	void theDocumentOfAJobOutlivesItsNextPlannedTime() {
+		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		ended(skip(past(30)), RunOutcome.SUCCEEDED);
+		Date kept = stored("stock").getDate("cleanUpAt");
+		assertThat(kept.toInstant()).isAfter(storeTime().plus(Duration.ofDays(400)));
+		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		assertThat(stored("stock").getDate("cleanUpAt")).isEqualTo(kept);
+		ended(skip(past(20)), RunOutcome.SUCCEEDED);
+		assertThat(stored("stock").getDate("cleanUpAt")).isEqualTo(kept);
+		this.locks.pauseJob("paused", JOB, "ann");
+		assertThat(stored("paused").getDate("cleanUpAt").toInstant()).isAfter(storeTime().plus(Duration.ofDays(380)));
+	}
+
+	@Test
+	void theDocumentOfAPlainLockIsKeptNoLongerThanItHasToBe() {
+		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		Date usual = stored("stock").getDate("cleanUpAt");
+		set("stock", "cleanUpAt", new Date(usual.getTime() + Duration.ofDays(300).toMillis()));
+		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		assertThat(stored("stock").getDate("cleanUpAt").toInstant())
+			.isBefore(usual.toInstant().plus(Duration.ofDays(100)));
+	}
+
+	@Test
+	void aForcedReleaseLeavesNoOtherFieldsThanARelease() {
+		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		acquired("stock");
+		this.locks.forceReleaseNow("stock");
+		assertThat(stored("stock").keySet()).containsExactlyInAnyOrder("_id", "acquirer", "thread", "why", "token",
+				"acquiredAt", "updatedAt", "leaseMillis", "releasedAt", "fencePending", "cleanUpAt");
+	}
+
+	@Test
+	void aPauseOfANewNameIsADocumentOfOurs() {
+		this.locks.pauseJob("stock", JOB, "ann");
+		assertThat(this.locks.find("stock")).get().satisfies((lock) -> assertThat(lock.held()).isFalse());
+		assertThat(record()).containsOnlyKeys("paused");
+		this.documents.insertOne(new Document("_id", "other").append("order", 1));
+		assertThatExceptionOfType(ForeignDocumentException.class)
+			.isThrownBy(() -> this.locks.pauseJob("other", JOB, "ann"));
+		assertThatExceptionOfType(ForeignDocumentException.class).isThrownBy(() -> this.locks.resumeJob("other", JOB));
+		assertThatExceptionOfType(ForeignDocumentException.class).isThrownBy(() -> this.locks.findJob("other", JOB));
+		assertThatExceptionOfType(ForeignDocumentException.class).isThrownBy(() -> fire(key("other"), skip(past(30))));
+		assertThatExceptionOfType(ForeignDocumentException.class)
+			.isThrownBy(() -> fire(key("other"), skip(storeTime().plusSeconds(3600))));
+		assertThat(stored("other")).isEqualTo(new Document("_id", "other").append("order", 1));
+	}
+
+	@Test
+	void idsThatAPathCannotNameAreStoredAsAHash() {
+		List<String> ids = Arrays.asList("a.b", "a.c", "$x", "#x", "x".repeat(201), "plain");
+		for (String id : ids) {
+			LeaseKey key = key("stock");
+			fire(key, JobFiring.of(id, new Schedule.Planned(past(30)), false));
+			this.locks.release(key, Duration.ZERO, FenceMark.KEEP, new RunEnd(id, RunOutcome.SUCCEEDED, null), TIMEOUT);
+		}
+		Document jobs = stored("stock").get("jobs", Document.class);
+		assertThat(jobs).hasSize(ids.size()).containsKey("plain");
+		assertThat(jobs.keySet()).filteredOn((key) -> key.matches("#[0-9a-f]{32}")).hasSize(5);
+		assertThat(IntStream.range(0, ids.size())
+			.mapToObj((i) -> this.locks.findJob("stock", ids.get(i)).orElseThrow().runs().size())).containsOnly(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "firing", "holder", "outcome", "started", "ended", "instance", "token", "error" })
+	void whatDoesNotDecideMayBeMalformed(String field) {
+		Instant at = past(30);
+		JobFiring firing = skip(at);
+		ended(firing, RunOutcome.SUCCEEDED);
+		for (Object value : Arrays.asList(5, null, "of a later version")) {
+			set("stock", "jobs.nightly.last." + field, value);
+			assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
+			assertThat(status().runs()).isNotEmpty();
+			assertThat(ended(rerun(at.plusSeconds(1)), RunOutcome.ABANDONED)).isNotNull();
+			this.documents.deleteOne(new Document("_id", "stock"));
+			ended(firing, RunOutcome.SUCCEEDED);
+		}
+	}
+
+}

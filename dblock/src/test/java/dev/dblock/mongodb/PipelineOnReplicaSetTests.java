@@ -1,0 +1,17 @@
+package dev.dblock.mongodb;
+
+import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+import dev.dblock.testing.SameOnEachJdk;
+
+@SameOnEachJdk
+@MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
+class PipelineOnReplicaSetTests extends MongoJobContract {
+
+	@Override
+	StatementDialect dialect() {
+		return StatementDialect.PIPELINE;
+	}
+
+}

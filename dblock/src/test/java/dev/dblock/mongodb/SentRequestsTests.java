@@ -1,0 +1,180 @@
+package dev.dblock.mongodb;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.event.CommandListener;
+import com.mongodb.event.CommandStartedEvent;
+import dev.dblock.core.LockRepositoryContract;
+import dev.dblock.job.JobFiring;
+import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.RunOutcome;
+import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.store.AcquireAnswer;
+import dev.dblock.store.AcquireAnswer.Granted;
+import dev.dblock.store.AcquireAnswer.Refused;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.FenceMark;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.RunEnd;
+import dev.dblock.testing.MongoReplicaSet;
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+import org.bson.BsonDocument;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+
+import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What each request tells the server beside what it is about.
+ */
+@MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
+class SentRequestsTests {
+
+	private static final Duration LEASE = Duration.ofMinutes(10);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+	private static final List<String> REQUESTS = List.of("find", "findAndModify", "insert", "update");
+
+	private static final LeaseKey KEY = LockRepositoryContract.key("a");
+
+	private final List<BsonDocument> sent = new CopyOnWriteArrayList<>();
+
+	private MongoClient client;
+
+	private SimpleMongoClientDatabaseFactory factory;
+
+	@BeforeEach
+	void open(MongoReplicaSet server) {
+		this.client = MongoClients.create(MongoClientSettings.builder()
+			.applyConnectionString(new ConnectionString(server.uri()))
+			.addCommandListener(new CommandListener() {
+
+				@Override
+				public void commandStarted(CommandStartedEvent event) {
+					// An index may still be under way
+					if (REQUESTS.contains(event.getCommandName())) {
+						SentRequestsTests.this.sent.add(BsonDocument.parse(event.getCommand().toJson()));
+					}
+				}
+
+			})
+			.build());
+		this.factory = new SimpleMongoClientDatabaseFactory(this.client, server.freshDatabase());
+		// What the application is content with is not enough for a lock.
+		this.factory.setWriteConcern(WriteConcern.W1);
+	}
+
+	@AfterEach
+	void close() {
+		this.client.close();
+	}
+
+	private MongoLockRepository repository(StatementDialect dialect) {
+		MongoLockRepository locks = new MongoLockRepository(this.factory,
+				new MongoLockSettings("locks", Duration.ofMillis(500), Duration.ofDays(1), TIMEOUT, dialect, true));
+		assertThat(acquire(locks, LockRepositoryContract.key("warm up"))).isTrue();
+		this.sent.clear();
+		return locks;
+	}
+
+	private static boolean acquire(MongoLockRepository locks, LeaseKey key) {
+		return locks.acquire(new AcquireRequest(key, LEASE, "host-1", "main", "a test", TIMEOUT)) instanceof Granted;
+	}
+
+	private List<BsonDocument> writes() {
+		return this.sent.stream().filter((command) -> !command.containsKey("find")).toList();
+	}
+
+	private void assertEachHasALimit() {
+		assertThat(this.sent).isNotEmpty()
+			.allSatisfy((command) -> assertThat(command.getNumber("maxTimeMS").longValue()).isBetween(1L,
+					TIMEOUT.toMillis()));
+	}
+
+	private void assertEachWriteAsksForAMajority() {
+		assertThat(writes()).hasSizeGreaterThanOrEqualTo(6)
+			.allSatisfy((command) -> assertThat(command.getDocument("writeConcern").getString("w").getValue())
+				.isEqualTo("majority"));
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
+	void everyWriteAsksForAMajorityWithinItsLimit(StatementDialect dialect) {
+		MongoLockRepository locks = repository(dialect);
+		assertThat(acquire(locks, KEY)).isTrue();
+		assertThat(locks.renew(List.of(KEY), TIMEOUT)).isEmpty();
+		assertThat(locks.extend(KEY, LEASE.multipliedBy(2), TIMEOUT)).isTrue();
+		assertThat(locks.release(KEY, Duration.ZERO, TIMEOUT)).isTrue();
+		assertThat(acquire(locks, KEY)).isTrue();
+		assertThat(locks.release(KEY, LEASE, TIMEOUT)).isTrue();
+		assertEachWriteAsksForAMajority();
+		assertEachHasALimit();
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
+	void everyReadHasALimit(StatementDialect dialect) {
+		MongoLockRepository locks = repository(dialect);
+		locks.find("warm up", TIMEOUT);
+		assertEachHasALimit();
+	}
+
+	/**
+	 * For a write that the driver repeats, the servers keep a record of their own.
+	 */
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
+	void whatIsSentOftenLeavesNoRecordForARepetition(StatementDialect dialect) {
+		MongoLockRepository locks = repository(dialect);
+		boolean repeated = dialect == StatementDialect.CLASSIC;
+		assertThat(acquire(locks, KEY)).isTrue();
+		assertThat(writes()).isNotEmpty()
+			.allSatisfy((command) -> assertThat(command.containsKey("txnNumber")).isEqualTo(repeated));
+		this.sent.clear();
+		assertThat(locks.renew(List.of(KEY), TIMEOUT)).isEmpty();
+		assertThat(locks.release(KEY, Duration.ZERO, TIMEOUT)).isTrue();
+		assertThat(writes()).hasSizeGreaterThanOrEqualTo(2)
+			.noneSatisfy((command) -> assertThat(command).containsKey("txnNumber"));
+	}
+
+	@Test
+	void onlyARunAfterOneThatDidNotRecordItsEndTakesTwoRequests() {
+		MongoLockRepository locks = repository(StatementDialect.PIPELINE);
+		Instant at = Instant.now().minusSeconds(60);
+		for (RunOutcome outcome : List.of(RunOutcome.SUCCEEDED, RunOutcome.FAILED, RunOutcome.LOST)) {
+			at = at.plusSeconds(1);
+			LeaseKey run = LockRepositoryContract.key("a");
+			assertThat(fire(locks, run, at)).isInstanceOf(Granted.class);
+			assertThat(this.sent).extracting(BsonDocument::getFirstKey).containsExactly("findAndModify");
+			locks.release(run, Duration.ZERO, FenceMark.KEEP, new RunEnd("a", outcome, null), TIMEOUT);
+			this.sent.clear();
+			assertThat(fire(locks, LockRepositoryContract.key("a"), at)).isInstanceOf(Refused.class);
+			assertThat(this.sent).extracting(BsonDocument::getFirstKey).containsExactly("findAndModify");
+			this.sent.clear();
+		}
+		assertThat(fire(locks, LockRepositoryContract.key("a"), at.plusSeconds(1))).isInstanceOf(Granted.class);
+		assertThat(this.sent).extracting(BsonDocument::getFirstKey).containsExactly("findAndModify", "findAndModify");
+	}
+
+	private static AcquireAnswer fire(MongoLockRepository locks, LeaseKey key, Instant at) {
+		JobFiring firing = JobFiring.of("a", new Schedule.Planned(at), false);
+		return locks.acquire(new AcquireRequest(key, LEASE, "host-1", "main", "a test", TIMEOUT).withFiring(firing));
+	}
+
+}

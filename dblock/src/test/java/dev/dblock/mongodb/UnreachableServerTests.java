@@ -1,0 +1,126 @@
+package dev.dblock.mongodb;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.dblock.LockAttempt;
+import dev.dblock.LockOptions;
+import dev.dblock.WhenLost;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.Worker;
+import dev.dblock.mongodb.request.LeaseTimes;
+import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.request.StoreAccess;
+import dev.dblock.mongodb.request.TimeLimit;
+import dev.dblock.settings.EngineSettings;
+import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.PollSettings;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.UnreachableStoreException;
+import dev.dblock.testing.SameOnEachJdk;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@SameOnEachJdk
+class UnreachableServerTests {
+
+	private static final Duration LIMIT = Duration.ofMillis(1500);
+
+	private static final LeaseKey KEY = new LeaseKey("stock", "me");
+
+	private static MongoLockRepository repository(MongoClient client, StatementDialect dialect) {
+		return new MongoLockRepository(new SimpleMongoClientDatabaseFactory(client, "test"), settings(dialect));
+	}
+
+	private static MongoLockSettings settings(StatementDialect dialect) {
+		return new MongoLockSettings("locks", Duration.ofMillis(500), Duration.ofDays(1), LIMIT, dialect, true);
+	}
+
+	private static AcquireRequest request() {
+		return new AcquireRequest(KEY, Duration.ofSeconds(30), "host", "main", "a test", LIMIT);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aServerThatIsDownStopsNothingUntilALockIsAskedFor(StatementDialect dialect) {
+		try (MongoClient client = MongoClients.create("mongodb://127.0.0.1:1/")) {
+			MongoLockRepository locks = repository(client, dialect);
+			assertThatExceptionOfType(DataAccessResourceFailureException.class)
+				.isThrownBy(() -> locks.acquire(request()))
+				.withMessageContaining("'stock'")
+				.withMessageContaining("no server");
+			assertThatExceptionOfType(DataAccessResourceFailureException.class)
+				.isThrownBy(() -> locks.renew(List.of(KEY), LIMIT));
+			assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> locks.find("stock"));
+			assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> locks.time(LIMIT));
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 500, 1000, 1500 })
+	void noWaitingThreadIsRefused(int waitMillis) throws Exception {
+		LockOptions defaults = new LockOptions(Duration.ofSeconds(30), Duration.ofMillis(waitMillis), Duration.ZERO,
+				Duration.ZERO, true, WhenLost.NOTIFY, null, null);
+		EngineSettings settings = new EngineSettings("", "host", defaults, Duration.ofSeconds(10),
+				new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
+				new HandOffSettings(10_000, Duration.ofMillis(100)));
+		try (MongoClient client = MongoClients.create("mongodb://127.0.0.1:1/");
+				DefaultLockEngine engine = new DefaultLockEngine(repository(client, StatementDialect.AUTO), settings,
+						List.of())) {
+			List<Worker<LockAttempt>> waiters = Stream
+				.generate(() -> Worker.start(() -> engine.acquire("stock", LockOptions.defaults())))
+				.limit(8)
+				.toList();
+			for (Worker<LockAttempt> waiter : waiters) {
+				assertThat(waiter.failure()).isInstanceOf(DataAccessException.class).hasMessageContaining("'stock'");
+			}
+		}
+	}
+
+	@Test
+	void onlyARequestWhoseFirstCommandFoundNoServerWasSurelyNotSent() {
+		try (MongoClient client = MongoClients.create("mongodb://127.0.0.1:1/")) {
+			StoreAccess access = new StoreAccess(new SimpleMongoClientDatabaseFactory(client, "test"), "locks",
+					"locks.fences", StatementDialect.CLASSIC, LeaseTimes.of(Duration.ZERO, Duration.ofDays(1)),
+					System::nanoTime, System::currentTimeMillis);
+			TimeLimit limit = TimeLimit.fixed(LIMIT);
+			BsonDocument ping = new BsonDocument("ping", new BsonInt32(1));
+			assertThatExceptionOfType(UnreachableStoreException.class)
+				.isThrownBy(() -> access.execute("x", LIMIT, limit, (statements, store) -> store.command(ping)));
+			assertThatExceptionOfType(DataAccessResourceFailureException.class)
+				.isThrownBy(() -> access.execute("x", LIMIT, limit, (statements, store) -> {
+					assertThat(store.collection()).as("what an earlier command was sent with").isNotNull();
+					return store.command(ping);
+				}))
+				.isNotInstanceOf(UnreachableStoreException.class);
+			assertThatExceptionOfType(DataAccessResourceFailureException.class)
+				.isThrownBy(() -> access.executeOnFences("x", LIMIT, limit, (statements, store) -> store.command(ping)))
+				.isNotInstanceOf(UnreachableStoreException.class);
+		}
+	}
+
+	@Test
+	void aClosedClientIsAnErrorOfTheStore() {
+		MongoClient client = MongoClients.create("mongodb://127.0.0.1:1/");
+		MongoLockRepository locks = repository(client, StatementDialect.AUTO);
+		client.close();
+		assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> locks.acquire(request()))
+			.withMessageContaining("closed");
+	}
+
+}

@@ -1,0 +1,129 @@
+package dev.dblock.mongodb.client;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoDriverInformation;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.dblock.mongodb.MongoLockRepository;
+import dev.dblock.mongodb.MongoLockSettings;
+import dev.dblock.mongodb.request.StatementDialect;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.mockito.Mockito;
+
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.MongoTransactionManager;
+import org.springframework.data.mongodb.ReactiveMongoDatabaseFactory;
+import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.reactive.TransactionContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Nobody listens where these clients try to connect to, and nothing is asked.
+ */
+class SameServersTests {
+
+	private final List<MongoClient> clients = new ArrayList<>();
+
+	@AfterEach
+	void close() {
+		this.clients.forEach(MongoClient::close);
+	}
+
+	private MongoClient client(String hosts) {
+		MongoClient client = MongoClients.create("mongodb://" + hosts + "/?serverSelectionTimeoutMS=1");
+		this.clients.add(client);
+		return client;
+	}
+
+	private static MongoDatabaseFactory factory(MongoClient client, String database) {
+		return new SimpleMongoClientDatabaseFactory(client, database);
+	}
+
+	@Test
+	void factoriesOfOneClientLeadToTheSameServers() {
+		MongoClient client = client("localhost:1");
+		assertThat(SameServers.areOf(factory(client, "one"), factory(client, "other"))).isTrue();
+	}
+
+	@Test
+	void clientsThatHaveAServerInCommonLeadToTheSameServers() {
+		assertThat(SameServers.areOf(factory(client("localhost:1,localhost:2"), "one"),
+				factory(client("localhost:2,localhost:3"), "one")))
+			.isTrue();
+	}
+
+	@Test
+	void clientsOfOtherServersDoNot() {
+		assertThat(SameServers.areOf(factory(client("localhost:1"), "one"), factory(client("localhost:2"), "one")))
+			.isFalse();
+	}
+
+	@Test
+	void factoryThatDoesNotShowItsClientLeadsOnlyToItsOwnServers() {
+		MongoDatabaseFactory closed = Mockito.mock(MongoDatabaseFactory.class);
+		assertThat(SameServers.areOf(closed, closed)).isTrue();
+		assertThat(SameServers.areOf(closed, factory(client("localhost:1"), "one"))).isFalse();
+		assertThat(SameServers.areOf(factory(client("localhost:1"), "one"), closed)).isFalse();
+	}
+
+	@Test
+	void clientThatServesLocksAloneLeadsToTheServersOfTheApplication() {
+		MongoDatabaseFactory application = factory(client("localhost:1"), "one");
+		MongoClientSettings settings = MongoClientSettings.builder()
+			.applyConnectionString(new ConnectionString("mongodb://localhost:1"))
+			.build();
+		try (DedicatedDatabaseFactory locks = new DedicatedDatabaseFactory(application, settings,
+				MongoDriverInformation.builder().build())) {
+			assertThat(SameServers.areOf(application, locks)).isTrue();
+			assertThat(SameServers.areOf(factory(client("localhost:2"), "one"), locks)).isFalse();
+		}
+	}
+
+	@Test
+	void clientSeesTheServersOfAFactoryOrDoesNot() {
+		MongoDatabaseFactory factory = factory(client("localhost:1"), "one");
+		assertThat(SameServers.areOf(client("localhost:1,localhost:2").getClusterDescription(), factory)).isTrue();
+		assertThat(SameServers.areOf(client("localhost:2").getClusterDescription(), factory)).isFalse();
+		assertThat(SameServers.areOf(client("localhost:1").getClusterDescription(),
+				Mockito.mock(MongoDatabaseFactory.class)))
+			.isFalse();
+	}
+
+	@Test
+	void reactiveTransactionOfAnotherStoreIsNotFenced() {
+		MongoLockRepository repository = new MongoLockRepository(factory(client("localhost:1"), "one"), settings(true));
+		TransactionContext elsewhere = Mockito.mock(TransactionContext.class);
+		Mockito.when(elsewhere.getResources()).thenReturn(Map.of("a connection factory", "a connection"));
+		assertThat(repository.fenceFor(elsewhere)).isNull();
+		ReactiveMongoDatabaseFactory unbound = Mockito.mock(ReactiveMongoDatabaseFactory.class);
+		Mockito.when(elsewhere.getResources()).thenReturn(Map.of(unbound, "nothing that has a session"));
+		assertThat(repository.fenceFor(elsewhere)).isNull();
+	}
+
+	@Test
+	void onlyTransactionsOnTheServersOfTheLocksAreFenced() {
+		MongoDatabaseFactory locks = factory(client("localhost:1"), "one");
+		MongoLockRepository repository = new MongoLockRepository(locks, settings(true));
+		assertThat(repository.fenceFor(new MongoTransactionManager(locks))).isNotNull();
+		assertThat(repository.fenceFor(new MongoTransactionManager(factory(client("localhost:2"), "one")))).isNull();
+		assertThat(repository.fenceFor(new MongoTransactionManager())).isNull();
+		assertThat(repository.fenceFor(Mockito.mock(PlatformTransactionManager.class))).isNull();
+		assertThat(new MongoLockRepository(locks, settings(false)).fenceFor(new MongoTransactionManager(locks)))
+			.isNull();
+	}
+
+	private static MongoLockSettings settings(boolean fenceTransactions) {
+		return new MongoLockSettings("locks", Duration.ZERO, Duration.ofDays(1), Duration.ofSeconds(1),
+				StatementDialect.AUTO, true, fenceTransactions);
+	}
+
+}

@@ -1,0 +1,146 @@
+package dev.dblock.mongodb.request;
+
+import java.time.Duration;
+import java.util.function.Function;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.ServerAddress;
+import dev.dblock.testing.FailCommand;
+import dev.dblock.testing.MongoServer;
+import dev.dblock.testing.MongoServerKind;
+import dev.dblock.testing.MongoServerTest;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@MongoServerTest(kind = MongoServerKind.STANDALONE, faults = true)
+@ExtendWith(OutputCaptureExtension.class)
+class DialectDetectionTests {
+
+	private static final LeaseTimes TIMES = new LeaseTimes(500, 86_400_000);
+
+	private final Statements pipeline = new PipelineStatements(TIMES);
+
+	private final Statements classic = new ClassicStatements(TIMES,
+			new ServerClock(System::nanoTime, System::currentTimeMillis, () -> "", new HelloCommand()::say));
+
+	private DialectDetection detection(StatementDialect setting, Function<StoreRequest, BsonDocument> hello) {
+		return new DialectDetection(setting, this.pipeline, this.classic, hello);
+	}
+
+	private DialectDetection auto() {
+		return detection(StatementDialect.AUTO, new HelloCommand()::say);
+	}
+
+	private static StoreRequest store(MongoServer server) {
+		return new StoreRequest(server.client().getDatabase(server.freshDatabase()), new LockCollection("locks"),
+				Duration.ofSeconds(60));
+	}
+
+	@Test
+	void aRealServerUnderstandsPipelines(MongoServer server) {
+		StoreRequest store = store(server);
+		assertThat(auto().statements(store)).isSameAs(this.pipeline);
+		assertThat(server.client().getDatabase("admin").listCollectionNames()).doesNotContain("locks");
+	}
+
+	@Test
+	@MongoServerTest(kind = MongoServerKind.EMBEDDED)
+	void theEmbeddedServerDoesNot(MongoServer server) {
+		assertThat(auto().statements(store(server))).isSameAs(this.classic);
+	}
+
+	@Test
+	void nothingIsAskedWhenItIsSet(MongoServer server) {
+		long before = server.commandCount("findAndModify");
+		assertThat(detection(StatementDialect.PIPELINE, new HelloCommand()::say).statements(store(server)))
+			.isSameAs(this.pipeline);
+		assertThat(detection(StatementDialect.CLASSIC, new HelloCommand()::say).statements(store(server)))
+			.isSameAs(this.classic);
+		assertThat(server.commandCount("findAndModify")).isEqualTo(before);
+	}
+
+	@Test
+	void itIsAskedOnce(MongoServer server) {
+		DialectDetection detection = auto();
+		StoreRequest store = store(server);
+		long before = server.commandCount("findAndModify");
+		detection.statements(store);
+		detection.statements(store);
+		assertThat(server.commandCount("findAndModify")).isEqualTo(before + 1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 9, 14, 59, 115, 168, 238, 17276, 31325, 40324 })
+	void anErrorThatSaysNotUnderstoodMeansClassic(int code, MongoServer server) {
+		server.failCommand(FailCommand.on("findAndModify").times(1).errorCode(code));
+		DialectDetection detection = auto();
+		StoreRequest store = store(server);
+		assertThat(detection.statements(store)).isSameAs(this.classic);
+		assertThat(detection.statements(store)).isSameAs(this.classic);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 303, 304, 305 })
+	void whatAmazonDocumentDbDoesNotSupportMeansClassic(int code, MongoServer server) {
+		BsonDocument answer = new BsonDocument("code", new BsonInt32(code)).append("errmsg",
+				new BsonString("Feature not supported: pipelines"));
+		DialectDetection detection = detection(StatementDialect.AUTO, (store) -> {
+			throw new MongoCommandException(answer, new ServerAddress());
+		});
+		assertThat(detection.statements(store(server))).isSameAs(this.classic);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 2, 8, 13, 26, 96, 305 })
+	void anyOtherErrorDecidesNothingAndIsThrown(int code, MongoServer server) {
+		server.failCommand(FailCommand.on("findAndModify").times(1).errorCode(code));
+		DialectDetection detection = auto();
+		StoreRequest store = store(server);
+		assertThatExceptionOfType(MongoCommandException.class).isThrownBy(() -> detection.statements(store))
+			.satisfies((ex) -> assertThat(ex.getErrorCode()).isEqualTo(code));
+		assertThat(detection.statements(store)).isSameAs(this.pipeline);
+	}
+
+	@Test
+	void aServerBefore44IsSpokenToInClassicStatements(MongoServer server) {
+		DialectDetection detection = detection(StatementDialect.AUTO,
+				(store) -> new BsonDocument("maxWireVersion", new BsonInt32(8)));
+		assertThat(detection.statements(store(server))).isSameAs(this.classic);
+		assertThat(detection(StatementDialect.AUTO, (store) -> new BsonDocument()).statements(store(server)))
+			.isSameAs(this.classic);
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "CLASSIC")
+	void behindRoutersTheLogSaysOnceWhoseClocksDecide(StatementDialect setting, MongoServer server,
+			CapturedOutput output) {
+		DialectDetection detection = detection(setting, (store) -> new BsonDocument("maxWireVersion", new BsonInt32(17))
+			.append("msg", new BsonString("isdbgrid")));
+		StoreRequest store = store(server);
+		assertThat(detection.statements(store)).isSameAs(this.pipeline);
+		detection.statements(store);
+		assertThat(output.getOut()).containsOnlyOnce("clocks of the mongos routers");
+	}
+
+	@Test
+	void aServerThatRefusesToIntroduceItselfIsSpokenToAsItIsSet(MongoServer server) {
+		DialectDetection detection = detection(StatementDialect.PIPELINE, (store) -> {
+			throw new MongoCommandException(new BsonDocument("code", new BsonInt32(13)), new ServerAddress());
+		});
+		assertThat(detection.statements(store(server))).isSameAs(this.pipeline);
+	}
+
+}

@@ -1,0 +1,39 @@
+package dev.dblock.mongodb.request;
+
+import java.time.Duration;
+
+import com.mongodb.client.MongoDatabase;
+
+/**
+ * Requests of their own, for tests of the repository.
+ */
+public final class Requests {
+
+	private static final HelloCommand HELLO = new HelloCommand();
+
+	private Requests() {
+	}
+
+	/**
+	 * A request to a collection of locks.
+	 */
+	public static StoreRequest on(MongoDatabase database, String collection, Duration timeout) {
+		return new StoreRequest(database, new LockCollection(collection), timeout);
+	}
+
+	/**
+	 * The server's clock, in milliseconds.
+	 */
+	public static long serverTime(StoreRequest request) {
+		return HELLO.say(request).getDateTime("localTime").getValue();
+	}
+
+	/**
+	 * By how much the server's clock may be wrong as the classic dialect knows it.
+	 * @param age the milliseconds since the sample, with the time that it took
+	 */
+	public static long inaccuracy(long age) {
+		return age + LeaseTimes.driftOf(age) + ClockSample.TOLERANCE;
+	}
+
+}

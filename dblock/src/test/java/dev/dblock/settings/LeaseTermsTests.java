@@ -1,0 +1,122 @@
+package dev.dblock.settings;
+
+import java.time.Duration;
+import java.util.stream.Stream;
+
+import dev.dblock.LockOptions;
+import dev.dblock.WhenLost;
+import dev.dblock.core.LockWorld;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+class LeaseTermsTests {
+
+	private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE, 999_999_999);
+
+	private static LeaseTerms terms(LockOptions options) {
+		return LeaseTerms.of(options.orElse(LockWorld.DEFAULTS));
+	}
+
+	@Test
+	void takesWhatIsLeftOutFromTheDefaults() {
+		LeaseTerms terms = terms(LockOptions.defaults());
+		assertThat(terms).isEqualTo(new LeaseTerms(Duration.ofSeconds(30), Duration.ZERO, Duration.ZERO, Duration.ZERO,
+				true, WhenLost.NOTIFY, null, null));
+	}
+
+	@Test
+	void takesEachOption() {
+		LeaseTerms terms = terms(LockOptions.lease(Duration.ofSeconds(20))
+			.waitUpTo(Duration.ofSeconds(5))
+			.minHold(Duration.ofSeconds(20))
+			.maxHold(Duration.ofHours(1))
+			.autoRenew(false)
+			.whenLost(WhenLost.INTERRUPT)
+			.why("invoices"));
+		assertThat(terms).isEqualTo(new LeaseTerms(Duration.ofSeconds(20), Duration.ofSeconds(5),
+				Duration.ofSeconds(20), Duration.ofHours(1), false, WhenLost.INTERRUPT, "invoices", null));
+	}
+
+	@Test
+	void acceptsTheShortestAndTheLongestLease() {
+		assertThatNoException().isThrownBy(() -> terms(LockOptions.lease(Duration.ofMillis(500))));
+		assertThatNoException().isThrownBy(() -> terms(LockOptions.lease(Duration.ofDays(365))));
+	}
+
+	@Test
+	void refusesALeaseThatCannotBeRenewedInTimeAndNamesTheSmallestThatCan() {
+		assertThatIllegalArgumentException().isThrownBy(() -> terms(LockOptions.lease(Duration.ofMillis(499))))
+			.withMessageContaining("499ms")
+			.withMessageContaining("too short to be renewed")
+			.withMessageContaining("500ms");
+	}
+
+	@Test
+	void doesNotSpeakOfRenewalWhereThereIsNone() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> terms(LockOptions.lease(Duration.ofMillis(30)).autoRenew(false)))
+			.withMessage("The lease of 30ms is too short even without renewal: an ordinary pause of the process could"
+					+ " outlast it. The shortest is 500ms; some tens of seconds are usual");
+	}
+
+	@Test
+	void refusesALeaseOfMoreThanAYearInsteadOfOverflowing() {
+		assertThatIllegalArgumentException().isThrownBy(() -> terms(LockOptions.lease(FOR_EVER)))
+			.withMessageContaining("365d");
+	}
+
+	@Test
+	void refusesAMinimumHoldLongerThanTheLease() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> terms(LockOptions.defaults().minHold(Duration.ofSeconds(30).plusNanos(1))))
+			.withMessageContaining("minimum hold")
+			.withMessageContaining("lease");
+	}
+
+	@Test
+	void cutsWaitsAndMaximumHoldsOffWhereTheyWouldOverflow() {
+		LeaseTerms terms = terms(LockOptions.defaults().waitUpTo(FOR_EVER).maxHold(FOR_EVER));
+		assertThat(terms.waitUpTo()).isEqualTo(Duration.ofDays(36_500));
+		assertThat(terms.maxHold()).isEqualTo(Duration.ofDays(36_500));
+		assertThat(terms.waitUpTo().toNanos()).isPositive();
+	}
+
+	static Stream<Arguments> incompleteDefaults() {
+		Duration some = Duration.ofSeconds(1);
+		return Stream.of(arguments("lease", new LockOptions(null, some, some, some, true, WhenLost.NOTIFY, "", null)),
+				arguments("wait", new LockOptions(some, null, some, some, true, WhenLost.NOTIFY, "", null)),
+				arguments("minimum hold", new LockOptions(some, some, null, some, true, WhenLost.NOTIFY, "", null)),
+				arguments("maximum hold", new LockOptions(some, some, some, null, true, WhenLost.NOTIFY, "", null)),
+				arguments("autoRenew", new LockOptions(some, some, some, some, null, WhenLost.NOTIFY, "", null)),
+				arguments("whenLost", new LockOptions(some, some, some, some, true, null, "", null)));
+	}
+
+	@ParameterizedTest
+	@MethodSource("incompleteDefaults")
+	void refusesDefaultsThatLeaveSomethingOut(String missing, LockOptions options) {
+		assertThatIllegalArgumentException().isThrownBy(() -> LeaseTerms.of(options)).withMessageContaining(missing);
+	}
+
+	@Test
+	void anExtensionIsPositiveAndNotLongerThanALeaseMayBe() {
+		assertThatNoException().isThrownBy(() -> LeaseTerms.checkExtension(Duration.ofNanos(1)));
+		assertThatNoException().isThrownBy(() -> LeaseTerms.checkExtension(Duration.ofDays(365)));
+		assertThatIllegalArgumentException().isThrownBy(() -> LeaseTerms.checkExtension(Duration.ZERO));
+		assertThatIllegalArgumentException().isThrownBy(() -> LeaseTerms.checkExtension(Duration.ofSeconds(-1)));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> LeaseTerms.checkExtension(Duration.ofDays(365).plusNanos(1)));
+	}
+
+	@Test
+	void oneAttemptToRenewMayTakeASixthOfTheLease() {
+		assertThat(terms(LockOptions.lease(Duration.ofSeconds(60))).renewalTimeout()).isEqualTo(Duration.ofSeconds(10));
+	}
+
+}

@@ -1,0 +1,97 @@
+package dev.dblock.settings;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class LockNamesTests {
+
+	private final LockNames names = new LockNames("");
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", "\t", " \n " })
+	void refusesNamesThatSayNothing(String name) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full(name))
+			.withMessageContaining("must not be empty or blank");
+		assertThatIllegalArgumentException().isThrownBy(() -> new LockNames("shop-").full(name))
+			.withMessageContaining("must not be empty or blank");
+	}
+
+	@Test
+	void saysThatANameIsNull() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full(null))
+			.withMessage("The name of the lock is null. Say what it protects, such as 'nightly-invoices'");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.check(null)).withMessageContaining("is null");
+	}
+
+	@ParameterizedTest
+	@ValueSource(
+			strings = { "$$ROOT", "$where", "a.b", "$$NOW", "it's \"quoted\"", "order-🔒-7", "日本", "a b", "/", "-" })
+	void takesWhateverElseLiterally(String name) {
+		assertThat(this.names.full(name)).isEqualTo(name);
+	}
+
+	@Test
+	void takesAThousandBytesAndNotOneMore() {
+		assertThat(this.names.full("n".repeat(1000))).hasSize(1000);
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full("n".repeat(1001)))
+			.withMessageContaining("1000 bytes")
+			.withMessageContaining("has 1001")
+			.withMessageContaining("'" + "n".repeat(40) + "…'")
+			.withMessageContaining("hash");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full("n".repeat(8192)))
+			.withMessageContaining("has 8192");
+	}
+
+	@Test
+	void countsBytesOfUtf8AndNotCharacters() {
+		assertThat(this.names.full("🔒".repeat(250))).hasSize(500);
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full("🔒".repeat(250) + "n"))
+			.withMessageContaining("has 1001")
+			.withMessageContaining("'" + "🔒".repeat(40) + "…'");
+	}
+
+	@Test
+	void countsThePrefix() {
+		LockNames prefixed = new LockNames("shop-");
+		assertThat(prefixed.full("n".repeat(995))).startsWith("shop-n").hasSize(1000);
+		assertThatIllegalArgumentException().isThrownBy(() -> prefixed.full("n".repeat(996)))
+			.withMessageContaining("prefix included");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "a\nb", "a\u0000", "\u007f", "\u0085b" })
+	void refusesControlCharactersAndShowsNoneOfThem(String name) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full(name))
+			.withMessageContaining("control characters")
+			.withMessageContaining("U+00")
+			.withMessageContaining("?")
+			.withMessageNotContainingAny("\n", "\u0000", "\u007f", "\u0085");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "\ud83d", "a\udd12b", "\udd12\ud83d" })
+	void refusesHalfOfASurrogatePair(String name) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full(name)).withMessageContaining("surrogate");
+	}
+
+	@Test
+	void refusesAPrefixThatNoNameCouldHave() {
+		assertThatIllegalArgumentException().isThrownBy(() -> new LockNames("shop\n"))
+			.withMessageContaining("prefix")
+			.withMessageContaining("control characters");
+		assertThatIllegalArgumentException().isThrownBy(() -> new LockNames("n".repeat(1000)))
+			.withMessageContaining("prefix");
+	}
+
+	@Test
+	void textOfACallerIsToldOnOneLine() {
+		assertThat(LockNames.onOneLine("nightly\nWARN forged\tline\u0085end")).doesNotContain("\n", "\t", "\u0085")
+			.startsWith("nightly WARN");
+		assertThat(LockNames.onOneLine("com.acme.Invoices#invoice")).isEqualTo("com.acme.Invoices#invoice");
+	}
+
+}

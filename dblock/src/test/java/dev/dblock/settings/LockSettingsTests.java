@@ -1,0 +1,217 @@
+package dev.dblock.settings;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockUnavailableException;
+import dev.dblock.WhenLost;
+import dev.dblock.WhenUnavailable;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.LockWorld;
+import dev.dblock.core.UnlockedEngine;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Tests for {@link LockSettings}, and for what the engine makes of them.
+ */
+class LockSettingsTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(77);
+
+	private final LockWorld world = new LockWorld();
+
+	@AfterEach
+	void close() {
+		this.world.close();
+	}
+
+	private static LockSetting label(String label) {
+		return new LockSetting(LockOptions.defaults().label(label), null);
+	}
+
+	private static LockSettings labelled(String... keys) {
+		Map<String, LockSetting> settings = new LinkedHashMap<>();
+		for (String key : keys) {
+			settings.put(key, label(key));
+		}
+		return new LockSettings(settings);
+	}
+
+	private LockTemplate template(Map<String, LockSetting> settings) {
+		return new LockTemplate(engine(settings));
+	}
+
+	private DefaultLockEngine engine(Map<String, LockSetting> settings) {
+		EngineSettings base = LockWorld.settings("shop-");
+		return this.world.newEngine(new EngineSettings(base.namePrefix(), base.acquirer(), base.defaults(),
+				base.timeout(), base.poll(), base.handOff(), new LockSettings(settings), (name) -> ""));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "order-vip-1,order-vip-1", "order-vip-2,order-vip-*", "order-2,order-*", "border-2,*order-*",
+			"stock,*", "a-b,a*b", "a-bc,a*", "night-invoices,*-invoices" })
+	void mostSpecificKeyComesFirst(String name, String key) {
+		LockSettings settings = labelled("*", "order-*", "order-vip-1", "a*", "order-vip-*", "*order-*", "a*b",
+				"*-invoices");
+		assertThat(settings.of(name).options().label()).isEqualTo(key);
+	}
+
+	@Test
+	void amongEqualsTheFirstByAlphabetComesFirst() {
+		assertThat(labelled("a*z*", "a*y*").of("ayz").options().label()).isEqualTo("a*y*");
+	}
+
+	@Test
+	void nothingIsSetForOtherNames() {
+		LockSettings settings = labelled("order-*", "stock");
+		assertThat(settings.of("stocks")).isSameAs(LockSetting.NOTHING);
+		assertThat(settings.of("border-1")).isSameAs(LockSetting.NOTHING);
+		LockOptions options = LockOptions.lease(LEASE);
+		assertThat(settings.before("stocks", options)).isSameAs(options);
+	}
+
+	@Test
+	void eachOptionComesFromTheMostSpecificKeyThatHasIt() {
+		LockSettings settings = new LockSettings(
+				Map.of("*", new LockSetting(LockOptions.lease(LEASE).label("all"), WhenUnavailable.SKIP), "order-*",
+						new LockSetting(LockOptions.defaults().label("orders"), null), "order-1",
+						new LockSetting(LockOptions.defaults().whenLost(WhenLost.INTERRUPT), WhenUnavailable.THROW)));
+		assertThat(settings.of("order-1")).isEqualTo(new LockSetting(
+				LockOptions.lease(LEASE).label("orders").whenLost(WhenLost.INTERRUPT), WhenUnavailable.THROW));
+		assertThat(settings.of("order-2").whenUnavailable()).isEqualTo(WhenUnavailable.SKIP);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "order-*,order-?,true", "order-*,order-vip-?,true", "order-vip-*,order-?,true",
+			"order-*,stock-?,false", "*,?,true", "stock,stock,true", "stock,stocks,false", "stocks,stock,false",
+			"stock,?,true", "*-eu,order-?,true", "*-eu,order-?-us,false", "*-eu,order-?-eu,true", "a*c,ab,false",
+			"a*c,a?b,false", "a*c,a?,true", "*b*,ac,false", "*b*,a?c,true", "order-1,order-?-1,false", "order-*,?,true",
+			"a*,'',false", "*,'',true" })
+	void keyIsUsedIfANameCouldComeUnderIt(String key, String name, boolean used) {
+		List<String> unused = labelled(key).unusedBy(List.of("other", name.replace('?', LockSettings.ANYTHING)));
+		assertThat(unused.isEmpty()).isEqualTo(used || key.equals("*"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "stock,stock,stock", "stock,stocks,", "*-eu,order-*,order-…-eu", "order-7*,order-*,order-7…",
+			"order-*,order-7,order-7", "order-7,order-*,order-7", "*,*,…", "a*z,a*b*z,a…b…z", "ab*,*ba,aba", "*b*,ac,",
+			"*,'',''", "a*,*a,a", "a*-b,a?*,a?…-b" })
+	void nameThatComesUnderBothKeys(String key, String other, String name) {
+		assertThat(labelled(key).namesInCommonWith(other)).isEqualTo((name != null) ? List.of(name) : List.of());
+	}
+
+	@Test
+	void keysThatADeclaredNameCoversAreNarrowerThanIt() {
+		LockSettings settings = labelled("order-7", "order-vip-*", "*-eu", "order*", "*", "stock");
+		assertThat(settings.namesCoveredBy("order-" + LockSettings.ANYTHING)).containsExactlyInAnyOrder("order-…",
+				"order-7", "order-vip-…");
+		assertThat(settings.namesCoveredBy("stock")).containsExactly("stock");
+		assertThat(settings.namesCoveredBy("" + LockSettings.ANYTHING)).containsExactly("…");
+	}
+
+	@Test
+	void settingsForNamesThatADeclaredNameCoversAreChecked() {
+		Map<String, LockSetting> settings = Map.of("order-7",
+				new LockSetting(LockOptions.defaults().minHold(Duration.ofMinutes(1)), null));
+		LockOptions options = LockOptions.lease(Duration.ofSeconds(20));
+		String shape = "order-" + LockSettings.ANYTHING;
+		assertThatIllegalArgumentException().isThrownBy(() -> engine(settings).check(shape, options))
+			.withMessageContaining("minimum hold (1m) is longer than the lease (20s)")
+			.withMessageContaining("'order-7' (dblock.locks or the LockSettings bean)");
+		engine(settings).check("order-8", options);
+	}
+
+	@Test
+	void whatIsSetComesBeforeWhatTheCodeSays() {
+		LockTemplate template = template(Map.of("stock", new LockSetting(LockOptions.lease(LEASE), null)));
+		try (LockHandle handle = template.acquire("stock", LockOptions.lease(Duration.ofSeconds(5)))) {
+			assertThat(handle.name()).isEqualTo("shop-stock");
+			assertThat(handle.remaining()).isGreaterThan(Duration.ofSeconds(70));
+		}
+	}
+
+	@Test
+	void whatIsSetAppliesWithinExecute() {
+		LockTemplate template = template(Map.of("st*", new LockSetting(LockOptions.lease(LEASE), null)));
+		template.execute("stock", () -> assertThat(LockContext.current().orElseThrow().remaining())
+			.isGreaterThan(Duration.ofSeconds(70)));
+	}
+
+	@Test
+	@Timeout(300)
+	void whatIsSetAppliesToTriesExceptForTheWaitThatTheyHaveNot() {
+		LockSetting setting = new LockSetting(LockOptions.lease(LEASE).waitUpTo(Duration.ofHours(1)), null);
+		LockTemplate template = template(Map.of("stock", setting));
+		try (LockHandle handle = template.tryAcquire("stock").orElseThrow()) {
+			assertThat(handle.remaining()).isGreaterThan(Duration.ofSeconds(70));
+			assertThat(template.tryAcquire("stock")).isEmpty();
+			assertThat(template.engine().acquire("stock", LockOptions.defaults(), Duration.ZERO))
+				.isInstanceOf(LockRefusal.class);
+		}
+	}
+
+	@Test
+	@Timeout(300)
+	void waitThatIsSetComesBeforeThatOfTheCode() {
+		LockTemplate template = template(
+				Map.of("stock", new LockSetting(LockOptions.defaults().waitUpTo(Duration.ZERO), null)));
+		LockOptions patient = LockOptions.defaults().waitUpTo(Duration.ofHours(1));
+		try (LockHandle handle = template.acquire("stock")) {
+			assertThat(template.tryAcquire("stock", patient)).isEmpty();
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> template.acquire("stock", patient));
+			assertThat(handle.isHeld()).isTrue();
+		}
+	}
+
+	@Test
+	void contradictionBetweenCodeAndSettingsNamesTheSettings() {
+		DefaultLockEngine engine = engine(Map.of("st*", new LockSetting(LockOptions.lease(Duration.ofSeconds(2)), null),
+				"stock", new LockSetting(LockOptions.defaults().label("s"), null)));
+		LockOptions options = LockOptions.lease(LEASE).minHold(Duration.ofSeconds(20));
+		assertThatIllegalArgumentException().isThrownBy(() -> engine.check("stock", options))
+			.withMessageContaining("minimum hold (20s) is longer than the lease (2s)")
+			.withMessageContaining("'stock', 'st*' (dblock.locks or the LockSettings bean)");
+		assertThatIllegalArgumentException().isThrownBy(() -> new LockTemplate(engine).acquire("stock", options))
+			.withMessageContaining("dblock.locks");
+		engine.check("other", options);
+	}
+
+	@Test
+	void contradictionWithinTheCodeDoesNotBlameTheSettings() {
+		DefaultLockEngine engine = engine(Map.of("other", label("other")));
+		LockOptions options = LockOptions.lease(LEASE).minHold(Duration.ofSeconds(200));
+		assertThatIllegalArgumentException().isThrownBy(() -> engine.check("stock", options))
+			.satisfies((ex) -> assertThat(ex.getMessage()).doesNotContain("dblock.locks"));
+	}
+
+	@Test
+	void whatAMethodDoesIsSetByName() {
+		Map<String, LockSetting> settings = Map.of("stock",
+				new LockSetting(LockOptions.defaults(), WhenUnavailable.SKIP));
+		assertThat(engine(settings).whenUnavailable("stock")).contains(WhenUnavailable.SKIP);
+		assertThat(engine(settings).whenUnavailable("shop-stock")).isEmpty();
+		EngineSettings base = LockWorld.settings("");
+		UnlockedEngine unlocked = new UnlockedEngine(new EngineSettings("", base.acquirer(), base.defaults(),
+				base.timeout(), base.poll(), base.handOff(), new LockSettings(settings), (name) -> ""));
+		assertThat(unlocked.whenUnavailable("stock")).contains(WhenUnavailable.SKIP);
+		assertThat(unlocked.whenUnavailable("other")).isEqualTo(Optional.empty());
+	}
+
+}
