@@ -12,8 +12,8 @@ import org.springframework.aot.hint.annotation.Reflective;
 import org.springframework.core.annotation.AliasFor;
 
 /**
- * Runs a method under a distributed lock: acquired before the call, renewed while it
- * runs, released at its end.
+ * Runs a method under a distributed lock. The lock is acquired before the call, renewed
+ * while the method runs, and released when it ends.
  *
  * <pre class="code">
  * &#64;Scheduled(cron = "0 0 2 * * *")
@@ -24,25 +24,33 @@ import org.springframework.core.annotation.AliasFor;
  * void settle(Order order) { … }
  * </pre>
  *
- * Works on methods, on classes (for each method that others can call: neither private nor
- * static, nor final without being public, nor one that makes a bean; and for the public
- * ones that are inherited from classes without the annotation) and on interfaces (for
- * what they inherit, too, even if a lambda or a proxy implements them), and as a
- * meta-annotation. A method's own annotation comes before that of its class, an
- * implementation's before that of its interface. Calls from within the same object do not
- * pass the proxy and are not locked. A method that is called in a thread that works under
- * the same lock already re-enters it: the lease then lasts at least as long as that
- * method asks for, and is renewed while it runs if it asks for that, but the minimum and
- * maximum hold are those of the outermost call.
+ * Can be declared on methods, classes and interfaces, and as a meta-annotation:
+ * <ul>
+ * <li>On a class, it applies to each method that other objects can call. Private and
+ * static methods, final methods that are not public, and methods that create a bean are
+ * excluded. Public methods that are inherited from classes without the annotation are
+ * included.</li>
+ * <li>On an interface, it also applies to the methods that the interface inherits, even
+ * if a lambda expression or a proxy implements it.</li>
+ * </ul>
+ * An annotation on a method takes precedence over that of its class, and an annotation on
+ * an implementation over that of its interface.
  * <p>
- * Repeated, or together with an annotation of the application's own that has it, it locks
- * by several names, all or none: see {@link DistributedLocks}, which also has a method be
- * locked by what its class says as well.
+ * Calls from within the same object do not pass through the proxy and are not locked. A
+ * method that is called in a thread that already works under the same lock re-enters the
+ * lock. The lease then lasts at least as long as that method requires, and is renewed
+ * while the method runs if the method requires that. The minimum and maximum hold are
+ * those of the outermost call.
  * <p>
- * Each number has a {@code …String} twin that takes {@code ${placeholders}} and Spring's
- * notation for durations ({@code "90s"}, {@code "5m"}, {@code "PT1H"}); a number without
- * a unit means seconds. Only one of the two may be given. What is left out comes from
- * {@code dblock.*}.
+ * If the annotation is repeated, or combined with a custom annotation that has it as a
+ * meta-annotation, the method runs under several locks, all or none. See
+ * {@link DistributedLocks}, which can also combine the locks of a method with those of
+ * its class.
+ * <p>
+ * Each numeric attribute has a {@code …String} counterpart that accepts
+ * {@code ${placeholders}} and Spring's duration format ({@code "90s"}, {@code "5m"},
+ * {@code "PT1H"}). A number without a unit means seconds. Only one of the two can be set.
+ * An attribute that is not set defaults to {@code dblock.*}.
  */
 @Target({ ElementType.METHOD, ElementType.TYPE })
 @Retention(RetentionPolicy.RUNTIME)
@@ -53,36 +61,38 @@ import org.springframework.core.annotation.AliasFor;
 public @interface DistributedLock {
 
 	/**
-	 * What stands for "left out" in the attributes that are numbers.
+	 * The value of a numeric attribute that is not set.
 	 */
 	long LEFT_OUT = Long.MIN_VALUE;
 
 	/**
-	 * The name of the lock, see {@link #name()}.
+	 * Alias for {@link #name()}.
 	 */
 	@AliasFor("name")
 	String value() default "";
 
 	/**
 	 * The name of the lock: text, {@code ${placeholders}}, and expressions in
-	 * {@code #{…}} on the arguments by name ({@code #order}), by index ({@code #a0},
-	 * {@code #p0}), and on {@code #root} ({@code method}, {@code target},
-	 * {@code targetClass}, {@code methodName}, {@code args}). Left out, the class and the
-	 * method. A part that evaluates to {@code null} or to nothing is refused.
+	 * {@code #{…}}. Expressions can refer to the arguments by name ({@code #order}) or
+	 * index ({@code #a0}, {@code #p0}), and to {@code #root} ({@code method},
+	 * {@code target}, {@code targetClass}, {@code methodName}, {@code args}). An
+	 * expression that evaluates to {@code null} or to an empty text is rejected. Defaults
+	 * to the class and the method.
 	 */
 	@AliasFor("value")
 	String name() default "";
 
 	/**
-	 * The database that has the lock, in an application with several: the name of a
-	 * {@code MongoDatabaseFactory} bean. Takes {@code ${placeholders}}. Left out, the one
-	 * that {@code dblock.mongodb.database-factory} names, or the primary or only one.
+	 * The name of the {@code MongoDatabaseFactory} bean for the database that stores the
+	 * lock, in an application with several databases. Can contain
+	 * {@code ${placeholders}}. Defaults to {@code dblock.mongodb.database-factory}, or
+	 * else to the primary or only bean.
 	 */
 	String databaseFactory() default "";
 
 	/**
-	 * How long, in seconds of the server's clock, the lock is kept for a holder that the
-	 * server hears nothing from.
+	 * The lease, in seconds of the server's clock: how long the server keeps the lock
+	 * without hearing from its holder.
 	 */
 	long leaseSeconds() default LEFT_OUT;
 
@@ -92,7 +102,8 @@ public @interface DistributedLock {
 	String leaseString() default "";
 
 	/**
-	 * How long, in seconds, to wait while somebody else holds the lock. Zero asks once.
+	 * How long, in seconds, to wait while another holder has the lock. With zero, the
+	 * lock is requested once.
 	 */
 	long waitSeconds() default LEFT_OUT;
 
@@ -102,8 +113,8 @@ public @interface DistributedLock {
 	String waitString() default "";
 
 	/**
-	 * How long, in seconds from the grant, the name stays taken even if the method ends
-	 * sooner. Not longer than the lease.
+	 * The minimum hold: how long, in seconds from the grant, the lock remains unavailable
+	 * to others even if the method ends sooner. Must not be longer than the lease.
 	 */
 	long minHoldSeconds() default LEFT_OUT;
 
@@ -113,8 +124,8 @@ public @interface DistributedLock {
 	String minHoldString() default "";
 
 	/**
-	 * How long, in seconds from the grant, the lease is renewed at most. Zero means
-	 * without end.
+	 * The maximum hold: for how long, in seconds from the grant, the lease is renewed at
+	 * most. Zero means no limit.
 	 */
 	long maxHoldSeconds() default LEFT_OUT;
 
@@ -124,37 +135,37 @@ public @interface DistributedLock {
 	String maxHoldString() default "";
 
 	/**
-	 * Whether the lease is renewed by itself while the method runs.
+	 * Whether the lease is renewed automatically while the method runs.
 	 */
 	boolean autoRenew() default true;
 
 	/**
-	 * Whether to lock at all: an expression on the same things as those in
-	 * {@link #name()}, without {@code #{…}} around it, such as
-	 * {@code "#order.total > 100"}. Where it is false the method runs without the lock;
-	 * where it gives neither true nor false, or cannot be evaluated, the method does not
-	 * run. Left out, always.
+	 * The condition for locking: an expression that can refer to the same variables as
+	 * those in {@link #name()}, without {@code #{…}} around it, such as
+	 * {@code "#order.total > 100"}. If it is false, the method runs without the lock. If
+	 * it evaluates to neither true nor false, or cannot be evaluated, the method does not
+	 * run. By default, the method is always locked.
 	 */
 	String condition() default "";
 
 	/**
-	 * What the method does when the lock is not available within the wait.
+	 * How the method behaves if the lock is not available within the wait.
 	 */
 	WhenUnavailable whenUnavailable() default WhenUnavailable.DEFAULT;
 
 	/**
-	 * The name of a method of the same class that is called in place of this one when the
-	 * lock is not available within the wait. It takes the same arguments, or in addition
-	 * the {@link LockUnavailableException} as the last, returns the type of this method
+	 * The name of a method of the same class that is called instead of this one if the
+	 * lock is not available within the wait. It has the same parameters, optionally
+	 * followed by a {@link LockUnavailableException}. It returns the type of this method
 	 * or a subtype, and declares no checked exception that this method does not declare.
-	 * It is called on the bean itself, without a lock and without what other annotations
-	 * would put around it; it may be private. Left out, {@link #whenUnavailable()} says
-	 * what happens; only one of the two may be given.
+	 * It can be private. It is called on the bean itself, without a lock and without the
+	 * advice of other annotations. By default, {@link #whenUnavailable()} applies; only
+	 * one of the two can be set.
 	 */
 	String fallback() default "";
 
 	/**
-	 * What happens to the thread when the lease is lost while the method runs.
+	 * The effect on the thread if the lease is lost while the method runs.
 	 */
 	WhenLost whenLost() default WhenLost.NOTIFY;
 

@@ -20,10 +20,10 @@ import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Says what a native image has to keep of locked methods: the methods themselves, which
- * are looked for by reflection, those that stand in for them, and what expressions can
- * read of their arguments. The latter are looked into as deep as their properties go; a
- * method of the JDK's that an expression calls is the application's to register.
+ * Registers the reflection hints that a native image needs for locked methods: the
+ * methods themselves, their fallback methods, and the properties of their arguments that
+ * expressions can read. The properties are registered at any depth. If an expression
+ * calls a method of the JDK, the application has to register that method.
  */
 final class DistributedLockReflectiveProcessor extends SimpleReflectiveProcessor {
 
@@ -71,7 +71,7 @@ final class DistributedLockReflectiveProcessor extends SimpleReflectiveProcessor
 		this.properties.registerReflectionHints(hints, method.getGenericParameterTypes());
 	}
 
-	// A placeholder may stand for text with an expression in it
+	// A placeholder can resolve to text that contains an expression
 	private static boolean hasExpressions(AnnotatedElement element) {
 		return annotations(element).anyMatch((annotation) -> StringUtils.hasText(annotation.getString("condition"))
 				|| Stream.of("#{", "${").anyMatch(annotation.getString("name")::contains));

@@ -10,8 +10,8 @@ import java.lang.annotation.Target;
 import org.springframework.aot.hint.annotation.Reflective;
 
 /**
- * Runs a method under several distributed locks, all or none. It stands there by itself
- * when {@link DistributedLock @DistributedLock} is repeated:
+ * Runs a method under several distributed locks, all or none. It is the container
+ * annotation for repeated {@link DistributedLock @DistributedLock} annotations:
  *
  * <pre class="code">
  * &#64;DistributedLock(name = "account-#{#from}", waitSeconds = 5)
@@ -19,18 +19,19 @@ import org.springframework.aot.hint.annotation.Reflective;
  * void transfer(String from, String to, long amount) { … }
  * </pre>
  *
- * Whatever order they are declared in, the locks are acquired in the order of their
- * names, as by {@link LockOperations#acquireAll(java.util.Map)}, so that calls cannot
- * wait for each other in a circle. Each is held the way its own annotation says, and
- * waited for as long as that says, counted from the beginning for all of them; what is
- * set for its name ({@code dblock.locks}) comes before that, as for any other lock. A
- * lock whose condition is not met is left out. Of locks that turn out to have the same
- * name in a call, the one that is declared first counts.
+ * The locks are acquired in the order of their names, regardless of the order of
+ * declaration, as by {@link LockOperations#acquireAll(java.util.Map)}. This rules out a
+ * circular wait between calls. Each lock is held as its own annotation declares. Its wait
+ * is that of its own annotation too, but all waits count from the beginning of the call.
+ * Settings for its name ({@code dblock.locks}) take precedence, as for any other lock. A
+ * lock whose condition is not met is omitted. If several locks of a call have the same
+ * name, the one that is declared first applies.
  * <p>
- * When one is not available, none is held, and the method is skipped, replaced, or ends
- * in a {@link LockUnavailableException}. That is declared for the method: it is enough
- * that one of the annotations says so, and those that do must agree. Annotations that
- * contradict each other stop the start of the application.
+ * If one of the locks is not available, none is held. The method is then skipped,
+ * replaced by its fallback, or ends with a {@link LockUnavailableException}. This
+ * behavior applies to the method as a whole: it is sufficient that one of the annotations
+ * declares it, and those that do must agree. Annotations that contradict each other make
+ * the application fail at startup.
  */
 @Target({ ElementType.METHOD, ElementType.TYPE })
 @Retention(RetentionPolicy.RUNTIME)
@@ -45,8 +46,9 @@ public @interface DistributedLocks {
 	DistributedLock[] value();
 
 	/**
-	 * Whether a method is locked by what its class says as well. Otherwise what stands on
-	 * a method comes in the place of what stands on its class. Means nothing on a class.
+	 * Whether the locks that are declared on the class apply to the method as well. By
+	 * default, the locks on a method replace those on its class. Has no effect on a
+	 * class.
 	 */
 	boolean alsoOfClass() default false;
 

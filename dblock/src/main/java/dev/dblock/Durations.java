@@ -8,8 +8,8 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * What {@link Duration} does not offer, for the messages of all rooms. Not meant for
- * applications.
+ * Operations on {@link Duration} for the messages of all packages. Internal: not intended
+ * for applications.
  */
 public final class Durations {
 
@@ -19,9 +19,9 @@ public final class Durations {
 	}
 
 	/**
-	 * The shorter of two.
+	 * Return the shorter of two durations.
 	 * @param one a duration
-	 * @param other another
+	 * @param other another duration
 	 * @return the one that is not longer
 	 */
 	public static Duration shorter(Duration one, Duration other) {
@@ -29,7 +29,7 @@ public final class Durations {
 	}
 
 	/**
-	 * A duration for people to read: {@code 143 ms}, {@code 1.2 s}, {@code 1 h 5 min}.
+	 * Format a duration for messages: {@code 143 ms}, {@code 1.2 s}, {@code 1 h 5 min}.
 	 * @param duration the duration
 	 * @return the text
 	 */
@@ -56,7 +56,7 @@ public final class Durations {
 	}
 
 	/**
-	 * A duration as it is written in properties and annotations: {@code 30ms},
+	 * Format a duration as it is written in properties and annotations: {@code 30ms},
 	 * {@code 1h5m}.
 	 * @param duration the duration
 	 * @return the text

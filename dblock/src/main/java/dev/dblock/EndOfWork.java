@@ -5,7 +5,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When the work has ended that a stage stands for. Not for applications.
+ * Determines when the work that a stage represents has ended. Internal: not intended for
+ * applications.
  */
 public final class EndOfWork {
 
@@ -13,11 +14,11 @@ public final class EndOfWork {
 	}
 
 	/**
-	 * Follow work to its end. A stage of work under a lock of its own completes at the
-	 * loss of that lock already, while the work may go on.
+	 * Follow work to its end. The stage of work under a lock of its own already completes
+	 * when that lock is lost, while the work may still continue.
 	 * @param work the stage
-	 * @return completes when both the work has ended and the stage has completed, never
-	 * with an exception
+	 * @return a stage that completes when both the work has ended and the given stage has
+	 * completed, never with an exception
 	 */
 	public static CompletionStage<Boolean> of(CompletionStage<? extends @Nullable Object> work) {
 		return (work instanceof LastingWork<?> lasting) ? lasting.endOfWork() : completed(work);

@@ -1,8 +1,8 @@
 package dev.dblock;
 
 /**
- * The collection has a document under the lock's name that dblock did not write. It is
- * never overwritten.
+ * Thrown if the collection contains a document with the name of the lock that dblock did
+ * not write. Such a document is never overwritten.
  */
 public class ForeignDocumentException extends LockException {
 

@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One acquisition and those who work under it. Work that goes on elsewhere after a method
- * has returned may outlive the work that it was begun in, so the last one to end gives
- * the lock back.
+ * One acquisition and the work that shares it. Work that continues elsewhere after a
+ * method has returned can outlive the work in which it was started. So the last piece of
+ * work to end releases the lock.
  */
 final class Hold {
 
@@ -29,7 +29,7 @@ final class Hold {
 
 	private boolean joined;
 
-	/** What the handle was given to tell of a loss. */
+	/** The callback that was registered with the handle to be notified of a loss. */
 	private @Nullable Runnable follower;
 
 	private boolean lost;
@@ -41,21 +41,22 @@ final class Hold {
 	}
 
 	/**
-	 * The hold of whoever acquired the lock, and has to give it back.
+	 * Create the hold of the caller that acquired the lock and has to release it.
 	 */
 	static Hold owned(LockEngine engine, LockHandle handle) {
 		return new Hold(engine, handle, true);
 	}
 
 	/**
-	 * A hold that ends when somebody else says so.
+	 * Create a hold of a lock that its owner releases.
 	 */
 	static Hold borrowed(LockEngine engine, LockHandle handle) {
 		return new Hold(engine, handle, false);
 	}
 
 	/**
-	 * The lock of that name under which this thread works already.
+	 * Return the hold of the lock with the given name under which this thread already
+	 * works, or {@code null} if there is none.
 	 */
 	static @Nullable Hold ofThread(LockEngine engine, String fullName) {
 		Hold found = LockContext.find(engine, fullName);
@@ -78,23 +79,23 @@ final class Hold {
 	}
 
 	/**
-	 * Whether those who hold the lock have to give it back.
+	 * Whether the users of this hold have to release the lock.
 	 */
 	boolean isOwned() {
 		return this.owned;
 	}
 
 	/**
-	 * The hold of each lock, where several are held as one.
+	 * Return the hold of each lock, if several are held as one.
 	 */
 	List<Hold> parts() {
 		return (this.handle instanceof LockHandleSet set) ? set.parts() : List.of(this);
 	}
 
 	/**
-	 * Have the lock held for one more piece of work.
-	 * @return {@code false} when it was given back before, or when that is not in the
-	 * hands of those who hold it
+	 * Share the lock with one more piece of work.
+	 * @return {@code false} if the lock was already released, or if the users of this
+	 * hold do not release it
 	 */
 	synchronized boolean join() {
 		boolean open = this.owned && this.users > 0;
@@ -106,16 +107,17 @@ final class Hold {
 	}
 
 	/**
-	 * Whether more work has ever begun under the lock, which may keep it for longer.
+	 * Whether more work has ever begun under the lock, which may extend the hold.
 	 */
 	synchronized boolean wasJoined() {
 		return this.joined;
 	}
 
 	/**
-	 * The hold for one more piece of work that may outlive what it was begun in.
-	 * @return {@code null} when it was given back before; where that is in the hands of
-	 * somebody else, the work goes on under the lock for as long as they hold it
+	 * Return the hold for one more piece of work that can outlive the work in which it
+	 * was started.
+	 * @return {@code null} if the lock was already released. If another owner releases
+	 * it, the work runs under the lock for as long as that owner holds it
 	 */
 	@Nullable Hold shared() {
 		if (!this.owned) {
@@ -125,7 +127,8 @@ final class Hold {
 	}
 
 	/**
-	 * A piece of work has ended, which another thread is going to say.
+	 * Announce that a piece of work has ended and that another thread is about to leave
+	 * this hold for it.
 	 */
 	void aboutToLeave() {
 		if (this.owned && !isShared()) {
@@ -134,22 +137,22 @@ final class Hold {
 	}
 
 	/**
-	 * The current thread begins to work under the lock, see {@link LockEngine#attach}.
+	 * Begin to work under the lock in the current thread, see {@link LockEngine#attach}.
 	 */
 	void attach() {
 		this.engine.attach(this.handle);
 	}
 
 	/**
-	 * The current thread goes on to other work, see {@link LockEngine#detach}.
+	 * Turn the current thread to other work, see {@link LockEngine#detach}.
 	 */
 	void detach() {
 		this.engine.detach(this.handle);
 	}
 
 	/**
-	 * The thread begins to work under several locks: also under those that somebody else
-	 * holds for it.
+	 * Begin to work under several locks in the current thread, including those that are
+	 * borrowed from another owner.
 	 */
 	void enterThread() {
 		if (this.handle instanceof LockHandleSet set) {
@@ -158,8 +161,8 @@ final class Hold {
 	}
 
 	/**
-	 * The acquiring thread has done its part. What it does next is not done under the
-	 * lock, even if the lock is held on.
+	 * End the part of the acquiring thread. Its further work does not run under the lock,
+	 * even if the lock is still held.
 	 */
 	void leaveThread() {
 		if (this.handle instanceof LockHandleSet set) {
@@ -174,7 +177,7 @@ final class Hold {
 		return this.users > 1;
 	}
 
-	/** Whether no other work goes on under the lock, which is released after this. */
+	/** Whether no other work shares the lock, so that it is released after this work. */
 	private synchronized boolean isAlone() {
 		return this.owned && this.users == 1;
 	}
@@ -184,10 +187,10 @@ final class Hold {
 	}
 
 	/**
-	 * Notify a piece of work of a loss, in the calling thread if the lock is lost already
-	 * and otherwise in a thread of its own. However many share a hold, its handle knows
-	 * of one of them.
-	 * @param news what to do, once or twice
+	 * Register a callback for a loss of the lock. It runs in the calling thread if the
+	 * lock is already lost, and otherwise in a thread of its own. The handle has a single
+	 * callback for each hold, regardless of how much work shares the hold.
+	 * @param news the callback; it can run twice
 	 */
 	void onLost(Runnable news) {
 		Runnable first = null;
@@ -202,7 +205,7 @@ final class Hold {
 		}
 		if (first != null) {
 			this.handle.onLost(first);
-			// The work may have ended, and been forgotten, before the handle knew of it
+			// The work may have ended, and removed its callback, before the handle had it
 			if (!isFollowedBy(first)) {
 				this.engine.forget(this.handle, first);
 			}
@@ -231,8 +234,8 @@ final class Hold {
 	}
 
 	/**
-	 * A piece of work has ended and needs no news any more. A handle that somebody else
-	 * gives back may be held for much longer, and be borrowed for each piece of work.
+	 * Remove the callback of a piece of work that has ended. A handle that another owner
+	 * releases can be held for much longer, and be borrowed for each piece of work.
 	 */
 	void forget(Runnable news) {
 		Runnable last = null;
@@ -249,8 +252,8 @@ final class Hold {
 	}
 
 	/**
-	 * One piece of work has ended.
-	 * @throws LockLostException when the lease was lost while it went on
+	 * End one piece of work.
+	 * @throws LockLostException if the lease was lost while the work was in progress
 	 */
 	void leave() {
 		if (isLast()) {
@@ -270,7 +273,7 @@ final class Hold {
 	}
 
 	/**
-	 * The work that the lock was acquired for has not begun.
+	 * Release the lock, since the work that it was acquired for has not begun.
 	 */
 	void giveBack() {
 		if (isLast()) {
@@ -279,7 +282,7 @@ final class Hold {
 	}
 
 	/**
-	 * One piece of work has ended, and says so by hand.
+	 * End one piece of work by an explicit release.
 	 * @return whether the lock was still held
 	 */
 	boolean release() {
@@ -287,9 +290,9 @@ final class Hold {
 	}
 
 	/**
-	 * One piece of work has ended, well or not.
-	 * @param thrown what it threw, or {@code null}
-	 * @return what its caller is to be told of, or {@code null}
+	 * End one piece of work, successful or not.
+	 * @param thrown what the work threw, or {@code null}
+	 * @return the exception for the caller, or {@code null}
 	 */
 	@Nullable Throwable end(@Nullable Throwable thrown) {
 		if (thrown != null) {
@@ -305,8 +308,8 @@ final class Hold {
 	}
 
 	/**
-	 * Record that the run of a job failed. Work within it that fails is no failure of the
-	 * run, which may catch it.
+	 * Record that the run of a job failed. A failure of nested work is not a failure of
+	 * the run, which may catch it.
 	 */
 	void recordFailure(Throwable thrown) {
 		if (isAlone()) {
@@ -315,10 +318,11 @@ final class Hold {
 	}
 
 	/**
-	 * One piece of work has failed. A lost lease outranks what the work threw, since only
-	 * it says that somebody else may have been at the same work; neither an {@link Error}
-	 * nor an exception that tells of the loss already is hidden by it.
-	 * @return what to throw
+	 * End one piece of work that failed. A lost lease takes precedence over the exception
+	 * of the work, since only the loss shows that another holder may have done the same
+	 * work. It does not hide an {@link Error} or an exception that already reports the
+	 * loss.
+	 * @return the exception to throw
 	 */
 	Throwable leaveAfter(Throwable thrown) {
 		recordFailure(thrown);

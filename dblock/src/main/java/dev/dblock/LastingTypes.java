@@ -22,13 +22,13 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The types of results with which the work of a method, or of an action, goes on, or only
- * begins, after it has returned. Not for applications.
+ * Knows the result types of methods and actions whose work continues, or only begins,
+ * after they have returned. Internal: not intended for applications.
  */
 public final class LastingTypes {
 
 	/**
-	 * The names of those that may be absent.
+	 * The names of types that may be absent.
 	 */
 	public static final List<String> OPTIONAL = List.of("org.reactivestreams.Publisher",
 			"org.springframework.web.context.request.async.DeferredResult",
@@ -39,18 +39,18 @@ public final class LastingTypes {
 			"kotlin.sequences.Sequence", "kotlinx.coroutines.flow.Flow", "kotlinx.coroutines.Job");
 
 	/**
-	 * What shows that Reactor is present.
+	 * The name of a class that is present if Reactor is.
 	 */
 	public static final String REACTOR = "reactor.core.publisher.Flux";
 
 	/**
-	 * The type of a response, which may have such a result for its body.
+	 * The type of a response, whose body can be such a result.
 	 */
 	public static final String RESPONSE = "org.springframework.http.HttpEntity";
 
 	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
-	// Deep enough for what is written by hand, and an end for types that refer to
+	// Sufficient for hand-written types, and ends the recursion for types that refer to
 	// themselves
 	private static final int DEPTH = 4;
 
@@ -73,7 +73,7 @@ public final class LastingTypes {
 	};
 
 	/**
-	 * The types that a class loader knows.
+	 * Create an instance for the types that a class loader knows.
 	 * @param classLoader the class loader
 	 */
 	public LastingTypes(@Nullable ClassLoader classLoader) {
@@ -88,9 +88,9 @@ public final class LastingTypes {
 	}
 
 	/**
-	 * What is in a result that has only one thing in it, such as a response.
+	 * Return the content of a result that wraps a single value, such as a response.
 	 * @param result the result
-	 * @return what is in it, or itself
+	 * @return its content, or the result itself
 	 */
 	public @Nullable Object content(@Nullable Object result) {
 		Object content = result;
@@ -106,10 +106,10 @@ public final class LastingTypes {
 	}
 
 	/**
-	 * What work goes on with, or only begins, after a result was returned. A future that
-	 * has completed is none.
+	 * Return the content of a result whose work continues, or only begins, after the
+	 * result was returned. A future that has completed is not such a result.
 	 * @param result the result
-	 * @return what is in the result, or {@code null} when the work is over
+	 * @return the content of the result, or {@code null} if the work has ended
 	 */
 	public @Nullable Object unfinished(@Nullable Object result) {
 		Object content = content(result);
@@ -123,9 +123,9 @@ public final class LastingTypes {
 	}
 
 	/**
-	 * Whether work may go on after a result of this type was returned.
+	 * Whether work may continue after a result of this type was returned.
 	 * @param type the type
-	 * @return {@code false} when the work is over
+	 * @return {@code false} if the work has ended
 	 */
 	public boolean isLasting(Class<?> type) {
 		return this.lasting.get(type);
@@ -151,8 +151,9 @@ public final class LastingTypes {
 	}
 
 	/**
-	 * How to stand between a sequence and its subscribers, where the type is exactly one
-	 * that can be made anew and Reactor is there to do it.
+	 * Return the adapter that can wrap a sequence of this type, so that signals between
+	 * the sequence and its subscribers can be intercepted. This requires Reactor, and
+	 * exactly a type that the adapter can create.
 	 * @param type the type
 	 * @return its adapter, or {@code null}
 	 */
@@ -163,7 +164,7 @@ public final class LastingTypes {
 	}
 
 	/**
-	 * Find in what a method declares to return, type arguments included, such a type.
+	 * Find such a type in a declared return type, including its type arguments.
 	 * @param type the declared type
 	 * @return the type that was found
 	 */

@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * What the caller gets for work that goes on under a lock: completes when the work has
- * ended and the lock was given back, or when the lock was lost.
+ * Future for the caller of work that continues under a lock. Completes when the work has
+ * ended and the lock was released, or when the lock was lost.
  *
  * @param <T> the type of the result
  */
@@ -31,15 +31,15 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 
 	private final Runnable news = () -> LockThreads.executeCallback(this::lost);
 
-	/** Completes with the work, which may be later than the caller is told of an end. */
+	/** Completes with the work, possibly later than the caller's stage. */
 	private final CompletableFuture<Boolean> over = new CompletableFuture<>();
 
 	/** Completes when its own lock is lost before the work has ended. */
 	private final CompletableFuture<Boolean> lost = new CompletableFuture<>();
 
 	/**
-	 * Completes when its own lock, or one of the work within, is lost before that work
-	 * has ended: before the caller, whose dependents may block, is notified.
+	 * Completes when its own lock, or that of nested work, is lost before that work has
+	 * ended. Completes before the caller's stage, whose dependents may block.
 	 */
 	private final CompletableFuture<LockLostException> loss = new CompletableFuture<>();
 
@@ -55,9 +55,9 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	}
 
 	/**
-	 * Begin work, and hold the lock until its stage has completed and its result was
-	 * looked at.
-	 * @return {@code null} when there is no stage
+	 * Begin work, and hold the lock until the stage of the work has completed and its
+	 * result was checked.
+	 * @return {@code null} if there is no stage
 	 */
 	@SuppressWarnings("unchecked")
 	static <T extends @Nullable Object, E extends Throwable> @Nullable CompletionStage<T> until(Hold hold,
@@ -80,8 +80,8 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	}
 
 	/**
-	 * Wait until work has ended or its lock was lost, where the lock cannot be held for
-	 * longer than the caller's own work.
+	 * Wait until the work has ended or its lock was lost, if the lock cannot outlive the
+	 * caller's own work.
 	 */
 	static <T extends @Nullable Object> @Nullable CompletionStage<T> awaited(@Nullable CompletionStage<T> work) {
 		if (work instanceof LastingWork<T> lasting) {
@@ -92,7 +92,7 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	}
 
 	/**
-	 * Do something when work has ended, at once where there is none.
+	 * Run an action when the work has ended, or immediately if there is no such work.
 	 */
 	static void whenEnded(@Nullable CompletionStage<?> work, Runnable action) {
 		if (work instanceof LastingWork<?> lasting) {
@@ -130,8 +130,9 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	}
 
 	/**
-	 * Work that is under another lock as well tells its caller of an end that is not yet
-	 * that of the work: of that loss our caller is told, too, but the lock is held on.
+	 * Follow the work to its end. The stage of work under another lock can complete
+	 * early, if that lock is lost. The loss is then reported to the caller, too, but this
+	 * lock is held until the work has ended.
 	 */
 	private void follow() {
 		if (!(this.work instanceof LastingWork<T> inner)) {
@@ -150,8 +151,8 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	}
 
 	/**
-	 * To give the lock back takes a request, for which the thread that happens to
-	 * complete the work, perhaps one that must not block, is not made to wait.
+	 * End the work in another thread, since a release takes a request and the thread that
+	 * completes the work may be one that must not block.
 	 */
 	private void ended(@Nullable T result, @Nullable Throwable failure) {
 		if (Thread.currentThread() == this.beginner) {
@@ -172,7 +173,7 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	}
 
 	/**
-	 * Why nobody is to get the result, if so.
+	 * Return the exception that replaces the result, or {@code null} if the check passes.
 	 */
 	@SuppressWarnings("NullAway")
 	private @Nullable Throwable objection(@Nullable T result) {
@@ -185,7 +186,7 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 		}
 	}
 
-	// NullAway takes a type variable for one that is never null
+	// NullAway treats a type variable as non-null
 	@SuppressWarnings("NullAway")
 	private void complete(@Nullable T result, @Nullable Throwable failure) {
 		if (failure != null) {
@@ -197,8 +198,8 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	}
 
 	/**
-	 * A loss that is found when the lock is given back is told with what the work came
-	 * to.
+	 * Report a loss while the work is in progress. A loss that is found at the release is
+	 * reported together with the outcome of the work.
 	 */
 	private void lost() {
 		if (this.ended) {
@@ -237,8 +238,8 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	}
 
 	/**
-	 * The cancellation of a plain {@link CompletableFuture} only completes it, while the
-	 * code behind it goes on, for which the lock is needed still.
+	 * Whether a cancellation stops the work. Cancelling a plain {@link CompletableFuture}
+	 * only completes it, while the code behind it continues and still needs the lock.
 	 */
 	private static boolean stopsWhenCancelled(Class<?> type) {
 		return Future.class.isAssignableFrom(type) && !CompletableFuture.class

@@ -5,8 +5,8 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.Operators;
 
 /**
- * Stands for a subscription that is not there yet. A source may emit for ever while it is
- * asked for its first elements, so a cancellation reaches it even then.
+ * Stands in for a subscription that is not available yet. A source may emit forever while
+ * its first elements are requested, so a cancellation has to reach it even then.
  */
 final class LaterSubscription implements Subscription {
 

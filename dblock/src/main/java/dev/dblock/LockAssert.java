@@ -1,7 +1,7 @@
 package dev.dblock;
 
 /**
- * Makes sure, at the place that must never run unlocked, that it does not:
+ * Asserts that code which must never run without a lock does not:
  *
  * <pre class="code">
  * &#64;DistributedLock("nightly-invoices")
@@ -11,11 +11,10 @@ package dev.dblock;
  * }
  * </pre>
  *
- * It finds the calls that pass the proxy by, such as those within one object, and locks
- * that are lost already. Locks of {@code execute} and of
- * {@link DistributedLock @DistributedLock} count, and no others; where locking is
- * switched off, so do those that are not taken. (The idea is ShedLock's
- * {@code LockAssert}.)
+ * Detects calls that bypass the proxy, such as those within one object, and locks that
+ * are already lost. It considers the locks of {@code execute} and of
+ * {@link DistributedLock @DistributedLock}, and no others. If locking is disabled, locks
+ * that are not acquired count as well. (The idea is ShedLock's {@code LockAssert}.)
  */
 public final class LockAssert {
 
@@ -23,11 +22,11 @@ public final class LockAssert {
 	}
 
 	/**
-	 * Make sure that this thread works under a lock.
-	 * @throws IllegalStateException when it works under none
-	 * @throws LockLostException when the innermost lock has been lost or released
-	 * @throws org.springframework.dao.DataAccessException when the lease is unproven and
-	 * the server cannot be asked
+	 * Assert that this thread works under a lock.
+	 * @throws IllegalStateException if it does not work under any lock
+	 * @throws LockLostException if the innermost lock was lost or released
+	 * @throws org.springframework.dao.DataAccessException if the lease is unproven and
+	 * the request to the server fails
 	 */
 	public static void assertLocked() {
 		LockContext.current()
@@ -36,12 +35,13 @@ public final class LockAssert {
 	}
 
 	/**
-	 * Make sure that this thread works under a certain lock, be it the innermost or not.
-	 * @param name the name of the lock, with the configured prefix or without
-	 * @throws IllegalStateException when it does not
-	 * @throws LockLostException when that lock has been lost or released
-	 * @throws org.springframework.dao.DataAccessException when the lease is unproven and
-	 * the server cannot be asked
+	 * Assert that this thread works under a certain lock, which need not be the innermost
+	 * one.
+	 * @param name the name of the lock, with or without the configured prefix
+	 * @throws IllegalStateException if it does not work under that lock
+	 * @throws LockLostException if that lock was lost or released
+	 * @throws org.springframework.dao.DataAccessException if the lease is unproven and
+	 * the request to the server fails
 	 */
 	public static void assertLocked(String name) {
 		LockContext.named(name)

@@ -1,7 +1,7 @@
 package dev.dblock;
 
 /**
- * What came of asking for a lock: a {@link LockGrant} or a {@link LockRefusal}.
+ * The result of a request for a lock: a {@link LockGrant} or a {@link LockRefusal}.
  */
 public sealed interface LockAttempt permits LockGrant, LockRefusal {
 

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The locks under which the current thread works: those of {@code execute} and of
- * {@link DistributedLock @DistributedLock}. Handles that were taken by hand are known to
- * those who took them, and are not found here.
+ * {@link DistributedLock @DistributedLock}. Handles that were acquired by hand are not
+ * found here; the caller has to keep a reference to them.
  * <p>
- * What such a thread logs has the lock among its fields ({@code MDC}):
+ * Log messages of such a thread have the lock in the {@code MDC}, in the fields
  * {@code dblock.name} and {@code dblock.token}.
  */
 public final class LockContext {
@@ -23,7 +23,7 @@ public final class LockContext {
 	}
 
 	/**
-	 * The innermost lock under which this thread works.
+	 * Return the innermost lock under which this thread works.
 	 * @return its handle, or empty outside of any lock
 	 */
 	public static Optional<LockHandle> current() {
@@ -32,7 +32,7 @@ public final class LockContext {
 	}
 
 	/**
-	 * The run of a job that this thread works for.
+	 * Return the run of a job that this thread works for.
 	 * @return the run of the innermost lock that was granted for a planned time, or empty
 	 * outside of any
 	 */
@@ -42,10 +42,10 @@ public final class LockContext {
 	}
 
 	/**
-	 * The lock of that name under which this thread works, one that it has locked through
-	 * {@link LockOperations#asLock} included.
-	 * @param name the full name of the lock, prefix included
-	 * @return its handle, or empty when this thread does not work under it
+	 * Return the lock with the given name under which this thread works, including a lock
+	 * that it has locked through {@link LockOperations#asLock}.
+	 * @param name the full name of the lock, including the prefix
+	 * @return its handle, or empty if this thread does not work under it
 	 */
 	public static Optional<LockHandle> current(String name) {
 		Hold hold = find((candidate) -> candidate.handle().name().equals(name));
@@ -53,8 +53,8 @@ public final class LockContext {
 	}
 
 	/**
-	 * The lock under which this thread works and that has this name, with or without the
-	 * prefix of its engine.
+	 * Return the lock under which this thread works and that has this name, with or
+	 * without the prefix of its engine.
 	 */
 	static Optional<LockHandle> named(String name) {
 		Hold hold = find((candidate) -> candidate.handle().name().equals(name)
@@ -87,7 +87,7 @@ public final class LockContext {
 	}
 
 	/**
-	 * The stretch of a thread's work that one lock covers, perhaps together with others.
+	 * The part of a thread's work that one lock covers, possibly together with others.
 	 */
 	static final class Scope implements AutoCloseable {
 

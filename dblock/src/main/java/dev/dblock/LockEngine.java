@@ -10,76 +10,79 @@ import dev.dblock.job.JobStatus;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
- * What a {@link LockTemplate} stands on. Applications use the template; this is for those
- * who bring an engine of their own.
+ * Strategy interface behind a {@link LockTemplate}. Applications use the template.
+ * Implement this interface to provide a different engine.
  */
 public interface LockEngine {
 
 	/**
-	 * The name under which the server knows a lock.
-	 * @param name the name as the application says it
-	 * @return the full name, prefix included
-	 * @throws IllegalArgumentException when the name cannot be one, with the reason
+	 * Return the name under which the server stores a lock.
+	 * @param name the name as used by the application
+	 * @return the full name, including the prefix
+	 * @throws IllegalArgumentException if the name is invalid, with the reason
 	 */
 	String fullName(String name);
 
 	/**
-	 * Check options without asking for a lock.
+	 * Check options without requesting a lock.
 	 * @param options the options, completed by the engine's own defaults
-	 * @throws IllegalArgumentException when no lock could be acquired with them, with the
+	 * @throws IllegalArgumentException if no lock could be acquired with them, with the
 	 * reason
 	 */
 	void check(LockOptions options);
 
 	/**
-	 * Ask for a lock, and wait for it as long as the options say, or what is set for its
-	 * name ({@code dblock.locks}), which comes before them.
-	 * @param name the name as the application says it
+	 * Request a lock, and wait for it as long as the options allow. Settings for its name
+	 * ({@code dblock.locks}) take precedence over the options.
+	 * @param name the name as used by the application
 	 * @param options the options, completed by the engine's own defaults
 	 * @return the grant or the refusal
-	 * @throws IllegalArgumentException when the name or the options cannot be
-	 * @throws LockInterruptedException when the thread is interrupted
-	 * @throws LockShutdownException when the engine is closed
-	 * @throws ForeignDocumentException when something else is stored under the name
-	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
+	 * @throws IllegalArgumentException if the name or the options are invalid
+	 * @throws LockInterruptedException if the thread is interrupted
+	 * @throws LockShutdownException if the engine is closed
+	 * @throws ForeignDocumentException if something other than a lock is stored under the
+	 * name
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * fails
 	 */
 	LockAttempt acquire(String name, LockOptions options);
 
 	/**
-	 * Check a name as far as that can be done outside of any call.
-	 * @param name the name as the application says it
-	 * @throws IllegalArgumentException when the name cannot be one, with the reason
+	 * Check a name as far as possible outside of a call.
+	 * @param name the name as used by the application
+	 * @throws IllegalArgumentException if the name is invalid, with the reason
 	 */
 	default void checkName(String name) {
 		fullName(name);
 	}
 
 	/**
-	 * Check options for a name without asking for its lock: what is set for the name
-	 * ({@code dblock.locks}) comes before what the options say.
-	 * @param name the name as the application says it, with {@code U+0000} for each part
-	 * that only a call can tell; then what is set for names that it covers counts as well
+	 * Check options for a name without requesting its lock. Settings for the name
+	 * ({@code dblock.locks}) take precedence over the options.
+	 * @param name the name as used by the application, with {@code U+0000} for each part
+	 * that only a call determines. In this case, the settings for all names that it can
+	 * become are checked as well
 	 * @param options the options, completed by the engine's own defaults
-	 * @throws IllegalArgumentException when the lock could not be acquired with them,
-	 * with the reason
+	 * @throws IllegalArgumentException if the lock could not be acquired with them, with
+	 * the reason
 	 */
 	default void check(String name, LockOptions options) {
 		check(options);
 	}
 
 	/**
-	 * What is set for methods that find a lock unavailable, in the place of what they say
-	 * themselves.
-	 * @param name the name as the application says it
-	 * @return what they do, or empty when that is left to them
+	 * Return the behavior that is set for methods that find a lock unavailable. It takes
+	 * precedence over what the methods declare.
+	 * @param name the name as used by the application
+	 * @return the behavior, or empty if the declarations of the methods apply
 	 */
 	default Optional<WhenUnavailable> whenUnavailable(String name) {
 		return Optional.empty();
 	}
 
 	/**
-	 * What happens to the work under a lock when its lease is lost.
-	 * @param name the name as the application says it
+	 * Return what happens to the work under a lock if its lease is lost.
+	 * @param name the name as used by the application
 	 * @param options the options, completed by the engine's own defaults
 	 * @return what happens
 	 */
@@ -89,11 +92,12 @@ public interface LockEngine {
 	}
 
 	/**
-	 * Ask for a lock with a wait that nothing that is set changes, since it is a part of
-	 * what the caller has promised.
-	 * @param name the name as the application says it
+	 * Request a lock with a wait that settings do not override, since the caller depends
+	 * on it.
+	 * @param name the name as used by the application
 	 * @param options the options, completed by the engine's own defaults
-	 * @param wait how long to wait while somebody else holds the lock; zero asks once
+	 * @param wait how long to wait while another holder has the lock; with zero, the lock
+	 * is requested once
 	 * @return the grant or the refusal
 	 * @see #acquire(String, LockOptions)
 	 */
@@ -102,9 +106,9 @@ public interface LockEngine {
 	}
 
 	/**
-	 * Complete options by what is set for single names, without the engine's own
+	 * Complete options by the settings for single names, without the engine's own
 	 * defaults.
-	 * @param name the name as the application says it
+	 * @param name the name as used by the application
 	 * @param options the options
 	 * @return the options
 	 */
@@ -113,33 +117,33 @@ public interface LockEngine {
 	}
 
 	/**
-	 * Complete options the way {@link #acquire(String, LockOptions)} does.
-	 * @param name the name as the application says it
+	 * Complete options as {@link #acquire(String, LockOptions)} does.
+	 * @param name the name as used by the application
 	 * @param options the options
-	 * @return the options that a lock of this name is acquired with; what is left out
-	 * there is not known before it is acquired
-	 * @throws IllegalArgumentException when the options cannot be
+	 * @return the options with which a lock of this name is acquired; those that are not
+	 * set are unknown until it is acquired
+	 * @throws IllegalArgumentException if the options are invalid
 	 */
 	default LockOptions complete(String name, LockOptions options) {
 		return options;
 	}
 
 	/**
-	 * Begin work under a lock that is held already. From now on the lease lasts at least
-	 * as long as the lease that the options ask for, and it is renewed automatically
-	 * until the work has ended if they ask for that. The server is asked only where the
-	 * lease would be too short otherwise. The rest of the options has no effect.
+	 * Begin work under a lock that is already held. From now on, the lease lasts at least
+	 * as long as the lease in the options. If the options require automatic renewal, the
+	 * lease is renewed until the work has ended. A request is sent to the server only if
+	 * the lease would otherwise be too short. The remaining options have no effect.
 	 * @param handle a handle of this engine
-	 * @param name the name as the application says it
-	 * @param options the options that the work would have acquired the lock with,
+	 * @param name the name as used by the application
+	 * @param options the options with which the work would have acquired the lock,
 	 * completed by the engine's own defaults
-	 * @return ends what this has begun; to be run when the work has ended
-	 * @throws IllegalArgumentException when the options are invalid
-	 * @throws LockLostException when the lock is not held any more
-	 * @throws LockInterruptedException when the thread was interrupted while it asked the
-	 * server; its interrupt status is set
-	 * @throws org.springframework.dao.DataAccessException when the server cannot be
-	 * asked; the lease then stays as it was
+	 * @return ends the re-entry; to be run when the work has ended
+	 * @throws IllegalArgumentException if the options are invalid
+	 * @throws LockLostException if the lock is no longer held
+	 * @throws LockInterruptedException if the thread was interrupted during the request;
+	 * its interrupt status is set
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * fails; the lease then remains unchanged
 	 */
 	default Runnable reenter(LockHandle handle, String name, LockOptions options) {
 		handle.ensureHeld();
@@ -148,9 +152,9 @@ public interface LockEngine {
 	}
 
 	/**
-	 * Give a lock back under which no work was done, so that nothing is left of it: at
-	 * once, though a transaction is open or a minimum hold is not over. A server that
-	 * cannot be told is only logged.
+	 * Release a lock under which no work was done, immediately and without a trace:
+	 * neither an open transaction nor a minimum hold delays the release. If the server is
+	 * unreachable, the failure is only logged.
 	 * @param handle a handle of this engine
 	 */
 	default void giveBack(LockHandle handle) {
@@ -158,22 +162,22 @@ public interface LockEngine {
 			handle.close();
 		}
 		catch (LockLostException ex) {
-			// Nothing was done under it
+			// No work was done under it
 			return;
 		}
 	}
 
 	/**
-	 * A lock that a transaction of the current thread still keeps after its handle was
-	 * closed.
+	 * Return a lock that a transaction of the current thread still keeps after its handle
+	 * was closed.
 	 * @param fullName the full name of the lock
 	 * @return its handle
 	 */
 	Optional<LockHandle> keptByTransaction(String fullName);
 
 	/**
-	 * A lock that the current thread has acquired and that was not given back yet, be it
-	 * known to the thread's work or by its handle alone.
+	 * Return a lock that the current thread has acquired and not yet released, whether
+	 * the thread works under it or only has its handle.
 	 * @param fullName the full name of the lock
 	 * @return its handle, while the lock is held
 	 */
@@ -182,7 +186,7 @@ public interface LockEngine {
 	}
 
 	/**
-	 * A lock that a reactive transaction still keeps after its handle was closed.
+	 * Return a lock that a reactive transaction still keeps after its handle was closed.
 	 * @param fullName the full name of the lock
 	 * @param transaction the transaction
 	 * @return its handle
@@ -192,13 +196,14 @@ public interface LockEngine {
 	}
 
 	/**
-	 * Work under a lock is about to begin inside a reactive transaction: the transaction
-	 * stands under the lock from now on, and keeps it until it has ended.
+	 * Make a reactive transaction depend on a lock under which work is about to begin
+	 * inside the transaction. The transaction keeps the lock until it has ended.
 	 * @param handle a handle of this engine
 	 * @param transaction the transaction, open or not
-	 * @return has the transaction go on without the lock, where nothing was done under it
-	 * @throws IllegalStateException when the transaction ends at this moment, or is about
-	 * to be committed
+	 * @return lets the transaction continue without the lock, if no work was done under
+	 * it
+	 * @throws IllegalStateException if the transaction is just ending, or is about to be
+	 * committed
 	 */
 	default Runnable joinTransaction(LockHandle handle, TransactionContext transaction) {
 		return () -> {
@@ -206,44 +211,45 @@ public interface LockEngine {
 	}
 
 	/**
-	 * The current thread begins to work under a lock that may have been acquired by
-	 * another: until {@link #detach} its transactions stand under the lock as well, and
-	 * it is interrupted at a loss where that was asked for.
+	 * Begin work in the current thread under a lock that may have been acquired by
+	 * another thread. Until {@link #detach}, the transactions of the thread depend on the
+	 * lock as well, and the thread is interrupted at a loss if that was requested.
 	 * @param handle a handle of this engine
 	 */
 	default void attach(LockHandle handle) {
 	}
 
 	/**
-	 * The current thread goes on to other work while the lock is held on: what it does
-	 * from now on has nothing to do with the lock.
+	 * Turn the current thread to other work while the lock is still held. From now on,
+	 * the lock does not affect the work of the thread.
 	 * @param handle a handle of this engine
 	 */
 	default void detach(LockHandle handle) {
 	}
 
 	/**
-	 * Work has ended that wanted something done at a loss of its lock, which somebody
-	 * else may hold for long: not to be kept for as long as that.
+	 * Remove a loss callback of work that has ended, so that it is not kept for as long
+	 * as another owner may hold the lock.
 	 * @param handle a handle of this engine
-	 * @param callback what its {@link LockHandle#onLost(Runnable)} was given; nothing
-	 * happens when it was not
+	 * @param callback the callback that was passed to
+	 * {@link LockHandle#onLost(Runnable)}; has no effect if it was not
 	 */
 	default void forget(LockHandle handle, Runnable callback) {
 	}
 
 	/**
-	 * The work under a lock has ended, and another thread is about to give it back: not a
-	 * lock that is still in use, should the engine be closed before that.
+	 * Announce that the work under a lock has ended and that another thread is about to
+	 * release it. If the engine is closed before that, the lock does not count as still
+	 * in use.
 	 * @param handle a handle of this engine
 	 */
 	default void aboutToRelease(LockHandle handle) {
 	}
 
 	/**
-	 * Look at one lock.
-	 * @param name the name as the application says it
-	 * @return its state, or empty when it was never acquired or has been cleaned up
+	 * Return the state of one lock.
+	 * @param name the name as used by the application
+	 * @return its state, or empty if it was never acquired or has been cleaned up
 	 */
 	Optional<LockInfo> inspect(String name);
 
@@ -252,7 +258,8 @@ public interface LockEngine {
 	 * @param fullName the full name of its lock
 	 * @param jobId the id of the job
 	 * @return its record, or empty if none is stored
-	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * fails
 	 */
 	default Optional<JobStatus> findJob(String fullName, String jobId) {
 		return Optional.empty();
@@ -264,7 +271,8 @@ public interface LockEngine {
 	 * @param jobId the id of the job
 	 * @param limit how long the server may take to answer
 	 * @return its record, or empty if none is stored
-	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * fails
 	 */
 	default Optional<JobStatus> findJob(String fullName, String jobId, Duration limit) {
 		return findJob(fullName, jobId);
@@ -275,9 +283,10 @@ public interface LockEngine {
 	 * begun continues.
 	 * @param fullName the full name of its lock
 	 * @param jobId the id of the job
-	 * @param by who pauses it
+	 * @param by the operator that pauses it
 	 * @throws UnsupportedOperationException if this engine records no runs
-	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * fails
 	 */
 	default void pauseJob(String fullName, String jobId, String by) {
 		throw new UnsupportedOperationException("This engine cannot pause jobs, since it records no runs");
@@ -288,15 +297,16 @@ public interface LockEngine {
 	 * @param fullName the full name of its lock
 	 * @param jobId the id of the job
 	 * @return whether it was paused
-	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * fails
 	 */
 	default boolean resumeJob(String fullName, String jobId) {
 		return false;
 	}
 
 	/**
-	 * Notify the listeners that a planned time of a job was not run, and is no longer
-	 * tried by this instance.
+	 * Notify the listeners that a planned time of a job was not run and that this
+	 * instance no longer tries it.
 	 * @param fullName the full name of its lock
 	 * @param jobId the id of the job
 	 * @param plannedAt the planned time, by the clock of the server
@@ -305,22 +315,22 @@ public interface LockEngine {
 	}
 
 	/**
-	 * Look at all locks with this engine's prefix.
-	 * @return their states, by name
+	 * Return the states of all locks with this engine's prefix.
+	 * @return the states, by name
 	 */
 	List<LockInfo> list();
 
 	/**
-	 * Take a lock away from its holder, see {@link LockOperations#forceRelease(String)}.
-	 * @param name the name as the application says it
+	 * Release a lock by force, see {@link LockOperations#forceRelease(String)}.
+	 * @param name the name as used by the application
 	 * @return whether it had a holder
 	 */
 	boolean forceRelease(String name);
 
 	/**
-	 * Take a lock away and free its name at once, see
+	 * Release a lock by force and make it available immediately, see
 	 * {@link LockOperations#forceReleaseNow(String)}.
-	 * @param name the name as the application says it
+	 * @param name the name as used by the application
 	 * @return whether it had a holder
 	 */
 	boolean forceReleaseNow(String name);

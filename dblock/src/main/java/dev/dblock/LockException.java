@@ -1,8 +1,8 @@
 package dev.dblock;
 
 /**
- * Root of what dblock itself throws about a lock. Errors of the store are not among them:
- * those are Spring's {@code DataAccessException}s.
+ * Root of the exceptions that dblock itself throws about a lock. Store failures are not
+ * among them: those are reported as Spring's {@code DataAccessException}.
  */
 public abstract class LockException extends RuntimeException {
 
@@ -21,7 +21,7 @@ public abstract class LockException extends RuntimeException {
 	}
 
 	/**
-	 * The full name of the lock, prefix included.
+	 * Return the full name of the lock, including the prefix.
 	 * @return the name
 	 */
 	public String name() {

@@ -1,7 +1,7 @@
 package dev.dblock;
 
 /**
- * A lock that was asked for and is now held.
+ * A lock that was requested and is now held.
  *
  * @param handle the handle of the lock
  */

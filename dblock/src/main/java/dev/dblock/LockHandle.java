@@ -6,105 +6,107 @@ import java.util.Optional;
 import dev.dblock.job.JobRun;
 
 /**
- * One acquisition of one lock. The handle may be used and closed from any thread.
+ * One acquisition of one lock. The handle can be used and closed from any thread.
  * <p>
  * Keep a reference to the handle as long as the lock is needed, in a {@code try} block or
- * in a field. When a handle becomes unreachable without having been closed, a warning is
+ * in a field. If a handle becomes unreachable without having been closed, a warning is
  * logged and its lease is no longer renewed, so the lock ends with its lease. It is never
- * released before that, since its work may go on without the handle. Its callbacks are
- * collected with it and do not run.
+ * released before that, since its work may continue without the handle. Its callbacks are
+ * garbage collected with it and do not run.
  * <p>
- * The handle does not believe in its lease for longer than the server does: it counts the
- * lease with {@link System#nanoTime()} from before the request was sent. When the wall
+ * The handle never considers its lease valid for longer than the server does: it measures
+ * the lease with {@link System#nanoTime()} from before the request was sent. If the wall
  * clock shows that the machine was suspended meanwhile, for more than 250 milliseconds
- * and a thousandth of the time since, the lease counts as unproven until the server has
- * confirmed it. A suspension during which both clocks stopped is noticed only by the next
- * renewal.
+ * and a thousandth of the elapsed time, the lease counts as unproven until the server has
+ * confirmed it. A suspension during which both clocks stopped is detected only by the
+ * next renewal.
  */
 public interface LockHandle extends AutoCloseable {
 
 	/**
-	 * The full name of the lock, prefix included.
+	 * Return the full name of the lock, including the prefix.
 	 * @return the name
 	 */
 	String name();
 
 	/**
-	 * The fencing token: strictly greater than that of every earlier grant of this name.
-	 * Send it along to other stores and have them refuse a token lower than one they have
-	 * seen (the idea is Martin Kleppmann's, "How to do distributed locking", 2016).
+	 * Return the fencing token, which is strictly greater than that of every earlier
+	 * grant of this name. Pass it to other stores and have them reject a token lower than
+	 * one they have seen (the idea is Martin Kleppmann's, "How to do distributed
+	 * locking", 2016).
 	 * @return the token
 	 */
 	long token();
 
 	/**
-	 * Whether the lock is held for all that this process knows. Asks no server.
+	 * Whether the lock is held as far as this process knows. Sends no request to the
+	 * server.
 	 * @return {@code false} once the lock was released or lost, and while the lease is
 	 * unproven
 	 */
 	boolean isHeld();
 
 	/**
-	 * How long the lock is held without a further renewal, by this process's monotonic
-	 * clock. Asks no server.
-	 * @return the rest of the lease; zero when the lock is not held
+	 * Return how long the lock is held without a further renewal, by this process's
+	 * monotonic clock. Sends no request to the server.
+	 * @return the rest of the lease; zero if the lock is not held
 	 */
 	Duration remaining();
 
 	/**
-	 * Make sure that the lock is held. Asks the server only when the lease is unproven
-	 * because the machine was suspended.
-	 * @throws LockLostException when it is not
-	 * @throws org.springframework.dao.DataAccessException when the lease is unproven and
-	 * the server cannot be asked
+	 * Ensure that the lock is held. Sends a request to the server only if the lease is
+	 * unproven because the machine was suspended.
+	 * @throws LockLostException if it is not held
+	 * @throws org.springframework.dao.DataAccessException if the lease is unproven and
+	 * the request to the server fails
 	 */
 	void ensureHeld();
 
 	/**
-	 * Renew the lease now, for one lease from now by the server's clock. Needed only when
-	 * automatic renewal is off.
-	 * @throws LockLostException when the lock is not held any more
-	 * @throws org.springframework.dao.DataAccessException when the server cannot be
-	 * asked; the lease then stays as it was
+	 * Renew the lease now, so that it ends one lease from now by the server's clock.
+	 * Needed only if automatic renewal is off.
+	 * @throws LockLostException if the lock is no longer held
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * fails; the lease then remains unchanged
 	 */
 	void renew();
 
 	/**
-	 * Make the lease last at least as long as is said here, from now by the server's
-	 * clock; it is never shortened (ShedLock's {@code extend} can shorten). Automatic
-	 * renewal goes on beside it. The minimum hold still counts from the grant.
-	 * @param atLeast how long the lock is to be held at least
-	 * @throws LockLostException when the lock is not held any more
-	 * @throws IllegalArgumentException when the duration is not positive or longer than a
-	 * lease may be
-	 * @throws org.springframework.dao.DataAccessException when the server cannot be
-	 * asked; the lease then stays as it was
+	 * Extend the lease to last at least the given time from now, by the server's clock.
+	 * The lease is never shortened (ShedLock's {@code extend} can shorten it). Automatic
+	 * renewal continues. The minimum hold still counts from the grant.
+	 * @param atLeast how long the lock must be held at least
+	 * @throws LockLostException if the lock is no longer held
+	 * @throws IllegalArgumentException if the duration is not positive or longer than a
+	 * lease can be
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * fails; the lease then remains unchanged
 	 */
 	void extend(Duration atLeast);
 
 	/**
 	 * Start automatic renewal, if it was not on.
-	 * @throws LockLostException when the lock is not held any more
+	 * @throws LockLostException if the lock is no longer held
 	 */
 	void startRenewal();
 
 	/**
-	 * Stop automatic renewal, if it was on. The lease then ends by itself unless it is
-	 * renewed by hand.
+	 * Stop automatic renewal, if it was on. The lease then expires unless it is renewed
+	 * by hand.
 	 */
 	void stopRenewal();
 
 	/**
-	 * Run a callback when the lease is lost. Each callback has a thread of its own, so
-	 * one that takes long delays no other. When the lease is lost already, the callback
+	 * Register a callback that runs if the lease is lost. Each callback has a thread of
+	 * its own, so a slow one delays no other. If the lease is already lost, the callback
 	 * runs in the calling thread before this method returns.
-	 * @param callback what to run
+	 * @param callback the callback
 	 */
 	void onLost(Runnable callback);
 
 	/**
-	 * The run of a job that the lock was granted for. It says which planned time that is,
-	 * which is an earlier one than was asked for when a crashed run is repeated.
+	 * Return the run of a job that the lock was granted for. Its planned time is earlier
+	 * than the requested one if a crashed run is repeated.
 	 * @return the run as of the grant, without an outcome; empty if the lock was not
 	 * acquired for a planned time
 	 */
@@ -115,30 +117,31 @@ public interface LockHandle extends AutoCloseable {
 	/**
 	 * Report that the work under the lock failed, so that the release records the run of
 	 * the job as failed. {@code execute}, annotated methods, futures and reactive
-	 * sequences do this themselves. Has no effect on the lock, and none at all if the
+	 * sequences do this themselves. The lock itself is not affected. Has no effect if the
 	 * lock was not acquired for a planned time.
-	 * @param cause what the work failed with
+	 * @param cause the failure of the work
 	 */
 	default void runFailed(Throwable cause) {
 	}
 
 	/**
-	 * Give the lock back. While a transaction is open in which the lock was acquired, or
-	 * that was begun by the acquiring thread while it held the lock, the release takes
-	 * effect when the last of them has ended. A second call does nothing.
-	 * @return whether the lock was still held; {@code false} when it had been lost or
+	 * Release the lock. The release is deferred while a transaction is open in which the
+	 * lock was acquired, or which the acquiring thread began while it held the lock. It
+	 * takes effect when the last of these transactions has ended. A second call does
+	 * nothing.
+	 * @return whether the lock was still held; {@code false} if it had been lost or
 	 * released before
-	 * @throws org.springframework.dao.DataAccessException when the server could not be
-	 * told in three attempts; the handle counts as released nevertheless, and the lease
-	 * ends by itself
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * failed in three attempts; the handle nevertheless counts as released, and the lease
+	 * expires
 	 */
 	boolean release();
 
 	/**
-	 * Give the lock back at the end of a {@code try} block. Like {@link #release()}, but
-	 * a server that cannot be told is only logged, so that nothing hides the result of
-	 * the work. A second call, or one after {@link #release()}, does nothing.
-	 * @throws LockLostException when the lease had been lost while the work went on
+	 * Release the lock at the end of a {@code try} block. Unlike {@link #release()}, only
+	 * logs a failed request to the server, so that the failure does not hide the result
+	 * of the work. A second call, or one after {@link #release()}, does nothing.
+	 * @throws LockLostException if the lease was lost while the work was in progress
 	 */
 	@Override
 	void close();

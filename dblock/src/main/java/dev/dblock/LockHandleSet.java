@@ -17,9 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Several locks that are held as one. Those under which the acquiring thread worked
- * already are shared with the work around, so that they are given back by whoever ends
- * last.
+ * Several locks that are held as one. A lock under which the acquiring thread already
+ * worked is shared with the outer work, and released by the last of the two to end.
  */
 final class LockHandleSet implements LockHandles, LockHandle {
 
@@ -38,10 +37,10 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	private int attached;
 
 	/**
-	 * Put locks together.
-	 * @param holds the hold of each by name, in the order in which they were acquired
-	 * @param acquired those that were acquired for this set
-	 * @param reentries each ends what the re-entry of another one has begun
+	 * Create a set of locks.
+	 * @param holds the hold of each lock by name, in the order of acquisition
+	 * @param acquired the holds that were acquired for this set
+	 * @param reentries each ends the re-entry of one of the other locks
 	 */
 	LockHandleSet(Map<String, Hold> holds, Collection<Hold> acquired, Collection<Runnable> reentries) {
 		this.holds = new LinkedHashMap<>(holds);
@@ -70,7 +69,7 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	}
 
 	/**
-	 * That of the last of the locks, since there is none of them all.
+	 * Return the token of the last of the locks, since the set has none of its own.
 	 */
 	@Override
 	public long token() {
@@ -170,14 +169,15 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	}
 
 	/**
-	 * What is shared with the work around may live on for long.
+	 * Remove the callbacks, since a hold that is shared with the outer work can be
+	 * long-lived.
 	 */
 	private void forgetNews() {
 		this.news.forEach((news) -> this.holds.values().forEach((hold) -> hold.forget(news)));
 	}
 
 	/**
-	 * The current thread begins to work under the locks.
+	 * Begin to work under the locks in the current thread.
 	 */
 	synchronized void attach() {
 		this.attached++;
@@ -185,8 +185,9 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	}
 
 	/**
-	 * The current thread goes on to other work: what it was attached to, or what it has
-	 * acquired. What it shares with the work around is not over for it.
+	 * Turn the current thread to other work. Detaches it from all locks if it was
+	 * attached to them, and otherwise from those that were acquired for this set. The
+	 * thread still works under the locks that it shares with the outer work.
 	 */
 	synchronized void detach() {
 		boolean wasAttached = this.attached > 0;
@@ -195,14 +196,14 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	}
 
 	/**
-	 * The thread begins to work under the locks that somebody else holds for it.
+	 * Begin to work in this thread under the locks that are borrowed from another owner.
 	 */
 	void enterThread() {
 		borrowed().forEach(Hold::attach);
 	}
 
 	/**
-	 * The acquiring thread has done its part.
+	 * End the part of the acquiring thread.
 	 */
 	void leaveThread() {
 		this.acquired.forEach(Hold::leaveThread);
@@ -235,8 +236,8 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	}
 
 	/**
-	 * The work that the locks were acquired for has not begun. Under those that are
-	 * shared, the work around has.
+	 * Release the locks that were acquired for this set, since its work has not begun.
+	 * The shared locks are only left, since the outer work under them has begun.
 	 */
 	void giveBack() {
 		if (end()) {
@@ -258,8 +259,8 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	}
 
 	/**
-	 * Do something with each lock, whatever becomes of the others. That one was lost is
-	 * more than that a server could not be asked.
+	 * Apply an action to each lock, regardless of failures for the others. A lost lock
+	 * takes precedence over a failed request.
 	 */
 	private static <T> void each(Iterable<T> locks, Consumer<T> action) {
 		RuntimeException gravest = null;

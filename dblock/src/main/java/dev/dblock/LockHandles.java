@@ -4,75 +4,79 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * Several locks that were acquired together, and are given back together. They are held
- * as long as each of them is, and lost when one of them is; the others are kept
- * nevertheless until this is closed, since the work under them may go on. May be used and
- * closed from any thread.
+ * Several locks that were acquired together and are released together. They are held as
+ * long as each of them is held, and lost if one of them is lost. The other locks are
+ * nevertheless kept until this is closed, since the work under them may continue. Can be
+ * used and closed from any thread.
  * <p>
- * A lock under which the acquiring thread worked already was re-entered: it is among
- * these, and given back by whoever ends last, the work around or this. (Where the work
- * around is a transaction that keeps the lock, or has locked it by
- * {@link LockOperations#asLock}, it ends there, and these are not held any more then.)
+ * A lock under which the acquiring thread already worked was re-entered. It is one of
+ * these locks, and is released when both the outer work and this have ended. If the outer
+ * work is a transaction that keeps the lock, or code that has locked it by
+ * {@link LockOperations#asLock}, the lock ends with the outer work, and these locks are
+ * then no longer held.
  */
 public interface LockHandles extends AutoCloseable {
 
 	/**
-	 * The handle of each lock.
-	 * @return the handles by the names that the locks were asked for with, in the order
-	 * in which they were acquired, which is that of their names
+	 * Return the handle of each lock.
+	 * @return the handles by the requested names of the locks, in the order of
+	 * acquisition, which is that of their names
 	 */
 	Map<String, LockHandle> handles();
 
 	/**
-	 * The fencing token of one of the locks. Each lock has its own.
-	 * @param name the name that the lock was asked for with
+	 * Return the fencing token of one of the locks. Each lock has its own.
+	 * @param name the name with which the lock was requested
 	 * @return the token
-	 * @throws IllegalArgumentException when the lock is not one of these
+	 * @throws IllegalArgumentException if the lock is not one of these
 	 */
 	long token(String name);
 
 	/**
-	 * Whether all of the locks are held for all that this process knows. Asks no server.
-	 * @return {@code false} once they were given back, and once one of them was lost
+	 * Whether all of the locks are held as far as this process knows. Sends no request to
+	 * the server.
+	 * @return {@code false} once they were released, and once one of them was lost
 	 */
 	boolean isHeld();
 
 	/**
-	 * How long all of the locks are held without a further renewal.
-	 * @return the shortest rest of a lease; zero when they are not held
+	 * Return how long all of the locks are held without a further renewal.
+	 * @return the shortest rest of a lease; zero if they are not held
 	 */
 	Duration remaining();
 
 	/**
-	 * Make sure that all of the locks are held, see {@link LockHandle#ensureHeld()}.
-	 * @throws LockLostException when one is not
-	 * @throws org.springframework.dao.DataAccessException when a lease is unproven and
-	 * the server cannot be asked
+	 * Ensure that all of the locks are held, see {@link LockHandle#ensureHeld()}.
+	 * @throws LockLostException if one is not held
+	 * @throws org.springframework.dao.DataAccessException if a lease is unproven and the
+	 * request to the server fails
 	 */
 	void ensureHeld();
 
 	/**
-	 * Renew all leases now, see {@link LockHandle#renew()}. When one cannot be renewed,
-	 * the others are nevertheless.
-	 * @throws LockLostException when one of the locks is not held any more
-	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
+	 * Renew all leases now, see {@link LockHandle#renew()}. If one cannot be renewed, the
+	 * others are renewed nevertheless.
+	 * @throws LockLostException if one of the locks is no longer held
+	 * @throws org.springframework.dao.DataAccessException if a request to the server
+	 * fails
 	 */
 	void renew();
 
 	/**
-	 * Make all leases last at least as long as is said here, see
+	 * Extend all leases to last at least the given time from now, see
 	 * {@link LockHandle#extend(Duration)}.
-	 * @param atLeast how long the locks are to be held at least
-	 * @throws LockLostException when one of the locks is not held any more
-	 * @throws IllegalArgumentException when the duration is not positive or longer than a
-	 * lease may be
-	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
+	 * @param atLeast how long the locks must be held at least
+	 * @throws LockLostException if one of the locks is no longer held
+	 * @throws IllegalArgumentException if the duration is not positive or longer than a
+	 * lease can be
+	 * @throws org.springframework.dao.DataAccessException if a request to the server
+	 * fails
 	 */
 	void extend(Duration atLeast);
 
 	/**
 	 * Start automatic renewal of all leases, see {@link LockHandle#startRenewal()}.
-	 * @throws LockLostException when one of the locks is not held any more
+	 * @throws LockLostException if one of the locks is no longer held
 	 */
 	void startRenewal();
 
@@ -82,27 +86,27 @@ public interface LockHandles extends AutoCloseable {
 	void stopRenewal();
 
 	/**
-	 * Run a callback once, when the first of the leases is lost, see
+	 * Register a callback that runs once, when the first of the leases is lost, see
 	 * {@link LockHandle#onLost(Runnable)}.
-	 * @param callback what to run
+	 * @param callback the callback
 	 */
 	void onLost(Runnable callback);
 
 	/**
-	 * Give the locks back, the last one first, see {@link LockHandle#release()}. A second
-	 * call does nothing.
+	 * Release the locks in reverse order of acquisition, see
+	 * {@link LockHandle#release()}. A second call does nothing.
 	 * @return whether all of them were still held
-	 * @throws org.springframework.dao.DataAccessException when the server could not be
-	 * told of one of them; the others are given back nevertheless
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * failed for one of them; the others are released nevertheless
 	 */
 	boolean release();
 
 	/**
-	 * Give the locks back at the end of a {@code try} block, the last one first, see
-	 * {@link LockHandle#close()}. A second call, or one after {@link #release()}, does
-	 * nothing.
-	 * @throws LockLostException when one of the leases had been lost while the work went
-	 * on; where others had been too, theirs are among the suppressed exceptions
+	 * Release the locks at the end of a {@code try} block in reverse order of
+	 * acquisition, see {@link LockHandle#close()}. A second call, or one after
+	 * {@link #release()}, does nothing.
+	 * @throws LockLostException if one of the leases was lost while the work was in
+	 * progress; the losses of other leases are among the suppressed exceptions
 	 */
 	@Override
 	void close();

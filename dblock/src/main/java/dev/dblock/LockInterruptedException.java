@@ -1,8 +1,8 @@
 package dev.dblock;
 
 /**
- * The thread was interrupted while it asked or waited for a lock. The lock is not held,
- * and the thread's interrupt status is set again.
+ * Thrown if the thread was interrupted while it requested or waited for a lock. The lock
+ * is not held, and the thread's interrupt status is set again.
  */
 public class LockInterruptedException extends LockException {
 

@@ -1,9 +1,9 @@
 package dev.dblock;
 
 /**
- * The lock is no longer held, although the work under it was not finished (or was
- * finished too late): another process may have been at the same work. What was written
- * meanwhile should be looked at, unless it was fenced by the token.
+ * Thrown if the lock is no longer held, although the work under it was not finished, or
+ * was finished too late. Another process may have done the same work. Check the data that
+ * was written meanwhile, unless it was fenced by the token.
  */
 public class LockLostException extends LockException {
 
@@ -31,7 +31,7 @@ public class LockLostException extends LockException {
 	}
 
 	/**
-	 * The fencing token of the lost grant.
+	 * Return the fencing token of the lost grant.
 	 * @return the token
 	 */
 	public long token() {
@@ -39,7 +39,7 @@ public class LockLostException extends LockException {
 	}
 
 	/**
-	 * Why the lock was lost.
+	 * Return why the lock was lost.
 	 * @return the reason
 	 */
 	public LossReason reason() {

@@ -1,8 +1,8 @@
 package dev.dblock;
 
 /**
- * What is put before the names of locks, as far as it depends on the call: the tenant of
- * the current thread, for example, so that tenants do not wait for each other.
+ * Prefix of lock names that depends on the call, for example on the tenant of the current
+ * thread, so that tenants do not wait for each other.
  *
  * <pre class="code">
  * &#64;Bean
@@ -11,19 +11,19 @@ package dev.dblock;
  * }
  * </pre>
  *
- * Beans of this type are found; several are put one after the other, in their order, and
- * all of them after {@code dblock.name-prefix}. What they say belongs to the name as the
- * server, the log and the endpoint have it.
+ * Beans of this type are detected. Several prefixes are joined in the order of their
+ * beans, and follow {@code dblock.name-prefix}. They are part of the name in the server,
+ * the log and the endpoint.
  */
 @FunctionalInterface
 public interface LockNamePrefix {
 
 	/**
-	 * The prefix for a call. Asked for in the thread that asks for the lock, more than
-	 * once for some calls, and never at start-up.
-	 * @param name the name of the lock as the application says it
-	 * @return the prefix; empty for none. What is thrown goes to the caller, who gets no
-	 * lock
+	 * Return the prefix for a call. This method is called in the thread that requests the
+	 * lock, more than once for some calls, and never at startup.
+	 * @param name the name of the lock as used by the application
+	 * @return the prefix; empty for none. An exception is passed on to the caller, and
+	 * the lock is not acquired
 	 */
 	String prefixOf(String name);
 

@@ -10,24 +10,26 @@ import dev.dblock.job.JobFiring;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a lock is acquired and held. Immutable: each method gives a copy. What is left out
- * ({@code null}) comes from {@code dblock.*}.
+ * Options for acquiring and holding a lock. Immutable: each method returns a copy. An
+ * option that is not set ({@code null}) defaults to {@code dblock.*}.
  *
- * @param lease how long the server keeps the lock for a holder that it hears nothing from
- * @param waitUpTo how long to wait while somebody else holds the lock; zero asks once
- * @param minHold how long the name stays taken after the grant even if the work was done
- * sooner, so that instances whose schedules differ a little do not run twice; not longer
- * than the lease; zero means none
+ * @param lease how long the server keeps the lock without hearing from its holder
+ * @param waitUpTo how long to wait while another holder has the lock; with zero, the lock
+ * is requested once
+ * @param minHold how long the lock remains unavailable after the grant even if the work
+ * ends sooner, so that instances whose schedules differ slightly do not run twice; not
+ * longer than the lease; zero means none
  * @param maxHold how long after the grant the lease is renewed at most, so that work that
- * hangs does not keep the lock for ever; zero means without end
- * @param autoRenew whether the lease is renewed by itself while the lock is held
- * @param whenLost what happens to the acquiring thread when the lease is lost
- * @param why what the lock is acquired for; others who find it taken can read it
- * @param label what the lock is called in metrics: one of few texts, such as
+ * hangs does not keep the lock forever; zero means no limit
+ * @param autoRenew whether the lease is renewed automatically while the lock is held
+ * @param whenLost what happens to the acquiring thread if the lease is lost
+ * @param why the purpose for which the lock is acquired; visible to callers that find the
+ * lock held
+ * @param label the name of the lock in metrics, from a small set of texts, such as
  * {@code order-*} for {@code order-4711}; for annotated methods the name as it is
  * declared
  * @param firing the planned time of a job that the lock is acquired for; {@code null} for
- * a lock that has nothing to do with a schedule
+ * a lock that is not related to a schedule
  */
 public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo, @Nullable Duration minHold,
 		@Nullable Duration maxHold, @Nullable Boolean autoRenew, @Nullable WhenLost whenLost, @Nullable String why,
@@ -36,17 +38,18 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null, null, null, null);
 
 	/**
-	 * Options of a lock that has nothing to do with a schedule.
+	 * Create options for a lock that is not related to a schedule.
 	 * @param lease how long the server keeps the lock without hearing from its holder
-	 * @param waitUpTo how long to wait for the lock; zero asks once
+	 * @param waitUpTo how long to wait for the lock; with zero, the lock is requested
+	 * once
 	 * @param minHold how long the lock is unavailable to others from the grant
 	 * @param maxHold how long after the grant the lease is renewed at most
 	 * @param autoRenew whether the lease is renewed automatically
-	 * @param whenLost what happens to the acquiring thread when the lease is lost
-	 * @param why what the lock is acquired for
-	 * @param label what the lock is called in metrics
-	 * @throws IllegalArgumentException when a lease is not positive or another duration
-	 * is negative
+	 * @param whenLost what happens to the acquiring thread if the lease is lost
+	 * @param why the purpose for which the lock is acquired
+	 * @param label the name of the lock in metrics
+	 * @throws IllegalArgumentException if a lease is not positive or another duration is
+	 * negative
 	 */
 	public LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo, @Nullable Duration minHold,
 			@Nullable Duration maxHold, @Nullable Boolean autoRenew, @Nullable WhenLost whenLost, @Nullable String why,
@@ -56,8 +59,8 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 
 	/**
 	 * Check each option by itself.
-	 * @throws IllegalArgumentException when a lease is not positive or another duration
-	 * is negative
+	 * @throws IllegalArgumentException if a lease is not positive or another duration is
+	 * negative
 	 */
 	public LockOptions {
 		if (lease != null && (lease.isNegative() || lease.isZero())) {
@@ -76,7 +79,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	}
 
 	/**
-	 * Options that leave everything to {@code dblock.*}.
+	 * Return options that all default to {@code dblock.*}.
 	 * @return the options
 	 */
 	public static LockOptions defaults() {
@@ -84,11 +87,10 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	}
 
 	/**
-	 * Options with a lease, the rest left to {@code dblock.*}.
-	 * @param lease how long the server keeps the lock for a holder that it hears nothing
-	 * from
+	 * Return options with a lease; the others default to {@code dblock.*}.
+	 * @param lease how long the server keeps the lock without hearing from its holder
 	 * @return the options
-	 * @throws IllegalArgumentException when it is not positive
+	 * @throws IllegalArgumentException if it is not positive
 	 */
 	public static LockOptions lease(Duration lease) {
 		return DEFAULTS.withLease(lease);
@@ -96,10 +98,9 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 
 	/**
 	 * Set the lease.
-	 * @param lease how long the server keeps the lock for a holder that it hears nothing
-	 * from
+	 * @param lease how long the server keeps the lock without hearing from its holder
 	 * @return a copy with it
-	 * @throws IllegalArgumentException when it is not positive
+	 * @throws IllegalArgumentException if it is not positive
 	 */
 	public LockOptions withLease(Duration lease) {
 		return new LockOptions(lease, this.waitUpTo, this.minHold, this.maxHold, this.autoRenew, this.whenLost,
@@ -108,9 +109,10 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 
 	/**
 	 * Set the longest wait.
-	 * @param wait how long to wait while somebody else holds the lock; zero asks once
+	 * @param wait how long to wait while another holder has the lock; with zero, the lock
+	 * is requested once
 	 * @return a copy with it
-	 * @throws IllegalArgumentException when it is negative
+	 * @throws IllegalArgumentException if it is negative
 	 */
 	public LockOptions waitUpTo(Duration wait) {
 		return new LockOptions(this.lease, wait, this.minHold, this.maxHold, this.autoRenew, this.whenLost, this.why,
@@ -119,10 +121,10 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 
 	/**
 	 * Set the minimum hold.
-	 * @param minHold how long the name stays taken after the grant, not longer than the
-	 * lease
+	 * @param minHold how long the lock remains unavailable after the grant, not longer
+	 * than the lease
 	 * @return a copy with it
-	 * @throws IllegalArgumentException when it is negative
+	 * @throws IllegalArgumentException if it is negative
 	 */
 	public LockOptions minHold(Duration minHold) {
 		return new LockOptions(this.lease, this.waitUpTo, minHold, this.maxHold, this.autoRenew, this.whenLost,
@@ -131,10 +133,10 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 
 	/**
 	 * Set the maximum hold.
-	 * @param maxHold how long after the grant the lease is renewed at most; zero means
-	 * without end
+	 * @param maxHold how long after the grant the lease is renewed at most; zero means no
+	 * limit
 	 * @return a copy with it
-	 * @throws IllegalArgumentException when it is negative
+	 * @throws IllegalArgumentException if it is negative
 	 */
 	public LockOptions maxHold(Duration maxHold) {
 		return new LockOptions(this.lease, this.waitUpTo, this.minHold, maxHold, this.autoRenew, this.whenLost,
@@ -142,7 +144,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	}
 
 	/**
-	 * Set whether the lease is renewed by itself while the lock is held.
+	 * Set whether the lease is renewed automatically while the lock is held.
 	 * @param autoRenew whether it is
 	 * @return a copy with it
 	 */
@@ -152,7 +154,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	}
 
 	/**
-	 * Set what happens to the acquiring thread when the lease is lost.
+	 * Set what happens to the acquiring thread if the lease is lost.
 	 * @param whenLost what happens
 	 * @return a copy with it
 	 */
@@ -162,8 +164,8 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	}
 
 	/**
-	 * Say what the lock is acquired for.
-	 * @param why the reason, stored as it is
+	 * Set the purpose for which the lock is acquired.
+	 * @param why the purpose, stored as it is
 	 * @return a copy with it
 	 */
 	public LockOptions why(String why) {
@@ -172,9 +174,9 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	}
 
 	/**
-	 * Say what the lock is called in metrics, where names that are too many cannot be
-	 * told apart.
-	 * @param label one of few texts
+	 * Set the name of the lock in metrics, where a large number of different names is not
+	 * usable.
+	 * @param label one of a small set of texts
 	 * @return a copy with it
 	 */
 	public LockOptions label(String label) {
@@ -183,11 +185,11 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	}
 
 	/**
-	 * Acquire the lock for a planned time of the job that has the full name of the lock
-	 * as its id. Among all instances, at most one call is granted for each planned time,
-	 * and no call for a planned time that is not later than one that was run. Each call
-	 * of this method is a firing of its own: keep the options to ask again for the same
-	 * run, and call this method again to ask on behalf of another.
+	 * Acquire the lock for a planned time of the job whose id is the full name of the
+	 * lock. Among all instances, at most one call is granted for each planned time, and
+	 * no call is granted for a planned time that is not later than one that was run. Each
+	 * call of this method creates a firing of its own. Keep the options to repeat the
+	 * request for the same run, and call this method again to request another run.
 	 * @param plannedAt the planned time, by the clock of the server
 	 * @return a copy with it
 	 * @see JobFiring
@@ -207,7 +209,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	}
 
 	/**
-	 * The same options for several locks.
+	 * Return the same options for several locks.
 	 * @param names the names of the locks
 	 * @param options the options
 	 * @return the options by name
@@ -220,7 +222,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 
 	/**
 	 * Complete these options.
-	 * @param defaults where what is left out here comes from
+	 * @param defaults the options that apply where these are not set
 	 * @return the completed options
 	 */
 	public LockOptions orElse(LockOptions defaults) {

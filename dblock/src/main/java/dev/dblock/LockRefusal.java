@@ -6,12 +6,12 @@ import dev.dblock.job.JobRefusal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock that was asked for and is held by somebody else.
+ * A lock that was requested and is held by another holder.
  *
- * @param name the full name of the lock, prefix included
- * @param holder the state of the lock when it was last asked for, as far as it is known
+ * @param name the full name of the lock, including the prefix
+ * @param holder the state of the lock at the last request, as far as it is known
  * @param waited how long the caller waited
- * @param remark what else there is to say of it, as a sentence without its full stop
+ * @param remark an additional remark, as a sentence without its full stop
  * @param job why a firing of a job was refused; {@code null} if the lock was not
  * requested for a planned time, or is held by something other than a run of the job
  */
@@ -19,10 +19,9 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 		@Nullable JobRefusal job) implements LockAttempt {
 
 	/**
-	 * A refusal of which nothing else is to be said.
-	 * @param name the full name of the lock, prefix included
-	 * @param holder the state of the lock when it was last asked for, as far as it is
-	 * known
+	 * Create a refusal without a remark.
+	 * @param name the full name of the lock
+	 * @param holder the state of the lock at the last request, as far as it is known
 	 * @param waited how long the caller waited
 	 */
 	public LockRefusal(String name, @Nullable LockInfo holder, Duration waited) {
@@ -30,7 +29,7 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 	}
 
 	/**
-	 * The refusal as an exception.
+	 * Return the refusal as an exception.
 	 * @return a new exception
 	 */
 	public LockUnavailableException toException() {
@@ -38,7 +37,8 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 	}
 
 	/**
-	 * The refusal in one sentence: which lock, who holds it, since when and for how long.
+	 * Describe the refusal in one sentence: the lock, its holder, since when and for how
+	 * long.
 	 * @return the sentence
 	 */
 	public String describe() {

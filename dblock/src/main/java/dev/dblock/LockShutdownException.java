@@ -1,8 +1,8 @@
 package dev.dblock;
 
 /**
- * A lock was asked for, or waited for, while the application context closes. The lock is
- * not held.
+ * Thrown if a lock is requested or waited for while the application context is closing.
+ * The lock is not held.
  */
 public class LockShutdownException extends LockException {
 

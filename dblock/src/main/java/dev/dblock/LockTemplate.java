@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 
 /**
- * The bean for code that decides by hand what to lock:
+ * The bean for programmatic locking:
  *
  * <pre class="code">
  * lockTemplate.execute("stock", () -&gt; reserve(item));
@@ -28,7 +28,7 @@ import org.springframework.dao.DataAccessException;
  * }
  * </pre>
  *
- * Safe for use by any number of threads.
+ * Thread-safe.
  */
 public final class LockTemplate implements LockOperations {
 
@@ -41,7 +41,7 @@ public final class LockTemplate implements LockOperations {
 	}
 
 	/**
-	 * The engine that this template stands on.
+	 * Return the engine of this template.
 	 * @return the engine
 	 */
 	public LockEngine engine() {
@@ -71,9 +71,9 @@ public final class LockTemplate implements LockOperations {
 	}
 
 	/**
-	 * Refuse a result with which work goes on, or begins, after the lock is released. It
-	 * may not be released, if the action has begun such work by {@link #executeAsync} or
-	 * {@link ReactiveLockTemplate} under the same lock.
+	 * Reject a result whose work continues, or begins, after the lock is released. If the
+	 * action has begun such work by {@link #executeAsync} or {@link ReactiveLockTemplate}
+	 * under the same lock, the lock may be kept, and the result is accepted.
 	 */
 	private static <T extends @Nullable Object> T finished(Hold hold, T result) {
 		Object unfinished = LASTING.unfinished(result);
@@ -99,8 +99,8 @@ public final class LockTemplate implements LockOperations {
 	}
 
 	/**
-	 * The thread may have done its part under what a transaction keeps, and is to be told
-	 * of a loss again from now on.
+	 * Run the action of a re-entry. If a transaction keeps the lock, the thread may
+	 * already have been detached, and has to be notified of a loss again from now on.
 	 */
 	private static <T extends @Nullable Object, E extends Throwable> T reentered(Hold hold, LockedAction<T, E> action)
 			throws E {
@@ -140,30 +140,30 @@ public final class LockTemplate implements LockOperations {
 	}
 
 	/**
-	 * Do something under a lock that goes on after it was begun here: the lock is held
-	 * until the stage that the action returns has completed. What the action itself does
-	 * is done in this thread, which waits for the lock as configured. Called under the
-	 * same lock already, it shares that hold, which then ends with the last of the two.
+	 * Execute asynchronous work under a lock. The lock is held until the stage that the
+	 * action returns has completed. The action itself runs in this thread, which waits
+	 * for the lock as configured. If this thread already works under the same lock, the
+	 * work shares that hold, which then ends with the last of the two.
 	 * <p>
-	 * The stage that is returned completes after the lock was given back, and as the
-	 * action's own. It completes with a {@link LockLostException} at the moment when the
-	 * lease is lost, whether or not the work goes on. To cancel it ends the work only
-	 * where the action's stage is a future that knows how to (not a plain
-	 * {@link CompletableFuture}, whose cancellation stops nothing); until the work has
-	 * ended the lock is held. Where the action's stage is itself one that this method
-	 * returned, for another lock, its work is followed to its end, and not only to a loss
-	 * of the other lock; a stage that is derived from such a one is seen only as itself.
+	 * The returned stage completes after the lock was released, with the outcome of the
+	 * action's stage. If the lease is lost, it completes with a {@link LockLostException}
+	 * at the moment of the loss, whether or not the work continues. A cancellation stops
+	 * the work only if the action's stage is a future that supports this (not a plain
+	 * {@link CompletableFuture}, whose cancellation stops nothing); the lock is held
+	 * until the work has ended. If this method returned the action's stage for another
+	 * lock, the work is followed to its end, and not only to a loss of the other lock. A
+	 * stage that is derived from such a stage is followed only to its own completion.
 	 * @param name the name of the lock
 	 * @param options how to acquire and hold it; with {@link WhenLost#INTERRUPT} a loss
 	 * also cancels the action's stage
 	 * @param action begins the work
-	 * @param fallback what to do when the lock is not available
+	 * @param fallback the work to do if the lock is not available
 	 * @param <T> the type of the result
-	 * @param <E> what both may throw before there is a stage
-	 * @return the result of the one that was done; an error in acquiring the lock is in
-	 * it as well
-	 * @throws IllegalArgumentException when the name or the options cannot be
-	 * @throws E what the action or the fallback throws before there is a stage
+	 * @param <E> the type of exception that both can throw before there is a stage
+	 * @return the result of the action or of the fallback; if acquiring the lock fails, a
+	 * stage that is completed with that exception
+	 * @throws IllegalArgumentException if the name or the options are invalid
+	 * @throws E if the action or the fallback fails before there is a stage
 	 */
 	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletionStage<T> executeAsync(String name,
 			LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>, E> action,
@@ -173,22 +173,22 @@ public final class LockTemplate implements LockOperations {
 	}
 
 	/**
-	 * Begin something under a lock that goes on after this returns, as
+	 * Execute asynchronous work under a lock as
 	 * {@link #executeAsync(String, LockOptions, LockedAction, LockedFallback)} does, and
-	 * look at its result before anybody gets it.
+	 * check its result before it is passed on.
 	 * @param name the name of the lock
 	 * @param options how to acquire and hold it; with {@link WhenLost#INTERRUPT} a loss
 	 * also cancels the action's stage
 	 * @param action begins the work
-	 * @param fallback what to do when the lock is not available
-	 * @param check is given the result of the action while the lock is still held; what
-	 * it throws takes the place of the result
+	 * @param fallback the work to do if the lock is not available
+	 * @param check receives the result of the action while the lock is still held; an
+	 * exception that it throws replaces the result
 	 * @param <T> the type of the result
-	 * @param <E> what both may throw before there is a stage
-	 * @return the result of the one that was done; an error in acquiring the lock is in
-	 * it as well
-	 * @throws IllegalArgumentException when the name or the options cannot be
-	 * @throws E what the action or the fallback throws before there is a stage
+	 * @param <E> the type of exception that both can throw before there is a stage
+	 * @return the result of the action or of the fallback; if acquiring the lock fails, a
+	 * stage that is completed with that exception
+	 * @throws IllegalArgumentException if the name or the options are invalid
+	 * @throws E if the action or the fallback fails before there is a stage
 	 */
 	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletionStage<T> executeAsync(String name,
 			LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>, E> action,
@@ -237,18 +237,19 @@ public final class LockTemplate implements LockOperations {
 	}
 
 	/**
-	 * Do something in this thread as work under a lock that was acquired by hand, here or
-	 * in another thread: it is what {@link LockContext#current()} finds and what
-	 * {@link #execute} re-enters, and transactions that begin meanwhile stand under it.
-	 * The lock is neither acquired nor given back.
+	 * Execute an action in this thread under a lock that was acquired by hand, in this
+	 * thread or another. {@link LockContext#current()} then returns this lock,
+	 * {@link #execute} re-enters it, and transactions that begin meanwhile depend on it.
+	 * The lock is neither acquired nor released.
 	 * @param handle a handle of this template's engine
 	 * @param action the work
 	 * @param <T> the type of its result
-	 * @param <E> what it may throw
+	 * @param <E> the type of exception that it can throw
 	 * @return the result of the work
-	 * @throws LockLostException when the lock is not held any more as the work is to
-	 * begin, or has ended; what the work threw is suppressed in it
-	 * @throws E what the work throws
+	 * @throws LockLostException if the lock is no longer held when the work is about to
+	 * begin, or when it has ended; an exception of the work is among the suppressed
+	 * exceptions
+	 * @throws E if the work fails
 	 */
 	public <T extends @Nullable Object, E extends Throwable> T within(LockHandle handle, LockedAction<T, E> action)
 			throws E {
@@ -306,11 +307,12 @@ public final class LockTemplate implements LockOperations {
 	}
 
 	/**
-	 * A template for the locks of one call, all or none: whatever is executed by it,
-	 * under whatever name, is executed under all of them, as {@link #executeAll} does.
+	 * Return a template for the locks of one call, all or none. Each of its calls runs
+	 * under all of these locks, regardless of the name that is passed, as
+	 * {@link #executeAll} does.
 	 * @param locks the names of the locks, each with how to acquire and hold it
 	 * @return the template
-	 * @throws IllegalArgumentException when no lock is named
+	 * @throws IllegalArgumentException if no lock is named
 	 */
 	public LockTemplate forAll(Map<String, LockOptions> locks) {
 		return new LockTemplate(new SeveralEngine(this.engine, locks));

@@ -8,8 +8,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
- * Threads for what blocks in place of threads that must not. Each task has a thread of
- * its own, so that none ever waits for another. Not for applications.
+ * Provides threads for blocking tasks, on behalf of threads that must not block. Each
+ * task has a thread of its own, so that no task waits for another. Internal: not intended
+ * for applications.
  */
 public final class LockThreads {
 
@@ -21,8 +22,8 @@ public final class LockThreads {
 			Runtime.version().feature() >= FIRST_WITH_VIRTUAL_THREADS);
 
 	/**
-	 * Never virtual: code of the application that blocks in a synchronized block would
-	 * occupy, before Java 24, the few threads that all virtual ones share.
+	 * Never virtual: before Java 24, application code that blocks in a synchronized block
+	 * would occupy the few carrier threads that all virtual threads share.
 	 */
 	private static final Executor CALLBACKS = executor("dblock-callback-", false);
 
@@ -37,7 +38,7 @@ public final class LockThreads {
 	}
 
 	/**
-	 * Acquire or release a lock in a thread of its own, virtual where there are such.
+	 * Acquire or release a lock in a thread of its own, virtual if available.
 	 * @param task the task
 	 */
 	public static void execute(Runnable task) {
@@ -45,7 +46,7 @@ public final class LockThreads {
 	}
 
 	/**
-	 * Run code of the application in a thread of its own.
+	 * Run application code in a thread of its own.
 	 * @param callback the code
 	 */
 	static void executeCallback(Runnable callback) {
@@ -54,7 +55,7 @@ public final class LockThreads {
 
 	/**
 	 * Run a task in a thread of an executor, or in this one if none can be started: a
-	 * lock is to be released, and a loss to be reported, in any case.
+	 * lock has to be released, and a loss reported, in any case.
 	 * @param executor the executor
 	 * @param task the task
 	 */

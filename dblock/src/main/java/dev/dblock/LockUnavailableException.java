@@ -3,8 +3,8 @@ package dev.dblock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lock is held by another acquisition and did not become free within the wait. The
- * work that it protects was not started.
+ * Thrown if the lock is held by another acquisition and did not become available within
+ * the wait. The work that it protects was not started.
  */
 public class LockUnavailableException extends LockException {
 
@@ -18,8 +18,8 @@ public class LockUnavailableException extends LockException {
 	}
 
 	/**
-	 * Who held the lock when it was last asked for, or {@code null} when that is not
-	 * known.
+	 * Return the state of the lock at the last request, with its holder, or {@code null}
+	 * if that is not known.
 	 * @return the state of the lock
 	 */
 	public @Nullable LockInfo holder() {

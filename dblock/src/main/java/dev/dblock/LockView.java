@@ -8,8 +8,8 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A distributed lock in the form of the class library's. It has no state of its own, so
- * that any two of one name are the same lock.
+ * A distributed lock as a {@link Lock}. It has no state of its own, so any two instances
+ * for one name represent the same lock.
  */
 final class LockView implements Lock {
 
@@ -44,7 +44,7 @@ final class LockView implements Lock {
 	}
 
 	/**
-	 * Nobody would end a wait for what this thread has to give back itself.
+	 * Reject a wait for a lock that only this thread can release.
 	 */
 	private void refuseToWaitForItself(String fullName) {
 		this.engine.heldByThread(fullName).ifPresent((handle) -> {

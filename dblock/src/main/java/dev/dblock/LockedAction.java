@@ -3,10 +3,10 @@ package dev.dblock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that is done under a lock and has a result.
+ * Work that runs under a lock and has a result.
  *
  * @param <T> the type of the result
- * @param <E> what the work may throw
+ * @param <E> the type of exception that it can throw
  */
 @FunctionalInterface
 public interface LockedAction<T extends @Nullable Object, E extends Throwable> {
@@ -14,7 +14,7 @@ public interface LockedAction<T extends @Nullable Object, E extends Throwable> {
 	/**
 	 * Do the work.
 	 * @return the result
-	 * @throws E when the work fails
+	 * @throws E if the work fails
 	 */
 	T run() throws E;
 

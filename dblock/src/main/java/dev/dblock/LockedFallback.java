@@ -3,19 +3,19 @@ package dev.dblock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is done instead of the work when its lock is not available.
+ * Work that runs without the lock if the lock is not available.
  *
  * @param <T> the type of the result
- * @param <E> what it may throw
+ * @param <E> the type of exception that it can throw
  */
 @FunctionalInterface
 public interface LockedFallback<T extends @Nullable Object, E extends Throwable> {
 
 	/**
-	 * Called without the lock.
-	 * @param refusal who holds the lock
-	 * @return the result in place of that of the work
-	 * @throws E when it fails
+	 * Do the work without the lock.
+	 * @param refusal the refusal, with the holder of the lock
+	 * @return the result, in place of that of the locked work
+	 * @throws E if the work fails
 	 */
 	T unavailable(LockRefusal refusal) throws E;
 

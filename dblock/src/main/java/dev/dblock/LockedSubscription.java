@@ -14,9 +14,9 @@ import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
 
 /**
- * One subscription to a sequence under a lock: acquires it, subscribes to the sequence,
- * and gives the lock back at its end, whoever brings that about. Nothing here blocks the
- * thread of whoever subscribes, signals or cancels.
+ * One subscription to a sequence under a lock. Acquires the lock, subscribes to the
+ * sequence, and releases the lock when the sequence ends for any reason. Never blocks the
+ * thread that subscribes, signals or cancels.
  *
  * @param <T> the type of the elements
  */
@@ -42,7 +42,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	private volatile @Nullable Hold hold;
 
-	/** Ends what the re-entry has begun, where the lock was held already. */
+	/** Ends the re-entry, if the lock was already held. */
 	private volatile Runnable reentry = () -> {
 	};
 
@@ -54,10 +54,10 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	/** The thread that acquires the lock and begins the work. */
 	private @Nullable Thread beginner;
 
-	/** Whether that thread is at the work already, and not to be disturbed. */
+	/** Whether that thread has begun the work, and must not be interrupted. */
 	private boolean working;
 
-	/** What is to happen when the beginner has done its part. */
+	/** The action that runs when the beginner has done its part. */
 	private @Nullable Runnable afterBeginning;
 
 	private volatile boolean ended;
@@ -139,9 +139,9 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	}
 
 	/**
-	 * What is emitted as the sequence is subscribed to is already the business of those
-	 * who get it, so only what the method itself does is work of this thread under the
-	 * lock.
+	 * Begin the work under a lock. Only the call of the action counts as work of this
+	 * thread under the lock. Elements that are emitted during the subscription already
+	 * belong to their subscribers.
 	 */
 	private void beginUnder(Hold granted) throws Throwable {
 		if (!startWorking(granted)) {
@@ -163,8 +163,8 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	}
 
 	/**
-	 * The wait is over.
-	 * @return {@code false} when nobody wants the result any more
+	 * End the wait and begin the work.
+	 * @return {@code false} if the result is no longer wanted
 	 */
 	private synchronized boolean startWorking(@Nullable Hold granted) {
 		this.hold = granted;
@@ -173,16 +173,17 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	}
 
 	/**
-	 * Whether nobody wants the result any more. A transaction that ends with the sequence
-	 * is told after this subscription, and knows of all locks that joined before; of one
-	 * that joins afterwards it may not know.
+	 * Whether the result is no longer wanted. A transaction that ends with the sequence
+	 * is notified after this subscription, and knows all locks that joined before. It may
+	 * not know a lock that joins afterwards.
 	 */
 	private synchronized boolean isEnded() {
 		return this.ended;
 	}
 
 	/**
-	 * The work did not come as far as a sequence, or there was no lock for it.
+	 * End the subscription if the work failed before it returned a sequence, or if its
+	 * lock could not be acquired.
 	 */
 	private void failed(Throwable ex) {
 		if (end()) {
@@ -265,7 +266,8 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	}
 
 	/**
-	 * There is only one end.
+	 * Mark the subscription as ended.
+	 * @return {@code true} at the first call only
 	 */
 	private synchronized boolean end() {
 		boolean first = !this.ended;
@@ -288,7 +290,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	}
 
 	/**
-	 * A source that cannot be cancelled does not keep the lock.
+	 * Cancel the source. The lock is released even if the source cannot be cancelled.
 	 */
 	private void cancelSource() {
 		try {
@@ -318,7 +320,8 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	}
 
 	/**
-	 * The hold for whoever is the first to give it back.
+	 * Return the hold to the first caller, which has to release it, and {@code null} to
+	 * all others.
 	 */
 	private synchronized @Nullable Hold leaving() {
 		Hold held = this.givenBack ? null : this.hold;
@@ -331,8 +334,8 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	}
 
 	/**
-	 * The subscriber is told at once, even while the thread that began the work is still
-	 * at it.
+	 * Report a loss to the subscriber immediately, even while the thread that began the
+	 * work is still in the action.
 	 */
 	private void lost() {
 		LockLostException loss = loss();
@@ -357,9 +360,9 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	}
 
 	/**
-	 * To give the lock back takes a request, for which a thread that must not block is
-	 * not made to wait; and it is not given back while the thread that began the work may
-	 * still be at it.
+	 * Finish in another thread, since a release takes a request and the current thread
+	 * may be one that must not block. The lock is not released while the thread that
+	 * began the work may still be in the action.
 	 */
 	private void finishLater(Runnable finish) {
 		synchronized (this) {

@@ -1,16 +1,16 @@
 package dev.dblock;
 
 /**
- * Work that is done under a lock and has no result.
+ * Work that runs under a lock and has no result.
  *
- * @param <E> what the work may throw
+ * @param <E> the type of exception that it can throw
  */
 @FunctionalInterface
 public interface LockedTask<E extends Throwable> {
 
 	/**
 	 * Do the work.
-	 * @throws E when the work fails
+	 * @throws E if the work fails
 	 */
 	void run() throws E;
 

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * Names the lock under which a thread works in the lines that it logs meanwhile, and the
- * one that a single line is about. Not for applications.
+ * Adds a lock to the log messages of a thread: the lock under which it works, or the lock
+ * that a single message is about. Internal: not intended for applications.
  */
 public final class LoggedLock {
 
@@ -46,13 +46,13 @@ public final class LoggedLock {
 	}
 
 	/**
-	 * Log a line about a lock, whatever the thread works under that logs it: the fields
-	 * are those of this lock. They are not handed over with the line itself, since a
-	 * field that comes from there and from the thread as well is refused by formats that
-	 * know each name once.
+	 * Log a message about a lock. Its fields are those of this lock, regardless of the
+	 * lock under which the current thread works. They are not passed with the message
+	 * itself, since formats with unique field names reject a field that comes from both
+	 * the message and the thread.
 	 * @param name the full name of the lock
-	 * @param token its fencing token, or {@code null} when it was not granted
-	 * @param line what logs the line
+	 * @param token its fencing token, or {@code null} if it was not granted
+	 * @param line logs the message
 	 */
 	public static void tell(String name, @Nullable Long token, Runnable line) {
 		LoggedLock logged = enter(name, (token != null) ? token.toString() : null);

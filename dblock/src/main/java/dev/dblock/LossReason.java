@@ -1,19 +1,19 @@
 package dev.dblock;
 
 /**
- * Why a handle no longer holds its lock.
+ * The reason why a handle no longer holds its lock.
  */
 public enum LossReason {
 
 	/**
-	 * The lease ended before it could be renewed: the server did not answer in time, the
-	 * process was paused, or renewal was switched off.
+	 * The lease ended before it was renewed: the server did not answer in time, the
+	 * process was paused, or renewal was off.
 	 */
 	EXPIRED("its lease ended before it was renewed"),
 
 	/**
-	 * The server no longer knows this acquisition as the holder: another one has taken
-	 * the lock over, or its document was changed or deleted by hand.
+	 * The server no longer has this acquisition as the holder: another one has acquired
+	 * the lock, or its document was changed or deleted by hand.
 	 */
 	TAKEN_OVER("the server no longer has this acquisition as the holder"),
 
@@ -39,7 +39,7 @@ public enum LossReason {
 	}
 
 	/**
-	 * The reason as a part of a sentence about the lock.
+	 * Return the reason as a part of a sentence about the lock.
 	 * @return the description
 	 */
 	public String description() {

@@ -14,26 +14,29 @@ import reactor.util.context.ContextView;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
- * Reactor sequences under locks, for code that decides by hand what to lock:
+ * Programmatic locking for Reactor sequences:
  *
  * <pre class="code">
  * reactiveLocks.execute("stock", () -&gt; reserve(item))
  *     .onErrorResume(LockUnavailableException.class, (ex) -&gt; later(item));
  * </pre>
  *
- * Each subscription is on its own. It acquires the lock before it asks the supplier for
- * the sequence, in a thread that may wait for it; the lock is released when the sequence
- * has terminated, and the subscriber is told after that, or when it cancels. Cancelled
- * while it waits, it leaves nothing behind. The sequence finds its lock in its context
- * ({@link #current()}); under the same lock already, be it by its context or by the
- * subscribing thread, it shares that hold, which then ends with the last of the two and
- * lasts at least as long as the sequence asks for (re-entry); a lock that was taken by
- * hand ({@link LockTemplate#within}), or that a transaction of the subscribing thread
- * keeps, ends with its owner. Inside a reactive transaction the lock is released when
- * that has ended, and its commit depends on the lock.
+ * Each subscription acquires the lock for itself. It acquires the lock before it calls
+ * the supplier of the sequence, in a thread that may block. The lock is released when the
+ * sequence has terminated, and the subscriber is notified after that. The lock is also
+ * released when the subscriber cancels. A cancellation during the wait leaves nothing
+ * behind.
  * <p>
- * A lost lease shows as a {@link LockLostException} in place of the end of the sequence.
- * With {@link WhenLost#INTERRUPT} the sequence is cancelled, and its subscriber told, at
+ * The sequence finds its lock in its context ({@link #current()}). If the context or the
+ * subscribing thread already works under the same lock, the sequence shares that hold
+ * (re-entry). The hold then ends with the last of the two, and lasts at least as long as
+ * the sequence requires. A lock that was acquired by hand ({@link LockTemplate#within}),
+ * or that a transaction of the subscribing thread keeps, ends with its owner. Inside a
+ * reactive transaction, the lock is released when the transaction has ended, and the
+ * commit depends on the lock.
+ * <p>
+ * If the lease is lost, the sequence ends with a {@link LockLostException}. With
+ * {@link WhenLost#INTERRUPT}, the sequence is cancelled, and its subscriber notified, at
  * the moment of the loss.
  */
 public final class ReactiveLockTemplate {
@@ -47,7 +50,7 @@ public final class ReactiveLockTemplate {
 	}
 
 	/**
-	 * The innermost lock under which a sequence works.
+	 * Return the innermost lock under which a sequence works.
 	 * @return its handle, or empty outside of any lock
 	 */
 	public static Mono<LockHandle> current() {
@@ -55,7 +58,7 @@ public final class ReactiveLockTemplate {
 	}
 
 	/**
-	 * The innermost lock under which a sequence works.
+	 * Return the innermost lock under which a sequence works.
 	 * @param context the context of the sequence
 	 * @return its handle, or empty outside of any lock
 	 */
@@ -65,7 +68,7 @@ public final class ReactiveLockTemplate {
 	}
 
 	/**
-	 * All locks under which a sequence works.
+	 * Return all locks under which a sequence works.
 	 * @param context the context of the sequence
 	 * @return their handles, the innermost first
 	 */
@@ -78,25 +81,25 @@ public final class ReactiveLockTemplate {
 	}
 
 	/**
-	 * Do something under a lock, waiting for it as configured.
+	 * Execute a sequence under a lock, and wait for the lock as configured.
 	 * @param name the name of the lock
-	 * @param work makes the work, once for each subscription
+	 * @param work supplies the sequence, once for each subscription
 	 * @param <T> the type of its result
-	 * @return the work under its lock
+	 * @return the sequence under its lock
 	 */
 	public <T> Mono<T> execute(String name, LockedAction<? extends Mono<T>, Exception> work) {
 		return execute(name, LockOptions.defaults(), work, (refusal) -> Mono.error(refusal.toException()));
 	}
 
 	/**
-	 * Do something under a lock, or something else without it when it is not available
-	 * within the wait.
+	 * Execute a sequence under a lock, or a fallback without the lock if it is not
+	 * available within the wait.
 	 * @param name the name of the lock
 	 * @param options how to acquire and hold it
-	 * @param work makes the work, once for each subscription
-	 * @param fallback makes what is done when the lock is not available
+	 * @param work supplies the sequence, once for each subscription
+	 * @param fallback supplies the sequence to use if the lock is not available
 	 * @param <T> the type of the result
-	 * @return the work under its lock
+	 * @return the sequence under its lock
 	 */
 	public <T> Mono<T> execute(String name, LockOptions options, LockedAction<? extends Publisher<T>, ?> work,
 			LockedFallback<? extends Publisher<T>, ?> fallback) {
@@ -107,26 +110,27 @@ public final class ReactiveLockTemplate {
 	}
 
 	/**
-	 * Do something that has many results under a lock, waiting for it as configured. The
-	 * lock is held from the subscription on, however slowly the results are asked for.
+	 * Execute a sequence with many results under a lock, and wait for the lock as
+	 * configured. The lock is held from the subscription on, however slowly the results
+	 * are requested.
 	 * @param name the name of the lock
-	 * @param work makes the work, once for each subscription
+	 * @param work supplies the sequence, once for each subscription
 	 * @param <T> the type of its results
-	 * @return the work under its lock
+	 * @return the sequence under its lock
 	 */
 	public <T> Flux<T> executeMany(String name, LockedAction<? extends Flux<T>, Exception> work) {
 		return executeMany(name, LockOptions.defaults(), work, (refusal) -> Flux.error(refusal.toException()));
 	}
 
 	/**
-	 * Do something that has many results under a lock, or something else without it when
-	 * it is not available within the wait.
+	 * Execute a sequence with many results under a lock, or a fallback without the lock
+	 * if it is not available within the wait.
 	 * @param name the name of the lock
 	 * @param options how to acquire and hold it
-	 * @param work makes the work, once for each subscription
-	 * @param fallback makes what is done when the lock is not available
+	 * @param work supplies the sequence, once for each subscription
+	 * @param fallback supplies the sequence to use if the lock is not available
 	 * @param <T> the type of the results
-	 * @return the work under its lock
+	 * @return the sequence under its lock
 	 */
 	public <T> Flux<T> executeMany(String name, LockOptions options, LockedAction<? extends Publisher<T>, ?> work,
 			LockedFallback<? extends Publisher<T>, ?> fallback) {
@@ -137,19 +141,20 @@ public final class ReactiveLockTemplate {
 	}
 
 	/**
-	 * The stack of the thread that acquires the lock does not tell for whom.
+	 * Set a default purpose, since the stack of the acquiring thread does not show the
+	 * caller.
 	 */
 	private LockRequest request(String name, LockOptions options) {
 		return new LockRequest(this.engine, name, (options.why() != null) ? options : options.why(UNTOLD));
 	}
 
 	/**
-	 * What a subscription asks for.
+	 * The request of a subscription for its lock.
 	 */
 	record LockRequest(LockEngine engine, String name, LockOptions options) {
 
 		/**
-		 * What a sequence in this context asks for.
+		 * Return the request of a sequence in this context.
 		 */
 		LockRequest in(ContextView context) {
 			return (this.engine instanceof SeveralEngine several)
@@ -159,8 +164,8 @@ public final class ReactiveLockTemplate {
 		}
 
 		/**
-		 * The hold under which a sequence is subscribed to already, kept for it where
-		 * that can be.
+		 * Return the hold under which the subscription is already made, shared with the
+		 * sequence if possible.
 		 */
 		@Nullable Hold joined(ContextView context) {
 			if (this.engine instanceof SeveralEngine) {
@@ -174,16 +179,16 @@ public final class ReactiveLockTemplate {
 		}
 
 		/**
-		 * Begin work under a lock that is held already.
-		 * @return ends what this has begun
+		 * Begin work under a lock that is already held.
+		 * @return ends the re-entry
 		 */
 		Runnable reenter(LockHandle handle) {
 			return this.engine.reenter(handle, this.name, this.options);
 		}
 
 		/**
-		 * Have the transaction that a sequence is a part of keep the lock.
-		 * @return has it go on without the lock
+		 * Make the transaction of a sequence keep the lock.
+		 * @return lets the transaction continue without the lock
 		 */
 		Runnable joinTransaction(ContextView context, LockHandle handle) {
 			TransactionContext transaction = ReactiveScope.transaction(context);

@@ -12,7 +12,7 @@ import org.springframework.transaction.reactive.TransactionContext;
 import org.springframework.transaction.reactive.TransactionContextManager;
 
 /**
- * The stretch of a sequence that one lock covers, as its context has it.
+ * The part of a sequence that one lock covers, as stored in its context.
  *
  * @param hold the lock
  * @param outer the lock around it
@@ -24,7 +24,7 @@ record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
 	}
 
 	/**
-	 * The reactive transaction that a sequence is a part of.
+	 * Return the reactive transaction of a sequence.
 	 */
 	static @Nullable TransactionContext transaction(ContextView context) {
 		return TransactionContextManager.currentContext()
@@ -43,9 +43,10 @@ record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
 	}
 
 	/**
-	 * The lock of that name under which a sequence is subscribed to: that of its context,
-	 * or else of the thread that subscribes. What the thread has locked by hand is not
-	 * meant, since its unlock would end it under the sequence.
+	 * Return the lock with the given name under which a sequence is subscribed to: that
+	 * of its context, or else of the subscribing thread. Locks that the thread has locked
+	 * by hand are excluded, since their unlock would end them while the sequence still
+	 * runs.
 	 */
 	static @Nullable Hold find(@Nullable ReactiveScope innermost, LockEngine engine, String fullName) {
 		for (ReactiveScope scope = innermost; scope != null; scope = scope.outer) {
@@ -57,8 +58,8 @@ record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
 	}
 
 	/**
-	 * The lock of that name that a transaction keeps which a sequence is a part of: the
-	 * blocking one of the thread that subscribes, or the reactive one.
+	 * Return the lock with the given name that is kept by a transaction of the sequence:
+	 * the blocking one of the subscribing thread, or the reactive one.
 	 */
 	static @Nullable Hold kept(LockEngine engine, String fullName, @Nullable TransactionContext transaction) {
 		Optional<LockHandle> kept = engine.keptByTransaction(fullName);

@@ -7,30 +7,30 @@ import java.util.Set;
 import java.util.WeakHashMap;
 
 /**
- * The interrupts that tell owners of their losses. A thread has one flag for all leases
- * that it works under, so an interrupt that was meant for several is taken back after the
- * last of them. Not for applications.
+ * Interrupts that notify owners of their losses. A thread has one interrupt flag for all
+ * leases that it works under, so an interrupt that concerns several owners is taken back
+ * after the last of them. Internal: not intended for applications.
  */
 public final class SentInterrupts {
 
-	/** Weak, since the work of a handle that was forgotten never finishes. */
+	/** Weak, since the work of a handle that was abandoned never finishes. */
 	private static final Map<Thread, Set<Object>> SENT = new WeakHashMap<>();
 
-	/** For how many pieces of work a thread has put its flag aside that was set. */
+	/** The number of pieces of work for which a thread has put its interrupt aside. */
 	private static final Map<Thread, Integer> ASIDE = new HashMap<>();
 
 	private SentInterrupts() {
 	}
 
 	/**
-	 * Interrupt a thread. An interrupt that somebody else had sent before stays theirs.
+	 * Interrupt a thread. An interrupt that other code sent before is not taken over.
 	 * @param thread the thread
-	 * @param owner whom the interrupt tells of its loss
+	 * @param owner the owner that the interrupt notifies of its loss
 	 */
 	public static void send(Thread thread, Object owner) {
 		synchronized (SENT) {
 			if (!thread.isInterrupted() && !ASIDE.containsKey(thread)) {
-				// Whoever was told before has seen it
+				// The flag was cleared, so earlier owners have seen their interrupt
 				SENT.put(thread, only(owner));
 			}
 			else {
@@ -50,12 +50,12 @@ public final class SentInterrupts {
 	}
 
 	/**
-	 * An owner has finished. An interrupt that its thread did not see, or has put aside,
-	 * must not reach what the thread does next, except for work that it was meant for as
-	 * well: that is told again, since the finished work may have been the only one to see
-	 * it.
+	 * Take back the interrupt of an owner that has finished. An interrupt that its thread
+	 * has not seen, or has put aside, must not reach the next work of the thread. If the
+	 * interrupt also concerns other owners, the thread is interrupted again, since the
+	 * finished work may have been the only one to see it.
 	 * @param thread the thread that was interrupted
-	 * @param owner who has finished
+	 * @param owner the owner that has finished
 	 */
 	public static void takeBack(Thread thread, Object owner) {
 		synchronized (SENT) {
@@ -80,9 +80,9 @@ public final class SentInterrupts {
 	}
 
 	/**
-	 * Put the current thread's interrupt aside for something that must be done whether or
-	 * not it is interrupted.
-	 * @return gives it back
+	 * Put the current thread's interrupt aside for work that must be done whether or not
+	 * the thread is interrupted.
+	 * @return restores the interrupt
 	 */
 	public static Aside putAside() {
 		Aside aside = new Aside();
@@ -91,8 +91,8 @@ public final class SentInterrupts {
 	}
 
 	/**
-	 * An interrupt that a thread has not seen yet, and has all the same: whoever sends
-	 * one meanwhile is not the first.
+	 * An interrupt that was put aside. The thread has not seen it yet, but still counts
+	 * as interrupted: an interrupt that is sent meanwhile is not the first.
 	 */
 	public static final class Aside implements AutoCloseable {
 
@@ -104,10 +104,10 @@ public final class SentInterrupts {
 		}
 
 		/**
-		 * Put aside what has come in the meantime, too.
+		 * Also put aside an interrupt that has arrived in the meantime.
 		 */
 		public void take() {
-			// As good as always, so that releases need not wait for each other here
+			// The usual case, in which releases need not wait for each other here
 			if (!this.thread.isInterrupted()) {
 				return;
 			}
@@ -120,7 +120,7 @@ public final class SentInterrupts {
 		}
 
 		/**
-		 * Put aside what an exception has told, too, which took the flag away.
+		 * Also put aside an interrupt that an exception reported, which cleared the flag.
 		 */
 		public void takeSeen() {
 			synchronized (SENT) {

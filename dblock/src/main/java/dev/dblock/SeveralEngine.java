@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
- * Has whatever stands on an engine take several locks as if they were one.
+ * Engine that acquires several locks as if they were one.
  */
 final class SeveralEngine implements LockEngine {
 
@@ -34,9 +34,9 @@ final class SeveralEngine implements LockEngine {
 	}
 
 	/**
-	 * An engine for one sequence. It acquires the locks in another thread, and the
-	 * sequence may work under locks already: those of its context, of the thread that
-	 * subscribes, and of its reactive transaction.
+	 * Return an engine for one sequence. It acquires the locks in another thread. The
+	 * sequence may already work under locks: those of its context, of the subscribing
+	 * thread, and of its reactive transaction.
 	 */
 	SeveralEngine in(@Nullable ReactiveScope scope, @Nullable TransactionContext transaction) {
 		Map<String, Hold> holds = new HashMap<>();

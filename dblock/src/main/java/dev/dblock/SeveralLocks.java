@@ -16,13 +16,13 @@ import org.slf4j.LoggerFactory;
 /**
  * Acquires several locks, all or none.
  * <p>
- * They are asked for one after the other, in the order of their full names, which is the
- * same in every thread and every process: whoever waits for one holds only such as come
- * before it, so no circle of waiting threads can close. A thread that works under one of
- * them already cannot keep to that order for those that come before it. These it asks for
- * without waiting, so that of two such threads one gives way.
+ * The locks are requested one after the other, in the order of their full names, which is
+ * the same in every thread and every process. A thread that waits for one lock holds only
+ * locks that come before it, so a circular wait is impossible. A thread that already
+ * works under one of the locks cannot follow that order for those that come before it. It
+ * requests these without waiting, so that one of two such threads gives way.
  * <p>
- * The time that each may be waited for counts from the beginning for all of them.
+ * The waits of all locks count from the same beginning.
  */
 final class SeveralLocks {
 
@@ -42,7 +42,7 @@ final class SeveralLocks {
 
 	private final List<Hold> joined = new ArrayList<>();
 
-	/** Each ends what a re-entry has begun. */
+	/** Each ends one re-entry. */
 	private final List<Runnable> reentries = new ArrayList<>();
 
 	private final long startNanos = System.nanoTime();
@@ -52,21 +52,21 @@ final class SeveralLocks {
 	private boolean configuredWaits = true;
 
 	/**
-	 * Several locks to be acquired.
-	 * @param engine whom to ask for them
+	 * Create a request for several locks.
+	 * @param engine the engine that acquires them
 	 * @param locks the names and how to acquire and hold each
-	 * @throws IllegalArgumentException when there is none, or a name or the options
-	 * cannot be
+	 * @throws IllegalArgumentException if there is none, or if a name or the options are
+	 * invalid
 	 */
 	SeveralLocks(LockEngine engine, Map<String, LockOptions> locks) {
 		this(engine, locks, null);
 	}
 
 	/**
-	 * Several locks to be acquired for a sequence.
-	 * @param engine whom to ask for them
+	 * Create a request for several locks of a sequence.
+	 * @param engine the engine that acquires them
 	 * @param locks the names and how to acquire and hold each
-	 * @param around finds the locks under which the sequence works already
+	 * @param around finds the locks under which the sequence already works
 	 */
 	SeveralLocks(LockEngine engine, Map<String, LockOptions> locks, @Nullable ReactiveHolds around) {
 		if (locks.isEmpty()) {
@@ -87,7 +87,7 @@ final class SeveralLocks {
 	}
 
 	/**
-	 * Wait for those only whose options say so.
+	 * Wait only for locks whose options have a wait.
 	 */
 	SeveralLocks withoutConfiguredWaits() {
 		this.configuredWaits = false;
@@ -95,9 +95,9 @@ final class SeveralLocks {
 	}
 
 	/**
-	 * Acquire them.
-	 * @return the refusal of the first that was not available, when none is held; or
-	 * {@code null} when all are
+	 * Acquire the locks.
+	 * @return the refusal of the first lock that was not available, in which case none is
+	 * held; {@code null} if all are held
 	 */
 	@Nullable LockRefusal acquire() {
 		boolean complete = false;
@@ -158,8 +158,8 @@ final class SeveralLocks {
 	}
 
 	/**
-	 * Share a hold with the work around.
-	 * @return {@code false} when it was given back before
+	 * Share a hold with the outer work.
+	 * @return {@code false} if the lock was already released
 	 */
 	private boolean join(Hold hold) {
 		boolean shared = hold.join();
@@ -201,8 +201,8 @@ final class SeveralLocks {
 	}
 
 	/**
-	 * The work begins with all locks held, and with a whole lease of those that are not
-	 * renewed from now on.
+	 * Ensure that the work begins with all locks held, and with a full lease of those
+	 * that are no longer renewed.
 	 */
 	private void begin() {
 		for (Wanted lock : this.wanted.values()) {
@@ -220,8 +220,8 @@ final class SeveralLocks {
 	}
 
 	/**
-	 * Whether a lease that its owner will renew by hand, or not at all, is renewed while
-	 * others are waited for.
+	 * Whether a lease without automatic renewal is renewed while the other locks are
+	 * waited for.
 	 */
 	private boolean isRenewedForNow(Wanted lock) {
 		return Boolean.FALSE.equals(lock.completed().autoRenew()) && this.wanted.size() > 1
@@ -247,7 +247,7 @@ final class SeveralLocks {
 	}
 
 	/**
-	 * The loss by which this thread was interrupted, if it was.
+	 * Return the loss that caused the interrupt of this thread, if any.
 	 */
 	private @Nullable LockLostException lost() {
 		for (Hold hold : this.acquired) {
@@ -288,7 +288,7 @@ final class SeveralLocks {
 	}
 
 	/**
-	 * Finds the lock of a full name under which a sequence works already.
+	 * Finds the lock with a full name under which a sequence already works.
 	 */
 	@FunctionalInterface
 	interface ReactiveHolds {
@@ -300,10 +300,10 @@ final class SeveralLocks {
 	/**
 	 * One of the locks.
 	 *
-	 * @param name the name as the application says it
-	 * @param fullName the name as the server knows it
-	 * @param options the options as the application says them
-	 * @param completed the options that it is acquired with, as far as they are known
+	 * @param name the name as used by the application
+	 * @param fullName the name as stored on the server
+	 * @param options the options as set by the application
+	 * @param completed the options with which it is acquired, as far as they are known
 	 */
 	private record Wanted(String name, String fullName, LockOptions options, LockOptions completed) {
 	}

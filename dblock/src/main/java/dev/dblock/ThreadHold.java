@@ -11,12 +11,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one thread has locked of one name through a {@link LockView}: how often, and under
- * which grant. Known to its thread alone, and forgotten with the last unlock.
+ * The state of one name that a thread has locked through a {@link LockView}: how often,
+ * and under which grant. Known only to its thread, and removed with the last unlock.
  * <p>
- * A thread that was told of a loss may lock anew (as one that wants to lead again does,
- * without ever unlocking what it has lost). The unlocks of what was lost are owed then,
- * and each of them fails.
+ * A thread that was notified of a loss can lock again without having unlocked the lost
+ * lock, as a leader candidate does. The unlocks of the lost lock are then still owed, and
+ * each of them fails.
  */
 final class ThreadHold {
 
@@ -30,7 +30,7 @@ final class ThreadHold {
 
 	private boolean owned;
 
-	/** What each lock that was not unlocked yet has begun, the last one first. */
+	/** The re-entries of the locks that are not unlocked yet, the last one first. */
 	private final Deque<Runnable> entries = new ArrayDeque<>();
 
 	private boolean toldOfLoss;
@@ -42,7 +42,7 @@ final class ThreadHold {
 	}
 
 	/**
-	 * What this thread has locked, or has yet to unlock.
+	 * Return the lock that this thread has locked, or still has to unlock.
 	 */
 	static @Nullable ThreadHold find(LockEngine engine, String fullName) {
 		Map<Key, ThreadHold> holds = HOLDS.get();
@@ -50,7 +50,7 @@ final class ThreadHold {
 	}
 
 	/**
-	 * The grant under which this thread has locked a name.
+	 * Return the grant under which this thread has locked a name.
 	 */
 	static @Nullable LockHandle handle(LockEngine engine, String fullName) {
 		ThreadHold hold = find(engine, fullName);
@@ -58,7 +58,7 @@ final class ThreadHold {
 	}
 
 	/**
-	 * The grant under which this thread has locked a name, of whatever engine.
+	 * Return the grant under which this thread has locked a name, of any engine.
 	 */
 	static @Nullable LockHandle handle(String fullName) {
 		Map<Key, ThreadHold> holds = HOLDS.get();
@@ -74,7 +74,8 @@ final class ThreadHold {
 	}
 
 	/**
-	 * This thread has acquired a lock, which the last unlock releases.
+	 * Begin the hold of a lock that this thread has acquired. The last unlock releases
+	 * it.
 	 * @param handle the grant
 	 */
 	static void begin(LockEngine engine, LockHandle handle) {
@@ -83,10 +84,10 @@ final class ThreadHold {
 	}
 
 	/**
-	 * This thread has locked a name under which it works already, and goes on to do so
-	 * after the last unlock.
+	 * Begin the hold of a lock under which this thread already works. The thread still
+	 * works under it after the last unlock.
 	 * @param handle the grant
-	 * @param reentry ends what the re-entry has begun
+	 * @param reentry ends the re-entry
 	 */
 	static void beginInside(LockEngine engine, LockHandle handle, Runnable reentry) {
 		begin(engine, handle, false, reentry);
@@ -106,7 +107,7 @@ final class ThreadHold {
 	}
 
 	/**
-	 * Nothing that counts is locked once the thread was told of its loss.
+	 * Return the grant, or {@code null} once the thread was notified of its loss.
 	 */
 	private @Nullable LockHandle live() {
 		return this.toldOfLoss ? null : this.handle;
@@ -114,11 +115,11 @@ final class ThreadHold {
 
 	/**
 	 * Lock once more.
-	 * @param name the name as the application says it
+	 * @param name the name as used by the application
 	 * @param options how the lock would be acquired
-	 * @return {@code false} when the thread has to acquire the lock: it has nothing but
-	 * unlocks left of one that it was told to have lost
-	 * @throws LockLostException when the lock was lost, once
+	 * @return {@code false} if the thread has to acquire the lock, since only the unlocks
+	 * of a lost one are left
+	 * @throws LockLostException if the lock was lost; thrown once
 	 */
 	boolean reenter(String name, LockOptions options) {
 		LockHandle current = live();
@@ -137,8 +138,8 @@ final class ThreadHold {
 	}
 
 	/**
-	 * Until the thread locks anew, what it had lost stands in the way of the commits of
-	 * what it did under it.
+	 * Close the lost grant, since the thread locks again. Until then, it prevents the
+	 * commit of transactions that began under it.
 	 */
 	private void writeOff() {
 		LockHandle lost = this.handle;
@@ -163,7 +164,7 @@ final class ThreadHold {
 
 	/**
 	 * Unlock once.
-	 * @throws ConcurrentModificationException when the lock had been lost before
+	 * @throws ConcurrentModificationException if the lock had been lost before
 	 */
 	void leave() {
 		LockHandle current = this.handle;

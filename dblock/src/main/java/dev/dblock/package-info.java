@@ -1,5 +1,5 @@
 /**
- * What applications import: the annotation, the template, the handle and the exceptions.
+ * The API for applications: the annotation, the template, the handle and the exceptions.
  */
 @NullMarked
 package dev.dblock;

@@ -3,11 +3,11 @@ package dev.dblock.benchmarks;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the servers are.
+ * Addresses of the servers.
  *
  * @param mongodb the connection string of MongoDB
  * @param database the database that the benchmarks use
- * @param redis the address of Redis, if there is one
+ * @param redis the address of Redis, or {@code null} if there is none
  */
 record Addresses(String mongodb, String database, @Nullable String redis) {
 

@@ -14,9 +14,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock that this process holds already, asked for by the annotation and by hand. Both
- * times nothing is thrown: the method is skipped, and the template falls back to
- * {@code null}.
+ * Requests a lock that this process already holds, through the annotation and through the
+ * template. Neither throws an exception: the method is skipped, and the template falls
+ * back to {@code null}.
  */
 @State(Scope.Benchmark)
 public class AnnotationBenchmark {
@@ -45,7 +45,7 @@ public class AnnotationBenchmark {
 	 * @return {@code null}, for JMH to consume
 	 */
 	@Benchmark
-	// NullAway takes a type variable for one that is never null
+	// NullAway treats the type variable as non-null
 	@SuppressWarnings("NullAway")
 	public @Nullable Object template() {
 		return this.template.<@Nullable Object, RuntimeException>execute(NAME, LockOptions.defaults(), () -> NAME,
@@ -62,13 +62,13 @@ public class AnnotationBenchmark {
 	}
 
 	/**
-	 * A bean of an application.
+	 * Bean with a locked method.
 	 */
 	public static class Annotated {
 
 		/**
-		 * Empty, and locked.
-		 * @return something, if it is run
+		 * Do nothing, under the lock.
+		 * @return a value, if the method is run
 		 */
 		@DistributedLock(name = NAME, whenUnavailable = WhenUnavailable.SKIP)
 		public @Nullable String work() {

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.openjdk.jmh.annotations.Mode;
 
 /**
- * P8: what the annotation adds.
+ * P8: overhead of the annotation.
  */
 final class AnnotationCase implements BenchmarkCase {
 

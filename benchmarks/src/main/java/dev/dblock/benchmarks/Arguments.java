@@ -13,10 +13,10 @@ import joptsimple.OptionSet;
 import joptsimple.OptionSpec;
 
 /**
- * What was asked for on the command line.
+ * Arguments of the command line.
  *
  * @param cases the cases to run
- * @param quick whether to go through everything without measuring well
+ * @param quick whether to run all code without measuring accurately
  * @param output the folder for the results
  */
 record Arguments(List<BenchmarkCase> cases, boolean quick, Path output) {

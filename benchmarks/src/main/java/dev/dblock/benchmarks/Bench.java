@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * What the cases of one run share.
+ * Resources that the cases of one run share.
  */
 final class Bench implements AutoCloseable {
 
@@ -21,14 +21,14 @@ final class Bench implements AutoCloseable {
 	}
 
 	/**
-	 * The subjects in this JVM.
+	 * Return the subjects in this JVM.
 	 */
 	Lab lab() {
 		return this.lab;
 	}
 
 	/**
-	 * Other JVMs.
+	 * Return other JVMs.
 	 */
 	List<Worker> workers(int count) throws IOException {
 		return this.workers.get(count);

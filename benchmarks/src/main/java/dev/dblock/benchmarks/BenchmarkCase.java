@@ -3,25 +3,25 @@ package dev.dblock.benchmarks;
 import java.util.List;
 
 /**
- * One case of the table.
+ * One case of the results table.
  */
 interface BenchmarkCase {
 
 	/**
-	 * Its number, as {@code --cases} takes it.
+	 * Return the id, as {@code --cases} accepts it.
 	 */
 	String id();
 
 	/**
-	 * What it measures.
+	 * Describe the measurement.
 	 */
 	String title();
 
 	/**
-	 * Measure.
-	 * @param bench the servers, the subjects and how long to go on
-	 * @return what came out
-	 * @throws Exception when it could not be measured
+	 * Run the measurement.
+	 * @param bench the servers, the subjects and the length of the measurement
+	 * @return the results
+	 * @throws Exception if the measurement failed
 	 */
 	List<Line> run(Bench bench) throws Exception;
 

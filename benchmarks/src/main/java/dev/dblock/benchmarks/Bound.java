@@ -1,9 +1,9 @@
 package dev.dblock.benchmarks;
 
 /**
- * What a line of the table must reach.
+ * Required limit of a line of the table.
  *
- * @param kind on which side of the limit the value is to be
+ * @param kind the side of the limit on which the value must lie
  * @param limit the limit
  */
 record Bound(Kind kind, double limit) {
@@ -33,7 +33,7 @@ record Bound(Kind kind, double limit) {
 	}
 
 	/**
-	 * A side of a limit.
+	 * Side of a limit.
 	 */
 	enum Kind {
 

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * P4: all threads of one JVM want one lock.
+ * P4: all threads of one JVM compete for one lock.
  */
 final class ContendedCase implements BenchmarkCase {
 
@@ -55,7 +55,7 @@ final class ContendedCase implements BenchmarkCase {
 	}
 
 	private static double measure(Bench bench, Subject subject, int round, Guard guard) throws Exception {
-		// ShedLock passes so seldom that a second would not do
+		// ShedLock enters so rarely that one second is too short
 		int millis = (subject == Subject.SHEDLOCK) ? bench.pick(2000, 500) : bench.pick(1000, 300);
 		long start = System.nanoTime() + Duration.ofMillis(bench.pick(200, 50)).toNanos();
 		return new Crowd(bench.lab().locks(subject), "crowded-" + round, THREADS, guard).sectionsPerSecond(start,

@@ -10,10 +10,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that all want one name, again and again. What counts is how many sections there
- * were between two instants: JMH measures each thread from its own start to the end of
- * its own last call, and where one thread gets on while the others starve, that adds up
- * to more than there was.
+ * Threads that all compete for one name, again and again. The score is the number of
+ * sections between two instants. JMH cannot be used here: it measures each thread from
+ * its own start to the end of its own last call. If one thread proceeds while the others
+ * starve, these measurements add up to more sections than there were.
  */
 final class Crowd {
 
@@ -39,11 +39,11 @@ final class Crowd {
 	}
 
 	/**
-	 * Let them go on for a while.
+	 * Run the threads for a while.
 	 * @param fromNanos when to begin to count, by {@link System#nanoTime()}
-	 * @param window for how long
-	 * @return how many sections there were in that time
-	 * @throws Exception when one of the threads failed
+	 * @param window how long to count
+	 * @return the number of sections per second in that window
+	 * @throws Exception if one of the threads failed
 	 */
 	double sectionsPerSecond(long fromNanos, Duration window) throws Exception {
 		CountDownLatch running = new CountDownLatch(this.size);

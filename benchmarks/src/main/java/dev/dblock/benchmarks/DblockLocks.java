@@ -15,8 +15,8 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
 /**
- * dblock as an application has it: by its auto-configuration, with all defaults.
- * {@code dblock.*} can be set as system properties, to try others.
+ * Locks of dblock as an application uses them: through the auto-configuration, with all
+ * defaults. Set {@code dblock.*} as system properties to try other settings.
  */
 final class DblockLocks implements Locks {
 
@@ -29,10 +29,10 @@ final class DblockLocks implements Locks {
 	private final LockTemplate template;
 
 	/**
-	 * An application.
-	 * @param client its client, which stays open
+	 * Start an application.
+	 * @param client its client, which this class does not close
 	 * @param database its database
-	 * @param beans classes of beans of its own
+	 * @param beans classes of additional beans
 	 */
 	DblockLocks(MongoClient client, String database, Class<?>... beans) {
 		this.context.registerBean(MongoDatabaseFactory.class,
@@ -69,7 +69,7 @@ final class DblockLocks implements Locks {
 	}
 
 	/**
-	 * A section under a lock.
+	 * Section under a lock.
 	 *
 	 * @param handle the handle of the lock
 	 */

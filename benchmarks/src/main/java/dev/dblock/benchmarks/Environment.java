@@ -20,12 +20,12 @@ import org.openjdk.jmh.runner.Runner;
 import org.redisson.Redisson;
 
 /**
- * What the numbers were measured on and with.
+ * Environment of a run: machine, servers and libraries.
  *
  * @param started when the run began
- * @param load how busy the machine was before it
- * @param mongodb the version of the server, and how many members it has
- * @param redis whether there is a Redis
+ * @param load the load average of the machine before the run
+ * @param mongodb the version of the server, and its number of members
+ * @param redis whether there is a Redis server
  */
 record Environment(ZonedDateTime started, double load, String mongodb, boolean redis) {
 
@@ -68,7 +68,7 @@ record Environment(ZonedDateTime started, double load, String mongodb, boolean r
 	}
 
 	/**
-	 * The file that a class was loaded from bears the version that was really used.
+	 * The name of the file that a class was loaded from contains the version in use.
 	 */
 	private static String jar(Class<?> type) {
 		CodeSource source = type.getProtectionDomain().getCodeSource();

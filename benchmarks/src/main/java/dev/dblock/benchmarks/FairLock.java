@@ -5,7 +5,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One fair lock of the JDK, whatever the name is.
+ * A single fair lock of the JDK, used for every name.
  */
 final class FairLock implements Locks {
 

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Stands inside a section and counts: how many came, and what must not happen, which is
- * two threads at a time, and a token that is not above the one before.
+ * Observes a section from the inside. Counts the entries and two violations: two threads
+ * in the section at once, and a token that is not greater than the one before.
  */
 final class Guard {
 

@@ -14,16 +14,16 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * P3: from one process to the other and back. Both read the clock that
- * {@link System#nanoTime()} stands for, which on Linux is the same for all processes.
+ * P3: hand-over from one process to another and back. Both processes read the clock
+ * behind {@link System#nanoTime()}, which on Linux is the same for all processes.
  */
 final class HandOverCase implements BenchmarkCase {
 
 	private static final int TURNS_PER_ROUND = 20;
 
 	/**
-	 * Who polls is handed over to at any time of its pause, so that must be waited for
-	 * too; it has fewer turns.
+	 * A polling subject acquires at any point of its polling interval. The pause has to
+	 * cover that interval, so such a subject gets fewer turns.
 	 */
 	private static final int TURNS_PER_POLLED_ONE = 5;
 
@@ -78,8 +78,9 @@ final class HandOverCase implements BenchmarkCase {
 	}
 
 	/**
-	 * Beside the usual raw writes, as a hand-over must be; and beside the slowest of
-	 * those, which tell how much of it is the machine's.
+	 * Compare the 99th percentile with a reference: the usual raw writes, against which a
+	 * hand-over is judged, or the slowest raw writes, which show how much of the time is
+	 * due to the machine.
 	 */
 	private Line tail(List<Double> all, String against, double reference, @Nullable Bound bound) {
 		double slowest = Spread.percentile(all, 99);
@@ -94,9 +95,10 @@ final class HandOverCase implements BenchmarkCase {
 	}
 
 	/**
-	 * The processes meet under the same names, so that what is measured is compiled: a
-	 * release that another process hears of, and its wake. Raw writes would only disturb
-	 * each other. ShedLock only polls here; the pause is most of what it takes.
+	 * Warm up the processes under the same names, so that the measured code is compiled:
+	 * noticing a release by another process, and waking up. Raw writes would only disturb
+	 * each other, so each process does them alone. ShedLock only polls here, and the
+	 * pause is most of its time.
 	 */
 	private static void warmUp(List<Worker> workers, int times) throws IOException {
 		for (Worker worker : workers) {
@@ -167,8 +169,9 @@ final class HandOverCase implements BenchmarkCase {
 		}
 
 		/**
-		 * After the same rest as a hand-over, whose writes come when nothing was sent for
-		 * a while: right after others, writes are quicker.
+		 * Measure raw writes after the same pause as a hand-over. The writes of a
+		 * hand-over follow an idle period, and writes that follow others at once are
+		 * faster.
 		 */
 		private double rawWrites(Subject subject) throws IOException, InterruptedException {
 			TimeUnit.NANOSECONDS.sleep(pauseNanos(subject));
@@ -188,7 +191,8 @@ final class HandOverCase implements BenchmarkCase {
 		}
 
 		/**
-		 * The other must have asked, been refused and begun to wait.
+		 * Return a pause in which the other process can ask, be refused and begin to
+		 * wait.
 		 */
 		private long pauseNanos(Subject subject) {
 			long shortest = Math.max(SHORTEST_PAUSE.toNanos(), (long) (3 * this.rawNanos));

@@ -12,28 +12,28 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * What is left in this JVM after a collection.
+ * Memory use of this JVM after a garbage collection.
  *
- * @param used how many bytes of the heap
- * @param objects how many objects of each of dblock's own classes
- * @param threads how many threads
+ * @param used the used bytes of the heap
+ * @param objects the number of objects of each of dblock's own classes
+ * @param threads the number of threads
  */
 record Heap(long used, Map<String, Long> objects, int threads) {
 
 	private static final int COLLECTIONS = 3;
 
 	/**
-	 * The clockwork of the engine looks once a second whether there is anything to do.
+	 * The engine's timer checks once a second whether there is anything to do.
 	 */
 	private static final int SETTLE_SECONDS = 3;
 
 	/**
-	 * A line of the JVM's histogram: rank, instances, bytes, class.
+	 * Line of the JVM's histogram: rank, instances, bytes, class.
 	 */
 	private static final Pattern LINE = Pattern.compile("(?m)^\\s*\\d+:\\s+(\\d+)\\s+\\d+\\s+(\\S+)");
 
 	/**
-	 * Collect, and look.
+	 * Collect garbage and measure.
 	 */
 	static Heap afterCollection() throws JMException {
 		for (int i = 0; i < COLLECTIONS; i++) {
@@ -44,7 +44,7 @@ record Heap(long used, Map<String, Long> objects, int threads) {
 	}
 
 	/**
-	 * Wait until what was going on is done with, collect, and look.
+	 * Wait until pending work is done, collect garbage and measure.
 	 */
 	static Heap atRest() throws JMException, InterruptedException {
 		TimeUnit.SECONDS.sleep(SETTLE_SECONDS);
@@ -67,8 +67,8 @@ record Heap(long used, Map<String, Long> objects, int threads) {
 	}
 
 	/**
-	 * The classes that have more objects here than in an earlier state, and how many
-	 * more.
+	 * Return the classes that have more objects here than in an earlier state, with the
+	 * difference.
 	 */
 	Map<String, Long> moreThan(Heap earlier) {
 		Map<String, Long> more = new TreeMap<>();

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class HeldLeases {
 
 	/**
-	 * A lease of 30 s, which is the default, is renewed when a third of it is over.
+	 * A lease of 30 s, the default, is renewed after a third of its time.
 	 */
 	private static final Duration ROUND = Duration.ofSeconds(10);
 
@@ -36,19 +36,18 @@ final class HeldLeases {
 	}
 
 	/**
-	 * Hold locks.
-	 * @param addresses where they are
-	 * @param count how many
-	 * @param time for how long
-	 * @return what was seen
-	 * @throws Exception when one could not be had
+	 * Hold locks for a while and measure.
+	 * @param addresses the addresses of the servers
+	 * @param count the number of locks
+	 * @param time how long to hold them
+	 * @return the measurements
+	 * @throws Exception if a lock could not be acquired
 	 */
 	static Document measure(Addresses addresses, int count, Duration time) throws Exception {
 		SentCommands commands = new SentCommands();
 		try (Lab lab = new Lab(addresses, commands); DblockLocks application = lab.application()) {
 			HeldLeases leases = new HeldLeases(application.template(), commands, count);
-			// Connections, buffers and classes are there before the first look at the
-			// heap
+			// Create connections, buffers and classes before the heap is measured first
 			leases.acquire("warm-up-");
 			leases.release();
 			return leases.hold(time);

@@ -10,8 +10,9 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 
 /**
- * P11: a job whose twenty last runs are recorded, beside a plain lock of the same build,
- * and a planned time that was run, beside a raw request that changes nothing.
+ * P11: a job whose last twenty runs are recorded, compared with a plain lock of the same
+ * build; and a planned time that has already been run, compared with a raw request that
+ * changes nothing.
  */
 final class JobCase implements BenchmarkCase {
 
@@ -47,7 +48,7 @@ final class JobCase implements BenchmarkCase {
 			Locks raw = bench.lab().locks(Subject.RAW);
 			Scores granted = measure(bench,
 					new Turns(Map.of(PLAIN, () -> application.template().acquire("plain").close(), JOB, runs::next)));
-			// By themselves, since the members still replicate after a grant
+			// Measured separately, since the members still replicate after a grant
 			Scores refused = measure(bench, new Turns(
 					Map.of(REFUSED, () -> refuse(application.template(), done), RAW, () -> raw.tryEnter("done"))));
 			return List.of(line(granted, title(), JOB, "a plain lock", PLAIN, 1.10), line(refused,
@@ -72,7 +73,7 @@ final class JobCase implements BenchmarkCase {
 	}
 
 	/**
-	 * Runs of a job, one after another, each for a planned time of its own in the past.
+	 * Runs of a job, one after another, each for its own planned time in the past.
 	 */
 	private static final class PlannedRuns {
 

@@ -11,7 +11,7 @@ import com.mongodb.event.CommandListener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All subjects in one process, each opened at its first use. Those that stand on MongoDB
+ * All subjects in one process, each opened at its first use. The subjects on MongoDB
  * share a client, as they would in an application.
  */
 final class Lab implements AutoCloseable {
@@ -27,9 +27,10 @@ final class Lab implements AutoCloseable {
 	}
 
 	/**
-	 * A lab.
-	 * @param addresses where the servers are
-	 * @param listener who hears of each command of MongoDB's client
+	 * Create a lab.
+	 * @param addresses the addresses of the servers
+	 * @param listener the listener for the commands of the MongoDB client, or
+	 * {@code null}
 	 */
 	Lab(Addresses addresses, @Nullable CommandListener listener) {
 		this.addresses = addresses;
@@ -66,7 +67,7 @@ final class Lab implements AutoCloseable {
 	}
 
 	/**
-	 * Start another application that uses dblock; the caller closes it.
+	 * Start another application that uses dblock. The caller closes it.
 	 */
 	DblockLocks application(Class<?>... beans) {
 		return new DblockLocks(this.client, this.addresses.database(), beans);

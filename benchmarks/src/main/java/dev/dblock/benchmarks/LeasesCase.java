@@ -13,7 +13,7 @@ import org.bson.Document;
 final class LeasesCase implements BenchmarkCase {
 
 	/**
-	 * Half of the lease, which is renewed when a third is over.
+	 * Half of the lease. A lease is renewed after a third of its time.
 	 */
 	private static final double LATE_NANOS = 15e9;
 

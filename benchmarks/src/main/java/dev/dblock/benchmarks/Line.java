@@ -4,30 +4,30 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line of the table.
+ * Line of the results table.
  *
- * @param id the case
- * @param what what is measured
- * @param value what came out, if it was measured
- * @param against what it is compared with
- * @param reference what came out for that
+ * @param id the id of the case
+ * @param what the subject of the measurement
+ * @param value the measured value, or {@code null} if there is none
+ * @param against the name of the reference
+ * @param reference the measured value of the reference
  * @param ratio the ratio of the two
- * @param bound what must be reached, by the ratio if there is one, else by the value
- * @param verdict what came of it
- * @param note what else there is to say
+ * @param bound the required limit, for the ratio if there is one, else for the value
+ * @param verdict the verdict
+ * @param note additional remarks
  */
 record Line(String id, String what, @Nullable Quantity value, @Nullable String against, @Nullable Quantity reference,
 		@Nullable Spread ratio, @Nullable Bound bound, Verdict verdict, String note) {
 
 	/**
-	 * A value that must reach something by itself.
+	 * Create a line whose bound applies to the value itself.
 	 */
 	static Line absolute(String id, String what, Quantity value, @Nullable Bound bound, String note) {
 		return new Line(id, what, value, null, null, null, bound, Verdict.of(bound, value.value()), note);
 	}
 
 	/**
-	 * A value whose ratio to another must reach something.
+	 * Create a line whose bound applies to the ratio of the value to a reference.
 	 */
 	static Line compared(String id, String what, Quantity value, String against, Quantity reference, Spread ratio,
 			@Nullable Bound bound) {
@@ -35,21 +35,22 @@ record Line(String id, String what, @Nullable Quantity value, @Nullable String a
 	}
 
 	/**
-	 * What could not be measured here, since something is not installed.
+	 * Create a line for a measurement that was not possible because something is not
+	 * installed.
 	 */
 	static Line missing(String id, String what, @Nullable Bound bound, String reason) {
 		return new Line(id, what, null, null, null, null, bound, Verdict.MISSING, reason);
 	}
 
 	/**
-	 * A case that broke.
+	 * Create a line for a case that failed.
 	 */
 	static Line failed(String id, String what, Throwable failure) {
 		return new Line(id, what, null, null, null, null, null, Verdict.MISSED, "failed: " + failure);
 	}
 
 	/**
-	 * The same line with a better word for what it is compared with.
+	 * Return the same line with a better name for the reference.
 	 */
 	Line comparedWith(String against) {
 		return new Line(this.id, this.what, this.value, against, this.reference, this.ratio, this.bound, this.verdict,
@@ -62,7 +63,7 @@ record Line(String id, String what, @Nullable Quantity value, @Nullable String a
 	}
 
 	/**
-	 * Whether the run as a whole cannot count as passed.
+	 * Return whether this line prevents the run as a whole from passing.
 	 */
 	boolean isShort() {
 		return this.verdict == Verdict.MISSED || this.verdict == Verdict.MISSING && this.bound != null;
@@ -96,27 +97,27 @@ record Line(String id, String what, @Nullable Quantity value, @Nullable String a
 	}
 
 	/**
-	 * What came of a line.
+	 * Verdict on a line.
 	 */
 	enum Verdict {
 
 		/**
-		 * What it must reach was reached.
+		 * The bound was reached.
 		 */
 		REACHED("yes"),
 
 		/**
-		 * It was not.
+		 * The bound was not reached.
 		 */
 		MISSED("**no**"),
 
 		/**
-		 * It could not be measured, so nothing was reached.
+		 * The value could not be measured, so no bound was reached.
 		 */
 		MISSING("**missing**"),
 
 		/**
-		 * Nothing is asked of it.
+		 * There is no bound.
 		 */
 		INFORMATION("");
 

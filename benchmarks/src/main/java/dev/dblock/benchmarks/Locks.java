@@ -3,22 +3,22 @@ package dev.dblock.benchmarks;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One subject as all cases use it.
+ * Uniform view of one subject, for all cases.
  */
 interface Locks extends AutoCloseable {
 
 	/**
-	 * Enter a section under a name, waiting for as long as it takes.
+	 * Enter a section under a name, waiting as long as necessary.
 	 * @param name the name
 	 * @return the section
-	 * @throws InterruptedException when the wait was interrupted
+	 * @throws InterruptedException if the wait was interrupted
 	 */
 	Section enter(String name) throws InterruptedException;
 
 	/**
 	 * Enter a section if that is possible at once.
 	 * @param name the name
-	 * @return the section, or {@code null} when others are in it
+	 * @return the section, or {@code null} if another holder is in it
 	 */
 	@Nullable Section tryEnter(String name);
 
@@ -26,13 +26,13 @@ interface Locks extends AutoCloseable {
 	void close();
 
 	/**
-	 * What one thread has entered, and leaves again.
+	 * Section that one thread has entered and leaves again.
 	 */
 	interface Section {
 
 		/**
-		 * The fencing token.
-		 * @return the token, or zero where the subject has none
+		 * Return the fencing token.
+		 * @return the token, or zero if the subject has none
 		 */
 		default long token() {
 			return 0;

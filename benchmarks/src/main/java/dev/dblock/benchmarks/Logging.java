@@ -1,8 +1,8 @@
 package dev.dblock.benchmarks;
 
 /**
- * Has only warnings logged. The class path holds the tests' own settings too, which would
- * come first.
+ * Limits logging to warnings. The class path also contains the logging settings of the
+ * tests, which would take precedence.
  */
 final class Logging {
 

@@ -10,8 +10,8 @@ import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.StartedServer;
 
 /**
- * Starts the servers, runs the cases, prints the table, and ends what it started. Exits
- * with zero if every line reached what it must, and with one if not.
+ * Starts the servers, runs the cases, prints the table, and stops the servers. Exits with
+ * zero if every line reached its bound, and with one otherwise.
  */
 final class Main {
 

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.openjdk.jmh.annotations.Mode;
 
 /**
- * P9: many threads, and a name for each of them.
+ * P9: many threads, each under a name of its own.
  */
 final class ManyNamesCase implements BenchmarkCase {
 
@@ -43,7 +43,8 @@ final class ManyNamesCase implements BenchmarkCase {
 	}
 
 	/**
-	 * A name's first use creates its document, which costs more.
+	 * Create all documents in advance: the first use of a name creates its document,
+	 * which costs more.
 	 */
 	private static void createAll(Locks locks, int names) throws Exception {
 		ManyThreads.forEach(0, names, (number) -> locks.enter(SectionBenchmark.name(number)).leave());

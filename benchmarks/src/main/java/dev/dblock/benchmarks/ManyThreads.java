@@ -8,7 +8,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Does something for each of many numbers, by many threads.
+ * Runs an action for each of many numbers, on many threads.
  */
 final class ManyThreads {
 
@@ -18,11 +18,11 @@ final class ManyThreads {
 	}
 
 	/**
-	 * Do it, and end the threads.
+	 * Run the action for each number, then stop the threads.
 	 * @param from the first number
 	 * @param to the number after the last
-	 * @param action what to do
-	 * @throws Exception when one thread failed
+	 * @param action the action
+	 * @throws Exception if the action failed on a thread
 	 */
 	static void forEach(int from, int to, Action action) throws Exception {
 		AtomicInteger next = new AtomicInteger(from);
@@ -47,7 +47,7 @@ final class ManyThreads {
 	}
 
 	/**
-	 * What to do for a number.
+	 * Action for a number.
 	 */
 	@FunctionalInterface
 	interface Action {

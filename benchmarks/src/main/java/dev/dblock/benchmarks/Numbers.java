@@ -3,7 +3,7 @@ package dev.dblock.benchmarks;
 import org.bson.Document;
 
 /**
- * Reads numbers out of JSON, in which a small long has become an integer.
+ * Reads numbers from JSON, where a small long has become an integer.
  */
 final class Numbers {
 

@@ -8,7 +8,7 @@ import dev.dblock.benchmarks.WorkerMain.Job;
 import org.bson.Document;
 
 /**
- * P5: several JVMs, and many threads in each, want one lock.
+ * P5: several JVMs with many threads each compete for one lock.
  */
 final class ProcessesCase implements BenchmarkCase {
 

@@ -3,7 +3,7 @@ package dev.dblock.benchmarks;
 import org.bson.Document;
 
 /**
- * A number with its unit.
+ * Number with its unit.
  *
  * @param value the number
  * @param unit the unit

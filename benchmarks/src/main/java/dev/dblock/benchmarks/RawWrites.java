@@ -18,9 +18,9 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two writes that a majority has acknowledged, without any condition and without any
- * index but that of {@code _id}. To try is one {@code findAndModify} that changes
- * nothing.
+ * Two writes acknowledged by a majority, without any condition and without any index
+ * except that of {@code _id}. An attempt to enter is one {@code findAndModify} that
+ * changes nothing.
  */
 final class RawWrites implements Locks {
 
@@ -30,8 +30,9 @@ final class RawWrites implements Locks {
 	private final MongoCollection<Document> collection;
 
 	/**
-	 * A write that changes nothing would not be one: neither within this process nor
-	 * after that of another, whose numbers are others.
+	 * Each write has a new number, since a write that changes nothing would not count as
+	 * one. The random start makes the numbers of this process differ from those of
+	 * another.
 	 */
 	private final AtomicLong numbers = new AtomicLong(ThreadLocalRandom.current().nextLong());
 
@@ -47,7 +48,7 @@ final class RawWrites implements Locks {
 	}
 
 	/**
-	 * By a client of its own, which repeats no write.
+	 * Create writes that use a separate client, which does not retry writes.
 	 */
 	static RawWrites unrepeated(Addresses addresses) {
 		MongoClient client = MongoClients.create(MongoClientSettings.builder()

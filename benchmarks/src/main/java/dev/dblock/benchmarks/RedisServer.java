@@ -15,16 +15,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 
 /**
- * Debian's {@code redis-server} on loopback, in a temporary folder, keeping nothing on
- * disk.
+ * Debian's {@code redis-server} on loopback, in a temporary folder, without persistence.
  */
 final class RedisServer implements AutoCloseable {
 
 	static final String MISSING = "redis-server is not on the PATH; on Debian: apt-get install redis-server";
 
 	/**
-	 * The server runs beside a shell that reads the pipe to this JVM, and ends with the
-	 * pipe, however this JVM went.
+	 * Ties the server to this JVM. A shell starts the server, reads a pipe from this JVM,
+	 * and kills the server when the pipe closes, however this JVM ended.
 	 */
 	private static final String BOUND_TO_THIS_JVM = """
 			trap '' INT TERM HUP
@@ -50,7 +49,7 @@ final class RedisServer implements AutoCloseable {
 
 	/**
 	 * Start a server.
-	 * @return the server, or nothing where there is no binary
+	 * @return the server, or empty if there is no binary
 	 */
 	static Optional<RedisServer> start() {
 		return binary().map(RedisServer::start);

@@ -7,7 +7,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
- * Redisson's plain lock, kept by its watchdog, with all defaults.
+ * Redisson's plain lock, renewed by its watchdog, with all defaults.
  */
 final class RedissonLocks implements Locks {
 

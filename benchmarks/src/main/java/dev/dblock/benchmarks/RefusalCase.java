@@ -11,8 +11,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * P2: a lock that somebody else has. The other has an engine and connections of its own;
- * that it is in this JVM makes no difference to the server.
+ * P2: a lock that another holder has. The other holder has its own engine and
+ * connections. It runs in this JVM, which makes no difference to the server.
  */
 final class RefusalCase implements BenchmarkCase {
 
@@ -60,11 +60,11 @@ final class RefusalCase implements BenchmarkCase {
 	}
 
 	/**
-	 * Who was refused a moment ago looks first whether that is still so, and who is
-	 * refused most of the time does so with a name that is new. Nobody was refused one of
-	 * these names before.
-	 * @param prefix what the names begin with
-	 * @param granted how many others are granted after each
+	 * Measure first refusals. An engine that was refused a moment ago first checks
+	 * whether the lock is still held. An engine that is refused most of the time does so
+	 * even for a new name. None of these names has been refused before.
+	 * @param prefix the prefix of the names
+	 * @param granted how many other locks are granted after each refusal
 	 */
 	private Scores firstRefusals(Bench bench, Lab elsewhere, String prefix, int granted) throws Exception {
 		int turns = bench.pick(100, 20);

@@ -13,9 +13,9 @@ import org.bson.json.JsonMode;
 import org.bson.json.JsonWriterSettings;
 
 /**
- * The table of a run, for people and for programs.
+ * Results table of a run, as Markdown and as JSON.
  *
- * @param environment what it was measured on and with
+ * @param environment the environment of the run
  * @param lines the lines
  */
 record Report(Map<String, String> environment, List<Line> lines) {

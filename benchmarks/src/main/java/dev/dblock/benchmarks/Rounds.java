@@ -16,22 +16,22 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Has JMH measure in short rounds, in this JVM. By itself it would measure one thing
- * after another, minutes and processes apart, and on a machine that others use as well
- * the ratio of the two would tell more of the machine than of them.
+ * Runs JMH in short rounds in this JVM. By default JMH measures one benchmark after
+ * another, minutes and processes apart. On a shared machine the ratio of two benchmarks
+ * would then reflect the machine more than the benchmarks.
  *
- * @param warmups how many rounds are thrown away
- * @param rounds how many rounds count
- * @param time how long one iteration takes
+ * @param warmups the number of rounds that are discarded
+ * @param rounds the number of rounds that count
+ * @param time the length of one iteration
  */
 record Rounds(int warmups, int rounds, Duration time) {
 
 	/**
-	 * One iteration a round, in which operations that take long enough to be timed one by
-	 * one have their turns.
+	 * Run one iteration per round, in which operations take turns. The operations must
+	 * take long enough to be timed one by one.
 	 * @param turns the operations
 	 * @return the medians of each round
-	 * @throws RunnerException when JMH cannot measure
+	 * @throws RunnerException if JMH cannot measure
 	 */
 	Scores run(Turns turns) throws RunnerException {
 		Scores scores = new Scores();
@@ -45,11 +45,11 @@ record Rounds(int warmups, int rounds, Duration time) {
 	}
 
 	/**
-	 * One iteration a round for each of several benchmarks, to and fro.
+	 * Run one iteration per round for each of several benchmarks, in alternating order.
 	 * @param lab the subjects
 	 * @param trials the benchmarks
-	 * @return what JMH measured in each round
-	 * @throws RunnerException when JMH cannot measure
+	 * @return the scores that JMH measured in each round
+	 * @throws RunnerException if JMH cannot measure
 	 */
 	Scores run(Lab lab, List<Trial> trials) throws RunnerException {
 		Scores scores = new Scores();
@@ -68,8 +68,7 @@ record Rounds(int warmups, int rounds, Duration time) {
 	}
 
 	private double measure(Trial trial) throws RunnerException {
-		// Other runs on the machine are none of its business: ours are told apart by
-		// rounds
+		// Ignore JMH's machine-wide lock: rounds already separate our own measurements
 		System.setProperty("jmh.ignoreLock", "true");
 		ChainedOptionsBuilder options = new OptionsBuilder().include("\\." + trial.method().replace(".", "\\.") + "$")
 			.mode(trial.mode())

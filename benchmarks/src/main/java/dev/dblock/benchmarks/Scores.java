@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came out in each round, by what was measured.
+ * Scores of each round, by the key of the measurement.
  */
 final class Scores {
 
@@ -31,7 +31,7 @@ final class Scores {
 	}
 
 	/**
-	 * Add the medians of all that is in here.
+	 * Add the medians of all scores to others.
 	 */
 	void addMediansTo(Scores others) {
 		this.scores.forEach((key, values) -> others.add(key, Spread.of(values).median()));
@@ -46,14 +46,14 @@ final class Scores {
 	}
 
 	/**
-	 * A line that compares dblock with another subject.
+	 * Create a line that compares dblock with another subject.
 	 */
 	Line line(String id, String what, Unit unit, Subject reference) {
 		return line(id, what, unit, reference, null);
 	}
 
 	/**
-	 * A line that compares dblock with another subject, and says what must be reached.
+	 * Create a line that compares dblock with another subject, with a bound.
 	 */
 	Line line(String id, String what, Unit unit, Subject reference, @Nullable Bound bound) {
 		if (of(reference).isEmpty()) {

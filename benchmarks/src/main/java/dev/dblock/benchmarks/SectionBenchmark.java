@@ -8,7 +8,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * An empty section under one of many names.
+ * Empty section under one of many names.
  */
 @State(Scope.Benchmark)
 public class SectionBenchmark {
@@ -16,13 +16,13 @@ public class SectionBenchmark {
 	private static final AtomicLong counter = new AtomicLong();
 
 	/**
-	 * What the section is entered by.
+	 * Subject that provides the section.
 	 */
 	@Param("DBLOCK")
 	public Subject subject = Subject.DBLOCK;
 
 	/**
-	 * How many names there are; they come in turn.
+	 * Number of names, which are used in turn.
 	 */
 	@Param("10000")
 	public int names = 10_000;
@@ -30,8 +30,8 @@ public class SectionBenchmark {
 	private final Lab lab = UnderTest.get(Lab.class);
 
 	/**
-	 * Enter a section, and leave it.
-	 * @throws InterruptedException when JMH gives up
+	 * Enter a section and leave it.
+	 * @throws InterruptedException if JMH gives up
 	 */
 	@Benchmark
 	public void enterAndLeave() throws InterruptedException {

@@ -6,7 +6,7 @@ import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
 
 /**
- * Counts what a client sends.
+ * Counts the commands that a client sends.
  */
 final class SentCommands implements CommandListener {
 

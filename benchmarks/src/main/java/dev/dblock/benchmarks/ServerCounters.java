@@ -26,10 +26,10 @@ final class ServerCounters implements AutoCloseable {
 	}
 
 	/**
-	 * Watch for a while.
-	 * @param seconds for how long
-	 * @return how many commands of which name all servers received in a second
-	 * @throws InterruptedException when nobody waits for it any more
+	 * Observe the counters for a while.
+	 * @param seconds how long
+	 * @return the commands per second that all servers received, by name
+	 * @throws InterruptedException if the calling thread was interrupted
 	 */
 	Rates watch(int seconds) throws InterruptedException {
 		Map<String, Long> before = counts();
@@ -50,7 +50,8 @@ final class ServerCounters implements AutoCloseable {
 	/**
 	 * Count the commands of one name.
 	 * @param command the name as the servers know it
-	 * @return how many all servers received since each was started
+	 * @return the number of commands that all servers have received since each was
+	 * started
 	 */
 	long count(String command) {
 		return counts().getOrDefault(command, 0L);
@@ -78,9 +79,9 @@ final class ServerCounters implements AutoCloseable {
 	}
 
 	/**
-	 * Commands a second.
+	 * Commands per second.
 	 *
-	 * @param perCommand by their names
+	 * @param perCommand the rates, by command name
 	 */
 	record Rates(Map<String, Double> perCommand) {
 

@@ -12,8 +12,8 @@ import net.javacrumbs.shedlock.provider.mongo.MongoLockProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
- * ShedLock's provider for MongoDB. It does not wait, so whoever must asks it again every
- * 50 ms.
+ * ShedLock's provider for MongoDB. The provider does not wait, so a caller that has to
+ * wait retries every 50 ms.
  */
 final class ShedLockLocks implements Locks {
 
@@ -47,7 +47,7 @@ final class ShedLockLocks implements Locks {
 
 	@Override
 	public void close() {
-		// The client is not its own
+		// The client belongs to the lab
 	}
 
 }

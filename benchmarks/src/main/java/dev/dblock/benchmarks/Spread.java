@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A median, and how far the values lie apart.
+ * Median of values with their quartiles.
  *
  * @param median the median
  * @param lower the lower quartile
  * @param upper the upper quartile
- * @param count how many values there are
+ * @param count the number of values
  */
 record Spread(double median, double lower, double upper, int count) {
 
@@ -19,7 +19,7 @@ record Spread(double median, double lower, double upper, int count) {
 	}
 
 	/**
-	 * The spread of the ratios of values that belong together.
+	 * Return the spread of the ratios of corresponding values.
 	 */
 	static Spread ofRatios(List<Double> values, List<Double> others) {
 		return of(IntStream.range(0, Math.min(values.size(), others.size()))
@@ -28,7 +28,7 @@ record Spread(double median, double lower, double upper, int count) {
 	}
 
 	/**
-	 * The spread of the differences of values that belong together.
+	 * Return the spread of the differences of corresponding values.
 	 */
 	static Spread ofDifferences(List<Double> values, List<Double> others) {
 		return of(IntStream.range(0, Math.min(values.size(), others.size()))
@@ -37,7 +37,7 @@ record Spread(double median, double lower, double upper, int count) {
 	}
 
 	/**
-	 * A percentile, between two values by their distance.
+	 * Return a percentile, interpolated linearly between two values.
 	 */
 	static double percentile(Collection<Double> values, double percent) {
 		if (values.isEmpty()) {

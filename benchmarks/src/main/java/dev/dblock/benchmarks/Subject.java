@@ -1,40 +1,40 @@
 package dev.dblock.benchmarks;
 
 /**
- * What is measured beside each other. Public for the code that JMH generates.
+ * Subjects that are compared with each other. Public for the code that JMH generates.
  */
 public enum Subject {
 
 	/**
-	 * The engine as an application has it, with all defaults.
+	 * dblock's engine as an application uses it, with all defaults.
 	 */
 	DBLOCK("dblock"),
 
 	/**
 	 * The driver's {@code findAndModify} and {@code updateOne} on a plain document, with
-	 * the same write concern, as an application sends them: the driver may repeat each
+	 * the same write concern, as an application sends them: the driver may retry each
 	 * once, so the servers keep a record of it.
 	 */
 	RAW("two raw writes"),
 
 	/**
-	 * The same by a client that repeats nothing: no lock, but the least that one between
-	 * processes could cost.
+	 * The same writes by a client that does not retry: not a lock, but the minimum cost
+	 * of a lock between processes.
 	 */
 	UNREPEATED("two raw writes, never repeated"),
 
 	/**
-	 * ShedLock on the same replica set, asked again every 50 ms where it has to wait.
+	 * ShedLock on the same replica set, retried every 50 ms when it has to wait.
 	 */
 	SHEDLOCK("ShedLock"),
 
 	/**
-	 * Redisson's lock on a Redis that keeps nothing on disk.
+	 * Redisson's lock on a Redis server without persistence.
 	 */
 	REDISSON("Redisson"),
 
 	/**
-	 * A fair lock of the JDK: no process but this one.
+	 * A fair lock of the JDK, which excludes only threads of this process.
 	 */
 	FAIR_LOCK("fair ReentrantLock");
 

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Runs cases one after another. One that breaks is a line that was missed, and the others
- * go on.
+ * Runs cases one after another. A case that fails becomes a missed line, and the others
+ * continue.
  */
 final class Suite {
 
@@ -27,9 +27,9 @@ final class Suite {
 
 	/**
 	 * Run all cases.
-	 * @param bench what they share
-	 * @param afterEach is given all lines so far, so that a run that is broken off has
-	 * not been in vain
+	 * @param bench the shared resources
+	 * @param afterEach receives all lines so far after each case, so that the results of
+	 * an aborted run are not lost
 	 * @return all lines
 	 */
 	List<Line> run(Bench bench, Consumer<List<Line>> afterEach) {

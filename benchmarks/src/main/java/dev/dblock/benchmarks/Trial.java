@@ -5,13 +5,13 @@ import java.util.Map;
 import org.openjdk.jmh.annotations.Mode;
 
 /**
- * What JMH measures.
+ * One measurement by JMH.
  *
- * @param key what its scores are found by
- * @param method the benchmark's class and method
- * @param parameters its parameters
- * @param mode what is measured
- * @param threads how many threads there are
+ * @param key the key of its scores
+ * @param method the class and method of the benchmark
+ * @param parameters the parameters of the benchmark
+ * @param mode the mode of the measurement
+ * @param threads the number of threads
  */
 record Trial(String key, String method, Map<String, String> parameters, Mode mode, int threads) {
 }

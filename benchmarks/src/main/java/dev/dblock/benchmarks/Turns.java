@@ -5,9 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Operations that are done in turn, one of each after another, so that whatever disturbs
- * the machine for longer than a few milliseconds disturbs them all. Each time another one
- * begins.
+ * Operations that take turns, so that a disturbance of the machine of more than a few
+ * milliseconds affects all of them. Each pass begins with the next operation.
  */
 final class Turns {
 
@@ -16,8 +15,8 @@ final class Turns {
 	private int first;
 
 	/**
-	 * Turns.
-	 * @param operations what to do, by the keys that the times are found by
+	 * Create turns.
+	 * @param operations the operations, by the keys of their times
 	 */
 	Turns(Map<String, Operation> operations) {
 		this.turns = operations.entrySet()
@@ -27,8 +26,8 @@ final class Turns {
 	}
 
 	/**
-	 * Do each operation once.
-	 * @throws Exception when one fails
+	 * Run each operation once.
+	 * @throws Exception if one fails
 	 */
 	void takeAll() throws Exception {
 		int count = this.turns.size();
@@ -39,7 +38,7 @@ final class Turns {
 	}
 
 	/**
-	 * Add the medians since the last call, and forget the times.
+	 * Add the medians since the last call, and discard the times.
 	 */
 	void addMediansTo(Scores scores) {
 		for (Turn turn : this.turns) {
@@ -49,7 +48,7 @@ final class Turns {
 	}
 
 	/**
-	 * What is timed.
+	 * Timed operation.
 	 */
 	interface Operation {
 
@@ -58,11 +57,11 @@ final class Turns {
 	}
 
 	/**
-	 * An operation and how long it took each time.
+	 * Operation with its times.
 	 *
-	 * @param key what it is called
+	 * @param key the key of the operation
 	 * @param operation the operation
-	 * @param nanos its times
+	 * @param nanos the time of each run, in nanoseconds
 	 */
 	private record Turn(String key, Operation operation, List<Double> nanos) {
 

@@ -5,7 +5,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * One call is one operation of each subject.
+ * Benchmark whose call runs one operation of each subject.
  */
 @State(Scope.Benchmark)
 public class TurnsBenchmark {
@@ -13,8 +13,8 @@ public class TurnsBenchmark {
 	private final Turns turns = UnderTest.get(Turns.class);
 
 	/**
-	 * Let each subject have its turn.
-	 * @throws Exception when one fails
+	 * Let each subject take its turn.
+	 * @throws Exception if one fails
 	 */
 	@Benchmark
 	public void takeAll() throws Exception {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * P1: a lock that nobody else wants.
+ * P1: a lock without contention.
  */
 final class UncontendedCase implements BenchmarkCase {
 

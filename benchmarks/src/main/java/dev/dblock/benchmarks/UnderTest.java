@@ -3,7 +3,7 @@ package dev.dblock.benchmarks;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the benchmarks, which JMH creates, find what they measure. They run in the JVM
+ * Passes the object under test to the benchmarks, which JMH creates. They run in the JVM
  * that prepared it.
  */
 final class UnderTest {

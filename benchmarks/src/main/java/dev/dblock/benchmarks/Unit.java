@@ -3,7 +3,7 @@ package dev.dblock.benchmarks;
 import java.util.Locale;
 
 /**
- * What a number counts, and how people read it.
+ * Unit of a number, with its text format.
  */
 enum Unit {
 
@@ -25,7 +25,7 @@ enum Unit {
 	},
 
 	/**
-	 * So many a second.
+	 * A rate per second.
 	 */
 	PER_SECOND {
 		@Override
@@ -35,7 +35,7 @@ enum Unit {
 	},
 
 	/**
-	 * Memory.
+	 * An amount of memory, in bytes.
 	 */
 	BYTES {
 		@Override
@@ -45,7 +45,7 @@ enum Unit {
 	},
 
 	/**
-	 * A number of something that cannot be divided.
+	 * A count of indivisible items.
 	 */
 	COUNT {
 		@Override
@@ -55,7 +55,7 @@ enum Unit {
 	},
 
 	/**
-	 * How many times as much.
+	 * A ratio of two values.
 	 */
 	RATIO {
 		@Override

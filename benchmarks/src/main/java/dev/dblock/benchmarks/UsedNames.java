@@ -9,8 +9,7 @@ import org.awaitility.Awaitility;
 import org.bson.Document;
 
 /**
- * Very many names that one process uses once each, beside one lock that it holds all the
- * while.
+ * Very many names that one process uses once each, while it holds one other lock.
  */
 final class UsedNames {
 
@@ -20,11 +19,11 @@ final class UsedNames {
 	}
 
 	/**
-	 * Use names.
-	 * @param addresses where the locks are
-	 * @param count how many names
-	 * @return what was left after the first tenth, and at the end
-	 * @throws Exception when one could not be had
+	 * Use names and measure.
+	 * @param addresses the addresses of the servers
+	 * @param count the number of names
+	 * @return the state after the first tenth and the growth until the end
+	 * @throws Exception if a lock could not be acquired
 	 */
 	static Document measure(Addresses addresses, int count) throws Exception {
 		try (Lab lab = new Lab(addresses); DblockLocks application = lab.application()) {
@@ -49,8 +48,9 @@ final class UsedNames {
 	}
 
 	/**
-	 * What renews leases is made when it first sees one, which it may not do for long
-	 * where each is held for microseconds only.
+	 * Wait until the lease is renewed. The objects that renew leases are created when the
+	 * renewal first sees a lease. That may take long if each lock is held for
+	 * microseconds only.
 	 */
 	private static void awaitRenewal(LockHandle held) {
 		Duration before = held.remaining();

@@ -8,8 +8,8 @@ import dev.dblock.testing.StartedServer;
 import org.bson.Document;
 
 /**
- * P10: one process uses very many names once each. It is about the memory of that
- * process, so a single server will do, which takes so many writes sooner.
+ * P10: one process uses very many names once each. The case measures the memory of that
+ * process, so a standalone server is sufficient, and it handles that many writes faster.
  */
 final class UsedNamesCase implements BenchmarkCase {
 

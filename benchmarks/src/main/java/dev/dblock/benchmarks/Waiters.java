@@ -8,7 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that wait for one name. Who gets it keeps it until all may proceed.
+ * Threads that wait for one name. The thread that acquires it keeps it until all may
+ * proceed.
  */
 final class Waiters {
 
@@ -30,7 +31,7 @@ final class Waiters {
 	}
 
 	/**
-	 * Start threads, and return when all of them wait.
+	 * Start threads, and return once all of them wait.
 	 */
 	void start(int count) {
 		for (int i = 0; i < count; i++) {
@@ -64,8 +65,8 @@ final class Waiters {
 	}
 
 	/**
-	 * Let all pass.
-	 * @return how many have
+	 * Let all threads proceed.
+	 * @return the number of threads that entered
 	 */
 	int proceed() throws InterruptedException {
 		this.mayProceed.countDown();

@@ -9,7 +9,7 @@ import dev.dblock.benchmarks.WorkerMain.Job;
 import org.bson.Document;
 
 /**
- * P6: very many threads wait behind one that holds for long.
+ * P6: very many threads wait for a lock that is held for a long time.
  */
 final class WaitersCase implements BenchmarkCase {
 
@@ -36,8 +36,8 @@ final class WaitersCase implements BenchmarkCase {
 		Workers.callAll(workers, Job.DISCONNECT.order());
 		Locks locks = bench.lab().locks(Subject.DBLOCK);
 		try (ServerCounters counters = new ServerCounters(bench.addresses())) {
-			// What was just disconnected is done with, and a stream of releases that
-			// other cases have opened is closed
+			// Wait until the disconnected clients are gone, and until a release stream
+			// opened by other cases is closed
 			TimeUnit.SECONDS.sleep(bench.pick(35, 1));
 			Rates idle = counters.watch(bench.pick(15, 2));
 			Locks.Section section = locks.enter(NAME);

@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that come to a lock one after another while it is taken, each when the one
- * before is seen to wait, so that it is certain who came first.
+ * Threads that request a held lock one after another. Each starts once the previous one
+ * is seen to wait, so that their order is certain.
  */
 final class WaitingLine {
 
@@ -32,8 +32,8 @@ final class WaitingLine {
 	}
 
 	/**
-	 * Let the threads come, and then in.
-	 * @return how many were let in after one that had come later
+	 * Let the threads queue up, then let them enter.
+	 * @return the number of threads that entered after one that had queued up later
 	 */
 	int overtaken() throws InterruptedException {
 		List<Thread> threads = new ArrayList<>();

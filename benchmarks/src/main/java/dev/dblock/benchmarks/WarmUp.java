@@ -9,9 +9,8 @@ import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
 /**
- * Enters so many sections that the JVM has compiled what they go through. Where a section
- * takes milliseconds, one after another they would be measured while they are still
- * interpreted.
+ * Enters enough sections for the JVM to compile their code. A section takes milliseconds,
+ * so sections entered one after another would be measured while still interpreted.
  */
 final class WarmUp {
 
@@ -21,10 +20,10 @@ final class WarmUp {
 	}
 
 	/**
-	 * Enter sections by several threads, each under a name of its own.
-	 * @param subjects what to enter them by
-	 * @param times how many each thread enters
-	 * @throws Exception when one cannot be entered
+	 * Enter sections on several threads, each under a name of its own.
+	 * @param subjects the subjects that provide the sections
+	 * @param times the number of sections that each thread enters
+	 * @throws Exception if a section cannot be entered
 	 */
 	static void run(List<Locks> subjects, int times) throws Exception {
 		ExecutorService threads = Executors.newFixedThreadPool(THREADS);

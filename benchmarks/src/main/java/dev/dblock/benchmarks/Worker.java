@@ -11,8 +11,8 @@ import java.util.Objects;
 import org.bson.Document;
 
 /**
- * Another JVM with the same class path and subjects of its own. It is told what to do by
- * lines of JSON and answers each with one; it ends when this JVM ends.
+ * Another JVM with the same class path and its own subjects. It receives orders as lines
+ * of JSON and answers each with one line. It ends when this JVM ends.
  */
 final class Worker implements AutoCloseable {
 
@@ -30,13 +30,13 @@ final class Worker implements AutoCloseable {
 
 	/**
 	 * Start a JVM.
-	 * @param addresses where its subjects find their servers
+	 * @param addresses the addresses of its servers
 	 * @return the JVM
-	 * @throws IOException when it does not start
+	 * @throws IOException if it does not start
 	 */
 	static Worker start(Addresses addresses) throws IOException {
-		// A collector that leaves the cores to the work, and after which the heap is
-		// exact
+		// This collector leaves the cores to the measured work, and the heap size after a
+		// collection is exact
 		List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"-XX:+UseSerialGC", "-Xmx512m", "-cp", System.getProperty("java.class.path"),
 				WorkerMain.class.getName(), addresses.mongodb(), addresses.database(),
@@ -45,14 +45,14 @@ final class Worker implements AutoCloseable {
 	}
 
 	/**
-	 * Tell it what to do, without waiting for the answer.
+	 * Send an order without waiting for the answer.
 	 */
 	void send(Document order) {
 		this.orders.println(order.toJson());
 	}
 
 	/**
-	 * Wait for the answer to the earliest order that is not answered yet.
+	 * Wait for the answer to the earliest unanswered order.
 	 */
 	Document receive() throws IOException {
 		String line = this.answers.readLine();

@@ -15,7 +15,7 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The main class of a {@link Worker}.
+ * Main class of a {@link Worker}.
  */
 final class WorkerMain {
 
@@ -36,7 +36,7 @@ final class WorkerMain {
 	public static void main(String[] arguments) throws IOException {
 		Logging.configure();
 		PrintStream answers = System.out;
-		// Nothing that a library prints may pass for an answer
+		// Output of a library must not be mistaken for an answer
 		System.setOut(System.err);
 		WorkerMain worker = new WorkerMain(
 				new Addresses(arguments[0], arguments[1], arguments[2].isEmpty() ? null : arguments[2]));
@@ -45,7 +45,7 @@ final class WorkerMain {
 			answers.println(worker.answer(Document.parse(order)).toJson());
 			answers.flush();
 		}
-		// What still runs has lost whoever wanted to know
+		// The process that wanted the remaining results has ended
 		Runtime.getRuntime().halt(0);
 	}
 
@@ -151,27 +151,27 @@ final class WorkerMain {
 	}
 
 	/**
-	 * What a worker can be told to do.
+	 * Orders that a worker accepts.
 	 */
 	enum Job {
 
 		/**
-		 * Enter many sections, so that all they go through is compiled.
+		 * Enter many sections, so that their code is compiled.
 		 */
 		WARM_UP,
 
 		/**
-		 * Enter a section, and say when.
+		 * Enter a section, and return the time of entry.
 		 */
 		ENTER,
 
 		/**
-		 * Leave it, and say when the attempt began.
+		 * Leave the section, and return the time at which leaving began.
 		 */
 		LEAVE,
 
 		/**
-		 * Make the two raw writes, and say how long they took.
+		 * Do the two raw writes, and return how long they took.
 		 */
 		RAW_WRITES,
 
@@ -181,17 +181,17 @@ final class WorkerMain {
 		CROWD,
 
 		/**
-		 * Let threads wait for a section that is taken.
+		 * Let threads wait for a section that is held.
 		 */
 		WAIT,
 
 		/**
-		 * Say how many of them were let in.
+		 * Return the number of these threads that have entered.
 		 */
 		GRANTED,
 
 		/**
-		 * Let those that are in leave, and so on until all have passed.
+		 * Let each thread leave in turn until all have passed.
 		 */
 		PROCEED,
 
@@ -206,7 +206,7 @@ final class WorkerMain {
 		USE_NAMES,
 
 		/**
-		 * Close all connections. They are made anew when they are needed.
+		 * Close all connections. They are opened again when needed.
 		 */
 		DISCONNECT;
 

@@ -7,8 +7,8 @@ import java.util.List;
 import org.bson.Document;
 
 /**
- * Several JVMs that do the same at the same time. They are started when they are first
- * needed, and kept, so that they are warm for the next case.
+ * Several JVMs that do the same work at the same time. They are started on first use and
+ * kept, so that they are warm for the next case.
  */
 final class Workers implements AutoCloseable {
 
@@ -28,11 +28,11 @@ final class Workers implements AutoCloseable {
 	}
 
 	/**
-	 * Tell all the same.
+	 * Send the same order to all workers.
 	 * @param workers the JVMs
-	 * @param order what to do
+	 * @param order the order
 	 * @return their answers
-	 * @throws IOException when one is gone
+	 * @throws IOException if the connection to a worker failed
 	 */
 	static List<Document> callAll(List<Worker> workers, Document order) throws IOException {
 		for (Worker worker : workers) {

@@ -1,6 +1,6 @@
 /**
- * What dblock costs, beside raw writes of the driver, ShedLock and Redisson, measured in
- * one run.
+ * Benchmarks of dblock in comparison with raw writes of the driver, ShedLock and
+ * Redisson, measured in one run.
  */
 @NullMarked
 package dev.dblock.benchmarks;

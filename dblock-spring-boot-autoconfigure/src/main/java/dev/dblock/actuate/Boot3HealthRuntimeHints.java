@@ -9,7 +9,8 @@ import org.springframework.aot.hint.TypeReference;
 import org.springframework.util.ClassUtils;
 
 /**
- * What {@link Boot3LockHealthIndicator} finds by name, where it is.
+ * Registers hints for the types that {@link Boot3LockHealthIndicator} finds by name, if
+ * they are present.
  */
 final class Boot3HealthRuntimeHints implements RuntimeHintsRegistrar {
 

@@ -15,19 +15,19 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The health of the locks, as Spring Boot 3 wants it told. Its types have other packages
- * than those of Spring Boot 4, which this is compiled against: so they are found by their
- * names, and the indicator is a proxy of one.
+ * Health indicator of the locks for Spring Boot 3. The health types of Spring Boot 3 are
+ * in other packages than those of Spring Boot 4, which this class is compiled against.
+ * They are therefore found by name, and the indicator is a proxy.
  */
 public final class Boot3LockHealthIndicator implements FactoryBean<Object> {
 
 	/**
-	 * The type of an indicator in Spring Boot 3.
+	 * The type of a health indicator in Spring Boot 3.
 	 */
 	public static final String TYPE = "org.springframework.boot.actuate.health.HealthIndicator";
 
 	/**
-	 * What makes the health that an indicator tells.
+	 * The type of the builder for health in Spring Boot 3.
 	 */
 	public static final String BUILDER = "org.springframework.boot.actuate.health.Health$Builder";
 
@@ -40,10 +40,10 @@ public final class Boot3LockHealthIndicator implements FactoryBean<Object> {
 	private final Class<?> builder;
 
 	/**
-	 * An indicator.
-	 * @param engine the usual engine, or {@code null} while there is none
-	 * @param others those beside it, by the names of their databases
-	 * @param classLoader where the types of Spring Boot 3 are
+	 * Create an indicator.
+	 * @param engine the default engine, or {@code null} while there is none
+	 * @param others the other engines, by the names of their databases
+	 * @param classLoader the class loader of the Spring Boot 3 types
 	 */
 	public Boot3LockHealthIndicator(Supplier<@Nullable DefaultLockEngine> engine,
 			Supplier<Map<String, DefaultLockEngine>> others, @Nullable ClassLoader classLoader) {

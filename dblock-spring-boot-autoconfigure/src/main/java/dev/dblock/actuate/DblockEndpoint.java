@@ -21,12 +21,13 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
 
 /**
- * Shows the locks as the server has them, and takes one away from its holder. Names are
- * full names, as they are listed. One in the path may have slashes in it; as a parameter
- * it may have anything in it, what proxies and firewalls refuse in a path included.
+ * Shows the locks as stored on the server, and takes a lock away from its holder. Names
+ * are full names, as listed. A name in the path may contain slashes. A name in a
+ * parameter may contain any characters, including those that proxies and firewalls reject
+ * in a path.
  */
-// Spring Boot 3 does not know JSpecify, and refuses a request that lacks a parameter
-// without Spring's own annotation
+// Spring Boot 3 does not support JSpecify, and rejects a request without a parameter
+// unless Spring's own annotation marks the parameter as nullable
 @SuppressWarnings("deprecation")
 @Endpoint(id = "dblock", defaultAccess = Access.READ_ONLY)
 public final class DblockEndpoint {
@@ -38,20 +39,21 @@ public final class DblockEndpoint {
 	private final String prefix;
 
 	/**
-	 * An endpoint over operations that put a prefix before every name.
-	 * @param operations what knows the locks
-	 * @param prefix what it puts before every name
+	 * Create an endpoint for operations that put a prefix before every name.
+	 * @param operations the operations on the locks
+	 * @param prefix the prefix that they put before every name
 	 */
 	public DblockEndpoint(LockOperations operations, String prefix) {
 		this((database) -> (database == null) ? new PrefixedLocks(operations, prefix) : null, prefix);
 	}
 
 	/**
-	 * An endpoint.
-	 * @param databases the locks of a database by the name of its factory; {@code null}
-	 * asks for the usual one. Where there is none of that name it gives {@code null}, or
-	 * throws an {@link IllegalArgumentException} that says which there are
-	 * @param prefix what is put before every name; may be left out by who asks
+	 * Create an endpoint.
+	 * @param databases returns the locks of a database by the name of its factory, or
+	 * those of the default database for {@code null}. If there is no such factory, it
+	 * returns {@code null} or throws an {@link IllegalArgumentException} that lists the
+	 * available ones
+	 * @param prefix the prefix of every name, which requests may omit
 	 */
 	public DblockEndpoint(Function<@Nullable String, @Nullable LockAdministration> databases, String prefix) {
 		this.databases = databases;
@@ -59,11 +61,11 @@ public final class DblockEndpoint {
 	}
 
 	/**
-	 * All locks, those that are free included; or one of them.
-	 * @param name the one; {@code null} for all
-	 * @param database the name of the database's factory; {@code null} for the usual one
-	 * @return the locks, by name, or {@code null} when there is no such lock
-	 * @throws InvalidEndpointRequestException when there is no such database
+	 * Return all locks, including those that are free, or a single lock.
+	 * @param name the name of the lock; {@code null} for all locks
+	 * @param database the name of the database's factory; {@code null} for the default
+	 * @return the locks, by name, or {@code null} if there is no such lock
+	 * @throws InvalidEndpointRequestException if there is no such database
 	 */
 	@ReadOperation
 	public @Nullable Locks locks(@org.springframework.lang.Nullable @Nullable String name,
@@ -76,11 +78,11 @@ public final class DblockEndpoint {
 	}
 
 	/**
-	 * One lock.
-	 * @param path its name
-	 * @param database the name of the database's factory; {@code null} for the usual one
-	 * @return the lock, or {@code null} when there is no such lock
-	 * @throws InvalidEndpointRequestException when there is no such database
+	 * Return one lock.
+	 * @param path the name of the lock
+	 * @param database the name of the database's factory; {@code null} for the default
+	 * @return the lock, or {@code null} if there is no such lock
+	 * @throws InvalidEndpointRequestException if there is no such database
 	 */
 	@ReadOperation
 	public @Nullable LockInfo lock(@Selector(match = Match.ALL_REMAINING) String[] path,
@@ -90,10 +92,10 @@ public final class DblockEndpoint {
 
 	/**
 	 * Take a lock away from its holder.
-	 * @param name its name
-	 * @param now whether the name is to be free at once, which gives up exclusion
-	 * @param database the name of the database's factory; {@code null} for the usual one
-	 * @return what that means
+	 * @param name the name of the lock
+	 * @param now whether the lock becomes free at once, which gives up exclusion
+	 * @param database the name of the database's factory; {@code null} for the default
+	 * @return the result with its consequences
 	 */
 	@DeleteOperation
 	public ForcedRelease release(String name, @org.springframework.lang.Nullable @Nullable Boolean now,
@@ -121,10 +123,10 @@ public final class DblockEndpoint {
 
 	/**
 	 * Take a lock away from its holder.
-	 * @param path its name
-	 * @param now whether the name is to be free at once, which gives up exclusion
-	 * @param database the name of the database's factory; {@code null} for the usual one
-	 * @return what that means
+	 * @param path the name of the lock
+	 * @param now whether the lock becomes free at once, which gives up exclusion
+	 * @param database the name of the database's factory; {@code null} for the default
+	 * @return the result with its consequences
 	 */
 	@DeleteOperation
 	public ForcedRelease releaseLock(@Selector(match = Match.ALL_REMAINING) String[] path,

@@ -13,8 +13,8 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
 /**
- * Tells who asks the endpoint {@code dblock} over HTTP for an unknown database which ones
- * there are: the text of an exception is not shown there.
+ * Lists the known databases when a request over HTTP to the endpoint {@code dblock} names
+ * an unknown one. The message of an exception is not included in HTTP responses.
  */
 @SuppressWarnings("deprecation")
 @EndpointWebExtension(endpoint = DblockEndpoint.class)
@@ -23,18 +23,18 @@ public final class DblockEndpointWebExtension {
 	private final DblockEndpoint endpoint;
 
 	/**
-	 * An extension.
-	 * @param endpoint what it extends
+	 * Create the extension.
+	 * @param endpoint the endpoint
 	 */
 	public DblockEndpointWebExtension(DblockEndpoint endpoint) {
 		this.endpoint = endpoint;
 	}
 
 	/**
-	 * All locks, those that are free included; or one of them.
-	 * @param name the one; {@code null} for all
-	 * @param database the name of the database's factory; {@code null} for the usual one
-	 * @return the locks, by name, or 404 when there is no such lock or database
+	 * Return all locks, including those that are free, or a single lock.
+	 * @param name the name of the lock; {@code null} for all locks
+	 * @param database the name of the database's factory; {@code null} for the default
+	 * @return the locks, by name, or 404 if there is no such lock or database
 	 */
 	@ReadOperation
 	public WebEndpointResponse<Object> locks(@org.springframework.lang.Nullable @Nullable String name,
@@ -43,10 +43,10 @@ public final class DblockEndpointWebExtension {
 	}
 
 	/**
-	 * One lock.
-	 * @param path its name
-	 * @param database the name of the database's factory; {@code null} for the usual one
-	 * @return the lock, or 404 when there is no such lock or database
+	 * Return one lock.
+	 * @param path the name of the lock
+	 * @param database the name of the database's factory; {@code null} for the default
+	 * @return the lock, or 404 if there is no such lock or database
 	 */
 	@ReadOperation
 	public WebEndpointResponse<Object> lock(@Selector(match = Match.ALL_REMAINING) String[] path,

@@ -22,8 +22,8 @@ import org.springframework.util.StringUtils;
  * Shows the jobs of the application with their runs, pauses and resumes them on all
  * instances, and runs them on this one. An id in the path may contain slashes.
  */
-// Spring Boot 3 does not know JSpecify, and refuses a request that lacks a parameter
-// without Spring's own annotation
+// Spring Boot 3 does not support JSpecify, and rejects a request without a parameter
+// unless Spring's own annotation marks the parameter as nullable
 @SuppressWarnings("deprecation")
 @Endpoint(id = "dblockjobs", defaultAccess = Access.READ_ONLY)
 public final class DblockJobsEndpoint {
@@ -43,7 +43,7 @@ public final class DblockJobsEndpoint {
 	}
 
 	/**
-	 * All jobs, each with its last run.
+	 * Return all jobs, each with its last run.
 	 * @return the jobs, by id
 	 */
 	@ReadOperation
@@ -52,7 +52,7 @@ public final class DblockJobsEndpoint {
 	}
 
 	/**
-	 * One job with its last twenty runs.
+	 * Return one job with its last twenty runs.
 	 * @param path the id of the job
 	 * @return the job; {@code null} if there is no such job
 	 */
@@ -64,10 +64,10 @@ public final class DblockJobsEndpoint {
 	/**
 	 * Pause, resume or run a job.
 	 * @param path the id of the job
-	 * @param action what to do
-	 * @param by who pauses it, unless the caller is authenticated
+	 * @param action the action
+	 * @param by the operator's name, used unless the caller is authenticated
 	 * @param security the caller
-	 * @return what was done
+	 * @return the result
 	 */
 	@WriteOperation
 	public JobChange change(@Selector(match = Match.ALL_REMAINING) String[] path, JobAction action,
@@ -128,7 +128,7 @@ public final class DblockJobsEndpoint {
 	}
 
 	/**
-	 * What can be done with a job.
+	 * Action on a job.
 	 */
 	public enum JobAction {
 

@@ -11,7 +11,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
 /**
- * Answers requests to change a job with the status of HTTP that fits the result.
+ * Maps the results of requests to change a job to HTTP status codes.
  */
 @SuppressWarnings("deprecation")
 @EndpointWebExtension(endpoint = DblockJobsEndpoint.class)
@@ -34,10 +34,10 @@ public final class DblockJobsEndpointWebExtension {
 	/**
 	 * Pause, resume or run a job.
 	 * @param path the id of the job
-	 * @param action what to do
-	 * @param by who pauses it, unless the caller is authenticated
+	 * @param action the action
+	 * @param by the operator's name, used unless the caller is authenticated
 	 * @param security the caller
-	 * @return what was done
+	 * @return the result
 	 */
 	@WriteOperation
 	public WebEndpointResponse<JobChange> change(@Selector(match = Match.ALL_REMAINING) String[] path, JobAction action,

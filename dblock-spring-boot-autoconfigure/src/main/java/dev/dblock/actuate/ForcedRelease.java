@@ -4,11 +4,11 @@ import dev.dblock.LockInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of taking a lock away from its holder.
+ * Result of taking a lock away from its holder.
  *
- * @param released whether it was taken away from somebody
- * @param before the lock as it was, or {@code null} when there is no such lock
- * @param meaning what that means for the holder and for those who wait
+ * @param released whether the lock was taken away from a holder
+ * @param before the previous state of the lock, or {@code null} if there is no such lock
+ * @param meaning the consequences for the holder and for waiting callers
  */
 public record ForcedRelease(boolean released, @Nullable LockInfo before, String meaning) {
 

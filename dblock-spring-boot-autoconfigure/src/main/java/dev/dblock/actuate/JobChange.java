@@ -7,11 +7,11 @@ import dev.dblock.job.ManualRun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of a request to change a job.
+ * Result of a request to change a job.
  *
- * @param result whether it was done
- * @param meaning what that means for the job
- * @param job the job after it; {@code null} if there is no such job
+ * @param result whether the request was carried out
+ * @param meaning the consequences for the job
+ * @param job the job after the request; {@code null} if there is no such job
  */
 public record JobChange(Result result, String meaning, @Nullable JobInfo job) {
 
@@ -38,27 +38,27 @@ public record JobChange(Result result, String meaning, @Nullable JobInfo job) {
 	}
 
 	/**
-	 * Whether a request was done.
+	 * Outcome of a request.
 	 */
 	public enum Result {
 
 		/**
-		 * It was done.
+		 * The request was carried out.
 		 */
 		DONE,
 
 		/**
-		 * It will be done once the lock is granted.
+		 * The request will be carried out once the lock is granted.
 		 */
 		ACCEPTED,
 
 		/**
-		 * The state of the job did not allow it.
+		 * The state of the job did not allow the request.
 		 */
 		REFUSED,
 
 		/**
-		 * It failed; the log has the reason.
+		 * The request failed. The reason is logged.
 		 */
 		FAILED,
 

@@ -17,23 +17,22 @@ import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * How an engine and its store are, in words that no version of Actuator has a part in.
+ * Health of an engine and its store, independent of the version of Actuator.
  *
- * @param status {@code UP} when locks can be acquired and are renewed, {@code DOWN} when
- * not, {@code UNKNOWN} when none was needed yet
- * @param details what is known
- * @param error what the store answered, if it could not be asked
+ * @param status {@code UP} if locks can be acquired and are renewed, {@code DOWN} if not,
+ * {@code UNKNOWN} if no lock was needed yet
+ * @param details the details
+ * @param error the error, if the store could not be queried
  */
 record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeException error) {
 
 	/**
-	 * Shorter than the request of a lock may take: whoever asks for the health asks
-	 * often.
+	 * Shorter than the request of a lock may take, because health is queried often.
 	 */
 	private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
 	/**
-	 * The watchdog looks at the leases at least once a second.
+	 * The watchdog checks the leases at least once a second.
 	 */
 	private static final Duration STUCK = Duration.ofSeconds(10);
 
@@ -43,8 +42,8 @@ record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeE
 	}
 
 	/**
-	 * The health of the usual engine, and under their names that of those beside it. All
-	 * are well or none is.
+	 * Return the health of the default engine, with the health of the other engines under
+	 * their names. The status is {@code UP} only if it is so for all of them.
 	 */
 	static LockHealth of(@Nullable DefaultLockEngine usual, Map<String, DefaultLockEngine> others) {
 		LockHealth health = of(usual);
@@ -97,7 +96,8 @@ record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeE
 	}
 
 	/**
-	 * No lock depends on the difference; but whoever reads both logs wants to know it.
+	 * Add the difference between the clocks. No lock depends on it, but it helps to
+	 * compare the logs of the application and of the server.
 	 */
 	private static void addClock(Map<String, Object> details, StoreTime time) {
 		Duration uncertain = Duration.between(time.notBefore(), time.notAfter()).dividedBy(2);

@@ -10,7 +10,7 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * The health of the locks, as Spring Boot 4 wants it told. Its types have other packages
+ * Health indicator of the locks for Spring Boot 4. The health types are in other packages
  * in Spring Boot 3, for which there is {@link Boot3LockHealthIndicator}.
  */
 public final class LockHealthIndicator extends AbstractHealthIndicator {
@@ -20,9 +20,9 @@ public final class LockHealthIndicator extends AbstractHealthIndicator {
 	private final Supplier<Map<String, DefaultLockEngine>> others;
 
 	/**
-	 * An indicator.
-	 * @param engine the usual engine, or {@code null} while there is none
-	 * @param others those beside it, by the names of their databases
+	 * Create an indicator.
+	 * @param engine the default engine, or {@code null} while there is none
+	 * @param others the other engines, by the names of their databases
 	 */
 	public LockHealthIndicator(Supplier<@Nullable DefaultLockEngine> engine,
 			Supplier<Map<String, DefaultLockEngine>> others) {

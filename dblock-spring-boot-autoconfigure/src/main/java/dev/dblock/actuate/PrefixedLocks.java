@@ -8,7 +8,7 @@ import dev.dblock.LockOperations;
 import dev.dblock.store.LockAdministration;
 
 /**
- * The locks of operations that put the same prefix before every name.
+ * Locks of operations that put the same prefix before every name.
  */
 record PrefixedLocks(LockOperations operations, String prefix) implements LockAdministration {
 

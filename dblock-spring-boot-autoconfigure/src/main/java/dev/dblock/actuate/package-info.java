@@ -1,5 +1,5 @@
 /**
- * Endpoint and health. The only package that knows Actuator.
+ * Endpoints and health. The only package that depends on Actuator.
  */
 @NullMarked
 package dev.dblock.actuate;

@@ -11,9 +11,8 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
 
 /**
- * Finds out what a bean is called that is to blame: only then, since the names do not
- * come with the beans when these are asked for in their order. Something has gone wrong
- * by then, so that no bean is created for it.
+ * Finds the name of a bean for an error message. Ordered access to beans does not provide
+ * their names, so they are looked up only after a failure. The lookup creates no bean.
  */
 final class BeanNames {
 
@@ -21,10 +20,10 @@ final class BeanNames {
 	}
 
 	/**
-	 * Say which bean it is.
-	 * @param type what the application has it for
+	 * Describe a bean.
+	 * @param type the type under which the application declares the bean
 	 * @param bean the bean, which exists
-	 * @param beans where it comes from
+	 * @param beans the factory of the bean
 	 */
 	static String describe(Class<?> type, Object bean, ListableBeanFactory beans) {
 		String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type, true, false);
@@ -42,7 +41,7 @@ final class BeanNames {
 		return beans instanceof HierarchicalBeanFactory child && isSame(name, bean, child.getParentBeanFactory());
 	}
 
-	// The rest of a lambda's name differs from one start to the next
+	// The rest of a lambda's class name differs from one start to the next
 	private static String writtenIn(Object bean) {
 		return bean.getClass().getName().replaceFirst("\\$\\$.*", "");
 	}

@@ -11,9 +11,9 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * What an application does to the settings of its MongoDB client, by beans of a type of
- * Spring Boot's. The type has one package in Spring Boot 4 and another in 3, and nothing
- * else about it differs: so it is found by its name.
+ * Customizers that the application applies to the settings of its MongoDB client, as
+ * beans of a Spring Boot type. The type has one package in Spring Boot 4 and another in
+ * Spring Boot 3, and is otherwise the same. It is therefore found by name.
  */
 final class ClientSettingsCustomizers {
 
@@ -34,7 +34,8 @@ final class ClientSettingsCustomizers {
 	}
 
 	/**
-	 * Those of a context, or empty without Spring Boot's part for MongoDB.
+	 * Return the customizers of a context, or empty without Spring Boot's support for
+	 * MongoDB.
 	 */
 	static Optional<ClientSettingsCustomizers> of(ConfigurableListableBeanFactory beanFactory) {
 		ClassLoader classLoader = beanFactory.getBeanClassLoader();

@@ -7,7 +7,8 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
 /**
- * What {@link ClientSettingsCustomizers} finds by name, where it is.
+ * Registers hints for the types that {@link ClientSettingsCustomizers} finds by name, if
+ * they are present.
  */
 final class ClientSettingsRuntimeHints implements RuntimeHintsRegistrar {
 

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
- * The engine of a context once something has needed it. Who only looks must not be the
- * one that creates it.
+ * Supplies the engine of a context once it has been created. Code that only inspects the
+ * engine must not create it.
  */
 final class CreatedEngine implements Supplier<@Nullable DefaultLockEngine> {
 

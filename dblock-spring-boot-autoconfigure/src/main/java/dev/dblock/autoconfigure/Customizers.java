@@ -8,12 +8,12 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
- * The customizers of one kind that an application has, in their order.
+ * Customizers of one type that an application declares, in their order.
  *
- * @param <C> the kind
- * @param type the kind
+ * @param <C> the type
+ * @param type the type
  * @param customizers the customizers
- * @param beans where they come from
+ * @param beans the factory of the customizers
  */
 record Customizers<C>(Class<C> type, List<C> customizers, ListableBeanFactory beans) {
 
@@ -22,12 +22,12 @@ record Customizers<C>(Class<C> type, List<C> customizers, ListableBeanFactory be
 	}
 
 	/**
-	 * Have each of them change settings.
+	 * Apply each customizer to settings.
 	 * @param settings the settings
-	 * @param call how one is called
-	 * @param check what the settings have to stand after each
-	 * @throws InvalidCustomizationException with the name of the first that fails, or
-	 * leaves no settings or some that cannot be
+	 * @param call calls a customizer
+	 * @param check validates the settings after each customizer
+	 * @throws InvalidCustomizationException with the name of the first customizer that
+	 * fails, or that returns {@code null} or invalid settings
 	 */
 	<S> S apply(S settings, BiFunction<C, S, S> call, Consumer<S> check) {
 		S customized = settings;
@@ -37,7 +37,7 @@ record Customizers<C>(Class<C> type, List<C> customizers, ListableBeanFactory be
 		return customized;
 	}
 
-	// NullAway takes the application's word for it
+	// NullAway assumes that a customizer does not return null
 	@SuppressWarnings({ "ConstantValue", "NullAway" })
 	private <S> S apply(C customizer, S settings, BiFunction<C, S, S> call, Consumer<S> check) {
 		S customized;
@@ -61,7 +61,7 @@ record Customizers<C>(Class<C> type, List<C> customizers, ListableBeanFactory be
 		return customized;
 	}
 
-	// Who checks need not have said a word
+	// The exception of a check may have no message
 	private static String reason(RuntimeException ex) {
 		return (ex.getMessage() != null) ? ex.getMessage() : ex.toString();
 	}

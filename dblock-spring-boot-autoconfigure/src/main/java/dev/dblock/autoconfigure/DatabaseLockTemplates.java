@@ -16,9 +16,9 @@ import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
- * One engine for each database that somebody has named, made at its first use. They are
- * closed with this bean: after the executors, whose tasks may hold locks, and before the
- * clients of the databases.
+ * Templates with one engine for each database that the application names, created at its
+ * first use. The engines are closed with this bean: after the executors, whose tasks may
+ * hold locks, and before the clients of the databases.
  */
 final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 
@@ -35,10 +35,10 @@ final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 	private final Map<String, LockAdministration> lookedAt = new ConcurrentHashMap<>();
 
 	/**
-	 * Templates for the databases of an application.
-	 * @param usual what is used where no database is named
+	 * Create templates for the databases of an application.
+	 * @param usual the template used if no database is named
 	 * @param databases the databases
-	 * @param engines how the engine of one is made
+	 * @param engines creates the engine of a database
 	 */
 	DatabaseLockTemplates(Supplier<LockTemplate> usual, MongoDatabases databases, Supplier<MongoEngines> engines) {
 		this.usual = usual;
@@ -67,16 +67,16 @@ final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 			return usual;
 		}
 		MongoEngines engines = this.engines.get();
-		// All beans exist by now: no thread that creates some is waited for in here
+		// All beans exist by now, so this does not wait for a thread that creates beans
 		return this.byName.computeIfAbsent(name, (key) -> new LockTemplate(engines.make(factory, BEAN)));
 	}
 
 	/**
-	 * Look at the locks in a database. Whoever only looks has no engine made: health and
-	 * meters would count it from then on.
+	 * Return the locks of a database for inspection only. This does not create an engine,
+	 * since health and meters would include it from then on.
 	 * @param databaseFactory the name of the database's factory
-	 * @return its locks
-	 * @throws IllegalArgumentException when there is no such factory
+	 * @return the locks of the database
+	 * @throws IllegalArgumentException if there is no such factory
 	 */
 	LockAdministration look(String databaseFactory) {
 		NamedBeanHolder<MongoDatabaseFactory> factory = factory(databaseFactory);
@@ -89,8 +89,8 @@ final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 	}
 
 	/**
-	 * The engines that exist by now.
-	 * @return the engines by the names of their factories, without the usual one
+	 * Return the engines that exist by now.
+	 * @return the engines by the names of their factories, without the default engine
 	 */
 	Map<String, DefaultLockEngine> engines() {
 		Map<String, DefaultLockEngine> engines = new LinkedHashMap<>();
@@ -99,7 +99,7 @@ final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 	}
 
 	/**
-	 * The engines beside the usual one, for who only looks.
+	 * Return the existing engines other than the default one, without creating beans.
 	 */
 	static Map<String, DefaultLockEngine> createdEngines(SingletonBeanRegistry beans) {
 		return (beans.getSingleton(BEAN) instanceof DatabaseLockTemplates templates) ? templates.engines() : Map.of();

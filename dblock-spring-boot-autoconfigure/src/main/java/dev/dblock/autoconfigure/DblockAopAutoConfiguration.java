@@ -30,9 +30,10 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Locks methods that have {@link DistributedLock @DistributedLock}. It depends on no
- * condition: a locked method in an application without anything to lock with must be
- * refused, not run.
+ * Auto-configuration that locks methods annotated with {@link DistributedLock
+ *
+ * @DistributedLock}. It has no condition: without a lock engine, a call of a locked
+ * method must be rejected, not run unlocked.
  */
 @AutoConfiguration(after = { DblockAutoConfiguration.class, AopAutoConfiguration.class })
 @Import(DblockAopAutoConfiguration.AutoProxyRegistrar.class)
@@ -40,8 +41,8 @@ public final class DblockAopAutoConfiguration {
 
 	private static final String ADVISOR = "dblockAdvisor";
 
-	// The order is read here and not from the properties' bean, which would be created
-	// early for it
+	// The order is read from the environment, because reading it from the properties bean
+	// would create that bean early
 	@Bean(ADVISOR)
 	@Conditional(OnMissingAdvisor.class)
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -67,9 +68,9 @@ public final class DblockAopAutoConfiguration {
 	}
 
 	/**
-	 * A child context has an advisor of its own, which hides that of its parent, since it
-	 * goes by its own placeholders and its own engine; but not beside one that the
-	 * application has made.
+	 * Matches unless the application declares an advisor. A child context gets its own
+	 * advisor, which hides that of its parent, because it uses its own placeholders and
+	 * its own engine.
 	 */
 	static final class OnMissingAdvisor implements ConfigurationCondition {
 
@@ -90,8 +91,8 @@ public final class DblockAopAutoConfiguration {
 	}
 
 	/**
-	 * Sees to it that there is something that makes proxies, also with
-	 * {@code spring.aop.auto=false}, and by Boot's own rule.
+	 * Ensures that an auto-proxy creator is registered, even with
+	 * {@code spring.aop.auto=false}. Follows Spring Boot's rule for class-based proxies.
 	 */
 	static final class AutoProxyRegistrar implements ImportBeanDefinitionRegistrar {
 

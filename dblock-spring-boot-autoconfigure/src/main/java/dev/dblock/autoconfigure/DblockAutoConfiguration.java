@@ -47,9 +47,9 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Locks on the application's MongoDB, or where {@code dblock.mode} says otherwise, which
- * is read when the application runs. Applications can bring a {@link LockRepository}, a
- * {@link LockEngine} or {@link LockOperations} of their own.
+ * Auto-configuration for locks on the application's MongoDB, unless {@code dblock.mode}
+ * selects another store. The mode is read at run time. Applications can provide their own
+ * {@link LockRepository}, {@link LockEngine} or {@link LockOperations}.
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.mongodb.autoconfigure.MongoAutoConfiguration",
 		"org.springframework.boot.data.mongodb.autoconfigure.DataMongoAutoConfiguration",
@@ -66,7 +66,8 @@ public final class DblockAutoConfiguration {
 
 	static final String REPOSITORY = "lockRepository";
 
-	// Lazy, because without locks no MongoDB is needed, which only running can tell
+	// Lazy, because MongoDB is needed only if locks are used, which is known only at run
+	// time
 	@Bean(REPOSITORY)
 	@Lazy
 	@ConditionalOnMissingBean(LockRepository.class)
@@ -120,14 +121,14 @@ public final class DblockAutoConfiguration {
 		return Customizers.of(MongoLockSettingsCustomizer.class, provider, beanFactory);
 	}
 
-	// Lazy too, because LockOperations of the application's own may not stand on it
+	// Lazy as well, because the application's own LockOperations may not use it
 	@Bean(ENGINE)
 	@Lazy
 	@ConditionalOnMissingBean(LockEngine.class)
 	LockEngine lockEngine(DblockProperties properties, EngineSettings settings, ObjectProvider<LockListener> listeners,
 			ObjectProvider<LockObserver> observer, LockTransactions transactions,
 			ConfigurableApplicationContext context) {
-		// What is wrong shows before locking is switched on again
+		// Invalid settings are reported even while locking is disabled
 		DblockSettings all = new DblockSettings(properties);
 		all.forMongodb();
 		LockMode mode = all.mode();
@@ -154,8 +155,8 @@ public final class DblockAutoConfiguration {
 		return new NamedBeanHolder<>(store.getBeanName(), new LocalLockRepository(store.getBeanInstance()));
 	}
 
-	// What the application has beside its MongoDB: no repository, so that nobody takes it
-	// for the one that is in use
+	// The local store beside MongoDB. It is not a repository bean, so that it is not
+	// mistaken for the repository in use
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
@@ -179,8 +180,8 @@ public final class DblockAutoConfiguration {
 				: LockFence.ofLocksElsewhere();
 	}
 
-	// A repository of the application's own may stand beside factories of which none is
-	// the usual one
+	// An application with its own repository may have several factories, none of which is
+	// the default
 	private static @Nullable MongoDatabaseFactory sessions(DblockProperties properties,
 			ConfigurableListableBeanFactory beanFactory) {
 		try {

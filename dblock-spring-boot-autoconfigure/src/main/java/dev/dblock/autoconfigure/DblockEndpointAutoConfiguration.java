@@ -19,7 +19,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.context.annotation.Bean;
 
 /**
- * The endpoint {@code dblock}, where it is exposed.
+ * Auto-configuration for the endpoint {@code dblock}, if it is exposed.
  */
 @AutoConfiguration(after = DblockAutoConfiguration.class)
 @ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })

@@ -20,7 +20,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
- * The health of the locks, in applications that tell their health.
+ * Auto-configuration for the health of the locks, in applications that report their
+ * health.
  */
 @AutoConfiguration(after = DblockAutoConfiguration.class)
 @ConditionalOnBean(LockEngine.class)
@@ -58,7 +59,8 @@ public final class DblockHealthAutoConfiguration {
 	}
 
 	/**
-	 * What Spring Boot's own condition says, whose annotation cannot be named here.
+	 * Equivalent of Spring Boot 3's own condition, whose annotation cannot be referenced
+	 * here.
 	 */
 	static final class EnabledInBoot3 implements Condition {
 

@@ -15,8 +15,8 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.integration.support.locks.LockRegistry;
 
 /**
- * A registry of locks for Spring Integration, in applications that have it and no
- * registry of their own.
+ * Auto-configuration for a lock registry of Spring Integration, in applications that use
+ * Spring Integration and have no registry of their own.
  */
 @AutoConfiguration(after = DblockAutoConfiguration.class,
 		afterName = { "org.springframework.boot.integration.autoconfigure.IntegrationAutoConfiguration",
@@ -28,8 +28,8 @@ public final class DblockIntegrationAutoConfiguration {
 
 	private static final String DISTRIBUTED_LOCK = "org.springframework.integration.support.locks.DistributedLock";
 
-	// Lazy, because an application without leaders and aggregators needs no locks for
-	// them
+	// Lazy, because an application without leader election and aggregators needs no locks
+	// for them
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(name = DISTRIBUTED_LOCK)
 	static class Integration7 {

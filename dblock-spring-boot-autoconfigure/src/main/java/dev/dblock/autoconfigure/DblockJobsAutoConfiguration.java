@@ -34,8 +34,8 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
- * Runs each planned time of scheduled and locked methods once. A child context has beans
- * of its own, since it has a scheduler of its own.
+ * Auto-configuration that runs each planned time of scheduled and locked methods once. A
+ * child context has its own beans, since it has its own scheduler.
  */
 @AutoConfiguration(after = DblockAopAutoConfiguration.class)
 @ConditionalOnProperty(name = DblockJobsAutoConfiguration.ONCE_PER_PLANNED_TIME, matchIfMissing = true)
@@ -80,7 +80,7 @@ public final class DblockJobsAutoConfiguration {
 	}
 
 	/**
-	 * Ignores the property that is not the id of a job.
+	 * Ignores the property under the prefix that is not the id of a job.
 	 */
 	private static final class OnlySingleJobs implements BindHandler {
 
@@ -96,8 +96,8 @@ public final class DblockJobsAutoConfiguration {
 	}
 
 	/**
-	 * Registers the configurer after all other definitions: configurers without an order
-	 * share its order, and then the order of registration counts.
+	 * Registers the configurer after all other definitions. Configurers without an order
+	 * share its order, and then the order of registration decides.
 	 */
 	static final class LastSchedulingConfigurer implements BeanDefinitionRegistryPostProcessor, Ordered {
 

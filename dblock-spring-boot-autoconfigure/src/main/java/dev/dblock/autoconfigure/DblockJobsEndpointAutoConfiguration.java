@@ -14,8 +14,8 @@ import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.Bean;
 
 /**
- * The endpoint {@code dblockjobs}, where it is exposed. A child context has one of its
- * own, which also shows the jobs of its ancestors.
+ * Auto-configuration for the endpoint {@code dblockjobs}, if it is exposed. A child
+ * context has its own endpoint, which also shows the jobs of its ancestors.
  */
 @AutoConfiguration(after = DblockJobsAutoConfiguration.class)
 @ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })

@@ -22,7 +22,8 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
- * Metrics and traces of locks, where the application has registries for them.
+ * Auto-configuration for metrics and traces of locks, in applications with registries for
+ * them.
  */
 @AutoConfiguration(after = DblockAutoConfiguration.class,
 		afterName = { "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",

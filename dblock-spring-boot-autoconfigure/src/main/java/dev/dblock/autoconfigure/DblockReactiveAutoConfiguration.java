@@ -16,7 +16,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 
 /**
- * What reactive code needs, where there is Reactor.
+ * Auto-configuration for reactive code, in applications with Reactor.
  */
 @AutoConfiguration(after = DblockAutoConfiguration.class,
 		afterName = { "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration",
@@ -25,7 +25,7 @@ import org.springframework.context.annotation.Role;
 @ConditionalOnBean(LockEngine.class)
 public final class DblockReactiveAutoConfiguration {
 
-	// Lazy, because without locks no MongoDB is needed
+	// Lazy, because MongoDB is needed only if locks are used
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
@@ -39,7 +39,7 @@ public final class DblockReactiveAutoConfiguration {
 		return new JoiningOperators();
 	}
 
-	// After the advisor of transactions, which has the same order
+	// Ordered after the transaction advisor, which has the same order
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static ReactiveTransactionAdvisor dblockReactiveTransactionAdvisor(ConfigurableBeanFactory beanFactory) {

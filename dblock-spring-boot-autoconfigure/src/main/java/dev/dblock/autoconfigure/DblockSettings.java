@@ -20,8 +20,8 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.util.StringUtils;
 
 /**
- * From {@code dblock.*} to the settings of the engine and of the store. What cannot be is
- * refused with the name of its property.
+ * Converts {@code dblock.*} to the settings of the engine and of the store. Rejects
+ * invalid values with the name of the property.
  */
 final class DblockSettings {
 
@@ -29,7 +29,7 @@ final class DblockSettings {
 
 	private static final Duration A_SECOND = Duration.ofSeconds(1);
 
-	// As much as a suspended machine may go unnoticed by the holder's own reckoning
+	// The holder's clocks may miss a suspension of the machine of up to this length
 	private static final Duration LEAST_ALLOWANCE = Duration.ofMillis(250);
 
 	private static final Duration LONGEST_RETENTION = Duration.ofDays(36_500);
@@ -61,7 +61,8 @@ final class DblockSettings {
 	}
 
 	/**
-	 * Where the locks are kept when the application runs; without locks, nowhere.
+	 * Return the store of the locks at run time, or {@link LockMode#NONE} if locking is
+	 * disabled.
 	 */
 	LockMode mode() {
 		return this.properties.isEnabled() ? this.properties.getMode() : LockMode.NONE;
@@ -104,7 +105,7 @@ final class DblockSettings {
 	}
 
 	/**
-	 * Add one option after the other, so that the one to blame is known.
+	 * Add one option after the other, so that an error can be attributed to its property.
 	 */
 	private LockOptions defaults(LockEngine judge) {
 		Duration lease = this.properties.getLease();
@@ -132,7 +133,7 @@ final class DblockSettings {
 				: InstanceName.create();
 	}
 
-	// Spring Boot leaves placeholders that it does not know as they are
+	// Spring Boot leaves unknown placeholders unresolved
 	private static String resolved(String property, String value) {
 		if (value.contains("${")) {
 			throw new InvalidConfigurationPropertyValueException(property, value,
@@ -162,7 +163,8 @@ final class DblockSettings {
 			return attempt.get();
 		}
 		catch (IllegalArgumentException ex) {
-			// Before Spring Boot 4.1 an exception with a cause cannot be made from here
+			// Before Spring Boot 4.1 this exception cannot be created with a cause from
+			// here
 			String reason = String.valueOf(ex.getMessage());
 			throw (value instanceof Duration duration) ? refusal(property, duration, reason)
 					: new InvalidConfigurationPropertyValueException(property, value, reason);
@@ -170,7 +172,8 @@ final class DblockSettings {
 	}
 
 	/**
-	 * Refuse a duration. One below a second is often a number that was meant in seconds.
+	 * Create the exception for an invalid duration. A duration below one second is often
+	 * a number that was meant in seconds.
 	 */
 	private static InvalidConfigurationPropertyValueException refusal(String property, Duration value, String reason) {
 		String hint = (value.isNegative() || value.isZero() || value.compareTo(A_SECOND) >= 0) ? ""

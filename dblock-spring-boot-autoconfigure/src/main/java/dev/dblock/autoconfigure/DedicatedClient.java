@@ -10,9 +10,9 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
- * The client that serves locks alone, if one is wanted. A bean, so that it is closed in
- * its turn, but not one of the types that an application asks for: it must not be taken
- * for the application's own.
+ * Client that serves only locks, if one is configured. It is a bean, so that it is closed
+ * in the right order. It has none of the types that an application injects, so that it is
+ * not mistaken for the application's own client.
  */
 final class DedicatedClient implements DisposableBean {
 
@@ -27,9 +27,10 @@ final class DedicatedClient implements DisposableBean {
 	}
 
 	/**
-	 * Reach the database of the application's factory by a client of its own.
-	 * @throws InvalidConfigurationPropertyValueException when the settings that are known
-	 * are not those of the application's client
+	 * Create a factory for the database of the application's factory, with a separate
+	 * client.
+	 * @throws InvalidConfigurationPropertyValueException if the known settings are not
+	 * those of the application's client
 	 */
 	MongoDatabaseFactory beside(MongoDatabaseFactory application) {
 		try {
@@ -42,7 +43,7 @@ final class DedicatedClient implements DisposableBean {
 		}
 	}
 
-	// Before Spring Boot 4.1 an exception with a cause cannot be made from here
+	// Before Spring Boot 4.1 this exception cannot be created with a cause from here
 	private static InvalidConfigurationPropertyValueException refusal(@Nullable String reason) {
 		return new InvalidConfigurationPropertyValueException(PROPERTY, true,
 				("A client for the locks alone is made from the settings of Spring Boot's MongoDB auto-configuration, but %s. "

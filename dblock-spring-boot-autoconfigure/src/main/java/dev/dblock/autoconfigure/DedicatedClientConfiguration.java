@@ -11,15 +11,15 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * How a client for the locks alone is made: just as Spring Boot makes the application's
- * own, from the same beans.
+ * Configuration of the client that serves only locks. It is created from the same beans,
+ * and in the same way, as the client that Spring Boot creates for the application.
  */
 @Configuration(proxyBeanMethods = false)
 final class DedicatedClientConfiguration {
 
 	static final String CLIENT = "dblockDedicatedClient";
 
-	// Lazy, because only running can tell whether there is to be one
+	// Lazy, because it is known only at run time whether the client is needed
 	@Bean(CLIENT)
 	@Lazy
 	DedicatedClient dblockDedicatedClient(ObjectProvider<MongoClientSettings> settings,

@@ -15,11 +15,11 @@ import org.springframework.core.Ordered;
 import org.springframework.scheduling.TaskScheduler;
 
 /**
- * How an engine ends. When the closing of its own context begins, nobody waits any more;
- * the locks that are held are renewed on, until the executors have seen their tasks out;
- * then the engine is destroyed, and after it what its repository stands on. No phase of
- * the context's lifecycle could do that: tasks outlive them all where an executor waits
- * for its tasks.
+ * Shutdown of an engine. When its own context begins to close, no caller waits for a lock
+ * any longer. Held locks are still renewed until the executors have completed their
+ * tasks. Then the engine is destroyed, and after it the beans that its repository depends
+ * on. A lifecycle phase of the context cannot do this: if an executor waits for its
+ * tasks, they outlive all phases.
  */
 final class EngineShutdown implements ApplicationListener<ContextClosedEvent>, Ordered {
 
@@ -57,7 +57,7 @@ final class EngineShutdown implements ApplicationListener<ContextClosedEvent>, O
 		}
 	}
 
-	// Other listeners may wait for threads of theirs, which may wait for a lock
+	// Other listeners may wait for their threads, which may in turn wait for a lock
 	@Override
 	public int getOrder() {
 		return Ordered.HIGHEST_PRECEDENCE;
@@ -65,7 +65,7 @@ final class EngineShutdown implements ApplicationListener<ContextClosedEvent>, O
 
 	@Override
 	public void onApplicationEvent(ContextClosedEvent event) {
-		// A parent hears of its children's events too
+		// A parent context also receives the events of its children
 		if (event.getApplicationContext() == this.context) {
 			this.engine.refuseWaiters();
 		}

@@ -8,9 +8,9 @@ import java.util.HexFormat;
 import org.springframework.util.StringUtils;
 
 /**
- * What an instance is called that was given no name: {@code host:pid:suffix}. The suffix
- * tells apart what has host and pid in common: containers in which every process is the
- * first, and the contexts of one process.
+ * Default name of an instance: {@code host:pid:suffix}. The suffix distinguishes
+ * instances with the same host and process id: containers whose processes all have the id
+ * 1, and contexts of the same process.
  */
 final class InstanceName {
 
@@ -24,7 +24,7 @@ final class InstanceName {
 	}
 
 	private static String host() {
-		// Known to containers and to Windows; a lookup can take seconds
+		// Set in containers and on Windows; a lookup can take seconds
 		for (String variable : new String[] { "HOSTNAME", "COMPUTERNAME" }) {
 			String host = System.getenv(variable);
 			if (StringUtils.hasText(host)) {

@@ -3,7 +3,7 @@ package dev.dblock.autoconfigure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A customizer has failed, or has left no settings or some that cannot be.
+ * Thrown when a customizer fails, or returns {@code null} or invalid settings.
  */
 final class InvalidCustomizationException extends RuntimeException {
 

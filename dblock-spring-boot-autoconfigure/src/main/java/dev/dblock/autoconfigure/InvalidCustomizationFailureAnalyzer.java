@@ -4,7 +4,7 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /**
- * Has a start that failed for a customizer end with which one it is.
+ * Reports the customizer that made startup fail.
  */
 final class InvalidCustomizationFailureAnalyzer extends AbstractFailureAnalyzer<InvalidCustomizationException> {
 

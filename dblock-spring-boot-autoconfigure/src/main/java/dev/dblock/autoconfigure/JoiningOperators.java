@@ -6,9 +6,9 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.reactive.TransactionalOperator;
 
 /**
- * Has the transactions of each operator of Spring's own making that is a bean, such as
- * that of Spring Boot, join the locks around them. A class of the application's may be
- * asked for by its type.
+ * Makes the transactions of transactional operators join the locks around them. Applies
+ * to beans of Spring's own operator class, such as that of Spring Boot. A class of the
+ * application is left unchanged, because it may be injected by its type.
  */
 final class JoiningOperators implements BeanPostProcessor {
 

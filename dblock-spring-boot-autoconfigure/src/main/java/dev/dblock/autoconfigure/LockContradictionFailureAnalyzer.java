@@ -12,10 +12,10 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
 
 /**
- * Has a start end with what is wrong with a lock's annotation that contradicts itself.
- * Spring reads the annotations of each class that it scans, and stops at the first that
- * it cannot read, long before anybody looks for locked methods. Which class that was, at
- * times only the failure around it tells.
+ * Reports a contradictory lock annotation that made startup fail. Spring reads the
+ * annotations of each class that it scans, and fails on the first invalid one, long
+ * before locked methods are checked. In some cases only the enclosing failure names the
+ * class.
  */
 final class LockContradictionFailureAnalyzer extends AbstractFailureAnalyzer<AnnotationConfigurationException> {
 

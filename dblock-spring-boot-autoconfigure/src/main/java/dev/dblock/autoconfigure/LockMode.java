@@ -1,24 +1,23 @@
 package dev.dblock.autoconfigure;
 
 /**
- * Where an application keeps its locks.
+ * Store in which an application keeps its locks.
  */
 public enum LockMode {
 
 	/**
-	 * In MongoDB, or wherever the {@code LockRepository} bean of the application keeps
-	 * them.
+	 * MongoDB, or the store of the application's {@code LockRepository} bean.
 	 */
 	MONGODB,
 
 	/**
-	 * In the memory of this application: they exclude its own threads and no other
-	 * instance of it. For development and tests.
+	 * The memory of this application. Locks exclude the application's own threads, but no
+	 * other instance. For development and tests.
 	 */
 	LOCAL,
 
 	/**
-	 * Nowhere: every method runs unlocked.
+	 * No store. Every method runs unlocked.
 	 */
 	NONE
 

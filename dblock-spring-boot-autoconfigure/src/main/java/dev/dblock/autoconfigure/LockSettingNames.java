@@ -29,11 +29,11 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /**
- * Refuses settings of single locks that would silently apply to no lock, or to another:
- * Spring Boot drops from a name whatever is neither letter, digit, dash nor underscore,
- * takes what follows a dot for something else, and passes by what it does not know,
- * unless the name is in brackets. Warns of variables of the environment that apply to
- * none.
+ * Rejects settings of single locks that would silently apply to no lock, or to another
+ * lock. Unless a name is in brackets, Spring Boot drops all characters except letters,
+ * digits, dashes and underscores, treats the text after a dot as another element, and
+ * ignores unknown settings. Logs a warning for environment variables that apply to no
+ * lock.
  */
 final class LockSettingNames implements BeanFactoryPostProcessor {
 
@@ -80,7 +80,7 @@ final class LockSettingNames implements BeanFactoryPostProcessor {
 							.formatted(String.join(", ", options())));
 	}
 
-	// Empty text is bound to nothing, as if its name were not known
+	// Spring Boot binds an empty value to nothing, so that its name seems to be unknown
 	private static boolean isOption(ConfigurationPropertyName name) {
 		return name.getNumberOfElements() == ELEMENTS && options().stream()
 			.anyMatch((option) -> option.replace("-", "").equals(name.getLastElement(Form.UNIFORM)));
@@ -99,8 +99,8 @@ final class LockSettingNames implements BeanFactoryPostProcessor {
 		}
 	}
 
-	// Not refused: for a service that is called dblock-locks, Kubernetes sets such
-	// variables too
+	// Not rejected, because Kubernetes also sets such variables for a service named
+	// dblock-locks
 	private static void checkVariable(String name) {
 		if (!name.startsWith(VARIABLE)) {
 			return;

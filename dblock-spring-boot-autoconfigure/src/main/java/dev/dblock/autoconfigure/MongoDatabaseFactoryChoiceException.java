@@ -5,9 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * It cannot be told which database has the locks: there is no
+ * Thrown when the database of the locks cannot be determined: there is no
  * {@code MongoDatabaseFactory} bean, or there are several and none of them is primary, or
- * none has the name that was given.
+ * none has the configured name.
  */
 final class MongoDatabaseFactoryChoiceException extends IllegalArgumentException {
 
@@ -28,9 +28,9 @@ final class MongoDatabaseFactoryChoiceException extends IllegalArgumentException
 	}
 
 	/**
-	 * A name that no factory has.
-	 * @param source where it was said
-	 * @param known the names that there are
+	 * Create an exception for a name that no factory has.
+	 * @param source the source of the name
+	 * @param known the names of all factories
 	 */
 	static MongoDatabaseFactoryChoiceException ofUnknown(String source, List<String> known) {
 		return new MongoDatabaseFactoryChoiceException(

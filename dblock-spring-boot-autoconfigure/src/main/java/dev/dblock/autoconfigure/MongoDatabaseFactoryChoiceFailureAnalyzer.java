@@ -4,7 +4,8 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /**
- * Has a start that failed for want of the right database end with what to do about it.
+ * Reports that startup failed because the database of the locks could not be determined,
+ * and how to fix it.
  */
 final class MongoDatabaseFactoryChoiceFailureAnalyzer
 		extends AbstractFailureAnalyzer<MongoDatabaseFactoryChoiceException> {

@@ -15,7 +15,7 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.util.StringUtils;
 
 /**
- * The databases of an application, by the names of their factories.
+ * Databases of an application, by the names of their factories.
  */
 final class MongoDatabases {
 
@@ -28,9 +28,9 @@ final class MongoDatabases {
 	}
 
 	/**
-	 * The one that has the locks unless somebody says otherwise.
-	 * @param configured its name, if it is configured
-	 * @throws MongoDatabaseFactoryChoiceException when it cannot be told which one it is
+	 * Return the default database of the locks.
+	 * @param configured the name of its factory, or {@code null} if it is not configured
+	 * @throws MongoDatabaseFactoryChoiceException if the database cannot be determined
 	 */
 	NamedBeanHolder<MongoDatabaseFactory> usual(@Nullable String configured) {
 		if (StringUtils.hasText(configured)) {
@@ -53,11 +53,11 @@ final class MongoDatabases {
 	}
 
 	/**
-	 * One by its name, or by an alias.
-	 * @param name what it was called
-	 * @param source where the name was said
-	 * @return the factory, and the name of its bean
-	 * @throws MongoDatabaseFactoryChoiceException when there is none of that name
+	 * Return a database by the name or an alias of its factory.
+	 * @param name the name or alias
+	 * @param source the source of the name
+	 * @return the factory with the name of its bean
+	 * @throws MongoDatabaseFactoryChoiceException if there is no factory of that name
 	 */
 	NamedBeanHolder<MongoDatabaseFactory> named(String name, String source) {
 		if (!this.beanFactory.containsBean(name) || !this.beanFactory.isTypeMatch(name, MongoDatabaseFactory.class)) {
@@ -66,14 +66,14 @@ final class MongoDatabases {
 		return new NamedBeanHolder<>(canonical(name), this.beanFactory.getBean(name, MongoDatabaseFactory.class));
 	}
 
-	// Of an alias, the name of the bean is among the aliases
+	// For an alias, getAliases also returns the name of the bean
 	private String canonical(String name) {
 		List<String> others = List.of(this.beanFactory.getAliases(name));
 		return others.isEmpty() ? name : names().stream().filter(others::contains).findFirst().orElse(name);
 	}
 
 	/**
-	 * Whether the repository that is used where no database is named stands on this one.
+	 * Return whether the default repository uses the factory of that name.
 	 */
 	boolean isUsual(String name) {
 		return Arrays.asList(this.beanFactory.getDependenciesForBean(DblockAutoConfiguration.REPOSITORY))

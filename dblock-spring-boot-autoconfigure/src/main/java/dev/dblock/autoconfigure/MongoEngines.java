@@ -17,25 +17,25 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
- * Makes the engines of databases that are used beside the usual one. Each has the same
- * settings, listeners and transactions as that has, and a store of its own.
+ * Creates the engines of databases other than the default one. Each has the same
+ * settings, listeners and transactions as the default engine, and a store of its own.
  *
- * @param settings how locks are kept
- * @param customizers who changes that for single databases
- * @param engineSettings what all engines are set to
- * @param listeners who is told what happens
- * @param observer who follows what the engines do
+ * @param settings the settings of the store
+ * @param customizers the customizers of these settings for single databases
+ * @param engineSettings the settings of all engines
+ * @param listeners the listeners to notify
+ * @param observer the observer of all engines
  * @param transactions the application's transactions
- * @param context what the engines end with
+ * @param context the context with which the engines shut down
  */
 record MongoEngines(MongoLockSettings settings, Customizers<MongoLockSettingsCustomizer> customizers,
 		EngineSettings engineSettings, Iterable<LockListener> listeners, LockObserver observer,
 		LockTransactions transactions, ConfigurableApplicationContext context) {
 
 	/**
-	 * Make the engine of a database.
-	 * @param factory the factory, and its name
-	 * @param owner the bean that closes the engine
+	 * Create the engine of a database.
+	 * @param factory the factory with its name
+	 * @param owner the name of the bean that closes the engine
 	 */
 	DefaultLockEngine make(NamedBeanHolder<MongoDatabaseFactory> factory, String owner) {
 		DefaultLockEngine engine = new DefaultLockEngine(repository(factory), this.engineSettings, this.listeners,
@@ -45,8 +45,9 @@ record MongoEngines(MongoLockSettings settings, Customizers<MongoLockSettingsCus
 	}
 
 	/**
-	 * Look at the locks of a database that this application may never use.
-	 * @param factory the factory, and its name
+	 * Return the locks of a database for inspection. This application may never use that
+	 * database itself.
+	 * @param factory the factory with its name
 	 */
 	LockAdministration look(NamedBeanHolder<MongoDatabaseFactory> factory) {
 		return LockAdministration.of(repository(factory), this.engineSettings.namePrefix(), UnaryOperator.identity());
@@ -58,7 +59,7 @@ record MongoEngines(MongoLockSettings settings, Customizers<MongoLockSettingsCus
 
 	static MongoLockSettings customized(MongoLockSettings settings, NamedBeanHolder<MongoDatabaseFactory> factory,
 			Customizers<MongoLockSettingsCustomizer> customizers) {
-		// Settings check themselves, and a store whether they fit its database
+		// Settings validate themselves, and a store validates that they fit its database
 		MongoDatabaseFactory database = factory.getBeanInstance();
 		DblockSettings.refuseAs("dblock.mongodb.collection", settings.collection(),
 				() -> MongoLockRepository.checked(database, settings));

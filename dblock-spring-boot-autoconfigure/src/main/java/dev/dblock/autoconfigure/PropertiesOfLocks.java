@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
- * From {@code dblock.locks.*} to what is set for single locks. What contradicts itself,
- * or what is set for the same names elsewhere, is refused; what the code says is not
- * known here.
+ * Converts {@code dblock.locks.*} to the settings of single locks. Rejects contradictions
+ * within one entry, and between entries that match the same names. Settings in code are
+ * not known here.
  */
 final class PropertiesOfLocks {
 
@@ -59,14 +59,14 @@ final class PropertiesOfLocks {
 	}
 
 	/**
-	 * The property as an application writes it.
+	 * Return the property name as an application writes it.
 	 */
 	static String name(String key) {
 		return LockSettingNames.PREFIX + (key.matches("[\\w-]+") ? "." + key : "[" + key + "]");
 	}
 
 	/**
-	 * Add one option after the other, so that the one to blame is known.
+	 * Add one option after the other, so that an error can be attributed to its property.
 	 */
 	private LockOptions options(String name, DblockProperties.Lock lock) {
 		LockOptions options = new LockOptions(null, null, null, null, lock.getAutoRenew(), lock.getWhenLost(), null,
@@ -103,7 +103,7 @@ final class PropertiesOfLocks {
 		List<String> keys = contradicting(name, settings);
 		String first = keys.get(0);
 		String others = keys.stream().skip(1).map(PropertiesOfLocks::name).collect(Collectors.joining(" and "));
-		// Before Spring Boot 4.1 an exception with a cause cannot be made from here
+		// Before Spring Boot 4.1 this exception cannot be created with a cause from here
 		return new InvalidConfigurationPropertyValueException(name(first), durations(this.properties.get(first)),
 				("It contradicts what %s says, which matches the same names, such as '%s', and applies where this leaves"
 						+ " something out: %s. Set both here, or change the other")
@@ -111,8 +111,8 @@ final class PropertiesOfLocks {
 	}
 
 	/**
-	 * Leave out one key after the other, the least specific first, as long as the rest
-	 * still contradicts itself.
+	 * Remove one key after the other, the least specific first, as long as the remaining
+	 * ones still contradict each other.
 	 */
 	private List<String> contradicting(String name, Map<String, LockSetting> settings) {
 		List<String> keys = new LockSettings(settings).keys();

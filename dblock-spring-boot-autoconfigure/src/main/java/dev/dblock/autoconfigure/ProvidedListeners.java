@@ -9,14 +9,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
- * The listeners of an application, asked for when there is something to tell, since they
- * may need what takes the locks.
+ * Listeners of an application, resolved at the first event, since they may depend on
+ * beans that take locks.
  */
 final class ProvidedListeners implements Iterable<LockListener> {
 
 	private final ObjectProvider<LockListener> provider;
 
-	// Not computed under a lock: a thread that creates beans may wait for another one
+	// Not computed under a lock: a thread that creates beans may wait for another thread
 	// that holds it
 	private volatile @Nullable List<LockListener> listeners;
 

@@ -9,8 +9,8 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
- * The prefixes of an application, one after the other, asked for when a lock is, since
- * they may need what takes the locks.
+ * Concatenated prefixes of an application, resolved at the first lock request, since they
+ * may depend on beans that take locks.
  */
 final class ProvidedPrefix implements LockNamePrefix {
 
@@ -44,7 +44,7 @@ final class ProvidedPrefix implements LockNamePrefix {
 		return joined.toString();
 	}
 
-	// NullAway takes the application's word for it
+	// NullAway assumes that a prefix is not null
 	@SuppressWarnings({ "ConstantValue", "NullAway" })
 	private String text(LockNamePrefix prefix, String name) {
 		String text = prefix.prefixOf(name);

@@ -8,9 +8,9 @@ import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * Has every transaction manager tell of its transactions. Spring Boot gives listeners
- * only to the managers that it makes itself, and an application makes its manager of
- * MongoDB transactions by hand.
+ * Registers a transaction listener with every transaction manager. Spring Boot registers
+ * listeners only with the managers that it creates itself, and applications declare the
+ * manager of MongoDB transactions themselves.
  */
 final class TransactionListenerRegistrar implements BeanPostProcessor {
 
@@ -20,7 +20,7 @@ final class TransactionListenerRegistrar implements BeanPostProcessor {
 		this.transactions = transactions;
 	}
 
-	// Before others may put a proxy around it
+	// Before other post-processors may wrap the manager in a proxy
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String beanName) {
 		if (bean instanceof PlatformTransactionManager && bean instanceof ConfigurableTransactionManager) {

@@ -1,5 +1,5 @@
 /**
- * Wiring and properties. Nothing imports it.
+ * Auto-configuration and properties. No other package imports this one.
  */
 @NullMarked
 package dev.dblock.autoconfigure;

@@ -10,8 +10,9 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
 /**
- * What expressions read of {@code #root}, and the types of results that are looked for by
- * name: one that is not found would be taken for a result whose work is over.
+ * Registers hints for the properties of {@code #root} that expressions read, and for the
+ * result types that are looked up by name. A result of a type that is not found would be
+ * treated as completed work.
  */
 final class AnnotationRuntimeHints implements RuntimeHintsRegistrar {
 

@@ -18,10 +18,10 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Looks at the beans of a context without creating any: those that exist by their
- * instance, others by the class that Spring predicts. Of a scoped bean the target is
- * looked at, not the proxy that leads to it; of a factory, the product as well; of a
- * proxy, those of its interfaces as well that its target does not have.
+ * Inspects the beans of a context without creating any: existing beans by their instance,
+ * others by the type that Spring predicts. For a scoped bean, the target is inspected and
+ * not the scoped proxy. For a factory bean, the product is inspected as well. For a
+ * proxy, the interfaces that its target does not implement are inspected as well.
  */
 final class BeanInspector {
 
@@ -43,7 +43,7 @@ final class BeanInspector {
 	}
 
 	private void inspect(String name, List<InspectedBean> beans) {
-		// Of a bean that is being created, this would ask for an early reference
+		// For a bean that is being created, getSingleton would request an early reference
 		Object instance = this.beanFactory.containsSingleton(name) ? this.beanFactory.getSingleton(name) : null;
 		if (instance instanceof FactoryBean<?> || instance == null && this.beanFactory.isFactoryBean(name)) {
 			Optional<InspectedBean> factory = of(name, BeanFactory.FACTORY_BEAN_PREFIX + name, instance);
@@ -61,8 +61,8 @@ final class BeanInspector {
 	}
 
 	/**
-	 * What a proxy stands for and its target does not implement, as those of repositories
-	 * do not.
+	 * Return the interfaces of a proxy that its target does not implement, as with the
+	 * proxies of repositories.
 	 */
 	private static List<InspectedBean> unknownToTarget(String name, Object proxy) {
 		Class<?> targetClass = AopProxyUtils.ultimateTargetClass(proxy);

@@ -18,8 +18,8 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 
 /**
- * What will become of the transactions that methods declare, as far as the definitions of
- * the beans tell it.
+ * Determines, from the bean definitions, how the transactions that methods declare are
+ * handled.
  */
 final class DeclaredTransactions {
 
@@ -33,16 +33,18 @@ final class DeclaredTransactions {
 	}
 
 	/**
-	 * Whether a method declares a transaction, and nothing here begins any.
+	 * Return whether a method declares a transaction, but the context has no transaction
+	 * interceptor that would begin it.
 	 */
 	boolean isIgnored(LockedMethod locked) {
 		return names(TransactionAspectSupport.class).findAny().isEmpty() && attribute(locked) != null;
 	}
 
 	/**
-	 * The name of the reactive manager that begins the transaction of a method.
-	 * @return the name, or {@code null} when the method has no such transaction, or
-	 * nobody can tell before it is called
+	 * Return the name of the reactive transaction manager that begins the transaction of
+	 * a method.
+	 * @return the name, or {@code null} if the method has no such transaction, or the
+	 * manager is not known before the call
 	 */
 	@Nullable String reactiveManagerOf(LockedMethod locked) {
 		TransactionAttribute attribute = attribute(locked);
@@ -72,7 +74,7 @@ final class DeclaredTransactions {
 		return (managers.size() > 1) ? only(managers.stream().filter(this::isPrimary)) : only(managers.stream());
 	}
 
-	// Nothing is created for the question
+	// Neither beans nor products of factory beans are created for the lookup
 	private Stream<String> names(Class<?> type) {
 		return Stream.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, type, true, false));
 	}

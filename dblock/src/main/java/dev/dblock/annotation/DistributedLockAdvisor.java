@@ -19,15 +19,15 @@ import org.springframework.core.Ordered;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Puts the lock around every method that has {@link DistributedLock @DistributedLock}. It
- * asks for the engine at the first call only, so that no bean is created early on its
- * account.
+ * Advises every method that has {@link DistributedLock @DistributedLock} with its lock.
+ * The engine is obtained at the first call only, so that no bean is created early because
+ * of the advisor.
  */
 public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	/**
-	 * The order unless it is configured: inside of Spring Framework's {@code @Retryable},
-	 * outside of caches and transactions, and outside of the retries of spring-retry and
+	 * The default order: inside of Spring Framework's {@code @Retryable}, outside of
+	 * caches and transactions, and outside of the retries of spring-retry and
 	 * Resilience4j.
 	 */
 	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 100;
@@ -44,10 +44,10 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	/**
 	 * Create the advisor.
-	 * @param beanFactory where placeholders, beans in expressions, and the way of
-	 * proxying come from
-	 * @param engine what takes the locks
-	 * @param order where the lock stands among the advisors of a method
+	 * @param beanFactory provides placeholders, the beans in expressions, and the proxy
+	 * settings
+	 * @param engine acquires the locks
+	 * @param order the order of the lock among the advisors of a method
 	 */
 	public DistributedLockAdvisor(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockEngine> engine,
 			int order) {

@@ -11,13 +11,12 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * A bean as far as it can be known without creating it.
+ * A bean as far as it is known without creating it.
  *
  * @param name the bean's name
  * @param type the class behind its proxies
- * @param instance the bean itself, if it was created already
- * @param callbacks the names of the methods that Spring calls at its beginning and its
- * end
+ * @param instance the bean itself, if it exists already
+ * @param callbacks the names of its initialization and destruction methods
  */
 record InspectedBean(String name, Class<?> type, @Nullable Object instance, Set<String> callbacks) {
 
@@ -26,14 +25,14 @@ record InspectedBean(String name, Class<?> type, @Nullable Object instance, Set<
 	}
 
 	/**
-	 * Whether the proxy is, or will be, a subclass.
+	 * Return whether the proxy is, or will be, a subclass.
 	 */
 	boolean isProxiedBySubclass(ProxyRules rules) {
 		return (this.instance != null) ? !AopUtils.isJdkDynamicProxy(this.instance) : rules.isBySubclass(this.type);
 	}
 
 	/**
-	 * Whether the bean was created and has no lock around it for certain.
+	 * Return whether the bean exists and is certain not to be advised with a lock.
 	 */
 	boolean isUnlocked() {
 		Object current = this.instance;

@@ -24,8 +24,9 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Finds the locked methods that a scheduler can call, and has the scheduler's call
- * carried to their locks. It has no order, so that it comes after the processors that put
- * {@code @Async} and retries around a bean, and before the one that schedules.
+ * carried to their locks. The processor is not ordered, so that it runs after the
+ * processors that apply {@code @Async} and retries to a bean, and before the processor
+ * for {@code @Scheduled}.
  */
 public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 
@@ -35,7 +36,7 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 
 	/**
 	 * Create the processor.
-	 * @param jobs where the methods are collected
+	 * @param jobs collects the methods
 	 */
 	public JobMethods(ScheduledJobs jobs) {
 		this.jobs = jobs;
@@ -66,13 +67,13 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 			Supplier<LockedOperation> operation) {
 		JobMethod job = this.jobs.method(beanName, type, method.getName(),
 				() -> new JobPolicies(this.jobs, this::resolve).declaration(operation.get()));
-		// By these texts Spring's tasks are known, blocking and reactive ones
+		// Spring's blocking and reactive tasks are identified by these texts
 		this.jobs.add(bean.getClass().getName() + "." + method.getName(), job);
 		Method invocable = invocable(method, bean.getClass());
 		if (invocable != null) {
 			this.jobs.add(invocable.getDeclaringClass().getName() + "." + method.getName(), job);
 		}
-		// Of a scoped bean there are others, which the job does not know
+		// A scoped bean may have other instances, which the job does not know
 		boolean single = this.beans != null && this.beans.containsBean(beanName) && this.beans.isSingleton(beanName);
 		if (!single || LockedOperationParser.isScheduled(method)) {
 			proxy.addAdvisor(0, carrier(method, job));
@@ -99,7 +100,7 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 	}
 
 	/**
-	 * The outermost of a bean's proxies that locks its methods.
+	 * Return the outermost of a bean's proxies that locks its methods.
 	 */
 	private static @Nullable Advised lockingProxy(@Nullable Object bean) {
 		Object current = bean;
@@ -126,7 +127,7 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 			return AopUtils.selectInvocableMethod(method, beanType);
 		}
 		catch (IllegalStateException ex) {
-			// No scheduler can call it either
+			// A scheduler cannot call it either
 			return null;
 		}
 	}

@@ -28,8 +28,8 @@ import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Reads what {@link JobPolicy @JobPolicy} and {@code dblock.jobs.<id>} declare for a
- * locked method.
+ * Reads the declarations of {@link JobPolicy @JobPolicy} and {@code dblock.jobs.<id>} for
+ * a locked method.
  */
 final class JobPolicies {
 
@@ -51,9 +51,9 @@ final class JobPolicies {
 	}
 
 	/**
-	 * What is declared for a method that is a job.
+	 * Return the declaration of a method that is a job.
 	 * @throws IllegalArgumentException if an attribute is invalid or has a placeholder
-	 * that is not known
+	 * that cannot be resolved
 	 */
 	JobDeclaration declaration(LockedOperation operation) {
 		JobPolicy policy = MergedAnnotations.from(operation.method().method(), SearchStrategy.TYPE_HIERARCHY)
@@ -76,7 +76,7 @@ final class JobPolicies {
 		}
 		String name = (lock.name() instanceof LockName.Constant constant) ? constant.text() : null;
 		LockEngine engine = Objects.requireNonNull(operation.engine());
-		// The mock of a test returns null
+		// A mocked engine returns null
 		LockOptions options = Objects.requireNonNullElse(
 				engine.withSettings((name != null) ? name : lock.name().sample(), lock.options()), lock.options());
 		String obstacle = (operation.locks().size() > 1) ? SEVERAL_LOCKS : null;
@@ -107,7 +107,7 @@ final class JobPolicies {
 	}
 
 	/**
-	 * The time zone of each cron expression, which a trigger does not expose.
+	 * Return the time zone of each cron expression, which a trigger does not expose.
 	 */
 	private Map<String, String> zones(Method method) {
 		Map<String, String> zones = new HashMap<>();

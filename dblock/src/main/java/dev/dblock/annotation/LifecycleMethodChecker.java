@@ -23,9 +23,9 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
  * Refuses locked methods that Spring calls on the bean itself, such as those with
- * {@code @PostConstruct}, before it calls the first of them: each would run unlocked,
- * once in every attempt to start. Reports those of all beans whose class is known by
- * then, and creates no bean.
+ * {@code @PostConstruct}, before the first of them is called. Such a method would run
+ * unlocked, once in every attempt to start. Reports the methods of all beans whose class
+ * is known at that time, and creates no bean.
  */
 public final class LifecycleMethodChecker implements MergedBeanDefinitionPostProcessor, PriorityOrdered {
 
@@ -35,17 +35,17 @@ public final class LifecycleMethodChecker implements MergedBeanDefinitionPostPro
 
 	/**
 	 * Create the checker.
-	 * @param beanFactory the beans to look at
+	 * @param beanFactory the factory of the beans to inspect
 	 */
 	public LifecycleMethodChecker(ConfigurableListableBeanFactory beanFactory) {
 		this.beans = new BeanInspector(beanFactory);
 	}
 
 	/**
-	 * Check a bean that exists, but into which nothing was injected yet, or ahead of time
-	 * one that will be created.
-	 * @throws InvalidLockDeclarationException when Spring would call a locked method of
-	 * it past its proxy
+	 * Check a bean before its dependencies are injected, or, ahead of time, a bean that
+	 * will be created.
+	 * @throws InvalidLockDeclarationException if Spring would call one of its locked
+	 * methods without the proxy
 	 */
 	@Override
 	public void postProcessMergedBeanDefinition(RootBeanDefinition definition, Class<?> type, String name) {

@@ -29,9 +29,9 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.util.ClassUtils;
 
 /**
- * What must hold for a bean with locked methods. Beans that exist when the application
- * has started, or whose class is known by then, are checked together; a class that
- * appears later is checked before its first bean is proxied.
+ * Checks the requirements for beans with locked methods. Beans that exist when the
+ * application has started, or whose class is known by then, are checked together. A class
+ * that appears later is checked before its first bean is proxied.
  */
 final class LockChecks {
 
@@ -60,24 +60,24 @@ final class LockChecks {
 	}
 
 	/**
-	 * From now on, each class is checked by itself.
+	 * Mark the application as started. From now on, each class is checked individually.
 	 */
 	void started() {
 		this.started = true;
 	}
 
 	/**
-	 * The names of what was checked so far, with {@link LockSettings#ANYTHING} for each
-	 * part that only a call can tell.
+	 * Return the lock names that were checked so far, with {@link LockSettings#ANYTHING}
+	 * in place of each part that depends on the call.
 	 */
 	Set<String> names() {
 		return this.names;
 	}
 
 	/**
-	 * Whether a class can be proxied. Before the application has started, one that cannot
-	 * is passed by, to be reported with all the others; afterwards it is refused.
-	 * @throws InvalidLockDeclarationException when it is refused
+	 * Return whether a class can be proxied. During start-up, a class that cannot be
+	 * proxied is skipped, to be reported with all others. After start-up, it is refused.
+	 * @throws InvalidLockDeclarationException if the class is refused
 	 */
 	boolean admits(Class<?> type) {
 		if (!LockMentions.in(type)) {
@@ -98,9 +98,9 @@ final class LockChecks {
 	}
 
 	/**
-	 * All that is wrong with a bean's locked methods, if it has any. A mock locks
-	 * nothing; Mockito attaches an agent when it is asked, so it is only asked where no
-	 * proxy is.
+	 * Return all problems of a bean's locked methods, if it has any. A mock locks
+	 * nothing. Mockito attaches an agent when it is called, so it is called only for
+	 * beans without a locking proxy.
 	 */
 	List<String> findings(InspectedBean bean) {
 		Collection<LockDeclaration> declarations = declarations(bean.type());
@@ -137,15 +137,15 @@ final class LockChecks {
 			warnOfTransaction(method);
 		}
 		catch (RuntimeException ex) {
-			// Whoever makes the transactions is the one to refuse what they cannot be
+			// An invalid transaction declaration is reported by the transaction manager
 			logger.debug("Did not find out about the transaction of {}", method.describe(), ex);
 		}
 	}
 
 	/**
-	 * Whoever writes both annotations counts on a commit that a stale holder cannot make.
-	 * A reactive transaction finds its locks in its sequence; where a future is made of
-	 * that, the lock is around it in another way.
+	 * Warn of a transaction that a stale holder could commit: both annotations together
+	 * suggest that it cannot. A reactive transaction finds its locks in the Reactor
+	 * context. If the method returns a future, its lock is not in that context.
 	 */
 	private void warnOfTransaction(LockedMethod method) {
 		DeclaredTransactions transactions = this.transactions.get();
@@ -174,8 +174,8 @@ final class LockChecks {
 			return this.source.declarations(type);
 		}
 		catch (IllegalStateException | LinkageError ex) {
-			// A class that refers to an absent library; it can be a bean as long as
-			// nobody uses that part
+			// A class that refers to an absent library can be a bean as long as that part
+			// is not used
 			logger.debug("Did not look for locked methods in {}", type, ex);
 			return List.of();
 		}
@@ -197,9 +197,9 @@ final class LockChecks {
 	}
 
 	/**
-	 * Whether a method that cannot be locked has nothing to do with the annotation of its
-	 * class: one that helps others inside of it, or one that was inherited from a class
-	 * without the annotation, which may not be the user's to change.
+	 * Return whether a method that cannot be locked is not meant by the annotation of its
+	 * class. It is either an internal helper method, or inherited from a class without
+	 * the annotation, which the application may not be able to change.
 	 */
 	private boolean isLeftOut(InspectedBean bean, LockedMethod locked) {
 		Method method = locked.method();

@@ -14,9 +14,9 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
- * Stops the start of an application that has locked methods which would fail, or run
- * unlocked, and reports all of them together. Creates no bean but what takes the locks,
- * and that only if there are locked methods.
+ * Fails start-up if locked methods would fail or run unlocked, and reports all of them
+ * together. Creates no beans except the lock engine, and that only if there are locked
+ * methods.
  */
 public final class LockDeclarationChecker implements SmartInitializingSingleton {
 
@@ -30,8 +30,8 @@ public final class LockDeclarationChecker implements SmartInitializingSingleton 
 
 	/**
 	 * Create the checker.
-	 * @param beanFactory the beans to look at
-	 * @param advisor what should be around them
+	 * @param beanFactory the factory of the beans to inspect
+	 * @param advisor the advisor that the beans need
 	 */
 	public LockDeclarationChecker(ConfigurableListableBeanFactory beanFactory, DistributedLockAdvisor advisor) {
 		this.beans = new BeanInspector(beanFactory);
@@ -41,11 +41,11 @@ public final class LockDeclarationChecker implements SmartInitializingSingleton 
 
 	/**
 	 * Check all beans of the context.
-	 * @throws InvalidLockDeclarationException when locked methods cannot work
+	 * @throws InvalidLockDeclarationException if locked methods cannot work
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {
-		// Neither beans nor methods come in an order of their own
+		// Sorted, since neither beans nor methods have a defined order
 		Set<String> findings = new TreeSet<>();
 		for (InspectedBean bean : this.beans.inspect()) {
 			this.checks.findings(bean)

@@ -6,8 +6,8 @@ import java.util.List;
 import org.springframework.util.ClassUtils;
 
 /**
- * Why an application has nothing to lock with: without the libraries, or without dblock's
- * auto-configuration, no property of it has an effect.
+ * Explains why an application has no lock engine. Without the libraries, or without
+ * dblock's auto-configuration, none of dblock's properties has an effect.
  */
 final class MissingEngine {
 
@@ -27,7 +27,7 @@ final class MissingEngine {
 					.formatted(String.join(", and no ", missing));
 	}
 
-	// As the auto-configuration sees them, which looks with the application's class
+	// As in the conditions of the auto-configuration, which use the application's class
 	// loader
 	private static void addIfMissing(List<String> missing, String type, String library) {
 		if (!ClassUtils.isPresent(type, null)) {

@@ -12,8 +12,8 @@ import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.util.ClassUtils;
 
 /**
- * The methods that Spring calls at the beginning and the end of a bean because its
- * definition names them, or because they are called the way such methods are.
+ * The initialization and destruction methods of a bean that its definition names or that
+ * Spring infers.
  */
 final class NamedCallbacks {
 
@@ -24,7 +24,7 @@ final class NamedCallbacks {
 		Set<String> names = new LinkedHashSet<>();
 		if (definition instanceof AbstractBeanDefinition named) {
 			addAll(names, named.getInitMethodNames());
-			// Spring does not follow those any further
+			// Spring does not call destruction methods of prototypes
 			if (!definition.isPrototype()) {
 				addAll(names, named.getDestroyMethodNames());
 				if (names.remove(AbstractBeanDefinition.INFER_METHOD)

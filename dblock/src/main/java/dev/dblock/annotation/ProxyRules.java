@@ -15,7 +15,7 @@ import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.util.ClassUtils;
 
 /**
- * How Spring will make the proxy of a class, and whether it can.
+ * Determines how Spring creates the proxy of a class, and whether it can.
  */
 final class ProxyRules {
 
@@ -26,7 +26,7 @@ final class ProxyRules {
 	}
 
 	/**
-	 * Whether the proxy is a subclass, and not only of the same interfaces.
+	 * Return whether the proxy is a subclass, rather than a proxy of the interfaces only.
 	 */
 	boolean isBySubclass(Class<?> type) {
 		if (type.isInterface() || Proxy.isProxyClass(type) || ClassUtils.isLambdaClass(type)) {
@@ -38,8 +38,8 @@ final class ProxyRules {
 	}
 
 	/**
-	 * Why a class cannot be proxied.
-	 * @return the reason, or {@code null} when it can
+	 * Return the reason why a class cannot be proxied.
+	 * @return the reason, or {@code null} if it can be proxied
 	 */
 	@Nullable String obstacle(Class<?> type) {
 		if (!isBySubclass(type)) {
@@ -60,7 +60,7 @@ final class ProxyRules {
 	}
 
 	/**
-	 * Spring's own choice of the interfaces that a proxy can stand on.
+	 * Exposes Spring's own selection of the interfaces that a proxy can implement.
 	 */
 	private static final class Interfaces extends ProxyProcessorSupport {
 

@@ -20,8 +20,8 @@ import org.springframework.transaction.annotation.AnnotationTransactionAttribute
 import org.springframework.util.StringValueResolver;
 
 /**
- * Stands inside of the transaction of each method that has one and returns a sequence,
- * and has that transaction join the locks around it before the method's own work.
+ * Runs inside of the transaction of each transactional method that returns a reactive
+ * type, and has that transaction join the surrounding locks before the method's own work.
  */
 public final class ReactiveTransactionAdvisor implements PointcutAdvisor, Ordered {
 
@@ -31,7 +31,7 @@ public final class ReactiveTransactionAdvisor implements PointcutAdvisor, Ordere
 
 	/**
 	 * Create the advisor.
-	 * @param placeholders resolves those in the attributes of transactions
+	 * @param placeholders resolves the placeholders in transaction attributes
 	 */
 	public ReactiveTransactionAdvisor(StringValueResolver placeholders) {
 		this.pointcut = new TransactionalSequences(placeholders);
@@ -47,9 +47,8 @@ public final class ReactiveTransactionAdvisor implements PointcutAdvisor, Ordere
 		return this.advice;
 	}
 
-	// Whatever has the same order as the advisor of transactions, and is registered
-	// later,
-	// stands inside of it
+	// An advisor with the same order as the transaction advisor that is registered later
+	// runs inside of it
 	@Override
 	public int getOrder() {
 		return Ordered.LOWEST_PRECEDENCE;

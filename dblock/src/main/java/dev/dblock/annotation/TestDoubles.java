@@ -12,8 +12,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Tells what a test put in the place of a bean, by hand and so without a proxy. Neither
- * Spring's test framework nor Mockito need be there.
+ * Detects beans that a test has replaced and that therefore have no proxy. Neither
+ * Spring's test framework nor Mockito need to be present.
  */
 final class TestDoubles {
 
@@ -25,7 +25,7 @@ final class TestDoubles {
 	}
 
 	/**
-	 * Whether a definition stands for a bean that a field of a test overrides.
+	 * Return whether a definition is that of a bean that a test's field overrides.
 	 */
 	static boolean overrides(BeanDefinition definition) {
 		AnnotatedElement field = (definition instanceof RootBeanDefinition root) ? root.getQualifiedElement() : null;
@@ -33,7 +33,7 @@ final class TestDoubles {
 	}
 
 	/**
-	 * Whether a bean was made by Mockito.
+	 * Return whether a bean was created by Mockito.
 	 */
 	static boolean isMock(@Nullable Object instance) {
 		ClassLoader classLoader = (instance != null) ? instance.getClass().getClassLoader() : null;

@@ -3,7 +3,7 @@ package dev.dblock.core;
 import dev.dblock.LockHandle;
 
 /**
- * A thread's way to a lock, told to whoever follows it.
+ * A thread's attempt to acquire a lock, reported to its observer.
  */
 interface Acquisition {
 
@@ -11,7 +11,7 @@ interface Acquisition {
 	};
 
 	/**
-	 * The thread has to wait. Called once.
+	 * Report that the thread has to wait. Called once.
 	 */
 	default void waiting() {
 	}

@@ -1,14 +1,14 @@
 package dev.dblock.core;
 
 /**
- * What the waiters of a queue know of the store: its last answer, whoever of them asked,
- * and when to ask again. It outlasts the one who asked, so that a queue costs the same
- * whether its head stays or gives up.
+ * The waiters' knowledge of the store: its last answer, regardless of which waiter sent
+ * the request, and when to send the next one. The plan outlasts the waiter that created
+ * it, so that a queue costs the same whether its head stays or gives up.
  *
  * @param last the last answer
- * @param refusals how many in a row there were
- * @param cause why the next request is sent, if nothing is told before
- * @param atNanos when, on the monotonic clock
+ * @param refusals the number of consecutive refusals
+ * @param cause the cause of the next request, unless a signal arrives earlier
+ * @param atNanos when to send the next request, on the monotonic clock
  */
 record AskPlan(Outcome last, int refusals, WaitCause cause, long atNanos) {
 }

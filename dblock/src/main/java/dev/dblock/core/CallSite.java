@@ -4,8 +4,8 @@ import java.lang.StackWalker.StackFrame;
 import java.util.Set;
 
 /**
- * Finds the code that asks for a lock, so that a lock without a reason of its own says at
- * least what it was taken by.
+ * Finds the code that acquires a lock, so that a lock without an explicit reason at least
+ * names its call site.
  */
 final class CallSite {
 

@@ -4,14 +4,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The pause in which the waiters of one process leave a lock to other processes, after it
- * has been handed over among them for as long as it may.
+ * The pause in which the waiters of one process yield a lock to other processes, after it
+ * has been handed over among them for as long as allowed.
  */
 final class CrossProcessYield {
 
 	/**
 	 * A store that took longer to release is itself slow, and a longer pause here would
-	 * not help anyone.
+	 * not help any process.
 	 */
 	static final long LONGEST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -24,7 +24,7 @@ final class CrossProcessYield {
 	private long untilNanos;
 
 	/**
-	 * No pause yet, at the beginning of a turn.
+	 * Create a yield at the beginning of a turn, without a pause.
 	 * @param pollNanos how long other processes may take to see that the lock is free
 	 * because they poll; zero while releases are reported
 	 * @param nanos the present time
@@ -40,19 +40,20 @@ final class CrossProcessYield {
 	}
 
 	/**
-	 * Whether this is a pause for processes that poll. One of those may look at any time
-	 * of it, so nobody here may have the lock before its end.
+	 * Return whether this is a pause for processes that poll. Such a process may send its
+	 * request at any time of the pause, so no thread of this process may acquire the lock
+	 * before its end.
 	 */
 	boolean isForPolling(long nanos) {
 		return this.turnOver && leftNanos(nanos) > 0;
 	}
 
 	/**
-	 * This process has released the lock. Twice the time of a request is what other
-	 * processes need to hear of it and to ask. Those that poll may look just before the
-	 * pause and not again for a whole poll interval; since a pause of that length after
-	 * each run of hand-overs would leave the lock unused most of the time, it comes after
-	 * a turn of the same length.
+	 * Begin the pause after this process has released the lock. Other processes need
+	 * twice the time of a request to learn of the release and to send their own request.
+	 * A process that polls may do so just before the pause and not again for a whole poll
+	 * interval. A pause of that length after each run of hand-overs would leave the lock
+	 * unused most of the time, so it comes after a turn of the same length.
 	 * @param requestNanos how long the release took
 	 * @param nanos the present time
 	 */
@@ -67,7 +68,7 @@ final class CrossProcessYield {
 	}
 
 	/**
-	 * This process has the lock again.
+	 * End the pause because this process has acquired the lock again.
 	 * @param afterOthers whether another process was seen to hold it before
 	 * @param nanos the present time
 	 */

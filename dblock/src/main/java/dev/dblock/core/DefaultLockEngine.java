@@ -33,8 +33,8 @@ import dev.dblock.store.StoreTime;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
- * The engine over a {@link LockRepository}. Starts no thread before the first lock is
- * taken.
+ * The lock engine over a {@link LockRepository}. It starts no thread before the first
+ * lock is acquired.
  */
 public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
@@ -73,25 +73,27 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	private final EngineState state;
 
 	/**
-	 * An engine over a store.
+	 * Create an engine over a store.
 	 * @param repository the store
 	 * @param settings the settings
-	 * @param listeners who is told what happens
-	 * @throws IllegalArgumentException when the defaults among the settings cannot be
+	 * @param listeners the listeners to notify of lock events
+	 * @throws IllegalArgumentException when the default options in the settings are
+	 * invalid
 	 */
 	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners) {
 		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions());
 	}
 
 	/**
-	 * An engine over a store that somebody follows, for an application that has
+	 * Create an engine over a store with an observer, for an application that has
 	 * transactions.
 	 * @param repository the store
 	 * @param settings the settings
-	 * @param listeners who is told what happens
-	 * @param observer who follows what the engine does
+	 * @param listeners the listeners to notify of lock events
+	 * @param observer the observer of the engine's activities
 	 * @param transactions the application's transactions
-	 * @throws IllegalArgumentException when the defaults among the settings cannot be
+	 * @throws IllegalArgumentException when the default options in the settings are
+	 * invalid
 	 */
 	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockObserver observer, LockTransactions transactions) {
@@ -132,8 +134,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	/**
-	 * Other processes probably poll if this one has to. They have most likely the same
-	 * settings.
+	 * Other processes probably poll if this one has to, because they most likely have the
+	 * same settings.
 	 */
 	private long pollNanos() {
 		return this.signals.isPolling() ? this.settings.poll().maxInterval().toNanos() : 0;
@@ -242,8 +244,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	/**
-	 * How this engine is.
-	 * @return what can be asked at any time
+	 * Return the state of this engine.
+	 * @return the state, which can be queried at any time
 	 */
 	public EngineState state() {
 		return this.state;
@@ -340,7 +342,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	/**
-	 * The locks of this engine's store by their full names.
+	 * Return the locks of this engine's store by their full names.
 	 * @return the locks
 	 */
 	public LockAdministration byFullName() {
@@ -358,10 +360,11 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	/**
-	 * Ask the store for its time, which shows also whether locks can be read there.
-	 * @param timeout how long that may take
-	 * @return what its clock shows, or empty when the store cannot tell
-	 * @throws org.springframework.dao.DataAccessException when the store cannot be asked
+	 * Query the store for its time, which also shows whether locks can be read there.
+	 * @param timeout how long the request may take
+	 * @return the time of the store's clock, or empty when the store does not provide it
+	 * @throws org.springframework.dao.DataAccessException when the store cannot be
+	 * queried
 	 */
 	public Optional<StoreTime> storeTime(Duration timeout) {
 		return this.repository.time(timeout);
@@ -380,18 +383,18 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	/**
-	 * Let nobody wait for a lock any more: the application is about to close. Locks that
-	 * are held are renewed as before.
+	 * Refuse to let any thread wait for a lock from now on, because the application is
+	 * about to shut down. Locks that are held are renewed as before.
 	 */
 	public void refuseWaiters() {
 		this.acquirer.refuseWaiters();
 	}
 
 	/**
-	 * End everything. A lock that is still held belongs to work that still runs, so it is
-	 * not released before that ends: its holder is notified, and its lease ends it. Locks
-	 * that are being granted or released while this is called are released. A store that
-	 * does not answer delays this by thirteen seconds at most.
+	 * Close this engine. A lock that is still held belongs to work that is still running,
+	 * so it is not released before that work ends. Its holder is notified, and the lock
+	 * ends with its lease. Locks that are being granted or released during this call are
+	 * released. A store that does not answer delays this by at most thirteen seconds.
 	 */
 	@Override
 	public void close() {
@@ -399,8 +402,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		long end = System.nanoTime() + LONGEST_REQUEST.toNanos();
 		awaitNone(this::isAnyAboutToBeReleased, end);
 		this.losses.loseAtShutdown(List.copyOf(this.registry.all()));
-		// Threads of the application may be asking the store for a lock, or giving one
-		// back: whoever closes the engine closes what they ask with next
+		// Application threads may still be acquiring or releasing a lock, and the caller
+		// closes their connection to the store next
 		awaitNone(() -> this.queues.size() > 0, end);
 		this.signals.close();
 		this.threads.close();

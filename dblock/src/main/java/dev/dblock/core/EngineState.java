@@ -5,7 +5,7 @@ import java.time.Duration;
 import dev.dblock.LossReason;
 
 /**
- * How an engine is, at the moment of each question. Asks no server.
+ * The current state of an engine, determined at each call without a request to a server.
  */
 public final class EngineState {
 
@@ -35,7 +35,7 @@ public final class EngineState {
 	}
 
 	/**
-	 * How many locks this process holds.
+	 * Return how many locks this process holds.
 	 * @return the number
 	 */
 	public int held() {
@@ -43,8 +43,8 @@ public final class EngineState {
 	}
 
 	/**
-	 * How many threads of this process wait for a lock, those included that are about to
-	 * ask for the first time.
+	 * Return how many threads of this process wait for a lock, including those that are
+	 * about to send their first request.
 	 * @return the number
 	 */
 	public int waiting() {
@@ -52,8 +52,8 @@ public final class EngineState {
 	}
 
 	/**
-	 * How many times a waiting thread tried to get its lock.
-	 * @param cause what made it try
+	 * Return how many times a waiting thread tried to acquire its lock.
+	 * @param cause the cause of the attempt
 	 * @return the number since the start
 	 */
 	public long attempts(WaitCause cause) {
@@ -61,7 +61,7 @@ public final class EngineState {
 	}
 
 	/**
-	 * How many leases were lost since the start.
+	 * Return how many leases were lost since the start.
 	 * @param reason the reason to count
 	 * @return the number
 	 */
@@ -70,8 +70,8 @@ public final class EngineState {
 	}
 
 	/**
-	 * How many listeners and callbacks were called for a loss or a late renewal and have
-	 * not returned. Each has a thread.
+	 * Return how many listeners and callbacks were called for a loss or a late renewal
+	 * and have not returned. Each has its own thread.
 	 * @return the number
 	 */
 	public int callbacks() {
@@ -79,7 +79,7 @@ public final class EngineState {
 	}
 
 	/**
-	 * How many times a lease was renewed with less than a third of it left.
+	 * Return how many times a lease was renewed with less than a third of it left.
 	 * @return the number since the start
 	 */
 	public long renewedLate() {
@@ -87,8 +87,8 @@ public final class EngineState {
 	}
 
 	/**
-	 * How many times a lease was to be renewed by a request that failed. Each is tried
-	 * again until the lease ends.
+	 * Return how many lease renewals failed because their request failed. Each renewal is
+	 * retried until the lease ends.
 	 * @return the number since the start
 	 */
 	public long notRenewed() {
@@ -96,15 +96,15 @@ public final class EngineState {
 	}
 
 	/**
-	 * By how much the watchdog is late with its next look at the leases.
-	 * @return next to nothing while it is alive
+	 * Return by how much the watchdog's next check of the leases is overdue.
+	 * @return close to zero while the watchdog is alive
 	 */
 	public Duration watchdogDelay() {
 		return this.watchdog.delay();
 	}
 
 	/**
-	 * How waiters learn of releases at present.
+	 * Return how waiters learn of releases at present.
 	 * @return the way
 	 */
 	public ReleaseNews releases() {
@@ -112,20 +112,20 @@ public final class EngineState {
 	}
 
 	/**
-	 * How waiters learn of releases.
+	 * The ways in which waiters learn of releases.
 	 */
 	public enum ReleaseNews {
 
 		/**
-		 * Nobody waits for another process, so nothing is listened to.
+		 * No thread waits for another process, so the engine does not listen to releases.
 		 */
 		IDLE,
 		/**
-		 * The store tells of each release.
+		 * The store reports each release.
 		 */
 		STREAM,
 		/**
-		 * Waiters ask now and then.
+		 * Waiters poll the store.
 		 */
 		POLL
 

@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
- * The threads of one engine. None runs before the first lock is taken, and those that
- * speak to the store or call the application end when they have been idle. A slow server
- * holds up nothing but its own kind, and a slow listener nothing at all.
+ * The threads of one engine. No thread runs before the first lock is acquired, and those
+ * that call the store or the application end after an idle time. A slow server delays
+ * only requests of the same kind, and a slow listener delays nothing.
  */
 final class EngineThreads implements AutoCloseable {
 
-	/** A store that swallows one release lets others pass by it. */
+	/** Lets other releases proceed while the store does not answer one of them. */
 	static final int MOST_RELEASES_AT_ONCE = 4;
 
 	private static final long IDLE_SECONDS = 10;
@@ -58,55 +58,58 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * The clockwork: one thread, on which nothing may block.
+	 * Return the timer: one thread, on which no task may block.
 	 */
 	ScheduledExecutorService watchdog() {
 		return this.watchdog;
 	}
 
 	/**
-	 * Sends renewals. Has a thread for each group of leases, so that no request that
-	 * hangs delays those of other groups; most applications have one or two groups.
+	 * Return the executor that sends renewals. It has a thread for each group of leases,
+	 * so that a request that hangs does not delay the requests of other groups. Most
+	 * applications have one or two groups.
 	 */
 	Executor renewals() {
 		return this.renewals;
 	}
 
 	/**
-	 * Sends the releases that no thread of the application waits for. Each may take as
-	 * long as a request may; those that find all threads busy wait for one, and
-	 * {@link LeaseReleaser} limits how many do.
+	 * Return the executor that sends the releases that no application thread waits for.
+	 * Each may take as long as a request may. Releases that find all threads busy wait
+	 * for one, and {@link LeaseReleaser} limits their number.
 	 */
 	Executor releases() {
 		return this.releases;
 	}
 
 	/**
-	 * Starts callbacks, and runs none of them. Nothing may block here either.
+	 * Return the executor that starts callbacks, but runs none of them. No task may block
+	 * here either.
 	 */
 	Executor notifications() {
 		return this.notifications;
 	}
 
 	/**
-	 * Runs each callback of the application in a thread of its own. Only losses and late
-	 * renewals have callbacks here, so there are as many threads as locks that are lost
-	 * at a time, multiplied by the callbacks of each.
+	 * Return the executor that runs each callback of the application in its own thread.
+	 * Only losses and late renewals have callbacks here, so the number of threads is the
+	 * number of locks that are lost at the same time, multiplied by the callbacks of
+	 * each.
 	 */
 	Executor callbacks() {
 		return this.callbacks;
 	}
 
 	/**
-	 * How many of these callbacks have not returned.
+	 * Return how many of these callbacks have not returned.
 	 */
 	int runningCallbacks() {
 		return this.callbacks.running.get();
 	}
 
 	/**
-	 * Stop renewing at once, let callbacks and releases that are under way finish for a
-	 * moment, and leave no thread behind.
+	 * Stop renewing immediately, wait briefly for callbacks and releases that are in
+	 * progress, and leave no thread behind.
 	 */
 	@Override
 	public void close() {
@@ -116,7 +119,8 @@ final class EngineThreads implements AutoCloseable {
 		boolean interrupted = false;
 		for (ExecutorService executor : new ExecutorService[] { this.watchdog, this.renewals, this.notifications,
 				this.callbacks, this.releases }) {
-			// Notifications have started all callbacks by now, and callbacks all releases
+			// By now, notifications have started all callbacks, and callbacks all
+			// releases
 			executor.shutdown();
 			interrupted |= !awaitUntil(executor, end);
 		}
@@ -139,7 +143,7 @@ final class EngineThreads implements AutoCloseable {
 	}
 
 	/**
-	 * As many threads as callbacks, which are counted from before they have one.
+	 * Runs each callback in its own thread. A callback is counted before it has a thread.
 	 */
 	private static final class CallbackThreads extends ThreadPoolExecutor {
 

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One lock under one transaction.
+ * A lock held during a transaction.
  */
 final class FencedLease {
 
@@ -37,9 +37,9 @@ final class FencedLease {
 	}
 
 	/**
-	 * Have a transaction stand under a lock.
+	 * Begin a transaction under a lock.
 	 * @param handle the handle, which is kept alive by the transaction
-	 * @param fence what makes the transaction depend on the lock, if anything does
+	 * @param fence makes the transaction depend on the lock; {@code null} if nothing does
 	 */
 	static FencedLease begin(LeaseHandle handle, @Nullable TransactionFence fence) {
 		LeaseState state = handle.lease().state();
@@ -65,22 +65,22 @@ final class FencedLease {
 	}
 
 	/**
-	 * Whether the transaction that another fence would be written into has this lock's
-	 * already, or will have it.
+	 * Return whether the transaction that the other fence would be written into contains
+	 * the fence of this lock already, or will contain it.
 	 */
 	boolean isFencedLike(TransactionFence other) {
 		return this.fence != null && this.slot != LeaseState.NO_SLOT && this.fence.isOfSameTransactionAs(other);
 	}
 
 	/**
-	 * One more piece of work of the transaction is under the lock.
+	 * Count another piece of work of the transaction under the lock.
 	 */
 	void joinAgain() {
 		this.joined++;
 	}
 
 	/**
-	 * Nothing was done by a piece of work.
+	 * Leave the lock for a piece of work that did nothing under it.
 	 * @return whether it was the only one
 	 */
 	boolean leave() {
@@ -88,7 +88,7 @@ final class FencedLease {
 	}
 
 	/**
-	 * Whether the store is asked before the commit.
+	 * Return whether the commit is preceded by a request to the store.
 	 */
 	boolean asksStore() {
 		return this.fence != null || !this.handle.isHeld();
@@ -105,8 +105,8 @@ final class FencedLease {
 	}
 
 	/**
-	 * Check what can be known without the store.
-	 * @throws dev.dblock.LockLostException when the lock is not held any more
+	 * Check the conditions that can be known without the store.
+	 * @throws dev.dblock.LockLostException when the lock is no longer held
 	 * @throws IllegalStateException when too many transactions are open under it
 	 */
 	void check() {
@@ -125,7 +125,7 @@ final class FencedLease {
 	}
 
 	/**
-	 * Write the fence, where there is one.
+	 * Write the fence, if there is one.
 	 */
 	TransactionFence.Written write() {
 		if (this.fence == null) {
@@ -141,23 +141,24 @@ final class FencedLease {
 	}
 
 	/**
-	 * The fence of a transaction that was about to be committed has told that another one
-	 * has the lock.
-	 * @return what to throw
+	 * End the lease as lost, because the fence of a transaction that was about to be
+	 * committed reported another holder.
+	 * @return the exception to throw
 	 */
 	static RuntimeException overtaken(LeaseHandle handle) {
 		return handle.lose(LossReason.TAKEN_OVER, "A transaction under it was about to be committed");
 	}
 
 	/**
-	 * The transaction is over for sure, committed or not.
+	 * Record that the transaction has definitely ended, committed or not.
 	 */
 	void settle() {
 		this.unsettled = false;
 	}
 
 	/**
-	 * The commit failed.
+	 * Record that the commit failed, which settles the transaction if that failure proves
+	 * its end.
 	 */
 	void settleUnlessOpen(Throwable failure) {
 		if (this.fence != null && this.fence.isEndedBy(failure)) {
@@ -166,8 +167,9 @@ final class FencedLease {
 	}
 
 	/**
-	 * Nobody has said whether the store knows that the transaction is over. Whoever can
-	 * write the fence outside of it knows. Of a lock that is lost the next holder asks.
+	 * Settle the transaction through the store, if it was not reported whether the store
+	 * knows of its end. A fence that can be written outside of the transaction proves
+	 * that end. For a lost lock, the next holder does this.
 	 */
 	void settleByStore() {
 		Lease lease = this.handle.lease();
@@ -184,7 +186,7 @@ final class FencedLease {
 	}
 
 	/**
-	 * The transaction has ended as far as this process is concerned.
+	 * End the transaction as far as this process is concerned.
 	 */
 	void end() {
 		if (!this.open || this.ended) {

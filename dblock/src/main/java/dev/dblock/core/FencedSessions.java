@@ -12,9 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fences transactions that an application manages itself, and of which nobody tells when
- * and how they end. So the lock is never handed over afterwards, and the next holder is
- * told to raise the fence, by which it waits for whatever is still under way.
+ * Fences transactions that the application manages itself. Their end and outcome are not
+ * reported to this library. Therefore the lock is never handed over afterwards, and the
+ * next holder is required to raise the fence, which waits for any transaction that is
+ * still in progress.
  */
 public final class FencedSessions {
 
@@ -23,7 +24,7 @@ public final class FencedSessions {
 	private final Predicate<Object> isOpen;
 
 	/**
-	 * Fence transactions of sessions of one kind.
+	 * Create the fencing for sessions of one kind.
 	 * @param isOpen whether a session is in a transaction
 	 */
 	public FencedSessions(Predicate<Object> isOpen) {
@@ -34,9 +35,9 @@ public final class FencedSessions {
 	 * Fence the transaction of a session.
 	 * @param session the session
 	 * @param handle the lock
-	 * @param fence what writes the fence into that transaction
-	 * @throws dev.dblock.LockLostException when the lock is not held any more
-	 * @throws IllegalArgumentException when the handle is none of this library's
+	 * @param fence writes the fence into that transaction
+	 * @throws dev.dblock.LockLostException when the lock is no longer held
+	 * @throws IllegalArgumentException when the handle was not created by this library
 	 * @throws IllegalStateException when four other sessions have transactions open under
 	 * the lock
 	 */
@@ -70,9 +71,10 @@ public final class FencedSessions {
 	}
 
 	/**
-	 * The store that has a lock.
+	 * Return the store of a lock.
 	 * @param handle the lock
-	 * @return the store, or {@code null} when the handle is none of an engine with one
+	 * @return the store, or {@code null} when the handle does not belong to an engine
+	 * with a store
 	 */
 	public static @Nullable LockRepository storeOf(LockHandle handle) {
 		return (handle instanceof LeaseHandle held) ? held.store() : null;

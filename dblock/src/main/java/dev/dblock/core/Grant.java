@@ -8,13 +8,13 @@ import dev.dblock.store.LeaseKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the store granted.
+ * A lock as the store granted it.
  *
  * @param key the acquisition
  * @param token the fencing token of its present owner
  * @param lastToken the last token of the reserved block
  * @param acquiredAt when the store granted it, by its own clock
- * @param why what it is for
+ * @param why the reason for the acquisition
  * @param fenceRaised whether the fence was raised against an earlier holder
  * @param run the run of a job that it is for
  */

@@ -3,7 +3,7 @@ package dev.dblock.core;
 import dev.dblock.settings.HandOffSettings;
 
 /**
- * How long a lock has gone round inside this process.
+ * Measures how long a lock has been handed over inside this process.
  */
 final class HandOffStreak {
 
@@ -31,8 +31,8 @@ final class HandOffStreak {
 	}
 
 	/**
-	 * Whether others should go first now. Where nothing is ever handed over, nobody is
-	 * favoured who would have to make room.
+	 * Return whether other processes should go first now. Always {@code false} if
+	 * hand-over is disabled, because then no thread of this process has been favored.
 	 */
 	boolean isOver(long nanos) {
 		return this.maxCount > 0 && this.maxNanos > 0 && !mayGoOn(nanos);

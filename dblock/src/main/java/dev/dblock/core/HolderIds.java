@@ -4,9 +4,9 @@ import java.security.SecureRandom;
 import java.util.Base64;
 
 /**
- * Random ids, one for each acquisition. Read anew from the system's generator each time,
- * so that a process that was copied while it ran (a restored snapshot) does not repeat
- * the ids of its twin.
+ * Generates random ids, one for each acquisition. Each id is read from the system's
+ * generator, so that a process that was copied while it ran (a restored snapshot) does
+ * not repeat the ids of its twin.
  */
 final class HolderIds {
 

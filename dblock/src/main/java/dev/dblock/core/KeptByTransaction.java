@@ -10,8 +10,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /**
  * Keeps a lock that was acquired inside an open transaction until that transaction has
- * completed: given back before the commit, the next holder would not see what was written
- * under it. A commit under a lock that was lost is refused.
+ * completed. If the lock were released before the commit, the next holder would not see
+ * the changes made under it. A commit under a lost lock is refused.
  */
 final class KeptByTransaction implements TransactionSynchronization {
 
@@ -30,7 +30,7 @@ final class KeptByTransaction implements TransactionSynchronization {
 
 	/**
 	 * Bind a new handle to the transaction of this thread, if there is one.
-	 * @return what keeps it, or {@code null} outside of transactions
+	 * @return the binding, or {@code null} outside of transactions
 	 */
 	static @Nullable KeptByTransaction join(LeaseHandle handle, LeaseKeeper keeper) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
@@ -45,7 +45,7 @@ final class KeptByTransaction implements TransactionSynchronization {
 	}
 
 	/**
-	 * A lock that a transaction of this thread still keeps although its handle was
+	 * Find a lock that a transaction of this thread still keeps although its handle was
 	 * closed.
 	 */
 	static Optional<LockHandle> find(LeaseKeeper keeper, String name) {
@@ -55,8 +55,9 @@ final class KeptByTransaction implements TransactionSynchronization {
 	}
 
 	/**
-	 * A transaction that was completed by another thread (by a recovery, for instance)
-	 * leaves its key bound to the thread that began it.
+	 * Return whether the release is deferred and the transaction has not completed. A
+	 * transaction that was completed by another thread (for instance by a recovery)
+	 * leaves its key bound to the thread that began it, so the key is unbound here.
 	 */
 	private synchronized boolean isReleaseOutstanding() {
 		if (this.completed) {
@@ -66,9 +67,9 @@ final class KeptByTransaction implements TransactionSynchronization {
 	}
 
 	/**
-	 * Put the release off until the transaction has completed.
-	 * @return whether it was put off; {@code false} when the transaction has completed
-	 * already
+	 * Defer the release until the transaction has completed.
+	 * @return whether it was deferred; {@code false} when the transaction has already
+	 * completed
 	 */
 	synchronized boolean releaseAtEnd() {
 		this.releaseWanted = !this.completed;
@@ -76,7 +77,7 @@ final class KeptByTransaction implements TransactionSynchronization {
 	}
 
 	/**
-	 * Have the transaction go on without the lock.
+	 * Continue the transaction without the lock.
 	 */
 	void forget() {
 		unbind();

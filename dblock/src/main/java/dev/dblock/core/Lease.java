@@ -19,10 +19,10 @@ import dev.dblock.store.RunEnd;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One grant as this process sees it: until when it may be believed in, and whether it
- * came to an end. Shared by the handle, which belongs to the application, and the
- * watchdog, which must not keep a forgotten handle alive; so the handle is referred to
- * weakly from here.
+ * A grant as this process sees it: how long it can be trusted, and whether it has ended.
+ * It is shared by the handle, which belongs to the application, and the watchdog, which
+ * must not keep an abandoned handle alive. Therefore the lease refers to the handle
+ * weakly.
  */
 final class Lease {
 
@@ -49,7 +49,8 @@ final class Lease {
 	private @Nullable SessionSlots sessionSlots;
 
 	/**
-	 * On whose behalf the lease is renewed: its owner, and work that re-enters the lock.
+	 * The parties that the lease is renewed for: its owner, and work that re-enters the
+	 * lock.
 	 */
 	private volatile Set<Object> renewers;
 
@@ -109,7 +110,7 @@ final class Lease {
 	}
 
 	/**
-	 * The work under it is over, and somebody is about to give it back.
+	 * Mark the work under this lease as completed and its release as imminent.
 	 */
 	void aboutToEnd() {
 		this.aboutToEnd = true;
@@ -120,7 +121,7 @@ final class Lease {
 	}
 
 	/**
-	 * For how long it was held, for people to read.
+	 * Return how long the lock was held, in readable form.
 	 */
 	String heldFor() {
 		return Durations.readable(Duration.ofNanos(heldNanos()));
@@ -131,22 +132,22 @@ final class Lease {
 	}
 
 	/**
-	 * What is left of the minimum hold. Counted from when the answer was read, so that it
-	 * does not end sooner than by the store's clock.
+	 * Return the rest of the minimum hold time. It is counted from the time at which the
+	 * answer was read, so that it does not end earlier than by the store's clock.
 	 */
 	long minHoldLeftNanos() {
 		return this.minHoldWaived ? 0 : Math.max(0, this.terms.minHold().toNanos() - heldNanos());
 	}
 
 	/**
-	 * Nothing was done under the lease, so that its name need not stay taken.
+	 * Waive the minimum hold time, because no work was done under the lease.
 	 */
 	void waiveMinHold() {
 		this.minHoldWaived = true;
 	}
 
 	/**
-	 * The work of a run has failed. Only the first failure is recorded.
+	 * Record that the work of a run has failed. Only the first failure is recorded.
 	 */
 	synchronized void runFailed(Throwable cause) {
 		if (this.terms.firing() != null && this.runError == null) {
@@ -155,8 +156,8 @@ final class Lease {
 	}
 
 	/**
-	 * What the release records of the run.
-	 * @return how it ended; {@code null} of a plain lock
+	 * Return the end of the run that the release records.
+	 * @return how it ended; {@code null} for a plain lock
 	 */
 	@Nullable RunEnd runEnd() {
 		String error = this.runError;
@@ -172,9 +173,9 @@ final class Lease {
 	}
 
 	/**
-	 * The run that the lease was granted for, as it has ended now. The server's clock at
-	 * the grant is continued by that of this process.
-	 * @return the run; {@code null} of a plain lock
+	 * Return the run that the lease was granted for, as ended now. The server's time of
+	 * the grant is continued by the clock of this process.
+	 * @return the run; {@code null} for a plain lock
 	 */
 	@Nullable JobRun endedRun() {
 		JobRun run = this.grant.run();
@@ -202,16 +203,17 @@ final class Lease {
 	}
 
 	/**
-	 * The store has confirmed the lease.
+	 * Record that the store has confirmed the lease.
 	 */
 	synchronized void prove(LeaseDeadline proof) {
 		this.deadline = this.deadline.merge(proof);
 	}
 
 	/**
-	 * The owner asks for more than a lease, or got no answer to that. It is not believed
-	 * in, but the store may have done it, and keep the name taken until then.
-	 * @param inDoubt its end, had it been done just now
+	 * Record an extension that was requested, or whose request was not answered. This
+	 * process does not rely on it, but the store may have applied it and may keep the
+	 * lock held until its end.
+	 * @param inDoubt the deadline if the store had applied the extension just now
 	 */
 	synchronized void maybeExtended(LeaseDeadline inDoubt) {
 		LeaseDeadline before = this.extensionAsked;
@@ -221,18 +223,19 @@ final class Lease {
 	}
 
 	/**
-	 * Whether the store may keep the name taken for longer than the lease may be believed
-	 * in.
+	 * Return whether the store may keep the lock held for longer than this process can
+	 * trust the lease.
 	 */
 	boolean isPerhapsExtended() {
 		LeaseDeadline inDoubt = this.extensionAsked;
 		long left = Math.max(0, remainingNanos());
-		// Read last: of an extension that was confirmed no more is left then
+		// Read last, so that a confirmed extension has no more time left than the lease
 		return inDoubt != null && inDoubt.remainingNanos(this.clock) > left;
 	}
 
 	/**
-	 * For how long the store keeps the name taken at most if nobody gives it back.
+	 * Return the longest time for which the store keeps the lock held if it is not
+	 * released.
 	 */
 	Duration leftAtStore() {
 		LeaseDeadline inDoubt = this.extensionAsked;
@@ -241,7 +244,7 @@ final class Lease {
 	}
 
 	/**
-	 * The slots of sessions that the application manages itself.
+	 * Return the slots of sessions that the application manages itself.
 	 */
 	synchronized SessionSlots sessionSlots() {
 		if (this.sessionSlots == null) {
@@ -255,7 +258,7 @@ final class Lease {
 	}
 
 	/**
-	 * To be called often enough to see every step of the wall clock.
+	 * Observe the clocks. Call this often enough to see every step of the wall clock.
 	 */
 	synchronized void observeClocks() {
 		this.deadline = this.deadline.observe(this.clock);
@@ -270,8 +273,9 @@ final class Lease {
 	}
 
 	/**
-	 * End the lease, once. It is not released while a transaction under it is open.
-	 * @return whether it was this call that ended it
+	 * End the lease, once. A release does not end it while a transaction under it is
+	 * open.
+	 * @return whether this call ended it
 	 */
 	boolean endWith(LossReason reason) {
 		return this.state.endWith(reason);
@@ -279,16 +283,16 @@ final class Lease {
 
 	/**
 	 * End the lease for a successor inside the process.
-	 * @return whether it was this call that ended it
+	 * @return whether this call ended it
 	 */
 	boolean endForSuccessor() {
 		return this.state.endForSuccessor();
 	}
 
 	/**
-	 * The release found the store without this acquisition: the lease had been lost
-	 * before, and nobody had noticed.
-	 * @return whether it was this call that turned the release into a loss
+	 * Turn the release into a loss, because the store no longer had this acquisition as
+	 * the holder. The lease had been lost before, and the loss had not been noticed.
+	 * @return whether this call turned the release into a loss
 	 */
 	boolean endedInVain() {
 		return this.state.endedInVain();
@@ -300,7 +304,7 @@ final class Lease {
 	}
 
 	/**
-	 * Have somebody told when this lease has ended, at once if it has.
+	 * Notify the given hold when this lease ends, immediately if it has already ended.
 	 */
 	void observedBy(ObservedHold observed) {
 		this.observed = observed;
@@ -330,7 +334,7 @@ final class Lease {
 	}
 
 	/**
-	 * Have the lease renewed until this is stopped for the same renewer, or for all.
+	 * Renew the lease until renewal is stopped for the same renewer, or for all.
 	 */
 	synchronized void renewFor(Object renewer) {
 		Set<Object> all = new HashSet<>(this.renewers);
@@ -349,7 +353,7 @@ final class Lease {
 	}
 
 	/**
-	 * Renew the lease no more, since its handle is unreachable.
+	 * Stop renewing the lease, because its handle is unreachable.
 	 * @return whether this is the first call
 	 */
 	boolean abandon() {
@@ -369,8 +373,8 @@ final class Lease {
 	}
 
 	/**
-	 * When to try to renew next: a third into the lease, and after a failed attempt a
-	 * little later.
+	 * Return when to attempt the next renewal: a third into the lease, and a little later
+	 * after a failed attempt.
 	 */
 	long renewalDueInNanos() {
 		long byLease = remainingNanos() - this.terms.lease().toNanos() / 3 * 2;
@@ -382,9 +386,9 @@ final class Lease {
 	}
 
 	/**
-	 * Whether a renewal that is sent for others may as well take this lease along: half
-	 * of the way to its own. So leases that were acquired at any time soon share their
-	 * renewals.
+	 * Return whether a renewal that is sent for other leases may include this one, which
+	 * is the case from halfway to its own renewal. As a result, leases that were acquired
+	 * at different times soon share their renewals.
 	 */
 	boolean canJoinRenewal() {
 		long leaseNanos = this.terms.lease().toNanos();
@@ -396,9 +400,10 @@ final class Lease {
 	}
 
 	/**
-	 * Whether a thread of this process may go on under this lease without asking the
-	 * store. Not if its owner has asked for more than a lease, which a successor has not,
-	 * and not if it is for a run of a job, which ends with its owner.
+	 * Return whether a thread of this process may continue under this lease without a
+	 * request to the store. This is not possible if the owner has requested an extension,
+	 * which its successor has not. Neither is it possible if the lease is for a run of a
+	 * job, which ends with its owner.
 	 */
 	boolean canBeHandedOver() {
 		return this.terms.firing() == null && this.state.isClear() && isHeld() && this.extensionAsked == null
@@ -407,7 +412,8 @@ final class Lease {
 	}
 
 	/**
-	 * What the release of this lease tells the next holder about its transactions.
+	 * Return the mark by which the release informs the next holder about transactions
+	 * under this lease.
 	 */
 	FenceMark markAtRelease() {
 		if (this.state.isUnsettled()) {
@@ -417,7 +423,7 @@ final class Lease {
 	}
 
 	/**
-	 * The same lease for the next owner, with a token of its own.
+	 * Return the same lease for the next owner, with its own token.
 	 */
 	Lease handedTo(Waiter waiter) {
 		Lease next = new Lease(this.grant.next(waiter.terms().why()), waiter.terms(), waiter.thread(), this.deadline,
@@ -427,9 +433,9 @@ final class Lease {
 	}
 
 	/**
-	 * The lock as others of this process find it.
-	 * @param acquirer what this process is called
-	 * @return its state, as far as it is known without asking
+	 * Describe the lock for other threads of this process.
+	 * @param acquirer the name of this process
+	 * @return its state, as far as it is known without a request
 	 */
 	LockInfo describe(String acquirer) {
 		return new LockInfo(key().name(), true, key().holder(), acquirer, this.owner.threadName(), this.grant.why(),
@@ -437,8 +443,8 @@ final class Lease {
 	}
 
 	/**
-	 * What the store has of the lock, with its present owner in this process: the store
-	 * was told only of the thread that it granted the lock to.
+	 * Describe the lock as it is stored, with its present owner in this process. The
+	 * store knows only the thread that it granted the lock to.
 	 */
 	LockInfo describe(LockInfo stored) {
 		return new LockInfo(stored.name(), stored.held(), stored.holder(), stored.acquirer(), this.owner.threadName(),

@@ -4,28 +4,28 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Until when a lease may be believed in: arithmetic, counted from before the request that
- * proved it was sent.
+ * The time until which a lease can be trusted. It is counted from the moment before the
+ * request that proved the lease was sent.
  *
  * @param sentNanos the monotonic clock before the request was first sent
- * @param sentWallMillis the wall clock at the same moment, moved along with every step of
- * it that was observed since
+ * @param sentWallMillis the wall clock at the same moment, adjusted by every step of it
+ * that was observed since
  * @param leaseNanos the length of the lease
- * @param lostNanos how much time only the wall clock was observed to have seen since
- * @param observedNanos the monotonic clock when that was observed last
+ * @param lostNanos the time since then that was observed only on the wall clock
+ * @param observedNanos the monotonic clock at the last such observation
  */
 record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long lostNanos, long observedNanos) {
 
 	/**
-	 * The monotonic clock stands still while a machine is suspended, and so the wall
-	 * clock runs ahead of it. Half of the smallest clock allowance that is sensible, plus
-	 * the drift that the allowance covers too.
+	 * The monotonic clock stands still while a machine is suspended, so the wall clock
+	 * runs ahead of it. This is half of the smallest sensible clock allowance. The drift,
+	 * which the allowance also covers, is added.
 	 */
 	private static final long SUSPICION_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
 	private static final long DRIFT = 1000;
 
-	/** Readings differ by what a clock rounds. */
+	/** Readings differ by the rounding of a clock. */
 	private static final long NOISE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
 	LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
@@ -55,9 +55,10 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long 
 	}
 
 	/**
-	 * Whether the machine may have been suspended since. The wall clock is read before
-	 * the other here, and after it when the proof began: a thread that is not scheduled
-	 * between two readings is no machine that was suspended.
+	 * Return whether the machine may have been suspended since. The wall clock is read
+	 * before the monotonic clock here, and after it when the proof began. Therefore a
+	 * thread that is not scheduled between two readings is not mistaken for a suspended
+	 * machine.
 	 */
 	boolean suspect(LockClock clock) {
 		return this.lostNanos > 0 || isLeap(aheadAtLeast(clock), clock);
@@ -82,11 +83,11 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long 
 	}
 
 	/**
-	 * Note what the wall clock has done against the monotonic one. Whoever sets it back
-	 * must not hide that the machine was suspended, be it before or afterwards; so both
-	 * have to be seen as they happen.
+	 * Record how the wall clock has moved relative to the monotonic clock. Setting the
+	 * wall clock back must not hide a suspension of the machine, whether it happens
+	 * before or after it. Therefore both must be observed as they happen.
 	 * @param clock the clocks now
-	 * @return the same deadline, if there was nothing to note
+	 * @return the same deadline, if there was nothing to record
 	 */
 	LeaseDeadline observe(LockClock clock) {
 		long ahead = aheadAtLeast(clock);
@@ -103,15 +104,15 @@ record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long 
 	}
 
 	/**
-	 * What two proofs of the same lease say together. Answers can be read in another
-	 * order than their requests were sent, and an extension may reach beyond the next
-	 * renewal: the proof that was sent last says that the machine was not suspended
-	 * since, the one that reaches further says until when. Time that only the wall clock
-	 * has seen between the two has passed all the same; and a suspension that was
-	 * observed after both had been sent is known to the first of them alone, if the wall
-	 * clock was set back meanwhile.
+	 * Combine two proofs of the same lease. Answers can be read in a different order than
+	 * their requests were sent, and an extension may reach beyond the next renewal. The
+	 * proof that was sent last shows that the machine was not suspended since. The proof
+	 * that reaches further defines the end. Time between the two that only the wall clock
+	 * has measured counts as elapsed. A suspension that was observed after both had been
+	 * sent is known only to the first of them, if the wall clock was set back in the
+	 * meantime.
 	 * @param other the proof that was answered later
-	 * @return the proof of both
+	 * @return the combined proof
 	 */
 	LeaseDeadline merge(LeaseDeadline other) {
 		boolean fresher = this.sentNanos - other.sentNanos > 0;

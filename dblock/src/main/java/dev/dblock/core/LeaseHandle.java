@@ -24,7 +24,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
- * The application's side of a {@link Lease}.
+ * The application's view of a {@link Lease}.
  */
 final class LeaseHandle implements LockHandle {
 
@@ -70,8 +70,8 @@ final class LeaseHandle implements LockHandle {
 	}
 
 	/**
-	 * Somebody has found out that another one has the lock.
-	 * @return what to throw
+	 * End the lease as lost, because another holder of the lock was found.
+	 * @return the exception to throw
 	 */
 	LockLostException lose(LossReason reason, String detail) {
 		return this.keeper.lose(this.lease, reason, detail);
@@ -152,7 +152,7 @@ final class LeaseHandle implements LockHandle {
 	}
 
 	/**
-	 * Have something not be done when the lease is lost.
+	 * Remove a callback, so that it does not run when the lease is lost.
 	 */
 	synchronized void forget(Runnable callback) {
 		if (this.lostCallbacks != null) {
@@ -161,7 +161,7 @@ final class LeaseHandle implements LockHandle {
 	}
 
 	/**
-	 * Run the callbacks, each in a thread of its own, once the lease is lost.
+	 * Run the callbacks of a lost lease, each in its own thread.
 	 */
 	void runLostCallbacks(Executor threads) {
 		List<Runnable> callbacks;
@@ -195,8 +195,8 @@ final class LeaseHandle implements LockHandle {
 	}
 
 	/**
-	 * Give the lock back after the last transaction under it, where nobody is left to be
-	 * told what goes wrong.
+	 * Release the lock after the last transaction under it. No caller is left to receive
+	 * a failure, so it is logged.
 	 */
 	void releaseAfterTransactions() {
 		try {
@@ -211,7 +211,7 @@ final class LeaseHandle implements LockHandle {
 	}
 
 	/**
-	 * Give the lock back as if it had never been acquired.
+	 * Release the lock as if it had never been acquired.
 	 */
 	void giveBack() {
 		if (this.closed.compareAndSet(false, true)) {

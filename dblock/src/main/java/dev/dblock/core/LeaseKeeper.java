@@ -22,7 +22,7 @@ import org.springframework.transaction.reactive.TransactionContext;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Everything that happens to a lease between its grant and its end, on behalf of its
+ * Performs every operation on a lease between its grant and its end, on behalf of its
  * handle.
  */
 final class LeaseKeeper {
@@ -84,7 +84,7 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * Give back a grant that nobody will be told of.
+	 * Release a grant that is not returned to any caller.
 	 */
 	void discard(Lease lease) {
 		lease.waiveMinHold();
@@ -100,8 +100,8 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * Have the next one take a lock that was handed over to a thread which does not want
-	 * it any more.
+	 * Hand a lock over to the next waiter, because the thread that received it no longer
+	 * wants it.
 	 */
 	void passOn(Lease lease) {
 		lease.waiveMinHold();
@@ -112,7 +112,7 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * Bind a new handle to the transaction of the thread that is to have it.
+	 * Bind a new handle to the transaction of the thread that acquires it.
 	 */
 	void joinTransaction(LeaseHandle handle) {
 		if (TransactionSynchronizationManager.isActualTransactionActive()) {
@@ -122,8 +122,9 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * Work begins again under what a transaction keeps, perhaps in another one that
-	 * stands inside it.
+	 * Bind a lock that a transaction keeps to the current transaction, because work
+	 * begins under it again. The current transaction may be nested in the one that keeps
+	 * the lock.
 	 */
 	void reenter(LeaseHandle handle) {
 		if (handle.isClosed() && TransactionSynchronizationManager.isActualTransactionActive()) {
@@ -136,8 +137,8 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * Have a lock under which no work was done be kept neither by a transaction nor by
-	 * its minimum hold.
+	 * Ensure that a lock under which no work was done is kept neither by a transaction
+	 * nor by its minimum hold time.
 	 */
 	void waive(LeaseHandle handle) {
 		KeptByTransaction transaction = handle.keptBy();
@@ -171,8 +172,8 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * A machine that falls asleep again while it asks knows no more after the answer than
-	 * before.
+	 * Ensure that the lease is proven. If the machine is suspended again during the
+	 * request, the answer proves nothing.
 	 */
 	private void requireProven(Lease lease) {
 		if (lease.isUnproven()) {
@@ -194,7 +195,8 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * Whoever looks first tells of the loss, be it the watchdog or not.
+	 * End a lease whose time is over. The check that finds this first reports the loss,
+	 * be it by the watchdog or not.
 	 */
 	private void endIfOver(Lease lease) {
 		if (lease.end() == null && lease.isOver()) {
@@ -230,12 +232,12 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * Work begins that re-enters the lock. From now on the lease lasts at least as long
-	 * as that work would have acquired it for, and it is renewed while the work goes on
-	 * if it asks for that. Of a lock that a transaction keeps, the work is over when the
-	 * transaction is. After the maximum hold nothing makes the lease longer.
+	 * Begin work that re-enters the lock. From now on, the lease lasts at least as long
+	 * as that work would have acquired it for. If the work asks for renewal, the lease is
+	 * renewed while the work continues. If a transaction keeps the lock, the work ends
+	 * with the transaction. After the maximum hold time, nothing prolongs the lease.
 	 * @param handle the handle of the lock
-	 * @param wanted how the work would have acquired it
+	 * @param wanted the terms on which the work would have acquired it
 	 * @return ends the renewal for this work
 	 */
 	Runnable reenter(LeaseHandle handle, LeaseTerms wanted) {
@@ -276,7 +278,7 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * Give the lock back for its handle, at the end of the transaction that keeps it.
+	 * Release the lock for its handle, at the end of the transaction that keeps it.
 	 * @return whether it was still held
 	 */
 	boolean release(LeaseHandle handle) {
@@ -292,7 +294,7 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * Give the lock back, or have the last transaction under it do so when it ends.
+	 * Release the lock, or let the last transaction under it do so when it ends.
 	 * @return whether it was still held
 	 */
 	boolean releaseNow(LeaseHandle handle) {
@@ -333,8 +335,9 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * Pass the lease on to the thread of this process that is next, without a request.
-	 * The queue stays as long as it has this lease, and without it has no successor.
+	 * Hand the lease over to the next waiting thread of this process, without a request.
+	 * The queue exists as long as it has this lease; without a queue there is no
+	 * successor.
 	 */
 	private boolean handOver(Lease lease) {
 		LocalQueue queue = this.queues.find(lease.key().name());
@@ -359,7 +362,8 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * What broke may break again, and the store is the first to be told.
+	 * Release the lease in the background after a failed hand-over. The store is notified
+	 * first, because the failure may occur again.
 	 */
 	private void breakOff(Lease lease, LocalQueue queue, Throwable ex) {
 		try {
@@ -387,7 +391,8 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * What nobody gives back must not be renewed either.
+	 * Register a release in the queue. A lease that is not released must not be renewed
+	 * either.
 	 */
 	private LocalQueue releasing(Lease lease) {
 		try {
@@ -400,8 +405,8 @@ final class LeaseKeeper {
 	}
 
 	/**
-	 * Leave a lease to its end whose handle is unreachable and can never release it. It
-	 * is not released before, since its work may go on without the handle.
+	 * Let a lease expire whose handle is unreachable and can never release it. It is not
+	 * released earlier, because its work may continue without the handle.
 	 */
 	static void abandon(Lease lease) {
 		if (lease.abandon()) {

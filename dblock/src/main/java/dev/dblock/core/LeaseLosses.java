@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reports a lost lease to everything that can act on it: the handle, the thread if it
- * asked for it, the listeners and the log; and one that was nearly lost to the listeners.
- * Never blocks, since the watchdog calls it; and no callback delays another.
+ * Reports a lost lease to its handle, its thread if requested, the listeners and the log.
+ * Reports a lease that was nearly lost to the listeners. It never blocks, because the
+ * watchdog calls it, and no callback delays another.
  */
 final class LeaseLosses {
 
@@ -38,12 +38,12 @@ final class LeaseLosses {
 	private final LeaseStatistics statistics = new LeaseStatistics();
 
 	/**
-	 * Notifications of the losses among leases.
+	 * Create notifications of losses among the given leases.
 	 * @param registry the leases
-	 * @param listeners the listeners, which must not keep their caller waiting
+	 * @param listeners the listeners, which must not block their caller
 	 * @param notifications starts the callbacks, in place of threads that must not wait
 	 * even for a new thread
-	 * @param callbacks runs each callback in a thread of its own
+	 * @param callbacks runs each callback in its own thread
 	 */
 	LeaseLosses(LeaseRegistry registry, LockListener listeners, Executor notifications, Executor callbacks) {
 		this.registry = registry;
@@ -57,9 +57,9 @@ final class LeaseLosses {
 	}
 
 	/**
-	 * A lease was renewed that might have been lost.
+	 * Report a lease that might have been lost before it was renewed.
 	 * @param lease the lease
-	 * @param left what was left of it
+	 * @param left the time that was left of it
 	 */
 	void nearlyLost(Lease lease, Duration left) {
 		this.statistics.countRenewedLate();
@@ -70,10 +70,10 @@ final class LeaseLosses {
 	}
 
 	/**
-	 * End a lease as lost, unless it has ended before.
+	 * End a lease as lost, unless it has already ended.
 	 * @param lease the lease
-	 * @param reason why
-	 * @param detail what is known beyond the reason, for the log
+	 * @param reason the reason
+	 * @param detail further details beyond the reason, for the log
 	 */
 	void lose(Lease lease, LossReason reason, String detail) {
 		if (lease.endWith(reason)) {
@@ -82,10 +82,10 @@ final class LeaseLosses {
 	}
 
 	/**
-	 * Tell of the loss of a lease that the caller has ended.
+	 * Report the loss of a lease that the caller has ended.
 	 * @param lease the lease
-	 * @param reason why
-	 * @param detail what is known beyond the reason, for the log
+	 * @param reason the reason
+	 * @param detail further details beyond the reason, for the log
 	 */
 	void lost(Lease lease, LossReason reason, String detail) {
 		stop(lease);
@@ -100,8 +100,8 @@ final class LeaseLosses {
 	}
 
 	/**
-	 * End the leases that are still held when the application closes. However many they
-	 * are, the log has one line.
+	 * End the leases that are still held at shutdown. The log has one line, regardless of
+	 * their number.
 	 * @param held the leases
 	 */
 	void loseAtShutdown(Collection<Lease> held) {
@@ -128,7 +128,8 @@ final class LeaseLosses {
 	}
 
 	/**
-	 * Turn a release into a loss: the store no longer had this acquisition as the holder.
+	 * Turn a release into a loss, because the store no longer had this acquisition as the
+	 * holder.
 	 * @param lease the lease
 	 */
 	void loseAtRelease(Lease lease) {
@@ -168,7 +169,7 @@ final class LeaseLosses {
 	}
 
 	/**
-	 * End a lease whose time is over by this process's clock.
+	 * End a lease whose time is over by the clock of this process.
 	 * @param lease the lease
 	 */
 	void expire(Lease lease) {

@@ -9,10 +9,10 @@ import dev.dblock.SentInterrupts;
 import dev.dblock.settings.LockNames;
 
 /**
- * The thread that acquired a lock, as long as it works under it, and others that do so
- * for a time. Each is interrupted at most once, and never after its work; only an
- * interrupt that was meant for work under another lock as well may come twice. One that
- * somebody else had sent before ours stays theirs.
+ * The thread that acquired a lock, as long as it works under the lock, and other threads
+ * that temporarily do so. Each thread is interrupted at most once, and never after its
+ * work. Only an interrupt that was also meant for work under another lock may be sent
+ * twice. An interrupt that other code sent earlier is preserved.
  */
 final class LeaseOwner {
 
@@ -31,14 +31,14 @@ final class LeaseOwner {
 	}
 
 	/**
-	 * Whether what a thread begins now is work under this lock.
+	 * Return whether work that the given thread begins now is work under this lock.
 	 */
 	boolean isOf(Thread thread) {
 		return this.thread == thread && !this.left || this.others.contains(thread);
 	}
 
 	/**
-	 * Those who work under the lock, and who acquired it.
+	 * Return the threads that work under the lock, and the thread that acquired it.
 	 */
 	Set<Thread> threads() {
 		List<Thread> others = this.others;
@@ -55,7 +55,7 @@ final class LeaseOwner {
 	}
 
 	/**
-	 * Virtual threads have no name unless they are given one.
+	 * Return the name of a thread. Virtual threads have no name by default.
 	 */
 	static String nameOf(Thread thread) {
 		String name = thread.getName();
@@ -79,7 +79,7 @@ final class LeaseOwner {
 	}
 
 	/**
-	 * The work is over.
+	 * Record that the work is over.
 	 */
 	synchronized void finish() {
 		if (this.working) {
@@ -89,8 +89,8 @@ final class LeaseOwner {
 	}
 
 	/**
-	 * The current thread begins to work under the lock. One that comes after the others
-	 * were told is told as well.
+	 * Add the current thread to those that work under the lock. If the others have
+	 * already been interrupted, it is interrupted as well.
 	 */
 	synchronized void attach() {
 		Thread current = Thread.currentThread();
@@ -104,7 +104,7 @@ final class LeaseOwner {
 	}
 
 	/**
-	 * The current thread does not work under the lock any more.
+	 * Remove the current thread from those that work under the lock.
 	 */
 	synchronized void detach() {
 		Thread current = Thread.currentThread();
@@ -122,8 +122,9 @@ final class LeaseOwner {
 	}
 
 	/**
-	 * Whether a thread is interrupted at a loss. One that has acquired the lock and has
-	 * finished is not, though a transaction may still keep the lock for it.
+	 * Return whether a thread is interrupted at a loss. The thread that acquired the lock
+	 * is not interrupted after it has finished, although a transaction may still keep the
+	 * lock for it.
 	 */
 	private boolean isAtWork(Thread thread) {
 		return this.thread == thread && this.working || this.others.contains(thread);

@@ -11,8 +11,8 @@ import dev.dblock.store.LeaseKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The leases that this process holds, and those that it has lost while their owners do
- * not know yet or have not finished.
+ * The leases that this process holds, and the leases that it has lost while their owners
+ * do not know yet or have not finished.
  */
 final class LeaseRegistry {
 
@@ -25,15 +25,15 @@ final class LeaseRegistry {
 	private final Consumer<Lease> ended;
 
 	/**
-	 * An empty registry.
-	 * @param ended is told of each lease that comes to an end without a successor
+	 * Create an empty registry.
+	 * @param ended is notified of each lease that ends without a successor
 	 */
 	LeaseRegistry(Consumer<Lease> ended) {
 		this.ended = ended;
 	}
 
 	/**
-	 * Add a lease, in the place of one that it was handed over from.
+	 * Add a lease, in place of the one that it was handed over from.
 	 */
 	void add(Lease lease) {
 		lease.owner().threads().forEach((thread) -> know(thread, lease));
@@ -63,7 +63,7 @@ final class LeaseRegistry {
 	}
 
 	/**
-	 * The current thread begins to work under a lease.
+	 * Add the current thread to those that work under a lease.
 	 */
 	void attach(Lease lease) {
 		Thread current = Thread.currentThread();
@@ -75,7 +75,7 @@ final class LeaseRegistry {
 	}
 
 	/**
-	 * The current thread does not work under a lease any more.
+	 * Remove the current thread from those that work under a lease.
 	 */
 	void detach(Lease lease) {
 		Thread current = Thread.currentThread();
@@ -93,7 +93,7 @@ final class LeaseRegistry {
 	}
 
 	/**
-	 * Remove a lease that was lost, but keep in mind that its owner may still work.
+	 * Remove a lost lease, but remember that its owner may still work.
 	 */
 	void lose(Lease lease) {
 		this.lost.add(lease);
@@ -105,16 +105,16 @@ final class LeaseRegistry {
 	}
 
 	/**
-	 * The owner of a lease has closed its handle, and needs not be told of a loss any
-	 * more.
+	 * Record that the owner of a lease has closed its handle and no longer needs to be
+	 * notified of a loss.
 	 */
 	void finished(Lease lease) {
 		this.lost.remove(lease);
 	}
 
 	/**
-	 * Forget the lost leases whose handles nobody refers to any more, and will never
-	 * close.
+	 * Remove the lost leases whose handles are closed, or are unreachable and will never
+	 * be closed.
 	 */
 	void forgetFinished() {
 		this.lost.removeIf(LeaseRegistry::isFinished);
@@ -126,7 +126,7 @@ final class LeaseRegistry {
 	}
 
 	/**
-	 * Do something with each handle under which a thread works, held or lost.
+	 * Apply an action to each handle under which a thread works, held or lost.
 	 */
 	void forEachOf(Thread thread, Consumer<LeaseHandle> action) {
 		for (Lease lease : this.byThread.getOrDefault(thread, Set.of())) {
@@ -151,8 +151,8 @@ final class LeaseRegistry {
 	}
 
 	/**
-	 * The lease that this acquisition has now: after a hand-over not the one that it
-	 * began with.
+	 * Return the present lease of an acquisition. After a hand-over, this is not the
+	 * lease that the acquisition began with.
 	 */
 	@Nullable Lease find(LeaseKey key) {
 		return this.byHolder.get(key.holder());
@@ -167,14 +167,14 @@ final class LeaseRegistry {
 	}
 
 	/**
-	 * How many threads work under something.
+	 * Return how many threads work under a lease.
 	 */
 	int threads() {
 		return this.byThread.size();
 	}
 
 	/**
-	 * How many leases were lost whose owners have not finished.
+	 * Return how many leases were lost whose owners have not finished.
 	 */
 	int unfinished() {
 		return this.lost.size();

@@ -21,9 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives locks back: three attempts with a growing pause between them, whether or not the
- * thread is interrupted meanwhile (as the old lock code of MongoDB's own
- * {@code config.locks} did). If the store stays away, the lease ends the lock.
+ * Releases locks in three attempts with a growing pause between them, whether or not the
+ * thread is interrupted in the meantime (as the old lock code of MongoDB's own
+ * {@code config.locks} did). If the store remains unreachable, the lock ends with its
+ * lease.
  */
 final class LeaseReleaser {
 
@@ -36,14 +37,15 @@ final class LeaseReleaser {
 	/** The longest pause between two attempts to record the end of a run. */
 	private static final Duration RUN_PAUSE = Duration.ofSeconds(1);
 
-	/** So many such attempts fit into a short lease. */
+	/** The number of such attempts that fit into a short lease. */
 	private static final int RUN_ATTEMPTS = 10;
 
 	private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(500);
 
 	/**
-	 * So many releases may wait for a thread: an outage, in which attempts to acquire
-	 * fail and each release takes as long as a request may, must not fill the memory.
+	 * The maximum number of releases that wait for a thread. During an outage, attempts
+	 * to acquire fail and each release takes as long as a request may, which must not
+	 * exhaust the memory.
 	 */
 	static final int MOST_WAITING = 10_000;
 
@@ -73,9 +75,9 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * Give a lock back that its owner has held until now. A repeat that finds nothing
-	 * counts as released if the lease was proven before the first attempt: then it was
-	 * that attempt which released it.
+	 * Release a lock that its owner has held until now. A retry that does not find the
+	 * acquisition counts as released if the lease was proven before the first attempt,
+	 * because then the earlier attempt released it.
 	 * @param lease the lease
 	 * @return whether the store still had this acquisition as the holder
 	 * @throws org.springframework.dao.DataAccessException when no attempt was answered
@@ -112,16 +114,17 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * How long all attempts may take together. After the end of the lease there is
-	 * nothing left to free, so they need not take longer than it.
+	 * Return how long all attempts may take together. There is nothing left to free after
+	 * the end of the lease, so they need not take longer than that.
 	 */
 	private Duration limitOf(Lease lease) {
 		return Durations.shorter(lease.leftAtStore(), this.timeout);
 	}
 
 	/**
-	 * Half of what is left, as long as another attempt follows: a server that breaks or
-	 * swallows every request keeps an attempt for as long as it may take.
+	 * Return half of the remaining time as long as another attempt follows. A server that
+	 * breaks or swallows every request blocks an attempt for as long as the attempt may
+	 * take.
 	 */
 	private Duration timeoutFor(LeaseDeadline end, int attempt) {
 		Duration left = Duration.ofNanos(Math.max(0, end.remainingNanos(this.clock)));
@@ -140,13 +143,14 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * Give back what the store may or may not have granted: now, and once more when the
-	 * request cannot be under way any more. Not when its lease would be over too, or the
-	 * attempts of an outage would pile up here for as long as it lasts.
+	 * Release a lock that the store may or may not have granted, now and once more when
+	 * the request can no longer be in progress. Nothing is sent once the lease would be
+	 * over too. Otherwise, the attempts made during an outage would accumulate for as
+	 * long as it lasts.
 	 * @param key the acquisition in doubt
 	 * @param deadline the end of its lease, had it been granted when it was sent
 	 * @param limit the time limit of its request
-	 * @param abandoned the end of its run; {@code null} of a plain lock
+	 * @param abandoned the end of its run; {@code null} for a plain lock
 	 */
 	void releaseDoubtful(LeaseKey key, LeaseDeadline deadline, Duration limit, @Nullable RunEnd abandoned) {
 		inBackground(key, whileItMatters(key, deadline, limit, abandoned));
@@ -154,12 +158,13 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * The same, but before the caller asks anew, who could be refused because of it.
+	 * Release such a lock before the caller sends a new request, which could be refused
+	 * because of it.
 	 * @param key the acquisition in doubt
 	 * @param deadline the end of its lease, had it been granted when it was sent
 	 * @param limit the time limit of its request
-	 * @param atMost how long the caller may be kept
-	 * @param abandoned the end of its run; {@code null} of a plain lock
+	 * @param atMost how long the caller may be blocked
+	 * @param abandoned the end of its run; {@code null} for a plain lock
 	 */
 	void releaseDoubtfulFirst(LeaseKey key, LeaseDeadline deadline, Duration limit, Duration atMost,
 			@Nullable RunEnd abandoned) {
@@ -190,7 +195,7 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * Give back what nobody counts on any more, without waiting for the answer.
+	 * Release a lease that is no longer relied on, without waiting for the answer.
 	 * @param lease the lease
 	 */
 	void releaseInBackground(Lease lease) {
@@ -207,10 +212,10 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * Release a run again until there is an answer, since a run whose end is not recorded
-	 * counts as crashed. After the end of the lease another instance may have repeated
-	 * the run. At least a whole lease is left from now, because a renewal that failed may
-	 * have been applied; and more after an extension.
+	 * Retry the release of a run until it is answered, because a run whose end is not
+	 * recorded counts as crashed. After the end of the lease, another instance may have
+	 * repeated the run. At least a whole lease is left from now, because a failed renewal
+	 * may have been applied, and more than that after an extension.
 	 */
 	private void untilRecorded(Lease lease) {
 		if (lease.runEnd() != null) {
@@ -231,8 +236,8 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * What is left of a lease at the store ends soon, unless an extension is in doubt:
-	 * then it is given back once more, in case the store cannot be reached now.
+	 * Release a lease once more if an extension is in doubt, in case the store is
+	 * unreachable now. Otherwise the rest of the lease at the store ends soon.
 	 */
 	private void onceMoreIfExtended(Lease lease) {
 		if (lease.isPerhapsExtended() && lease.runEnd() == null) {
@@ -283,7 +288,7 @@ final class LeaseReleaser {
 
 	/**
 	 * Release without an exception.
-	 * @return whether there was an answer
+	 * @return whether the request was answered
 	 */
 	private boolean releaseQuietly(LeaseKey key, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
 			Duration limit) {

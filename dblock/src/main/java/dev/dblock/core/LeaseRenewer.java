@@ -22,14 +22,14 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * Renews many leases with few requests. A request that fails leaves its leases to a later
- * attempt; one that runs out of time is followed by smaller ones.
+ * Renews many leases with few requests. A failed request leaves its leases to a later
+ * attempt. A request that times out is followed by smaller ones.
  */
 final class LeaseRenewer {
 
 	/**
-	 * Names of the greatest length make a request of 5 MB, well below what a server
-	 * takes.
+	 * Names of the greatest length result in a request of 5 MB, well below the limit of a
+	 * server.
 	 */
 	static final int MAX_BATCH = 5000;
 
@@ -63,7 +63,8 @@ final class LeaseRenewer {
 	}
 
 	/**
-	 * Renew the leases, those first that end first. Not for use by two threads at a time.
+	 * Renew the leases in the order in which they end. Must not be called by two threads
+	 * at the same time.
 	 * @param due the leases
 	 */
 	void renew(List<Lease> due) {
@@ -78,7 +79,7 @@ final class LeaseRenewer {
 	}
 
 	/**
-	 * The rest of a lease shrinks, and may grow, while it is sorted by; so it is read
+	 * Sort the leases by their remaining time. It changes during the sort, so it is read
 	 * once.
 	 */
 	private static List<Lease> soonestFirst(List<Lease> leases) {
@@ -128,7 +129,7 @@ final class LeaseRenewer {
 	}
 
 	/**
-	 * The leases as they are now: some have ended, others were handed over.
+	 * Return the present leases: some have ended, others were handed over.
 	 */
 	private List<Lease> stillHeld(List<Lease> leases) {
 		return leases.stream().map((lease) -> this.registry.find(lease.key())).filter(Objects::nonNull).toList();
@@ -149,8 +150,9 @@ final class LeaseRenewer {
 	}
 
 	/**
-	 * What comes of a renewal is for whoever has the lease when the answer comes. One
-	 * that was released meanwhile is missing at the store too, but not lost.
+	 * Renew the given keys. The result applies to the present lease of each key when the
+	 * answer arrives. A lease that was released in the meantime is missing at the store
+	 * too, but it is not lost.
 	 */
 	private void renewKeys(List<LeaseKey> keys, Duration timeout) {
 		LeaseDeadline sent = LeaseDeadline.from(this.clock, Duration.ZERO);
@@ -188,9 +190,10 @@ final class LeaseRenewer {
 	}
 
 	/**
-	 * End the lease of whoever has it. Nobody can hand it over between the look at who
-	 * that is and its end, or the next one would have what is lost, and not be told.
-	 * @return the lease that this has ended, if there was one
+	 * End the lease of its present owner. The lease cannot be handed over between the
+	 * look-up of its owner and its end. Otherwise the successor would have a lost lock
+	 * and would not be notified.
+	 * @return the lease that this call has ended, if there was one
 	 */
 	private @Nullable Lease end(LeaseKey key, LossReason reason) {
 		LocalQueue queue = this.queues.find(key.name());
@@ -225,7 +228,7 @@ final class LeaseRenewer {
 	}
 
 	/**
-	 * Renew one lease now, for an owner who asked for it.
+	 * Renew one lease now, at the request of its owner.
 	 * @param lease the lease
 	 * @param timeout how long the request may take
 	 */

@@ -7,13 +7,13 @@ import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a lease has come to an end, and which transactions stand under it: one word, so
- * that no transaction begins under a lease that is being released, and none is released
+ * The end of a lease and the transactions under it. Both are stored in one word, so that
+ * no transaction begins under a lease that is being released, and no lease is released
  * under an open transaction.
  */
 final class LeaseState {
 
-	/** What stands for a slot where there is none. */
+	/** Indicates that there is no slot. */
 	static final int NO_SLOT = -1;
 
 	private static final LossReason[] REASONS = LossReason.values();
@@ -21,7 +21,7 @@ final class LeaseState {
 	private static final AtomicIntegerFieldUpdater<LeaseState> WORD = AtomicIntegerFieldUpdater
 		.newUpdater(LeaseState.class, "word");
 
-	/** Zero, or one more than the number of the reason. */
+	/** Zero, or the ordinal of the reason plus one. */
 	private static final int END = 0b111;
 
 	private static final int RELEASE_WANTED = 1 << 3;
@@ -44,9 +44,9 @@ final class LeaseState {
 	}
 
 	/**
-	 * End the lease, once. A loss comes when it comes; a release waits for the
+	 * End the lease, once. A loss takes effect immediately; a release waits for the
 	 * transactions.
-	 * @return whether it was this call that ended it
+	 * @return whether this call ended it
 	 */
 	boolean endWith(LossReason reason) {
 		while (true) {
@@ -61,10 +61,9 @@ final class LeaseState {
 	}
 
 	/**
-	 * End the lease for a successor that goes on under the same acquisition. A
-	 * transaction of which nobody knows how it ends stands in the way of that as an open
-	 * one does.
-	 * @return whether it was this call that ended it
+	 * End the lease for a successor that continues under the same acquisition. A
+	 * transaction whose end is unknown prevents that, as an open transaction does.
+	 * @return whether this call ended it
 	 */
 	boolean endForSuccessor() {
 		while (true) {
@@ -80,7 +79,7 @@ final class LeaseState {
 
 	/**
 	 * Turn a release into a loss.
-	 * @return whether it was this call that did
+	 * @return whether this call did so
 	 */
 	boolean endedInVain() {
 		int released = numberOf(LossReason.RELEASED);
@@ -100,22 +99,22 @@ final class LeaseState {
 	}
 
 	/**
-	 * Whether nobody's transaction can be under way under this lease.
+	 * Return whether no transaction can be in progress under this lease.
 	 */
 	boolean isClear() {
 		return this.word < FIRST_RETIRED;
 	}
 
 	/**
-	 * Whether there is a transaction whose outcome nobody knows.
+	 * Return whether there is a transaction with an unknown outcome.
 	 */
 	boolean isUnsettled() {
 		return (this.word & RETIRED) != 0;
 	}
 
 	/**
-	 * A transaction begins.
-	 * @return {@code false} when the lease has ended before
+	 * Begin a transaction.
+	 * @return {@code false} when the lease has already ended
 	 */
 	boolean open() {
 		while (true) {
@@ -130,7 +129,7 @@ final class LeaseState {
 	}
 
 	/**
-	 * Choose a slot that no transaction has whose outcome is open.
+	 * Choose a slot that is not in use by a transaction with a pending outcome.
 	 * @return its number, or {@link #NO_SLOT} when there is none, or the lease has ended
 	 */
 	int takeSlot() {
@@ -138,8 +137,8 @@ final class LeaseState {
 	}
 
 	/**
-	 * Choose a slot for transactions of which nobody will tell how they end. From then on
-	 * the lease cannot end without the next holder being told.
+	 * Choose a slot for transactions whose end is not reported. From then on, the lease
+	 * cannot end without notice to the next holder.
 	 * @return its number, or {@link #NO_SLOT} when there is none, or the lease has ended
 	 */
 	int takeRetiredSlot() {
@@ -175,14 +174,15 @@ final class LeaseState {
 	}
 
 	/**
-	 * A transaction may still be committed by the slot that it has, and nobody will tell.
+	 * Retire a slot, because its transaction may still be committed and its end is not
+	 * reported.
 	 */
 	void retireSlot(int slot) {
 		WORD.updateAndGet(this, (now) -> now & ~(FIRST_IN_USE << slot) | FIRST_RETIRED << slot);
 	}
 
 	/**
-	 * Put a release off until the last transaction has ended.
+	 * Defer a release until the last transaction has ended.
 	 * @return {@code false} when there is none
 	 */
 	boolean releaseAtEnd() {
@@ -198,7 +198,7 @@ final class LeaseState {
 	}
 
 	/**
-	 * A transaction has ended.
+	 * End a transaction.
 	 * @return whether it was the last one, and a release waits for it
 	 */
 	boolean close() {

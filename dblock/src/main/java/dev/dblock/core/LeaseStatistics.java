@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.LongAdder;
 import dev.dblock.LossReason;
 
 /**
- * What has gone wrong with leases. Only counted here, so that nothing on the way of a
- * renewal waits for whoever reads it.
+ * Counts failures of leases. Failures are only counted here, so that no renewal waits for
+ * a reader.
  */
 final class LeaseStatistics {
 

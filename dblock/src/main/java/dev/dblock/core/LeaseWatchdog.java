@@ -19,16 +19,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks after all leases of the process on one thread: has those that are due renewed,
- * declares those lost whose time is over, and finds those whose handle is unreachable. It
- * never speaks to the store itself, so a server that does not answer cannot keep it from
- * telling. (Redisson's watchdog gave the name; that one renews each lock by a timer of
- * its own.)
+ * Maintains all leases of the process on one thread: it triggers the renewal of leases
+ * that are due, declares expired leases lost, and finds leases whose handle is
+ * unreachable. It never calls the store itself, so a server that does not answer cannot
+ * delay its reports. (The name comes from Redisson's watchdog, which renews each lock by
+ * its own timer.)
  */
 final class LeaseWatchdog {
 
 	/**
-	 * At least this often the wall clock is compared with the monotonic one.
+	 * The longest interval between two comparisons of the wall clock with the monotonic
+	 * clock.
 	 */
 	private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -79,7 +80,7 @@ final class LeaseWatchdog {
 	}
 
 	/**
-	 * Have the next look at all leases not later than that.
+	 * Schedule the next check of all leases no later than after the given time.
 	 */
 	void tickWithin(long nanos) {
 		long pause = Math.min(LONGEST_PAUSE_NANOS, Math.max(SHORTEST_PAUSE_NANOS, nanos));
@@ -90,7 +91,8 @@ final class LeaseWatchdog {
 	}
 
 	/**
-	 * By how much a look is overdue, or how long the present one takes already.
+	 * Return by how much the next check is overdue, or how long the present one has been
+	 * running.
 	 */
 	Duration delay() {
 		long delay = (this.nextTick != null || this.ticking) ? System.nanoTime() - this.nextTickNanos : 0;
@@ -118,8 +120,9 @@ final class LeaseWatchdog {
 	}
 
 	/**
-	 * A tick that had begun when it was replaced is left to its replacement: if both went
-	 * on, there would be two chains of ticks from then on.
+	 * Run a tick and schedule the next one. A tick that was replaced when it had already
+	 * begun is left to its replacement. If both continued, there would be two chains of
+	 * ticks from then on.
 	 */
 	private void tickAndGoOn(long number) {
 		synchronized (this) {
@@ -149,8 +152,8 @@ final class LeaseWatchdog {
 	}
 
 	/**
-	 * Look at all leases once.
-	 * @return how long nothing needs to be done, in nanoseconds
+	 * Check all leases once.
+	 * @return the time for which there is nothing to do, in nanoseconds
 	 */
 	long tick() {
 		this.registry.forgetFinished();
@@ -189,9 +192,9 @@ final class LeaseWatchdog {
 	}
 
 	/**
-	 * Leases of about the same length. They share their requests; others do not, since
-	 * the time limit of a request is that of its shortest lease, and a short one could
-	 * not wait for the answer that a long one may.
+	 * Leases of about the same length, which share their requests. Other leases do not
+	 * share them, because the time limit of a request is that of its shortest lease, and
+	 * a short lease could not wait for an answer as long as a long lease may.
 	 */
 	private final class RenewalGroup {
 

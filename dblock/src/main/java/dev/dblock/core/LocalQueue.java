@@ -15,28 +15,30 @@ import dev.dblock.store.AcquireRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one process knows of one name: who of its threads waits, first come first served,
- * and the lease that it holds itself. Only the head of the queue speaks to the store, and
- * nobody does while the process holds the lock itself or is giving it back.
+ * The knowledge of one process about one lock: its waiting threads, in the order of their
+ * arrival, and the lease that it holds itself. Only the head of the queue sends requests
+ * to the store, and no thread does so while the process holds the lock or is releasing
+ * it.
  */
 final class LocalQueue {
 
 	/**
-	 * The holder's end and the end of a release are told, so these waits need no bound;
-	 * this one makes a mistake there a delay instead of a standstill, for whoever was the
-	 * head of the queue already when it looked last.
+	 * Waiters are notified of the end of the holder's lease and of the end of a release,
+	 * so these waits need no bound. This bound turns a missed notification into a delay
+	 * instead of a standstill, for a waiter that was already the head of the queue at its
+	 * last check.
 	 */
 	private static final long SAFETY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
 	/**
-	 * A release that was sent to a server which is gone may have been applied before: the
-	 * waiters here need not be the last to find out.
+	 * A release that was sent to a failed server may have been applied earlier. The
+	 * waiters of this process need not be the last to find out.
 	 */
 	static final long LONGEST_RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	/**
-	 * A head that has to wake first is later than a thread that only tries again and
-	 * again. One that still has not asked by then keeps nobody else from the lock.
+	 * A head that has to wake up first is later than a thread that only retries. A head
+	 * that has not sent its request within this time no longer blocks other threads.
 	 */
 	static final long HEAD_START_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -63,7 +65,7 @@ final class LocalQueue {
 
 	private volatile @Nullable AskPlan plan;
 
-	/** Whether the last answer, for those who wait now, was a grant. */
+	/** Whether the last answer that concerns the present waiters was a grant. */
 	private boolean granted;
 
 	private boolean signalled;
@@ -78,7 +80,10 @@ final class LocalQueue {
 
 	private final Predicate<LocalQueue> removal;
 
-	/** Who is in the queue, and who was served and has not left yet. */
+	/**
+	 * The number of threads that use the queue, including those that were served and have
+	 * not left yet.
+	 */
 	private volatile int visitors;
 
 	private boolean removed;
@@ -88,14 +93,15 @@ final class LocalQueue {
 	private final long longestReleaseNanos;
 
 	/**
-	 * An empty queue.
+	 * Create an empty queue.
 	 * @param name the full name of the lock
-	 * @param settings how far the lock is handed on
-	 * @param longestReleaseNanos for how long a release keeps the waiters from asking
+	 * @param settings the limits of handing the lock over
+	 * @param longestReleaseNanos how long a release keeps the waiters from sending
+	 * requests
 	 * @param pollNanos how long other processes may take to see that the lock is free
 	 * because they poll; zero while releases are reported
 	 * @param nanos the monotonic clock for pauses
-	 * @param removal is asked to remove the queue when nobody needs it, and tells whether
+	 * @param removal removes the queue when it is no longer needed, and returns whether
 	 * it did
 	 */
 	LocalQueue(String name, HandOffSettings settings, long longestReleaseNanos, LongSupplier pollNanos,
@@ -120,7 +126,7 @@ final class LocalQueue {
 
 	/**
 	 * Keep the queue until the caller leaves it.
-	 * @return {@code false} when it is removed already
+	 * @return {@code false} when it is already removed
 	 */
 	synchronized boolean enter() {
 		if (!this.removed) {
@@ -130,8 +136,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Whoever was handed the lock, or granted it, leaves while the queue has a holder,
-	 * and then without its monitor.
+	 * Leave the queue. A thread that was granted or handed the lock leaves while the
+	 * queue has a holder, and then without the queue's monitor.
 	 */
 	void leave() {
 		if (VISITORS.decrementAndGet(this) == 0 && this.holder == null) {
@@ -140,8 +146,9 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Removed under the monitor, and closed to everybody from then on: who has found the
-	 * queue before and comes too late looks for it again, and finds another.
+	 * Remove an idle queue under its monitor, and close it from then on. A thread that
+	 * found the queue earlier and comes too late looks it up again, and finds another
+	 * one.
 	 */
 	private synchronized void removeIfIdle() {
 		boolean idle = this.holder == null && this.waiters.isEmpty() && this.releases == 0 && this.visitors == 0;
@@ -149,7 +156,7 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The lease that this process holds, as far as it may be believed in.
+	 * Return the lease that this process holds, as far as it can be trusted.
 	 */
 	synchronized @Nullable Lease holder() {
 		Lease lease = this.holder;
@@ -157,8 +164,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The lease of this process that keeps the name taken: the one that it holds, or that
-	 * it is giving back.
+	 * Return the lease by which this process keeps the lock held: the one that it holds,
+	 * or the one that it is releasing.
 	 */
 	synchronized @Nullable Lease present() {
 		Lease lease = this.holder;
@@ -172,9 +179,9 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Whether those who wait here let other processes go first at the moment, or the
-	 * first of them is to ask after a release. Who has no place in the queue must not go
-	 * before either of them.
+	 * Return whether the waiters of this process yield to other processes at present, or
+	 * their head is due to send a request after a release. A thread without a place in
+	 * the queue must not overtake either of them.
 	 */
 	synchronized boolean letsOthersGoFirst() {
 		long now = now();
@@ -182,7 +189,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Whether those who wait here leave the lock to other processes at the moment.
+	 * Return whether the waiters of this process yield the lock to other processes at
+	 * present.
 	 */
 	synchronized boolean isYielding() {
 		return this.crossProcessYield.leftNanos(now()) > 0;
@@ -194,8 +202,8 @@ final class LocalQueue {
 
 	/**
 	 * Take the last place in the queue, until the lock is granted or handed over to the
-	 * waiter, or it quits; and keep the queue until the caller leaves it.
-	 * @return {@code false} when the queue is removed already
+	 * waiter, or the waiter quits. The queue is kept until the caller leaves it.
+	 * @return {@code false} when the queue is already removed
 	 */
 	synchronized boolean join(Waiter waiter) {
 		return enter() && this.waiters.add(waiter);
@@ -203,7 +211,7 @@ final class LocalQueue {
 
 	/**
 	 * Give up the place in the queue, without the lock.
-	 * @return {@code false} when the lock was handed over to this waiter already
+	 * @return {@code false} when the lock was already handed over to this waiter
 	 */
 	synchronized boolean quit(Waiter waiter) {
 		boolean wasHead = head() == waiter;
@@ -220,12 +228,13 @@ final class LocalQueue {
 	}
 
 	/**
-	 * What is known of the lock to a waiter whose time is up. Where it is nothing, since
-	 * the store has not answered any waiter yet, the waiter is woken by the first answer.
+	 * Return the known state of the lock for a waiter whose time is over. If nothing is
+	 * known because the store has not answered any waiter yet, the first answer wakes the
+	 * waiter.
 	 * @param waiter the waiter
-	 * @param acquirer how this instance is called
-	 * @return the holder, or why the store could not be asked; {@code null} when nothing
-	 * is known
+	 * @param acquirer the name of this instance
+	 * @return the holder, or why the request to the store failed; {@code null} when
+	 * nothing is known
 	 */
 	synchronized @Nullable Outcome known(Waiter waiter, String acquirer) {
 		Lease mine = present();
@@ -244,16 +253,17 @@ final class LocalQueue {
 	}
 
 	/**
-	 * What the head of the queue is to go by, if one of the waiters was refused already.
+	 * Return the plan for the head of the queue, if one of the waiters was already
+	 * refused.
 	 */
 	@Nullable AskPlan plan() {
 		return this.plan;
 	}
 
 	/**
-	 * How long a waiter has to wait before it may ask the store.
+	 * Return how long a waiter has to wait before it may send a request to the store.
 	 * @param waiter the waiter
-	 * @return the pause; zero or less when it is its turn now, and no end while others
+	 * @return the pause; zero or less when it is its turn now, and unlimited while others
 	 * are before it
 	 */
 	synchronized long pauseBeforeAsking(Waiter waiter) {
@@ -290,23 +300,23 @@ final class LocalQueue {
 	}
 
 	/**
-	 * A waiter is about to ask the store. A signal that comes while it is asking is kept
-	 * for afterwards.
+	 * Begin a request of a waiter to the store. A signal that arrives during the request
+	 * is kept for later.
 	 * @param waiter the waiter
-	 * @return why it asks, or {@code null} when it is not its turn any more
+	 * @return the cause of the request, or {@code null} when it is no longer its turn
 	 */
 	synchronized @Nullable WaitCause beginAsking(Waiter waiter) {
 		return (pauseBeforeAsking(waiter) > 0) ? null : begin(waiter);
 	}
 
 	/**
-	 * A waiter whose time is up is about to ask the store, before it goes without knowing
-	 * whether the name is free. It does not let others go first for that, except those
-	 * who poll, and if it is granted the lock, that was not the turn of those who wait
-	 * here.
+	 * Begin the last request of a waiter whose time is over, which would otherwise leave
+	 * without knowing whether the lock is free. This request does not yield to other
+	 * processes, except those that poll. If it is granted, it does not count as a turn of
+	 * this process's waiters.
 	 * @param waiter the waiter
-	 * @return why it asks, or {@code null} when it is not its turn, or when it is known
-	 * that somebody else has the lock
+	 * @return the cause of the request, or {@code null} when it is not its turn, or when
+	 * another holder of the lock is known
 	 */
 	synchronized @Nullable WaitCause beginAskingAtLast(Waiter waiter) {
 		long now = now();
@@ -339,9 +349,9 @@ final class LocalQueue {
 	}
 
 	/**
-	 * How many fencing tokens a grant should bring along.
-	 * @param asking the place in the queue of the thread that asks, if it has one
-	 * @param terms how it asks
+	 * Return how many fencing tokens a grant should include.
+	 * @param asking the requesting thread's place in the queue, if it has one
+	 * @param terms the terms of the request
 	 */
 	synchronized int tokens(@Nullable Waiter asking, LeaseTerms terms) {
 		boolean others = this.waiters.stream()
@@ -353,9 +363,9 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The store has not granted the lock to a waiter.
+	 * Record that the store has not granted the lock to a waiter.
 	 * @param waiter the waiter
-	 * @param next when to ask again, whoever is the head then
+	 * @param next when to send the next request, for the head of the queue at that time
 	 */
 	synchronized void refused(Waiter waiter, AskPlan next) {
 		if (head() == waiter) {
@@ -368,9 +378,9 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The store has granted the lock to a thread of this process. When that was not the
-	 * turn of those who wait here, the lock has gone round here for as long as before,
-	 * and they go on to let others go first.
+	 * Record that the store has granted the lock to a thread of this process. If that was
+	 * not a turn of this process's waiters, the streak of hand-overs goes on as before,
+	 * and the waiters continue to yield to other processes.
 	 * @param lease the new lease
 	 * @param waiter the thread's place in the queue, if it had one
 	 */
@@ -397,7 +407,7 @@ final class LocalQueue {
 	}
 
 	/**
-	 * A lease of this process has come to an end without being handed over.
+	 * Record that a lease of this process has ended without a hand-over.
 	 */
 	synchronized void ended(Lease lease) {
 		if (this.holder == lease) {
@@ -409,12 +419,12 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Hand a lease of this process over to the thread of it that is next, if there is one
-	 * that may have it.
+	 * Hand a lease of this process over to its next thread, if there is one that may have
+	 * it.
 	 * @param lease the lease, which ends for its successor
-	 * @param keep has the successor kept from now on
-	 * @return who has the lock now, and is to be woken; without the monitor, which it
-	 * would only run into
+	 * @param keep starts to maintain the successor
+	 * @return the waiter that has the lock now, and is to be woken outside of the
+	 * monitor, on which it would only block
 	 */
 	synchronized @Nullable Waiter handOver(Lease lease, Function<Lease, LeaseHandle> keep) {
 		Waiter next = successor(lease);
@@ -442,8 +452,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The lock is about to be given back to the store.
-	 * @return {@code false} when the queue is removed already
+	 * Record that the lock is about to be released to the store.
+	 * @return {@code false} when the queue is already removed
 	 */
 	synchronized boolean releasing() {
 		if (this.releases == 0) {
@@ -454,8 +464,9 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The lock was given back. When it has gone round inside this process for as long as
-	 * it may, the waiters here let those elsewhere go first.
+	 * Record that the release is over. If the lock has been handed over inside this
+	 * process for as long as allowed, the waiters of this process yield to other
+	 * processes.
 	 * @param requestNanos how long the release took
 	 */
 	synchronized void released(long requestNanos) {
@@ -473,7 +484,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The name may be free: have the head ask as soon as it may.
+	 * Signal that the lock may be free, so that the head sends a request as soon as it
+	 * may.
 	 */
 	synchronized void signal() {
 		this.signalled = true;
@@ -481,7 +493,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * What was known or told is of no use to those who come later.
+	 * Wake the head of the queue. Without a head, the known state and signals are
+	 * discarded because they are of no use to later waiters.
 	 */
 	private void wakeHead() {
 		Waiter head = head();

@@ -10,8 +10,8 @@ import dev.dblock.settings.HandOffSettings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queues of the names that this process waits for or holds, and of no others. Pauses
- * are taken in real time, whatever clock the leases are counted on.
+ * The queues of the locks that this process waits for or holds, and of no others. Pauses
+ * use real time, regardless of the clock of the leases.
  */
 final class LocalQueues {
 
@@ -26,8 +26,8 @@ final class LocalQueues {
 	private final LongSupplier nanos;
 
 	/**
-	 * No queue yet.
-	 * @param handOff how far a lock is handed on
+	 * Create an empty set of queues.
+	 * @param handOff the limits of handing a lock over
 	 * @param pollNanos how long other processes may take to see that a lock is free
 	 * because they poll; zero while releases are reported
 	 */
@@ -47,7 +47,7 @@ final class LocalQueues {
 	}
 
 	/**
-	 * The queue of a name, which stays until the caller leaves it again.
+	 * Return the queue of a name, which is kept until the caller leaves it.
 	 */
 	LocalQueue enter(String name) {
 		return admit(name, LocalQueue::enter);
@@ -55,15 +55,15 @@ final class LocalQueues {
 
 	/**
 	 * Take the last place in the queue of a name.
-	 * @return the queue, which stays until the waiter leaves it again
+	 * @return the queue, which is kept until the waiter leaves it
 	 */
 	LocalQueue join(String name, Waiter waiter) {
 		return admit(name, (queue) -> queue.join(waiter));
 	}
 
 	/**
-	 * A lock of this process is about to be given back to the store.
-	 * @return its queue, which stays until it is told that the lock was given back
+	 * Record that a lock of this process is about to be released to the store.
+	 * @return its queue, which is kept until it is notified of the release
 	 */
 	LocalQueue releasing(String name) {
 		return admit(name, LocalQueue::releasing);
@@ -94,7 +94,7 @@ final class LocalQueues {
 	}
 
 	/**
-	 * What the store has of a lock, with its present owner if this process holds it.
+	 * Return the stored state of a lock, with its present owner if this process holds it.
 	 */
 	LockInfo withOwner(LockInfo stored) {
 		LocalQueue queue = find(stored.name());

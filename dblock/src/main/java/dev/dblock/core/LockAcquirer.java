@@ -17,22 +17,22 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * Gets a lock for a thread: from the store, from another thread of this process, or not
- * at all.
+ * Acquires a lock for a thread: from the store, or from another thread of this process.
+ * Otherwise it reports a refusal.
  */
 final class LockAcquirer {
 
 	/**
-	 * The last request of a waiter may take this long even if less of the wait is left:
-	 * with less, a server that is only busy could never answer it. The waiters behind it
-	 * wait as long for that answer, unless they know of an earlier one.
+	 * The last request of a waiter may take this long even if less of its wait time is
+	 * left. With less time, a server that is merely busy could never answer. The waiters
+	 * behind it wait as long for that answer, unless they know of an earlier one.
 	 */
 	private static final Duration SHORTEST_REQUEST = Duration.ofSeconds(1);
 
 	/**
-	 * A request that was sent to a server which is gone keeps a waiter from asking the
-	 * next one. So it is cut short after this time, and after twice as long with each
-	 * timeout in a row.
+	 * A request that was sent to a failed server keeps a waiter from trying the next
+	 * server. Therefore it is cut short after this time, which doubles with each
+	 * consecutive timeout.
 	 */
 	private static final Duration PATIENCE = Duration.ofMillis(1250);
 
@@ -71,10 +71,10 @@ final class LockAcquirer {
 	}
 
 	/**
-	 * Get a lock.
+	 * Acquire a lock.
 	 * @param name the full name of the lock
-	 * @param terms how to wait for it and hold it
-	 * @param acquisition is told when the thread has to wait
+	 * @param terms the terms of the wait and the lease
+	 * @param acquisition is notified when the thread has to wait
 	 * @return the grant or the refusal
 	 */
 	LockAttempt acquire(String name, LeaseTerms terms, Acquisition acquisition) {
@@ -85,9 +85,9 @@ final class LockAcquirer {
 	}
 
 	/**
-	 * Get a lock for a planned time. Only the store knows whether that is due, so it is
-	 * asked even while this process has the lock; and only if something else has the lock
-	 * is there anything to wait for.
+	 * Acquire a lock for a planned time. Only the store knows whether that time is due,
+	 * so a request is sent even while this process has the lock. The thread waits only if
+	 * another holder has the lock.
 	 */
 	private LockAttempt acquireRun(String name, LeaseTerms terms, Acquisition acquisition) {
 		refuseIfUnwanted(name);
@@ -133,10 +133,10 @@ final class LockAcquirer {
 	}
 
 	/**
-	 * Refuse without a request what this process has. A request that is sent while it is
-	 * given back, or while those who wait here let other processes go first or are about
-	 * to ask, would come before all of them: others only hear of a release when a
-	 * majority has it.
+	 * Refuse a lock that this process has, without a request. A request that is sent
+	 * while the lock is being released, or while the waiters of this process yield to
+	 * other processes or are about to send a request, would overtake all of them. The
+	 * reason is that others learn of a release only when a majority has it.
 	 */
 	private @Nullable LockRefusal refuseHere(String name) {
 		LocalQueue queue = this.queues.find(name);
@@ -177,7 +177,8 @@ final class LockAcquirer {
 	}
 
 	/**
-	 * Let nobody wait any more. Who needs not wait is still served.
+	 * Refuse to let any thread wait from now on. Callers that need not wait are still
+	 * served.
 	 */
 	void refuseWaiters() {
 		this.waitersRefused = true;
@@ -185,7 +186,7 @@ final class LockAcquirer {
 	}
 
 	/**
-	 * Serve nobody any more.
+	 * Refuse all callers from now on.
 	 */
 	void close() {
 		this.closed = true;
@@ -193,8 +194,9 @@ final class LockAcquirer {
 	}
 
 	/**
-	 * One thread's wait for one lock. The order is: subscribe, try, wait; since a feed
-	 * that has begun to listen makes every head try once more, it need not be waited for.
+	 * One thread's wait for one lock. The order is: subscribe, try, wait. When the feed
+	 * of releases begins to listen, every head tries once more, so a wait need not be
+	 * delayed until then.
 	 */
 	private final class Wait {
 
@@ -260,8 +262,8 @@ final class LockAcquirer {
 		}
 
 		/**
-		 * What was handed over to a thread that goes without it, or with another grant,
-		 * is nobody's.
+		 * Leave the queue. A lock that was handed over to a thread that leaves without
+		 * it, or with another grant, has no owner, so it is passed on.
 		 */
 		private void leave(LocalQueue queue, Waiter me) {
 			try {
@@ -280,8 +282,8 @@ final class LockAcquirer {
 
 		/**
 		 * Wait in one place of the queue.
-		 * @return {@code null} when the lock that was handed over is lost or unproven
-		 * already: there is no other place then than a new one
+		 * @return {@code null} when the lock that was handed over is already lost or
+		 * unproven, so that the thread has to take a new place
 		 */
 		private @Nullable LockAttempt run(LocalQueue queue, Waiter me) {
 			boolean untold = false;
@@ -334,10 +336,10 @@ final class LockAcquirer {
 		}
 
 		/**
-		 * What comes before the first pause. It may be the work of others, which parks
-		 * the thread and so takes a wake-up that was meant for the pause; so the queue
-		 * has to be looked at again after it.
-		 * @return whether there was something to do
+		 * Prepare the first pause. This may run code of others, which parks the thread
+		 * and so consumes a wake-up that was meant for the pause. Therefore the queue
+		 * must be checked again afterwards.
+		 * @return whether there was anything to do
 		 */
 		private boolean beginWaiting(LocalQueue queue, long pauseNanos) {
 			boolean first = !this.waiting;
@@ -368,7 +370,7 @@ final class LockAcquirer {
 				return accept(handle);
 			}
 			if (outcome.isFinal()) {
-				// This thread leaves, and the next one asks
+				// This thread leaves, and the next one sends its request
 				return outcome.refusal(this.name, Duration.ofNanos(elapsedNanos()));
 			}
 			this.job = outcome.job();
@@ -383,13 +385,14 @@ final class LockAcquirer {
 		}
 
 		/**
-		 * How long the next request may take. With W for the wait and M for the longest
-		 * request (the timeout, or the lease if that is shorter), a request is cut short
-		 * only if the smaller of M and W/2 is left after it, and after the look at the
-		 * holder and the pause that follow a timeout. Patience grows without a bound, so
-		 * there is a request that is not cut short, and it may take the smaller of M and
-		 * W/2 at least. A server that answers sooner grants a free lock by then: that is
-		 * any server within M for a wait that is longer than two requests.
+		 * Return how long the next request may take. Let W be the wait time and M the
+		 * longest request (the timeout, or the lease if that is shorter). A request is
+		 * cut short only if the smaller of M and W/2 is left after the request, the
+		 * look-up of the holder and the pause that follow a timeout. Patience grows
+		 * without a bound, so there is a request that is not cut short, and it may take
+		 * at least the smaller of M and W/2. A server that answers within that time
+		 * grants a free lock. For a wait that is longer than two requests, this is any
+		 * server that answers within M.
 		 */
 		private Duration limit(long leftNanos) {
 			Duration most = Durations.shorter(LockAcquirer.this.settings.timeout(), this.terms.lease());
@@ -415,8 +418,8 @@ final class LockAcquirer {
 		}
 
 		/**
-		 * The end of the wait: a refusal if the lock is known to be held, and an
-		 * exception if all that is known is a failure, or nothing at all.
+		 * End the wait. The result is a refusal if the lock is known to be held, and an
+		 * exception if only a failure is known, or nothing at all.
 		 */
 		private LockAttempt giveUp(@Nullable Outcome known) {
 			if (known == null) {

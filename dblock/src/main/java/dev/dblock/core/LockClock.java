@@ -1,8 +1,8 @@
 package dev.dblock.core;
 
 /**
- * The two clocks of this process. Leases are counted on the monotonic one; the wall clock
- * only ever makes a lease unproven, see {@link LeaseDeadline#suspect(LockClock)}.
+ * The two clocks of this process. Leases are measured by the monotonic clock. The wall
+ * clock can only make a lease unproven, see {@link LeaseDeadline#suspect(LockClock)}.
  */
 interface LockClock {
 

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * All listeners as one that throws nothing.
+ * Calls all listeners as one listener that never throws an exception.
  */
 final class LockListeners implements LockListener {
 
@@ -29,9 +29,9 @@ final class LockListeners implements LockListener {
 	private final Executor callbacks;
 
 	/**
-	 * Listeners that are called as one.
+	 * Create a composite of listeners.
 	 * @param listeners the listeners
-	 * @param callbacks runs each callback for which no thread of the application waits
+	 * @param callbacks runs each callback that no application thread waits for
 	 */
 	LockListeners(Iterable<LockListener> listeners, Executor callbacks) {
 		this.listeners = listeners;

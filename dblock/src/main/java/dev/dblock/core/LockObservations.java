@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An observer whose failures change nothing.
+ * Calls an observer, whose failures do not affect any lock.
  */
 final class LockObservations {
 
@@ -27,7 +27,7 @@ final class LockObservations {
 	}
 
 	/**
-	 * A thread asks for a lock.
+	 * Begin to observe a thread that requests a lock.
 	 */
 	Acquisition acquiring(String name, @Nullable String label) {
 		return areWanted() ? new ObservedAcquisition(this, name, label) : Acquisition.UNOBSERVED;

@@ -27,21 +27,22 @@ import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.dao.TransientDataAccessException;
 
 /**
- * Asks the store for a lock. Each attempt has an id of its own; one whose answer is
- * missing is given back, and never asked about again.
+ * Requests a lock from the store. Each attempt has its own id. An attempt without an
+ * answer is released, and its outcome is never queried.
  */
 final class LockRequests {
 
 	/**
-	 * How long a look at who holds the lock may take: before a request, of whose time it
-	 * is a part, and after one that ran out of time, by which it keeps a waiter longer.
+	 * How long the look-up of a lock's holder may take. Before a request, it is a part of
+	 * the request's time. After a request that timed out, it delays the waiter further.
 	 */
 	static final Duration LOOK = Duration.ofMillis(500);
 
 	private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
 	/**
-	 * With less time than this, another attempt would only hide why the first one failed.
+	 * With less time than this, another attempt would only hide the failure of the first
+	 * one.
 	 */
 	private static final long SHORTEST_REPETITION_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -72,13 +73,13 @@ final class LockRequests {
 	}
 
 	/**
-	 * Ask for a lock that nobody is going to wait for. Where it was refused not long ago,
-	 * a look tells that it still is: that costs the store less than a request which could
-	 * grant it, and nobody has to wait for a majority of the servers.
+	 * Request a lock without waiting for it. If it was refused recently, a look-up shows
+	 * whether it is still held. This costs the store less than a request that could grant
+	 * the lock, and does not wait for a majority of the servers.
 	 * @param queue the queue of its name
-	 * @param terms how to hold it
-	 * @param limit how long all of it may take
-	 * @return what came of it
+	 * @param terms the terms of the lease
+	 * @param limit how long the whole attempt may take
+	 * @return the outcome
 	 */
 	Outcome tryOnce(LocalQueue queue, LeaseTerms terms, Duration limit) {
 		Outcome outcome = null;
@@ -120,13 +121,13 @@ final class LockRequests {
 	}
 
 	/**
-	 * Ask for a lock. When the server that is asked is the primary no more, or is gone,
-	 * the next one is asked in the time that is left.
+	 * Request a lock. When the server that receives the request has failed or is no
+	 * longer the primary, the request is sent to the next one in the time that is left.
 	 * @param queue the queue of its name
 	 * @param waiter the caller's place in the queue, if it waits
-	 * @param terms how to hold it
-	 * @param limit how long all of it may take
-	 * @return what came of it
+	 * @param terms the terms of the lease
+	 * @param limit how long the whole attempt may take
+	 * @return the outcome
 	 */
 	Outcome ask(LocalQueue queue, @Nullable Waiter waiter, LeaseTerms terms, Duration limit) {
 		String why = LockNames.onOneLine((terms.why() != null) ? terms.why() : CallSite.describe());
@@ -186,8 +187,8 @@ final class LockRequests {
 	}
 
 	/**
-	 * Who is refused because of an attempt of its own is not told that another has the
-	 * lock, but why that attempt failed.
+	 * Return the outcome of a refusal. If the holder is an earlier attempt of the caller
+	 * itself, the outcome is the failure of that attempt instead of another holder.
 	 */
 	private Outcome refused(AcquireAnswer.Refused refused, @Nullable DoubtfulAttempt before, LeaseTerms terms) {
 		if (before == null || !before.isOf(refused.lock())) {
@@ -198,9 +199,9 @@ final class LockRequests {
 	}
 
 	/**
-	 * The driver may repeat a request and be answered with a grant that was given, and
-	 * lost, long ago; so only an answer within the lease counts, on a machine that was
-	 * awake meanwhile.
+	 * Accept a grant. The driver may repeat a request and receive a grant that was made,
+	 * and lost, long ago. Therefore only an answer within the lease counts, on a machine
+	 * that was not suspended in the meantime.
 	 */
 	private Outcome granted(LocalQueue queue, @Nullable Waiter waiter, Lease lease) {
 		if (lease.isOver() || lease.isUnproven()) {
@@ -231,8 +232,8 @@ final class LockRequests {
 	}
 
 	/**
-	 * Without a majority of the servers nobody can be granted the lock, but one of them
-	 * may still know who has it.
+	 * Look up the holder after a timeout. Without a majority of the servers the lock
+	 * cannot be granted, but one of them may still know its holder.
 	 */
 	private Outcome whoHolds(LeaseKey key, @Nullable DoubtfulAttempt before, DataAccessException failure) {
 		if (!(failure instanceof QueryTimeoutException)) {
@@ -257,7 +258,7 @@ final class LockRequests {
 	 * @param key the acquisition
 	 * @param deadline the end of its lease, had it been granted when it was sent
 	 * @param limit the time limit of its request
-	 * @param failure what came in place of an answer
+	 * @param failure the failure that occurred instead of an answer
 	 */
 	private record DoubtfulAttempt(LeaseKey key, LeaseDeadline deadline, Duration limit, RuntimeException failure) {
 

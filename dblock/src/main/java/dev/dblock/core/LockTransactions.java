@@ -23,14 +23,15 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The transactions of an application and the locks that they stand under.
+ * The transactions of an application and the locks that they run under.
  * <p>
- * A transaction stands under every lock that its thread holds when it begins, however the
- * lock was taken, and under those that are taken inside it. Right before its commit each
- * of them must still be held; where a lock is kept in the store that the transaction
- * writes to, the {@link TransactionFence} is written into it. Until it has ended, none of
- * its locks is given back or handed over. A lock that was lost stands in the way of all
- * commits of its thread until its handle is closed: work under it is not over before.
+ * A transaction runs under every lock that its thread holds when the transaction begins,
+ * however the lock was acquired, and under those that are acquired inside it. Right
+ * before the commit, each of them must still be held. If a lock is kept in the store that
+ * the transaction writes to, the {@link TransactionFence} is written into the
+ * transaction. Until the transaction has ended, none of its locks is released or handed
+ * over. A lost lock prevents all commits of its thread until its handle is closed,
+ * because the work under it is not over before.
  */
 public final class LockTransactions {
 
@@ -44,8 +45,9 @@ public final class LockTransactions {
 
 	/**
 	 * Follow the transactions of a manager. A listener that fails keeps Spring from
-	 * calling those after it, so the end is listened to before the listeners that the
-	 * manager has; and the fence is written after all that they do before a commit.
+	 * calling the listeners after it. Therefore the end of a transaction is handled
+	 * before the existing listeners of the manager, and the fence is written after
+	 * everything that they do before a commit.
 	 * @param <M> the type of the manager
 	 * @param manager the manager
 	 */
@@ -62,7 +64,8 @@ public final class LockTransactions {
 	}
 
 	/**
-	 * A lock was taken inside a transaction of this thread, which keeps it to its end.
+	 * Bind a lock that was acquired inside a transaction of this thread to that
+	 * transaction, which keeps the lock until its end.
 	 */
 	void join(LeaseHandle handle) {
 		OpenTransaction transaction = current();
@@ -72,8 +75,8 @@ public final class LockTransactions {
 	}
 
 	/**
-	 * Have the innermost transaction of this thread go on without a lock under which
-	 * nothing was done.
+	 * Continue the innermost transaction of this thread without a lock under which no
+	 * work was done.
 	 */
 	void leave(LeaseHandle handle) {
 		OpenTransaction transaction = current();
@@ -83,7 +86,7 @@ public final class LockTransactions {
 	}
 
 	/**
-	 * A lock that a transaction of this thread still keeps although its handle was
+	 * Find a lock that a transaction of this thread still keeps although its handle was
 	 * closed.
 	 */
 	Optional<LockHandle> kept(LeaseKeeper keeper, String name) {
@@ -99,8 +102,8 @@ public final class LockTransactions {
 	}
 
 	/**
-	 * The innermost transaction of this thread. One that another thread has ended is
-	 * still in the way.
+	 * Return the innermost transaction of this thread. A transaction that another thread
+	 * has ended is still stored here, and is skipped.
 	 */
 	private @Nullable OpenTransaction current() {
 		OpenTransaction known = this.innermost.get();
@@ -129,8 +132,9 @@ public final class LockTransactions {
 	}
 
 	/**
-	 * A manager may be two beans, or hand its listeners to another, so that a transaction
-	 * is told of more than once; only the first counts.
+	 * Handles the begin of transactions and their commits. A manager may be two beans, or
+	 * pass its listeners on to another manager, so a transaction may be reported more
+	 * than once. Only the first report counts.
 	 */
 	private final class BeginListener implements TransactionExecutionListener {
 
@@ -142,7 +146,7 @@ public final class LockTransactions {
 
 		@Override
 		public void afterBegin(TransactionExecution execution, @Nullable Throwable failure) {
-			// A savepoint inside a transaction is none of its own
+			// A savepoint inside a transaction is not a separate transaction
 			if (failure == null && execution.isNewTransaction() && !LockTransactions.this.open.containsKey(execution)) {
 				begin(execution);
 			}
@@ -163,7 +167,8 @@ public final class LockTransactions {
 		}
 
 		/**
-		 * A lock may be taken inside the transaction, which sees the store as it is now.
+		 * Prepare the fence when the transaction begins. A lock may be acquired inside
+		 * the transaction, which sees the store as it is now.
 		 */
 		private void prepare(LockRepository repository, TransactionExecution execution) {
 			try {
@@ -202,8 +207,8 @@ public final class LockTransactions {
 	}
 
 	/**
-	 * Ends a transaction of which no listener is told how it ended: one of them has
-	 * failed before it was rolled back, or before its commit was tried.
+	 * Ends a transaction whose outcome is not reported to any listener, because a
+	 * listener has failed before the roll-back or before the commit attempt.
 	 */
 	private final class Completion implements TransactionSynchronization {
 

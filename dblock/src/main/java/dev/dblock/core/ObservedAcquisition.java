@@ -8,7 +8,8 @@ import dev.dblock.observation.LockSubject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells an observer of a thread's way to a lock, and of the time that it then holds it.
+ * Reports a thread's attempt to acquire a lock to an observer, and the time for which the
+ * thread then holds the lock.
  */
 final class ObservedAcquisition implements Acquisition {
 

@@ -8,7 +8,7 @@ import dev.dblock.observation.LockSubject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time that a lock is held, which ends once.
+ * The time for which a lock is held, which ends once.
  */
 final class ObservedHold {
 

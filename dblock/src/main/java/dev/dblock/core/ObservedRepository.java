@@ -28,7 +28,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
- * A store whose renewals and releases are followed.
+ * A store whose renewals and releases are observed.
  */
 final class ObservedRepository implements LockRepository {
 

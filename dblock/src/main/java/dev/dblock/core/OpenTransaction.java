@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A transaction that this process has begun, and the locks that it stands under: those
- * that its thread held when it began, and those that were taken inside it.
+ * A transaction that this process has begun, and the locks that it runs under: those that
+ * its thread held when it began, and those that were acquired inside it.
  */
 final class OpenTransaction {
 
@@ -23,7 +23,7 @@ final class OpenTransaction {
 
 	private final @Nullable OpenTransaction outer;
 
-	/** A parallel part of a sequence may join while another one looks. */
+	/** A parallel part of a sequence may join while another one reads. */
 	private final List<FencedLease> leases = new CopyOnWriteArrayList<>();
 
 	private @Nullable RuntimeException failure;
@@ -49,7 +49,8 @@ final class OpenTransaction {
 	}
 
 	/**
-	 * The handle of a lock that was to be given back, and is kept until the end.
+	 * Return the handle of a lock whose release was requested, but is deferred until the
+	 * end.
 	 */
 	@Nullable LeaseHandle kept(LeaseKeeper keeper, String name) {
 		for (FencedLease lease : this.leases) {
@@ -61,8 +62,8 @@ final class OpenTransaction {
 	}
 
 	/**
-	 * Have this transaction stand under a lock too. What goes wrong is kept for the
-	 * commit, since nothing may be thrown where a transaction has just begun.
+	 * Add a lock that this transaction runs under. A failure is kept for the commit,
+	 * because no exception may be thrown when a transaction has just begun.
 	 */
 	void join(LeaseHandle handle) {
 		try {
@@ -81,8 +82,8 @@ final class OpenTransaction {
 	}
 
 	/**
-	 * Whether this transaction has the fence of a lock written by itself where another
-	 * fence of that lock would be written.
+	 * Return whether this transaction itself writes the fence of a lock to the place
+	 * where the other fence of that lock would be written.
 	 */
 	boolean isFencedBy(LeaseHandle handle, TransactionFence other) {
 		FencedLease lease = find(handle);
@@ -99,8 +100,8 @@ final class OpenTransaction {
 	}
 
 	/**
-	 * Have this transaction go on without a lock, unless it has joined it for something
-	 * else as well.
+	 * Continue this transaction without a lock, unless other work in it has joined the
+	 * lock as well.
 	 */
 	void leave(LeaseHandle handle) {
 		FencedLease lease = find(handle);
@@ -111,14 +112,14 @@ final class OpenTransaction {
 	}
 
 	/**
-	 * Whether the commit does not depend on the lock, and cannot any more.
+	 * Return whether the commit does not depend on the lock and can no longer be made to.
 	 */
 	boolean isTooLateFor(LeaseHandle handle) {
 		return this.checked && find(handle) == null;
 	}
 
 	/**
-	 * Whether it stands under no lock that its end could give back.
+	 * Return whether no lock could be released by the end of this transaction.
 	 */
 	boolean standsAlone() {
 		return this.ended || this.leases.isEmpty();
@@ -133,14 +134,15 @@ final class OpenTransaction {
 	}
 
 	/**
-	 * See to it that the fences can be written.
+	 * Ensure that the fences can be written.
 	 */
 	void prepare() {
 		this.leases.forEach(FencedLease::prepare);
 	}
 
 	/**
-	 * The last moment before the commit. Whatever is thrown makes Spring roll back.
+	 * Check the locks and write the fences at the last moment before the commit. Any
+	 * exception makes Spring roll back.
 	 */
 	void beforeCommit() {
 		if (this.failure != null) {
@@ -155,7 +157,7 @@ final class OpenTransaction {
 	}
 
 	/**
-	 * Whether nothing here stands in the way of the commit, which is about to be tried.
+	 * Return whether all checks have passed, so that the commit is about to be attempted.
 	 */
 	boolean isCommitting() {
 		return this.committing;
@@ -179,8 +181,8 @@ final class OpenTransaction {
 	}
 
 	/**
-	 * The commit was tried.
-	 * @param failure how it failed, if it did
+	 * Record that the commit was attempted.
+	 * @param failure the failure of the commit, if it failed
 	 */
 	void committed(@Nullable Throwable failure) {
 		if (failure == null) {
@@ -193,8 +195,9 @@ final class OpenTransaction {
 	}
 
 	/**
-	 * Rolled back, or the commit was tried and nobody says how it ended. Where the fence
-	 * was written before, the store is asked whether the transaction is over.
+	 * End the transaction after a roll-back, or after a commit attempt with an unknown
+	 * outcome. If the fence was written before, the store determines whether the
+	 * transaction is over.
 	 */
 	void endInDoubt() {
 		if (!this.ended) {
@@ -204,8 +207,8 @@ final class OpenTransaction {
 	}
 
 	/**
-	 * Rolled back, or never committed. Where the fence was written before, nobody tells
-	 * whether the store knows of the roll-back.
+	 * End the transaction after a roll-back, or without a commit. If the fence was
+	 * written before, it is unknown whether the store knows of the roll-back.
 	 */
 	void end() {
 		if (!this.ended) {
@@ -215,7 +218,7 @@ final class OpenTransaction {
 	}
 
 	/**
-	 * What makes a transaction depend on its locks.
+	 * Makes a transaction depend on its locks.
 	 */
 	@FunctionalInterface
 	interface Fencing {

@@ -13,19 +13,20 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * What one attempt to acquire a lock came to: a handle, who else holds the lock, or a
- * failure that may pass.
+ * The outcome of one attempt to acquire a lock: a handle, the present holder, or a
+ * transient failure.
  *
  * @param handle the handle of a grant
  * @param holder the state of the lock at a refusal
  * @param failure the failure
- * @param job why a firing of a job was refused, unless something else has the lock
+ * @param job why a firing of a job was refused, unless the lock has another holder
  */
 record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullable DataAccessException failure,
 		@Nullable JobRefusal job) {
 
 	/**
-	 * The lock may be free, but it is the turn of others, in this process or elsewhere.
+	 * The lock may be free, but it is the turn of other threads, in this process or
+	 * elsewhere.
 	 */
 	static final Outcome OTHERS_FIRST = new Outcome(null, null, null, null);
 
@@ -49,29 +50,31 @@ record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullabl
 	}
 
 	/**
-	 * Whether the request took as long as it might: no further pause is needed after it.
+	 * Return whether the request used up its time limit, so that no further pause is
+	 * needed after it.
 	 */
 	boolean isTimedOut() {
 		return this.failure instanceof QueryTimeoutException;
 	}
 
 	/**
-	 * Whether a wait cannot change the answer.
+	 * Return whether waiting cannot change the answer.
 	 */
 	boolean isFinal() {
 		return this.job != null && this.job.isFinal();
 	}
 
 	/**
-	 * The same with what only the thread that asked was refused for.
+	 * Return this outcome with the refusal that concerns only the requesting thread.
 	 */
 	Outcome forJob(@Nullable JobRefusal job) {
 		return (this.failure == null) ? refused(this.holder, job) : this;
 	}
 
 	/**
-	 * The same for a thread that waited behind the one who asked: what is thrown there
-	 * belongs to that one's stack.
+	 * Return this outcome for a thread that waited behind the requesting thread. A
+	 * failure is wrapped, because its exception belongs to the stack of the requesting
+	 * thread.
 	 */
 	Outcome seenByOthers(String name) {
 		return (this.failure == null) ? this : failed(new DataAccessResourceFailureException(
@@ -82,7 +85,8 @@ record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullabl
 	}
 
 	/**
-	 * The end of the wait: an error is thrown as one, never told as a refusal.
+	 * Return the refusal at the end of the wait. A failure is thrown, and never reported
+	 * as a refusal.
 	 */
 	LockRefusal refusal(String name, Duration waited) {
 		if (this.failure != null) {
@@ -92,7 +96,7 @@ record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullabl
 	}
 
 	/**
-	 * How long the name is taken for sure, unless it is released.
+	 * Return how long the lock is certain to be held, unless it is released.
 	 */
 	long expiryNanos() {
 		return (this.holder != null) ? TimeUnit.MILLISECONDS.toNanos(this.holder.remaining().toMillis())

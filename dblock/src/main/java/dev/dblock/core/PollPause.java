@@ -6,18 +6,19 @@ import java.util.concurrent.TimeUnit;
 import dev.dblock.settings.PollSettings;
 
 /**
- * How long a waiter lets pass before it asks again unless it is told something before.
+ * Determines how long a waiter pauses before its next request, unless it is notified
+ * earlier.
  */
 final class PollPause {
 
 	/**
-	 * The store counts in whole milliseconds: asking right at the end of the holder's
-	 * lease may be too soon.
+	 * The store counts in whole milliseconds, so a request right at the end of the
+	 * holder's lease may be too early.
 	 */
 	private static final long AFTER_EXPIRY_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
 	/**
-	 * Where releases are told, asking is only a safeguard.
+	 * While releases are reported, polling is only a safeguard.
 	 */
 	private static final long SAFEGUARD_NANOS = TimeUnit.SECONDS.toNanos(20);
 
@@ -33,10 +34,10 @@ final class PollPause {
 	}
 
 	/**
-	 * When to ask again.
-	 * @param last the answer
-	 * @param refusals how many in a row there were with it
-	 * @param listening whether every release is told
+	 * Plan the next request.
+	 * @param last the last answer
+	 * @param refusals the number of consecutive refusals, including this one
+	 * @param listening whether every release is reported
 	 * @param now the monotonic clock
 	 * @return the plan
 	 */
@@ -50,8 +51,8 @@ final class PollPause {
 	}
 
 	/**
-	 * The pause where nothing tells of releases: doubles with each refusal in a row, and
-	 * is jittered so that waiters do not ask in step.
+	 * Return the pause while releases are not reported. It doubles with each consecutive
+	 * refusal, and is jittered so that waiters do not send their requests in step.
 	 */
 	long polling(int refusals) {
 		int doublings = Math.min(refusals - 1, MOST_DOUBLINGS);

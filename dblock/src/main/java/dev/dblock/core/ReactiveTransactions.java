@@ -32,17 +32,17 @@ import org.springframework.transaction.reactive.TransactionalOperator;
 /**
  * Reactive transactions, and the locks of the sequences that they are a part of.
  * <p>
- * A transaction stands under the locks around it that it has joined, and under those that
- * are taken inside it. Right before its commit each of them must still be held; where a
+ * A transaction runs under the surrounding locks that it has joined, and under those that
+ * are acquired inside it. Right before the commit, each of them must still be held. If a
  * lock is kept in the store that the transaction writes to, the {@link TransactionFence}
- * is written into it. Until it has ended, none of its locks is given back or handed over,
- * even if the sequence is cancelled.
+ * is written into the transaction. Until the transaction has ended, none of its locks is
+ * released or handed over, even if the sequence is cancelled.
  */
 public final class ReactiveTransactions {
 
 	/**
-	 * For what asks the store and must not block an event loop. A pool that others use
-	 * too could be full of those who wait for this very transaction.
+	 * Runs requests to the store, which must not block an event loop. A shared pool could
+	 * be full of tasks that wait for this very transaction.
 	 */
 	private static final Scheduler STORE = Schedulers
 		.fromExecutor((task) -> LockThreads.execute(Schedulers.onSchedule(task)));
@@ -51,10 +51,10 @@ public final class ReactiveTransactions {
 	}
 
 	/**
-	 * Have the transaction that the subscriber is in join the locks that it is under. To
-	 * be subscribed to inside of the transaction, before its work; then a lock that is
-	 * taken as late as before its commit counts too. Does nothing outside of
-	 * transactions, and a second time.
+	 * Join the subscriber's transaction to the locks that it runs under. Subscribe inside
+	 * the transaction, before its work. Then a lock that is acquired as late as right
+	 * before the commit counts too. Has no effect outside of transactions, or when
+	 * repeated.
 	 * @return completes when the work may begin
 	 */
 	public static Mono<Void> join() {
@@ -64,9 +64,9 @@ public final class ReactiveTransactions {
 	}
 
 	/**
-	 * An operator whose transactions join the locks that they are under. One that is a
-	 * bean, and of Spring's own making, does so already.
-	 * @param operator what begins and ends the transactions
+	 * Return an operator whose transactions join the locks that they run under. An
+	 * operator that is a bean, and was created by Spring, does so already.
+	 * @param operator begins and ends the transactions
 	 * @return the operator to use in its place
 	 */
 	public static TransactionalOperator joining(TransactionalOperator operator) {
@@ -99,8 +99,8 @@ public final class ReactiveTransactions {
 	}
 
 	/**
-	 * Have a transaction that is open stand under a lock, and keep it to its end.
-	 * @return has it go on without the lock, where nothing was done under it
+	 * Add a lock that an open transaction runs under, which keeps the lock until its end.
+	 * @return continues the transaction without the lock, if no work was done under it
 	 * @throws IllegalStateException when the transaction ends at this moment, or is about
 	 * to be committed
 	 */
@@ -117,7 +117,7 @@ public final class ReactiveTransactions {
 	}
 
 	/**
-	 * A lock that a transaction still keeps although its handle was closed.
+	 * Find a lock that a transaction still keeps although its handle was closed.
 	 */
 	static Optional<LockHandle> kept(TransactionContext transaction, LeaseKeeper keeper, String name) {
 		Joined joined = joined(transaction, false);
@@ -147,13 +147,14 @@ public final class ReactiveTransactions {
 	}
 
 	/**
-	 * The locks of one transaction. As it has no order, it comes after all that has one:
-	 * the last to look before the commit.
+	 * The locks of one transaction. This synchronization has no order, so it runs after
+	 * all that have one and is the last to check before the commit.
 	 */
 	private static final class Joined implements TransactionSynchronization {
 
 		/**
-		 * A monitor would pin a virtual thread to its carrier while it asks the store.
+		 * A monitor would pin a virtual thread to its carrier during a request to the
+		 * store.
 		 */
 		private final Lock lock = new ReentrantLock();
 
@@ -168,9 +169,10 @@ public final class ReactiveTransactions {
 		}
 
 		/**
-		 * Spring leaves the resources of a transaction in place while one of another
-		 * store is inside it. What is found there then is the outer one's, which has the
-		 * fence written right before its own commit.
+		 * Return the fence of a lock, unless an outer transaction writes it. Spring
+		 * leaves the resources of a transaction in place while a transaction of another
+		 * store is nested in it. Resources found there then belong to the outer
+		 * transaction, which writes the fence right before its own commit.
 		 */
 		private @Nullable TransactionFence fence(LeaseHandle handle, TransactionContext transaction) {
 			TransactionFence fence = handle.fenceFor(transaction);
@@ -276,7 +278,8 @@ public final class ReactiveTransactions {
 				else {
 					this.open.endInDoubt();
 				}
-				// One that had begun before its lock was taken could not wait for that
+				// A transaction that began before its lock was acquired could not wait
+				// for the preparation
 				this.open.prepare();
 			}
 			finally {
@@ -287,8 +290,8 @@ public final class ReactiveTransactions {
 	}
 
 	/**
-	 * Ends a committed transaction before anything else that follows the commit. Once
-	 * that has failed, Spring tells nobody of the completion.
+	 * Ends a committed transaction before any other action that follows the commit. If
+	 * such an action fails, Spring does not report the completion.
 	 */
 	private record FirstAfterCommit(Joined joined) implements TransactionSynchronization, PriorityOrdered {
 
@@ -305,7 +308,7 @@ public final class ReactiveTransactions {
 	}
 
 	/**
-	 * Has each of its transactions join the locks around it.
+	 * Joins each of its transactions to the surrounding locks.
 	 */
 	private record JoiningOperator(TransactionalOperator operator) implements TransactionalOperator {
 

@@ -7,22 +7,23 @@ import java.util.concurrent.TimeUnit;
 import dev.dblock.LockInfo;
 
 /**
- * Which names are likely to be taken, and until when, from the last refusals; and of
- * names that nothing is known of, whether most are: the same job runs in several
- * processes, all but one of which are refused each time. Only a hint: it decides with
- * which request the store is asked, never the answer. Keeps a limited number of names.
+ * Predicts from recent refusals which locks are likely to be held, and until when. For
+ * unknown names, it predicts whether most of them are held: the same job runs in several
+ * processes, all but one of which are refused each time. This is only a hint. It decides
+ * which request is sent to the store, but never the answer. The number of names is
+ * limited.
  */
 final class RecentRefusals {
 
 	static final int MOST = 1000;
 
 	/**
-	 * A look at a lock and then a request that grants it cost as much as requests alone
-	 * if some 56 of 100 are refused (P2 of the benchmarks: 0.87 to 1.54).
+	 * A look-up of a lock, followed by a request that grants it, costs as much as
+	 * requests alone if about 56 of 100 are refused (P2 of the benchmarks: 0.87 to 1.54).
 	 */
 	private static final double MANY = 0.6;
 
-	/** A change of circumstances shows after some sixteen names. */
+	/** A change of circumstances shows after about sixteen names. */
 	private static final double WEIGHT = 1 / 16.0;
 
 	private final Map<String, Long> untilNanos = new ConcurrentHashMap<>();
@@ -56,8 +57,9 @@ final class RecentRefusals {
 	}
 
 	/**
-	 * One name that is asked for again and again tells nothing of others. Where two
-	 * threads do this at once, one of them may count for nothing.
+	 * Count an answer. Repeated requests for one name say nothing about other names, so
+	 * they are not counted. If two threads count at the same time, one of the counts may
+	 * be lost.
 	 */
 	private void count(String name, int refused) {
 		if (!isKnown(name)) {

@@ -13,13 +13,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the store's feed of releases open while somebody waits and a while longer, and
- * passes what it tells on to the queues.
+ * Keeps the store's feed of releases open while a thread waits and for some time
+ * afterwards, and passes its reports on to the queues.
  */
 final class ReleaseSignals {
 
 	/**
-	 * How long the feed stays open when nobody waits any more.
+	 * How long the feed stays open when no thread waits any more.
 	 */
 	static final Duration IDLE = Duration.ofSeconds(30);
 
@@ -67,15 +67,15 @@ final class ReleaseSignals {
 	}
 
 	/**
-	 * Whether every release is told at present.
+	 * Return whether every release is reported at present.
 	 */
 	boolean isListening() {
 		return this.listening;
 	}
 
 	/**
-	 * Whether releases were to be reported, and are not. Read without the monitor, so
-	 * that a queue can ask while its own is held.
+	 * Return whether releases should be reported, but are not. This is read without the
+	 * monitor, so that a queue can call it under its own monitor.
 	 */
 	boolean isPolling() {
 		return !this.listening && (this.unsupported || this.subscription != null);
@@ -90,7 +90,7 @@ final class ReleaseSignals {
 	}
 
 	/**
-	 * Somebody begins to wait for a lock that another process has.
+	 * Record that a thread begins to wait for a lock that another process has.
 	 */
 	synchronized void enter() {
 		this.waiters++;
@@ -103,7 +103,8 @@ final class ReleaseSignals {
 		if (this.subscription == null) {
 			this.subscription = new Subscription();
 		}
-		// Leaves alone what is open, and revives what could not be started before
+		// Has no effect on an open feed, and restarts one that could not be started
+		// before
 		this.feed.open(this.subscription);
 	}
 
@@ -145,7 +146,7 @@ final class ReleaseSignals {
 	}
 
 	/**
-	 * Subscribe no more, and wait for the feed to be gone.
+	 * Stop subscribing, and wait until the feed is closed.
 	 */
 	void close() {
 		synchronized (this) {
@@ -165,8 +166,8 @@ final class ReleaseSignals {
 	}
 
 	/**
-	 * Give up a feed until it is tried again much later.
-	 * @return whether somebody may count on it, who should poll now
+	 * Give up a feed until it is retried much later.
+	 * @return whether waiters may rely on the feed, so that they should poll now
 	 */
 	private synchronized boolean giveUp(Subscription teller, String reason) {
 		boolean before = this.listening;
@@ -184,8 +185,8 @@ final class ReleaseSignals {
 	}
 
 	/**
-	 * One opening of the feed. What is told by an earlier one that has not stopped yet
-	 * changes nothing.
+	 * One opening of the feed. Reports of an earlier opening that has not stopped yet
+	 * have no effect.
 	 */
 	private final class Subscription implements ReleaseListener {
 

@@ -11,14 +11,14 @@ import java.util.function.Predicate;
 import dev.dblock.store.TransactionFence;
 
 /**
- * Which sessions of an application have which slots of one lock. A session has one
- * transaction at a time, so it keeps its slot; nobody tells how its transactions end, so
- * the slot is retired from the beginning.
+ * Assigns the slots of one lock to sessions of the application. A session has one
+ * transaction at a time, so it keeps its slot. The end of its transactions is not
+ * reported, so the slot is retired from the beginning.
  */
 final class SessionSlots {
 
 	/**
-	 * A monitor would pin a virtual thread to its carrier while it asks the store.
+	 * A monitor would pin a virtual thread to its carrier during a request to the store.
 	 */
 	private final Lock lock = new ReentrantLock();
 
@@ -31,7 +31,7 @@ final class SessionSlots {
 	}
 
 	/**
-	 * The slot of a session.
+	 * Return the slot of a session.
 	 * @return the slot, or {@link LeaseState#NO_SLOT} when there is none, or the lease
 	 * has ended
 	 */
@@ -59,10 +59,11 @@ final class SessionSlots {
 	}
 
 	/**
-	 * When the last slot was taken, set those free whose transactions are over, for
+	 * When the last slot is in use, free the slots whose transactions are over, for
 	 * transactions that begin from now on.
 	 * @param isOpen whether a session is in a transaction
-	 * @param settle waits until no transaction of before can be committed by some slots
+	 * @param settle waits until no earlier transaction of the given slots can be
+	 * committed
 	 */
 	void makeRoom(Predicate<Object> isOpen, Consumer<List<Integer>> settle) {
 		this.lock.lock();

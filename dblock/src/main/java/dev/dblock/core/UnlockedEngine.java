@@ -16,9 +16,9 @@ import dev.dblock.settings.LeaseTerms;
 import dev.dblock.settings.LockNames;
 
 /**
- * The engine of an application that has switched locking off: every lock is granted at
- * once, to everybody. Names and options are checked as ever, so that what is wrong shows
- * before locking is switched on again.
+ * The engine of an application with locking disabled: every lock is granted immediately,
+ * to every caller. Names and options are still checked, so that errors surface before
+ * locking is enabled again.
  */
 public final class UnlockedEngine implements LockEngine {
 
@@ -27,15 +27,17 @@ public final class UnlockedEngine implements LockEngine {
 	private final EngineSettings settings;
 
 	/**
-	 * Tokens must rise from run to run, or a store that has seen one would refuse the
-	 * next run; no decision of the lock depends on this clock.
+	 * Tokens must increase from one run of the application to the next. Otherwise a store
+	 * that has seen a token would refuse the next run. No lock decision depends on this
+	 * clock.
 	 */
 	private final AtomicLong token = new AtomicLong(System.currentTimeMillis() * 1024);
 
 	/**
-	 * An engine that locks nothing.
+	 * Create an engine that locks nothing.
 	 * @param settings the settings; only the prefix and the defaults matter
-	 * @throws IllegalArgumentException when the defaults among the settings cannot be
+	 * @throws IllegalArgumentException when the default options in the settings are
+	 * invalid
 	 */
 	public UnlockedEngine(EngineSettings settings) {
 		LeaseTerms.of(settings.defaults());

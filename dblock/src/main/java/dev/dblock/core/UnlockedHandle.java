@@ -9,7 +9,8 @@ import dev.dblock.LossReason;
 import dev.dblock.settings.LeaseTerms;
 
 /**
- * A handle of the {@link UnlockedEngine}: held until it is released, never lost.
+ * A handle of the {@link UnlockedEngine}, which is held until it is released and never
+ * lost.
  */
 final class UnlockedHandle implements LockHandle {
 

@@ -1,37 +1,38 @@
 package dev.dblock.core;
 
 /**
- * What makes a waiter ask the store for the lock, or find that it was handed over to it.
+ * The causes for which a waiter requests the lock from the store, or finds that the lock
+ * was handed over to it.
  */
 public enum WaitCause {
 
 	/**
-	 * It has not asked before.
+	 * The waiter has not sent a request before.
 	 */
 	FIRST,
 	/**
-	 * It was told that the name may be free.
+	 * The waiter was notified that the lock may be free.
 	 */
 	SIGNAL,
 	/**
-	 * The holder's lease ended as far as it was known.
+	 * The holder's lease has ended, as far as it was known.
 	 */
 	EXPIRY,
 	/**
-	 * Its own process gives the lock back for longer than that is waited for.
+	 * The waiter's own process takes longer to release the lock than waiters wait for it.
 	 */
 	SLOW_RELEASE,
 	/**
-	 * It found by chance, or after a safety time, that it may ask or has the lock:
-	 * whoever made that so should have told it.
+	 * The waiter found by chance, or after a safety timeout, that it may send a request
+	 * or has the lock. It should have been notified of that.
 	 */
 	UNTOLD,
 	/**
-	 * Nothing tells of releases, so it asks now and then.
+	 * Releases are not reported, so the waiter polls.
 	 */
 	POLL,
 	/**
-	 * It was told nothing for long, though releases are told.
+	 * The waiter was not notified for a long time, although releases are reported.
 	 */
 	SLOW_POLL
 

@@ -3,7 +3,8 @@ package dev.dblock.core;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What made waiters ask the store again, or find that the lock was handed over to them.
+ * Counts the causes for which waiters requested the lock from the store again, or found
+ * that it was handed over to them.
  */
 final class WaitStatistics {
 

@@ -6,8 +6,8 @@ import dev.dblock.settings.LeaseTerms;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread in a {@link LocalQueue}. Its state changes under the queue's monitor; the
- * thread itself parks outside of it.
+ * A thread in a {@link LocalQueue}. Its state changes under the queue's monitor, but the
+ * thread itself parks outside of the monitor.
  */
 class Waiter {
 
@@ -34,31 +34,32 @@ class Waiter {
 	}
 
 	/**
-	 * Whether this waiter can go on under a lease that was acquired on other terms. A
-	 * firing of a job cannot: the store decides about it.
+	 * Return whether this waiter can continue under a lease that was acquired on other
+	 * terms. A firing of a job cannot, because the store decides about it.
 	 */
 	boolean canFollow(LeaseTerms others) {
 		return this.terms.firing() == null && this.terms.autoRenew() && this.terms.lease().equals(others.lease());
 	}
 
 	/**
-	 * The lock that a thread of this process has handed over, if one has.
+	 * Return the lock that a thread of this process has handed over, if there is one.
 	 */
 	@Nullable LeaseHandle handed() {
 		return this.handed;
 	}
 
 	/**
-	 * Give the lock to this waiter, under the queue's monitor. Whoever does so wakes it
-	 * when it has left the monitor, which the thread would only run into.
+	 * Assign the lock to this waiter, under the queue's monitor. The caller wakes the
+	 * thread after it has left the monitor, on which the thread would only block.
 	 */
 	void hand(LeaseHandle handle) {
 		this.handed = handle;
 	}
 
 	/**
-	 * Whether this waiter was found to have to wait for others of its process, and was
-	 * told nothing since. Belongs to the queue's monitor, like the change of it.
+	 * Return whether this waiter had to wait for other threads of its process, and has
+	 * not been notified since. Guarded by the queue's monitor, like
+	 * {@link #expectNews(boolean)}.
 	 */
 	boolean isExpectingNews() {
 		return this.expectingNews;
@@ -69,15 +70,16 @@ class Waiter {
 	}
 
 	/**
-	 * Set whether the time of this waiter is up while the store has not answered any
-	 * waiter of its queue. Belongs to the queue's monitor.
+	 * Set whether the time of this waiter is over while the store has not answered any
+	 * waiter of its queue. Guarded by the queue's monitor.
 	 */
 	void awaitAnswer(boolean awaiting) {
 		this.awaitingAnswer = awaiting;
 	}
 
 	/**
-	 * The store has answered one of the waiters. Belongs to the queue's monitor.
+	 * Wake this waiter if it waits for the store's first answer to its queue. Guarded by
+	 * the queue's monitor.
 	 */
 	void answered() {
 		if (this.awaitingAnswer) {
@@ -87,15 +89,15 @@ class Waiter {
 	}
 
 	/**
-	 * Have the thread look at its queue again.
+	 * Wake the thread, so that it checks its queue again.
 	 */
 	void wake() {
 		LockSupport.unpark(this.thread);
 	}
 
 	/**
-	 * Pause until {@link #wake()} or an interrupt, for so long at most.
-	 * @return {@code false} when nobody ended the pause
+	 * Pause until {@link #wake()} or an interrupt, but no longer than the given time.
+	 * @return {@code false} when the given time has elapsed
 	 */
 	boolean park(long nanos) {
 		long start = System.nanoTime();

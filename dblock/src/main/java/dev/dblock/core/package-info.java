@@ -1,7 +1,7 @@
 /**
- * The engine: acquires, renews, releases, waits and tells. Knows of no database, no AOP
- * and no Spring Boot; the {@link dev.dblock.store.LockRepository} is how it reaches a
- * store.
+ * The lock engine, which acquires, renews and releases locks, waits for them and reports
+ * events. It does not depend on a database, AOP or Spring Boot. It reaches a store
+ * through the {@link dev.dblock.store.LockRepository}.
  */
 @NullMarked
 package dev.dblock.core;

@@ -1,9 +1,10 @@
 package dev.dblock.event;
 
 /**
- * A lock was acquired. Published in the thread that acquired it, before its work starts.
+ * Event for a lock that was acquired. Published in the thread that acquired it, before
+ * its work starts.
  *
- * @param name the full name of the lock, prefix included
+ * @param name the full name of the lock, including the prefix
  * @param token the fencing token
  */
 public record LockAcquiredEvent(String name, long token) implements LockEvent {

@@ -1,15 +1,15 @@
 package dev.dblock.event;
 
 /**
- * Something has happened to a lock of this application context. Published as an
- * application event: a listener's parameter says which of them it wants to hear of. What
- * a listener throws is logged and changes nothing.
+ * Event for a lock of this application context. Published as an application event: the
+ * parameter type of a listener selects the events that it receives. An exception of a
+ * listener is logged and has no other effect.
  */
 public sealed interface LockEvent permits LockAcquiredEvent, LockUnavailableEvent, LockRenewedLateEvent, LockLostEvent,
 		LockReleasedEvent, JobStartedEvent, JobEndedEvent, JobMissedEvent {
 
 	/**
-	 * The full name of the lock, prefix included.
+	 * Return the full name of the lock, including the prefix.
 	 * @return the name
 	 */
 	String name();

@@ -16,8 +16,8 @@ import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.core.ResolvableType;
 
 /**
- * Makes application events of what happens to locks. While the application closes, those
- * listeners are told that are still there.
+ * Publishes lock events as application events. During shutdown, they reach the listeners
+ * that still exist.
  */
 public final class LockEventPublisher implements LockListener {
 
@@ -96,14 +96,14 @@ public final class LockEventPublisher implements LockListener {
 		}
 	}
 
-	// A context whose start failed is destroyed without ever being closed
+	// A context that fails to start is destroyed without ever being closed
 	private boolean isClosing(Throwable ex) {
 		return this.context.isClosed() || ex instanceof BeanCreationNotAllowedException;
 	}
 
 	/**
-	 * What Spring would find out of each event anew, at a third of what a lock that goes
-	 * from thread to thread allocates.
+	 * The resolved types of an event. Spring would resolve them for each event, which
+	 * takes a third of the allocations of a lock that is handed over between threads.
 	 */
 	private record EventType(ResolvableType payload, ResolvableType event) {
 
@@ -115,7 +115,8 @@ public final class LockEventPublisher implements LockListener {
 	}
 
 	/**
-	 * What Spring makes of an event that is none of its own.
+	 * The wrapper that Spring creates for an event that is not an
+	 * {@code ApplicationEvent}.
 	 */
 	private static final class News extends PayloadApplicationEvent<LockEvent> {
 

@@ -9,41 +9,42 @@ import dev.dblock.LossReason;
 import dev.dblock.job.JobRun;
 
 /**
- * Is called for everything that happens to the locks of this application context. Beans
- * of this type are found and called in their order, except where each is called in a
- * thread of its own. What a listener throws is logged and changes nothing.
+ * Listener for the locks of this application context. Beans of this type are detected and
+ * called in their order, except where each is called in a thread of its own. An exception
+ * of a listener is logged and has no other effect.
  */
 public interface LockListener {
 
 	/**
-	 * A lock was acquired. Called in the thread that acquired it, before its work starts.
+	 * Called after a lock was acquired, in the thread that acquired it, before its work
+	 * starts.
 	 * @param handle the new handle
 	 */
 	default void onAcquired(LockHandle handle) {
 	}
 
 	/**
-	 * A lock was asked for and refused. Called in the thread that asked.
-	 * @param refusal who holds the lock
+	 * Called after a request for a lock was refused, in the thread that requested it.
+	 * @param refusal the refusal, with the holder of the lock
 	 */
 	default void onUnavailable(LockRefusal refusal) {
 	}
 
 	/**
-	 * A lease was renewed when less than a third of it was left: earlier attempts had
-	 * failed, or the process was paused. Called in a thread of its own, like
+	 * Called after a lease was renewed when less than a third of it was left: earlier
+	 * attempts had failed, or the process was paused. Called in a thread of its own, like
 	 * {@link #onLost}.
 	 * @param handle the handle that was nearly lost
-	 * @param left what was left of the lease
+	 * @param left the rest of the lease at that time
 	 */
 	default void onRenewedLate(LockHandle handle, Duration left) {
 	}
 
 	/**
-	 * A lease was lost while its owner still counted on it. Each call has a thread of its
-	 * own, so a listener that takes long delays neither other listeners nor the news of
-	 * other losses. The calls for several locks may overlap, and the one for a loss may
-	 * overtake the one for a late renewal before it.
+	 * Called after a lease was lost while its holder still relied on it. Each call has a
+	 * thread of its own, so a slow listener delays neither other listeners nor the
+	 * reports of other losses. The calls for several locks can overlap, and the call for
+	 * a loss can overtake that for an earlier late renewal.
 	 * @param handle the handle that was lost
 	 * @param reason why it was lost
 	 */
@@ -51,16 +52,17 @@ public interface LockListener {
 	}
 
 	/**
-	 * A lock was given back by its owner. Called in the thread that released it.
+	 * Called after a lock was released by its holder, in the thread that released it.
 	 * @param handle the released handle
 	 */
 	default void onReleased(LockHandle handle) {
 	}
 
 	/**
-	 * A run of a job has ended, or has lost its lock. Its start is {@link #onAcquired}
-	 * with a handle that has a {@link LockHandle#run() run}. Called in the thread that
-	 * released the lock, and at a loss in a thread of its own, like {@link #onLost}.
+	 * Called after a run of a job has ended, or has lost its lock. Its start is reported
+	 * by {@link #onAcquired} with a handle that has a {@link LockHandle#run() run}.
+	 * Called in the thread that released the lock, and at a loss in a thread of its own,
+	 * like {@link #onLost}.
 	 * @param name the full name of the lock
 	 * @param run the run as this instance knows it, with its outcome. Its end is by the
 	 * server's clock at the grant, continued by that of this instance
@@ -69,8 +71,8 @@ public interface LockListener {
 	}
 
 	/**
-	 * A planned time of a job was not run, and is no longer tried by this instance.
-	 * Called in a thread of its own.
+	 * Called if a planned time of a job was not run, and this instance no longer tries
+	 * it. Called in a thread of its own.
 	 * @param name the full name of the lock
 	 * @param jobId the id of the job
 	 * @param plannedAt the planned time, by the clock of the server

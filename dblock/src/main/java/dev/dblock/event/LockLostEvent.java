@@ -3,10 +3,10 @@ package dev.dblock.event;
 import dev.dblock.LossReason;
 
 /**
- * A lease was lost while its owner still counted on it: another process may be at the
- * same work. Published in a thread of dblock's own.
+ * Event for a lease that was lost while its holder still relied on it: another process
+ * may be doing the same work. Published in a dblock thread.
  *
- * @param name the full name of the lock, prefix included
+ * @param name the full name of the lock, including the prefix
  * @param token the fencing token
  * @param reason why it was lost
  */

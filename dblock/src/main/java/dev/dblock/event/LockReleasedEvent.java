@@ -1,9 +1,10 @@
 package dev.dblock.event;
 
 /**
- * A lock was given back by its owner. Published in the thread that released it.
+ * Event for a lock that was released by its holder. Published in the thread that released
+ * it.
  *
- * @param name the full name of the lock, prefix included
+ * @param name the full name of the lock, including the prefix
  * @param token the fencing token
  */
 public record LockReleasedEvent(String name, long token) implements LockEvent {

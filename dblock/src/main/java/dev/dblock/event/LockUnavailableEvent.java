@@ -3,9 +3,10 @@ package dev.dblock.event;
 import dev.dblock.LockRefusal;
 
 /**
- * A lock was asked for and is held by somebody else. Published in the thread that asked.
+ * Event for a lock that was requested and is held by another holder. Published in the
+ * thread that requested it.
  *
- * @param refusal who holds the lock, and how long was waited for it
+ * @param refusal the refusal, with the holder of the lock and the time of the wait
  */
 public record LockUnavailableEvent(LockRefusal refusal) implements LockEvent {
 

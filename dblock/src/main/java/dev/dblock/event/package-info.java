@@ -1,6 +1,6 @@
 /**
- * The events of locks and jobs: a {@link dev.dblock.event.LockListener} is called in the
- * application, and application events are published for
+ * The events of locks and jobs. The application can implement a
+ * {@link dev.dblock.event.LockListener}, or receive application events with
  * {@link org.springframework.context.event.EventListener event listeners}.
  */
 @NullMarked

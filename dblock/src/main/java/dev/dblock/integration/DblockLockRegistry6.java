@@ -9,29 +9,29 @@ import org.springframework.integration.support.locks.ExpirableLockRegistry;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
 
 /**
- * The {@link DblockLockRegistry} for Spring Integration 6, which knows neither the type
- * of lock nor the type parameters that came later.
+ * The {@link DblockLockRegistry} for Spring Integration 6, which has neither the lock
+ * type nor the type parameters that were added later.
  */
-// With type arguments, its class could not be looked into where the parameters are
+// With type arguments, reflection on this class would fail where the type parameters are
 // missing
 @SuppressWarnings("rawtypes")
 public final class DblockLockRegistry6 extends IntegrationRegistry
 		implements ExpirableLockRegistry, RenewableLockRegistry {
 
 	/**
-	 * A registry whose locks are held as {@code dblock.*} says.
-	 * @param template what takes the locks
+	 * Create a registry whose locks are held as configured in {@code dblock.*}.
+	 * @param template acquires the locks
 	 */
 	public DblockLockRegistry6(LockTemplate template) {
 		this(template, LockOptions.defaults(), DblockLockRegistry.PREFIX);
 	}
 
 	/**
-	 * A registry.
-	 * @param template what takes the locks
-	 * @param options how they are held; their wait means nothing here
-	 * @param prefix what is put before each key
-	 * @throws IllegalArgumentException when the options cannot be
+	 * Create a registry.
+	 * @param template acquires the locks
+	 * @param options how to hold the locks; their wait has no effect here
+	 * @param prefix the prefix of each key
+	 * @throws IllegalArgumentException if the options are invalid
 	 */
 	public DblockLockRegistry6(LockTemplate template, LockOptions options, String prefix) {
 		super(template, options, prefix);
@@ -39,8 +39,8 @@ public final class DblockLockRegistry6 extends IntegrationRegistry
 
 	/**
 	 * {@inheritDoc}
-	 * @throws IllegalArgumentException when the key is not of a kind that reads the same
-	 * in every process, or makes no name for a lock
+	 * @throws IllegalArgumentException if the type of the key does not have the same text
+	 * form in every process, or if the key results in an invalid lock name
 	 */
 	@Override
 	public Lock obtain(Object lockKey) {

@@ -6,7 +6,8 @@ import java.util.concurrent.TimeUnit;
 import org.springframework.integration.support.locks.DistributedLock;
 
 /**
- * The same for Spring Integration 7 and later, whose locks can be told how long to last.
+ * The {@link IntegrationLock} for Spring Integration 7 and later, whose locks accept a
+ * time to live.
  */
 final class IntegrationDistributedLock extends IntegrationLock implements DistributedLock {
 

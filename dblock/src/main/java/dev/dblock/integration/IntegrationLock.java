@@ -8,8 +8,8 @@ import dev.dblock.LockOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock of dblock's that behaves as those of Spring Integration's own registries where
- * they differ from the class library's.
+ * A lock of dblock that behaves like those of Spring Integration's own registries where
+ * these differ from the {@link Lock} contract.
  */
 class IntegrationLock implements Lock {
 
@@ -26,7 +26,7 @@ class IntegrationLock implements Lock {
 	}
 
 	/**
-	 * The same lock, to be held in another way.
+	 * Return the same lock with other options.
 	 */
 	final Lock with(LockOptions options) {
 		return this.locks.template().asLock(this.name, options);

@@ -11,7 +11,7 @@ import dev.dblock.LockTemplate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the registries for all versions of Spring Integration have in common.
+ * Common parts of the registries for all versions of Spring Integration.
  */
 final class IntegrationLocks {
 
@@ -37,9 +37,9 @@ final class IntegrationLocks {
 	}
 
 	/**
-	 * The name of the lock for a key.
-	 * @throws IllegalArgumentException when the key would be another text in another
-	 * process, or its text cannot be a lock's name
+	 * Return the name of the lock for a key.
+	 * @throws IllegalArgumentException if the text form of the key can differ in another
+	 * process, or is not a valid lock name
 	 */
 	String name(@Nullable Object key) {
 		boolean text = key instanceof CharSequence || key instanceof Number || key instanceof UUID
@@ -57,9 +57,8 @@ final class IntegrationLocks {
 
 	/**
 	 * Renew a lock of this thread.
-	 * @param atLeast how long it is to be held from now on, or {@code null} for one lease
-	 * @throws IllegalStateException when this thread does not hold the lock, or has lost
-	 * it
+	 * @param atLeast how long it must be held from now on, or {@code null} for one lease
+	 * @throws IllegalStateException if this thread does not hold the lock, or has lost it
 	 */
 	void renew(Object key, @Nullable Duration atLeast) {
 		String name = name(key);

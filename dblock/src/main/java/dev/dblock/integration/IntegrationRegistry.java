@@ -8,8 +8,8 @@ import dev.dblock.LockTemplate;
 import org.springframework.scheduling.TaskScheduler;
 
 /**
- * What the registries for all versions of Spring Integration do in the same way. They
- * differ in the types that they declare.
+ * Base class of the registries for all versions of Spring Integration. They differ in the
+ * types that they declare.
  */
 abstract class IntegrationRegistry {
 
@@ -24,36 +24,36 @@ abstract class IntegrationRegistry {
 	}
 
 	/**
-	 * Renew a lock for one lease. Not needed to keep it, since that is done in the
+	 * Renew a lock for one lease. Not needed to keep the lock, since it is renewed in the
 	 * background.
 	 * @param lockKey the key of the lock
-	 * @throws IllegalStateException when the current thread does not hold the lock, or
-	 * has lost it
+	 * @throws IllegalStateException if the current thread does not hold the lock, or has
+	 * lost it
 	 */
 	public void renewLock(Object lockKey) {
 		this.locks.renew(lockKey, null);
 	}
 
 	/**
-	 * Renew a lock for a time of its own. The lease is never made shorter by this.
+	 * Renew a lock for the given time. This never shortens the lease.
 	 * @param lockKey the key of the lock
-	 * @param ttl how long it is to be held from now on
-	 * @throws IllegalStateException when the current thread does not hold the lock, or
-	 * has lost it
+	 * @param ttl how long it must be held from now on
+	 * @throws IllegalStateException if the current thread does not hold the lock, or has
+	 * lost it
 	 */
 	public void renewLock(Object lockKey, Duration ttl) {
 		this.locks.renew(lockKey, ttl);
 	}
 
 	/**
-	 * Does nothing: leases are renewed in the background without it.
+	 * Does nothing, since leases are renewed in the background without a scheduler.
 	 * @param renewalTaskScheduler not used
 	 */
 	public void setRenewalTaskScheduler(TaskScheduler renewalTaskScheduler) {
 	}
 
 	/**
-	 * Does nothing: there is nothing here about locks that nobody holds.
+	 * Does nothing, since the registry keeps no state of locks that are not held.
 	 * @param age not used
 	 */
 	public void expireUnusedOlderThan(long age) {

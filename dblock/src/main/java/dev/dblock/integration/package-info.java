@@ -1,5 +1,5 @@
 /**
- * Locks for Spring Integration. The only room that knows it.
+ * Locks for Spring Integration. The only package that depends on it.
  */
 @NullMarked
 package dev.dblock.integration;

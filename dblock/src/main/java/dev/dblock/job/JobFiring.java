@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
  * A firing: the call of one instance for a planned time of a job.
  *
  * @param jobId the id of the job; {@code null} for the full name of the lock
- * @param schedule what determines the planned time
- * @param id a random id. Requests with the same id, such as retries, are the same run,
- * until it succeeded
+ * @param schedule the schedule that determines the planned time
+ * @param id a random id. Requests with the same id, such as retries, belong to the same
+ * run, until it succeeded
  * @param rerun whether a crashed run is repeated; the grant is then for the planned time
- * of that run, and the caller asks for its own with {@link #withNewId()}
+ * of that run, and the caller requests its own with {@link #withNewId()}
  * @param answerWithin how long the server may take to answer, if that is shorter than
- * {@code dblock.mongodb.timeout}; {@code null} for that
+ * {@code dblock.mongodb.timeout}; {@code null} for the latter
  */
 public record JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun,
 		@Nullable Duration answerWithin) {
@@ -36,9 +36,9 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	}
 
 	/**
-	 * A firing whose request has the time limit of all requests.
+	 * Create a firing whose request has the time limit of all requests.
 	 * @param jobId the id of the job; {@code null} for the full name of the lock
-	 * @param schedule what determines the planned time
+	 * @param schedule the schedule that determines the planned time
 	 * @param id a random id
 	 * @param rerun whether a crashed run is repeated
 	 * @throws IllegalArgumentException if an id is blank
@@ -48,9 +48,9 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	}
 
 	/**
-	 * A firing with a new random id.
+	 * Create a firing with a new random id.
 	 * @param jobId the id of the job; {@code null} for the full name of the lock
-	 * @param schedule what determines the planned time
+	 * @param schedule the schedule that determines the planned time
 	 * @param rerun whether a crashed run is repeated
 	 * @return the firing
 	 */
@@ -59,7 +59,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	}
 
 	/**
-	 * Another firing for the same planned time.
+	 * Return another firing for the same planned time.
 	 * @return a copy with a new random id
 	 */
 	public JobFiring withNewId() {
@@ -67,7 +67,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	}
 
 	/**
-	 * The same firing with a time limit.
+	 * Return the same firing with a time limit.
 	 * @param limit how long the server may take to answer
 	 * @return a copy with it
 	 * @throws IllegalArgumentException if it is not positive
@@ -77,12 +77,12 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	}
 
 	/**
-	 * What determines a planned time.
+	 * Determines a planned time.
 	 */
 	public sealed interface Schedule {
 
 		/**
-		 * The planned time is known, because every instance plans the same instants.
+		 * A planned time that is known, because every instance plans the same instants.
 		 *
 		 * @param at the planned time, by the clock of the server; truncated to
 		 * milliseconds
@@ -96,7 +96,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 		}
 
 		/**
-		 * A number of periods after the last planned time: the latest that is due.
+		 * The latest time that is due at a fixed period after the last planned time.
 		 *
 		 * @param period the period, at least a millisecond
 		 */
@@ -115,8 +115,8 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 		}
 
 		/**
-		 * The end of the last run plus a delay; at once if that end is unknown because
-		 * the run crashed.
+		 * The end of the last run plus a delay; due immediately if that end is unknown
+		 * because the run crashed.
 		 *
 		 * @param delay the delay, not negative
 		 */

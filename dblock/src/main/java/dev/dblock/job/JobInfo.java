@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A job as one instance of the application sees it. All instants are by the clock of the
+ * A job as seen by one instance of the application. All instants are by the clock of the
  * server.
  *
  * @param id the id of the job
@@ -16,24 +16,24 @@ import org.jspecify.annotations.Nullable;
  * @param method its method
  * @param schedules its schedules on this instance
  * @param paused whether an operator paused it
- * @param pausedBy who paused it, if that is known
- * @param pausedAt when it was paused, if that is known
- * @param runningOn the instance that holds its lock, for a run or for anything else;
+ * @param pausedBy the operator that paused it, if known
+ * @param pausedAt when it was paused, if known
+ * @param runningOn the instance that holds its lock, for a run or for another purpose;
  * {@code null} if none does
  * @param overdue whether a planned time passed more than a minute ago, and no instance
  * has run it or is about to
- * @param at what the server's clock showed when the job was looked at
+ * @param at the time of the server's clock when the job was read
  * @param runs its last runs, the latest first
- * @param problem why the run record could not be read, so that nothing is known of pauses
- * and runs; {@code null} if it was read
+ * @param problem why the run record could not be read, so that pauses and runs are
+ * unknown; {@code null} if it was read
  */
 public record JobInfo(String id, @Nullable String lock, String bean, String method, List<JobSchedule> schedules,
 		boolean paused, @Nullable String pausedBy, @Nullable Instant pausedAt, @Nullable String runningOn,
 		boolean overdue, Instant at, List<JobRun> runs, @Nullable String problem) {
 
 	/**
-	 * The job with some of its runs.
-	 * @param count how many runs at most
+	 * Return the job with some of its runs.
+	 * @param count the maximum number of runs
 	 * @return a copy
 	 */
 	public JobInfo withRuns(int count) {

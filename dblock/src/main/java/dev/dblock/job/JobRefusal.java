@@ -5,15 +5,15 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a firing was not granted.
+ * The reason why a firing was not granted.
  *
  * @param reason the reason
  * @param nextDue when the next planned time is due, by the clock of the server;
- * {@code null} where the run record does not determine it
+ * {@code null} if the run record does not determine it
  * @param last the last run of the job; {@code null} if there is none
- * @param pausedBy who paused the job, if the reason is {@link Reason#PAUSED}
- * @param at what the server's clock showed when it decided; {@code null} where that is
- * not known
+ * @param pausedBy the operator that paused the job, if the reason is
+ * {@link Reason#PAUSED}
+ * @param at the time of the server's clock at the decision; {@code null} if unknown
  */
 public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable JobRun last, @Nullable String pausedBy,
 		@Nullable Instant at) {
@@ -28,7 +28,7 @@ public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable Job
 	}
 
 	/**
-	 * The refusal as a part of a sentence whose subject is the lock or the job.
+	 * Return the refusal as a part of a sentence whose subject is the lock or the job.
 	 * @return the text
 	 */
 	public String describe() {
@@ -68,8 +68,8 @@ public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable Job
 		RUNNING,
 
 		/**
-		 * A run of an earlier planned time of this job still has the lock. It is waited
-		 * for if the options say so.
+		 * A run of an earlier planned time of this job still holds the lock. The caller
+		 * waits for it if the options have a wait.
 		 */
 		OVERLAPPED,
 

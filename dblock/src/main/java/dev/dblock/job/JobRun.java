@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param jobId the id of the job
  * @param plannedAt the planned time that the run is for
- * @param attempt the number of the attempt at this planned time, from 1; a crashed run
- * that is repeated has a higher one
+ * @param attempt the number of the attempt at this planned time, from 1; it is higher if
+ * a crashed run is repeated
  * @param startedAt when the lock was granted for it
  * @param endedAt when its end was recorded; {@code null} while it runs, and if it crashed
  * @param outcome how it ended; {@code null} while it runs
  * @param instance the instance that ran it
  * @param token the fencing token of its lock
- * @param error what the work failed with, at most 300 characters on one line
+ * @param error the failure of the work, at most 300 characters on one line
  */
 public record JobRun(String jobId, Instant plannedAt, int attempt, Instant startedAt, @Nullable Instant endedAt,
 		@Nullable RunOutcome outcome, String instance, long token, @Nullable String error) {

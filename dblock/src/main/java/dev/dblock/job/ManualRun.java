@@ -1,7 +1,7 @@
 package dev.dblock.job;
 
 /**
- * What became of an attempt to run a job now.
+ * The result of an attempt to run a job now.
  *
  * @param outcome whether it has started
  * @param description the reason, or what happens next, as a sentence without its full
@@ -15,7 +15,7 @@ public record ManualRun(Outcome outcome, String description) {
 	public enum Outcome {
 
 		/**
-		 * It has its lock and runs, or has ended.
+		 * It has acquired its lock and is running, or has ended.
 		 */
 		STARTED,
 
@@ -25,13 +25,13 @@ public record ManualRun(Outcome outcome, String description) {
 		REFUSED,
 
 		/**
-		 * It waits for its lock or its work has not asked for it yet, and starts if it
-		 * gets it.
+		 * It waits for its lock, or its work has not requested the lock yet. It starts if
+		 * it acquires the lock.
 		 */
 		WAITING,
 
 		/**
-		 * It could not ask for its lock; the log has the reason.
+		 * It could not request its lock; the log has the reason.
 		 */
 		FAILED
 

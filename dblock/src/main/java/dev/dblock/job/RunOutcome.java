@@ -1,7 +1,7 @@
 package dev.dblock.job;
 
 /**
- * How a run of a job ended.
+ * The outcome of a run of a job.
  */
 public enum RunOutcome {
 
@@ -27,9 +27,9 @@ public enum RunOutcome {
 	CRASHED,
 
 	/**
-	 * The lock was granted, but the work never began. The planned time is open again,
-	 * unless an earlier call of the same firing ran it: then that run decides whether it
-	 * is repeated.
+	 * The lock was granted, but the work never began. The planned time is available
+	 * again, unless an earlier call of the same firing ran it: then that run decides
+	 * whether it is repeated.
 	 */
 	ABANDONED
 

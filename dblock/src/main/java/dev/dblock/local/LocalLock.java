@@ -17,9 +17,9 @@ import dev.dblock.store.StoredRun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one name: the fields of the document that MongoDB would have, and the
- * same changes to them. All times are milliseconds of the store's clock. Not safe for
- * threads, the store sees to that.
+ * The state of one lock: the fields of the corresponding MongoDB document, and the same
+ * changes to them. All times are milliseconds of the store's clock. Not thread-safe; the
+ * store synchronizes access.
  */
 final class LocalLock {
 
@@ -54,9 +54,9 @@ final class LocalLock {
 	}
 
 	/**
-	 * Whether nothing is lost when the name is forgotten: by this time every new token is
-	 * greater than those of the past. A holder that has not released can do nothing under
-	 * a lease that has ended.
+	 * Whether nothing is lost if the lock is removed. This is the case once every new
+	 * token is greater than those of the past. A holder that has not released the lock
+	 * has no rights under a lease that has ended.
 	 */
 	boolean isForgettable(long now) {
 		return this.jobs.isEmpty() && !isTaken(now) && this.token < now * TOKENS_PER_MILLI;
@@ -203,7 +203,7 @@ final class LocalLock {
 		return (millis != 0) ? Instant.ofEpochMilli(millis) : null;
 	}
 
-	// One more, since the clock may have been about to count the next one
+	// One more, since the clock may have been about to advance to the next millisecond
 	private static long endOf(long millis, long now) {
 		return now + millis + 1;
 	}

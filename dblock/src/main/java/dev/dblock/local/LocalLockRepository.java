@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * One engine's access to a {@link LocalLockStore}. It keeps the contract that the one on
- * MongoDB keeps, with three differences that memory makes: no request fails or takes
- * long, so time limits mean nothing; one clock decides, so there is no clock allowance;
- * and transactions cannot be fenced, so whether a commit is refused is decided by what
- * this process knows of its lease.
+ * Access of one engine to a {@link LocalLockStore}. It fulfills the same contract as the
+ * repository on MongoDB, with three differences. No request fails or takes long, so time
+ * limits have no effect. There is only one clock, so there is no clock allowance.
+ * Transactions cannot be fenced, so a commit is refused based on what this process knows
+ * of its lease.
  */
 public final class LocalLockRepository implements LockRepository {
 
@@ -35,8 +35,8 @@ public final class LocalLockRepository implements LockRepository {
 	private final LocalReleaseFeed releases;
 
 	/**
-	 * Have an engine keep its locks in a store.
-	 * @param store the store, which several engines may share
+	 * Create a repository for an engine.
+	 * @param store the store, which several engines can share
 	 */
 	public LocalLockRepository(LocalLockStore store) {
 		this.store = store;

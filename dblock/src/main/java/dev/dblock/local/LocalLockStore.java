@@ -22,12 +22,12 @@ import dev.dblock.store.RunEnd;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in memory. They exclude those who share this store, and nobody else. Each engine
- * needs a {@link LocalLockRepository} of its own over it.
+ * Lock store in memory. The locks exclude only callers that share this store. Each engine
+ * needs a {@link LocalLockRepository} of its own for it.
  * <p>
- * Its clock is the monotonic one of the process, begun at the wall clock's time, so it
- * never goes back, and neither do the tokens. Names that nobody uses any more are
- * forgotten when there are more than a thousand of them.
+ * Its clock is the monotonic one of the process, started at the wall clock's time. So
+ * neither the clock nor the tokens ever go back. Names that are no longer used are
+ * removed when there are more than a thousand of them.
  */
 public final class LocalLockStore {
 
@@ -42,7 +42,7 @@ public final class LocalLockStore {
 	private int roomForNames = ROOM;
 
 	/**
-	 * A store in which nothing is locked.
+	 * Create a store without any locks.
 	 */
 	public LocalLockStore() {
 		this(monotonicMillis());
@@ -59,21 +59,21 @@ public final class LocalLockStore {
 	}
 
 	/**
-	 * End whatever keeps a name taken, be it a lease or a minimum hold, as if its time
-	 * were over. A holder is not told: it notices, like one that was paused for too long,
-	 * when it renews.
+	 * Expire the lease or the minimum hold that makes a lock unavailable, as if its time
+	 * were over. The holder is not notified. It detects the loss when it renews, like a
+	 * holder that was paused for too long.
 	 * @param name the full name of the lock
-	 * @return whether the name was taken
+	 * @return whether the lock was unavailable
 	 */
 	public boolean expire(String name) {
 		return endIn(name, Duration.ZERO);
 	}
 
 	/**
-	 * Grant a lock whatever keeps its name taken, as if the time of that had just been
-	 * over. A holder is not told: it notices, like one that was paused for too long, when
-	 * it renews.
-	 * @param request what is asked for
+	 * Grant a lock even if it is unavailable, as if the lease or the minimum hold had
+	 * just ended. The holder is not notified. It detects the loss when it renews, like a
+	 * holder that was paused for too long.
+	 * @param request the request
 	 * @return the grant
 	 */
 	public AcquireAnswer takeOver(AcquireRequest request) {
@@ -148,7 +148,7 @@ public final class LocalLockStore {
 	}
 
 	/**
-	 * Forget all run records, with what is paused.
+	 * Remove all run records, including the pauses of jobs.
 	 */
 	public void forgetJobs() {
 		synchronized (this.locks) {
@@ -171,7 +171,7 @@ public final class LocalLockStore {
 		}
 	}
 
-	// Not under the monitor: those who are told take theirs
+	// Not under the monitor, since the listeners acquire monitors of their own
 	private boolean told(String name, boolean changed) {
 		if (changed) {
 			this.listeners.forEach((listener) -> listener.released(name));

@@ -7,7 +7,7 @@ import dev.dblock.store.ReleaseListener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells an engine what is released in the store, in the thread that releases it.
+ * Reports releases in the store to an engine, in the thread that releases the lock.
  */
 final class LocalReleaseFeed implements ReleaseFeed {
 

@@ -1,5 +1,5 @@
 /**
- * Core's stores in the memory of this process, for development and tests.
+ * Lock store in the memory of this process, for development and tests.
  */
 @NullMarked
 package dev.dblock.local;

@@ -11,9 +11,9 @@ import io.micrometer.common.KeyValues;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The convention unless an application has one of its own. What an application adds, it
- * adds to what these methods return. It has no name of its own: the observations keep
- * those of {@link LockObservationDocumentation}.
+ * Default {@link LockObservationConvention}. A subclass can add key values to those that
+ * these methods return. The convention does not set a name: the observations keep those
+ * of {@link LockObservationDocumentation}.
  */
 public class DefaultLockObservationConvention implements LockObservationConvention {
 
@@ -37,7 +37,8 @@ public class DefaultLockObservationConvention implements LockObservationConventi
 	}
 
 	/**
-	 * A request serves whoever has the lock when it is sent.
+	 * Whether the activity belongs to one caller. The requests to renew and release serve
+	 * the holder at the time they are sent.
 	 */
 	private static boolean isOfOneCaller(LockActivity activity) {
 		return activity != LockActivity.RENEW && activity != LockActivity.RELEASE;

@@ -26,10 +26,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Measures the runs of jobs. The time since the last success comes from the runs of this
- * instance and, since others run the job as well, from the run record: reading the gauge
- * has that read in the background, at most every 30 seconds. Runs that code asks for with
- * {@code LockOptions.plannedFor} are not measured.
+ * Records the runs of jobs. The time since the last success is based on the runs of this
+ * instance and, since other instances run the job as well, on the run record. Reading the
+ * gauge triggers a read of the record in the background, at most every 30 seconds. Runs
+ * that code requests with {@code LockOptions.plannedFor} are not recorded.
  */
 public final class JobMeters implements LockListener {
 
@@ -47,9 +47,9 @@ public final class JobMeters implements LockListener {
 
 	/**
 	 * Create the meters.
-	 * @param registry where they are registered
+	 * @param registry the registry of the meters
 	 * @param jobs the jobs of the application, if it has any
-	 * @param background reads the run record
+	 * @param background executor that reads the run record
 	 */
 	public JobMeters(MeterRegistry registry, Supplier<@Nullable JobOperations> jobs, Executor background) {
 		this.registry = registry;
@@ -98,8 +98,8 @@ public final class JobMeters implements LockListener {
 	}
 
 	/**
-	 * Whether a job is a method. Others have a planned time that code determines by hand,
-	 * and any number of names.
+	 * Whether a job is a method. For other jobs, code determines the planned time, and
+	 * the number of their names is unbounded.
 	 */
 	private boolean isMeasured(String jobId) {
 		if (this.successes.containsKey(jobId)) {
@@ -126,8 +126,9 @@ public final class JobMeters implements LockListener {
 	}
 
 	/**
-	 * Remove the meters of ids that no job has any more. A job without an id of its own
-	 * is known by the last name of its lock, of which there can be any number.
+	 * Remove the meters of ids that no longer belong to a job. A job without an id of its
+	 * own is identified by the last name of its lock, and the number of these names is
+	 * unbounded.
 	 */
 	private void removeUnknown() {
 		JobOperations jobs = this.jobs.get();
@@ -144,7 +145,7 @@ public final class JobMeters implements LockListener {
 	}
 
 	/**
-	 * When a job last succeeded.
+	 * The last success of a job.
 	 */
 	private final class LastSuccess {
 
@@ -165,9 +166,9 @@ public final class JobMeters implements LockListener {
 		}
 
 		/**
-		 * Learn of a success.
+		 * Record a success.
 		 * @param success when it ended
-		 * @param now the present time of the same clock
+		 * @param now the current time of the same clock
 		 */
 		synchronized void learn(Instant success, Instant now) {
 			if (this.at == null || !success.isBefore(this.at)) {
@@ -210,7 +211,8 @@ public final class JobMeters implements LockListener {
 		}
 
 		/**
-		 * The last success; if none of the runs succeeded, it was before the earliest.
+		 * Return the time of the last success; if none of the runs succeeded, it was
+		 * before the earliest.
 		 */
 		private static Instant lastSuccess(List<JobRun> runs) {
 			for (JobRun run : runs) {

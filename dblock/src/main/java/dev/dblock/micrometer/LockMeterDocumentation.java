@@ -5,27 +5,27 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.docs.MeterDocumentation;
 
 /**
- * The meters of locks, beside the timers of {@link LockObservationDocumentation}.
+ * The meters of locks, in addition to the timers of {@link LockObservationDocumentation}.
  */
 public enum LockMeterDocumentation implements MeterDocumentation {
 
 	/**
-	 * How many locks this process holds.
+	 * The number of locks that this process holds.
 	 */
 	HELD("dblock.locks.held", Meter.Type.GAUGE),
 
 	/**
-	 * How many threads of this process wait for a lock.
+	 * The number of threads of this process that wait for a lock.
 	 */
 	WAITING("dblock.locks.waiting", Meter.Type.GAUGE),
 
 	/**
-	 * How often a waiting thread tried to get its lock.
+	 * The number of attempts of waiting threads to acquire their lock.
 	 */
 	ATTEMPTS("dblock.wait.attempts", Meter.Type.COUNTER, Keys.CAUSE),
 
 	/**
-	 * Leases that were lost while their owners counted on them.
+	 * Leases that were lost while their holders relied on them.
 	 */
 	LOST("dblock.leases.lost", Meter.Type.COUNTER, Keys.REASON),
 
@@ -35,7 +35,7 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 	RENEWED_LATE("dblock.renewals.late", Meter.Type.COUNTER),
 
 	/**
-	 * Leases that a failed request was to renew; each is tried again.
+	 * Leases that a failed request should have renewed; each is tried again.
 	 */
 	NOT_RENEWED("dblock.renewals.failed", Meter.Type.COUNTER);
 
@@ -72,7 +72,7 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 	public enum Keys implements KeyName {
 
 		/**
-		 * What made the thread try.
+		 * The cause of the attempt.
 		 */
 		CAUSE("cause"),
 

@@ -18,8 +18,8 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Binds what the engine counts by itself. It is read when a registry asks, so that no
- * registry is ever called while a lock is acquired or a lease renewed.
+ * Binds the counts of the engine to meters. They are read when a registry requests them,
+ * so no registry is called while a lock is acquired or a lease is renewed.
  */
 public final class LockMeters implements MeterBinder {
 
@@ -28,7 +28,7 @@ public final class LockMeters implements MeterBinder {
 	private final Supplier<? extends Collection<DefaultLockEngine>> others;
 
 	/**
-	 * Meters of an engine.
+	 * Create the meters of an engine.
 	 * @param engine the engine, or {@code null} while there is none
 	 */
 	public LockMeters(Supplier<@Nullable DefaultLockEngine> engine) {
@@ -36,9 +36,9 @@ public final class LockMeters implements MeterBinder {
 	}
 
 	/**
-	 * Meters of all engines of an application together.
-	 * @param engine the usual engine, or {@code null} while there is none
-	 * @param others those that there are beside it
+	 * Create the meters of all engines of an application together.
+	 * @param engine the default engine, or {@code null} while there is none
+	 * @param others the other engines
 	 */
 	public LockMeters(Supplier<@Nullable DefaultLockEngine> engine,
 			Supplier<? extends Collection<DefaultLockEngine>> others) {

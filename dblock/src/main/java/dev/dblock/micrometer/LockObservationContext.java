@@ -7,7 +7,7 @@ import io.micrometer.observation.Observation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a lock while it is observed.
+ * The context of an observation of a lock.
  */
 public final class LockObservationContext extends Observation.Context {
 
@@ -23,7 +23,7 @@ public final class LockObservationContext extends Observation.Context {
 	}
 
 	/**
-	 * What is done with the lock.
+	 * Return the observed activity.
 	 * @return the activity
 	 */
 	public LockActivity activity() {
@@ -31,16 +31,16 @@ public final class LockObservationContext extends Observation.Context {
 	}
 
 	/**
-	 * The lock.
-	 * @return the subject; of an acquisition, the token is in it at the end only
+	 * Return the lock.
+	 * @return the subject; for an acquisition, it has the token only at the end
 	 */
 	public LockSubject subject() {
 		return this.subject;
 	}
 
 	/**
-	 * How it has ended.
-	 * @return the outcome, or {@code null} while it goes on
+	 * Return the outcome of the activity.
+	 * @return the outcome, or {@code null} while the activity is in progress
 	 */
 	public @Nullable LockOutcome outcome() {
 		return this.outcome;

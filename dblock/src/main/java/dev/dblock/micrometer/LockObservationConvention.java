@@ -4,7 +4,7 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 
 /**
- * How observations of locks are named and tagged. A bean of this type replaces the
+ * Names and tags the observations of locks. A bean of this type replaces the
  * {@linkplain DefaultLockObservationConvention default}, which it can extend.
  */
 public interface LockObservationConvention extends ObservationConvention<LockObservationContext> {

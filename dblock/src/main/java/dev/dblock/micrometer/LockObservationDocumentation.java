@@ -9,18 +9,18 @@ import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
 /**
- * The observations of locks, each of which gives a timer and a span.
+ * The observations of locks, each of which results in a timer and a span.
  */
 public enum LockObservationDocumentation implements ObservationDocumentation {
 
 	/**
-	 * A thread asks for a lock, waiting included.
+	 * A thread requests a lock, including the wait.
 	 */
 	ACQUIRE(LockActivity.ACQUIRE, new KeyName[] { LowCardinality.LOCK, LowCardinality.OUTCOME },
 			new KeyName[] { HighCardinality.NAME, HighCardinality.TOKEN }),
 
 	/**
-	 * A thread waits for a lock that somebody else has.
+	 * A thread waits for a lock that has another holder.
 	 */
 	WAIT(LockActivity.WAIT, new KeyName[] { LowCardinality.LOCK, LowCardinality.OUTCOME },
 			new KeyName[] { HighCardinality.NAME, HighCardinality.TOKEN }),
@@ -37,7 +37,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 	RENEW(LockActivity.RENEW, new KeyName[] { LowCardinality.OUTCOME }, new KeyName[] { HighCardinality.LOCKS }),
 
 	/**
-	 * A lock is given back by one request.
+	 * A lock is released by one request.
 	 */
 	RELEASE(LockActivity.RELEASE, new KeyName[] { LowCardinality.OUTCOME }, new KeyName[] { HighCardinality.NAME });
 
@@ -89,13 +89,13 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 	public enum LowCardinality implements KeyName {
 
 		/**
-		 * What the lock is called in metrics: for an annotated method the name as it is
-		 * declared, by hand the label of its options, or "none".
+		 * The name of the lock in metrics: for an annotated method the name as it is
+		 * declared, otherwise the label of its options, or "none".
 		 */
 		LOCK("lock"),
 
 		/**
-		 * How it has ended; "none" while it goes on.
+		 * The outcome; "none" while the activity is in progress.
 		 */
 		OUTCOME("outcome");
 
@@ -128,7 +128,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 		TOKEN("dblock.token"),
 
 		/**
-		 * How many locks it is about.
+		 * The number of locks.
 		 */
 		LOCKS("dblock.locks");
 

@@ -11,8 +11,9 @@ import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes an observation of each activity of the engine. What a thread asks the server for
- * is observed inside of it; the time that a lock is held is not bound to a thread.
+ * Creates an observation for each activity of the engine. Requests of a thread to the
+ * server are observed within the observation of their activity. The observation of a wait
+ * or of a hold has no scope and is not bound to a thread.
  */
 public final class MicrometerLockObserver implements LockObserver {
 
@@ -21,9 +22,9 @@ public final class MicrometerLockObserver implements LockObserver {
 	private final List<NamedConvention> conventions;
 
 	/**
-	 * An observer.
-	 * @param registry who is told of the observations
-	 * @param convention how they are tagged, in the place of the default
+	 * Create an observer.
+	 * @param registry the registry of the observations
+	 * @param convention names and tags the observations, instead of the default
 	 */
 	public MicrometerLockObserver(ObservationRegistry registry, @Nullable LockObservationConvention convention) {
 		this.registry = registry;

@@ -6,11 +6,11 @@ import io.micrometer.observation.ObservationConvention;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A convention for one of the observations, which it calls by its documented name unless
- * the convention has another.
+ * Convention for one of the observations, which has its documented name unless the
+ * delegate sets another.
  *
  * @param name the documented name
- * @param convention what names and tags otherwise
+ * @param convention the delegate
  */
 record NamedConvention(String name,
 		LockObservationConvention convention) implements ObservationConvention<LockObservationContext> {

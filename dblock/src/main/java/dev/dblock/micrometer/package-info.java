@@ -1,5 +1,5 @@
 /**
- * Metrics and traces. The only package that knows Micrometer.
+ * Metrics and traces. The only package that depends on Micrometer.
  */
 @NullMarked
 package dev.dblock.micrometer;

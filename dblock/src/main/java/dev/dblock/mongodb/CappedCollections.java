@@ -18,10 +18,10 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import static dev.dblock.mongodb.request.BsonParts.doc;
 
 /**
- * Refuses collections that are capped: once such a one is full, the server removes the
- * oldest documents, that of a held lock among them, and would grant the lock to somebody
- * else as well. Looked at once, before the first acquire; what is looked at is no
- * document, so that it costs the same however many locks there are.
+ * Refuses capped collections. Once a capped collection is full, the server removes its
+ * oldest documents, including those of held locks, so that another instance could acquire
+ * them as well. The check runs once, before the first acquire. It reads the metadata of
+ * the collections and no documents, so its cost does not depend on the number of locks.
  */
 final class CappedCollections {
 
@@ -36,9 +36,9 @@ final class CappedCollections {
 	}
 
 	/**
-	 * Refuse a capped collection, or cost nothing where none was found before.
+	 * Refuse a capped collection. Sends no request if an earlier check has found none.
 	 * @param store the store
-	 * @throws InvalidDataAccessResourceUsageException when one is capped
+	 * @throws InvalidDataAccessResourceUsageException if a collection is capped
 	 */
 	void refuse(StoreRequest store) {
 		if (!this.noneIsCapped) {
@@ -52,7 +52,7 @@ final class CappedCollections {
 	private void refuse(BsonDocument collection) {
 		String name = collection.getString("name").getValue();
 		BsonDocument options = collection.getDocument("options", new BsonDocument());
-		// A server may know no filter
+		// Some servers ignore the filter
 		if (this.names.contains(name) && BsonBoolean.TRUE.equals(options.get("capped"))) {
 			throw new InvalidDataAccessResourceUsageException(
 					("The collection '%s' is capped: once it is full, MongoDB removes the documents of locks that are held, "
@@ -70,7 +70,7 @@ final class CappedCollections {
 			return store.command(command).getDocument("cursor").getArray("firstBatch");
 		}
 		catch (MongoCommandException ex) {
-			// Without that right, too, locks are to be had
+			// A missing privilege to list collections is no reason to refuse locks
 			logger.debug("Nobody says whether the collection '{}' is capped", store.collectionName(), ex);
 			return new BsonArray();
 		}

@@ -11,8 +11,8 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells of releases by a change stream of the lock collection, read on a thread of its
- * own while the feed is open.
+ * Reports releases from a change stream of the lock collection, which is read on a
+ * dedicated thread while the feed is open.
  */
 final class ChangeStreamFeed implements ReleaseFeed {
 
@@ -34,8 +34,8 @@ final class ChangeStreamFeed implements ReleaseFeed {
 	}
 
 	/**
-	 * The reader is kept until another takes its place, so that who closes the feed again
-	 * can wait for its end.
+	 * Close the feed. The reader is kept until another replaces it, so that a caller that
+	 * closes the feed again can wait for the reader's termination.
 	 */
 	@Override
 	public void close(Duration atMost) {

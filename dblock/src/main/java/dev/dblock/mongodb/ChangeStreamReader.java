@@ -22,20 +22,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads one change stream until it is stopped. Whatever goes wrong is followed by another
- * attempt, unless the server says that it has no such thing or that the user may not see
- * it. No error ends the thread, wherever it comes from.
+ * Reads one change stream until it is stopped. Retries after every failure, unless the
+ * server reports that it does not support change streams or that the user lacks the
+ * privilege. No error ends the thread, whatever its source.
  */
 final class ChangeStreamReader {
 
 	/**
-	 * How long the server holds back an answer without news; so long may stopping take.
+	 * The time that the server waits for an event before it returns an empty answer.
+	 * Stopping may take as long.
 	 */
 	private static final Duration LONGEST_SILENCE = Duration.ofSeconds(1);
 
 	/**
-	 * A server that says nothing at all for that long is taken for gone: until then, the
-	 * waiters believe that they would be told.
+	 * The time without any answer after which a server is considered unreachable. Until
+	 * then, the waiters rely on being notified.
 	 */
 	static final Duration REQUEST_LIMIT = Duration.ofSeconds(3);
 
@@ -46,8 +47,8 @@ final class ChangeStreamReader {
 	private static final long LONGEST_PAUSE_NANOS = LONGEST_PAUSE.toNanos();
 
 	/**
-	 * Denied; unknown command; no replica set; unknown stage; what the embedded server
-	 * answers, which knows no codes for what it does not know.
+	 * Unauthorized, unknown command, not a replica set, unknown stage, and the answers of
+	 * the embedded server, which has no codes for what it does not support.
 	 */
 	private static final Set<Integer> UNSUPPORTED = Set.of(13, 59, 115, 40573, 40324, 20, 303, -1);
 
@@ -115,8 +116,9 @@ final class ChangeStreamReader {
 	}
 
 	/**
-	 * What failed may have been the telling of a failure, in a log or to the listener,
-	 * and memory may be short: nothing is said or made here that could fail again.
+	 * Pause without any logging or allocation. The failure may have occurred while
+	 * another one was logged or reported to the listener, and memory may be short, so
+	 * nothing here may fail again.
 	 */
 	private void pauseUnsaid() {
 		LockSupport.parkNanos(this, LONGEST_PAUSE_NANOS);
@@ -133,8 +135,8 @@ final class ChangeStreamReader {
 	}
 
 	/**
-	 * Read until the stream ends or breaks.
-	 * @return whether to open another
+	 * Read until the stream ends or fails.
+	 * @return whether to open another stream
 	 */
 	private boolean read() {
 		ChangeStreamIterable<BsonDocument> stream = this.streams.get()
@@ -155,8 +157,8 @@ final class ChangeStreamReader {
 			return true;
 		}
 		catch (RuntimeException | Error ex) {
-			// Told first: closing is a request too, and may be sent to a server that is
-			// gone
+			// Reported before the cursor is closed: closing is a request as well,
+			// possibly to a server that is unreachable
 			return isStopped() || goOnAfter(ex);
 		}
 		finally {
@@ -165,8 +167,8 @@ final class ChangeStreamReader {
 	}
 
 	/**
-	 * An interrupted thread gets no connection, and then the server would keep the cursor
-	 * for another ten minutes.
+	 * Close a cursor. The interrupt flag is cleared before, since an interrupted thread
+	 * gets no connection and the server would keep the cursor for another ten minutes.
 	 */
 	private static void close(MongoCursor<?> cursor) {
 		boolean unused = Thread.interrupted();
@@ -174,12 +176,13 @@ final class ChangeStreamReader {
 	}
 
 	/**
-	 * Pass an event on.
-	 * @return whether the stream goes on after it
+	 * Pass an event on to the listener.
+	 * @return whether the stream continues after it
 	 */
 	private boolean tell(ChangeStreamDocument<BsonDocument> event) {
 		if (ReleaseEvents.isOfTheCollection(event)) {
-			// What follows is another collection of the same name: open anew, and try all
+			// The next collection with this name is another one: open a new stream, at
+			// which all waiters try to acquire
 			this.resumeToken = null;
 			return false;
 		}
@@ -207,7 +210,8 @@ final class ChangeStreamReader {
 	}
 
 	/**
-	 * The token is too old or not understood, not the network gone.
+	 * Return whether the failure is due to a resume token that is too old or not
+	 * supported, and not to the network.
 	 */
 	private static boolean isUnresumable(Throwable ex) {
 		return ex instanceof MongoChangeStreamException

@@ -10,15 +10,15 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.util.Assert;
 
 /**
- * The names of the collections that locks need: that of the locks, and that of their
- * fences beside it. MongoDB allows only so many bytes for a name together with that of
- * the database.
+ * The names of the collections that locks need: the lock collection, and the collection
+ * of the fences beside it. MongoDB limits the number of bytes of a collection name
+ * together with the name of its database.
  */
 final class CollectionNames {
 
 	private static final int LONGEST = 255;
 
-	/** With the longest name that a database may have, and a dot between them. */
+	/** With the longest allowed database name, and the dot between the names. */
 	private static final int LONGEST_IN_EVERY_DATABASE = LONGEST - 1 - 63;
 
 	private CollectionNames() {
@@ -30,9 +30,9 @@ final class CollectionNames {
 	}
 
 	/**
-	 * Refuse a name that leaves no room in a database. One that every database has room
-	 * for is no reason to ask a factory which one it leads to.
-	 * @throws IllegalArgumentException when one of the names is too long
+	 * Refuse a name that is too long for a database. The factory is asked for its
+	 * database only if the name does not fit into every database.
+	 * @throws IllegalArgumentException if one of the names is too long
 	 */
 	static void check(MongoLockSettings settings, MongoDatabaseFactory factory) {
 		for (String name : of(settings)) {
@@ -50,7 +50,7 @@ final class CollectionNames {
 					.formatted(locks, database, most, name, bytes(name)));
 	}
 
-	// A client of its own is not made for this
+	// Does not create the client of a dedicated factory
 	private static String databaseOf(MongoDatabaseFactory factory) {
 		return (factory instanceof DedicatedDatabaseFactory dedicated) ? dedicated.databaseName()
 				: factory.getMongoDatabase().getName();

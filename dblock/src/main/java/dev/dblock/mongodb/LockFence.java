@@ -19,7 +19,7 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
  * Fences transactions of code that manages its {@link ClientSession} itself, so that they
- * are committed only while the lock has not passed to another:
+ * are committed only while the lock has not passed to another holder:
  *
  * <pre class="code">
  * session.withTransaction(() -&gt; {
@@ -30,13 +30,13 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
  * </pre>
  *
  * Transactions of a {@code MongoTransactionManager} or
- * {@code ReactiveMongoTransactionManager} bean are fenced without a call. Locks of other
- * databases than the usual one are fenced in those.
+ * {@code ReactiveMongoTransactionManager} bean are fenced without a call. Locks in other
+ * databases than the default one are fenced in those databases.
  * <p>
- * Nobody tells dblock how such a transaction ends. So a lock that has fenced one is not
- * handed over inside the process, and its next holder, wherever it is, begins by waiting
- * for what may still be under way: one more request, and no longer than the server lets a
- * transaction live.
+ * dblock is not notified when such a transaction ends. A lock that has fenced one is
+ * therefore not handed over within the process. Its next holder, in any process, first
+ * waits for a transaction that may still be in progress. This takes one additional
+ * request, and no longer than the server's transaction lifetime limit.
  */
 public final class LockFence {
 
@@ -46,10 +46,10 @@ public final class LockFence {
 	private final @Nullable BiFunction<ClientSession, LockHandle, TransactionFence> fences;
 
 	/**
-	 * A fence for the locks of a repository.
-	 * @param repository where the locks are kept
-	 * @param factory a factory over the client that the sessions are started with, unless
-	 * that is the client of the locks
+	 * Create a fence for the locks of a repository.
+	 * @param repository the repository of the locks
+	 * @param factory a factory for the client that starts the sessions, unless that is
+	 * the client of the locks
 	 */
 	public LockFence(MongoLockRepository repository, MongoDatabaseFactory factory) {
 		this((session, lock) -> fenceFor(repository, factory, session, lock));
@@ -60,12 +60,11 @@ public final class LockFence {
 	}
 
 	/**
-	 * A fence for the locks of a repository, and for sessions of its client, or of the
-	 * application's where that leads to the same servers.
-	 * @param repository where the locks are kept
-	 * @param application the application's factory, or {@code null} when there is none to
-	 * go by
-	 * @return a fence
+	 * Create a fence for the locks of a repository, and for sessions of its client, or of
+	 * the application's client if that connects to the same servers.
+	 * @param repository the repository of the locks
+	 * @param application the application's factory, or {@code null} if there is none
+	 * @return the fence
 	 */
 	public static LockFence of(MongoLockRepository repository, @Nullable MongoDatabaseFactory application) {
 		MongoDatabaseFactory locks = repository.factory();
@@ -74,8 +73,8 @@ public final class LockFence {
 	}
 
 	/**
-	 * What stands in for a fence where the locks are not kept in MongoDB: it only makes
-	 * sure that the lock is still held.
+	 * Create a fence for locks that are not stored in MongoDB. It only checks that the
+	 * lock is still held.
 	 * @return a fence that writes nothing
 	 */
 	public static LockFence ofLocksElsewhere() {
@@ -83,20 +82,20 @@ public final class LockFence {
 	}
 
 	/**
-	 * Write the fence into the transaction that a session is in. To be called as its last
-	 * operation, and again whenever the transaction is repeated. Under several locks,
-	 * once for each.
+	 * Write the fence into the current transaction of a session. Call this as the last
+	 * operation of the transaction, and again whenever the transaction is retried. For
+	 * several locks, call it once for each.
 	 * @param session the session
 	 * @param lock the lock under which the transaction was made
-	 * @throws dev.dblock.LockLostException when the lock is not held any more, or has
-	 * passed to another; the transaction cannot, or must not, be committed
-	 * @throws com.mongodb.MongoException when the fence could not be written; one with
-	 * the label {@code TransientTransactionError} when the transaction may be repeated
-	 * @throws IllegalStateException when the session is in no transaction, when four
-	 * others are under way under the same lock, or when fences are switched off
+	 * @throws dev.dblock.LockLostException if the lock is no longer held, or has passed
+	 * to another holder; the transaction cannot, or must not, be committed
+	 * @throws com.mongodb.MongoException if the fence could not be written; with the
+	 * label {@code TransientTransactionError} if the transaction may be retried
+	 * @throws IllegalStateException if the session is not in a transaction, if four other
+	 * transactions are in progress under the same lock, or if fences are disabled
 	 * ({@code dblock.mongodb.fence-transactions})
-	 * @throws IllegalArgumentException when the session is of another client than those
-	 * that lead to the lock
+	 * @throws IllegalArgumentException if the session belongs to another client than
+	 * those that connect to the store of the lock
 	 */
 	public void fence(ClientSession session, LockHandle lock) {
 		if (!session.hasActiveTransaction()) {
@@ -113,7 +112,7 @@ public final class LockFence {
 	}
 
 	/**
-	 * A lock in another database is fenced there.
+	 * Create the fence of a session. A lock in another database is fenced there.
 	 */
 	private static SessionFence fenceFor(MongoLockRepository usual, MongoDatabaseFactory factory, ClientSession session,
 			LockHandle lock) {
@@ -152,7 +151,7 @@ public final class LockFence {
 							.formatted(lock.name())));
 		}
 
-		// The driver goes by this too. It asks no server
+		// The driver compares the originator as well. This sends no request
 		private static boolean isOf(MongoDatabaseFactory factory, ClientSession session) {
 			try (ClientSession own = factory.getSession(ClientSessionOptions.builder().build())) {
 				return own.getOriginator() == session.getOriginator();

@@ -50,8 +50,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Locks as documents in one MongoDB collection, one document per name, kept after the
- * release so that the fencing token survives:
+ * Stores locks as documents in one MongoDB collection, one document per name. The
+ * document is kept after the release so that the fencing token survives:
  *
  * <pre>{@code
  * {
@@ -61,18 +61,18 @@ import org.springframework.util.function.SingletonSupplier;
  *   thread:       "scheduling-1",
  *   why:          "com.acme.Invoices#invoice",
  *   token:        NumberLong("1838349630251007"),   // the last token reserved
- *   acquiredAt:   ISODate(...),                     // all dates are the server's
- *   updatedAt:    ISODate(...),                     // granted or renewed last
+ *   acquiredAt:   ISODate(...),                     // all dates are by the server's clock
+ *   updatedAt:    ISODate(...),                     // last granted or renewed
  *   expiresAt:    ISODate(...),                     // free for others from then on; absent: free
  *   leaseMillis:  NumberLong(30000),                // what a renewal adds
  *   releasedAt:   ISODate(...),                     // absent while held
  *   fencePending: true,                             // the last holder was overtaken; absent in a new document
  *   jobs: {                                         // only of locks that were acquired for planned times
- *     "nightly-invoices": {                         // the id of a job; one that a path cannot name as a hash
+ *     "nightly-invoices": {                         // the id of a job; a hash if a field path cannot contain the id
  *       last: {planned: ISODate(...), attempt: 1, firing: "...", holder: "5f1c...", started: ISODate(...),
- *              again: "CRASHED",                    // how the run before ended, if that was one of the same firing
+ *              again: "CRASHED",                    // how the previous run ended, if it was of the same firing
  *              instance: "...", token: NumberLong(...), ended: ISODate(...), outcome: "SUCCEEDED", error: "..."},
- *       runs: [...],                                // the 19 before it, the oldest first
+ *       runs: [...],                                // the 19 runs before it, the oldest first
  *       paused: {by: "...", at: ISODate(...)},
  *       resumed: ISODate(...)
  *     }
@@ -81,91 +81,94 @@ import org.springframework.util.function.SingletonSupplier;
  * }
  * }</pre>
  *
- * What makes up the protocol:
+ * The protocol consists of these operations:
  * <ol>
- * <li><b>Acquire</b> is one {@code findAndModify} by {@code _id} with upsert. The name is
+ * <li><b>Acquire</b> is one {@code findAndModify} by {@code _id} with upsert. The lock is
  * free if there is nothing but an {@code _id}, or a document of ours whose
- * {@code expiresAt} is absent or not after the server's present time. A free name gets
+ * {@code expiresAt} is absent or not after the server's current time. A free lock gets
  * the new holder, {@code expiresAt} = now + lease + clock allowance, and the next block
- * of tokens, 1024 or as many as are asked for: from the last one reserved + 1, or from
- * the server's milliseconds times 1024, if that is more. Fields that this version does
- * not know are kept, so that versions can run side by side. A name that is not free stays
- * as it is, and comes back with the server's time: the same holder means that the request
- * was repeated and the grant stands; another holder is the refusal; a document that is
- * not ours is refused with its name. Neither it nor a release is sent as a retryable
- * write: the engine repeats both, an acquisition under another id, and what the servers
- * keep to recognise a repetition of the driver's costs them two more writes for each. For
- * a planned time, the request has only the rules of the usual case. If it is refused
- * though the firing is due, such as after a run that crashed, it is sent again with all
- * rules.</li>
- * <li><b>Taking over</b> from a holder that has not released sets {@code fencePending}:
- * one of its transactions may still be under way. Whoever is granted such a document
- * raises the fence before the grant is given out, in one command on all four fence
- * documents of the name, which waits for transactions that have written theirs. Renewals
- * and releases that are sent after that remove the mark. A release by somebody who has
- * not raised the fence keeps it, and one by a holder of whose transactions one may still
- * be under way sets it. Where there are no transactions, or they are not to be fenced,
- * nothing is raised and the mark stays.</li>
+ * of tokens, 1024 or as many as are requested. The block starts at the last reserved
+ * token + 1, or at the server's milliseconds times 1024, whichever is greater. Fields
+ * that this version does not know are kept, so that versions can run side by side. A
+ * document whose lock is not free is left unchanged, and is returned with the server's
+ * time. If it has the same holder, the request was repeated and the grant is valid. If it
+ * has another holder, the request is refused. If it is not one of ours, the request fails
+ * with an exception that contains its name. Neither an acquire nor a release is sent as a
+ * retryable write. The engine repeats both itself, an acquire with another id, and the
+ * servers' bookkeeping for retryable writes would cost two additional writes for each
+ * request. For a planned time, the request contains only the rules of the usual case. If
+ * it is refused although the firing is due, such as after a run that crashed, it is sent
+ * again with all rules.</li>
+ * <li><b>Take-over</b> from a holder that has not released the lock sets
+ * {@code fencePending}, since one of its transactions may still be in progress. An
+ * acquirer that is granted such a document raises the fence before the grant is returned.
+ * This is one command on all four fence documents of the name, which waits for
+ * transactions that have written theirs. Renewals and releases that are sent after that
+ * remove the mark. A release by a holder that has not raised the fence keeps the mark. A
+ * release by a holder with a transaction that may still be in progress sets it. If there
+ * are no transactions, or they are not to be fenced, nothing is raised and the mark is
+ * kept.</li>
  * <li><b>A transaction</b> under the lock writes its token to one of the four documents
  * right before its commit; see {@link LockFence}.</li>
  * <li><b>Renew</b> is one {@code updateMany} by {@code _id}, holder, and an
- * {@code expiresAt} after the server's present time; {@code expiresAt} only ever grows.
- * If fewer matched than were sent, one {@code find} tells which are gone. Long lists are
- * cut into pieces of 5,000 leases.</li>
- * <li><b>Release</b> is one {@code updateMany} by {@code _id} and holder, which removes
- * {@code holder} and removes {@code expiresAt} or sets it to the end of the minimum
+ * {@code expiresAt} after the server's current time. {@code expiresAt} never decreases.
+ * If fewer documents matched than were sent, one {@code find} determines which leases are
+ * gone. Long lists are split into batches of 5,000 leases.</li>
+ * <li><b>Release</b> is one {@code updateMany} by {@code _id} and holder. It removes
+ * {@code holder}, and removes {@code expiresAt} or sets it to the end of the minimum
  * hold.</li>
- * <li><b>Force release</b> removes {@code holder}, sets {@code fencePending} and leaves
- * {@code expiresAt}, so that nobody overlaps the holder, who is told when it next asks.
- * The immediate form removes {@code expiresAt} too, and with it exclusion. The document
- * is read before, so that the same update ends the run of a job which the holder
- * has.</li>
+ * <li><b>Force release</b> removes {@code holder}, sets {@code fencePending} and keeps
+ * {@code expiresAt}, so that no other acquisition overlaps with the holder. The holder
+ * learns of it with its next request. The immediate form removes {@code expiresAt} as
+ * well, and mutual exclusion with it. The document is read before, so that the same
+ * update ends the holder's run of a job.</li>
  * </ol>
  *
- * Every request is written with {@code majority}, read from the primary, bounded by the
- * driver's client-side operation timeout, and outside any session of the calling thread.
- * Nothing that a caller gave is read as an expression.
+ * Every request is written with {@code majority}, read from the primary, limited by the
+ * driver's client-side operation timeout, and executed outside of any session of the
+ * calling thread. Text from a caller is never evaluated as an expression.
  *
  * <p>
  * On servers without pipeline updates ({@link StatementDialect#CLASSIC}) the same
- * document is written with classic operators: a new name is created in two steps, a
- * take-over swaps on the exact holder, token and {@code expiresAt} that was read, a
- * renewal first reads the lengths of the leases. The server's clock is followed by
- * samples of the {@code localTime} in its {@code hello}; a take-over goes by the
- * earliest, a grant by the latest time that the clock can show. The first token of a new
- * document comes from the latest time of a sample taken for it, and is given out once the
- * earliest has reached it, so that tokens rise also after a document is removed. A sample
- * is dropped after a minute, after any failed request, when the client's view of the
- * servers or of the election changes, and when the wall clock leaps against
- * {@code nanoTime}. Both can stop while a virtual machine is paused, and then the sample
- * is too early: so a grant must last a whole lease from its own {@code updatedAt}, which
- * the server writes, or it is prolonged, and after a renewal or an extension another
- * sample must confirm the one that was used, or it is sent again. What is left open
- * there: a renewal of a lease that has ended, sent by a holder that does not know its end
- * yet, is still applied if no other holder has taken the lock over.
+ * document is written with classic operators. A new document is created in two steps, a
+ * take-over is a compare-and-swap on the exact holder, token and {@code expiresAt} that
+ * were read, and a renewal first reads the lengths of the leases. The server's clock is
+ * tracked by samples of the {@code localTime} in its {@code hello}. A take-over uses the
+ * earliest, a grant the latest time that the clock can show. The first token of a new
+ * document is derived from the latest time of a sample taken for it, and is returned once
+ * the earliest time has reached it, so that tokens increase even after a document is
+ * removed. A sample is dropped after a minute, after any failed request, when the
+ * client's view of the servers or of the election changes, and when the wall clock jumps
+ * relative to {@code nanoTime}. Both clocks can stop while a virtual machine is paused,
+ * and then the sample is too early. A grant must therefore last a whole lease from its
+ * own {@code updatedAt}, which the server writes, or it is prolonged. After a renewal or
+ * an extension, another sample must confirm the one that was used, or the request is
+ * repeated. One case remains: a renewal of a lease that has expired, sent by a holder
+ * that does not know of the expiry yet, is still applied if no other holder has taken the
+ * lock over.
  *
  * <p>
- * The dialect is found out, a capped collection refused, and the TTL index created, at
- * the first use. After a drop of the collection the index is made again by the first
- * acquire that has to create its document, and after a renewal that finds its document
+ * At first use, the dialect is detected, a capped collection is refused, and the TTL
+ * index is created. After the collection was dropped, the index is created again by the
+ * first acquire that has to create its document, and after a renewal whose document is
  * missing.
  *
  * <p>
- * The idea of one document with holder, reason and take-over is that of MongoDB's own
- * former {@code config.locks}; comparing with {@code $$NOW} in place of a client's clock
+ * The idea of one document with holder, reason and take-over is from MongoDB's own former
+ * {@code config.locks}. A comparison with {@code $$NOW} in place of a client's clock
  * removes what made those unsafe.
  *
  * @see MongoLockSettings
  */
 public final class MongoLockRepository implements LockRepository {
 
-	// Blank, as the name of no lock can be
+	// Blank, which the name of a lock cannot be
 	private static final String NO_LOCK = " ";
 
 	private static final boolean REACTIVE_DRIVER_PRESENT = ClassUtils
 		.isPresent("com.mongodb.reactivestreams.client.MongoClient", MongoLockRepository.class.getClassLoader());
 
-	/** A transaction of the caller's is open meanwhile. */
+	/** Short, since a transaction of the caller is open in the meantime. */
 	private static final Duration LONGEST_SETTLEMENT = Duration.ofSeconds(1);
 
 	private final MongoLockSettings settings;
@@ -178,7 +181,7 @@ public final class MongoLockRepository implements LockRepository {
 
 	private final MongoDatabaseFactory factory;
 
-	// Made when the first lock is asked for: no start of an application waits for it
+	// Created when the first lock is requested, so that it does not delay start-up
 	private final Supplier<StoreAccess> access;
 
 	private final Supplier<FencedTransactions> fenced;
@@ -188,12 +191,13 @@ public final class MongoLockRepository implements LockRepository {
 	private volatile boolean sessionsAreFenced;
 
 	/**
-	 * Keep locks in the database of a factory. Nothing is asked of the server yet.
+	 * Create a repository in the database of a factory. This sends no request to the
+	 * server.
 	 * @param factory the application's own factory, or a {@link DedicatedDatabaseFactory}
-	 * beside it, which whoever made it closes
-	 * @param settings how to keep them
-	 * @throws IllegalArgumentException when the name of the collection is too long for
-	 * one in that database
+	 * beside it, which its creator has to close
+	 * @param settings the settings of the locks
+	 * @throws IllegalArgumentException if the name of the collection is too long for that
+	 * database
 	 */
 	public MongoLockRepository(MongoDatabaseFactory factory, MongoLockSettings settings) {
 		this(factory, settings, System::nanoTime, System::currentTimeMillis);
@@ -215,12 +219,12 @@ public final class MongoLockRepository implements LockRepository {
 	}
 
 	/**
-	 * Refuse settings that no repository could be made with.
+	 * Validate settings for the database of a factory.
 	 * @param factory the factory of the database
-	 * @param settings how to keep the locks there
+	 * @param settings the settings of the locks
 	 * @return the settings
-	 * @throws IllegalArgumentException when the name of the collection is too long for
-	 * one in that database
+	 * @throws IllegalArgumentException if the name of the collection is too long for that
+	 * database
 	 */
 	public static MongoLockSettings checked(MongoDatabaseFactory factory, MongoLockSettings settings) {
 		CollectionNames.check(settings, factory);
@@ -260,8 +264,9 @@ public final class MongoLockRepository implements LockRepository {
 	}
 
 	/**
-	 * A run record that was changed by hand makes the request fail, or is refused. It is
-	 * looked at only then, so that no other request has to check it.
+	 * Acquire the lock of a job. A run record that was changed manually makes the request
+	 * fail, or is refused. It is examined only in that case, so that no other request has
+	 * to check it.
 	 */
 	private static Statements.Acquired acquireForJob(Statements statements, StoreRequest store,
 			AcquireRequest request) {
@@ -308,9 +313,9 @@ public final class MongoLockRepository implements LockRepository {
 	}
 
 	/**
-	 * Sessions of the application's own write fences. Their transactions begin without
-	 * being seen here, and have written already when they are: so the collection is
-	 * looked after when a lock is acquired.
+	 * Note that sessions of the application write fences. Their transactions begin
+	 * outside of dblock, and have already written when they are fenced. The fence
+	 * collection is therefore ensured when a lock is acquired.
 	 */
 	void fencesSessions() {
 		this.sessionsAreFenced = true;
@@ -326,9 +331,9 @@ public final class MongoLockRepository implements LockRepository {
 	}
 
 	/**
-	 * What fences transactions.
-	 * @return the same at each call
-	 * @throws IllegalStateException when they are not to be fenced
+	 * Return the fenced transactions of this repository.
+	 * @return the same instance for each call
+	 * @throws IllegalStateException if fences are disabled
 	 */
 	FencedTransactions fencedTransactions() {
 		if (!this.settings.fenceTransactions()) {
@@ -348,8 +353,8 @@ public final class MongoLockRepository implements LockRepository {
 		if (leases.isEmpty()) {
 			return Map.of();
 		}
-		// What is renewed was granted, and so the fence was raised, if that was to be
-		// done
+		// A lock that is renewed was granted, and its fence was raised before, if it had
+		// to be
 		boolean raised = this.fencesAreRaised;
 		Map<LeaseKey, Optional<LockInfo>> gone = execute(RenewalBatches.describe(leases), timeout,
 				(statements, store) -> {
@@ -462,8 +467,8 @@ public final class MongoLockRepository implements LockRepository {
 		return this.releases;
 	}
 
-	// An operator who sees "nothing to release" must not take a document of something
-	// else for a free lock.
+	// An operator that sees "nothing to release" must not mistake a foreign document for
+	// a free lock.
 	private static boolean refuseForeign(Statements statements, StoreRequest store, String name) {
 		statements.find(store, name);
 		return false;

@@ -9,21 +9,20 @@ import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;
 
 /**
- * How locks are kept in MongoDB.
+ * The settings of locks in MongoDB.
  *
- * @param collection the collection that holds the locks and nothing else
- * @param clockAllowance by how much the clocks that may decide about one lock can differ:
- * those of the replica set's members at a failover, those of several {@code mongos}
- * routers. A name stays taken for so much longer than its lease, and for a thousandth of
- * the lease (3.6 s of an hour), by which the clocks of a client and of the server may
- * drift apart
- * @param retention how long the document of a lock that nobody uses any more is kept, at
- * least a day
- * @param timeout how long a request may take that comes without a limit of its own
- * @param statements in which form requests are written
+ * @param collection the collection that contains the locks and nothing else
+ * @param clockAllowance the maximum difference between the clocks that may decide about
+ * one lock: those of the replica set's members at a failover, or those of several
+ * {@code mongos} routers. A lock remains held for this time beyond its lease, and for a
+ * thousandth of the lease (3.6 s of an hour), which allows for the drift between the
+ * clocks of a client and of the server
+ * @param retention how long the document of an unused lock is kept, at least a day
+ * @param timeout the time limit of a request that has no limit of its own
+ * @param statements the dialect in which requests are written
  * @param createIndexes whether the indexes that remove old documents are created
  * @param fenceTransactions whether transactions on the same servers are fenced by the
- * locks that they stand under
+ * locks under which they run
  */
 public record MongoLockSettings(String collection, Duration clockAllowance, Duration retention, Duration timeout,
 		StatementDialect statements, boolean createIndexes, boolean fenceTransactions) {
@@ -31,14 +30,14 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 	private static final Duration SHORTEST_RETENTION = Duration.ofDays(1);
 
 	/**
-	 * Settings with which transactions are fenced.
-	 * @param collection the collection that holds the locks and nothing else
-	 * @param clockAllowance by how much the clocks can differ
-	 * @param retention how long the document of a lock that nobody uses any more is kept
-	 * @param timeout how long a request may take that comes without a limit of its own
-	 * @param statements in which form requests are written
+	 * Create settings with fenced transactions.
+	 * @param collection the collection that contains the locks and nothing else
+	 * @param clockAllowance the maximum difference between the clocks
+	 * @param retention how long the document of an unused lock is kept
+	 * @param timeout the time limit of a request that has no limit of its own
+	 * @param statements the dialect in which requests are written
 	 * @param createIndexes whether the indexes that remove old documents are created
-	 * @throws IllegalArgumentException as with all settings
+	 * @throws IllegalArgumentException if one of the settings is invalid
 	 */
 	public MongoLockSettings(String collection, Duration clockAllowance, Duration retention, Duration timeout,
 			StatementDialect statements, boolean createIndexes) {
@@ -47,8 +46,8 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 
 	/**
 	 * Set the collection.
-	 * @param collection the collection that holds the locks and nothing else
-	 * @return a copy with it
+	 * @param collection the collection that contains the locks and nothing else
+	 * @return a copy with this collection
 	 */
 	public MongoLockSettings withCollection(String collection) {
 		return new MongoLockSettings(collection, this.clockAllowance, this.retention, this.timeout, this.statements,
@@ -56,9 +55,9 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 	}
 
 	/**
-	 * Set the form of the requests.
-	 * @param statements in which form requests are written
-	 * @return a copy with it
+	 * Set the dialect of the requests.
+	 * @param statements the dialect in which requests are written
+	 * @return a copy with this dialect
 	 */
 	public MongoLockSettings withStatements(StatementDialect statements) {
 		return new MongoLockSettings(this.collection, this.clockAllowance, this.retention, this.timeout, statements,
@@ -66,9 +65,9 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 	}
 
 	/**
-	 * Check each setting by itself.
-	 * @throws IllegalArgumentException when the collection has no name or one that no
-	 * collection of an application's can have, the clock allowance is negative, the
+	 * Validate each setting individually.
+	 * @throws IllegalArgumentException if the collection has no name or a name that a
+	 * collection of an application cannot have, the clock allowance is negative, the
 	 * retention is shorter than a day, or the timeout is not positive
 	 */
 	public MongoLockSettings {
@@ -89,7 +88,7 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 				() -> "The timeout must be positive, but is " + Durations.written(timeout));
 	}
 
-	// At the end too: the name of the fences goes on behind it
+	// Also at the end, since the name of the fence collection is a continuation of it
 	private static boolean isOfServer(String collection) {
 		return (".%s.".formatted(collection)).contains(".system.");
 	}

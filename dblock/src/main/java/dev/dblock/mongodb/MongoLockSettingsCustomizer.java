@@ -1,17 +1,17 @@
 package dev.dblock.mongodb;
 
 /**
- * Has the last word on how locks are kept in MongoDB, for what properties cannot say:
- * another collection in one of several databases, for example. Beans of this type are
- * found and called in their order.
+ * Customizes the settings of locks in MongoDB beyond the properties, for example with
+ * another collection in one of several databases. Beans of this type are detected and
+ * called in their order, after the properties were applied.
  */
 @FunctionalInterface
 public interface MongoLockSettingsCustomizer {
 
 	/**
-	 * Change the settings for one database.
+	 * Customize the settings for one database.
 	 * @param databaseFactory the name of the {@code MongoDatabaseFactory} bean
-	 * @param settings the settings as {@code dblock.*} and earlier customizers have them
+	 * @param settings the settings according to {@code dblock.*} and earlier customizers
 	 * @return the settings, or a copy with changes
 	 */
 	MongoLockSettings customize(String databaseFactory, MongoLockSettings settings);

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 import static dev.dblock.mongodb.request.BsonParts.doc;
 
 /**
- * Which changes of the lock collection can make a name free. Chosen on the server, so
- * that grants and renewals cost the waiters nothing.
+ * Selects the changes of the lock collection that can free a lock. The selection takes
+ * place on the server, so that grants and renewals cost the waiters nothing.
  */
 final class ReleaseEvents {
 
@@ -30,8 +30,8 @@ final class ReleaseEvents {
 	private static final String ONE_DOCUMENT_REMOVED = "delete";
 
 	/**
-	 * A release is an update that sets {@code releasedAt}; of a small document it may
-	 * arrive as a replacement by one that has it.
+	 * A release is an update that sets {@code releasedAt}. For a small document, the
+	 * event may be a replacement by a document with that field.
 	 */
 	static final List<BsonDocument> PIPELINE = List.of(
 			doc("$match", doc("$or",
@@ -54,15 +54,15 @@ final class ReleaseEvents {
 	}
 
 	/**
-	 * Whether a change concerns all names at once.
+	 * Return whether a change affects all locks at once.
 	 */
 	static boolean isOfTheCollection(ChangeStreamDocument<BsonDocument> event) {
 		return OF_THE_COLLECTION.contains(event.getOperationTypeString());
 	}
 
 	/**
-	 * The name that a change may have freed.
-	 * @return the name, or {@code null} when the document was none of ours
+	 * Return the name of the lock that a change may have freed.
+	 * @return the name, or {@code null} if the document is not one of ours
 	 */
 	static @Nullable String name(ChangeStreamDocument<BsonDocument> event) {
 		BsonDocument key = event.getDocumentKey();

@@ -8,7 +8,7 @@ import java.util.List;
 import dev.dblock.store.LeaseKey;
 
 /**
- * Cuts a list of leases into pieces that fit into one command and its answer (16 MB
+ * Splits a list of leases into batches that fit into one command and its answer (16 MB
  * each).
  */
 final class RenewalBatches {
@@ -17,16 +17,16 @@ final class RenewalBatches {
 
 	private static final int MOST_BYTES = 6_000_000;
 
-	/** Beside names and holders, a found document has about this many bytes. */
+	/** The approximate size in bytes of a found document beyond name and holder. */
 	private static final int OVERHEAD = 400;
 
 	private RenewalBatches() {
 	}
 
 	/**
-	 * Say what is tried, for messages.
+	 * Describe the renewal for messages.
 	 * @param leases the leases, at least one
-	 * @return what is tried with them
+	 * @return the description
 	 */
 	static String describe(List<LeaseKey> leases) {
 		String first = leases.get(0).name();
@@ -38,9 +38,9 @@ final class RenewalBatches {
 	}
 
 	/**
-	 * Cut.
-	 * @param leases the leases; one that is named twice is renewed once
-	 * @return the pieces
+	 * Split the leases into batches.
+	 * @param leases the leases; a duplicate is renewed once
+	 * @return the batches
 	 */
 	static List<List<LeaseKey>> of(Collection<LeaseKey> leases) {
 		List<List<LeaseKey>> batches = new ArrayList<>();

@@ -1,5 +1,5 @@
 /**
- * The lock repository on MongoDB. The only room that knows the driver.
+ * The lock repository on MongoDB. The only package that depends on the driver.
  */
 @NullMarked
 package dev.dblock.mongodb;

@@ -1,17 +1,18 @@
 package dev.dblock.observation;
 
 /**
- * What an engine does for a lock and takes a while.
+ * An activity of the engine that takes time.
  */
 public enum LockActivity {
 
 	/**
-	 * A thread asks for a lock, from its call to the answer, waiting included.
+	 * A thread requests a lock, from its call to the answer, including the wait.
 	 */
 	ACQUIRE,
 
 	/**
-	 * It waits, from the first refusal, or from its place behind others, to the answer.
+	 * A thread waits, from the first refusal, or from its place behind others, to the
+	 * answer.
 	 */
 	WAIT,
 
@@ -26,7 +27,7 @@ public enum LockActivity {
 	RENEW,
 
 	/**
-	 * A lock is given back by one request.
+	 * A lock is released by one request.
 	 */
 	RELEASE
 

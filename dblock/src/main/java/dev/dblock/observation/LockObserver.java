@@ -3,37 +3,39 @@ package dev.dblock.observation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows what an engine does, for timings and traces. It is called by the thread that
- * does it, so it must not take long. What it throws is logged and changes nothing.
+ * Observes the activities of an engine, for timings and traces. The observer is called by
+ * the thread that performs the activity, so it must not take long. An exception of the
+ * observer is logged and has no other effect.
  */
 @FunctionalInterface
 public interface LockObserver {
 
 	/**
-	 * Follows nothing, and costs nothing.
+	 * An observer that does nothing, at no cost.
 	 */
 	LockObserver NONE = (activity, subject) -> null;
 
 	/**
-	 * Something begins.
-	 * @param activity what
-	 * @param subject with which lock
-	 * @return what is to be told of the end, if anything
+	 * Observe the beginning of an activity.
+	 * @param activity the activity
+	 * @param subject its lock
+	 * @return an observation to be notified of the end, or {@code null}
 	 */
 	@Nullable Observed begin(LockActivity activity, LockSubject subject);
 
 	/**
-	 * Something that has begun.
+	 * An activity that has begun.
 	 */
 	@FunctionalInterface
 	interface Observed {
 
 		/**
-		 * It has ended. Called once, by the thread in which it began; but a
-		 * {@link LockActivity#HOLD} may end in any thread.
-		 * @param outcome how
+		 * Observe the end of the activity. Called once, by the thread in which it began;
+		 * but a {@link LockActivity#HOLD} can end in any thread.
+		 * @param outcome the outcome
 		 * @param subject the lock, as it is known now
-		 * @param error what was thrown, or would be thrown to an owner who asks
+		 * @param error the exception that was thrown, or that would be thrown to a holder
+		 * that checks the lock
 		 */
 		void end(LockOutcome outcome, LockSubject subject, @Nullable Throwable error);
 

@@ -1,7 +1,7 @@
 package dev.dblock.observation;
 
 /**
- * How a {@link LockActivity} has ended.
+ * The outcome of a {@link LockActivity}.
  */
 public enum LockOutcome {
 
@@ -11,22 +11,22 @@ public enum LockOutcome {
 	ACQUIRED,
 
 	/**
-	 * Somebody else holds the lock.
+	 * The lock has another holder.
 	 */
 	UNAVAILABLE,
 
 	/**
-	 * The lock was given back.
+	 * The lock was released.
 	 */
 	RELEASED,
 
 	/**
-	 * The lock went on to another thread of this process.
+	 * The lock was handed over to another thread of this process.
 	 */
 	HANDED_OVER,
 
 	/**
-	 * The lock, or one of those that were to be renewed, was held no more.
+	 * The lock, or one of those to be renewed, was no longer held.
 	 */
 	LOST,
 
@@ -41,7 +41,7 @@ public enum LockOutcome {
 	RENEWED,
 
 	/**
-	 * There was no answer, or the thread was interrupted, or the application is shutting
+	 * There was no answer, the thread was interrupted, or the application is shutting
 	 * down.
 	 */
 	FAILED

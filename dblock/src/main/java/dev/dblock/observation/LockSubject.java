@@ -3,12 +3,12 @@ package dev.dblock.observation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link LockActivity} is about.
+ * The subject of a {@link LockActivity}.
  *
- * @param name the full name of the lock; {@code null} where it is about several
- * @param label what the lock is called in metrics, if somebody said so
+ * @param name the full name of the lock; {@code null} for an activity on several locks
+ * @param label the name of the lock in metrics, if set
  * @param token the fencing token; zero while there is none
- * @param locks how many locks it is about
+ * @param locks the number of locks
  */
 public record LockSubject(@Nullable String name, @Nullable String label, long token, int locks) {
 

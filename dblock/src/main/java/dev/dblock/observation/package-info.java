@@ -1,5 +1,6 @@
 /**
- * What the engine reports for metrics and traces, whatever records them.
+ * The interface through which the engine reports to metrics and traces, independent of
+ * the library that records them.
  */
 @NullMarked
 package dev.dblock.observation;

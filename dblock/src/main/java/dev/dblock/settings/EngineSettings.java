@@ -8,38 +8,40 @@ import dev.dblock.LockOptions;
 import org.springframework.util.Assert;
 
 /**
- * What an engine is set to.
+ * The settings of an engine.
  *
- * @param namePrefix what is put before every name
- * @param acquirer how this instance is called in the documents of the locks it takes
- * @param defaults the options for whatever a caller leaves out; complete
+ * @param namePrefix the prefix of every lock name
+ * @param acquirer the name of this instance in the documents of the locks that it
+ * acquires
+ * @param defaults the defaults for all options that a caller does not set; complete
  * @param timeout how long one request to the store may take
- * @param poll how a waiter asks again where nothing wakes it
- * @param handOff how far a lock is handed on inside the process
- * @param locks what is set for single locks
- * @param callPrefix what is put between the prefix and a name, as far as that depends on
- * the call
+ * @param poll how often a waiting caller asks again if it receives no notification
+ * @param handOff how long a lock is handed over inside the process
+ * @param locks the settings for single locks
+ * @param callPrefix the prefix between {@code namePrefix} and a name that depends on the
+ * call
  */
 public record EngineSettings(String namePrefix, String acquirer, LockOptions defaults, Duration timeout,
 		PollSettings poll, HandOffSettings handOff, LockSettings locks, LockNamePrefix callPrefix) {
 
 	/**
-	 * Check that this instance has a name; what is wrong with the rest shows where it is
+	 * Check that this instance has a name; the other settings are checked where they are
 	 * used.
-	 * @throws IllegalArgumentException when the acquirer is empty or blank
+	 * @throws IllegalArgumentException if the acquirer is empty or blank
 	 */
 	public EngineSettings {
 		Assert.hasText(acquirer, "The acquirer, which is how this instance is called in its locks, must not be empty");
 	}
 
 	/**
-	 * Settings that are the same for all locks.
-	 * @param namePrefix what is put before every name
-	 * @param acquirer how this instance is called in the documents of the locks it takes
-	 * @param defaults the options for whatever a caller leaves out; complete
+	 * Create settings that are the same for all locks.
+	 * @param namePrefix the prefix of every lock name
+	 * @param acquirer the name of this instance in the documents of the locks that it
+	 * acquires
+	 * @param defaults the defaults for all options that a caller does not set; complete
 	 * @param timeout how long one request to the store may take
-	 * @param poll how a waiter asks again where nothing wakes it
-	 * @param handOff how far a lock is handed on inside the process
+	 * @param poll how often a waiting caller asks again if it receives no notification
+	 * @param handOff how long a lock is handed over inside the process
 	 */
 	public EngineSettings(String namePrefix, String acquirer, LockOptions defaults, Duration timeout, PollSettings poll,
 			HandOffSettings handOff) {
@@ -47,8 +49,8 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 	}
 
 	/**
-	 * Set how this instance is called.
-	 * @param acquirer how it is called in the documents of the locks it takes
+	 * Set the name of this instance.
+	 * @param acquirer its name in the documents of the locks that it acquires
 	 * @return a copy with it
 	 */
 	public EngineSettings withAcquirer(String acquirer) {
@@ -58,8 +60,8 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 
 	/**
 	 * Set the defaults.
-	 * @param defaults the options for whatever a caller leaves out; completed by those
-	 * that these settings have
+	 * @param defaults the defaults for all options that a caller does not set; completed
+	 * by the defaults of these settings
 	 * @return a copy with them
 	 */
 	public EngineSettings withDefaults(LockOptions defaults) {
@@ -72,22 +74,22 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 	}
 
 	/**
-	 * Check options for all that a declared name can become.
+	 * Check options for all names that a declared name can become.
 	 * @param shape the name, with {@link LockSettings#ANYTHING} for each part that only a
-	 * call can tell
-	 * @param options the options that the code gives
-	 * @throws IllegalArgumentException when they cannot be
+	 * call determines
+	 * @param options the options that the code sets
+	 * @throws IllegalArgumentException if they are invalid
 	 */
 	public void check(String shape, LockOptions options) {
 		this.locks.namesCoveredBy(shape).forEach((name) -> terms(name, this.locks.before(name, options)));
 	}
 
 	/**
-	 * How a lock is to be acquired and held.
-	 * @param name the name as the application says it
-	 * @param wanted the options, with what is set for the name
+	 * Return the terms on which a lock is acquired and held.
+	 * @param name the name as used by the application
+	 * @param wanted the options, including the settings for the name
 	 * @return the terms
-	 * @throws IllegalArgumentException when they cannot be
+	 * @throws IllegalArgumentException if the options are invalid
 	 */
 	public LeaseTerms terms(String name, LockOptions wanted) {
 		try {

@@ -6,10 +6,11 @@ import dev.dblock.Durations;
 import dev.dblock.store.AcquireRequest;
 
 /**
- * How far a lock is handed on inside the process before other processes get their turn.
+ * Limits for handing a lock over inside the process before other processes get their
+ * turn.
  *
- * @param maxCount how many times in a row at most; zero switches handing over off
- * @param maxTime for how long at most; zero switches handing over off
+ * @param maxCount the maximum number of hand-overs in a row; zero disables handing over
+ * @param maxTime the maximum duration of hand-overs in a row; zero disables handing over
  */
 public record HandOffSettings(int maxCount, Duration maxTime) {
 
@@ -17,7 +18,7 @@ public record HandOffSettings(int maxCount, Duration maxTime) {
 
 	/**
 	 * Check that neither is negative.
-	 * @throws IllegalArgumentException when one is
+	 * @throws IllegalArgumentException if one is
 	 */
 	public HandOffSettings {
 		if (maxCount < 0) {
@@ -33,10 +34,11 @@ public record HandOffSettings(int maxCount, Duration maxTime) {
 	}
 
 	/**
-	 * How many fencing tokens to reserve where threads of this process wait in line. Not
-	 * more than the store's clock counts while the lock goes round here, or the tokens
-	 * would run ahead of it; so twice as many as were needed under the last grant, which
-	 * are counted by that clock in two microseconds each.
+	 * Return how many fencing tokens to reserve if threads of this process wait for the
+	 * lock. The number must not exceed what the store's clock counts while the lock is
+	 * handed over here, or the tokens would run ahead of that clock. So it is twice the
+	 * number that was needed under the last grant, which the clock counts at two
+	 * microseconds for each of those.
 	 * @param handOvers how often the lock was handed over under the last grant
 	 */
 	public int tokens(int handOvers) {

@@ -16,20 +16,21 @@ import org.jspecify.annotations.Nullable;
  * Complete and checked options.
  *
  * @param lease how long the store keeps the lock without hearing from the holder
- * @param waitUpTo how long to wait for it
- * @param minHold how long the name stays taken from the grant
- * @param maxHold how long the lease is renewed from the grant; zero means without end
- * @param autoRenew whether the lease is renewed by itself
- * @param whenLost what happens to the acquiring thread when the lease is lost
- * @param why what the lock is for
+ * @param waitUpTo how long to wait for the lock
+ * @param minHold how long the lock remains unavailable from the grant
+ * @param maxHold how long the lease is renewed from the grant; zero means no limit
+ * @param autoRenew whether the lease is renewed automatically
+ * @param whenLost what happens to the acquiring thread if the lease is lost
+ * @param why the purpose of the lock
  * @param firing the firing of a job that the lock is for
  */
 public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Duration maxHold, boolean autoRenew,
 		WhenLost whenLost, @Nullable String why, @Nullable JobFiring firing) {
 
 	/**
-	 * A renewal starts after a third of the lease and each attempt may take a sixth:
-	 * below this, an ordinary pause of the garbage collector uses them all up.
+	 * The shortest lease. A renewal starts after a third of the lease, and each attempt
+	 * may take a sixth. With a shorter lease, an ordinary garbage collection pause would
+	 * use up all attempts.
 	 */
 	public static final Duration MIN_LEASE = Duration.ofMillis(500);
 
@@ -79,9 +80,9 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 	}
 
 	/**
-	 * Check how far a lease is to be extended.
+	 * Check the extension of a lease.
 	 * @param atLeast the extension
-	 * @throws IllegalArgumentException when it is not positive or too long
+	 * @throws IllegalArgumentException if it is not positive or too long
 	 */
 	public static void checkExtension(Duration atLeast) {
 		if (atLeast.isNegative() || atLeast.isZero()) {
@@ -103,9 +104,9 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 	}
 
 	/**
-	 * What a release records where the work never began.
+	 * Return the end of a run whose work never began, as a release records it.
 	 * @param key the acquisition
-	 * @return the end; {@code null} of a plain lock
+	 * @return the end; {@code null} for a plain lock
 	 */
 	@Nullable public RunEnd abandoned(LeaseKey key) {
 		return endOfRun(key, RunOutcome.ABANDONED, null);
@@ -116,8 +117,8 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 	}
 
 	/**
-	 * The time limit of one attempt to renew such a lease, so that several fit in before
-	 * its end.
+	 * Return the time limit of one attempt to renew such a lease, so that several
+	 * attempts are possible before it ends.
 	 * @return a sixth of the lease
 	 */
 	public Duration renewalTimeout() {

@@ -8,13 +8,13 @@ import dev.dblock.LockNamePrefix;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can be the name of a lock.
+ * Checks the names of locks and adds their prefixes.
  */
 public final class LockNames {
 
 	/**
-	 * Index entries were limited to 1024 bytes on the servers that know no pipeline
-	 * updates; the rest is for the entry's own bytes.
+	 * Servers that do not support pipeline updates limit index entries to 1024 bytes; the
+	 * remainder is for the overhead of the entry.
 	 */
 	static final int MAX_BYTES = 1000;
 
@@ -27,10 +27,10 @@ public final class LockNames {
 	}
 
 	/**
-	 * Names with a prefix.
-	 * @param prefix what is put before every name
-	 * @param callPrefix what is put between the two in each call
-	 * @throws IllegalArgumentException when no name could begin with the prefix
+	 * Create names with a prefix.
+	 * @param prefix the prefix of every name
+	 * @param callPrefix the prefix between the two that depends on the call
+	 * @throws IllegalArgumentException if no name could begin with the prefix
 	 */
 	LockNames(String prefix, LockNamePrefix callPrefix) {
 		this.prefix = prefix;
@@ -56,7 +56,7 @@ public final class LockNames {
 	}
 
 	/**
-	 * Check a name outside of any call, when what depends on the call cannot be told.
+	 * Check a name outside of a call, when the prefix of the call is unknown.
 	 */
 	public void check(String name) {
 		refuseBlank(name);
@@ -94,8 +94,9 @@ public final class LockNames {
 	}
 
 	/**
-	 * Text of a caller that is stored and told, such as a reason: a line break in it
-	 * would forge a line in the log of whoever is refused.
+	 * Replace control characters in text of a caller that is stored and logged, such as a
+	 * purpose. A line break in it could forge a line in the log of a caller that is
+	 * refused.
 	 */
 	public static String onOneLine(String text) {
 		return text.chars().anyMatch(Character::isISOControl) ? text.replaceAll("\\p{Cc}", " ") : text;

@@ -5,12 +5,12 @@ import dev.dblock.WhenUnavailable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is set for the locks of one name or pattern.
+ * The settings for the locks of one name or pattern.
  *
- * @param options what comes before the options that the code gives; what is left out
- * there stays as the code has it
- * @param whenUnavailable what comes before what an annotation says; {@code null} leaves
- * it to the annotation
+ * @param options options that take precedence over those in the code; those that are not
+ * set default to the code
+ * @param whenUnavailable behavior that takes precedence over that of an annotation;
+ * {@code null} if the annotation applies
  */
 public record LockSetting(LockOptions options, @Nullable WhenUnavailable whenUnavailable) {
 

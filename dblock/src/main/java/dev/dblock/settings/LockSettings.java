@@ -16,26 +16,26 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.PatternMatchUtils;
 
 /**
- * What is set for locks by their names, from outside of the code and before it. A key is
- * the name of a lock as the application says it, without any prefix, or a pattern in
- * which {@code *} stands for any text.
+ * External settings for locks by their names, which take precedence over the code. A key
+ * is the name of a lock as used by the application, without any prefix, or a pattern in
+ * which {@code *} matches any text.
  * <p>
- * Where several keys match, each option comes from the most specific one that says
- * something about it: the name itself; then the pattern with the longest text before its
- * first {@code *}; then the one with more text in all; then the first by alphabet.
+ * If several keys match, each option is taken from the most specific key that sets it:
+ * the name itself; then the pattern with the longest text before its first {@code *};
+ * then the one with more text in total; then the first in alphabetical order.
  * <p>
- * Nothing is remembered of the names that are looked up: their number has no bound.
+ * Lookups are not cached, since the number of names is unbounded.
  */
 public final class LockSettings {
 
 	/**
-	 * Nothing is set for any name.
+	 * Settings without any key.
 	 */
 	public static final LockSettings NONE = new LockSettings(Map.of());
 
 	/**
-	 * Stands for text that only a call can tell, where a name is described. No name has
-	 * it.
+	 * Placeholder for text that only a call determines, in the description of a name. No
+	 * name contains it.
 	 */
 	public static final char ANYTHING = '\0';
 
@@ -44,8 +44,8 @@ public final class LockSettings {
 	private final List<Pattern> patterns = new ArrayList<>();
 
 	/**
-	 * Settings by name.
-	 * @param settings what is set for each name or pattern
+	 * Create settings by name.
+	 * @param settings the settings for each name or pattern
 	 */
 	public LockSettings(Map<String, LockSetting> settings) {
 		settings.forEach((key, setting) -> {
@@ -62,9 +62,9 @@ public final class LockSettings {
 	}
 
 	/**
-	 * What is set for a name.
-	 * @param name the name as the application says it
-	 * @return what is set, which may be nothing
+	 * Return the settings for a name.
+	 * @param name the name as used by the application
+	 * @return the settings, which may be empty
 	 */
 	public LockSetting of(String name) {
 		LockSetting setting = find(name);
@@ -85,7 +85,8 @@ public final class LockSettings {
 	}
 
 	/**
-	 * Put what is set for a name before what the code says.
+	 * Return the options for a name: its settings, completed by the options that the code
+	 * sets.
 	 */
 	public LockOptions before(String name, LockOptions options) {
 		LockSetting setting = find(name);
@@ -93,7 +94,7 @@ public final class LockSettings {
 	}
 
 	/**
-	 * Say where options came from that cannot be.
+	 * Add the origin of invalid options to the exception.
 	 */
 	IllegalArgumentException explained(String name, IllegalArgumentException ex) {
 		List<String> keys = new ArrayList<>();
@@ -108,9 +109,9 @@ public final class LockSettings {
 	}
 
 	/**
-	 * Find the keys under which none of some names can come.
-	 * @param names the names, with {@link #ANYTHING} for each part that only a call can
-	 * tell
+	 * Find the keys that match none of the given names.
+	 * @param names the names, with {@link #ANYTHING} for each part that only a call
+	 * determines
 	 * @return the keys, in no particular order
 	 */
 	public List<String> unusedBy(Collection<String> names) {
@@ -120,7 +121,7 @@ public final class LockSettings {
 	}
 
 	/**
-	 * The keys for which something is set.
+	 * Return all keys.
 	 * @return the keys, each name before each pattern and each pattern before those that
 	 * are less specific
 	 */
@@ -131,10 +132,10 @@ public final class LockSettings {
 	}
 
 	/**
-	 * Find names that come under a key and under others at once: one for each of the
-	 * others, as far as there is any.
+	 * Find names that match both the given key and others: one for each of the other
+	 * keys, if there is any.
 	 * @param key the key
-	 * @return the names, with an ellipsis for what no key tells
+	 * @return the names, with an ellipsis for text that no key determines
 	 */
 	public List<String> namesInCommonWith(String key) {
 		String open = key.replace(PatternOverlap.WILDCARD, ANYTHING);
@@ -146,12 +147,14 @@ public final class LockSettings {
 	}
 
 	/**
-	 * Find names that a declared name can become and for which something else may be set
-	 * than for the others: itself, and all keys that it covers. Of a name that only a
-	 * call can tell, it cannot be said which keys were meant for it.
-	 * @param shape the name, with {@link #ANYTHING} for each part that only a call can
-	 * tell
-	 * @return the names, with an ellipsis for what neither the name nor the key tells
+	 * Find the names that a declared name can become and to which different settings can
+	 * apply: the name itself, and all keys that it covers. If the whole name is
+	 * determined by a call, the keys that are meant for it are unknown, and only the name
+	 * itself is returned.
+	 * @param shape the name, with {@link #ANYTHING} for each part that only a call
+	 * determines
+	 * @return the names, with an ellipsis for text that neither the name nor the key
+	 * determines
 	 */
 	List<String> namesCoveredBy(String shape) {
 		Set<String> names = new LinkedHashSet<>();

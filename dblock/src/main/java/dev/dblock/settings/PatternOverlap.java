@@ -3,15 +3,15 @@ package dev.dblock.settings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares a key with a name, both of which can be open in places: {@code *} in the one
- * and {@link LockSettings#ANYTHING} in the other stand for any text.
+ * Compares a key with a name, both of which can contain placeholders: {@code *} in the
+ * key and {@link LockSettings#ANYTHING} in the name match any text.
  */
 final class PatternOverlap {
 
 	static final char WILDCARD = '*';
 
 	/**
-	 * Stands for text that neither the key nor the name tells.
+	 * Placeholder for text that neither the key nor the name determines.
 	 */
 	static final char ANY = '…';
 
@@ -20,7 +20,8 @@ final class PatternOverlap {
 	private final String name;
 
 	/**
-	 * Whether what is left of the key and of the name can be the same text.
+	 * Whether the rest of the key and of the name can match the same text, by the
+	 * positions in both.
 	 */
 	private final boolean[][] common;
 
@@ -36,14 +37,15 @@ final class PatternOverlap {
 	}
 
 	/**
-	 * Whether there is a text that a key and a name can both stand for.
+	 * Whether there is a text that both the key and the name match.
 	 */
 	static boolean exists(String key, String name) {
 		return new PatternOverlap(key, name).common[0][0];
 	}
 
 	/**
-	 * A text that a key and a name can both stand for, or {@code null} if there is none.
+	 * Return a text that both the key and the name match, or {@code null} if there is
+	 * none.
 	 */
 	static @Nullable String of(String key, String name) {
 		PatternOverlap text = new PatternOverlap(key, name);

@@ -5,7 +5,7 @@ import java.time.Duration;
 import dev.dblock.Durations;
 
 /**
- * How a waiter asks again where nothing wakes it.
+ * Settings for waiting callers that ask again without a notification.
  *
  * @param minInterval the pause after the first refusal
  * @param maxInterval the longest pause; pauses double up to it and are jittered
@@ -14,7 +14,7 @@ public record PollSettings(Duration minInterval, Duration maxInterval) {
 
 	/**
 	 * Check that the pauses are positive and in order.
-	 * @throws IllegalArgumentException when they are not
+	 * @throws IllegalArgumentException if they are not
 	 */
 	public PollSettings {
 		if (minInterval.isNegative() || minInterval.isZero()) {

@@ -13,20 +13,20 @@ import org.jspecify.annotations.Nullable;
 public sealed interface AcquireAnswer {
 
 	/**
-	 * The lock is the caller's.
+	 * The lock is granted to the caller.
 	 *
 	 * @param token the fencing token of the grant
 	 * @param lastToken the last token of the block that was reserved with it
 	 * @param acquiredAt when it was granted, by the store's clock
 	 * @param fenceRaised whether the fence was raised against an earlier holder, whose
-	 * transactions cannot be committed any more
+	 * transactions can no longer be committed
 	 * @param run the run of a job that it was granted for
 	 */
 	record Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised,
 			@Nullable JobRun run) implements AcquireAnswer {
 
 		/**
-		 * A grant after which there is no fence to be raised.
+		 * Create a grant that does not raise the fence.
 		 * @param token the fencing token of the grant
 		 * @param lastToken the last token of the block that was reserved with it
 		 * @param acquiredAt when it was granted, by the store's clock
@@ -48,7 +48,7 @@ public sealed interface AcquireAnswer {
 	record Refused(LockInfo lock, @Nullable JobRefusal job) implements AcquireAnswer {
 
 		/**
-		 * A lock that is held, or in its minimum hold.
+		 * Create the answer for a lock that is held, or in its minimum hold.
 		 * @param lock its state
 		 */
 		public Refused(LockInfo lock) {

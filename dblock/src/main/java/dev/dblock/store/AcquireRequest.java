@@ -11,44 +11,44 @@ import org.jspecify.annotations.Nullable;
  *
  * @param key the name, and the random id of this attempt; an id is never sent for a
  * second attempt
- * @param lease how long the lock is asked for
- * @param acquirer the instance that asks
- * @param thread the thread that asks
- * @param why what the lock is for
- * @param timeout how long the request may take in all
+ * @param lease the requested lease
+ * @param acquirer the instance that requests the lock
+ * @param thread the thread that requests the lock
+ * @param why the purpose of the lock
+ * @param timeout how long the request may take in total
  * @param tokens how many fencing tokens to reserve with the grant: one for the holder,
- * the others for those to whom the lock may be handed over
+ * the others for threads to which the lock may be handed over
  * @param firing the firing of a job that the lock is for; {@code null} for a plain lock
  */
 public record AcquireRequest(LeaseKey key, Duration lease, String acquirer, String thread, String why, Duration timeout,
 		int tokens, @Nullable JobFiring firing) {
 
 	/**
-	 * As many as the clock of the store counts in a millisecond.
+	 * The number of tokens that the store's clock counts in a millisecond.
 	 */
 	public static final int USUAL_TOKENS = 1024;
 
 	/**
-	 * An attempt of which no more is known than that somebody wants the lock.
+	 * Create an attempt to acquire a plain lock, with the usual number of tokens.
 	 * @param key the name, and the random id of this attempt
-	 * @param lease how long the lock is asked for
-	 * @param acquirer the instance that asks
-	 * @param thread the thread that asks
-	 * @param why what the lock is for
-	 * @param timeout how long the request may take in all
+	 * @param lease the requested lease
+	 * @param acquirer the instance that requests the lock
+	 * @param thread the thread that requests the lock
+	 * @param why the purpose of the lock
+	 * @param timeout how long the request may take in total
 	 */
 	public AcquireRequest(LeaseKey key, Duration lease, String acquirer, String thread, String why, Duration timeout) {
 		this(key, lease, acquirer, thread, why, timeout, USUAL_TOKENS, null);
 	}
 
 	/**
-	 * An attempt to acquire a plain lock.
+	 * Create an attempt to acquire a plain lock.
 	 * @param key the name, and the random id of this attempt
-	 * @param lease how long the lock is asked for
-	 * @param acquirer the instance that asks
-	 * @param thread the thread that asks
-	 * @param why what the lock is for
-	 * @param timeout how long the request may take in all
+	 * @param lease the requested lease
+	 * @param acquirer the instance that requests the lock
+	 * @param thread the thread that requests the lock
+	 * @param why the purpose of the lock
+	 * @param timeout how long the request may take in total
 	 * @param tokens how many fencing tokens to reserve with the grant
 	 */
 	public AcquireRequest(LeaseKey key, Duration lease, String acquirer, String thread, String why, Duration timeout,
@@ -57,8 +57,8 @@ public record AcquireRequest(LeaseKey key, Duration lease, String acquirer, Stri
 	}
 
 	/**
-	 * The same attempt for a firing of a job, which is granted only if the record of the
-	 * job allows it. A run is not handed over, so one token is enough.
+	 * Return the same attempt for a firing of a job, which is granted only if the record
+	 * of the job allows it. A run is not handed over, so one token is sufficient.
 	 * @param firing the firing
 	 * @return the request
 	 */
@@ -67,7 +67,7 @@ public record AcquireRequest(LeaseKey key, Duration lease, String acquirer, Stri
 	}
 
 	/**
-	 * The id of the job: that of the firing, or else the name of the lock.
+	 * Return the id of the job: that of the firing, or else the name of the lock.
 	 * @return the id
 	 */
 	public String jobId() {
@@ -80,7 +80,7 @@ public record AcquireRequest(LeaseKey key, Duration lease, String acquirer, Stri
 	}
 
 	/**
-	 * The firing, of a request that is known to have one.
+	 * Return the firing of a request that is known to have one.
 	 * @return the firing
 	 */
 	public JobFiring requireFiring() {

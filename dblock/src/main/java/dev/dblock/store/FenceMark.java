@@ -1,13 +1,13 @@
 package dev.dblock.store;
 
 /**
- * What a release does to the mark by which the next holder is told to raise the fence,
- * since a transaction of an earlier one may still be under way.
+ * Effect of a release on the fence mark. The mark makes the next holder raise the fence,
+ * since a transaction of an earlier holder may still be in progress.
  */
 public enum FenceMark {
 
 	/**
-	 * Leave it as it is: this acquisition has not raised the fence.
+	 * Keep it unchanged: this acquisition has not raised the fence.
 	 */
 	KEEP,
 

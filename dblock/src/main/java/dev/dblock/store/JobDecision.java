@@ -10,9 +10,9 @@ import dev.dblock.job.RunOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a firing of a job is granted, by the record of the job and the state of its
- * lock. MongoDB decides by the same rules within its request; then this explains the
- * answer.
+ * The decision whether a firing of a job is granted, based on the record of the job and
+ * the state of its lock. MongoDB decides by the same rules within its request; this class
+ * then explains the answer.
  *
  * @param planned the planned time that the grant is for, in milliseconds of the store's
  * clock
@@ -79,8 +79,8 @@ public record JobDecision(long planned, int attempt, @Nullable RunOutcome again,
 	}
 
 	/**
-	 * When the firing is due: the planned time itself, or the first one after that of the
-	 * last run.
+	 * Return when the firing is due: the planned time itself, or the first one after that
+	 * of the last run.
 	 */
 	private static long due(Schedule schedule, @Nullable StoredRun last, boolean running, long now) {
 		if (schedule instanceof Schedule.Planned planned) {
@@ -108,16 +108,17 @@ public record JobDecision(long planned, int attempt, @Nullable RunOutcome again,
 	}
 
 	/**
-	 * Whether the last run is one of the same firing, which is granted it again. After a
-	 * success it is not: that request may have been delayed since before.
+	 * Whether the last run belongs to the same firing, which is then granted it again. A
+	 * run that succeeded is not granted again, since the request may be a delayed one
+	 * from before that success.
 	 */
 	private static boolean isSame(StoredRun last, JobFiring firing) {
 		return last.firing().equals(firing.id()) && last.outcome() != RunOutcome.SUCCEEDED;
 	}
 
 	/**
-	 * An attempt that never began left its planned time open, unless the same firing had
-	 * begun before.
+	 * Whether an attempt that never began left its planned time open. It does not if the
+	 * same firing had begun before.
 	 */
 	private static boolean isReopened(StoredRun last, Schedule schedule) {
 		return last.isOpen()
@@ -170,7 +171,7 @@ public record JobDecision(long planned, int attempt, @Nullable RunOutcome again,
 		}
 
 		/**
-		 * How a run ended, as far as that is known.
+		 * Return how a run ended, if that is known.
 		 * @param run the run
 		 * @return the outcome; {@code null} while it runs
 		 */
@@ -182,16 +183,16 @@ public record JobDecision(long planned, int attempt, @Nullable RunOutcome again,
 		}
 
 		/**
-		 * Whether the lock of a run was released without its end, which the record did
-		 * not accept.
+		 * Whether the lock of a run was released without recording the end of the run,
+		 * which the record did not accept.
 		 */
 		private boolean isReleased(StoredRun run) {
 			return this.holder == null && this.token == run.token();
 		}
 
 		/**
-		 * How the last run ended that began. One that was released without its end counts
-		 * as failed, since it is known to be over.
+		 * Return how the last run that began ended. A run that was released without
+		 * recording its end counts as failed, since it is known to have ended.
 		 * @param run the last one that was granted, without its lock
 		 * @return the outcome; {@code null} if none began
 		 */
@@ -203,8 +204,8 @@ public record JobDecision(long planned, int attempt, @Nullable RunOutcome again,
 		}
 
 		/**
-		 * Whether a run that crashed, or lost its lock before it ended, is to be
-		 * attempted again, or an attempt to do that was abandoned.
+		 * Whether a run is to be attempted again. This is the case if it crashed or lost
+		 * its lock before it ended, or if an attempt to repeat it was abandoned.
 		 */
 		boolean isRepeatable(StoredRun run) {
 			RunOutcome end = isHeldBy(run) ? null : endOf(run);

@@ -1,7 +1,7 @@
 package dev.dblock.store;
 
 /**
- * What identifies a lease at the store.
+ * Identifies a lease in the store.
  *
  * @param name the full name of the lock
  * @param holder the random id of the acquisition

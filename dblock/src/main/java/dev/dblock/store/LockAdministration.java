@@ -7,17 +7,17 @@ import java.util.function.UnaryOperator;
 import dev.dblock.LockInfo;
 
 /**
- * The locks of one store for operators. Names are full names, as they are listed, since
- * the prefix of a name can depend on the caller.
+ * Operations on the locks of one store, for operators. Names are full names, as in the
+ * list of locks, since the prefix of a name can depend on the caller.
  */
 public interface LockAdministration {
 
 	/**
-	 * The locks of a store.
+	 * Create the operations on the locks of a store.
 	 * @param repository the store
 	 * @param prefix the beginning of their full names
-	 * @param completion adds what the caller knows of a lock
-	 * @return the locks
+	 * @param completion adds the caller's own information about a lock
+	 * @return the operations
 	 */
 	static LockAdministration of(LockRepository repository, String prefix, UnaryOperator<LockInfo> completion) {
 		return new LockAdministration() {
@@ -46,20 +46,20 @@ public interface LockAdministration {
 	}
 
 	/**
-	 * All locks of the application.
+	 * Return all locks of the application.
 	 * @return their states, by name
 	 */
 	List<LockInfo> list();
 
 	/**
-	 * Look at one lock.
+	 * Return the state of one lock.
 	 * @param fullName its full name
-	 * @return its state, or empty when there is no such lock
+	 * @return its state, or empty if there is no such lock
 	 */
 	Optional<LockInfo> find(String fullName);
 
 	/**
-	 * Take a lock away from its holder, see
+	 * Release a lock by force, see
 	 * {@link dev.dblock.LockOperations#forceRelease(String)}.
 	 * @param fullName its full name
 	 * @return whether it had a holder
@@ -67,7 +67,7 @@ public interface LockAdministration {
 	boolean forceRelease(String fullName);
 
 	/**
-	 * Take a lock away and free its name at once, see
+	 * Release a lock by force and make it available immediately, see
 	 * {@link dev.dblock.LockOperations#forceReleaseNow(String)}.
 	 * @param fullName its full name
 	 * @return whether it had a holder

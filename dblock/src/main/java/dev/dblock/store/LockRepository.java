@@ -13,56 +13,62 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
- * Where the locks are kept. Each method is one request (in the rare case two), repeatable
- * without harm, decided by the store's clock, and outside any transaction of the calling
- * thread. Whatever goes wrong is thrown as Spring's
- * {@link org.springframework.dao.DataAccessException}; when a time limit ran out after a
- * server was found, as its subclass {@link org.springframework.dao.QueryTimeoutException}
- * (a shorter list of leases may succeed); when no server was found that takes writes, as
- * {@link org.springframework.dao.DataAccessResourceFailureException}, and as its subclass
- * {@link UnreachableStoreException} if nothing of the request was sent; when it may be
- * done a little later, as {@link org.springframework.dao.TransientDataAccessException};
- * when the thread was interrupted, with its interrupt status set, as a
- * {@link dev.dblock.store.RepositoryInterruptedException}.
+ * The store of the locks. Each method sends one request (in rare cases two). A request
+ * can be repeated safely, is decided by the store's clock, and runs outside any
+ * transaction of the calling thread. Every failure is thrown as Spring's
+ * {@link org.springframework.dao.DataAccessException}. Some failures have a subclass of
+ * their own:
+ * <ul>
+ * <li>{@link org.springframework.dao.QueryTimeoutException} if a time limit expired after
+ * a server was found (a shorter list of leases may succeed)</li>
+ * <li>{@link org.springframework.dao.DataAccessResourceFailureException} if no server was
+ * found that accepts writes, and its subclass {@link UnreachableStoreException} if no
+ * part of the request was sent</li>
+ * <li>{@link org.springframework.dao.TransientDataAccessException} if the request may
+ * succeed a little later</li>
+ * <li>{@link dev.dblock.store.RepositoryInterruptedException} if the thread was
+ * interrupted; its interrupt status is then set</li>
+ * </ul>
  */
 public interface LockRepository {
 
 	/**
-	 * Grant the lock to an acquisition, if its name is free. Where a transaction of an
-	 * earlier holder may still be under way, none of those can be committed any more when
-	 * this returns.
-	 * @param request what is asked for
-	 * @return the grant, or the state of the lock that somebody else has
-	 * @throws dev.dblock.ForeignDocumentException when something else is stored under the
-	 * name; it is left as it is
+	 * Grant the lock to an acquisition, if the lock is free. If transactions of an
+	 * earlier holder may still be in progress, none of them can be committed any more
+	 * when this method returns.
+	 * @param request the request
+	 * @return the grant, or the state of the lock if it has another holder
+	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
+	 * stored under the name; it remains unchanged
 	 */
 	AcquireAnswer acquire(AcquireRequest request);
 
 	/**
-	 * Prolong leases that have not ended by the store's clock, each to one lease from now
-	 * (never shortening it).
+	 * Extend leases that have not ended by the store's clock, each to one lease from now.
+	 * A lease is never shortened.
 	 * @param leases the leases to renew
-	 * @param timeout how long the request may take in all
-	 * @return of those that were not renewed because they are gone, the present state of
-	 * the lock; empty when there is no document any more
+	 * @param timeout how long the request may take in total
+	 * @return for each lease that was not renewed because it is gone, the current state
+	 * of its lock; empty if there is no document any more
 	 */
 	Map<LeaseKey, Optional<LockInfo>> renew(List<LeaseKey> leases, Duration timeout);
 
 	/**
-	 * Prolong one lease that has not ended by the store's clock, to at least the given
+	 * Extend one lease that has not ended by the store's clock, to at least the given
 	 * time from now.
 	 * @param lease the lease
-	 * @param atLeast how long it is to last at least
-	 * @param timeout how long the request may take in all
+	 * @param atLeast how long it must last at least
+	 * @param timeout how long the request may take in total
 	 * @return whether it was still held
 	 */
 	boolean extend(LeaseKey lease, Duration atLeast, Duration timeout);
 
 	/**
-	 * Give a lock back.
+	 * Release a lock.
 	 * @param lease the lease
-	 * @param minHoldLeft how long the name is to stay taken; zero frees it at once
-	 * @param timeout how long the request may take in all
+	 * @param minHoldLeft how long the lock remains unavailable; with zero, it becomes
+	 * available immediately
+	 * @param timeout how long the request may take in total
 	 * @return whether this acquisition was still the holder, expired or not
 	 */
 	default boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout) {
@@ -72,9 +78,11 @@ public interface LockRepository {
 	/**
 	 * Release a lock.
 	 * @param lease the lease
-	 * @param minHoldLeft how long the name remains unavailable; zero frees it at once
-	 * @param mark what the next holder learns about transactions of earlier ones
-	 * @param timeout how long the request may take in all
+	 * @param minHoldLeft how long the lock remains unavailable; with zero, it becomes
+	 * available immediately
+	 * @param mark the information for the next holder about transactions of earlier
+	 * holders
+	 * @param timeout how long the request may take in total
 	 * @return whether this acquisition was still the holder, expired or not
 	 */
 	default boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout) {
@@ -85,22 +93,24 @@ public interface LockRepository {
 	 * Release a lock and record how a run of a job ended. If the record does not accept
 	 * that, because it was edited by hand, the lock is released without it.
 	 * @param lease the lease
-	 * @param minHoldLeft how long the name remains unavailable; zero frees it at once
-	 * @param mark what the next holder learns about transactions of earlier ones
+	 * @param minHoldLeft how long the lock remains unavailable; with zero, it becomes
+	 * available immediately
+	 * @param mark the information for the next holder about transactions of earlier
+	 * holders
 	 * @param end how the run ended; {@code null} for a plain lock
-	 * @param timeout how long the request may take in all
+	 * @param timeout how long the request may take in total
 	 * @return whether this acquisition was still the holder, expired or not
 	 */
 	boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end, Duration timeout);
 
 	/**
 	 * Pause a job, whether or not its lock was ever acquired. Its firings are refused
-	 * until it is resumed; a run that has begun goes on.
+	 * until it is resumed; a run that has begun continues.
 	 * @param name the full name of the lock
 	 * @param jobId the id of the job
-	 * @param by who pauses it
-	 * @throws dev.dblock.ForeignDocumentException when something else is stored under the
-	 * name
+	 * @param by the operator that pauses it
+	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
+	 * stored under the name
 	 */
 	void pauseJob(String name, String jobId, String by);
 
@@ -117,8 +127,8 @@ public interface LockRepository {
 	 * @param name the full name of the lock
 	 * @param jobId the id of the job
 	 * @return its record, or empty if nothing is stored under the name
-	 * @throws dev.dblock.ForeignDocumentException when something else is stored under the
-	 * name
+	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
+	 * stored under the name
 	 */
 	Optional<JobStatus> findJob(String name, String jobId);
 
@@ -126,88 +136,89 @@ public interface LockRepository {
 	 * Read the run record of a job within a time limit.
 	 * @param name the full name of the lock
 	 * @param jobId the id of the job
-	 * @param timeout how long the request may take in all
+	 * @param timeout how long the request may take in total
 	 * @return its record, or empty if nothing is stored under the name
-	 * @throws dev.dblock.ForeignDocumentException when something else is stored under the
-	 * name
+	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
+	 * stored under the name
 	 */
 	default Optional<JobStatus> findJob(String name, String jobId, Duration timeout) {
 		return findJob(name, jobId);
 	}
 
 	/**
-	 * Look at one lock.
+	 * Return the state of one lock.
 	 * @param name its full name
-	 * @return its state, or empty when there is no document
-	 * @throws dev.dblock.ForeignDocumentException when something else is stored under the
-	 * name
+	 * @return its state, or empty if there is no document
+	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
+	 * stored under the name
 	 */
 	Optional<LockInfo> find(String name);
 
 	/**
-	 * Look at one lock for somebody who has not much time.
+	 * Return the state of one lock within a time limit.
 	 * @param name its full name
-	 * @param timeout how long the request may take in all
-	 * @return its state, or empty when there is no document
-	 * @throws dev.dblock.ForeignDocumentException when something else is stored under the
-	 * name
+	 * @param timeout how long the request may take in total
+	 * @return its state, or empty if there is no document
+	 * @throws dev.dblock.ForeignDocumentException if something other than a lock is
+	 * stored under the name
 	 */
 	Optional<LockInfo> find(String name, Duration timeout);
 
 	/**
-	 * Look at all locks whose names begin with a prefix. Documents that are not locks are
-	 * passed over.
+	 * Return the states of all locks whose names begin with a prefix. Documents that are
+	 * not locks are ignored.
 	 * @param prefix the beginning of the names, taken literally
 	 * @return their states, by name
 	 */
 	List<LockInfo> findAll(String prefix);
 
 	/**
-	 * Remove the holder of a lock; its name stays taken until the lease ends.
+	 * Remove the holder of a lock; the lock remains unavailable until the lease ends.
 	 * @param name its full name
 	 * @return whether it had a holder
 	 */
 	boolean forceRelease(String name);
 
 	/**
-	 * Remove the holder of a lock and free its name at once.
+	 * Remove the holder of a lock and make the lock available immediately.
 	 * @param name its full name
-	 * @return whether it had a holder or was still taken
+	 * @return whether it had a holder or was still unavailable
 	 */
 	boolean forceReleaseNow(String name);
 
 	/**
-	 * Read the clock that decides about leases, in a way that also shows whether locks
-	 * can be read.
+	 * Read the clock that decides about leases, by a request that also shows whether
+	 * locks can be read.
 	 * @param timeout how long that may take
-	 * @return what it shows, or empty when the store cannot tell
+	 * @return the time, or empty if the store cannot report it
 	 */
 	default Optional<StoreTime> time(Duration timeout) {
 		return Optional.empty();
 	}
 
 	/**
-	 * What makes the transactions of a manager depend on locks that are kept here. Asks
-	 * nothing of the store.
+	 * Return the fence that makes the transactions of a manager depend on locks in this
+	 * store. Sends no request to the store.
 	 * @param manager the manager
-	 * @return the fence, or {@code null} where there is none: the manager's transactions
-	 * are those of another store, or this one has none
+	 * @return the fence, or {@code null} if there is none: the manager's transactions are
+	 * those of another store, or this store has none
 	 */
 	@Nullable TransactionFence fenceFor(PlatformTransactionManager manager);
 
 	/**
-	 * What makes a reactive transaction that is open depend on locks that are kept here.
-	 * Asks nothing of the store.
+	 * Return the fence that makes an open reactive transaction depend on locks in this
+	 * store. Sends no request to the store.
 	 * @param transaction the transaction
-	 * @return the fence, which may block whoever writes it, or {@code null} where there
-	 * is none: the transaction is that of another store, or this one has none
+	 * @return the fence, which may block the thread that writes it, or {@code null} if
+	 * there is none: the transaction is that of another store, or this store has none
 	 */
 	default @Nullable TransactionFence fenceFor(TransactionContext transaction) {
 		return null;
 	}
 
 	/**
-	 * What tells of releases, if the store can. The same feed at every call.
+	 * Return the feed that reports releases, if the store supports that. The same feed is
+	 * returned at every call.
 	 * @return the feed
 	 */
 	default ReleaseFeed releases() {

@@ -3,13 +3,13 @@ package dev.dblock.store;
 import java.time.Duration;
 
 /**
- * Tells which locks are released, anywhere. A store that can tell is asked to do so while
- * somebody waits.
+ * Reports which locks are released, by any process. The feed of a store that supports
+ * this is open while callers wait for a lock.
  */
 public interface ReleaseFeed {
 
 	/**
-	 * A feed of a store that cannot tell.
+	 * The feed of a store that cannot report releases.
 	 */
 	ReleaseFeed NONE = new ReleaseFeed() {
 
@@ -25,15 +25,15 @@ public interface ReleaseFeed {
 	};
 
 	/**
-	 * Begin to tell. Returns at once; whether and when the feed listens is told to the
-	 * listener. A feed that is open already is left as it is.
-	 * @param listener whom to tell, in any thread; it does not block
+	 * Open the feed. Returns immediately; the feed reports to the listener whether and
+	 * when it listens. Has no effect on a feed that is already open.
+	 * @param listener the listener, which is called in any thread and must not block
 	 */
 	void open(ReleaseListener listener);
 
 	/**
-	 * Stop telling. What the feed uses is given back soon. It can be opened again.
-	 * @param atMost how long to wait until it is given back; zero does not wait
+	 * Close the feed. It releases its resources soon after, and can be opened again.
+	 * @param atMost how long to wait until the resources are released; zero does not wait
 	 */
 	void close(Duration atMost);
 

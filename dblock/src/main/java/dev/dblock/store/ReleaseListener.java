@@ -1,32 +1,32 @@
 package dev.dblock.store;
 
 /**
- * Is told by a {@link ReleaseFeed}.
+ * Listener of a {@link ReleaseFeed}.
  */
 public interface ReleaseListener {
 
 	/**
-	 * From now on every release is told. What was released before this call may have been
-	 * missed, so everybody who waits should try once.
+	 * Called when the feed reports every release from now on. Releases before this call
+	 * may have been missed, so every waiting caller should try once.
 	 */
 	void listening();
 
 	/**
-	 * A lock was released, or its document removed.
+	 * Called after a lock was released, or its document removed.
 	 * @param name its full name
 	 */
 	void released(String name);
 
 	/**
-	 * Releases may be missed for a while. The feed goes on trying, and tells
+	 * Called when releases may be missed for a while. The feed keeps trying, and calls
 	 * {@link #listening()} when it has succeeded.
 	 * @param reason what happened
 	 */
 	void interrupted(String reason);
 
 	/**
-	 * This store cannot tell of releases, and the feed will not try again until it is
-	 * opened anew.
+	 * Called if this store cannot report releases. The feed does not try again until it
+	 * is opened again.
 	 * @param reason why
 	 */
 	void unsupported(String reason);

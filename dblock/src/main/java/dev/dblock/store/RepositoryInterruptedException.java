@@ -3,8 +3,8 @@ package dev.dblock.store;
 import org.springframework.dao.NonTransientDataAccessResourceException;
 
 /**
- * A request to the store was given up because its thread was interrupted. Whether the
- * store applied it is not known. The thread's interrupt status is set.
+ * Thrown if a request to the store was abandoned because its thread was interrupted. It
+ * is unknown whether the store applied the request. The thread's interrupt status is set.
  */
 public class RepositoryInterruptedException extends NonTransientDataAccessResourceException {
 

@@ -7,19 +7,19 @@ import dev.dblock.job.RunOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a release records about a run of a job.
+ * The end of a run of a job, as a release records it.
  *
  * @param jobId the id of the job
  * @param outcome how the run ended
- * @param error what it failed with
+ * @param error the failure of the run
  */
 public record RunEnd(String jobId, RunOutcome outcome, @Nullable String error) {
 
 	private static final int LONGEST_ERROR = 300;
 
 	/**
-	 * The end of a run whose lock an operator released. It counts as failed, since the
-	 * operator did not want it repeated.
+	 * Return the end of a run whose lock an operator released. It counts as failed, since
+	 * the operator did not want it to be repeated.
 	 * @param jobId the id of the job
 	 * @return the end
 	 */
@@ -28,8 +28,8 @@ public record RunEnd(String jobId, RunOutcome outcome, @Nullable String error) {
 	}
 
 	/**
-	 * The text that is recorded for an error: its first 300 characters, with a space for
-	 * each control character.
+	 * Return the text that is recorded for an error: its first 300 characters, with each
+	 * control character replaced by a space.
 	 * @param cause the error
 	 * @return the text
 	 */

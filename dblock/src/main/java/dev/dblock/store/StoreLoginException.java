@@ -3,17 +3,17 @@ package dev.dblock.store;
 import org.springframework.dao.PermissionDeniedDataAccessException;
 
 /**
- * The store did not accept the user or the password. Other denials are about the rights
- * of a user that it knows.
+ * Thrown if the store did not accept the user or the password. Other denials concern the
+ * privileges of an authenticated user.
  */
 public final class StoreLoginException extends PermissionDeniedDataAccessException {
 
 	private static final long serialVersionUID = 1L;
 
 	/**
-	 * The login failed.
+	 * Create an exception for a failed authentication.
 	 * @param message what happened
-	 * @param cause what the store's client threw
+	 * @param cause the exception of the store's client
 	 */
 	public StoreLoginException(String message, Throwable cause) {
 		super(message, cause);

@@ -3,10 +3,10 @@ package dev.dblock.store;
 import java.time.Instant;
 
 /**
- * What the clock of a store shows, as far as it can be known from here.
+ * The time of a store's clock, as far as it can be determined by a client.
  *
- * @param notBefore it shows this or something later
- * @param notAfter it shows this or something earlier
+ * @param notBefore the earliest time that the clock can show
+ * @param notAfter the latest time that the clock can show
  */
 public record StoreTime(Instant notBefore, Instant notAfter) {
 }

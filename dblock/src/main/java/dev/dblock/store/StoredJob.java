@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param last the last run
  * @param runs the runs before it, the oldest first
  * @param paused whether the job is paused
- * @param pausedBy who paused it
+ * @param pausedBy the operator that paused it
  * @param pausedAt when it was paused, in milliseconds of the store's clock
- * @param resumedAt when it was resumed last, in milliseconds of the store's clock
+ * @param resumedAt when it was last resumed, in milliseconds of the store's clock
  */
 public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean paused, @Nullable String pausedBy,
 		@Nullable Long pausedAt, @Nullable Long resumedAt) {
@@ -24,15 +24,15 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	/** How many runs are kept before the last one. */
 	public static final int RUNS_BEFORE = 19;
 
-	/** Nothing is known of the job. */
+	/** The record of a job without runs that is not paused. */
 	public static final StoredJob EMPTY = new StoredJob(null, List.of(), false, null, null, null);
 
 	/**
-	 * The record after a grant.
+	 * Return the record after a grant.
 	 * @param decision the decision
 	 * @param request the request that was granted
 	 * @param token its fencing token
-	 * @param now the time of the grant
+	 * @param now the time of the grant, in milliseconds of the store's clock
 	 * @return the record with a new last run
 	 */
 	public StoredJob granted(JobDecision decision, AcquireRequest request, long token, long now) {
@@ -48,10 +48,10 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	}
 
 	/**
-	 * The record after a release.
+	 * Return the record after a release.
 	 * @param holder the id of the acquisition that is released
 	 * @param end how its run ended
-	 * @param now the time of the release
+	 * @param now the time of the release, in milliseconds of the store's clock
 	 * @return the record, unchanged if the last run is another one
 	 */
 	public StoredJob ended(String holder, RunEnd end, long now) {
@@ -60,9 +60,9 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	}
 
 	/**
-	 * The record of a job that is paused.
-	 * @param by who pauses it
-	 * @param now the present time
+	 * Return the record of a job that is paused.
+	 * @param by the operator that pauses it
+	 * @param now the current time, in milliseconds of the store's clock
 	 * @return the record
 	 */
 	public StoredJob pausedBy(String by, long now) {
@@ -70,8 +70,8 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	}
 
 	/**
-	 * The record of a job that is resumed.
-	 * @param now the present time
+	 * Return the record of a job that is resumed.
+	 * @param now the current time, in milliseconds of the store's clock
 	 * @return the record
 	 */
 	public StoredJob resumed(long now) {
@@ -79,11 +79,11 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	}
 
 	/**
-	 * The record for applications.
+	 * Return the record for applications.
 	 * @param jobId the id of the job
 	 * @param lock the lock that it is stored with
 	 * @param heldBy the instance that holds that lock
-	 * @param now the present time
+	 * @param now the current time, in milliseconds of the store's clock
 	 * @return the record
 	 */
 	public JobStatus toStatus(String jobId, JobDecision.LockState lock, @Nullable String heldBy, long now) {

@@ -20,14 +20,14 @@ import org.jspecify.annotations.Nullable;
  * @param outcome how it ended, if that was recorded
  * @param instance the instance
  * @param token the fencing token
- * @param error what the work failed with
+ * @param error the failure of the work
  */
 public record StoredRun(long planned, int attempt, String firing, @Nullable RunOutcome again, String holder,
 		long started, @Nullable Long ended, @Nullable RunOutcome outcome, String instance, long token,
 		@Nullable String error) {
 
 	/**
-	 * The run for applications.
+	 * Return the run for applications.
 	 * @param jobId the id of the job
 	 * @param outcome how it ended, which the store may not have recorded
 	 * @return the run
@@ -39,7 +39,7 @@ public record StoredRun(long planned, int attempt, String firing, @Nullable RunO
 	}
 
 	/**
-	 * Whether the planned time is as open as before, since the work never began.
+	 * Whether the planned time is still open, since the work never began.
 	 */
 	boolean isOpen() {
 		return this.outcome == RunOutcome.ABANDONED && this.again == null;

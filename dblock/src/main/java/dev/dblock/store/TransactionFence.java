@@ -5,28 +5,28 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the commit of a transaction depend on a lock that is kept in the same store: the
- * holder writes its token into the transaction, and whoever takes the lock over from a
- * holder that has not released it writes a higher one outside of any. The store lets only
- * one of the two happen, or one after the other. (The idea is the fencing token of Martin
+ * Makes the commit of a transaction depend on a lock in the same store. The holder writes
+ * its token into the transaction. A new holder that takes the lock over from one that has
+ * not released it writes a higher token outside of any transaction. The store applies
+ * only one of the two, or one after the other. (The idea is the fencing token of Martin
  * Kleppmann's "How to do distributed locking", checked by the store's own transactions.)
  */
 public interface TransactionFence {
 
 	/**
-	 * How many transactions of one lock can be fenced at a time. Each has a slot of its
-	 * own, so that they do not collide with one another.
+	 * The number of transactions of one lock that can be fenced at a time. Each has a
+	 * slot of its own, so that they do not conflict with each other.
 	 */
 	int SLOTS = 4;
 
 	/**
-	 * See to it that transactions that begin from now on can write the fence. Throws
-	 * nothing.
+	 * Ensure that transactions that begin from now on can write the fence. Throws no
+	 * exceptions.
 	 */
 	void prepare();
 
 	/**
-	 * Whether nothing is to be prepared at present, so that {@link #prepare()} takes no
+	 * Whether there is nothing to prepare at present, so that {@link #prepare()} takes no
 	 * time.
 	 */
 	boolean isPrepared();
@@ -43,47 +43,48 @@ public interface TransactionFence {
 	/**
 	 * Write the fence as a part of the transaction that is about to be committed.
 	 * @param lease the acquisition
-	 * @param token the fencing token of its present owner
+	 * @param token the fencing token of its current owner
 	 * @param slot the slot that belongs to this transaction alone
-	 * @return what came of it
+	 * @return the result
 	 */
 	Written write(LeaseKey lease, long token, int slot);
 
 	/**
-	 * Write the fence outside of any transaction, and so wait a moment until none that
-	 * has written it before can be committed any more.
+	 * Write the fence outside of any transaction, and thereby wait briefly until no
+	 * transaction that wrote it before can be committed any more.
 	 * @param lease the acquisition
-	 * @param token the fencing token of its present owner
+	 * @param token the fencing token of its current owner
 	 * @param slots the slots
-	 * @throws org.springframework.dao.DataAccessException when that cannot be had in time
+	 * @throws org.springframework.dao.DataAccessException if that does not succeed in
+	 * time
 	 */
 	void settle(LeaseKey lease, long token, List<Integer> slots);
 
 	/**
-	 * Whether a transaction whose commit failed after the fence was written has surely
+	 * Whether a transaction whose commit failed after the fence was written has certainly
 	 * ended.
 	 * @param failure how the commit failed
-	 * @return {@code false} when it may have been committed, or may be still
+	 * @return {@code false} if it may have been committed, or may still be committed
 	 */
 	boolean isEndedBy(Throwable failure);
 
 	/**
-	 * What came of writing the fence.
+	 * The result of writing the fence.
 	 *
 	 * @param outcome how it ended
-	 * @param failure what went wrong, if anything
+	 * @param failure the failure, if any
 	 */
 	record Written(Outcome outcome, @Nullable RuntimeException failure) {
 
 		/**
-		 * The fence stands if the transaction is committed.
+		 * The fence was written, and takes effect if the transaction is committed.
 		 */
 		public static final Written DONE = new Written(Outcome.DONE, null);
 
 	}
 
 	/**
-	 * How the writing of the fence can end.
+	 * The possible results of writing the fence.
 	 */
 	enum Outcome {
 
@@ -93,7 +94,7 @@ public interface TransactionFence {
 		DONE,
 
 		/**
-		 * Somebody else has the lock. The transaction must be rolled back.
+		 * The lock has another holder. The transaction must be rolled back.
 		 */
 		OVERTAKEN,
 
@@ -104,7 +105,7 @@ public interface TransactionFence {
 		ENDED,
 
 		/**
-		 * It is not known whether it was written, nor whether the store has ended the
+		 * It is unknown whether it was written, and whether the store has ended the
 		 * transaction.
 		 */
 		UNKNOWN

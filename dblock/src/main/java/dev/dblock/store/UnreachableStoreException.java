@@ -3,18 +3,19 @@ package dev.dblock.store;
 import org.springframework.dao.DataAccessResourceFailureException;
 
 /**
- * A request found no server to go to, and nothing of it was sent. So it has changed
- * nothing, and it is of no use to send another at once. Where a part of a request was
- * sent before, the exception is a plain {@link DataAccessResourceFailureException}.
+ * Thrown if no server was found for a request, and no part of it was sent. The request
+ * has changed nothing, and sending another one immediately is of no use. If a part of a
+ * request was sent before, the exception is a plain
+ * {@link DataAccessResourceFailureException}.
  */
 public final class UnreachableStoreException extends DataAccessResourceFailureException {
 
 	private static final long serialVersionUID = 1L;
 
 	/**
-	 * No server was found.
+	 * Create an exception for a request without a server.
 	 * @param message what happened
-	 * @param cause what the store's client threw
+	 * @param cause the exception of the store's client
 	 */
 	public UnreachableStoreException(String message, Throwable cause) {
 		super(message, cause);

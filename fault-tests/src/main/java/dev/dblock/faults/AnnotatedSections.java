@@ -5,7 +5,7 @@ import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 
 /**
- * Sections that get their lock by the annotation.
+ * Sections that acquire their lock through the annotation.
  */
 class AnnotatedSections {
 
@@ -20,7 +20,7 @@ class AnnotatedSections {
 	}
 
 	/**
-	 * What is done under a lock.
+	 * Work under a lock.
 	 */
 	interface Body {
 

@@ -1,28 +1,29 @@
 package dev.dblock.faults;
 
 /**
- * What one thread recorded of one attempt to get a lock and of its section. Stamps come
- * from one counter that all processes share, so that they are in order; nanoseconds from
- * the monotonic clock of the machine.
+ * Record by one thread of one attempt to acquire a lock, and of its section. Stamps come
+ * from a counter that all processes share, so that they are in order. Nanoseconds come
+ * from the monotonic clock of the machine.
  *
  * @param worker the number of the worker
- * @param life which process of the worker it was
- * @param name the lock
- * @param kind how the lock was asked for
- * @param requestNanos when it was asked for
- * @param enterStamp after the grant; zero when there was none
- * @param enterNanos after the grant
+ * @param life the number of the worker's process
+ * @param name the name of the lock
+ * @param kind the kind of request
+ * @param requestNanos the time of the request
+ * @param enterStamp the stamp after the grant; zero if there was none
+ * @param enterNanos the time after the grant
  * @param token the fencing token
- * @param heldStamp before the handle last said that it holds the lock; zero when it never
- * said so
- * @param heldNanos before the handle last said that it holds the lock
- * @param heldUntilNanos until when the handle meant to hold it then
- * @param lostNanos when the handle told of its loss; zero when it did not
- * @param heldAfterLoss whether the handle said later that it holds the lock after all
- * @param endNanos when all was over; when the process went, if it was killed
- * @param outcome what became of it
+ * @param heldStamp the stamp before the handle last reported the lock as held; zero if it
+ * never did
+ * @param heldNanos the time before the handle last reported the lock as held
+ * @param heldUntilNanos the time until which the handle then expected to hold it
+ * @param lostNanos the time at which the handle reported its loss; zero if it did not
+ * @param heldAfterLoss whether the handle later reported the lock as held after all
+ * @param endNanos the time at which the attempt ended, or at which the process ended if
+ * it was killed
+ * @param outcome the outcome
  * @param writing how data was written
- * @param written what became of that
+ * @param written the outcome of the write
  * @param value the number that was written
  */
 record Attempt(int worker, int life, String name, Kind kind, long requestNanos, long enterStamp, long enterNanos,
@@ -30,7 +31,7 @@ record Attempt(int worker, int life, String name, Kind kind, long requestNanos, 
 		long endNanos, Outcome outcome, Writing writing, Written written, long value) {
 
 	/**
-	 * Whether there was an instant at which the handle claimed the lock.
+	 * Return whether the handle claimed the lock at any instant.
 	 */
 	boolean isClaimed() {
 		return this.heldStamp > 0;
@@ -41,8 +42,8 @@ record Attempt(int worker, int life, String name, Kind kind, long requestNanos, 
 	}
 
 	/**
-	 * Whether a transaction was committed when the server had the lease as over: it had
-	 * written its fence before.
+	 * Return whether a transaction was committed after the lease had ended on the server.
+	 * This is possible because it had written its fence before.
 	 */
 	boolean isCommittedLate() {
 		return this.writing == Writing.TRANSACTION && this.written == Written.CONFIRMED && isClaimed()
@@ -50,8 +51,8 @@ record Attempt(int worker, int life, String name, Kind kind, long requestNanos, 
 	}
 
 	/**
-	 * Whether it sent the fence of a transaction, for the end of which whoever takes the
-	 * lock over has to wait.
+	 * Return whether the attempt sent the fence of a transaction. Another instance that
+	 * takes over the lock has to wait for the end of that transaction.
 	 */
 	boolean isFenced() {
 		return this.writing == Writing.TRANSACTION && switch (this.written) {
@@ -61,8 +62,8 @@ record Attempt(int worker, int life, String name, Kind kind, long requestNanos, 
 	}
 
 	/**
-	 * By how much more than its usual lease it may leave the lock to itself: an extension
-	 * can have been done though its answer never came.
+	 * Return by how much the attempt may block the lock for longer than its usual lease.
+	 * An extension may have been applied although its answer never arrived.
 	 */
 	long extensionNanos() {
 		LockName lock = LockName.of(this.name);
@@ -70,14 +71,14 @@ record Attempt(int worker, int life, String name, Kind kind, long requestNanos, 
 	}
 
 	/**
-	 * Until when the thread waited for the lock.
+	 * Return the time until which the thread waited for the lock.
 	 */
 	long waitEndNanos() {
 		return isGranted() ? this.enterNanos : this.endNanos;
 	}
 
 	/**
-	 * The same attempt of a process that was killed.
+	 * Return the same attempt of a process that was killed.
 	 */
 	Attempt endedAt(long nanos) {
 		return new Attempt(this.worker, this.life, this.name, this.kind, this.requestNanos, this.enterStamp,

@@ -14,13 +14,14 @@ import java.util.concurrent.TimeUnit;
 import dev.dblock.testing.Signals;
 
 /**
- * A process that is killed when this one goes, however it went, even while it is stopped.
+ * Process that is killed when this process ends, for whatever reason, even while the
+ * child is stopped.
  */
 final class Child {
 
 	/**
-	 * Becomes the program, and leaves a shell behind that reads the pipe to this process.
-	 * The pipe ends without a word when this process is gone.
+	 * Replaces itself with the program, and leaves behind a shell that reads the pipe to
+	 * this process. When this process is gone, the pipe ends without a line.
 	 */
 	private static final String BOUND_TO_THIS_JVM = """
 			exec 3<&0
@@ -42,10 +43,10 @@ final class Child {
 
 	/**
 	 * Start a JVM.
-	 * @param name what it is called
-	 * @param folder where its output goes
+	 * @param name its name
+	 * @param folder the folder for its output
 	 * @param options options of the JVM
-	 * @param environment what is added to its environment
+	 * @param environment additional environment variables
 	 * @param main the main class
 	 * @param arguments the arguments of the main class
 	 */
@@ -61,9 +62,9 @@ final class Child {
 
 	/**
 	 * Start a process.
-	 * @param name what it is called
-	 * @param folder where its output goes
-	 * @param environment what is added to its environment
+	 * @param name its name
+	 * @param folder the folder for its output
+	 * @param environment additional environment variables
 	 * @param command the program and its arguments
 	 */
 	static Child start(String name, Path folder, Map<String, String> environment, List<String> command) {
@@ -85,7 +86,7 @@ final class Child {
 			pipe.write("stay\n".getBytes(StandardCharsets.US_ASCII));
 		}
 		catch (IOException ex) {
-			// The shell beside it is gone, as it is to be
+			// The shell beside it is gone, as intended
 			return;
 		}
 	}
@@ -103,7 +104,7 @@ final class Child {
 	}
 
 	/**
-	 * Stop it in its tracks.
+	 * Stop the process with a signal.
 	 */
 	void pause() {
 		signal("STOP");
@@ -118,7 +119,7 @@ final class Child {
 	}
 
 	/**
-	 * Wait for its end.
+	 * Wait for the end of the process.
 	 * @return whether it has ended
 	 */
 	boolean await(long seconds) throws InterruptedException {
@@ -126,7 +127,7 @@ final class Child {
 	}
 
 	/**
-	 * Have a JVM print what its threads do.
+	 * Make a JVM print the stacks of its threads.
 	 */
 	void dumpThreads() {
 		signal("QUIT");

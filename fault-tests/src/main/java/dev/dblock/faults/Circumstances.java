@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * What else was recorded around the time for which a lock was left to itself, so that one
- * sees why. Milliseconds count from when that began.
+ * Records from around a gap in the use of a lock, which help to explain it. Milliseconds
+ * count from the start of the gap.
  */
 final class Circumstances {
 
@@ -26,8 +26,8 @@ final class Circumstances {
 	}
 
 	/**
-	 * Who had the lock before and after, who had it by the servers, and what was wrong,
-	 * each on a further line.
+	 * Describe the holders before and after the gap, the failed attempts, the holders
+	 * according to the servers, and the faults, each on a further line.
 	 */
 	String describe() {
 		List<String> lines = new ArrayList<>(List.of(""));

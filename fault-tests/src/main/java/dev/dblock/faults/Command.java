@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * What can be run, each with the options that mean something to it.
+ * Commands, each with the options that it supports.
  */
 enum Command {
 
@@ -27,7 +27,7 @@ enum Command {
 
 	private static final String FOLDER = "folder";
 
-	/** The options that are no numbers. */
+	/** The options that are not numbers. */
 	private static final List<String> TEXTS = List.of(FOLDER, "only", "trial");
 
 	private static final String USAGE = """

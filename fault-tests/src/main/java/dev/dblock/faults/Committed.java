@@ -1,7 +1,7 @@
 package dev.dblock.faults;
 
 /**
- * A number that transactions have left in the data.
+ * Number that transactions have left in the data.
  *
  * @param lock the lock under which it was written
  * @param value the number

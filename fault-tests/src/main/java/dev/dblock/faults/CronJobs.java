@@ -11,7 +11,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.scheduling.annotation.Scheduled;
 
 /**
- * Jobs by cron, most of them each second. Half of them repeat what crashed.
+ * Jobs with cron expressions, most of which run every second. Half of them repeat crashed
+ * runs.
  */
 final class CronJobs implements BeanRegistrar {
 
@@ -19,18 +20,18 @@ final class CronJobs implements BeanRegistrar {
 
 	static final String REPEATED = "rerun-";
 
-	/** A job whose planned times are further apart than an outage takes. */
+	/** Job whose planned times are further apart than the length of an outage. */
 	static final String RARE = "rare";
 
 	static final int RARE_SECONDS = 15;
 
-	/** A job that runs the latest planned time at which no instance was there. */
+	/** Job that runs the latest planned time at which no instance was running. */
 	static final String CATCH_UP = SKIPPED + "catch-up";
 
-	/** The same without that. */
+	/** The same job, without catching up. */
 	static final String NO_CATCH_UP = SKIPPED + "no-catch-up";
 
-	/** Three planned times in a row, and then a while without any. */
+	/** Three planned times in a row, followed by a while without any. */
 	static final String IN_GROUPS = "0-2,20-22,40-42 * * * * *";
 
 	static final int LEASE_SECONDS = 3;
@@ -41,7 +42,7 @@ final class CronJobs implements BeanRegistrar {
 
 	private static final long SHORT_MILLIS = 1;
 
-	/** So that faults find it while it runs. */
+	/** Long enough for faults to occur during a run. */
 	private static final long LONG_MILLIS = 300;
 
 	private static final long RARE_MILLIS = 2000;
@@ -65,7 +66,7 @@ final class CronJobs implements BeanRegistrar {
 	}
 
 	/**
-	 * A job with a lock of its own.
+	 * Job with a lock of its own.
 	 */
 	abstract static class Named {
 
@@ -82,7 +83,7 @@ final class CronJobs implements BeanRegistrar {
 		}
 
 		/**
-		 * The name of the lock.
+		 * Return the name of the lock.
 		 */
 		public String getName() {
 			return this.name;
@@ -95,7 +96,7 @@ final class CronJobs implements BeanRegistrar {
 	}
 
 	/**
-	 * A job whose crashed runs are not repeated.
+	 * Job whose crashed runs are not repeated.
 	 */
 	static class Skipped extends Named {
 
@@ -112,7 +113,7 @@ final class CronJobs implements BeanRegistrar {
 	}
 
 	/**
-	 * A job whose crashed runs are repeated.
+	 * Job whose crashed runs are repeated.
 	 */
 	static class Repeated extends Named {
 
@@ -130,7 +131,7 @@ final class CronJobs implements BeanRegistrar {
 	}
 
 	/**
-	 * Jobs that run seldom.
+	 * Jobs that run rarely.
 	 */
 	static class Rare {
 
@@ -156,7 +157,7 @@ final class CronJobs implements BeanRegistrar {
 	}
 
 	/**
-	 * Jobs whose planned times come while no instance is there.
+	 * Jobs with planned times at which no instance is running.
 	 */
 	static class Missed {
 

@@ -14,7 +14,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionException;
 
 /**
- * Reads and writes the data of sections, and records what became of it.
+ * Reads and writes the data of sections, and records the outcome.
  */
 final class DataWriter {
 
@@ -37,7 +37,7 @@ final class DataWriter {
 
 	/**
 	 * Read a number.
-	 * @return the number; less than zero when nothing is to be written
+	 * @return the number; less than zero if nothing is to be written
 	 */
 	long read(Writing writing, String lock, long token) {
 		try {
@@ -51,10 +51,9 @@ final class DataWriter {
 
 	/**
 	 * Write a number.
-	 * @param attempt where it is recorded
-	 * @param slowly whether a transaction takes its time before its fence and before its
-	 * commit
-	 * @param random for how long
+	 * @param attempt the attempt that records the write
+	 * @param slowly whether a transaction pauses before its fence and before its commit
+	 * @param random determines the length of the pauses
 	 */
 	void write(OpenAttempt attempt, Writing writing, String lock, long token, long value, boolean slowly,
 			Random random) {
@@ -100,7 +99,7 @@ final class DataWriter {
 	}
 
 	/**
-	 * For how long somebody can be found somewhere.
+	 * Return how long a worker remains at a moment, so that a fault can find it there.
 	 */
 	static long slowNanos(Random random) {
 		return TimeUnit.MILLISECONDS.toNanos(300 + random.nextInt(300));

@@ -9,13 +9,13 @@ import java.util.regex.Pattern;
 import dev.dblock.store.AcquireRequest;
 
 /**
- * The leases on a name of which their acquirers may not have heard, or late: something
- * happened to them, or to the servers, when they were granted.
+ * Leases on a name whose acquirers may have received the grant late or never, because the
+ * acquirer or the servers were disturbed at the time of the grant.
  */
 final class DoubtfulLeases {
 
 	/**
-	 * The name of an acquirer: the number of the worker and that of its life.
+	 * Name of an acquirer: the number of the worker and the number of its process.
 	 */
 	private static final Pattern ACQUIRER = Pattern.compile("worker-(\\d+)-(\\d+)");
 
@@ -26,10 +26,10 @@ final class DoubtfulLeases {
 	private final List<Attempt> claims;
 
 	/**
-	 * Look at the leases on a name.
-	 * @param history all that is known
+	 * Find the leases on a name.
+	 * @param history the history of the run
 	 * @param name the name
-	 * @param claims who has entered it
+	 * @param claims the attempts that have entered it
 	 */
 	DoubtfulLeases(History history, String name, List<Attempt> claims) {
 		this.history = history;
@@ -38,15 +38,15 @@ final class DoubtfulLeases {
 	}
 
 	/**
-	 * When their acquirers need not have entered: until they did, if they ever did, and
-	 * otherwise until such a lease is over.
+	 * Return the times in which the acquirers need not have entered. They end when the
+	 * acquirer entered, or with the lease if it never did.
 	 */
 	List<Span> spans() {
 		List<Span> spans = new ArrayList<>();
 		Stretch before = null;
 		for (Stretch stretch : this.history.stretches()) {
 			if (stretch.name().equals(this.name)) {
-				// With the token as it was, no lease was granted
+				// An unchanged token means that no lease was granted
 				if (!stretch.isFree() && (before == null || stretch.token() != before.token())) {
 					add(spans, stretch, (before != null) ? before.lastNanos() : stretch.firstNanos());
 				}
@@ -57,7 +57,8 @@ final class DoubtfulLeases {
 	}
 
 	/**
-	 * The lease was granted at some time since the servers were looked at before.
+	 * Add the time of a lease, which was granted at some time since the servers were last
+	 * checked.
 	 */
 	private void add(List<Span> spans, Stretch stretch, long lookedNanos) {
 		Matcher acquirer = ACQUIRER.matcher(String.valueOf(stretch.holder()));
@@ -85,10 +86,10 @@ final class DoubtfulLeases {
 	}
 
 	/**
-	 * The document has the last token of the block that was granted, and only the
-	 * acquirer knows how many there are: more than usual where threads wait in line. An
-	 * earlier lease of the same acquirer that was never seen is not meant: it was over
-	 * when this one was seen.
+	 * Return whether a claim belongs to a lease. The document has the last token of the
+	 * granted block. Only the acquirer knows the size of the block, which is larger than
+	 * usual if threads wait in line. An earlier lease of the same acquirer that was never
+	 * observed does not count, because it was over when this one was observed.
 	 */
 	private static boolean isOf(Stretch lease, Attempt claim) {
 		return claim.token() <= lease.token() && (claim.token() > lease.token() - AcquireRequest.USUAL_TOKENS

@@ -15,12 +15,15 @@ import dev.dblock.faults.JobEvent.What;
 import org.springframework.scheduling.support.CronExpression;
 
 /**
- * Looks for broken promises about planned times at which no instance was there: before
- * the first start, and while all were down.
+ * Looks for broken guarantees about planned times at which no instance was running:
+ * before the first start, and while all instances were down.
  */
 final class DowntimeJudge {
 
-	/** How long after the first instance is ready the latest of them may begin. */
+	/**
+	 * Maximum time from the readiness of the first instance to the start of the latest
+	 * missed run.
+	 */
 	private static final Duration LIMIT = Duration.ofSeconds(10);
 
 	private final JobHistory history;
@@ -79,7 +82,8 @@ final class DowntimeJudge {
 	}
 
 	/**
-	 * An instance whose clock is behind goes by it until it has an answer of the server.
+	 * An instance whose clock is behind relies on its clock until it has received an
+	 * answer from the server.
 	 */
 	private List<String> beforeFirstStart() {
 		List<JobEvent> starts = this.history.events()
@@ -111,8 +115,8 @@ final class DowntimeJudge {
 	}
 
 	/**
-	 * A planned time that comes while the first instance starts can be the latest, or
-	 * take over from it.
+	 * Return whether a later planned time took over. A planned time that comes while the
+	 * first instance starts can be the latest, or take over from it.
 	 */
 	private boolean isOvertaken(Downtime downtime, long latest) {
 		long until = this.history.millisOf(downtime.ready()) + JobJudge.BEFORE.toMillis();
@@ -128,8 +132,9 @@ final class DowntimeJudge {
 	}
 
 	/**
-	 * Whether a planned time was missed for sure: a request that was granted when the
-	 * last instance died is for one before that, and clocks differ.
+	 * Return whether a planned time was missed for certain. There is a margin at both
+	 * ends: a request that was granted when the last instance died is for a time before
+	 * the end of the margin, and clocks differ.
 	 */
 	private boolean isMissed(Downtime downtime, long planned) {
 		long nanos = this.history.nanosOf(planned);
@@ -167,11 +172,11 @@ final class DowntimeJudge {
 	}
 
 	/**
-	 * A time at which all instances were down, in {@code nanoTime}.
+	 * Time during which all instances were down, in {@code nanoTime}.
 	 *
-	 * @param begin when the last one had ended
-	 * @param start when the first one scheduled its jobs again
-	 * @param ready when the first one was ready
+	 * @param begin when the last instance had ended
+	 * @param start when the first instance scheduled its jobs again
+	 * @param ready when the first instance was ready
 	 */
 	private record Downtime(long begin, long start, long ready) {
 	}

@@ -12,33 +12,34 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * For how long nobody had a lock while somebody could have had it, whatever the servers
- * said: also a name that is granted to somebody who never gets to work is one that nobody
- * enters. Left out is what has to pass:
+ * Finds times at which no attempt was in a lock although a waiting one could have
+ * entered, whatever the state on the servers. A lock that is granted to an acquirer that
+ * never gets to work is also one that is not entered. The following times are excluded,
+ * because they have to pass:
  * <ul>
- * <li>the rest of the lease of a holder who did not give it back, or did so while
- * something happened to it or to the servers, and the allowance;</li>
- * <li>the rest of a lease whose acquirer could not be told of it, for the same reason;
- * when it was told after all, the time until then;</li>
+ * <li>the rest of the lease of a holder that did not release it, or released it during a
+ * disturbance of the holder or of the servers, and the allowance;</li>
+ * <li>the rest of a lease whose acquirer may not have received the grant, for the same
+ * reason; if it received it after all, the time until then;</li>
  * <li>the time until a transaction under the lock that has sent its fence has ended, and
- * that in which its worker is disturbed: the take-over waits.</li>
+ * the time during which its worker is disturbed: the take-over waits.</li>
  * </ul>
  */
 final class EmptyLocks {
 
 	/**
-	 * Below this, nothing is to be seen at the pace at which handles are asked.
+	 * Shorter gaps cannot be observed at the rate at which handles are checked.
 	 */
 	private static final long SHORTEST_NANOS = Duration.ofMillis(100).toNanos();
 
 	/**
-	 * By how much what was seen of a server can be late, or an answer on its way.
+	 * Maximum delay of an observation of a server, or of an answer in transit.
 	 */
 	static final long LAG_NANOS = Duration.ofSeconds(1).toNanos();
 
 	/**
-	 * After this, the server has ended every transaction: its limit is a minute, and it
-	 * looks once a minute at most.
+	 * After this time, the server has ended every transaction: the limit is one minute,
+	 * and the server checks it at intervals of up to one minute.
 	 */
 	private static final long TRANSACTION_NANOS = Duration.ofSeconds(125).toNanos();
 
@@ -100,7 +101,7 @@ final class EmptyLocks {
 	}
 
 	/**
-	 * The longest time for each name.
+	 * Return the longest gap for each name.
 	 */
 	Map<String, Gap> longest() {
 		return this.gaps.stream()
@@ -109,15 +110,15 @@ final class EmptyLocks {
 	}
 
 	/**
-	 * The names that nobody entered, for no reason.
+	 * Return the names that were not entered for longer than a limit, without a reason.
 	 */
 	List<String> leftLongerThan(Duration limit) {
 		return longerThan(limit, false);
 	}
 
 	/**
-	 * The names that nobody entered because a transaction may have been open of whose end
-	 * nobody had told the server.
+	 * Return the names that were not entered for longer than a limit because a
+	 * transaction may have been open whose end had not been reported to the server.
 	 */
 	List<String> behindTransactions(Duration limit) {
 		return longerThan(limit, true);
@@ -150,7 +151,8 @@ final class EmptyLocks {
 	}
 
 	/**
-	 * Whoever has entered since then has waited for the end of the transaction.
+	 * Return whether another attempt has entered since a time. Such an attempt has waited
+	 * for the end of the transaction.
 	 */
 	private boolean isEntered(Gap gap, long sinceNanos) {
 		return this.history.attempts()

@@ -7,8 +7,8 @@ import org.awaitility.Awaitility;
 import org.bson.Document;
 
 /**
- * A fail point of a server, and whether anything has met it. The server counts that since
- * its start, and tells when the fail point is set.
+ * Fail point of a server, with whether any command has met it. The server counts these
+ * commands since its start, and returns the count when the fail point is set.
  */
 final class FailPoint {
 
@@ -18,7 +18,7 @@ final class FailPoint {
 
 	private final MongoNode server;
 
-	/** What is not counted from here on was never there. */
+	/** Until the count is known, the fail point was never met. */
 	private long before = Long.MAX_VALUE;
 
 	private long after;
@@ -29,7 +29,7 @@ final class FailPoint {
 	}
 
 	/**
-	 * Have it off, and count from here on.
+	 * Switch the fail point off, and count from here on.
 	 */
 	void reset() {
 		this.before = set("off");
@@ -40,8 +40,8 @@ final class FailPoint {
 	}
 
 	/**
-	 * Have it off, as soon as its server is there: a frozen one has it still, and one
-	 * that was started again has not, and does not know what it had.
+	 * Switch the fail point off once its server is running. A frozen server still has the
+	 * fail point. A restarted server does not, and no longer has its count.
 	 */
 	void switchOff() {
 		Awaitility.await("a server that can be asked").atMost(BACK_LIMIT).until(this.server::isRunning);

@@ -13,14 +13,14 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Wall clocks of single processes that can be set, by libfaketime. The monotonic clock
- * stays as it is.
+ * Adjustable wall clocks of single processes, through libfaketime. The monotonic clock is
+ * not affected.
  */
 final class FakeTime {
 
 	private static final Path LIBRARIES = Path.of("/usr/lib");
 
-	/** For messages. */
+	/** Text for messages. */
 	static final String NOT_FOUND = "libfaketime was not found below " + LIBRARIES
 			+ " (on Debian: apt-get install libfaketime)";
 
@@ -35,8 +35,8 @@ final class FakeTime {
 
 	/**
 	 * Find the library.
-	 * @param folder where the files go that set the clocks
-	 * @return clocks to set, or nothing where the library is not installed
+	 * @param folder the folder for the files that set the clocks
+	 * @return the adjustable clocks, or empty if the library is not installed
 	 */
 	static Optional<FakeTime> find(Path folder) throws IOException {
 		try (Stream<Path> files = Files.find(LIBRARIES, 4,
@@ -46,9 +46,9 @@ final class FakeTime {
 	}
 
 	/**
-	 * The environment of a process whose clock can be set.
-	 * @param name what the process is called
-	 * @return what to add to its environment
+	 * Return the environment of a process whose clock can be set.
+	 * @param name the name of the process
+	 * @return the additional environment variables
 	 */
 	Map<String, String> environment(String name) {
 		Path file = this.folder.resolve("clock-" + name);
@@ -61,9 +61,9 @@ final class FakeTime {
 	}
 
 	/**
-	 * Set a clock; it is noticed within a second.
-	 * @param name what the process is called
-	 * @param ahead by how much it is to be ahead
+	 * Set a clock. The process notices the change within a second.
+	 * @param name the name of the process
+	 * @param ahead how far the clock is ahead
 	 */
 	void set(String name, Duration ahead) {
 		try {
@@ -77,8 +77,8 @@ final class FakeTime {
 	}
 
 	/**
-	 * Write a script that starts a program with a clock that can be set.
-	 * @param name what the process is called
+	 * Write a script that starts a program with an adjustable clock.
+	 * @param name the name of the process
 	 * @param program the program
 	 * @return the script
 	 */

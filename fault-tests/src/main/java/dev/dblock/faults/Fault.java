@@ -1,11 +1,11 @@
 package dev.dblock.faults;
 
 /**
- * Something that goes wrong for a while and is mended again. It logs when.
+ * Fault that lasts for a while and is then repaired. It logs its times.
  *
- * @param kind what it is called
- * @param forServers whether it happens to the servers; else to one worker
- * @param action does it and mends it
+ * @param kind the name of the fault
+ * @param forServers whether the fault affects the servers instead of one worker
+ * @param action causes and repairs the fault
  */
 record Fault(String kind, boolean forServers, Action action) {
 
@@ -14,7 +14,7 @@ record Fault(String kind, boolean forServers, Action action) {
 	}
 
 	/**
-	 * What happens.
+	 * Causes and repairs a fault.
 	 */
 	interface Action {
 

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * When there were which faults.
+ * Log of faults with their times.
  */
 final class FaultLog {
 
@@ -15,10 +15,9 @@ final class FaultLog {
 	private final List<Window> windows = new ArrayList<>();
 
 	/**
-	 * A fault is over.
-	 * @param kind what happened
-	 * @param worker the number of the worker to which it happened; zero when it happened
-	 * to the servers
+	 * Log a fault that is over.
+	 * @param kind the kind of the fault
+	 * @param worker the number of the affected worker; zero if the servers were affected
 	 * @param beginNanos when it began
 	 */
 	synchronized void add(String kind, int worker, long beginNanos) {
@@ -26,22 +25,22 @@ final class FaultLog {
 	}
 
 	/**
-	 * A fault of which something goes on for a while.
+	 * Log a fault whose effects continue for a while.
 	 */
 	synchronized void add(String kind, int worker, long beginNanos, Duration after) {
 		add(new Window(kind, worker, beginNanos, System.nanoTime() + after.toNanos()));
 	}
 
 	/**
-	 * Something was seen, and when.
+	 * Log an observation with its time.
 	 */
 	synchronized void addSeen(String kind, long beginNanos, long endNanos) {
 		add(new Window(kind, 0, beginNanos, endNanos));
 	}
 
 	/**
-	 * Another member is primary, and the fault goes on: something that is told, and
-	 * excuses nothing.
+	 * Log that another member has become primary while a fault continues. Such an entry
+	 * is reported, and excuses nothing.
 	 */
 	synchronized void addElection(String kind, long beginNanos) {
 		add(Window.election(kind, beginNanos, System.nanoTime()));

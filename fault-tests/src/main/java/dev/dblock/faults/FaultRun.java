@@ -16,8 +16,8 @@ import dev.dblock.testing.Cluster;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run: starts everything, lets faults happen, ends everything and has the history
- * judged.
+ * A single run: starts all processes, causes faults, stops all processes and has the
+ * history judged.
  */
 final class FaultRun {
 
@@ -52,7 +52,7 @@ final class FaultRun {
 	}
 
 	/**
-	 * Run what is within the promise.
+	 * Run faults for which the guarantees hold.
 	 * @return whether no rule was broken
 	 */
 	boolean run() throws Exception {
@@ -66,7 +66,7 @@ final class FaultRun {
 	}
 
 	/**
-	 * Run one of the faults that are outside of the promise.
+	 * Run one of the faults for which the guarantees do not hold.
 	 * @param fault the fault
 	 */
 	void runApart(Fault fault) throws Exception {
@@ -89,9 +89,9 @@ final class FaultRun {
 	/**
 	 * Run without judging.
 	 * @param clocks the clocks, if they can be set
-	 * @param course what goes wrong
+	 * @param course the course of faults
 	 * @param classPath the classes of the workers
-	 * @param properties further properties of the workers
+	 * @param properties additional properties of the workers
 	 */
 	History record(@Nullable FakeTime clocks, Course course, String classPath, List<String> properties)
 			throws Exception {
@@ -121,8 +121,9 @@ final class FaultRun {
 	}
 
 	/**
-	 * Two of the three servers have clocks that are off, by less together than the clock
-	 * allowance less 250 ms, which is what may be assumed.
+	 * Return the binaries of three servers. The clocks of two of them are off. The
+	 * difference is below the clock allowance minus 250 ms, which is the largest
+	 * difference that may be assumed.
 	 */
 	static List<Path> binaries(Path mongod, @Nullable FakeTime clocks) {
 		if (clocks == null) {
@@ -139,7 +140,7 @@ final class FaultRun {
 	}
 
 	/**
-	 * The schedule begins when every worker works.
+	 * Wait until every worker is working. The schedule begins then.
 	 */
 	private void awaitSections(Fleet fleet) throws IOException, InterruptedException {
 		long end = System.nanoTime() + START_LIMIT.toNanos();
@@ -158,7 +159,7 @@ final class FaultRun {
 	}
 
 	/**
-	 * What nobody has any more must be free after a lease.
+	 * Wait until all locks are free. A lock without a holder must be free after a lease.
 	 */
 	private static void awaitFree(ServerWatch watch) throws InterruptedException {
 		long end = System.nanoTime() + Duration.ofSeconds(15).toNanos();
@@ -168,7 +169,7 @@ final class FaultRun {
 	}
 
 	/**
-	 * What goes wrong in a run.
+	 * Course of the faults in a run.
 	 */
 	interface Course {
 

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The command line: what to run, then options.
+ * Command line of the fault tests: a command followed by its options.
  */
 public final class FaultTests {
 
@@ -16,9 +16,9 @@ public final class FaultTests {
 	}
 
 	/**
-	 * Run what is asked for, and end with 0 if it passed.
-	 * @param args what to run, and its options
-	 * @throws Exception when it could not be run
+	 * Run a command, and exit with 0 if it passed.
+	 * @param args the command and its options
+	 * @throws Exception if the command could not be run
 	 */
 	public static void main(String[] args) throws Exception {
 		if (List.of(args).contains("--help")) {

@@ -13,8 +13,8 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * A process that runs sections until it is told to stop, as an application with all that
- * the starter brings.
+ * Process that runs sections until it is stopped, as an application with everything that
+ * the starter provides.
  */
 final class FaultWorker {
 
@@ -31,8 +31,8 @@ final class FaultWorker {
 
 	/**
 	 * Run sections.
-	 * @param args the folder, the number of the worker, the number of its life, the seed,
-	 * and properties of the application
+	 * @param args the folder, the number of the worker, the number of its process, the
+	 * seed, and properties of the application
 	 */
 	public static void main(String[] args) throws Exception {
 		Path folder = Path.of(args[0]);

@@ -10,7 +10,7 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.MongoTransactionManager;
 
 /**
- * The application that each worker is.
+ * Configuration of the application that each worker runs.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration

@@ -11,7 +11,7 @@ import dev.dblock.testing.Cluster;
 import dev.dblock.testing.FailCommand;
 
 /**
- * What can go wrong within what is promised.
+ * Faults for which the guarantees hold.
  */
 final class Faults {
 
@@ -78,8 +78,8 @@ final class Faults {
 	}
 
 	/**
-	 * The window of a worker that is gone ends when another life of it has done
-	 * something. One that never does is told of by the fleet.
+	 * Kill a worker and start it again. The fault ends when the new process has done some
+	 * work. A process that never does is reported by the fleet.
 	 */
 	static void killWorker(World world, String kind) throws InterruptedException {
 		killWorker(world, kind, world.anyWorker());
@@ -102,8 +102,8 @@ final class Faults {
 	}
 
 	/**
-	 * A worker is stopped for longer than its leases while one of its sections is at a
-	 * moment of its writing; any worker if there is none for long.
+	 * Stop a worker for longer than its leases while one of its sections is at a moment
+	 * of its writing. If there is none for a long time, stop any worker.
 	 */
 	static void stopWriter(World world, String kind, long millis, Moment... moments) throws InterruptedException {
 		stopWriter(world, kind, FIND_WRITER, millis, moments);
@@ -162,7 +162,7 @@ final class Faults {
 	}
 
 	/**
-	 * As a collector of garbage does on a bad day.
+	 * Pause workers several times, as a garbage collector may do.
 	 */
 	private static void pauseWorker(World world, String kind) throws InterruptedException {
 		for (int i = 0; i < 5; i++) {
@@ -187,10 +187,11 @@ final class Faults {
 	}
 
 	/**
-	 * Some commands of the workers fail, on whichever member: a stream goes on to be read
-	 * from one that has stepped down. Clients are told by their names, so that the
-	 * members' own commands and the control's do not fail. A command that is blocked
-	 * stays so when no further one is.
+	 * Create a fault that makes some commands of a worker fail, on any member, since a
+	 * stream continues to be read from a member that has stepped down. Clients are
+	 * identified by their names, so that the commands of the members and of this process
+	 * do not fail. A blocked command remains blocked after the fault has stopped blocking
+	 * commands.
 	 */
 	static Fault commands(String kind, FailCommand failCommand, int times) {
 		Duration blocked = Duration.ofMillis(failCommand.data().get("blockTimeMS", 0L));
@@ -226,7 +227,7 @@ final class Faults {
 	}
 
 	/**
-	 * End a fault, though a server may be slow to answer just then.
+	 * End a fault, with retries because a server may be slow to answer at that time.
 	 */
 	static void insist(Runnable end) {
 		for (int tries = 1;; tries++) {
@@ -243,7 +244,7 @@ final class Faults {
 	}
 
 	/**
-	 * The clock of a worker jumps while it holds locks, and jumps back.
+	 * Make the clock of a worker jump while it holds locks, and jump back.
 	 */
 	private static void moveClock(World world, String kind, int hours) throws InterruptedException {
 		FakeTime clocks = world.requiredClocks();

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * One thing that the judge looked at.
+ * Result of one check of the judge.
  *
- * @param what what it was
+ * @param what the description of the check
  * @param count how often the rule was broken
- * @param rule whether breaking it fails the run; else the count is only told
+ * @param rule whether a broken rule fails the run; otherwise the count is only reported
  * @param examples some of the cases
  */
 record Finding(String what, long count, boolean rule, List<String> examples) {

@@ -12,7 +12,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The workers of a run, by their numbers, which begin with 1.
+ * Workers of a run, by their numbers, which begin with 1.
  */
 final class Fleet implements AutoCloseable {
 
@@ -20,7 +20,8 @@ final class Fleet implements AutoCloseable {
 			"-Xshare:auto");
 
 	/**
-	 * The worker whose clock can be set, if any can. Reading such a clock is expensive.
+	 * The worker with an adjustable clock, if clocks can be set. Reading such a clock is
+	 * expensive.
 	 */
 	static final int WITH_CLOCK = 1;
 
@@ -62,7 +63,7 @@ final class Fleet implements AutoCloseable {
 	}
 
 	/**
-	 * The address at which a worker reaches the servers.
+	 * Return the address at which a worker reaches the servers.
 	 */
 	static String route(int worker) {
 		return "127.0." + worker + ".1";
@@ -106,7 +107,7 @@ final class Fleet implements AutoCloseable {
 	}
 
 	/**
-	 * Whether the present process of a worker has begun to work.
+	 * Return whether the current process of a worker has begun to work.
 	 */
 	boolean isWorking(int worker) {
 		return hasBegun(
@@ -129,7 +130,7 @@ final class Fleet implements AutoCloseable {
 	}
 
 	/**
-	 * Have all workers end.
+	 * Stop all workers.
 	 * @return the processes that never began to work, or did not end
 	 */
 	List<String> stop(Stamps stamps) throws InterruptedException {
@@ -147,7 +148,7 @@ final class Fleet implements AutoCloseable {
 	}
 
 	/**
-	 * The processes that never began to work.
+	 * Return the processes that never began to work.
 	 */
 	List<String> idle() {
 		return lives().stream()
@@ -161,7 +162,7 @@ final class Fleet implements AutoCloseable {
 	}
 
 	/**
-	 * Where the workers leave their records.
+	 * Return the folder of the workers' records.
 	 */
 	Path folder() {
 		return this.folder;
@@ -177,20 +178,20 @@ final class Fleet implements AutoCloseable {
 	}
 
 	/**
-	 * A process of a worker.
+	 * Process of a worker.
 	 *
 	 * @param worker the number of the worker
-	 * @param life which of its processes it was
+	 * @param life the number of the worker's process
 	 * @param endNanos when it was killed; zero if it was not
 	 */
 	record Life(int worker, int life, long endNanos) {
 	}
 
 	/**
-	 * What the workers run.
+	 * Program of the workers.
 	 *
 	 * @param main the main class
-	 * @param hasClock which of them have clocks that can be set
+	 * @param hasClock which workers have adjustable clocks
 	 * @param hasBegun whether a process has begun to work
 	 */
 	record Program(Class<?> main, IntPredicate hasClock, Predicate<Life> hasBegun) {

@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * For how long locks that the servers had as free were left untaken while somebody could
- * have taken them.
+ * Finds times for which locks that were free on the servers were not acquired although a
+ * waiting attempt could have acquired them.
  */
 final class FreeLocks {
 
 	/**
-	 * Below this, nothing is to be seen at the pace at which the servers are looked at.
+	 * Shorter gaps cannot be observed at the rate at which the servers are checked.
 	 */
 	private static final long SHORTEST_NANOS = Duration.ofMillis(100).toNanos();
 
@@ -36,7 +36,7 @@ final class FreeLocks {
 	}
 
 	/**
-	 * The same, but for those that are told of already.
+	 * Return the same, except for gaps that are already reported.
 	 */
 	List<String> leftLongerThan(Duration limit, FreeLocks told) {
 		return describe((gap) -> gap.isLongerThan(limit) && !told.gaps.contains(gap));
@@ -54,7 +54,7 @@ final class FreeLocks {
 	}
 
 	/**
-	 * The longest time for which a free lock was left untaken right after a fault.
+	 * Return the longest time for which a free lock was not acquired right after a fault.
 	 */
 	long longestAfter(Window window) {
 		long until = window.endNanos() + Waits.LONGEST_NANOS / 6;

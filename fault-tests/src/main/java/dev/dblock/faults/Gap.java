@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * For how long a lock was left to itself.
+ * Time for which a lock was not used.
  *
- * @param name the lock
- * @param span from when and until when
+ * @param name the name of the lock
+ * @param span the time
  */
 record Gap(String name, Span span) {
 

@@ -5,14 +5,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that is known of a run.
+ * Complete history of a run.
  *
- * @param attempts what the workers recorded
- * @param windows when there were faults
- * @param stretches in what state the servers had the locks
- * @param stuck workers that did not end when they were told to
- * @param ledger what transactions have left in the data in the end, if it was looked at
- * @param plan what was to happen, if it is known
+ * @param attempts the records of the workers
+ * @param windows the times of the faults
+ * @param stretches the states of the locks on the servers
+ * @param stuck the workers that did not stop when requested
+ * @param ledger the final data of the transactions, if it was read
+ * @param plan the plan of the run, if it is known
  */
 record History(List<Attempt> attempts, List<Window> windows, List<Stretch> stretches, List<String> stuck,
 		@Nullable List<Committed> ledger, @Nullable Plan plan) {
@@ -22,7 +22,7 @@ record History(List<Attempt> attempts, List<Window> windows, List<Stretch> stret
 	}
 
 	/**
-	 * Whether something happened to a worker or to the servers within a time.
+	 * Return whether a worker or the servers were disturbed within a time.
 	 */
 	boolean isDisturbed(int worker, Span time) {
 		return this.windows.stream()
@@ -30,7 +30,8 @@ record History(List<Attempt> attempts, List<Window> windows, List<Stretch> stret
 	}
 
 	/**
-	 * The same, with each fault that went on after an election ended by it.
+	 * Return the same history, in which each fault that continued after an election ends
+	 * with the election.
 	 */
 	History endedByElections() {
 		List<Window> ended = this.windows.stream()

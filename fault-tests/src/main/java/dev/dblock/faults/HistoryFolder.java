@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A history in files: beside the workers' own records tables of text, so that it can be
+ * History in files: text tables next to the workers' own records, so that it can be
  * judged again.
  */
 final class HistoryFolder {
@@ -64,8 +64,8 @@ final class HistoryFolder {
 	}
 
 	/**
-	 * A run writes its records when it has ended.
-	 * @throws IllegalArgumentException when none has done so here
+	 * Verify that there are records. A run writes them when it has ended.
+	 * @throws IllegalArgumentException if no run has ended in this folder
 	 */
 	void requireThere() {
 		if (!isThere(WINDOWS)) {
@@ -92,7 +92,7 @@ final class HistoryFolder {
 	}
 
 	/**
-	 * Runs before there was one have none.
+	 * Runs before the ledger was introduced have none.
 	 */
 	private @Nullable List<Committed> ledger() throws IOException {
 		return !isThere(LEDGER) ? null

@@ -16,7 +16,7 @@ import dev.dblock.testing.Cluster;
 import org.springframework.scheduling.support.CronExpression;
 
 /**
- * What happens while jobs run.
+ * Courses of faults while jobs run.
  */
 final class JobCourses {
 
@@ -30,18 +30,24 @@ final class JobCourses {
 
 	private static final int OUTAGE_MILLIS = 10_000;
 
-	/** So many planned times come while no instance is there. */
+	/** Number of planned times that come while no instance is running. */
 	private static final int MISSED = 3;
 
-	/** A request that was granted when the last worker died is for a time before that. */
+	/**
+	 * A request that was granted when the last worker died is for a planned time before
+	 * the end of this margin.
+	 */
 	private static final Duration GRANTED_EARLY = Duration.ofSeconds(1);
 
-	/** More than the clock of a server is off. */
+	/** More than the offset of any server's clock. */
 	private static final Duration AFTER_MISSED = Duration.ofMillis(300);
 
 	private static final Duration RUN_SEARCH = Duration.ofSeconds(30);
 
-	/** A run of a periodic job is over for so long when its worker is killed. */
+	/**
+	 * Minimum and maximum time for which a run of a periodic job has been over when its
+	 * worker is killed.
+	 */
 	private static final int LEAST_IDLE_MILLIS = 200;
 
 	private static final int MOST_IDLE_MILLIS = 1500;
@@ -86,7 +92,7 @@ final class JobCourses {
 	}
 
 	/**
-	 * Each once, in about a minute.
+	 * Cause each fault once, in about a minute.
 	 */
 	static Course eachOnce() {
 		return (world) -> {
@@ -102,7 +108,7 @@ final class JobCourses {
 	}
 
 	/**
-	 * Each twenty seconds the worker that ran last is killed, between two runs.
+	 * Kill the worker that ran last every twenty seconds, between two runs.
 	 */
 	static Course killsOfLast(long seconds) {
 		return repeat(seconds, 20_000,
@@ -157,7 +163,7 @@ final class JobCourses {
 	}
 
 	/**
-	 * All workers are killed and started again at once, after three planned times.
+	 * Kill all workers at once, and start them again after three planned times.
 	 */
 	private static void allDown(World world) throws InterruptedException, IOException {
 		awaitRun(world, Long.MIN_VALUE);
@@ -206,7 +212,7 @@ final class JobCourses {
 	}
 
 	/**
-	 * Something that happens again and again.
+	 * Repeated step of a course.
 	 */
 	private interface Step {
 

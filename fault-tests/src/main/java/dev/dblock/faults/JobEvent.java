@@ -3,11 +3,11 @@ package dev.dblock.faults;
 import java.util.List;
 
 /**
- * Something that a worker did for a planned time of a job.
+ * Event of a worker for a planned time of a job.
  *
- * @param what what it did
- * @param worker its number
- * @param life which of its processes it was
+ * @param what the kind of the event
+ * @param worker the number of the worker
+ * @param life the number of the worker's process
  * @param job the job
  * @param planned the planned time, in milliseconds of the server's clock
  * @param attempt the number of the attempt
@@ -32,22 +32,22 @@ record JobEvent(What what, int worker, int life, String job, long planned, int a
 	}
 
 	/**
-	 * What a worker can do.
+	 * Kind of an event.
 	 */
 	enum What {
 
 		/**
-		 * Its application is about to schedule its jobs; {@code started} is its own
+		 * The application is about to schedule its jobs; {@code started} is its own
 		 * clock.
 		 */
 		STARTING,
-		/** Its application has started. */
+		/** The application has started. */
 		READY,
 		/** The method was called. */
 		BEGUN,
 		/** The method is about to return. */
 		ENDED,
-		/** The lock was released, or the release was given up. */
+		/** The lock was released, or the release was abandoned. */
 		RELEASED
 
 	}

@@ -18,8 +18,8 @@ import dev.dblock.faults.JobEvent.What;
 import dev.dblock.testing.Cluster;
 
 /**
- * Scheduled jobs on several instances whose clocks differ, through faults. Each round has
- * workers and a database of its own, on the same servers.
+ * Runs scheduled jobs on several instances whose clocks differ, while faults occur. Each
+ * round has its own workers and its own database, on the same servers.
  */
 final class JobFaults {
 
@@ -31,7 +31,7 @@ final class JobFaults {
 
 	private static final int PERIODIC_WORKERS = 3;
 
-	/** Each instance has heard an answer of the servers then. */
+	/** By then, each instance has received an answer from the servers. */
 	private static final long WARM_UP_MILLIS = 2500;
 
 	private final Path mongod;
@@ -178,7 +178,7 @@ final class JobFaults {
 	}
 
 	/**
-	 * On how many instances each second was run.
+	 * Describe on how many instances each second was run.
 	 */
 	private static String runsOf(JobHistory history) {
 		long from = history.millisOf(history.judged().from()) + 1000;

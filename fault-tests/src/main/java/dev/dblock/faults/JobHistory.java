@@ -4,29 +4,29 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What was seen in a round.
+ * Observations of a round.
  *
- * @param events what the workers did, in the order of time
+ * @param events the events of the workers, in the order of time
  * @param recorded the runs that the servers recorded
- * @param windows when there were which faults
+ * @param windows the times of the faults
  * @param stuck the processes that did not begin or did not end
  * @param jobs the jobs that run each second
- * @param judged from when to when planned times are judged, in {@code nanoTime}
+ * @param judged the time within which planned times are judged, in {@code nanoTime}
  * @param epochNanos the {@code nanoTime} of the epoch
  */
 record JobHistory(List<JobEvent> events, List<RecordedRun> recorded, List<Window> windows, List<String> stuck,
 		List<String> jobs, Span judged, long epochNanos) {
 
 	/**
-	 * The {@code nanoTime} of an instant of the servers' clocks, which are off by 100 ms
-	 * at most.
+	 * Return the {@code nanoTime} of an instant of the servers' clocks, which are off by
+	 * 100 ms at most.
 	 */
 	long nanosOf(long millis) {
 		return this.epochNanos + TimeUnit.MILLISECONDS.toNanos(millis);
 	}
 
 	/**
-	 * The instant of a {@code nanoTime}, in milliseconds.
+	 * Return the instant of a {@code nanoTime}, in milliseconds.
 	 */
 	long millisOf(long nanos) {
 		return TimeUnit.NANOSECONDS.toMillis(nanos - this.epochNanos);

@@ -12,21 +12,23 @@ import java.util.stream.Collectors;
 import dev.dblock.store.JobDecision;
 
 /**
- * Looks for broken promises in what was seen of jobs by cron.
+ * Looks for broken guarantees in the observations of jobs with cron expressions.
  */
 final class JobJudge {
 
-	/** How long a request to a server that is away can take, and a firing after it. */
+	/**
+	 * Maximum time for a request to an unreachable server, and for a firing after it.
+	 */
 	static final Duration RECOVERY = Duration.ofSeconds(10);
 
 	static final Duration BEFORE = Duration.ofSeconds(1);
 
-	/** What a repetition may take after the lease of a crashed run. */
+	/** Limit for a repetition after the lease of a crashed run. */
 	private static final Duration REPETITION = Duration.ofSeconds(1);
 
 	static final Duration TAKEN_AFTER_CRASH = Duration.ofSeconds(CronJobs.LEASE_SECONDS).plus(LockName.CLOCK_ALLOWANCE);
 
-	/** By how much the clock of a server is off at most. */
+	/** Maximum offset of the clock of a server. */
 	private static final long OFF_MILLIS = 100;
 
 	private static final long SECOND = 1000;
@@ -129,7 +131,8 @@ final class JobJudge {
 	}
 
 	/**
-	 * A run crashes when its worker is killed, or stopped for longer than its lease.
+	 * Find crashed runs that were not repeated in time. A run crashes when its worker is
+	 * killed, or is stopped for longer than its lease.
 	 */
 	private List<String> notRepeated() {
 		List<String> cases = new ArrayList<>();
@@ -158,7 +161,7 @@ final class JobJudge {
 	}
 
 	/**
-	 * Whether a run was over already when its worker was stopped, by an earlier stop.
+	 * Return whether an earlier stop had already ended a run when its worker was stopped.
 	 */
 	private boolean isStoppedBetween(JobRunSeen run, long nanos) {
 		return this.history.windows()
@@ -181,9 +184,10 @@ final class JobJudge {
 	}
 
 	/**
-	 * The planned times of the jobs of each second that nobody ran, although no run of
-	 * the job had the lock.
-	 * @param undisturbed those for which the servers were there; else the others
+	 * Find the planned times of the jobs of each second that were not run, although no
+	 * run of the job held the lock.
+	 * @param undisturbed whether to find those at which the servers were available;
+	 * otherwise the others
 	 */
 	private List<String> missed(boolean undisturbed) {
 		List<String> cases = new ArrayList<>();
@@ -224,8 +228,9 @@ final class JobJudge {
 	}
 
 	/**
-	 * Whether a run of an earlier planned time had the lock when a planned time was due,
-	 * or was granted it so late that it had it while the planned time was asked for.
+	 * Return whether a run of an earlier planned time held the lock when a planned time
+	 * was due, or was granted the lock so late that it held it when the planned time was
+	 * requested.
 	 */
 	private boolean isOverlapped(List<JobRunSeen> runs, long planned) {
 		long due = this.history.nanosOf(planned);
@@ -236,7 +241,7 @@ final class JobJudge {
 	}
 
 	/**
-	 * The lock of a run whose end is not known was free before it was granted again.
+	 * If the end of a run is not known, its lock was free before it was granted again.
 	 */
 	private boolean isLatestBefore(List<JobRunSeen> runs, JobRunSeen run, long due) {
 		return runs.stream()
@@ -249,7 +254,7 @@ final class JobJudge {
 	}
 
 	/**
-	 * Whether no instance was there, which is judged by itself.
+	 * Return whether no instance was running. Such times are judged separately.
 	 */
 	private boolean isDown(long nanos) {
 		return this.history.windows()
@@ -273,7 +278,7 @@ final class JobJudge {
 	}
 
 	/**
-	 * How many planned times were run, and how long after them.
+	 * Describe how many planned times were run, and how long after they were due.
 	 */
 	String figures() {
 		long[] late = this.runs.stream()

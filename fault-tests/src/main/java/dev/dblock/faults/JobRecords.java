@@ -25,8 +25,8 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * What one process did for its jobs: a file to which each event is appended by a write of
- * its own, so that a killed process leaves all of them.
+ * Records of one process about its jobs: a file to which each event is appended by a
+ * separate write, so that no event is lost when the process is killed.
  */
 final class JobRecords implements LockListener {
 
@@ -54,7 +54,7 @@ final class JobRecords implements LockListener {
 	}
 
 	/**
-	 * The application is about to schedule its jobs.
+	 * Record that the application is about to schedule its jobs.
 	 */
 	@EventListener(ContextRefreshedEvent.class)
 	@Order(Ordered.HIGHEST_PRECEDENCE)
@@ -63,14 +63,14 @@ final class JobRecords implements LockListener {
 	}
 
 	/**
-	 * The application has started.
+	 * Record that the application has started.
 	 */
 	void ready() {
 		add(What.READY, "-", 0, 0, 0, 0);
 	}
 
 	/**
-	 * Do the work of a job for the planned time that its lock was granted for.
+	 * Do the work of a job for the planned time for which its lock was granted.
 	 * @param job the name of its lock
 	 * @param millis how long the work takes
 	 */
@@ -88,7 +88,7 @@ final class JobRecords implements LockListener {
 	}
 
 	/**
-	 * Do the work of a job that knows of no planned time.
+	 * Do the work of a job without a planned time.
 	 * @param job the name of its lock
 	 * @param second the second of its own clock
 	 */
@@ -127,7 +127,7 @@ final class JobRecords implements LockListener {
 	}
 
 	/**
-	 * Read what all processes did, in the order of time.
+	 * Read the events of all processes, in the order of time.
 	 */
 	static List<JobEvent> read(Path folder) throws IOException {
 		List<JobEvent> events = new ArrayList<>();

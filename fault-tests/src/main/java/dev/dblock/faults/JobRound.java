@@ -6,12 +6,12 @@ import java.util.List;
 import dev.dblock.faults.FaultRun.Course;
 
 /**
- * Jobs on some workers for a while.
+ * Round of jobs on some workers for a while.
  *
- * @param name what it is called
- * @param profile which jobs the workers have
- * @param clocks by how much the clock of each worker is ahead
- * @param course what happens meanwhile
+ * @param name the name of the round
+ * @param profile the profile that selects the jobs of the workers
+ * @param clocks how far the clock of each worker is ahead
+ * @param course the course of faults
  */
 record JobRound(String name, String profile, List<Duration> clocks, Course course) {
 
@@ -19,7 +19,7 @@ record JobRound(String name, String profile, List<Duration> clocks, Course cours
 
 	static final List<Duration> APART = multiples(Duration.ofMinutes(10));
 
-	/** Some of each. */
+	/** A mixture of both. */
 	static final List<Duration> MIXED = List.of(Duration.ZERO, Duration.ofMillis(350), Duration.ofMillis(-350),
 			Duration.ofMinutes(10), Duration.ofMinutes(-10));
 

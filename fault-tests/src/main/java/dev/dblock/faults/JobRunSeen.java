@@ -11,23 +11,24 @@ import dev.dblock.faults.JobEvent.What;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One grant of a planned time: what its worker did and what the servers recorded.
+ * Observed grant of a planned time, with the events of its worker and the record of the
+ * servers.
  *
  * @param job the job
  * @param planned the planned time, in milliseconds
  * @param attempt the number of the attempt
  * @param started when it was granted, in milliseconds of the server's clock
- * @param instance the instance that it was granted to
+ * @param instance the instance to which it was granted
  * @param begun when its work began, in {@code nanoTime}; zero if it never did
  * @param ended when its work ended; zero if it never did
  * @param released when its release was confirmed; zero if it was not
- * @param recorded what the servers recorded; {@code null} if that was not seen
+ * @param recorded the record of the servers; {@code null} if it was not observed
  */
 record JobRunSeen(String job, long planned, int attempt, long started, String instance, long begun, long ended,
 		long released, @Nullable RecordedRun recorded) {
 
 	/**
-	 * All grants of a history, in the order of planned times and attempts.
+	 * Return all grants of a history, in the order of planned times and attempts.
 	 */
 	static List<JobRunSeen> in(JobHistory history) {
 		Map<String, JobRunSeen> runs = new LinkedHashMap<>();
@@ -74,15 +75,15 @@ record JobRunSeen(String job, long planned, int attempt, long started, String in
 	}
 
 	/**
-	 * Whether the servers know that it ended. What a worker was told is less: it gives up
-	 * a release that gets no answer.
+	 * Return whether the servers recorded its end. The worker may not know about it,
+	 * since it abandons a release that gets no answer.
 	 */
 	boolean isFinished() {
 		return (this.recorded != null) ? this.recorded.isFinished() : this.released != 0 && hasBegun();
 	}
 
 	/**
-	 * Whether the work was done, whatever the servers know.
+	 * Return whether the work was done, whatever the servers recorded.
 	 */
 	boolean isDone() {
 		return this.ended != 0 || isFinished();
@@ -93,15 +94,15 @@ record JobRunSeen(String job, long planned, int attempt, long started, String in
 	}
 
 	/**
-	 * The planned time that it was an attempt at.
+	 * Describe the planned time of this attempt.
 	 */
 	String plannedTime() {
 		return this.job + " at " + Instant.ofEpochMilli(this.planned);
 	}
 
 	/**
-	 * When the lock was free again and its worker knew, in {@code nanoTime}; never if
-	 * that is not known.
+	 * Return when the lock was free again and its worker knew about it, in
+	 * {@code nanoTime}; {@link Long#MAX_VALUE} if that is not known.
 	 */
 	long free(JobHistory history) {
 		if (this.recorded == null) {

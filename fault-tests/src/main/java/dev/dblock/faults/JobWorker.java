@@ -10,7 +10,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * A process that runs scheduled jobs until all are to stop.
+ * Process that runs scheduled jobs until all processes are to stop.
  */
 final class JobWorker {
 
@@ -23,8 +23,8 @@ final class JobWorker {
 
 	/**
 	 * Run jobs.
-	 * @param args the folder, the number of the worker, the number of its life, the seed,
-	 * and properties of the application
+	 * @param args the folder, the number of the worker, the number of its process, the
+	 * seed, and properties of the application
 	 */
 	public static void main(String[] args) throws Exception {
 		Path folder = Path.of(args[0]);

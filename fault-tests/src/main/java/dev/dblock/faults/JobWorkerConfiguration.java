@@ -14,7 +14,8 @@ import org.springframework.context.annotation.Profile;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
 /**
- * The application that each worker with jobs is. Its profile selects the jobs.
+ * Configuration of the application that each worker with jobs runs. Its profile selects
+ * the jobs.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration

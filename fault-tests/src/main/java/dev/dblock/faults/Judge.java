@@ -16,23 +16,24 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Judges a history. Knows nothing of how it came about.
+ * Judges a history, without knowledge of how it came about.
  */
 final class Judge {
 
 	/**
-	 * How long a free lock may be left untaken outside of faults while somebody waits.
+	 * Maximum time for which a free lock may remain unused outside of faults while an
+	 * attempt waits for it.
 	 */
 	static final Duration UNTAKEN_LIMIT = Duration.ofSeconds(2);
 
 	/**
-	 * A request that was sent to a primary that only stands still has its time, of up to
-	 * 2.5 s, before another one can go to the next primary.
+	 * A request to a primary that is merely frozen takes up to its limit of 2.5 s before
+	 * another request can go to the next primary.
 	 */
 	private static final Duration ELECTED_LIMIT = Duration.ofSeconds(4);
 
 	/**
-	 * What is recorded lags behind what happens: a handle is asked now and then.
+	 * Records lag behind events, because a handle is checked only at intervals.
 	 */
 	private static final Duration LAG = Duration.ofSeconds(2);
 
@@ -163,9 +164,10 @@ final class Judge {
 	}
 
 	/**
-	 * A lease may outlast its holder by its own length and the allowance: after a crash,
-	 * or when the answer to a grant was lost. Whose lease it was is told by the token,
-	 * since that of the document is the last one of the block that was granted.
+	 * Find leases that outlasted their holders for too long. A lease may do so by its own
+	 * length and the allowance: after a crash, or if the answer to a grant was lost. The
+	 * token identifies the holder, since the token of the document is the last one of the
+	 * granted block.
 	 */
 	private List<String> orphans() {
 		Map<String, NavigableMap<Long, Long>> lastClaims = new HashMap<>();
@@ -203,8 +205,9 @@ final class Judge {
 	}
 
 	/**
-	 * The servers had a lock as free, and then as somebody's without another grant. At a
-	 * change of the primary another clock says what is over.
+	 * Find locks that the servers had as free, and then as held without another grant. A
+	 * change of the primary is excluded, because a different clock then decides which
+	 * leases have expired.
 	 */
 	private List<String> revived() {
 		List<String> cases = new ArrayList<>();

@@ -1,28 +1,29 @@
 package dev.dblock.faults;
 
 /**
- * How a section gets its lock.
+ * Ways in which a section acquires its lock.
  */
 enum Kind {
 
 	/**
-	 * By {@code acquire}, waiting.
+	 * With {@code acquire}, waiting.
 	 */
 	ACQUIRE(true),
 	/**
-	 * By {@code tryAcquire}, not waiting.
+	 * With {@code tryAcquire}, not waiting.
 	 */
 	TRY(false),
 	/**
-	 * By {@code execute}, waiting.
+	 * With {@code execute}, waiting.
 	 */
 	EXECUTE(true),
 	/**
-	 * By the annotation, waiting.
+	 * With the annotation, waiting.
 	 */
 	ANNOTATED(true),
 	/**
-	 * By {@code acquire}, waiting, and then for longer than the lease by {@code extend}.
+	 * With {@code acquire}, waiting, and then with {@code extend} for longer than the
+	 * lease.
 	 */
 	EXTENDED(true);
 

@@ -9,13 +9,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What transactions have left in the data, held against what their writers know of them.
- * A commit whose writer was killed, or got no answer, is seen here alone.
+ * Data that transactions have left, compared with the records of their writers. Only the
+ * data shows a commit whose writer was killed or received no answer.
  * <p>
  * A writer reads the highest number under its lock, from a primary that a majority
- * confirms then, after what could still commit under an earlier token was fenced off. So
- * two transactions with the same number are one that its successor did not see, and whose
- * commit the fence should have refused.
+ * confirms at that time. Before that, any transaction that could still commit under an
+ * earlier token has been fenced off. If two transactions have the same number, the first
+ * was not visible to its successor, and the fence should have rejected its commit.
  */
 final class Ledger {
 
@@ -26,7 +26,7 @@ final class Ledger {
 	}
 
 	/**
-	 * What is wrong with it, if it was looked at.
+	 * Return the broken rules, if the data was read.
 	 */
 	List<Finding> findings() {
 		List<Committed> ledger = this.history.ledger();

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The locks of a run.
+ * Lock of a run.
  *
- * @param name what it is called
+ * @param name the name of the lock
  * @param lease its lease
  */
 record LockName(String name, Duration lease) {
@@ -18,7 +18,7 @@ record LockName(String name, Duration lease) {
 	static final Duration CLOCK_ALLOWANCE = Duration.ofMillis(500);
 
 	/**
-	 * What a lease is extended to by those who extend it.
+	 * Return the lease after an extension.
 	 */
 	Duration extendedLease() {
 		return this.lease.multipliedBy(5).dividedBy(2);
@@ -37,8 +37,9 @@ record LockName(String name, Duration lease) {
 	}
 
 	/**
-	 * How long after a lease the server keeps the name for its holder.
-	 * @param name the lock
+	 * Return how long the server keeps the lock for its holder, counted from the start of
+	 * the lease.
+	 * @param name the name of the lock
 	 * @return the lease and the allowance
 	 */
 	static Duration untilFree(String name) {

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * What elections did to leases of ten seconds: short ones, while nothing else happened,
- * must leave them alone.
+ * Effects of elections on leases of ten seconds. Short elections without any other fault
+ * must not affect them.
  */
 final class LongLeases {
 
@@ -34,9 +34,9 @@ final class LongLeases {
 	}
 
 	/**
-	 * How many sections began before an election, held their lock after it, and had it
-	 * renewed since it began, though they could have lost it at a moment at which that
-	 * would have been judged.
+	 * Count the sections that began before an election, held their lock after it, and had
+	 * it renewed since it began. A section counts only if a loss at some moment would
+	 * have been judged.
 	 */
 	long renewedThroughElections() {
 		List<Window> elections = this.history.windows().stream().filter(Window::isOfElection).toList();
@@ -52,8 +52,9 @@ final class LongLeases {
 	}
 
 	/**
-	 * As time goes on, less of what was before is within ten seconds only where that
-	 * ends.
+	 * Return whether a loss within a time would be judged at any moment. Only the start,
+	 * and the moments ten seconds after the end of a window, need to be checked: the
+	 * number of windows within the last ten seconds decreases only there.
 	 */
 	private boolean isEverJudged(int worker, long from, long to) {
 		return LongStream
@@ -63,7 +64,7 @@ final class LongLeases {
 	}
 
 	/**
-	 * Whether in the ten seconds before there was nothing but short elections.
+	 * Return whether there was nothing but short elections in the ten seconds before.
 	 */
 	private boolean isJudged(int worker, long nanos) {
 		List<Window> meanwhile = this.history.windows()

@@ -4,8 +4,8 @@ import com.mongodb.client.MongoCollection;
 import org.bson.Document;
 
 /**
- * The document in which the sections are counted: read by one request, written back by
- * the next. Who comes in between is overwritten.
+ * Document that counts the sections. One request reads it and the next writes it back, so
+ * that an update in between is overwritten.
  */
 final class MillionCounter {
 
@@ -29,9 +29,9 @@ final class MillionCounter {
 
 	/**
 	 * Add sections.
-	 * @param sections how many
+	 * @param sections the number of sections
 	 * @param token the token of the lock under which they are added
-	 * @return whether it is higher than that of the last who added
+	 * @return whether the token is higher than that of the previous addition
 	 */
 	boolean add(long sections, long token) {
 		Document before = read();

@@ -3,8 +3,8 @@ package dev.dblock.faults;
 import java.nio.file.Path;
 
 /**
- * What the processes of the million sections share beside the lock. Nothing here is
- * changed atomically: only the lock keeps it right.
+ * State that the processes of the million sections share in addition to the lock. No
+ * change is atomic, so that only the lock keeps the state correct.
  */
 final class MillionRegister {
 
@@ -41,7 +41,7 @@ final class MillionRegister {
 	}
 
 	/**
-	 * Who is in a section; zero when nobody is.
+	 * Return the occupant of the section; zero if it is empty.
 	 */
 	long occupant() {
 		return this.longs.get(OCCUPANT);

@@ -19,11 +19,11 @@ import dev.dblock.testing.Cluster;
 
 /**
  * A million sections under one lock, shared by the threads of several processes, on three
- * undisturbed servers. Each section looks whether it is alone, whether its token is the
- * highest so far, and is counted twice by counters that lose counts when two sections
- * overlap: in shared memory at once, and in a document of the same servers, to which a
- * process adds its sections at the first after each grant and otherwise some hundred at a
- * time.
+ * undisturbed servers. Each section checks that it is alone and that its token is the
+ * highest so far. Each is counted twice, by counters that lose counts if two sections
+ * overlap. One counter is in shared memory and is updated at once. The other is in a
+ * document of the same servers, to which a process adds its sections at the first section
+ * after each grant, and otherwise some hundred at a time.
  */
 final class MillionSections {
 
@@ -36,8 +36,8 @@ final class MillionSections {
 	}
 
 	/**
-	 * Run them.
-	 * @return whether all is as it must be
+	 * Run the sections.
+	 * @return whether all checks passed
 	 */
 	static boolean run(Path mongod, Path folder, Options options) throws IOException, InterruptedException {
 		long sections = options.number("sections", 1_000_000);
@@ -127,7 +127,7 @@ final class MillionSections {
 		passed &= check("waiters that asked because a lease was over", sum.applyAsLong("asked.EXPIRY"), 0);
 		passed &= check("waiters whose turn it was without their being told", sum.applyAsLong("asked.UNTOLD"), 0);
 		passed &= check("queues that were left", sum.applyAsLong("queuesLeft"), 0);
-		// One may be about to poll as its process begins to be told
+		// A waiter may be about to poll when its process begins to receive notifications
 		passed &= checkAtMost("waiters that polled although they were told", sum.applyAsLong("latePolls"),
 				results.size());
 		return passed;

@@ -32,7 +32,7 @@ import org.awaitility.Awaitility;
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
 /**
- * One of the processes that share the million sections.
+ * Process that shares the million sections with others.
  */
 final class MillionWorker {
 
@@ -41,7 +41,7 @@ final class MillionWorker {
 	private static final String LOCK = "million";
 
 	/**
-	 * The sections of a process are added to the document at the first one after each
+	 * The sections of a process are added to the document at the first section after each
 	 * grant of the server, and otherwise this many at a time.
 	 */
 	private static final int BATCH = 500;
@@ -64,8 +64,8 @@ final class MillionWorker {
 	private final LockTemplate locks;
 
 	/**
-	 * Like the rest below, changed under the lock alone, which also makes the changes
-	 * seen: a second thread in a section would spoil them.
+	 * This and the following fields are changed only under the lock, which also makes the
+	 * changes visible. A second thread in a section would corrupt them.
 	 */
 	private long sections;
 
@@ -140,7 +140,7 @@ final class MillionWorker {
 	}
 
 	/**
-	 * Until its process is told of releases, a waiter polls.
+	 * Wait until the process is notified of releases. Until then, a waiter polls.
 	 */
 	private void awaitNews(List<Thread> threads) {
 		Awaitility.await().forever().pollInSameThread().pollInterval(Duration.ofMillis(1)).until(() -> {

@@ -6,17 +6,16 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Of how many sections in a hundred are what.
+ * Percentages of the types of sections.
  *
- * @param extended those whose lease is extended
- * @param writing those that write data
- * @param slowly of those that write, those that take their time between reading and
- * writing
- * @param paused of those that write in a transaction, those that take their time before
+ * @param extended sections whose lease is extended
+ * @param writing sections that write data
+ * @param slowly of the writing sections, those that pause between reading and writing
+ * @param paused of the sections that write in a transaction, those that pause before
  * their fence, and again before their commit
- * @param brisk those that take some milliseconds
- * @param longer those that take about as long as a lease
- * @param writings how data is written, each as often as the others
+ * @param brisk sections that take some milliseconds
+ * @param longer sections that take about as long as a lease
+ * @param writings the ways of writing data, all equally frequent
  */
 @ConfigurationProperties("faults.mix")
 record Mix(@DefaultValue("0.1") double extended, @DefaultValue("10") double writing, @DefaultValue("5") double slowly,

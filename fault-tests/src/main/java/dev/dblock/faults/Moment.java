@@ -1,35 +1,35 @@
 package dev.dblock.faults;
 
 /**
- * Where a worker can be found, to be stopped there for longer than its lease.
+ * Moments at which a fault can find a worker, to stop it for longer than its lease.
  */
 enum Moment {
 
 	/**
-	 * Between reading and writing, as if a lock were enough.
+	 * Between reading and writing, as if a lock were sufficient.
 	 */
 	UNFENCED,
 	/**
-	 * Between reading and writing by token.
+	 * Between reading and writing with a token.
 	 */
 	TOKEN,
 	/**
 	 * Between reading and the beginning of its transaction. The deadline of its lease
-	 * refuses it afterwards.
+	 * then rejects the transaction.
 	 */
 	TRANSACTION,
 	/**
-	 * In its transaction, after the look at the deadline, before its fence is sent. Only
-	 * the fence refuses it afterwards.
+	 * In its transaction, after the check of the deadline and before its fence is sent.
+	 * Only the fence then rejects the transaction.
 	 */
 	FENCE,
 	/**
-	 * After its fence was written, before its commit is sent. Whoever takes over waits
-	 * for it.
+	 * After its fence was written and before its commit is sent. Another instance that
+	 * takes over the lock waits for the transaction.
 	 */
 	COMMIT,
 	/**
-	 * In a run of a scheduled job.
+	 * During a run of a scheduled job.
 	 */
 	RUN;
 

@@ -9,23 +9,27 @@ import java.util.List;
 import javax.tools.ToolProvider;
 
 /**
- * dblock, broken on purpose: a rule of its own is taken out of a source file, and the
- * workers run with the class that comes of it.
+ * Deliberately broken dblock: one of its rules is removed from a source file, and the
+ * workers run with the resulting class.
  *
- * @param name what is broken
+ * @param name the name of the broken rule
  * @param source the source file
- * @param changes what is replaced in it
- * @param expected the beginnings of the rules of which the judge must find one broken
- * @param trial what must go wrong for it to show
+ * @param changes the replacements in the source file
+ * @param expected the beginnings of the judge's rules, of which at least one must be
+ * broken
+ * @param trial the faults that make the broken rule visible
  */
 record Mutant(String name, String source, List<Change> changes, List<String> expected, Trial trial) {
 
-	/** From the root of the project, which is where {@code scripts/faults} runs. */
+	/** Relative to the root of the project, from which {@code scripts/faults} runs. */
 	static final Path SOURCES = Path.of("dblock/src/main/java/dev/dblock");
 
 	private static final List<String> OVERLAPS = List.of("overlaps");
 
-	/** Whoever enters too late comes beside a successor, or when that has gone again. */
+	/**
+	 * A holder that enters too late overlaps with a successor, or enters after that
+	 * successor has left.
+	 */
 	private static final List<String> OVERTAKEN = List.of("overlaps", "tokens that were not higher");
 
 	private static final String STATEMENTS = "mongodb/request/PipelineStatements.java";
@@ -69,9 +73,9 @@ record Mutant(String name, String source, List<Change> changes, List<String> exp
 	}
 
 	/**
-	 * Put the broken class before all others.
-	 * @param sources where the sources are
-	 * @param folder where it goes
+	 * Put the broken class before all others on the class path.
+	 * @param sources the folder of the sources
+	 * @param folder the folder for the broken class
 	 * @return the class path
 	 */
 	String classPath(Path sources, Path folder) throws IOException {
@@ -89,10 +93,11 @@ record Mutant(String name, String source, List<Change> changes, List<String> exp
 	}
 
 	/**
-	 * The source with the changes.
-	 * @param sources where the sources are
+	 * Return the source with the changes.
+	 * @param sources the folder of the sources
 	 * @return the changed text
-	 * @throws IllegalStateException when what is to be replaced is not there exactly once
+	 * @throws IllegalStateException if the text to be replaced does not occur exactly
+	 * once
 	 */
 	String brokenSource(Path sources) throws IOException {
 		String text = Files.readString(sources.resolve(this.source));
@@ -108,10 +113,10 @@ record Mutant(String name, String source, List<Change> changes, List<String> exp
 	}
 
 	/**
-	 * A change of a source file.
+	 * Change of a source file.
 	 *
-	 * @param original what is there, exactly once
-	 * @param replacement what is there then
+	 * @param original the original text, which occurs exactly once
+	 * @param replacement the new text
 	 */
 	record Change(String original, String replacement) {
 	}

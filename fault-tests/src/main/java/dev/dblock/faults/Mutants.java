@@ -11,9 +11,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows that the judge sees: dblock is broken in one way after the other, and each time
- * the judge has to find the rule that is broken by it. Under the same trials, dblock as
- * it is has to pass.
+ * Verifies the judge. dblock is broken in one way after the other, and each time the
+ * judge has to detect the broken rule. In the same trials, unmodified dblock has to pass.
  */
 final class Mutants {
 
@@ -35,8 +34,8 @@ final class Mutants {
 	}
 
 	/**
-	 * Run all, but those for which a clock would have to be set where none can be.
-	 * @return whether each verdict was right
+	 * Run all mutants, except those that need an adjustable clock if there is none.
+	 * @return whether each verdict was correct
 	 */
 	boolean run() throws Exception {
 		String only = this.options.text("only", "");

@@ -19,9 +19,9 @@ import eu.rekawek.toxiproxy.model.ToxicList;
 import org.awaitility.Awaitility;
 
 /**
- * The network between the workers and the servers: a Toxiproxy between each worker and
- * each member. A worker resolves the members' address to one of its own, where its
- * proxies listen on the members' ports.
+ * Network between the workers and the servers, with a Toxiproxy between each worker and
+ * each member. A worker resolves the address of the members to an address of its own,
+ * where its proxies listen on the members' ports.
  */
 final class Network implements AutoCloseable {
 
@@ -119,15 +119,16 @@ final class Network implements AutoCloseable {
 	}
 
 	/**
-	 * Something that Toxiproxy does to a link.
+	 * Disturbance of a link by Toxiproxy.
 	 */
 	interface Disturbance {
 
 		/**
 		 * Disturb a link.
-		 * @param toxics what is done to it
-		 * @param what what is disturbed, with which the name of each begins: a worker and
-		 * a member may be disturbed at the same time, and have one link in common
+		 * @param toxics the toxics of the link
+		 * @param what the prefix of the toxics' names. It distinguishes a disturbed
+		 * worker from a disturbed member, which may be disturbed at the same time and
+		 * have one link in common
 		 */
 		void apply(ToxicList toxics, String what) throws IOException;
 
@@ -139,14 +140,14 @@ final class Network implements AutoCloseable {
 		}
 
 		/**
-		 * Requests arrive late, and their answers at once.
+		 * Delay requests, but not their answers.
 		 */
 		static Disturbance late(Duration delay) {
 			return (toxics, what) -> toxics.latency(what + "late", ToxicDirection.UPSTREAM, delay.toMillis());
 		}
 
 		/**
-		 * Requests arrive at once, and their answers late.
+		 * Delay answers, but not the requests.
 		 */
 		static Disturbance lateAnswers(Duration delay) {
 			return (toxics, what) -> toxics.latency(what + "late", ToxicDirection.DOWNSTREAM, delay.toMillis());
@@ -164,14 +165,14 @@ final class Network implements AutoCloseable {
 		}
 
 		/**
-		 * Requests vanish.
+		 * Drop requests.
 		 */
 		static Disturbance swallowRequests() {
 			return (toxics, what) -> toxics.timeout(what + "swallow-up", ToxicDirection.UPSTREAM, 0);
 		}
 
 		/**
-		 * Requests arrive, and their answers vanish.
+		 * Let requests through, and drop their answers.
 		 */
 		static Disturbance swallowAnswers() {
 			return (toxics, what) -> toxics.timeout(what + "swallow-down", ToxicDirection.DOWNSTREAM, 0);

@@ -6,9 +6,9 @@ import dev.dblock.LockHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An attempt that goes on, and its record. The stamp is taken before the handle is asked,
- * so that a handle which answers yes held the lock, as it says, after everything that has
- * a lower stamp; a thread that is stopped between the two changes nothing about that.
+ * Attempt in progress, with its record. The stamp is taken before the handle is checked.
+ * A handle that then reports the lock as held claims to have held it after everything
+ * with a lower stamp. This remains true if the thread is stopped between the two.
  */
 final class OpenAttempt {
 
@@ -27,12 +27,12 @@ final class OpenAttempt {
 		this.stamps = stamps;
 		data.putLong(Records.NAME, name);
 		data.putLong(Records.KIND, kind.ordinal());
-		// Last, because a record that has it counts
+		// Last, because a record with this value counts
 		data.putLong(Records.REQUEST_NANOS, System.nanoTime());
 	}
 
 	/**
-	 * The lock was granted.
+	 * Record that the lock was granted.
 	 */
 	synchronized void enter(LockHandle handle) {
 		this.handle = handle;
@@ -49,8 +49,8 @@ final class OpenAttempt {
 	}
 
 	/**
-	 * Ask the handle whether it holds the lock, and record it when it does.
-	 * @return whether it does
+	 * Check whether the handle holds the lock, and record it if it does.
+	 * @return whether the handle holds the lock
 	 */
 	synchronized boolean observe() {
 		LockHandle handle = this.handle;
@@ -73,7 +73,7 @@ final class OpenAttempt {
 	}
 
 	/**
-	 * The section is about to give its lock back, and claims nothing any more.
+	 * Record that the section is about to release its lock, and no longer claims it.
 	 */
 	synchronized void leave() {
 		observe();

@@ -9,8 +9,8 @@ import dev.dblock.testing.Cluster;
 import org.bson.Document;
 
 /**
- * What lies outside of what is promised, and is judged apart: the overlaps that it causes
- * are counted and shown.
+ * Faults for which the guarantees do not hold. They are judged separately: the overlaps
+ * that they cause are counted and shown.
  */
 final class OperatorFaults {
 
@@ -49,7 +49,8 @@ final class OperatorFaults {
 	}
 
 	/**
-	 * The next primary is ahead by more than a lease, so that all leases seem to be over.
+	 * Elect a member whose clock is ahead by more than a lease, so that all leases seem
+	 * to have expired.
 	 */
 	private static void electMemberAhead(World world, String kind) throws InterruptedException {
 		Cluster cluster = world.cluster();
@@ -63,7 +64,7 @@ final class OperatorFaults {
 			cluster.stepDown(primary, 10);
 		}
 		catch (MongoNotPrimaryException ex) {
-			// Their clocks have made the others elect one of them already
+			// Their clocks have already made the other members elect one of them
 			Thread.onSpinWait();
 		}
 		cluster.awaitPrimaryOtherThan(primary);

@@ -4,7 +4,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Options of the command line, each a name after two dashes and its value.
+ * Options of the command line, each with its name after two dashes, followed by its
+ * value.
  *
  * @param values the values by their names
  */

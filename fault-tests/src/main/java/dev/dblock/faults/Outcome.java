@@ -1,20 +1,20 @@
 package dev.dblock.faults;
 
 /**
- * What became of an attempt.
+ * Outcome of an attempt.
  */
 enum Outcome {
 
 	/**
-	 * The process did not live to record it.
+	 * The process ended before it could record the outcome.
 	 */
 	OPEN,
 	/**
-	 * The section was done and its lock released.
+	 * The section was completed and its lock released.
 	 */
 	RELEASED,
 	/**
-	 * The lock was lost while the section went on, and its handle said so.
+	 * The lock was lost during the section, and its handle reported it.
 	 */
 	LOST,
 	/**
@@ -22,11 +22,11 @@ enum Outcome {
 	 */
 	UNAVAILABLE,
 	/**
-	 * The server could not be asked.
+	 * The server could not be reached.
 	 */
 	FAILED,
 	/**
-	 * The process was told to stop.
+	 * The process was requested to stop.
 	 */
 	STOPPED
 

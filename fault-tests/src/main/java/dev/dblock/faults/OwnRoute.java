@@ -12,8 +12,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * The network of a worker. The replica set announces the same addresses to all clients;
- * each worker resolves them to an address of the loopback network that is its own, where
+ * Network configuration of a worker. The replica set announces the same addresses to all
+ * clients. Each worker resolves them to its own address of the loopback network, on which
  * its own proxies listen.
  */
 @Configuration(proxyBeanMethods = false)

@@ -10,7 +10,7 @@ import java.util.Locale;
 import dev.dblock.faults.JobEvent.What;
 
 /**
- * Looks at the time between the runs of jobs by rate and by delay.
+ * Judges the time between the runs of jobs with a fixed rate or a fixed delay.
  */
 final class PeriodJudge {
 
@@ -51,8 +51,8 @@ final class PeriodJudge {
 	}
 
 	/**
-	 * From the start of one run to that of the next; with a delay from the end of the
-	 * one.
+	 * Return the gaps between runs: from start to start for a fixed rate, and from end to
+	 * start for a fixed delay.
 	 */
 	private List<Span> gaps(String job) {
 		What from = job.equals(PeriodicJobs.RATE) ? What.BEGUN : What.ENDED;

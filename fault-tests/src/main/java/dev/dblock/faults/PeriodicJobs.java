@@ -7,7 +7,8 @@ import dev.dblock.DistributedLock;
 import org.springframework.scheduling.annotation.Scheduled;
 
 /**
- * A job by rate and one by delay. Each instance begins with a phase of its own.
+ * One job with a fixed rate and one with a fixed delay. Each instance begins with a
+ * different phase.
  */
 class PeriodicJobs {
 

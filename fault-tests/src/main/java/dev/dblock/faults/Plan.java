@@ -4,16 +4,16 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What was to happen in a run.
+ * Plan of a run.
  *
- * @param duration for how long at least
- * @param whole whether none of the faults was left out by name
- * @param faults the kinds of those that were to happen
+ * @param duration the minimum duration
+ * @param whole whether no fault was excluded by name
+ * @param faults the kinds of the planned faults
  */
 record Plan(Duration duration, boolean whole, List<String> faults) {
 
 	/**
-	 * From here on, chance is no excuse for what never happened.
+	 * From this duration on, chance does not explain that a fault never occurred.
 	 */
 	private static final Duration LONG = Duration.ofMinutes(30);
 

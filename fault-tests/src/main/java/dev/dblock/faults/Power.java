@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Whether what could have gone wrong in a run had its chances: where nothing happens,
- * nothing is shown.
+ * Checks whether a run could have shown violations. A run in which nothing happens shows
+ * nothing.
  */
 final class Power {
 
@@ -16,9 +16,11 @@ final class Power {
 	}
 
 	/**
-	 * What never happened, if it is known what was to.
-	 * @param lostUnfenced how many updates were lost without a fence
-	 * @param renewedLeases how many leases of 10 s were renewed through elections
+	 * Return the planned faults that never occurred, if the plan is known, and for a long
+	 * run also the figures that are zero.
+	 * @param lostUnfenced the number of updates that were lost without a fence
+	 * @param renewedLeases the number of leases of 10 s that were renewed through
+	 * elections
 	 */
 	List<Finding> findings(int lostUnfenced, long renewedLeases) {
 		Plan plan = this.history.plan();

@@ -5,10 +5,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When the primary has answered to those who ask it all the time. Where it was silent for
- * long, or another was elected, that is a window of its own: it also comes of what nobody
- * did on purpose, such as a disk that stands still for a while. Of a fault of the servers
- * it is a part.
+ * Times of the primary's answers to a client that queries it continuously. A long
+ * silence, or the election of another primary, is logged as a window of its own. It also
+ * has causes other than injected faults, such as a disk that stalls for a while. During a
+ * fault of the servers, it is part of that fault.
  */
 final class PrimaryAnswers {
 
@@ -27,8 +27,8 @@ final class PrimaryAnswers {
 	}
 
 	/**
-	 * Something was read.
-	 * @param nanos when the answer was there
+	 * Record a read.
+	 * @param nanos the time of the answer
 	 * @param term the term of the primary, if it is known
 	 */
 	synchronized void read(long nanos, @Nullable Object term) {
@@ -40,8 +40,8 @@ final class PrimaryAnswers {
 	}
 
 	/**
-	 * Something was written, and confirmed by the majority.
-	 * @param nanos when the answer was there
+	 * Record a write that the majority has confirmed.
+	 * @param nanos the time of the answer
 	 */
 	synchronized void written(long nanos) {
 		this.writtenNanos = heard("primary not writable", this.writtenNanos, nanos);

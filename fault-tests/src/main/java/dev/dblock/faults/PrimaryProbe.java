@@ -22,10 +22,10 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads from the primary and writes to it all the time, in a document that nobody else
- * uses, past everything that disturbs the workers. It begins to do so again while it
- * still waits for answers, so that it is told of a new primary's as soon as there are
- * any.
+ * Continuously reads from the primary and writes to it, in a document of its own,
+ * unaffected by the disturbances of the workers. It starts new requests while it still
+ * waits for answers, so that it receives the answers of a new primary as soon as there
+ * are any.
  */
 final class PrimaryProbe implements AutoCloseable {
 
@@ -73,7 +73,7 @@ final class PrimaryProbe implements AutoCloseable {
 			this.answers.written(System.nanoTime());
 		}
 		catch (MongoException | IllegalStateException ex) {
-			// There is no answer, which the next one tells; or it is the end
+			// The next answer shows the silence, or the probe is being closed
 			Thread.onSpinWait();
 		}
 	}

@@ -1,15 +1,15 @@
 package dev.dblock.faults;
 
 /**
- * A run of a job as the servers have recorded it. Times are milliseconds of their clock.
+ * Run of a job as the servers have recorded it. Times are milliseconds of their clock.
  *
  * @param job the job
  * @param planned the planned time
  * @param attempt the number of the attempt
  * @param started when it was granted
  * @param ended when its end was recorded; zero if it was not
- * @param outcome how it ended; empty if that was not recorded
- * @param instance the instance that it was granted to
+ * @param outcome the recorded outcome; empty if it was not recorded
+ * @param instance the instance to which it was granted
  * @param token the fencing token
  */
 record RecordedRun(String job, long planned, int attempt, long started, long ended, String outcome, String instance,
@@ -18,7 +18,8 @@ record RecordedRun(String job, long planned, int attempt, long started, long end
 	private static final String ABANDONED = "ABANDONED";
 
 	/**
-	 * An attempt that was abandoned leaves the record when the next one is granted.
+	 * Return this run as abandoned. An abandoned attempt is removed from the record when
+	 * the next one is granted.
 	 */
 	RecordedRun abandoned() {
 		return new RecordedRun(this.job, this.planned, this.attempt, this.started, this.ended, ABANDONED, this.instance,

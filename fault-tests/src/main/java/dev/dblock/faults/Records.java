@@ -16,9 +16,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The history of one process: files of records of one size, mapped into memory, so that
- * whatever was recorded stays when the process is killed, and a stopped one leaves no
- * half of a line behind.
+ * History of one process: files with records of a fixed size, mapped into memory. Records
+ * remain when the process is killed, and a stopped process leaves no partial lines.
  */
 final class Records {
 
@@ -71,10 +70,10 @@ final class Records {
 	private int used;
 
 	/**
-	 * A new history.
-	 * @param folder where its files go
+	 * Create a new history.
+	 * @param folder the folder for its files
 	 * @param worker the number of the worker
-	 * @param life which process of the worker it is
+	 * @param life the number of the worker's process
 	 */
 	Records(Path folder, int worker, int life) {
 		this.folder = folder;
@@ -82,7 +81,7 @@ final class Records {
 	}
 
 	/**
-	 * Find a place for a record.
+	 * Allocate a record.
 	 * @return the record, all zero
 	 */
 	synchronized MappedByteBuffer add() {
@@ -110,10 +109,10 @@ final class Records {
 	}
 
 	/**
-	 * Whether a process has recorded what came of one of its first attempts.
-	 * @param folder where its files are
+	 * Return whether a process has recorded the result of one of its first attempts.
+	 * @param folder the folder of its files
 	 * @param worker the number of the worker
-	 * @param life which process of the worker it is
+	 * @param life the number of the worker's process
 	 */
 	static boolean haveBegun(Path folder, int worker, int life) {
 		Path file = folder.resolve(prefix(worker, life) + 0);
@@ -136,8 +135,8 @@ final class Records {
 	}
 
 	/**
-	 * Read what all processes have recorded.
-	 * @param folder where their files are
+	 * Read the records of all processes.
+	 * @param folder the folder of their files
 	 * @param names the names of the locks, in the order of their numbers
 	 * @return the attempts, those of a process in the order in which they began
 	 */
@@ -160,7 +159,7 @@ final class Records {
 		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
 			MappedByteBuffer all = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
 			for (int start = 0; start + SIZE <= all.limit(); start += SIZE) {
-				// A place that was taken by a process which was killed then is empty
+				// A record is empty if its process was killed right after allocating it
 				if (all.getLong(start + REQUEST_NANOS) != 0) {
 					attempts.add(attempt(all.slice(start, SIZE), worker, life, names));
 				}

@@ -11,12 +11,12 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Prints what the judge found.
+ * Prints the findings of the judge.
  */
 final class Report {
 
 	/**
-	 * From here on, one wants to see why.
+	 * From this duration on, the circumstances of a gap are printed.
 	 */
 	private static final Duration WORTH_TELLING = Judge.UNTAKEN_LIMIT.dividedBy(2);
 
@@ -30,7 +30,7 @@ final class Report {
 	}
 
 	/**
-	 * Print all.
+	 * Print the complete report.
 	 * @return whether no rule was broken
 	 */
 	boolean print() {

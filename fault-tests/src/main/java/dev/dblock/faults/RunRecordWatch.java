@@ -21,8 +21,8 @@ import com.mongodb.client.MongoCollection;
 import org.bson.Document;
 
 /**
- * Collects the runs that the servers have recorded, which a document keeps for the last
- * twenty only. They show a grant whose instance died before its work began.
+ * Collects the runs that the servers have recorded, since a document keeps only the last
+ * twenty. They include grants whose instance died before its work began.
  */
 final class RunRecordWatch implements AutoCloseable {
 
@@ -58,7 +58,7 @@ final class RunRecordWatch implements AutoCloseable {
 			read();
 		}
 		catch (MongoException ex) {
-			// The next one is soon enough, since the documents keep twenty runs
+			// The next attempt is early enough, since the documents keep twenty runs
 			Thread.onSpinWait();
 		}
 	}

@@ -11,10 +11,10 @@ import java.util.concurrent.CompletableFuture;
 import com.mongodb.MongoException;
 
 /**
- * Which faults happen, in an order that the seed decides. In each round each of them
- * happens once, with a rest in between: in the first round, which is always ended, one
- * after the other, later also something that happens to a worker beside something that
- * happens to the servers.
+ * Schedule of faults, in an order that the seed determines. Each round causes each fault
+ * once, with a pause in between. The first round is always completed, and its faults
+ * occur one after another. In later rounds, a fault of a worker may occur at the same
+ * time as a fault of the servers.
  */
 final class Schedule {
 
@@ -71,7 +71,7 @@ final class Schedule {
 	}
 
 	/**
-	 * A server may be gone that was to be told of a fault.
+	 * Cause a fault. The server that has to cause it may be gone.
 	 */
 	private static void happen(World world, Fault fault) {
 		try {

@@ -18,13 +18,12 @@ import org.springframework.data.mongodb.core.MongoTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The data that sections change: for each lock and each way of writing a number, read at
- * the beginning of a section and followed by the next one at its end. When two sections
- * are confirmed to have written the same number, one of the two updates is lost.
+ * Data that sections change. For each lock and each way of writing, a section reads a
+ * number at its beginning and writes the next number at its end. If two sections are
+ * confirmed to have written the same number, one of the two updates is lost.
  * <p>
- * Transactions write each number to a document of its own, so that the server sees no
- * conflict between those of a stale holder and those of its successor: only the fence
- * keeps the one from the other.
+ * Transactions write each number to a separate document, so that the server detects no
+ * conflict between a stale holder and its successor. Only the fence keeps them apart.
  */
 final class SectionData {
 
@@ -64,7 +63,8 @@ final class SectionData {
 	}
 
 	/**
-	 * What transactions have committed, from a primary that a majority confirms.
+	 * Return the numbers that transactions have committed, from a primary that a majority
+	 * confirms.
 	 */
 	static List<Committed> ledger(MongoDatabase database) {
 		return database.getCollection(LEDGER)
@@ -92,10 +92,10 @@ final class SectionData {
 	}
 
 	/**
-	 * Read the number. By token, the read itself raises the data's token, so that a
-	 * holder who was overtaken cannot write any more; else it is read so that a primary
-	 * which was overtaken cannot answer.
-	 * @return the number, or less than zero when the data has seen a higher token
+	 * Read the number. With a token, the read itself raises the token of the data, so
+	 * that a holder that was overtaken can no longer write. Otherwise, the read concern
+	 * ensures that a primary that was overtaken cannot answer.
+	 * @return the number, or less than zero if the data has seen a higher token
 	 */
 	long read(Writing writing, String lock, long token) {
 		return switch (writing) {
@@ -118,7 +118,7 @@ final class SectionData {
 
 	/**
 	 * Write the number.
-	 * @return whether it was confirmed or refused
+	 * @return whether the write was confirmed or rejected
 	 */
 	Written write(Writing writing, String lock, long token, long value) {
 		return switch (writing) {

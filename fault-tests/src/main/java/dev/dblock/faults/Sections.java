@@ -27,7 +27,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * What the threads of a worker do.
+ * Sections that the threads of a worker run.
  */
 final class Sections {
 
@@ -78,9 +78,9 @@ final class Sections {
 	}
 
 	/**
-	 * Run sections until all are told to stop.
-	 * @param random what decides
-	 * @param slow whether they are those with the long lease
+	 * Run sections until all processes are to stop.
+	 * @param random the source of randomness
+	 * @param slow whether to run sections with the long lease
 	 */
 	void run(Random random, boolean slow) {
 		while (!this.stamps.isStopped()) {
@@ -158,7 +158,7 @@ final class Sections {
 			long value = this.data.read(writing, lock.name(), handle.token());
 			if (kind == Kind.EXTENDED) {
 				handle.extend(lock.extendedLease());
-				// Renewals must leave it as long as it is
+				// Renewals must not shorten it
 				handle.renew();
 			}
 			if (value >= 0 && !slow && chance(random, this.mix.slowly())) {
@@ -179,7 +179,8 @@ final class Sections {
 	}
 
 	/**
-	 * Those who are to be stopped between reading and writing have to be found there.
+	 * Hold the lock for a while between reading and writing, so that a fault can find
+	 * this section there.
 	 */
 	private void holdSlowly(OpenAttempt attempt, LockHandle handle, Writing writing, Random random) {
 		this.stamps.beginWrite(this.worker, Moment.before(writing));
@@ -201,7 +202,8 @@ final class Sections {
 		}
 		if (slow) {
 			int percent = random.nextInt(100);
-			// Who has it for longer than an election shows what that does to a lease
+			// A section that lasts longer than an election shows the effect of the
+			// election on a lease
 			return TimeUnit.MILLISECONDS.toNanos((percent < 50) ? random.nextInt(100)
 					: (percent < 80) ? 1000 + random.nextInt(2000) : 5000 + random.nextInt(11000));
 		}
@@ -212,7 +214,8 @@ final class Sections {
 	}
 
 	/**
-	 * Work on while the lock is held. Those who write in the end trust that it is.
+	 * Work as long as the lock is held. A section that writes at its end relies on the
+	 * lock without checking it.
 	 */
 	private void hold(OpenAttempt attempt, LockHandle handle, Writing writing, long nanos) {
 		long end = System.nanoTime() + nanos;

@@ -7,8 +7,8 @@ import dev.dblock.faults.Network.Disturbance;
 import dev.dblock.testing.Cluster;
 
 /**
- * What can go wrong with the servers and between them. Whatever else goes wrong when a
- * fault is ended, its window is recorded.
+ * Faults of the servers and of the connections between them. The window of a fault is
+ * recorded even if its repair fails.
  */
 final class ServerFaults {
 
@@ -16,7 +16,7 @@ final class ServerFaults {
 	}
 
 	/**
-	 * The fault is over when another member is primary.
+	 * Kill the primary. The fault is over when another member is primary.
 	 */
 	static void killPrimary(World world, String kind) throws InterruptedException {
 		Cluster cluster = world.cluster();
@@ -35,8 +35,8 @@ final class ServerFaults {
 	}
 
 	/**
-	 * A primary to which no other catches up remains one, and has refused to write in the
-	 * meantime.
+	 * Make the primary step down. If no other member catches up, it remains primary, and
+	 * has rejected writes in the meantime.
 	 */
 	static void stepDown(World world, String kind) throws InterruptedException {
 		int primary = world.cluster().awaitPrimary();
@@ -87,8 +87,8 @@ final class ServerFaults {
 	}
 
 	/**
-	 * Between a primary and all others, members and workers, nothing goes one way, the
-	 * other, or both.
+	 * Drop all traffic between the primary and all other members and workers, in one
+	 * direction, the other, or both.
 	 */
 	static void cutOff(World world, String kind, boolean out, boolean in) throws InterruptedException {
 		Cluster cluster = world.cluster();
@@ -135,8 +135,8 @@ final class ServerFaults {
 	}
 
 	/**
-	 * The primary goes on, and nothing that it writes gets a majority: no other member
-	 * goes on to fetch it.
+	 * Stop replication. The primary continues, but no write reaches a majority, because
+	 * no other member fetches it.
 	 */
 	static void stopReplication(World world, String kind) throws InterruptedException {
 		Cluster cluster = world.cluster();

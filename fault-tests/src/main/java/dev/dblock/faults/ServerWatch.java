@@ -17,8 +17,8 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at the locks' documents all the time, as the primary has them, past everything
- * that disturbs the workers.
+ * Continuously reads the lock documents from the primary, unaffected by the disturbances
+ * of the workers.
  */
 final class ServerWatch implements AutoCloseable {
 
@@ -27,7 +27,8 @@ final class ServerWatch implements AutoCloseable {
 	private static final long LONGEST_GAP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	/**
-	 * An acquirer has one acquisition of a name at a time, and tokens tell them apart.
+	 * An acquirer has one acquisition of a name at a time, and tokens distinguish its
+	 * acquisitions.
 	 */
 	private static final List<Document> LOOK = List.of(new Document("$project",
 			new Document("token", 1).append("holder",
@@ -65,7 +66,7 @@ final class ServerWatch implements AutoCloseable {
 				Thread.sleep(INTERVAL.toMillis());
 			}
 			catch (MongoException ex) {
-				// There is no primary at the moment, and so nothing to be seen
+				// There is no primary at the moment, so there is nothing to read
 				Thread.onSpinWait();
 			}
 			catch (InterruptedException ex) {
@@ -94,8 +95,8 @@ final class ServerWatch implements AutoCloseable {
 	}
 
 	/**
-	 * Who has a lock at present.
-	 * @return the holder, or nothing when it is free or was never seen
+	 * Return the current holder of a lock.
+	 * @return the holder, or {@code null} if the lock is free or was never seen
 	 */
 	synchronized @Nullable String holder(String name) {
 		Stretch stretch = this.present.get(name);

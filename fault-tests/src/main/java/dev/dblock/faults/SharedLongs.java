@@ -11,13 +11,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Numbers in memory that several processes of this machine share through a file. What a
- * process has written stays when it is killed.
+ * Numbers in memory that several processes of this machine share through a file. The
+ * values that a process has written remain when it is killed.
  */
 final class SharedLongs {
 
 	/**
-	 * One number a cache line, so that processes do not slow each other down.
+	 * Each number has its own cache line, so that processes do not slow each other down.
 	 */
 	private static final int STRIDE = 64;
 
@@ -36,8 +36,8 @@ final class SharedLongs {
 	}
 
 	/**
-	 * Read a number. With {@link #set} this is no atomic change: who comes in between is
-	 * overwritten.
+	 * Read a number. Together with {@link #set} this is not an atomic change: an update
+	 * in between is overwritten.
 	 */
 	long get(int index) {
 		return (long) LONGS.getOpaque(this.buffer, index * STRIDE);

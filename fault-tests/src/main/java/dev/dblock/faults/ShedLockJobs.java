@@ -8,8 +8,8 @@ import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.springframework.scheduling.annotation.Scheduled;
 
 /**
- * Jobs of 1 ms each second under ShedLock, without {@code lockAtLeastFor}. They know no
- * planned time, so the second of their own clock stands for it.
+ * Jobs of 1 ms each second under ShedLock, without {@code lockAtLeastFor}. They have no
+ * planned time, so the second of their own clock is used instead.
  */
 class ShedLockJobs {
 

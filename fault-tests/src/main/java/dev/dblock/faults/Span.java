@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * A time from one instant to another.
+ * Time from one instant to another.
  *
  * @param from the beginning
  * @param to the end

@@ -3,8 +3,8 @@ package dev.dblock.faults;
 import java.nio.file.Path;
 
 /**
- * What the processes of a run share: the counter that puts their records in order, and
- * whether they are to stop.
+ * State that the processes of a run share: the counter that puts their records in order,
+ * and whether they are to stop.
  */
 final class Stamps {
 
@@ -31,28 +31,28 @@ final class Stamps {
 	}
 
 	/**
-	 * A section can be found at a moment of its writing.
+	 * Mark a section as being at a moment of its writing.
 	 */
 	void beginWrite(int worker, Moment moment) {
 		this.longs.addAtomically(indexOf(worker, moment), 1);
 	}
 
 	/**
-	 * It goes on.
+	 * Mark a section as having left that moment.
 	 */
 	void endWrite(int worker, Moment moment) {
 		this.longs.addAtomically(indexOf(worker, moment), -1);
 	}
 
 	/**
-	 * Whether a worker has sections at a moment of their writing.
+	 * Return whether a worker has sections at a moment of their writing.
 	 */
 	boolean isWriting(int worker, Moment moment) {
 		return this.longs.get(indexOf(worker, moment)) > 0;
 	}
 
 	/**
-	 * A worker begins another life: the sections of the last one are gone.
+	 * Discard the sections of a worker's previous process, when a new one starts.
 	 */
 	void forgetWrites(int worker) {
 		for (Moment moment : Moment.values()) {

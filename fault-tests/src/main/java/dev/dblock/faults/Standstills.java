@@ -4,24 +4,25 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Notices when the whole machine stood still, as one that shares a host with others
- * sometimes does: a thread that only sleeps wakes long after its time. Nobody can enter
- * anything meanwhile. Only long times count, since each also parts what it lies in.
+ * Detects when the whole machine stood still, as can happen on a shared host: a thread
+ * that only sleeps wakes up long after its time. No process can enter a section
+ * meanwhile. Only long standstills count, because each one also splits the time around
+ * it.
  * <p>
- * After one that is about as long as the servers' election timeout they elect a primary,
- * because none of them has heard from any other: that belongs to it.
+ * After a standstill of about the servers' election timeout, the servers elect a primary,
+ * because none of them has received a heartbeat. The election is part of the standstill.
  */
 final class Standstills implements AutoCloseable {
 
 	static final Duration SHORTEST = Duration.ofSeconds(1);
 
 	/**
-	 * The servers' election timeout, less the time between two heartbeats.
+	 * The servers' election timeout, minus the time between two heartbeats.
 	 */
 	static final Duration CAUSES_ELECTION = Duration.ofMillis(1500);
 
 	/**
-	 * That timeout, which may begin anew, and a second for the vote.
+	 * The servers' election timeout, which may start again, and one second for the vote.
 	 */
 	static final Duration ELECTION = Duration.ofSeconds(3);
 

@@ -3,13 +3,13 @@ package dev.dblock.faults;
 import org.jspecify.annotations.Nullable;
 
 /**
- * For how long the servers were seen to have a lock in one state.
+ * Time for which the servers were seen to have a lock in one state.
  *
- * @param name the lock
- * @param holder who has an unexpired lease on it; {@code null} when it is free
+ * @param name the name of the lock
+ * @param holder the holder of an unexpired lease; {@code null} if the lock is free
  * @param token the last reserved token
- * @param firstNanos when it was first seen so
- * @param lastNanos when it was last seen so
+ * @param firstNanos when the state was first seen
+ * @param lastNanos when the state was last seen
  */
 record Stretch(String name, @Nullable String holder, long token, long firstNanos, long lastNanos) {
 

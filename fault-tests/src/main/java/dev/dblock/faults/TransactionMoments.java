@@ -9,7 +9,7 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a thread that it is about to send the fence of its transaction, or its commit.
+ * Notifies a thread that it is about to send the fence of its transaction, or its commit.
  */
 final class TransactionMoments implements CommandListener {
 
@@ -18,10 +18,10 @@ final class TransactionMoments implements CommandListener {
 	private final ThreadLocal<@Nullable Consumer<Moment>> told = new ThreadLocal<>();
 
 	/**
-	 * Do something.
-	 * @param told what is told meanwhile, in this thread
-	 * @param write what is done
-	 * @return what came of it
+	 * Run a write.
+	 * @param told receives the moments of the write, in this thread
+	 * @param write the write
+	 * @return the result of the write
 	 */
 	Written during(Consumer<Moment> told, Supplier<Written> write) {
 		this.told.set(told);

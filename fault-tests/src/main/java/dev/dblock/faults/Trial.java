@@ -5,12 +5,13 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What goes wrong while the judge is tried out, and what the workers do more of then.
+ * Trials of the judge, each with a course of faults and with properties that make the
+ * workers do more of what the trial needs.
  */
 enum Trial {
 
 	/**
-	 * Nothing.
+	 * No faults.
 	 */
 	CALM(3, List.of(), (world) -> world.sleep(5000)),
 	/**
@@ -18,24 +19,24 @@ enum Trial {
 	 */
 	STOPS(3, List.of("--faults.mix.longer=10"), Trial::stopEach),
 	/**
-	 * The same, with much that is written by those who are overtaken.
+	 * The same, with many writes by holders that are overtaken.
 	 */
 	WRITES(3,
 			List.of("--faults.mix.slowly=30", "--faults.mix.writing=100", "--faults.mix.paused=30",
 					"--faults.mix.writings=TRANSACTION"),
 			Trial::stopWriters),
 	/**
-	 * Holders are stopped for longer than their leases, but not than the extensions that
-	 * they were given.
+	 * Holders are stopped for longer than their leases, but not for longer than their
+	 * extensions.
 	 */
 	EXTENSIONS(3, List.of("--faults.mix.extended=20"), Trial::stopEach),
 	/**
-	 * The clock of one worker goes ahead.
+	 * The clock of one worker is set ahead.
 	 */
 	CLOCK(3, List.of(), Trial::moveClockAhead),
 	/**
-	 * The answers to requests are kept on their way until the leases that they grant are
-	 * over. The driver does not repeat an acquisition, so no server keeps one for it.
+	 * Answers to requests are delayed until the leases that they grant have expired. The
+	 * driver does not retry an acquisition, so no server stores an answer for it.
 	 */
 	STORED_ANSWERS(3, List.of("--dblock.handoff.max-count=0", "--faults.mix.longer=5", "--faults.connect-seconds=8"),
 			Trial::keepAnswers),
@@ -80,9 +81,9 @@ enum Trial {
 	}
 
 	/**
-	 * Before their fence and before their commit, in turn. Where no fence is sent, nobody
-	 * is found before one. They are stopped for so long that on a slow machine, too, the
-	 * name has not only passed on meanwhile, but somebody has written.
+	 * Stop writers before their fence and before their commit, in turn. If no fence is
+	 * sent, no writer is found before one. They are stopped for long enough that, even on
+	 * a slow machine, another holder has not only acquired the lock but has also written.
 	 */
 	private static void stopWriters(World world) throws InterruptedException {
 		for (int i = 0; i < 8; i++) {

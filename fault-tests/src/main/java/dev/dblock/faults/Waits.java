@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * When somebody waited for a lock and could have taken it: a thread of a worker to which
- * nothing happened, while nothing happened to the servers.
+ * Times at which an attempt waited for a lock and could have acquired it, because neither
+ * its worker nor the servers were disturbed.
  */
 final class Waits {
 
@@ -29,10 +29,10 @@ final class Waits {
 	}
 
 	/**
-	 * When somebody waited undisturbed within a time.
-	 * @param name the lock
+	 * Return when attempts waited undisturbed within a time.
+	 * @param name the name of the lock
 	 * @param time the time
-	 * @return the times without gaps, in order
+	 * @return the combined times, in order
 	 */
 	List<Span> undisturbed(String name, Span time) {
 		List<Attempt> waits = this.waits.getOrDefault(name, List.of());

@@ -1,11 +1,11 @@
 package dev.dblock.faults;
 
 /**
- * When a fault was there.
+ * Time of a fault.
  *
- * @param kind what happened
- * @param worker the number of the worker to which it happened; zero when it happened to
- * the servers, and {@link #NOBODY} when it excuses nobody
+ * @param kind the kind of the fault
+ * @param worker the number of the affected worker; zero if the servers were affected, and
+ * {@link #NOBODY} if the window excuses no worker
  * @param beginNanos when it began
  * @param endNanos when it was over
  */
@@ -15,7 +15,7 @@ record Window(String kind, int worker, long beginNanos, long endNanos) {
 
 	private static final String ELECTION = ", election";
 
-	/** Of every election, whatever it comes of. */
+	/** Kind of every election, whatever its cause. */
 	static final String ELECTED = "primary elected";
 
 	boolean isForAll() {
@@ -23,24 +23,24 @@ record Window(String kind, int worker, long beginNanos, long endNanos) {
 	}
 
 	/**
-	 * What a fault is called that was tried, and was refused or met nobody. It excuses as
-	 * the fault does, since nobody knows what came of it.
+	 * Return the kind of a fault that was attempted, but was rejected or affected no one.
+	 * It excuses the same as the fault, since its effects are not known.
 	 */
 	static String notDone(String kind) {
 		return kind + ", not done";
 	}
 
 	/**
-	 * What a fault is called that happened to anybody, since nobody was found to whom it
-	 * should.
+	 * Return the kind of a fault that affected any worker, because no suitable one was
+	 * found.
 	 */
 	static String nobodyFound(String kind) {
 		return kind + ", nobody found";
 	}
 
 	/**
-	 * The part of a fault of the servers that ends with the election of another primary:
-	 * something that is told, and excuses nothing.
+	 * Create the part of a fault of the servers that ends with the election of another
+	 * primary. Such a window is reported, and excuses nothing.
 	 */
 	static Window election(String kind, long beginNanos, long endNanos) {
 		return new Window(kind + ELECTION, NOBODY, beginNanos, endNanos);
@@ -55,14 +55,14 @@ record Window(String kind, int worker, long beginNanos, long endNanos) {
 	}
 
 	/**
-	 * Whether it is the time that an election took, as part of a fault or by itself.
+	 * Return whether this is the time of an election, as part of a fault or on its own.
 	 */
 	boolean isOfElection() {
 		return isElection() || this.kind.equals(ELECTED);
 	}
 
 	/**
-	 * Whether nothing else happened than that there was no primary, or none that
+	 * Return whether the only disturbance was that there was no primary, or none that
 	 * answered.
 	 */
 	boolean isOfPrimary() {
@@ -74,7 +74,7 @@ record Window(String kind, int worker, long beginNanos, long endNanos) {
 	}
 
 	/**
-	 * Whether it happened to a worker or to the servers.
+	 * Return whether the fault affected a worker or the servers.
 	 */
 	boolean isFor(int worker) {
 		return isForAll() || this.worker == worker;

@@ -7,23 +7,23 @@ import dev.dblock.testing.Cluster;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that can be disturbed in a run.
+ * Everything that can be disturbed in a run.
  *
  * @param cluster the servers
  * @param database the database of the locks, for operators
  * @param fleet the workers
- * @param network what is between them
- * @param clocks their clocks, if they can be set
- * @param stamps what the workers share
- * @param random what decides
- * @param log what happened
+ * @param network the network between them
+ * @param clocks the workers' clocks, if they can be set
+ * @param stamps the state that the workers share
+ * @param random the source of randomness
+ * @param log the log of faults
  */
 record World(Cluster cluster, MongoDatabase database, Fleet fleet, Network network, @Nullable FakeTime clocks,
 		Stamps stamps, Random random, FaultLog log) {
 
 	/**
-	 * The same world for something that happens beside something else, and must not take
-	 * its chances from it.
+	 * Return the same world for a concurrent fault, with a source of randomness of its
+	 * own.
 	 */
 	World with(Random random) {
 		return new World(this.cluster, this.database, this.fleet, this.network, this.clocks, this.stamps, random,

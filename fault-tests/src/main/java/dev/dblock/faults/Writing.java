@@ -1,21 +1,21 @@
 package dev.dblock.faults;
 
 /**
- * How a section writes to its data: it reads a number first and writes the next one at
- * its end.
+ * Ways in which a section writes its data. It first reads a number, and writes the next
+ * number at its end.
  */
 enum Writing {
 
 	/**
-	 * Not at all.
+	 * No write.
 	 */
 	NONE,
 	/**
-	 * As if a lock were enough.
+	 * As if a lock were sufficient.
 	 */
 	UNFENCED,
 	/**
-	 * Each request refused by the data when it has seen a higher token.
+	 * With a token. The data rejects a request if it has seen a higher token.
 	 */
 	TOKEN,
 	/**

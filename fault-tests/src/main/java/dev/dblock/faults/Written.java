@@ -1,37 +1,39 @@
 package dev.dblock.faults;
 
 /**
- * What became of the write of a section.
+ * Outcome of the write of a section.
  */
 enum Written {
 
 	/**
-	 * There was none.
+	 * There was no write.
 	 */
 	NOTHING,
 	/**
-	 * Its answer is missing: it may have been applied or not.
+	 * There is no answer. The write may have been applied or not.
 	 */
 	UNKNOWN,
 	/**
-	 * The server has confirmed it.
+	 * The server has confirmed the write.
 	 */
 	CONFIRMED,
 	/**
-	 * It was refused and changed nothing.
+	 * The write was rejected and changed nothing.
 	 */
 	REFUSED,
 	/**
-	 * The fence of its transaction was sent, and nothing is known of what came after
-	 * that: the server may still have the transaction open.
+	 * The fence of its transaction was sent, and the rest is unknown. The transaction may
+	 * still be open on the server.
 	 */
 	FENCED,
 	/**
-	 * Refused before the fence of its transaction was sent: by the look at the handle.
+	 * The write was rejected by the check of the handle, before the fence of its
+	 * transaction was sent.
 	 */
 	REFUSED_BY_DEADLINE,
 	/**
-	 * Refused by the fence of its transaction: somebody else had taken the lock over.
+	 * The write was rejected by the fence of its transaction, because another holder had
+	 * taken over the lock.
 	 */
 	REFUSED_BY_FENCE
 

@@ -1,6 +1,6 @@
 /**
- * Processes that take locks while their servers, their network and they themselves are
- * disturbed, and the judge of what they recorded.
+ * Processes that take locks while they, their servers and their network are disturbed,
+ * and the judge of their records.
  */
 @NullMarked
 package dev.dblock.faults;

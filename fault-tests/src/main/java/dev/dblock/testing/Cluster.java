@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * Three servers of a replica set, outside of any test. They go when this process goes.
+ * Replica set of three servers outside of any test. The servers end with this process.
  */
 @NullMarked
 public final class Cluster implements AutoCloseable {
@@ -58,7 +58,7 @@ public final class Cluster implements AutoCloseable {
 
 	/**
 	 * Start the servers and wait for a primary.
-	 * @param binary the server's binary
+	 * @param binary the binary of the server
 	 * @return the replica set
 	 */
 	public static Cluster start(Path binary) {
@@ -70,10 +70,10 @@ public final class Cluster implements AutoCloseable {
 	}
 
 	/**
-	 * Start the servers with links between them that can be stalled, each way for itself:
-	 * the address by which the members, and through them the clients, know each other is
-	 * that of a link.
-	 * @param binaries the server's binary for each member
+	 * Start the servers with links between them, which can be stalled in each direction
+	 * separately. The members, and through them the clients, know each other by the
+	 * addresses of the links.
+	 * @param binaries the binary of the server for each member
 	 * @return the replica set
 	 */
 	public static Cluster startWithLinks(List<Path> binaries) {
@@ -128,8 +128,8 @@ public final class Cluster implements AutoCloseable {
 			.mapToObj((index) -> new Document("_id", index).append("host", announced(index)))
 			.toList();
 		Document settings = new Document("electionTimeoutMillis", 2000).append("heartbeatIntervalMillis", 500);
-		// The first connection of a new JVM on a busy machine may take longer than a
-		// request's limit
+		// On a busy machine, the first connection of a new JVM may take longer than the
+		// limit of a request
 		Awaitility.await("a server that answers")
 			.atMost(SETTLE_LIMIT)
 			.ignoreException(MongoTimeoutException.class)
@@ -160,8 +160,8 @@ public final class Cluster implements AutoCloseable {
 	}
 
 	/**
-	 * The member that is primary now.
-	 * @return its number, or less than zero when there is none
+	 * Return the current primary.
+	 * @return the number of the member, or less than zero if there is none
 	 */
 	public int primary() {
 		for (int i = 0; i < MEMBERS; i++) {
@@ -174,7 +174,7 @@ public final class Cluster implements AutoCloseable {
 
 	/**
 	 * Wait until one member is primary.
-	 * @return its number
+	 * @return the number of the member
 	 */
 	public int awaitPrimary() {
 		return awaitPrimaryOtherThan(-1);
@@ -182,7 +182,7 @@ public final class Cluster implements AutoCloseable {
 
 	/**
 	 * Wait until another member is primary.
-	 * @param former the number of the member that does not count
+	 * @param former the number of the member to ignore
 	 * @return the number of the new primary
 	 */
 	public int awaitPrimaryOtherThan(int former) {
@@ -197,8 +197,8 @@ public final class Cluster implements AutoCloseable {
 	}
 
 	/**
-	 * A member.
-	 * @param member its number
+	 * Return a member.
+	 * @param member the number of the member
 	 * @return the member, running or not
 	 */
 	public MongoNode node(int member) {
@@ -206,16 +206,16 @@ public final class Cluster implements AutoCloseable {
 	}
 
 	/**
-	 * How many members there are.
-	 * @return their number
+	 * Return the number of members.
+	 * @return the number
 	 */
 	public int size() {
 		return MEMBERS;
 	}
 
 	/**
-	 * The port on which a member really listens.
-	 * @param member its number
+	 * Return the port on which a member actually listens.
+	 * @param member the number of the member
 	 * @return the port
 	 */
 	public int port(int member) {
@@ -223,8 +223,8 @@ public final class Cluster implements AutoCloseable {
 	}
 
 	/**
-	 * The port by which the members and the clients know a member.
-	 * @param member its number
+	 * Return the port by which the members and the clients know a member.
+	 * @param member the number of the member
 	 * @return the port
 	 */
 	public int announcedPort(int member) {
@@ -232,9 +232,9 @@ public final class Cluster implements AutoCloseable {
 	}
 
 	/**
-	 * Have a primary hand over to a member that has caught up.
-	 * @param member its number
-	 * @param seconds how long it may not be elected again
+	 * Make a primary hand over to a member that has caught up.
+	 * @param member the number of the primary
+	 * @param seconds how long it must not be elected again
 	 */
 	public void stepDown(int member, int seconds) {
 		this.nodes.get(member).stepDown(seconds);
@@ -242,15 +242,15 @@ public final class Cluster implements AutoCloseable {
 
 	/**
 	 * Make commands fail on a member.
-	 * @param member its number
-	 * @param failCommand which commands, and how
+	 * @param member the number of the member
+	 * @param failCommand the commands and their failure
 	 */
 	public void failCommand(int member, FailCommand failCommand) {
 		this.nodes.get(member).failCommand(failCommand);
 	}
 
 	/**
-	 * Hold up what one member sends to another, until {@link #heal()}.
+	 * Delay everything that one member sends to another, until {@link #heal()}.
 	 * @param from the number of the sender
 	 * @param to the number of the receiver
 	 */
@@ -262,7 +262,7 @@ public final class Cluster implements AutoCloseable {
 	}
 
 	/**
-	 * Let everything through between the members.
+	 * Restore all links between the members.
 	 */
 	public void healLinks() {
 		if (this.links != null) {
@@ -278,7 +278,7 @@ public final class Cluster implements AutoCloseable {
 	}
 
 	/**
-	 * Undo everything that was done to the members and their links.
+	 * Undo all disturbances of the members and their links.
 	 */
 	public void heal() {
 		healLinks();
@@ -287,7 +287,7 @@ public final class Cluster implements AutoCloseable {
 	}
 
 	/**
-	 * The connection string for all members.
+	 * Return the connection string for all members.
 	 * @return the connection string
 	 */
 	public String uri() {

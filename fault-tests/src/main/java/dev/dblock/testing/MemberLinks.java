@@ -20,10 +20,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * The network between the members of a replica set, which can hold up what one of them
- * sends to another: nothing is lost, as when packets are sent again until they get
- * through. Toxiproxy cannot stand here, because it does not know who connects; this asks
- * Linux whose socket it is.
+ * Network between the members of a replica set, which can delay what one member sends to
+ * another. Nothing is lost, as if packets were retransmitted until they get through.
+ * Toxiproxy cannot be used here, because it does not know which member connects. This
+ * class finds the owner of a socket through Linux.
  */
 @NullMarked
 final class MemberLinks implements AutoCloseable {
@@ -80,7 +80,7 @@ final class MemberLinks implements AutoCloseable {
 				start("connect-" + to, () -> connect(client, to, listener.getLocalPort()));
 			}
 			catch (IOException ex) {
-				// Closed, or a connection that is gone already
+				// The listener is closed, or the connection is already gone
 				Thread.onSpinWait();
 			}
 		}
@@ -112,7 +112,7 @@ final class MemberLinks implements AutoCloseable {
 			}
 		}
 		catch (IOException ex) {
-			// One side has closed the connection; the other is told below
+			// One side has closed the connection; the other side is closed below
 			Thread.onSpinWait();
 		}
 		finally {
@@ -126,7 +126,7 @@ final class MemberLinks implements AutoCloseable {
 			socket.close();
 		}
 		catch (IOException ex) {
-			// Gone as well
+			// Already closed
 			Thread.onSpinWait();
 		}
 	}
@@ -155,7 +155,7 @@ final class MemberLinks implements AutoCloseable {
 	}
 
 	/**
-	 * The member that has a connection's other end.
+	 * Return the member at the other end of a connection.
 	 */
 	private int owner(int port, int announced) throws IOException {
 		String link = "socket:[" + inode(port, announced) + "]";

@@ -13,10 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One MongoDB for all instances of the sample on this machine, in the memory of one of
- * them. The first one hosts it; each of the others keeps a connection to it, and when
- * that ends because the host is gone, one of them hosts a new, empty one on the same
- * port.
+ * A single MongoDB for all instances of the sample on this machine, in the memory of one
+ * of them. The first instance hosts it, and each of the others keeps a connection to it.
+ * If the connection ends because the host is gone, one of them hosts a new, empty server
+ * on the same port.
  */
 final class EmbeddedMongo implements AutoCloseable {
 
@@ -26,7 +26,9 @@ final class EmbeddedMongo implements AutoCloseable {
 
 	private static final long PAUSE_MILLIS = 200;
 
-	/** A connection that the host accepted while it went away may stay open for ever. */
+	/**
+	 * A connection that the host accepted during its shutdown may remain open forever.
+	 */
 	private static final int LONGEST_READ_MILLIS = 5_000;
 
 	private final int port;
@@ -56,7 +58,7 @@ final class EmbeddedMongo implements AutoCloseable {
 	}
 
 	/**
-	 * Whether this instance hosts the server.
+	 * Return whether this instance hosts the server.
 	 */
 	synchronized boolean isHost() {
 		return this.server != null;
@@ -71,7 +73,7 @@ final class EmbeddedMongo implements AutoCloseable {
 			candidate.bind(ADDRESS, this.port);
 		}
 		catch (Exception ex) {
-			// Netty throws the BindException of a taken port undeclared
+			// Netty throws the BindException of a used port without declaring it
 			candidate.shutdownNow();
 			return false;
 		}

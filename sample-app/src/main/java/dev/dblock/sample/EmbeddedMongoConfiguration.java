@@ -9,7 +9,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * The embedded MongoDB, for those who have no other at hand.
+ * Configuration of the embedded MongoDB, for users without another MongoDB.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBooleanProperty(EmbeddedMongoEnvironment.ENABLED)
@@ -21,8 +21,8 @@ class EmbeddedMongoConfiguration {
 	}
 
 	/**
-	 * Has the server there before the client, and the client notice soon when another
-	 * instance has taken the server over.
+	 * Start the server before the client, and make the client notice soon when another
+	 * instance has taken over the server.
 	 */
 	@Bean
 	MongoClientSettingsBuilderCustomizer embeddedMongoFirst(EmbeddedMongo embeddedMongo) {

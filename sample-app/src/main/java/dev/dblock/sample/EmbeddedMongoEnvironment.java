@@ -10,8 +10,8 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 
 /**
- * Chooses the embedded MongoDB where none is configured, and switches off what it cannot
- * answer: the {@code hello} of the health check.
+ * Selects the embedded MongoDB if no other is configured, and disables the health check,
+ * whose {@code hello} it cannot answer.
  */
 class EmbeddedMongoEnvironment implements EnvironmentPostProcessor, Ordered {
 

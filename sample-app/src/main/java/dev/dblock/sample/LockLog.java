@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Writes who holds what, and who goes without.
+ * Logs which locks this instance acquires, and which it has to do without.
  */
 @Component
 class LockLog implements LockListener {

@@ -16,9 +16,9 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.ConfigurableEnvironment;
 
 /**
- * Makes a replica set of the servers that {@code spring.mongodb.uri} names, when it is
- * asked to and they are none yet. For the script that starts them: it needs no shell of
- * MongoDB's then.
+ * Initiates a replica set of the servers in {@code spring.mongodb.uri}, if this is
+ * requested and has not been done. The script that starts the servers therefore does not
+ * need the MongoDB Shell.
  */
 class ReplicaSetInitiation implements EnvironmentPostProcessor, Ordered {
 

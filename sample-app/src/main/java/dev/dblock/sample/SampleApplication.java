@@ -10,8 +10,9 @@ import org.springframework.context.event.EventListener;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
 /**
- * Start it twice, the second time with another {@code --server.port}, and watch on
- * {@code http://localhost:8080/} which instance holds what.
+ * The sample application. Start it twice, the second time with another
+ * {@code --server.port}, and see on {@code http://localhost:8080/} which instance holds
+ * which lock.
  */
 @SpringBootApplication
 @EnableScheduling

@@ -11,8 +11,8 @@ import org.springframework.data.mongodb.core.MongoTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * Which MongoDB this is, and what it can do. It is asked at the first use, so that the
- * application starts before its server.
+ * Type and capabilities of the MongoDB server in use. The server is queried at first use,
+ * so that the application can start before its server.
  */
 @Component
 public class SampleServer {
@@ -45,8 +45,9 @@ public class SampleServer {
 	}
 
 	/**
-	 * Whether several documents can be written as one here, and so under a fence.
-	 * @return whether the server has transactions
+	 * Return whether several documents can be written as one, and therefore under a
+	 * fence.
+	 * @return whether the server supports transactions
 	 */
 	public boolean hasTransactions() {
 		ask();
@@ -54,7 +55,7 @@ public class SampleServer {
 	}
 
 	/**
-	 * What the server is, in a few words.
+	 * Return a short description of the server.
 	 * @return the description
 	 */
 	public String description() {
@@ -63,8 +64,8 @@ public class SampleServer {
 	}
 
 	/**
-	 * Whether all instances would stand still if this one was stopped, since the embedded
-	 * server is in its memory.
+	 * Return whether this process hosts the embedded server. If so, all instances would
+	 * stand still if this process was stopped.
 	 * @return whether the server is part of this process
 	 */
 	public boolean isHostedHere() {

@@ -5,15 +5,15 @@ import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 
 /**
- * An application that does nothing, and knows nothing of locks: whether dblock is beside
- * it is a matter of the class path. It says when it has started.
+ * Application that does nothing and does not use locks. The class path decides whether
+ * dblock is present. Prints a line once it has started.
  */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 public class BareApplication {
 
 	/**
-	 * The last line of output before the end.
+	 * Last line of output before shutdown.
 	 */
 	static final String READY = "ready";
 

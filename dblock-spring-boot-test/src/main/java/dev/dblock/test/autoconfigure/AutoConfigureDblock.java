@@ -11,9 +11,9 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.test.context.TestPropertySource;
 
 /**
- * Has a test, of the whole application or of a slice, take its locks in memory
- * ({@code dblock.mode=local}), with no MongoDB to be found, and have a {@link TestLocks}
- * bean. Locks are taken by the same engine as ever.
+ * Configures a test, of the whole application or of a slice, to keep its locks in memory
+ * ({@code dblock.mode=local}), so that it needs no MongoDB, and to have a
+ * {@link TestLocks} bean. The engine is the same as in production.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -15,7 +15,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * What {@link AutoConfigureDblock @AutoConfigureDblock} adds to an application's locks.
+ * Auto-configuration for {@link AutoConfigureDblock @AutoConfigureDblock}.
  */
 @AutoConfiguration(after = DblockAutoConfiguration.class)
 public final class DblockTestAutoConfiguration {
@@ -24,7 +24,7 @@ public final class DblockTestAutoConfiguration {
 
 	static final String LOCKS = "testLocks";
 
-	// The last one, so that all others have been called, at least, when it is
+	// Ordered last, so that all other listeners have at least been called before it
 	@Bean(RECORDER)
 	@Order(Ordered.LOWEST_PRECEDENCE)
 	LockRecorder dblockTestLockRecorder() {

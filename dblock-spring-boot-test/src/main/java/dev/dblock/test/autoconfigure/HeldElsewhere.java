@@ -7,8 +7,9 @@ import dev.dblock.local.LocalLockStore;
 import dev.dblock.store.LeaseKey;
 
 /**
- * A lock that another instance of the application holds, as far as the application under
- * test can tell. Ends with the test at the latest.
+ * Lock that another, simulated instance of the application holds. To the application
+ * under test, it looks the same as a lock of a real instance. Ends with the test at the
+ * latest.
  */
 public final class HeldElsewhere implements AutoCloseable {
 
@@ -25,7 +26,7 @@ public final class HeldElsewhere implements AutoCloseable {
 	}
 
 	/**
-	 * The full name of the lock, prefix included.
+	 * Return the full name of the lock, including the prefix.
 	 * @return the name
 	 */
 	public String name() {
@@ -33,16 +34,16 @@ public final class HeldElsewhere implements AutoCloseable {
 	}
 
 	/**
-	 * Have the other instance give the lock back, which wakes whoever waits for it. A
-	 * second call does nothing.
+	 * Have the other instance release the lock, which wakes waiting callers. A second
+	 * call does nothing.
 	 */
 	public void release() {
 		this.repository.release(this.key, Duration.ZERO, Duration.ZERO);
 	}
 
 	/**
-	 * Have the lease of the other instance end without a release, as after it was killed.
-	 * Whoever waits is woken.
+	 * Have the lease of the other instance expire without a release, as if that instance
+	 * had been killed. Waiting callers are woken.
 	 */
 	public void expire() {
 		boolean still = this.repository.find(name())
@@ -54,7 +55,7 @@ public final class HeldElsewhere implements AutoCloseable {
 	}
 
 	/**
-	 * The same as {@link #release()}.
+	 * Equivalent to {@link #release()}.
 	 */
 	@Override
 	public void close() {

@@ -16,7 +16,8 @@ import dev.dblock.LossReason;
 import dev.dblock.event.LockListener;
 
 /**
- * What happened to the application's locks since the test began, and which it holds.
+ * Records the events of the application's locks since the test began, and the locks that
+ * it holds.
  */
 final class LockRecorder implements LockListener {
 
@@ -52,7 +53,7 @@ final class LockRecorder implements LockListener {
 		notifyAll();
 	}
 
-	// After a hand-over the next holder may have been told before
+	// After a hand-over, the notification of the next holder may have arrived first
 	private void ended(LockHandle handle) {
 		Held known = this.held.get(handle.name());
 		if (known != null && known.handle() == handle) {
@@ -62,15 +63,16 @@ final class LockRecorder implements LockListener {
 	}
 
 	/**
-	 * The lock as the application holds it, until it was told of the end.
+	 * Return the lock as the application holds it, until the recorder is notified of its
+	 * end.
 	 */
 	Optional<Held> held(String name) {
 		return Optional.ofNullable(this.held.get(name));
 	}
 
 	/**
-	 * Wait until something has happened. An interrupt, which may be that of a loss, is
-	 * left for later.
+	 * Wait until an event has occurred. An interrupt, which may be that of a loss, is
+	 * restored afterwards.
 	 */
 	synchronized boolean await(Kind kind, String name, Duration limit) {
 		long end = System.nanoTime() + limit.toNanos();
@@ -109,7 +111,7 @@ final class LockRecorder implements LockListener {
 	}
 
 	/**
-	 * A lock, and what opens when the recorder was told that it is held no more.
+	 * Held lock, with a latch that opens once the recorder is notified of its end.
 	 */
 	record Held(LockHandle handle, CountDownLatch ended) {
 	}

@@ -6,7 +6,8 @@ import org.springframework.test.context.TestContext;
 import org.springframework.test.context.support.AbstractTestExecutionListener;
 
 /**
- * Has no test begin with locks that an earlier one left held elsewhere.
+ * Resets {@link TestLocks} after each test method, so that no test begins with locks that
+ * an earlier one left held elsewhere.
  */
 final class ResetLocksTestExecutionListener extends AbstractTestExecutionListener {
 
@@ -18,8 +19,9 @@ final class ResetLocksTestExecutionListener extends AbstractTestExecutionListene
 	}
 
 	/**
-	 * Creates nothing that the test did not ask for, since that may be impossible; what
-	 * was recorded is forgotten all the same, for a later test in the same context.
+	 * Reset only existing beans, since it may be impossible to create those that the test
+	 * did not use. Recorded events are always discarded, for a later test in the same
+	 * context.
 	 */
 	private static void reset(ApplicationContext context) {
 		if (context.getAutowireCapableBeanFactory() instanceof SingletonBeanRegistry beans) {

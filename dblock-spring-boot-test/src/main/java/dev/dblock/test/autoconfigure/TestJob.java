@@ -20,7 +20,7 @@ import dev.dblock.store.RunEnd;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A scheduled job of the application under test. A test calls it as a scheduler does, and
+ * Scheduled job of the application under test. A test calls it as a scheduler does, and
  * plays the other instances:
  *
  * <pre class="code">
@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * assertThat(job.runs()).hasSize(2);
  * </pre>
  *
- * Planned times may lie in the past, but each must be later than the one before. After
- * each test method, all run records are forgotten.
+ * Planned times may lie in the past, but each must be later than the one before. All run
+ * records are discarded after each test method.
  */
 public final class TestJob {
 
@@ -56,10 +56,10 @@ public final class TestJob {
 	}
 
 	/**
-	 * Have another instance run a planned time, which succeeds.
+	 * Have another instance run a planned time successfully.
 	 * @param plannedAt the planned time
-	 * @throws IllegalStateException when it was run before, is in the future, the job is
-	 * paused, or its lock is held
+	 * @throws IllegalStateException if the planned time was run before or is in the
+	 * future, or if the job is paused or its lock is held
 	 */
 	public void runElsewhere(Instant plannedAt) {
 		JobFiring firing = JobFiring.of(this.jobId, new Schedule.Planned(plannedAt), false);
@@ -76,9 +76,9 @@ public final class TestJob {
 	 * planned time was run, is more than 250 ms in the future, or the job is paused.
 	 * @param plannedAt the planned time
 	 * @param call the call of the job's method, through its proxy
-	 * @param <E> what it may throw
-	 * @throws E what the call throws
-	 * @throws IllegalStateException when the application has no scheduled jobs, since
+	 * @param <E> the type of exception that the call may throw
+	 * @throws E if the call throws it
+	 * @throws IllegalStateException if the application has no scheduled jobs, because
 	 * scheduling is off or {@code dblock.jobs.once-per-planned-time} is {@code false}
 	 */
 	public <E extends Throwable> void fire(Instant plannedAt, LockedTask<E> call) throws E {
@@ -108,7 +108,7 @@ public final class TestJob {
 	}
 
 	/**
-	 * The last twenty runs at most, on all instances.
+	 * Return the last runs on all instances, at most twenty.
 	 * @return the runs, the latest first
 	 */
 	public List<JobRun> runs() {
@@ -116,7 +116,7 @@ public final class TestJob {
 	}
 
 	/**
-	 * What a call throws, which a runnable cannot.
+	 * Carries the exception of a call through a {@link Runnable}, which cannot throw it.
 	 */
 	private static final class Thrown<E extends Throwable> {
 

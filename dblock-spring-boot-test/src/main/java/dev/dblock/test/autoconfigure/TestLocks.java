@@ -28,8 +28,8 @@ import org.assertj.core.api.AssertProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locks of the application under test, and another instance of it that competes for
- * them when it is told to:
+ * Locks of the application under test, and another instance that competes for them on
+ * request:
  *
  * <pre class="code">
  * &#64;SpringBootTest
@@ -47,8 +47,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Names are those of the application, without the configured prefix. After each test
- * method, what the other instance holds is given back, and what was recorded is
- * forgotten; what the application itself holds stays.
+ * method, all locks of the other instance are released, and all recorded events are
+ * discarded. Locks that the application itself holds remain held.
  */
 public final class TestLocks implements AssertProvider<TestLocksAssert> {
 
@@ -79,7 +79,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	}
 
 	/**
-	 * A scheduled job, by the name of its lock.
+	 * Return a scheduled job by the name of its lock.
 	 * @param name the name of the lock, if the job has no other id
 	 * @return the job
 	 */
@@ -88,7 +88,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	}
 
 	/**
-	 * A scheduled job with an id of its own.
+	 * Return a scheduled job with an id of its own.
 	 * @param name the name of its lock
 	 * @param jobId the id, as {@link dev.dblock.job.JobPolicy#id() @JobPolicy} declares
 	 * it
@@ -99,26 +99,27 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	}
 
 	/**
-	 * Have another instance hold a lock until it releases it, or to the end of the test.
+	 * Have another instance hold a lock until it releases it or the test ends.
 	 * @param name the name of the lock
 	 * @return the lock as that instance holds it
-	 * @throws IllegalStateException when the application, or the other instance, holds it
-	 * already
-	 * @throws IllegalArgumentException when no lock can have the name
+	 * @throws IllegalStateException if the application or the other instance already
+	 * holds it
+	 * @throws IllegalArgumentException if the name is not valid
 	 */
 	public HeldElsewhere holdElsewhere(String name) {
 		return holdElsewhere(name, LEASE_ELSEWHERE);
 	}
 
 	/**
-	 * Have another instance take a lock, and do nothing more: its lease ends by itself.
+	 * Have another instance acquire a lock without renewing it, so that its lease
+	 * expires.
 	 * @param name the name of the lock
-	 * @param lease how long the lease is
+	 * @param lease the length of the lease
 	 * @return the lock as that instance holds it
-	 * @throws IllegalStateException when the application, or the other instance, holds it
-	 * already
-	 * @throws IllegalArgumentException when no lock can have the name, or the lease is
-	 * not positive
+	 * @throws IllegalStateException if the application or the other instance already
+	 * holds it
+	 * @throws IllegalArgumentException if the name is not valid, or the lease is not
+	 * positive
 	 */
 	public HeldElsewhere holdElsewhere(String name, Duration lease) {
 		if (lease.isNegative() || lease.isZero()) {
@@ -136,13 +137,13 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	}
 
 	/**
-	 * Have another instance take a lock over from the application, as one may when the
-	 * lease ends in a long pause. When this returns, the lock is lost: its handle says
-	 * so, the thread was interrupted if it had asked for that, the listeners have
-	 * returned, and no transaction under it can be committed any more.
+	 * Have another instance take over a lock from the application, as can happen when the
+	 * lease expires during a long pause. When this method returns, the lock is lost: its
+	 * handle reports the loss, the thread has been interrupted if it had asked for that,
+	 * the listeners have returned, and no transaction under the lock can be committed.
 	 * @param name the name of the lock
-	 * @return the lock as the other instance holds it now
-	 * @throws IllegalStateException when the application does not hold it
+	 * @return the lock as the other instance now holds it
+	 * @throws IllegalStateException if the application does not hold it
 	 */
 	public HeldElsewhere lose(String name) {
 		String fullName = this.engine.fullName(name);
@@ -206,27 +207,27 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	}
 
 	/**
-	 * End whatever keeps a name taken that nobody holds any more, such as a minimum hold,
-	 * as if its time were over.
+	 * End whatever blocks a lock without a holder, such as a minimum hold, as if its time
+	 * were over.
 	 * @param name the name of the lock
-	 * @return whether it was taken
+	 * @return whether the lock was blocked
 	 */
 	public boolean expire(String name) {
 		return this.store.expire(this.engine.fullName(name));
 	}
 
 	/**
-	 * Whether the application holds a lock.
+	 * Return whether the application holds a lock.
 	 * @param name the name of the lock
-	 * @return {@code true} while it does, for all it knows itself
+	 * @return {@code true} while the application holds it, as far as it knows
 	 */
 	public boolean holds(String name) {
 		return this.recorder.held(this.engine.fullName(name)).filter((held) -> held.handle().isHeld()).isPresent();
 	}
 
 	/**
-	 * Have the other instance release all that it holds, and forget what was recorded,
-	 * runs of jobs included. Done after each test method.
+	 * Have the other instance release all its locks, and discard all recorded events,
+	 * including runs of jobs. Called after each test method.
 	 */
 	public void reset() {
 		this.held.forEach(HeldElsewhere::release);
@@ -236,13 +237,13 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	}
 
 	/**
-	 * Do something as if it were done under a lock, where there is no application context
-	 * and nothing is locked: for unit tests of code that calls
-	 * {@link dev.dblock.LockAssert} or {@link dev.dblock.LockContext}.
+	 * Run a task as if it were run under a lock, without an application context and
+	 * without locking. For unit tests of code that calls {@link dev.dblock.LockAssert} or
+	 * {@link dev.dblock.LockContext}.
 	 * @param name the full name of the lock
-	 * @param task what to do
-	 * @param <E> what it may throw
-	 * @throws E what the task throws
+	 * @param task the task
+	 * @param <E> the type of exception that the task may throw
+	 * @throws E if the task throws it
 	 */
 	public static <E extends Throwable> void pretendLocked(String name, LockedTask<E> task) throws E {
 		LockOptions defaults = new LockOptions(LEASE_ELSEWHERE, Duration.ZERO, Duration.ZERO, Duration.ZERO, false,
@@ -253,7 +254,8 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	}
 
 	/**
-	 * Assertions for {@link org.assertj.core.api.Assertions#assertThat(AssertProvider)}.
+	 * Return assertions for
+	 * {@link org.assertj.core.api.Assertions#assertThat(AssertProvider)}.
 	 * @return the assertions
 	 */
 	@Override

@@ -6,14 +6,14 @@ import dev.dblock.test.autoconfigure.LockRecorder.Kind;
 import org.assertj.core.api.AbstractAssert;
 
 /**
- * Assertions on what the application did with its locks since the test began:
+ * Assertions on the application's use of its locks since the test began:
  *
  * <pre class="code">
  * assertThat(locks).hasAcquired("nightly-invoices", 1).hasNotAcquired("stock");
  * </pre>
  *
  * Names are those of the application, without the configured prefix. An acquisition is
- * counted before its work starts; a thread that re-enters a lock acquires nothing.
+ * counted before its work starts. A thread that re-enters a lock does not acquire it.
  */
 public final class TestLocksAssert extends AbstractAssert<TestLocksAssert, TestLocks> {
 
@@ -22,7 +22,7 @@ public final class TestLocksAssert extends AbstractAssert<TestLocksAssert, TestL
 	}
 
 	/**
-	 * The lock was acquired at least once.
+	 * Verify that the lock was acquired at least once.
 	 * @param name the name of the lock
 	 * @return this
 	 */
@@ -31,9 +31,9 @@ public final class TestLocksAssert extends AbstractAssert<TestLocksAssert, TestL
 	}
 
 	/**
-	 * The lock was acquired so many times.
+	 * Verify that the lock was acquired the given number of times.
 	 * @param name the name of the lock
-	 * @param times how many times
+	 * @param times the number of times
 	 * @return this
 	 */
 	public TestLocksAssert hasAcquired(String name, int times) {
@@ -41,7 +41,7 @@ public final class TestLocksAssert extends AbstractAssert<TestLocksAssert, TestL
 	}
 
 	/**
-	 * The lock was never acquired.
+	 * Verify that the lock was never acquired.
 	 * @param name the name of the lock
 	 * @return this
 	 */
@@ -50,7 +50,8 @@ public final class TestLocksAssert extends AbstractAssert<TestLocksAssert, TestL
 	}
 
 	/**
-	 * The lock was asked for, and somebody else had it, at least once.
+	 * Verify that a request of the lock was refused at least once because of another
+	 * holder.
 	 * @param name the name of the lock
 	 * @return this
 	 */
@@ -59,9 +60,9 @@ public final class TestLocksAssert extends AbstractAssert<TestLocksAssert, TestL
 	}
 
 	/**
-	 * The lock was lost while its owner counted on it, at least once. A loss reaches the
-	 * work under the lock before it is recorded in another thread, so this waits for it,
-	 * for at most ten seconds.
+	 * Verify that the lock was lost at least once while its owner relied on it. A loss
+	 * reaches the work under the lock before another thread records it, so this method
+	 * waits up to ten seconds for the record.
 	 * @param name the name of the lock
 	 * @return this
 	 */
@@ -71,7 +72,7 @@ public final class TestLocksAssert extends AbstractAssert<TestLocksAssert, TestL
 	}
 
 	/**
-	 * The lock is held at this moment.
+	 * Verify that the lock is currently held.
 	 * @param name the name of the lock
 	 * @return this
 	 */
@@ -80,7 +81,7 @@ public final class TestLocksAssert extends AbstractAssert<TestLocksAssert, TestL
 	}
 
 	/**
-	 * The lock is not held at this moment.
+	 * Verify that the lock is currently not held.
 	 * @param name the name of the lock
 	 * @return this
 	 */

@@ -1,5 +1,5 @@
 /**
- * Locks in the tests of an application.
+ * Support for locks in the tests of an application.
  */
 @NullMarked
 package dev.dblock.test.autoconfigure;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 
 /**
- * The lock lives until the method returns.
+ * Holds the lock until the method returns.
  */
 final class BlockingInvocation implements InvocationStrategy {
 
@@ -37,13 +37,14 @@ final class BlockingInvocation implements InvocationStrategy {
 	}
 
 	/**
-	 * What stands for nothing in a type, which is {@code null} in most.
+	 * Return the value of a type that represents the absence of a result. For most types,
+	 * it is {@code null}.
 	 */
 	static @Nullable Object empty(Class<?> type) {
 		return EMPTY.get(type);
 	}
 
-	// NullAway takes a type variable for one that is never null
+	// NullAway treats a type variable as non-null
 	@Override
 	@SuppressWarnings("NullAway")
 	public @Nullable Object invoke(LockedOperation operation, MethodInvocation invocation) throws Throwable {
@@ -64,7 +65,7 @@ final class BlockingInvocation implements InvocationStrategy {
 		}
 	}
 
-	// A scheduler drops what a skipped job returns, also where it cannot be empty
+	// A scheduler ignores the result of a skipped job, so a primitive default will do
 	@Override
 	public @Nullable Object skipped() {
 		return (this.returned.isPrimitive() && this.returned != void.class)

@@ -19,17 +19,17 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Calls another method in place of one whose lock is not available.
+ * Calls another method in place of a method whose lock is not available.
  *
  * @param method the method to call
- * @param told whether it takes the exception as well
+ * @param told whether it takes the exception as an additional argument
  */
 record FallbackMethod(Method method, boolean told) implements UnavailableHandler {
 
 	/**
 	 * Find the method by its name.
-	 * @throws IllegalArgumentException when there is none, or it cannot stand in, with
-	 * the reason
+	 * @throws IllegalArgumentException if there is no such method, or it is not suitable,
+	 * with the reason
 	 */
 	static FallbackMethod of(LockedMethod locked, String name) {
 		List<Class<?>> wanted = parameters(locked.method(), locked.userClass());
@@ -114,8 +114,8 @@ record FallbackMethod(Method method, boolean told) implements UnavailableHandler
 	}
 
 	/**
-	 * Whether an exception reaches the caller as it is. A proxy hides those that its
-	 * method does not declare in one of its own.
+	 * Return whether an exception reaches the caller unchanged. A proxy wraps checked
+	 * exceptions that its method does not declare.
 	 */
 	private static boolean mayPass(Class<?> thrown, Method method) {
 		return RuntimeException.class.isAssignableFrom(thrown) || Error.class.isAssignableFrom(thrown)
@@ -138,7 +138,8 @@ record FallbackMethod(Method method, boolean told) implements UnavailableHandler
 	}
 
 	/**
-	 * What stands behind an interface need not implement it.
+	 * Return the object to invoke. The target behind an interface need not implement it,
+	 * such as that of a repository; the method is then invoked on the proxy.
 	 */
 	private @Nullable Object target(MethodInvocation invocation) {
 		Object target = invocation.getThis();

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 
 /**
- * The lock lives until the future that the method returns has completed.
+ * Holds the lock until the future that the method returns has completed.
  */
 final class FutureInvocation implements InvocationStrategy {
 
@@ -33,7 +33,7 @@ final class FutureInvocation implements InvocationStrategy {
 		this.skipped = BlockingInvocation.empty(result);
 	}
 
-	// NullAway takes a type variable for one that is never null
+	// NullAway treats a type variable as non-null
 	@Override
 	@SuppressWarnings("NullAway")
 	public @Nullable Object invoke(LockedOperation operation, MethodInvocation invocation) throws Throwable {
@@ -50,8 +50,9 @@ final class FutureInvocation implements InvocationStrategy {
 	}
 
 	/**
-	 * What the caller gets: the method may be skipped because the application closes, or
-	 * since the scheduler asks again for a store that could not be asked.
+	 * Return the result for the caller. The method may be skipped because of the shutdown
+	 * of the application, or because the scheduler retries an acquisition that failed in
+	 * the store.
 	 */
 	private static @Nullable Object answer(LockCall call, @Nullable CompletionStage<?> result) {
 		Throwable failure = failure(result);
@@ -81,7 +82,7 @@ final class FutureInvocation implements InvocationStrategy {
 	}
 
 	/**
-	 * A future that does not tell when it has completed is waited for here.
+	 * Convert a result to a stage. A future without completion callbacks is awaited here.
 	 */
 	@SuppressWarnings("unchecked")
 	private @Nullable CompletionStage<@Nullable Object> stage(LockedMethod method, @Nullable Object result) {

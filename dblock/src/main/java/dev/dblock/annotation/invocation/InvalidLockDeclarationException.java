@@ -6,9 +6,9 @@ import java.util.stream.Collectors;
 import dev.dblock.DistributedLock;
 
 /**
- * Methods with {@link DistributedLock @DistributedLock} that could not be locked the way
- * they are declared. At start-up one exception tells of all of them; a class that is not
- * known before its first bean is created is refused then.
+ * Thrown for methods with {@link DistributedLock @DistributedLock} that cannot be locked
+ * as declared. At start-up, one exception reports all of them. A class that is not known
+ * before its first bean is created is refused at that time.
  */
 public final class InvalidLockDeclarationException extends RuntimeException {
 
@@ -23,8 +23,8 @@ public final class InvalidLockDeclarationException extends RuntimeException {
 	}
 
 	/**
-	 * What is wrong, one sentence or two for each method and reason: where it is, what it
-	 * means, what to do.
+	 * Return the problems: one or two sentences for each method and reason, with the
+	 * location, the consequence and the fix.
 	 * @return the findings, at least one
 	 */
 	public List<String> findings() {

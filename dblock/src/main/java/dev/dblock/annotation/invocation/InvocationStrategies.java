@@ -15,14 +15,15 @@ import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ResolvableType;
 
 /**
- * Knows for each return type how long a lock lives, or why it cannot be locked: where the
- * end of the work cannot be seen, a lock would be given back too early or never.
+ * Selects the invocation strategy for each return type, or the reason why it cannot be
+ * locked. If the end of the work cannot be observed, a lock would be released too early
+ * or never.
  */
 final class InvocationStrategies {
 
 	/**
-	 * What stands for a future in a declaration. Of other futures the caller could not be
-	 * given another than the method's own.
+	 * The declared types for which a future can be returned. Of any other future type,
+	 * only the method's own instance could be returned to the caller.
 	 */
 	private static final Set<Class<?>> FUTURES = Set.of(Future.class, CompletionStage.class, CompletableFuture.class);
 
@@ -36,9 +37,10 @@ final class InvocationStrategies {
 	}
 
 	/**
-	 * Choose the span of a method.
-	 * @param template what takes its locks
-	 * @throws IllegalArgumentException when its end could not be seen, with the reason
+	 * Select the strategy for a method.
+	 * @param template acquires its locks
+	 * @throws IllegalArgumentException if the end of its work could not be observed, with
+	 * the reason
 	 */
 	InvocationStrategy of(LockedMethod method, Supplier<LockTemplate> template) {
 		refuse(LastingTypes.isSuspending(method.method()) ? Optional.of("a Kotlin suspend function")

@@ -4,24 +4,24 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * From when to when a method's lock lives, which its return type says. Chosen once for
- * each method.
+ * Determines the time span in which a method's lock is held, according to its return
+ * type. Selected once for each method.
  */
 interface InvocationStrategy {
 
 	/**
-	 * Run the method under its lock.
+	 * Invoke the method under its lock.
 	 */
 	@Nullable Object invoke(LockedOperation operation, MethodInvocation invocation) throws Throwable;
 
 	/**
-	 * What a method returns that was skipped.
+	 * Return the result of a method that was skipped.
 	 */
 	@Nullable Object skipped();
 
 	/**
-	 * Why a method cannot be skipped, and what else would do.
-	 * @return the reason, or {@code null} when it can
+	 * Return the reason why a method cannot be skipped, with an alternative.
+	 * @return the reason, or {@code null} if it can be skipped
 	 */
 	default @Nullable String obstacleToSkip() {
 		return null;

@@ -14,9 +14,9 @@ import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.util.ClassUtils;
 
 /**
- * The outermost advice of a job: moves the scheduler's call from the thread into the
- * invocation, or into the Reactor context, where the lock finds it on whatever thread and
- * in whatever retry it is asked for.
+ * The outermost advice of a job. Moves the scheduler's call from the thread to the
+ * invocation or to the Reactor context. The lock finds it there on any thread and in any
+ * retry.
  */
 public final class JobCarrier implements MethodInterceptor {
 
@@ -50,8 +50,8 @@ public final class JobCarrier implements MethodInterceptor {
 	}
 
 	/**
-	 * The scheduler's call that an invocation is.
-	 * @return {@code null} if other code calls the method
+	 * Return the scheduler's call that led to an invocation.
+	 * @return the call, or {@code null} if other code calls the method
 	 */
 	static @Nullable ScheduledCall scheduledCall(MethodInvocation invocation) {
 		return (invocation instanceof ProxyMethodInvocation proxied
@@ -59,7 +59,8 @@ public final class JobCarrier implements MethodInterceptor {
 	}
 
 	/**
-	 * The job that an invocation calls; {@code null} of a method that is none.
+	 * Return the job that an invocation calls, or {@code null} if the method is not a
+	 * job.
 	 */
 	static @Nullable JobMethod job(MethodInvocation invocation) {
 		return (invocation instanceof ProxyMethodInvocation proxied
@@ -67,7 +68,7 @@ public final class JobCarrier implements MethodInterceptor {
 	}
 
 	/**
-	 * What needs Reactor.
+	 * The parts that depend on Reactor.
 	 */
 	static final class Reactive {
 
@@ -75,9 +76,9 @@ public final class JobCarrier implements MethodInterceptor {
 		}
 
 		/**
-		 * The scheduler's call that a subscription is. A type that has no Reactor context
-		 * is subscribed to in the scheduler's thread.
-		 * @return {@code null} if other code subscribes
+		 * Return the scheduler's call that led to a subscription. For a type without a
+		 * Reactor context, the subscription takes place in the scheduler's thread.
+		 * @return the call, or {@code null} if other code subscribes
 		 */
 		static @Nullable ScheduledCall scheduledCall(MethodInvocation invocation, ContextView context) {
 			JobMethod job = job(invocation);
@@ -89,7 +90,8 @@ public final class JobCarrier implements MethodInterceptor {
 		}
 
 		/**
-		 * What the method itself subscribes to is no firing.
+		 * Remove the scheduler's call from a context, since the subscriptions of the
+		 * method itself are not firings of the scheduler.
 		 */
 		static Context withoutScheduledCall(Context context) {
 			return context.delete(CALL);

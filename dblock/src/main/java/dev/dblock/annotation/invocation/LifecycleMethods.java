@@ -15,8 +15,8 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 
 /**
- * The methods by which Spring begins and ends a bean, those that it injects into
- * included. It calls them on the bean itself, before there is a proxy or past it.
+ * The initialization and destruction methods of a bean, including its injection points.
+ * Spring calls them on the bean itself, before a proxy exists or without it.
  */
 public final class LifecycleMethods {
 
@@ -25,7 +25,7 @@ public final class LifecycleMethods {
 			"org.springframework.beans.factory.annotation.Autowired",
 			"org.springframework.beans.factory.annotation.Value");
 
-	/** What is wrong with a locked one. */
+	/** The problem with a lifecycle method that is locked. */
 	public static final String OBSTACLE = "called by Spring without the proxy that locks it; move the work into a locked"
 			+ " method of another bean, or into an ApplicationRunner";
 
@@ -33,11 +33,12 @@ public final class LifecycleMethods {
 	}
 
 	/**
-	 * Whether a locked method is called on the bean itself. An annotation on the class
-	 * alone does not apply to methods that the bean's definition names.
+	 * Return whether Spring calls a locked method on the bean itself. An annotation that
+	 * is declared on the class only does not apply to methods that the bean's definition
+	 * names.
 	 * @param locked the method
 	 * @param callbacks the names of the methods that the bean's definition names
-	 * @return whether it is
+	 * @return whether Spring calls it on the bean itself
 	 */
 	public static boolean contain(LockedMethod locked, Set<String> callbacks) {
 		Method method = locked.method();

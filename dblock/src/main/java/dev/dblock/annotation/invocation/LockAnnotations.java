@@ -17,15 +17,15 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.annotation.RepeatableContainers;
 
 /**
- * What locks a method or a class by annotation, be it repeated, inherited, or on
- * annotations of the application's own.
+ * The lock annotations of a method or a class, whether repeated, inherited, or
+ * meta-annotations of the application's own annotations.
  *
- * @param locks the annotations, merged with those that they stand on
- * @param empty whether there is a list of locks without any
- * @param alsoOfClass whether what stands on the class counts beside what stands on the
- * method
- * @param contradiction what Spring says of annotations that contradict themselves, so
- * that none can be read
+ * @param locks the annotations, merged with the annotations that they are present on
+ * @param empty whether a container annotation without locks is present
+ * @param alsoOfClass whether the annotations of the class apply in addition to those of
+ * the method
+ * @param contradiction Spring's message if the attributes contradict each other, so that
+ * none of the annotations can be read
  */
 public record LockAnnotations(List<DistributedLock> locks, boolean empty, boolean alsoOfClass,
 		@Nullable String contradiction) {
@@ -33,8 +33,8 @@ public record LockAnnotations(List<DistributedLock> locks, boolean empty, boolea
 	static final LockAnnotations NONE = new LockAnnotations(List.of(), false, false, null);
 
 	/**
-	 * The annotations of a method or a class. What stands on the nearest comes in the
-	 * place of what it overrides or inherits from.
+	 * Return the annotations of a method or a class. The nearest declaration replaces
+	 * those that it overrides or inherits.
 	 */
 	static LockAnnotations of(AnnotatedElement element) {
 		try {
@@ -58,7 +58,7 @@ public record LockAnnotations(List<DistributedLock> locks, boolean empty, boolea
 	}
 
 	/**
-	 * The first of some that has any.
+	 * Return the annotations of the first candidate that has any.
 	 */
 	static LockAnnotations first(AnnotatedElement... candidates) {
 		return Stream.of(candidates)

@@ -26,8 +26,8 @@ import org.slf4j.event.Level;
 import org.springframework.dao.DataAccessException;
 
 /**
- * One call of a locked method: the locks that it needs, as if they were one, and what it
- * answers without them.
+ * One call of a locked method: the locks that it needs, treated as one, and its result if
+ * they are not available.
  */
 final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 
@@ -60,11 +60,11 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	}
 
 	/**
-	 * The locks of a call.
-	 * @param scheduled the scheduler's call that this one is; {@code null} for a call of
-	 * other code
-	 * @return {@code null} when it is to be made without a lock
-	 * @throws IllegalArgumentException when a name or a condition cannot be told
+	 * Return the locks of a call.
+	 * @param scheduled the scheduler's call that led to this one; {@code null} for a call
+	 * by other code
+	 * @return the call, or {@code null} if it does not need a lock
+	 * @throws IllegalArgumentException if a name or a condition cannot be evaluated
 	 */
 	static @Nullable LockCall of(LockedOperation operation, Supplier<LockTemplate> template,
 			MethodInvocation invocation, @Nullable ScheduledCall scheduled) {
@@ -128,28 +128,28 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	}
 
 	/**
-	 * What takes the locks.
+	 * Return the template that acquires the locks.
 	 */
 	LockTemplate template() {
 		return (this.several != null) ? this.several.template() : this.locks;
 	}
 
 	/**
-	 * The name to ask the template for.
+	 * Return the name to pass to the template.
 	 */
 	String name() {
 		return this.name;
 	}
 
 	/**
-	 * The options to ask the template with.
+	 * Return the options to pass to the template.
 	 */
 	LockOptions options() {
 		return this.options;
 	}
 
 	/**
-	 * Go on to the method, in the thread that asked for the locks.
+	 * Proceed to the method, in the thread that acquired the locks.
 	 */
 	@Nullable Object proceed() throws Throwable {
 		begin();
@@ -158,7 +158,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	}
 
 	/**
-	 * The method is about to be called.
+	 * Mark the call as one whose method is invoked.
 	 */
 	void begin() {
 		this.answered = true;
@@ -169,7 +169,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	}
 
 	/**
-	 * The scheduler is to know which run the lock was granted for.
+	 * Report to the scheduler for which run the lock was granted.
 	 */
 	void granted(Optional<LockHandle> handle) {
 		if (this.scheduled != null) {
@@ -177,7 +177,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		}
 	}
 
-	// NullAway takes a type variable for one that is never null
+	// NullAway treats a type variable as non-null
 	@Override
 	@SuppressWarnings("NullAway")
 	public @Nullable Object unavailable(LockRefusal refusal) throws Throwable {
@@ -190,9 +190,8 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	}
 
 	/**
-	 * The answer to a call that comes while the application closes.
-	 * @throws LockShutdownException when the call is not to be skipped, or is one that
-	 * had begun
+	 * Return the result of a call during the shutdown of the application.
+	 * @throws LockShutdownException if the call is not to be skipped, or had begun
 	 */
 	@Nullable Object answer(LockShutdownException shutdown) {
 		if (this.answered) {
@@ -202,8 +201,8 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	}
 
 	/**
-	 * The answer to a call whose lock the store could not be asked for.
-	 * @throws DataAccessException unless the scheduler asks again
+	 * Return the result of a call whose acquisition failed in the store.
+	 * @throws DataAccessException unless the scheduler retries it
 	 */
 	@Nullable Object answer(DataAccessException failure) {
 		if (this.answered || this.scheduled == null || !this.scheduled.failed(failure)) {
@@ -217,7 +216,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	}
 
 	/**
-	 * What is set for the one lock that was not acquired.
+	 * Return the setting for the lock that was not acquired.
 	 */
 	private Optional<WhenUnavailable> setFor(String fullName) {
 		if (this.several == null) {
@@ -231,10 +230,10 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	}
 
 	/**
-	 * More than one lock.
+	 * Several locks that are acquired together.
 	 *
-	 * @param template what takes them together
-	 * @param names the name of each
+	 * @param template acquires them together
+	 * @param names the name of each lock
 	 */
 	private record Several(LockTemplate template, Set<String> names) {
 	}

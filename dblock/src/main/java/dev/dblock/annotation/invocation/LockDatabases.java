@@ -14,8 +14,8 @@ import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Where the locks of a method are: in the database that its annotation names, or where
- * all are that name none.
+ * Determines the database of a method's locks: the one that its annotation names, or the
+ * default one.
  */
 final class LockDatabases {
 
@@ -35,8 +35,8 @@ final class LockDatabases {
 
 	/**
 	 * Find a database.
-	 * @param text what the annotation says
-	 * @throws IllegalArgumentException when there is none of that name
+	 * @param text the attribute of the annotation
+	 * @throws IllegalArgumentException if there is no database with that name
 	 */
 	LockDatabase named(String text) {
 		String name = StringUtils.hasText(text)
@@ -58,8 +58,8 @@ final class LockDatabases {
 	/**
 	 * One database.
 	 *
-	 * @param engine what takes the locks, if there is anything
-	 * @param template what is used for calls
+	 * @param engine the engine that acquires the locks, if there is one
+	 * @param template the template for calls
 	 */
 	record LockDatabase(Supplier<@Nullable LockEngine> engine, Supplier<LockTemplate> template) {
 	}

@@ -7,11 +7,12 @@ import dev.dblock.annotation.name.LockedMethod;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was found on a method, not yet looked into.
+ * The annotations found for a method, not yet parsed.
  *
- * @param annotations the annotations, merged with those that they stand on
+ * @param annotations the annotations, merged with the annotations that they are present
+ * on
  * @param method the method that they apply to
- * @param contradiction why they cannot be meant, if they cannot
+ * @param contradiction why the declaration is contradictory, or {@code null} if it is not
  */
 public record LockDeclaration(List<DistributedLock> annotations, LockedMethod method, @Nullable String contradiction) {
 }

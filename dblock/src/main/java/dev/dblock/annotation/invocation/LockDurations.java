@@ -12,9 +12,9 @@ import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Makes one duration of an attribute and its twin, as Spring's own annotations with
- * {@code …String} attributes do: text that is empty once its placeholders are resolved
- * counts as left out.
+ * Resolves a duration from a numeric attribute and its {@code …String} variant, as in
+ * Spring's own annotations. A text that is empty after its placeholders are resolved
+ * counts as not declared.
  */
 public final class LockDurations {
 
@@ -27,9 +27,10 @@ public final class LockDurations {
 	}
 
 	/**
-	 * Make a duration.
-	 * @return the duration, or {@code null} when both are left out
-	 * @throws IllegalArgumentException when both are given, or the text is no duration
+	 * Resolve a duration.
+	 * @return the duration, or {@code null} if neither attribute is declared
+	 * @throws IllegalArgumentException if both are declared, the text is not a duration,
+	 * or the duration is longer than 292 years
 	 */
 	@Nullable public Duration resolve(String attribute, long seconds, String text) {
 		boolean left = seconds == DistributedLock.LEFT_OUT;

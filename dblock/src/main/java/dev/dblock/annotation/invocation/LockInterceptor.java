@@ -37,8 +37,9 @@ public final class LockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * An implementation comes before the interfaces of the proxy in front of it, but what
-	 * stands behind that of a repository does not know them.
+	 * Find the operation of a call through another proxy. An implementation takes
+	 * precedence over the interfaces of the proxy in front of it, but the target of a
+	 * repository's proxy does not implement them.
 	 */
 	private Optional<LockedOperation> behindProxy(Method method, Class<?> proxy, Class<?> targetClass) {
 		boolean implemented = method.getDeclaringClass().isAssignableFrom(targetClass);

@@ -11,10 +11,10 @@ import dev.dblock.DistributedLocks;
 import org.springframework.core.annotation.MergedAnnotations;
 
 /**
- * Whether a class can have locked methods at all: whether the annotation, or one that is
- * made with it, stands anywhere on the class, on its methods or on what it inherits from.
- * Looking for it on each method of each bean, with all that each of them overrides, would
- * take a good part of an application's start.
+ * Determines whether a class can have locked methods at all: whether the annotation, or
+ * an annotation composed with it, is present on the class, its methods or its supertypes.
+ * Searching each method of each bean, with all methods that it overrides, would
+ * noticeably slow down start-up.
  */
 public final class LockMentions {
 
@@ -53,7 +53,7 @@ public final class LockMentions {
 			return isMadeOf(type) || Arrays.stream(type.getDeclaredMethods()).anyMatch(LockMentions::isMadeOf);
 		}
 		catch (LinkageError ex) {
-			// Refers to an absent library, which a closer look handles
+			// Refers to an absent library, which the full search handles
 			return true;
 		}
 	}

@@ -9,24 +9,25 @@ import dev.dblock.annotation.name.LockedMethod;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A declaration that was checked and made ready for calls.
+ * A lock declaration that is validated and ready for calls.
  *
  * @param method the locked method
  * @param locks its locks, at least one; a call may need some of them or none
- * @param span how long the locks live
- * @param declared what is answered while one of the locks is not available, unless
- * something else is set for its name
- * @param engine the engine of the locks; {@code null} where none is known
- * @param skippedByDefault whether it is skipped only because a scheduler calls it
+ * @param span how long the locks are held
+ * @param declared the declared handler for a lock that is not available, unless the
+ * settings for its name override it
+ * @param engine the engine of the locks; {@code null} if there is none
+ * @param skippedByDefault whether the method is skipped only because a scheduler calls it
  */
 public record LockedOperation(LockedMethod method, List<MethodLock> locks, InvocationStrategy span,
 		UnavailableHandler declared, @Nullable LockEngine engine, boolean skippedByDefault) {
 
 	/**
-	 * What is answered while one of the locks is not available. What is set for its name
-	 * comes before what is declared. A method that could not be told from one that ran is
-	 * never skipped. What is skipped by default because a scheduler calls it, is not when
-	 * other code does.
+	 * Return the handler for a lock that is not available. The settings for the lock's
+	 * name override the declaration. A method is never skipped if its caller could not
+	 * distinguish that from a result. A method that is skipped by default because a
+	 * scheduler calls it is not skipped when other code calls it.
+	 * @param set the setting for the lock's name
 	 * @param byOtherCode whether other code calls a job
 	 */
 	UnavailableHandler unavailable(Optional<WhenUnavailable> set, boolean byOtherCode) {

@@ -26,7 +26,7 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.scheduling.annotation.Scheduled;
 
 /**
- * Makes an operation of a declaration, and finds all that is wrong with it at once.
+ * Creates an operation from a declaration, and reports all of its problems at once.
  */
 public final class LockedOperationParser {
 
@@ -48,7 +48,7 @@ public final class LockedOperationParser {
 
 	/**
 	 * Parse a declaration.
-	 * @throws InvalidLockDeclarationException when it cannot work, with every reason
+	 * @throws InvalidLockDeclarationException if it cannot work, with every reason
 	 */
 	LockedOperation parse(LockDeclaration declaration) {
 		LockedMethod method = declaration.method();
@@ -84,8 +84,8 @@ public final class LockedOperationParser {
 	}
 
 	/**
-	 * Locks that are acquired together are in one place, so that there is one order of
-	 * them.
+	 * Return the database factory of all locks. Locks that are acquired together are
+	 * stored in the same database, so that they have one order.
 	 */
 	private static String databaseFactory(LockDeclaration declaration) {
 		List<String> factories = declaration.annotations()
@@ -115,7 +115,8 @@ public final class LockedOperationParser {
 	}
 
 	/**
-	 * The same lock under conditions that exclude one another makes sense.
+	 * Report locks that are declared twice without a condition. The same lock with
+	 * mutually exclusive conditions is valid.
 	 */
 	private static void refuseTwice(List<MethodLock> locks, Findings findings) {
 		Set<String> unconditional = new HashSet<>();
@@ -198,8 +199,8 @@ public final class LockedOperationParser {
 	}
 
 	/**
-	 * What the annotations that say something agree about: whichever lock is not
-	 * available, it is one method that is not called.
+	 * Return the value on which all annotations with this attribute agree. Whichever lock
+	 * is not available, the same method is not called.
 	 */
 	private static <T> T only(LockDeclaration declaration, String attribute, Function<DistributedLock, T> value,
 			T unsaid) {
@@ -225,7 +226,7 @@ public final class LockedOperationParser {
 	}
 
 	/**
-	 * Whether a method is to be skipped while its lock is not available.
+	 * Return whether a method is skipped while its lock is not available.
 	 */
 	static boolean skips(WhenUnavailable wanted, LockedMethod method) {
 		return (wanted != WhenUnavailable.DEFAULT) ? wanted == WhenUnavailable.SKIP : isScheduled(method.method());
@@ -236,7 +237,7 @@ public final class LockedOperationParser {
 	}
 
 	/**
-	 * What was found to be wrong with one method.
+	 * The problems found for one method.
 	 */
 	private static final class Findings {
 
@@ -254,7 +255,7 @@ public final class LockedOperationParser {
 		}
 
 		/**
-		 * The same findings, to which one part of the method adds its own.
+		 * Return a view of the same findings for one part of the method.
 		 */
 		Findings within(String part) {
 			return new Findings(this.subject + ": " + part, this.sentences);

@@ -35,10 +35,11 @@ import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Finds out once for each method whether and how it is locked. A method's annotations
- * come before its class's (unless they say that both count), an implementation's before
- * its interface's; one on a class applies to the methods that others can call on an
- * instance, inherited ones included, except for those that begin and end it.
+ * Determines once for each method whether and how it is locked. The annotations of a
+ * method take precedence over those of its class, unless they declare that both apply.
+ * The annotations of an implementation take precedence over those of its interface. An
+ * annotation on a class applies to the methods that can be called on an instance from
+ * outside, including inherited methods, except for lifecycle methods.
  */
 public final class LockedOperationSource {
 
@@ -49,23 +50,23 @@ public final class LockedOperationSource {
 	private final Supplier<LockedOperationParser> parser;
 
 	/**
-	 * A source of operations.
-	 * @param parser what makes them, asked for with the first
+	 * Create a source of operations.
+	 * @param parser supplies the parser of declarations, when the first is parsed
 	 */
 	LockedOperationSource(Supplier<LockedOperationParser> parser) {
 		this.parser = parser;
 	}
 
 	/**
-	 * A source of the operations of an application context.
+	 * Create a source for the operations of an application context.
 	 * @param beanFactory resolves placeholders and beans in expressions
 	 * @param engine acquires the locks
-	 * @return a source
+	 * @return the source
 	 */
 	public static LockedOperationSource of(ConfigurableListableBeanFactory beanFactory,
 			ObjectProvider<LockEngine> engine) {
-		// Without locked methods an application has no use for the parser, and starts
-		// sooner without it
+		// Lazily, since an application without locked methods starts faster without the
+		// parser
 		return new LockedOperationSource(SingletonSupplier.of(() -> createParser(beanFactory, engine)));
 	}
 
@@ -80,8 +81,8 @@ public final class LockedOperationSource {
 	}
 
 	/**
-	 * Find the declaration of a method without looking into it, so that it can be asked
-	 * for while beans are created.
+	 * Find the declaration of a method without parsing it, so that this can be called
+	 * while beans are created.
 	 */
 	public Optional<LockDeclaration> declaration(Method method, @Nullable Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
@@ -94,7 +95,7 @@ public final class LockedOperationSource {
 	}
 
 	/**
-	 * All declarations of a class.
+	 * Return all declarations of a class.
 	 */
 	public Collection<LockDeclaration> declarations(Class<?> userClass) {
 		MetadataLookup<@Nullable LockDeclaration> lookup = (method) -> declaration(method, userClass).orElse(null);
@@ -102,8 +103,8 @@ public final class LockedOperationSource {
 	}
 
 	/**
-	 * The operation for a call.
-	 * @throws InvalidLockDeclarationException when the declaration cannot work
+	 * Return the operation for a call.
+	 * @throws InvalidLockDeclarationException if the declaration cannot work
 	 */
 	public Optional<LockedOperation> operation(Method method, @Nullable Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
@@ -116,8 +117,8 @@ public final class LockedOperationSource {
 	}
 
 	/**
-	 * Look into a declaration.
-	 * @throws InvalidLockDeclarationException when it cannot work
+	 * Parse a declaration.
+	 * @throws InvalidLockDeclarationException if it cannot work
 	 */
 	public LockedOperation check(LockDeclaration declaration) {
 		return this.parser.get().parse(declaration);
@@ -127,8 +128,8 @@ public final class LockedOperationSource {
 		if (ReflectionUtils.isObjectMethod(called)) {
 			return null;
 		}
-		// Proxies and lambdas have methods without a word, in classes that are called
-		// otherwise in each process
+		// The methods of proxies and lambdas have no annotations, and the names of their
+		// classes differ between processes
 		Method method = isGenerated(called.getDeclaringClass())
 				? ClassUtils.getInterfaceMethodIfPossible(called, called.getDeclaringClass()) : called;
 		Class<?> known = (targetClass != null && isGenerated(targetClass)) ? lockedInterface(method, targetClass)
@@ -164,9 +165,9 @@ public final class LockedOperationSource {
 	}
 
 	/**
-	 * The interface in whose name a proxy or a lambda is locked: one of those that it was
-	 * made for, with the annotation on the method or on all of it. The others may be
-	 * Spring's own, of which no annotation speaks.
+	 * Return the interface whose declaration locks a proxy or a lambda: one of its
+	 * interfaces, with the annotation on the method or on the interface itself. Its other
+	 * interfaces may be Spring's own, without annotations.
 	 */
 	private static @Nullable Class<?> lockedInterface(Method method, Class<?> generated) {
 		List<Class<?>> interfaces = Arrays.stream(generated.getInterfaces())
@@ -184,7 +185,8 @@ public final class LockedOperationSource {
 	}
 
 	private static Method specific(Method method, @Nullable Class<?> type) {
-		// What several interfaces declare, a proxy takes for a call of the first of them
+		// A method that several interfaces declare reaches the proxy as that of the first
+		// of them
 		Method declared = (type != null && type.isInterface()) ? ClassUtils.getMostSpecificMethod(method, type)
 				: method;
 		return AopUtils.getMostSpecificMethod(declared, type);
@@ -195,9 +197,10 @@ public final class LockedOperationSource {
 	}
 
 	/**
-	 * What a class inherits from one without the annotation is not its own to change, and
-	 * if it is not public, it was not meant to be called from outside either. Spring
-	 * calls the methods that make beans while it starts.
+	 * Return whether an annotation on the class applies to a method. A non-public method
+	 * that is inherited from a class without the annotation is not included: the
+	 * application may not be able to change it, and it is not intended to be called from
+	 * outside. Spring calls the bean factory methods during start-up.
 	 */
 	private static boolean isOpenToClassAnnotation(Method method) {
 		int modifiers = method.getModifiers();
@@ -208,8 +211,8 @@ public final class LockedOperationSource {
 	}
 
 	/**
-	 * The class in whose name the method is locked: that of the target, unless another
-	 * implementation stands behind an interface.
+	 * Return the class in whose name the method is locked: the target class, unless the
+	 * method belongs to another implementation behind an interface.
 	 */
 	private static Class<?> userClass(Method specific, @Nullable Class<?> targetClass) {
 		if (targetClass == null) {

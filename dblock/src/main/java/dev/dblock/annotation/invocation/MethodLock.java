@@ -10,14 +10,15 @@ import org.jspecify.annotations.Nullable;
  * One of the locks of a method.
  *
  * @param name the name of the lock
- * @param condition which calls are locked, unless all are
- * @param options how the lock is acquired and held; what is left out is the engine's
+ * @param condition the condition under which a call is locked; {@code null} if all calls
+ * are
+ * @param options how the lock is acquired and held; default to those of the engine
  */
 public record MethodLock(LockName name, @Nullable LockCondition condition, LockOptions options) {
 
 	/**
-	 * Whether a call needs this lock.
-	 * @throws IllegalArgumentException when that cannot be told
+	 * Return whether a call needs this lock.
+	 * @throws IllegalArgumentException if the condition cannot be evaluated
 	 */
 	boolean isWanted(MethodInvocation invocation) {
 		return this.condition == null || this.condition.isMet(invocation.getThis(), invocation.getArguments());

@@ -24,14 +24,15 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Watches methods that do not say in their declaration that their work goes on after they
- * return, such as one that returns {@code Object} and in fact a future.
+ * Detects methods whose work continues after they return without a declared return type
+ * that shows it, such as a method that is declared to return {@code Object} but returns a
+ * future.
  * <p>
- * The lock must not be given back while the work goes on. So a {@link Future} or
- * {@link CompletionStage} is waited for, under the lock, for as long as it is held, and
- * whether or not the thread is interrupted; where the work has not begun (a publisher, a
- * callable, a stream) or cannot be waited for, the caller gets an exception in place of
- * the result.
+ * The lock must not be released while the work continues. A {@link Future} or
+ * {@link CompletionStage} is therefore awaited under the lock for as long as it is held,
+ * whether or not the thread is interrupted. If the work has not begun (a publisher, a
+ * callable, a stream) or cannot be awaited, the caller gets an exception in place of the
+ * result.
  */
 final class PendingResults {
 
@@ -48,8 +49,8 @@ final class PendingResults {
 	}
 
 	/**
-	 * Let a result out of the lock when the work is over.
-	 * @throws IllegalStateException when the end of the work cannot be seen
+	 * Return a result when its work has completed.
+	 * @throws IllegalStateException if the end of the work cannot be observed
 	 */
 	@Nullable Object ended(LockedMethod method, @Nullable Object result) {
 		Object content = this.types.content(result);
@@ -60,9 +61,9 @@ final class PendingResults {
 	}
 
 	/**
-	 * Look at what a sequence or a future delivers, in a thread that must not wait.
-	 * @throws IllegalStateException when it stands for work that goes on, or has not
-	 * begun
+	 * Check an element that a publisher emits, or the value of a future, in a thread that
+	 * must not block.
+	 * @throws IllegalStateException if it represents work that continues or has not begun
 	 */
 	void delivered(LockedMethod method, @Nullable Object delivered) {
 		Object unfinished = this.types.unfinished(delivered);
@@ -147,7 +148,8 @@ final class PendingResults {
 	}
 
 	/**
-	 * Under a lock that was lost there is nothing left to wait for.
+	 * Throw an exception if the lock was lost, since there is no point in waiting any
+	 * longer.
 	 */
 	private static void ensureNotLost(LockHandle handle) {
 		try {

@@ -21,8 +21,8 @@ import org.springframework.core.ReactiveAdapter;
 import org.springframework.dao.DataAccessException;
 
 /**
- * The lock lives from each subscription to what the method returns until its end. The
- * method is called once for each, under the lock.
+ * Holds the lock from each subscription to the returned publisher until its termination.
+ * The method is called once for each subscription, under the lock.
  */
 final class ReactiveInvocation implements InvocationStrategy {
 
@@ -90,9 +90,9 @@ final class ReactiveInvocation implements InvocationStrategy {
 	}
 
 	/**
-	 * Call the method for one subscription. The interceptors that stand inside of this
-	 * one remember how far a call has come, so each has a call of its own; it is made
-	 * known to advice that asks the thread for it.
+	 * Call the method for one subscription. The interceptors inside of this one keep the
+	 * progress of an invocation as state, so each subscription gets its own clone. It is
+	 * exposed to advice that obtains the invocation from the thread.
 	 */
 	private Publisher<Object> proceed(MethodInvocation invocation) throws Throwable {
 		MethodInvocation call = (invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone()

@@ -11,24 +11,24 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * What a method answers while its lock is not available.
+ * Determines the result of a method while its lock is not available.
  */
 interface UnavailableHandler {
 
 	/**
-	 * The answer in place of the method's own.
+	 * Return the result in place of that of the method.
 	 */
 	@Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) throws Throwable;
 
 	/**
-	 * The answer to a call that comes while the application closes.
+	 * Return the result of a call during the shutdown of the application.
 	 */
 	default @Nullable Object answer(LockShutdownException shutdown) {
 		throw shutdown;
 	}
 
 	/**
-	 * Throws.
+	 * Throws an exception.
 	 */
 	UnavailableHandler THROW = (refusal, invocation) -> {
 		throw refusal.toException();
@@ -38,7 +38,7 @@ interface UnavailableHandler {
 	 * Skips the method.
 	 *
 	 * @param method the method
-	 * @param span knows what it returns
+	 * @param span provides its result
 	 */
 	record Skip(LockedMethod method, InvocationStrategy span) implements UnavailableHandler {
 
@@ -58,8 +58,8 @@ interface UnavailableHandler {
 		}
 
 		/**
-		 * For whoever leaves out what cannot run now, the end of the application is no
-		 * error.
+		 * Skip the method on shutdown as well. For a method that may be skipped, the
+		 * shutdown of the application is not an error.
 		 */
 		@Override
 		public @Nullable Object answer(LockShutdownException shutdown) {

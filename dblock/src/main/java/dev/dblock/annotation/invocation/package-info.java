@@ -1,6 +1,6 @@
 /**
- * From the annotations of a method to an operation, and how a call of the method is
- * locked, by its return type.
+ * Parses the lock annotations of a method to an operation, and locks its calls according
+ * to its return type.
  */
 @NullMarked
 package dev.dblock.annotation.invocation;

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Resolves the placeholders in the attributes of annotations.
+ * Resolves the placeholders in annotation attributes.
  */
 public final class AttributePlaceholders {
 
@@ -14,10 +14,11 @@ public final class AttributePlaceholders {
 
 	/**
 	 * Resolve the placeholders in a text.
-	 * @param resolver what resolves them
-	 * @param attribute the attribute with its text, as the message names it
+	 * @param resolver the resolver
+	 * @param attribute the attribute with its text, as the exception message cites it
 	 * @param text the text
-	 * @throws IllegalArgumentException when one of them cannot be resolved
+	 * @return the resolved text
+	 * @throws IllegalArgumentException if a placeholder cannot be resolved
 	 */
 	public static @Nullable String resolve(StringValueResolver resolver, String attribute, String text) {
 		String resolved;
@@ -27,8 +28,8 @@ public final class AttributePlaceholders {
 		catch (IllegalArgumentException ex) {
 			throw new IllegalArgumentException(unresolved(attribute, String.valueOf(ex.getMessage())), ex);
 		}
-		// Without a configurer of placeholders Spring leaves those that it does not know
-		// as they are
+		// Without a placeholder configurer, Spring leaves unknown placeholders in the
+		// text
 		if (resolved != null && resolved.contains("${")) {
 			throw new IllegalArgumentException(unresolved(attribute, "'" + resolved + "'"));
 		}

@@ -13,7 +13,7 @@ import org.springframework.expression.common.LiteralExpression;
 import org.springframework.expression.spel.standard.SpelExpression;
 
 /**
- * A name with parts that depend on the call.
+ * A lock name with parts that depend on the call.
  */
 final class EvaluatedLockName implements LockName {
 
@@ -70,7 +70,7 @@ final class EvaluatedLockName implements LockName {
 			throw new IllegalArgumentException(message(part, "cannot be evaluated: " + ex.getMessage()), ex);
 		}
 		catch (RuntimeException ex) {
-			// SpEL lets through what the methods throw that it calls
+			// SpEL does not wrap the exceptions of the methods that it calls
 			throw new IllegalArgumentException(message(part, "cannot be evaluated: it failed with " + ex), ex);
 		}
 	}

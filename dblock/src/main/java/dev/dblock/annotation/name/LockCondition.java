@@ -6,7 +6,7 @@ import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 
 /**
- * Whether a call is to be locked at all.
+ * The condition under which a call is locked.
  */
 public final class LockCondition {
 
@@ -23,8 +23,9 @@ public final class LockCondition {
 	}
 
 	/**
-	 * Whether a call is to be locked.
-	 * @throws IllegalArgumentException when that cannot be told
+	 * Return whether a call is to be locked.
+	 * @throws IllegalArgumentException if the condition cannot be evaluated, or is
+	 * neither true nor false
 	 */
 	public boolean isMet(@Nullable Object target, @Nullable Object[] arguments) {
 		Object value;
@@ -35,7 +36,7 @@ public final class LockCondition {
 			throw new IllegalArgumentException(message("cannot be evaluated: " + ex.getMessage()), ex);
 		}
 		catch (RuntimeException ex) {
-			// SpEL lets through what the methods throw that it calls
+			// SpEL does not wrap the exceptions of the methods that it calls
 			throw new IllegalArgumentException(message("cannot be evaluated: it failed with " + ex), ex);
 		}
 		if (value instanceof Boolean met) {

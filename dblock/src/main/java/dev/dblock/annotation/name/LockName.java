@@ -4,29 +4,33 @@ import dev.dblock.settings.LockSettings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The name of a method's lock, as far as it can be known before the call.
+ * The name of a method's lock, as far as it is known before the call.
  */
 public interface LockName {
 
 	/**
-	 * The name for one call. What the arguments contain is never evaluated.
-	 * @throws IllegalArgumentException when the call gives no name, with the reason
+	 * Return the name for one call. The values of the arguments are never evaluated as
+	 * expressions.
+	 * @throws IllegalArgumentException if the call does not result in a name, with the
+	 * reason
 	 */
 	String of(@Nullable Object target, @Nullable Object[] arguments);
 
 	/**
-	 * The name as it is declared, with its placeholders resolved: the same for all calls.
+	 * Return the declared name with its placeholders resolved. It is the same for all
+	 * calls.
 	 */
 	String template();
 
 	/**
-	 * The name as it is declared, with {@link LockSettings#ANYTHING} for each part that
-	 * only a call can tell.
+	 * Return the declared name with {@link LockSettings#ANYTHING} in place of each part
+	 * that depends on the call.
 	 */
 	String shape();
 
 	/**
-	 * A name that a call could give, as far as that is known.
+	 * Return an example of a name, with an ellipsis in place of each part that depends on
+	 * the call.
 	 */
 	default String sample() {
 		return shape().replace(LockSettings.ANYTHING, '…');

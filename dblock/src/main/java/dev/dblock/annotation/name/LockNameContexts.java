@@ -20,19 +20,19 @@ import org.springframework.expression.spel.support.StandardTypeConverter;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * What the expressions in names are evaluated against: arguments by name and by index,
- * {@code #root}, and {@code @beans}.
+ * Creates the evaluation contexts of the expressions in lock names and conditions. They
+ * provide arguments by name and by index, {@code #root}, and {@code @beans}.
  * <p>
- * Values become text through conversions of its own, not those of the application: these
- * print dates for people, in the language of the calling thread, and two instances would
- * lock two names for one date.
+ * Values are converted to text by a conversion service of its own, not by that of the
+ * application. An application's conversions format dates for display, in the locale of
+ * the calling thread, so that two instances could use two lock names for the same date.
  */
 public final class LockNameContexts {
 
 	private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
 
-	// Holds what is found by reflection, so that the context of each call need not find
-	// it again; no start waits for all those conversions
+	// Caches the results of reflection for the contexts of all calls. Created lazily,
+	// since setting up the conversions would slow down start-up
 	private final Supplier<StandardEvaluationContext> shared;
 
 	public LockNameContexts(BeanFactory beanFactory) {
@@ -55,8 +55,9 @@ public final class LockNameContexts {
 	}
 
 	/**
-	 * A date's own text depends on the time zone of the process. Of those of
-	 * {@code java.sql}, two are no instants but what that text says.
+	 * Convert a date to text that does not depend on the time zone of the process, as
+	 * {@link Date#toString()} does. Two of the {@code java.sql} types represent no
+	 * instant, and are written as their {@code toString()}.
 	 */
 	private static String text(Date date) {
 		try {
@@ -77,8 +78,8 @@ public final class LockNameContexts {
 	}
 
 	/**
-	 * The names of a method's parameters.
-	 * @return the names, or {@code null} when they were not compiled into the class
+	 * Return the names of a method's parameters.
+	 * @return the names, or {@code null} if they were not compiled into the class
 	 */
 	@Nullable String @Nullable [] parameterNames(LockedMethod method) {
 		return this.parameterNames.getParameterNames(method.method());

@@ -18,8 +18,8 @@ import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Takes the text of a name apart: {@code ${placeholders}} are resolved, {@code #{…}} is
- * parsed and checked against the parameters of the method.
+ * Parses the text of a lock name or of a condition. Resolves {@code ${placeholders}},
+ * parses {@code #{…}}, and checks the expressions against the parameters of the method.
  */
 public final class LockNameParser {
 
@@ -40,7 +40,7 @@ public final class LockNameParser {
 
 	/**
 	 * Parse a name.
-	 * @throws IllegalArgumentException when it cannot give a name, with the reason
+	 * @throws IllegalArgumentException if it cannot result in a name, with the reason
 	 */
 	public LockName parse(LockedMethod method, String text) {
 		if (text.isEmpty()) {
@@ -60,8 +60,8 @@ public final class LockNameParser {
 
 	/**
 	 * Parse a condition.
-	 * @return {@code null} when it is left out
-	 * @throws IllegalArgumentException when it cannot be evaluated, with the reason
+	 * @return the condition, or {@code null} if none is declared
+	 * @throws IllegalArgumentException if it cannot be evaluated, with the reason
 	 */
 	@Nullable public LockCondition parseCondition(LockedMethod method, String text) {
 		if (text.isEmpty()) {

@@ -23,8 +23,8 @@ import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.standard.SpelExpression;
 
 /**
- * One part of a name in one call. Nothing in it may be missing: neither the part as a
- * whole, nor what a {@code +} joins, nor an element of a collection.
+ * Evaluates one part of a name for one call. No value may be missing: neither the part as
+ * a whole, nor an operand of {@code +}, nor an element of a collection.
  */
 final class LockNamePart {
 
@@ -40,14 +40,14 @@ final class LockNamePart {
 
 	/**
 	 * Evaluate an expression.
-	 * @throws MissingException when it joins text with nothing
+	 * @throws MissingException if it concatenates text with a missing value
 	 */
 	@Nullable Object value(SpelExpression expression) {
 		ExpressionState state = new ExpressionState(this.context, this.context.getRootObject(), CONFIGURATION);
 		return value(expression.getAST(), state).getValue();
 	}
 
-	// SpEL itself writes "null" for an operand that is null
+	// SpEL itself renders an operand that is null as "null"
 	private TypedValue value(SpelNode node, ExpressionState state) {
 		if (!isSum(node)) {
 			return node.getTypedValue(state);
@@ -75,8 +75,8 @@ final class LockNamePart {
 	}
 
 	/**
-	 * Make text of a value.
-	 * @throws MissingException when there is none
+	 * Convert a value to text.
+	 * @throws MissingException if the value is null, empty, or has a missing element
 	 */
 	String text(@Nullable Object value) {
 		if (value instanceof Optional<?> optional) {
@@ -107,10 +107,11 @@ final class LockNamePart {
 	}
 
 	/**
-	 * Not everything that has a text is the same wherever that text is: a map has its
-	 * elements in some order, an address may have looked up its name, and an entity's
-	 * text has what changes in it. So what Spring does not convert is left to the
-	 * expression.
+	 * Convert a value by the conversion service. A value that Spring does not convert is
+	 * refused, since its {@code toString()} may differ between instances: the elements of
+	 * a map have no fixed order, an address may or may not have resolved its host name,
+	 * and the text of an entity may contain fields that change. The expression has to
+	 * select a property instead.
 	 */
 	private @Nullable String converted(@Nullable Object value) {
 		try {
@@ -137,13 +138,13 @@ final class LockNamePart {
 		}
 	}
 
-	// Spring converts whatever could be made from text, by what its toString() says
+	// For types that can be created from a String, Spring's conversion calls toString()
 	private static boolean isThatOfObject(String text, Object value) {
 		return text.indexOf('@') > 0
 				&& text.equals(value.getClass().getName() + "@" + Integer.toHexString(value.hashCode()));
 	}
 
-	// Sets are equal in whatever order, which differs from process to process
+	// Sets are equal regardless of their order, which differs between processes
 	private String elements(Collection<?> elements) {
 		Stream<String> texts = elements.stream().map(this::element);
 		boolean ordered = elements instanceof List || elements instanceof Queue;
@@ -160,7 +161,7 @@ final class LockNamePart {
 	}
 
 	/**
-	 * Something has no text; the message is the rest of a sentence.
+	 * Thrown for a value without text. The message is the predicate of a sentence.
 	 */
 	static final class MissingException extends RuntimeException {
 
@@ -173,7 +174,7 @@ final class LockNamePart {
 	}
 
 	/**
-	 * An operand that need not be evaluated again.
+	 * An operand that is evaluated already.
 	 */
 	private static final class Known extends SpelNodeImpl {
 

@@ -31,8 +31,8 @@ import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 
 /**
- * Looks through the expressions of a name for what the method cannot provide. SpEL itself
- * takes a variable that it does not know for {@code null}, at each call.
+ * Checks the expressions of a name or a condition for references that the method cannot
+ * provide. SpEL itself evaluates an unknown variable to {@code null} in each call.
  */
 final class LockNameReferences {
 
@@ -71,9 +71,9 @@ final class LockNameReferences {
 	}
 
 	/**
-	 * Visit what is outside of expressions. Whoever writes a parameter there has in mind
-	 * the annotations whose keys are expressions as a whole, and would have one lock for
-	 * all calls.
+	 * Visit literal text. A parameter reference outside of an expression is reported: in
+	 * other annotations the whole key is an expression, but here the text would be one
+	 * lock for all calls.
 	 */
 	void visitText(String text) {
 		VARIABLE.matcher(text)
@@ -87,16 +87,16 @@ final class LockNameReferences {
 	}
 
 	/**
-	 * Visit an expression that gives no text.
+	 * Visit an expression that does not result in text.
 	 */
 	void visitCondition(SpelExpression expression) {
 		visit(expression.getAST(), true);
 	}
 
 	/**
-	 * Find each {@code +} that SpEL evaluates alone, which takes {@code null} for the
-	 * text "null".
-	 * @param watched whether the operands are looked at in each call
+	 * Report each {@code +} that SpEL evaluates by itself, which renders {@code null} as
+	 * the text "null".
+	 * @param watched whether the operands are checked in each call
 	 */
 	private void visitSums(SpelNode node, boolean watched) {
 		boolean sum = LockNamePart.isSum(node);
@@ -116,8 +116,8 @@ final class LockNameReferences {
 
 	/**
 	 * Visit a node.
-	 * @param ofRoot whether a property without anything before it is one of the root, as
-	 * far as that is certain
+	 * @param ofRoot whether a property without a qualifier is certain to be a property of
+	 * the root
 	 */
 	private void visit(SpelNode node, boolean ofRoot) {
 		if (node instanceof VariableReference) {
@@ -175,7 +175,8 @@ final class LockNameReferences {
 	}
 
 	/**
-	 * An interface may call its parameters otherwise than the class that implements it.
+	 * Describe the method that declares the parameters if it is not the annotated one. An
+	 * interface may name its parameters differently from the implementing class.
 	 */
 	private String whoseParameters() {
 		Object annotated = MergedAnnotations.from(this.method.method(), SearchStrategy.TYPE_HIERARCHY)

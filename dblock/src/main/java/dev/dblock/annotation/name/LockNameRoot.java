@@ -9,8 +9,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code #root} is in a name, with the properties that Spring's cache annotations
- * have as well.
+ * The {@code #root} object of expressions, with the same properties as in Spring's cache
+ * annotations.
  */
 public record LockNameRoot(Method method, String methodName, @Nullable Object target, Class<?> targetClass,
 		@Nullable Object[] args) {

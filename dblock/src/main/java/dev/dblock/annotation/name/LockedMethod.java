@@ -5,22 +5,22 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 
 /**
- * A method as a class of the application has it.
+ * A locked method in the context of an application class.
  *
- * @param method the most specific method, never a bridge
- * @param userClass the class that the application wrote, never that of a proxy
+ * @param method the most specific method, never a bridge method
+ * @param userClass the application's class, never a proxy class
  */
 public record LockedMethod(Method method, Class<?> userClass) {
 
 	/**
-	 * Class and method as they are stored with the lock.
+	 * Return class and method as they are stored with the lock.
 	 */
 	public String path() {
 		return this.userClass.getName() + "#" + this.method.getName();
 	}
 
 	/**
-	 * Class, method and parameters, for messages.
+	 * Return class, method and parameter types for messages.
 	 */
 	public String describe() {
 		return path() + Arrays.stream(this.method.getParameterTypes())

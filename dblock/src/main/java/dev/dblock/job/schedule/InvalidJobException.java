@@ -3,7 +3,7 @@ package dev.dblock.job.schedule;
 import java.util.List;
 
 /**
- * Stops the start of an application whose jobs cannot run once per planned time.
+ * Thrown at startup if the jobs of an application cannot run once per planned time.
  */
 @SuppressWarnings("serial")
 public final class InvalidJobException extends IllegalStateException {
@@ -16,8 +16,8 @@ public final class InvalidJobException extends IllegalStateException {
 	}
 
 	/**
-	 * What is wrong, and what to do about it.
-	 * @return one text for each
+	 * Return the problems and how to fix them.
+	 * @return one text for each problem
 	 */
 	public List<String> findings() {
 		return this.findings;

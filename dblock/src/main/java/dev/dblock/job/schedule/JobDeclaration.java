@@ -9,20 +9,21 @@ import dev.dblock.job.JobStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is declared for a job, by annotations and by properties for its name.
+ * The declaration of a job, by annotations and by properties for its name.
  *
- * @param id the id that is declared; {@code null} for the full name of the lock
+ * @param id the declared id; {@code null} for the full name of the lock
  * @param lock the full name of the lock; {@code null} if only a call determines it
  * @param template the name of the lock as it is declared
- * @param engine what has the lock
+ * @param engine the engine of the lock
  * @param rerun whether a crashed run is repeated
- * @param runMissed whether the latest planned time is run at which no instance was there
+ * @param runMissed whether the latest planned time at which no instance was available is
+ * run
  * @param startWithin how long after its planned time the job can start
  * @param waitUpTo how long a call waits for the lock at most; {@code null} if only the
- * defaults of all locks say so
+ * defaults of all locks apply
  * @param minHold the minimum hold of the lock; {@code null} if only the defaults of all
- * locks say so
- * @param obstacle why the method cannot run once per planned time, and what to do;
+ * locks apply
+ * @param obstacle why the method cannot run once per planned time, and how to fix that;
  * {@code null} if it can
  * @param zones the time zone of each cron expression that is declared with one
  */
@@ -31,8 +32,8 @@ public record JobDeclaration(@Nullable String id, @Nullable String lock, String 
 		@Nullable String obstacle, Map<String, String> zones) {
 
 	/**
-	 * The id or the full name of the lock; {@code null} if only a call determines that
-	 * name.
+	 * Return the id or the full name of the lock; {@code null} if only a call determines
+	 * that name.
 	 */
 	@Nullable String storedId() {
 		return (this.id != null) ? this.id : this.lock;
@@ -42,7 +43,8 @@ public record JobDeclaration(@Nullable String id, @Nullable String lock, String 
 	 * Read the run record of the job.
 	 * @param limit how long the server may take to answer
 	 * @return the record; empty if there is none, or if only a call determines the lock
-	 * @throws org.springframework.dao.DataAccessException when the server cannot be asked
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * fails
 	 */
 	Optional<JobStatus> status(Duration limit) {
 		return (this.lock != null) ? this.engine.findJob(this.lock, (this.id != null) ? this.id : this.lock, limit)

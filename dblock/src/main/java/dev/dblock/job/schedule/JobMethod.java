@@ -19,7 +19,10 @@ public final class JobMethod {
 
 	private static final Logger logger = LoggerFactory.getLogger(JobMethod.class);
 
-	/** Jobs with short periods move with every planned time. */
+	/**
+	 * The shortest time between two log messages, since jobs with short periods can move
+	 * with every planned time.
+	 */
 	private static final Duration MOVES_LOGGED = Duration.ofMinutes(1);
 
 	private final String bean;
@@ -47,15 +50,15 @@ public final class JobMethod {
 	}
 
 	/**
-	 * Where the method is, for messages.
+	 * Return the location of the method, for messages.
 	 */
 	String place() {
 		return "bean '%s', %s()".formatted(this.bean, this.method);
 	}
 
 	/**
-	 * What is declared for the job, once the application has started.
-	 * @return the same for each call
+	 * Return the declaration of the job, once the application has started.
+	 * @return the same declaration at each call
 	 * @throws IllegalArgumentException if the declaration is invalid
 	 */
 	public JobDeclaration declaration() {
@@ -63,10 +66,10 @@ public final class JobMethod {
 	}
 
 	/**
-	 * Note which instance had the last run, and log when it was another than before that
-	 * this one runs the job.
+	 * Record the instance of the last run. If the job moves to this instance from another
+	 * one, this is logged.
 	 * @param run the run
-	 * @param own whether it is one of this instance
+	 * @param own whether it is a run of this instance
 	 */
 	void lastRunBy(JobRun run, boolean own) {
 		String before;
@@ -107,7 +110,7 @@ public final class JobMethod {
 	}
 
 	/**
-	 * Note the lock of a call, where no other than a call determines it.
+	 * Record the lock of a call, if only a call determines it.
 	 * @param fullName the full name of the lock
 	 */
 	public void lockedBy(String fullName) {
@@ -115,15 +118,15 @@ public final class JobMethod {
 	}
 
 	/**
-	 * The full name of the lock; {@code null} if only a call determines it and there was
-	 * none yet.
+	 * Return the full name of the lock; {@code null} if only a call determines it and
+	 * there was none yet.
 	 */
 	@Nullable String lock() {
 		return (this.lock != null) ? this.lock : declaration().lock();
 	}
 
 	/**
-	 * The id of the job, or the declared name of its lock as long as it has none.
+	 * Return the id of the job, or the declared name of its lock as long as it has none.
 	 */
 	String id() {
 		String id = declaration().id();
@@ -144,9 +147,9 @@ public final class JobMethod {
 	}
 
 	/**
-	 * Prepare the bean to carry the scheduler's calls to their locks, as soon as the
+	 * Prepare the bean to pass the scheduler's calls on to their locks, as soon as the
 	 * method is a job.
-	 * @param carrying what prepares it
+	 * @param carrying prepares the bean
 	 */
 	public synchronized void carryOnceCaptured(Runnable carrying) {
 		if (this.captured) {

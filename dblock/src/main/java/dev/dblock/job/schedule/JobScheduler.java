@@ -24,7 +24,10 @@ import org.springframework.scheduling.support.PeriodicTrigger;
  */
 final class JobScheduler implements TaskScheduler {
 
-	/** So many planned times show how close together two of them are. */
+	/**
+	 * The number of planned times that determines the shortest period of a cron
+	 * expression.
+	 */
 	private static final int SAMPLE = 64;
 
 	private final TaskScheduler scheduler;

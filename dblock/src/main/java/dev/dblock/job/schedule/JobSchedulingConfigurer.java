@@ -29,9 +29,9 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Puts the {@link JobScheduler} in front of the scheduler of Spring's registrar, after
- * every other configurer, and stops the start if a job did not pass through it or
- * contradicts itself.
+ * Wraps the scheduler of Spring's registrar with the {@link JobScheduler}, after every
+ * other configurer. Makes the startup fail if a job was not scheduled through it or has a
+ * contradictory declaration.
  */
 public final class JobSchedulingConfigurer
 		implements SchedulingConfigurer, Ordered, ApplicationListener<ApplicationContextEvent> {
@@ -149,7 +149,7 @@ public final class JobSchedulingConfigurer
 	}
 
 	/**
-	 * Whether the method by which a task is known has a lock of its own.
+	 * Whether the method after which a task is named has a lock of its own.
 	 */
 	private boolean isLocked(String task) {
 		int dot = task.lastIndexOf('.');
@@ -163,7 +163,7 @@ public final class JobSchedulingConfigurer
 					&& MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(DistributedLock.class);
 		}
 		catch (ClassNotFoundException | LinkageError ex) {
-			// A task that is no method
+			// A task that is not a method
 			return false;
 		}
 	}

@@ -7,19 +7,19 @@ import dev.dblock.job.WhenMissed;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is set for a single job. It overrides what is declared on its method.
+ * The settings for a single job. They override the declarations on its method.
  *
  * @param whenCrashed what happens to the planned time of a run that crashed; {@code null}
- * if that is not set
- * @param whenMissed what happens to planned times at which no instance was there;
- * {@code null} if that is not set
+ * if not set
+ * @param whenMissed what happens to planned times at which no instance was available;
+ * {@code null} if not set
  * @param startWithin how long after its planned time the job can start; {@code null} if
- * that is not set
+ * not set
  */
 public record JobSettings(@Nullable WhenCrashed whenCrashed, @Nullable WhenMissed whenMissed,
 		@Nullable Duration startWithin) {
 
-	/** Nothing is set. */
+	/** Empty settings. */
 	static final JobSettings NONE = new JobSettings(null, null, null);
 
 }

@@ -41,18 +41,22 @@ import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.support.CronTrigger;
 
 /**
- * One schedule of a job on this instance. The scheduler fires it at what its trigger
- * plans. It fires once more where an answer that comes too late for the trigger says that
- * the job is due earlier, and asks again for a planned time that no answer has settled.
+ * One schedule of a job on this instance. The scheduler fires it at the times that its
+ * trigger plans. It fires once more if an answer that arrives too late for the trigger
+ * shows that the job is due earlier. It also repeats the request for a planned time that
+ * no answer has settled.
  */
 final class JobTask {
 
 	private static final Logger logger = LoggerFactory.getLogger(JobTask.class);
 
-	/** When to ask again for what this clock takes for due, and the server does not. */
+	/**
+	 * The pause before another request for a time that is due by this clock, but not by
+	 * the server's.
+	 */
 	private static final Duration SOON = Duration.ofMillis(100);
 
-	/** How long to wait before the second attempt. Each further wait is twice as long. */
+	/** The pause before the second attempt. Each further pause is twice as long. */
 	private static final Duration SHORTEST_PAUSE = Duration.ofMillis(250);
 
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
@@ -73,11 +77,11 @@ final class JobTask {
 
 	private @Nullable ScheduledFuture<?> followUp;
 
-	/** The call to make again, at the follow-up or at the next period. */
+	/** The call to repeat, at the follow-up or at the next period. */
 	private @Nullable ScheduledCall stillDue;
 
 	/**
-	 * The latest planned time that was fired, also if a clock that was wrong fired it.
+	 * The latest planned time that was fired, even if it was fired by a wrong clock.
 	 */
 	private @Nullable Instant latest;
 
@@ -105,7 +109,7 @@ final class JobTask {
 	}
 
 	/**
-	 * Schedule a task that is called at what a trigger plans.
+	 * Schedule a task that is called at the times that a trigger plans.
 	 */
 	@Nullable ScheduledFuture<?> byTrigger(Trigger trigger) {
 		JobTrigger planning = new JobTrigger(trigger, this.clock);
@@ -166,8 +170,8 @@ final class JobTask {
 	}
 
 	/**
-	 * The call for what the schedule planned. A period goes on with what is still due; a
-	 * new planned time takes over from the one before.
+	 * Create the call for the time that the schedule planned. A periodic schedule repeats
+	 * a call that is still due. A new planned time supersedes the one before.
 	 */
 	private synchronized ScheduledCall begin(@Nullable Schedule schedule) {
 		ScheduledCall before = this.stillDue;
@@ -178,7 +182,7 @@ final class JobTask {
 		if (!(schedule instanceof Schedule.Planned planned)) {
 			return new ScheduledCall(this, schedule, Attempt.first(null));
 		}
-		// A firing can also be for a time before the latest, that a full scheduler
+		// A firing can also be for a time before the latest, which a full scheduler
 		// rejected
 		Instant latest = latest();
 		if (latest == null || planned.at().isAfter(latest)) {
@@ -246,7 +250,8 @@ final class JobTask {
 		}
 		ScheduledCall call = again.call();
 		synchronized (this) {
-			// What the schedule has gone on with is not asked for twice at a time
+			// The schedule may already have repeated the call, which must not be
+			// requested twice at a time
 			if (this.stillDue != again.stillDue()) {
 				return;
 			}
@@ -279,8 +284,9 @@ final class JobTask {
 	}
 
 	/**
-	 * Cancel what a scheduler that waits for its tasks would wait for. It drops periodic
-	 * tasks itself, but knows neither follow-ups nor triggers as such.
+	 * Cancel the tasks that would delay the shutdown of a scheduler that waits for its
+	 * tasks. The scheduler cancels periodic tasks itself, but does not recognize
+	 * follow-ups and triggers as such.
 	 */
 	synchronized void close() {
 		this.closed = true;
@@ -319,8 +325,9 @@ final class JobTask {
 	}
 
 	/**
-	 * A planned time that no answer has settled is asked for again after a pause, which
-	 * is not the same on each instance, or when the lease of the holder could have ended.
+	 * Repeat the request for a planned time that no answer has settled. This happens
+	 * after a pause, which differs between instances, or when the lease of the holder
+	 * could have ended.
 	 */
 	private @Nullable Again stillDue(ScheduledCall call, Schedule schedule) {
 		Duration pause = pause(call.attempt().earlier());
@@ -364,8 +371,8 @@ final class JobTask {
 	}
 
 	/**
-	 * The latest planned time that was fired and has come. One that was fired before it
-	 * was due takes over from nothing.
+	 * Return the latest planned time that was fired and has come. A time that was fired
+	 * before it was due does not supersede any other.
 	 */
 	private @Nullable Instant latest() {
 		Instant latest = this.latest;
@@ -373,7 +380,8 @@ final class JobTask {
 	}
 
 	/**
-	 * The next planned time has come. What a server refused was logged as skipped.
+	 * End a call whose next planned time has come. A refusal by the server was already
+	 * logged as skipped.
 	 */
 	private void overtaken(ScheduledCall call) {
 		if (call.failure() != null && !call.attempt().look()) {
@@ -382,7 +390,7 @@ final class JobTask {
 	}
 
 	/**
-	 * Report a planned time that this instance gives up, and that no instance has run as
+	 * Report a planned time that this instance abandons, and that no instance has run as
 	 * far as this one knows.
 	 */
 	private void missed(ScheduledCall call, String end) {
@@ -401,7 +409,7 @@ final class JobTask {
 	}
 
 	/**
-	 * An outage is logged once, and each attempt at DEBUG.
+	 * Log an outage once, and each attempt at DEBUG level.
 	 */
 	private void noteFailure(@Nullable RuntimeException failure, @Nullable Schedule schedule,
 			@Nullable JobDeclaration declaration) {
@@ -441,7 +449,7 @@ final class JobTask {
 		}
 		Instant due = job.nextDue();
 		if (due != null && !due.isAfter(now())) {
-			// What is due already while the job runs is left to the next period
+			// A time that is already due while the job runs is left to the next period
 			due = (job.reason() == JobRefusal.Reason.NOT_DUE) ? now().plus(SOON) : null;
 		}
 		if (leaseEnd != null && (due == null || leaseEnd.isBefore(due))) {
@@ -451,8 +459,8 @@ final class JobTask {
 	}
 
 	/**
-	 * A planned time that only the clock of this instance takes for due is fired again
-	 * when it is due by the server's, unless the trigger does that.
+	 * Fire a planned time again that is due only by the clock of this instance. It is
+	 * fired when it is due by the server's clock, unless the trigger does that.
 	 */
 	private @Nullable Again notDue(Instant planned) {
 		Instant due = (this.trigger instanceof JobTrigger planning)
@@ -470,7 +478,7 @@ final class JobTask {
 	}
 
 	/**
-	 * The call that has a run repeated if it crashed.
+	 * Return the call that repeats a run if it crashed.
 	 */
 	private ScheduledCall look(JobRun run) {
 		Instant planned = run.plannedAt();
@@ -480,11 +488,11 @@ final class JobTask {
 	}
 
 	/**
-	 * Look once at what happened before the start: have the last run repeated if it
-	 * crashed, and run the latest planned time that no instance ran, if the job asks for
-	 * it. A period is due at its start in any case. Of a task that can be one of several
-	 * methods, only its first firing shows which record is its own.
-	 * @param all all tasks, among them those of the other schedules of this job
+	 * Check once for unfinished work from before the start: repeat the last run if it
+	 * crashed, and run the latest planned time that no instance ran, if the job requires
+	 * it. A periodic schedule is due at its start in any case. If a task can belong to
+	 * several methods, only its first firing shows which record is its own.
+	 * @param all all tasks, including those of the other schedules of this job
 	 */
 	void lookBack(Collection<JobTask> all) {
 		if (this.trigger instanceof JobTrigger planning && isOfOneMethod()) {
@@ -510,7 +518,8 @@ final class JobTask {
 			status.ifPresent((found) -> learn(found.at(), sent));
 			synchronized (this) {
 				noteFailure(null, null, declaration);
-				// A firing since then asks for the same, and for a later planned time
+				// A firing since then makes the same request, and for a later planned
+				// time
 				if (isCancelled() || latest() != null || status.isEmpty() || status.get().paused()
 						|| status.get().runs().isEmpty()) {
 					return;
@@ -548,7 +557,7 @@ final class JobTask {
 		Instant missed = (planned && declaration.runMissed())
 				? planning.latestAfter(last.plannedAt(), open, earliest, own) : null;
 		if (missed != null) {
-			// A crashed run is repeated first if that is asked for
+			// The request repeats a crashed run first if the job requires that
 			return new ScheduledCall(this, new Schedule.Planned(missed), Attempt.first(missed));
 		}
 		boolean ended = last.outcome() == RunOutcome.SUCCEEDED || last.outcome() == RunOutcome.FAILED;
@@ -556,7 +565,7 @@ final class JobTask {
 	}
 
 	/**
-	 * When the lease of a run that goes on could have ended.
+	 * Return when the lease of a run that is in progress could have ended.
 	 */
 	private @Nullable Instant leaseEnd(LockRefusal refusal, JobRefusal job) {
 		return switch (job.reason()) {
@@ -569,7 +578,7 @@ final class JobTask {
 	}
 
 	/**
-	 * The schedule, and when it fires next.
+	 * Return the schedule and its next firing.
 	 * @param zones the time zone of each cron expression that is declared with one
 	 */
 	JobSchedule schedule(Map<String, String> zones) {
@@ -590,8 +599,8 @@ final class JobTask {
 	}
 
 	/**
-	 * Set how to find out whether this is the only schedule of its job. What it does not
-	 * plan was planned by another one otherwise.
+	 * Set the check for whether this is the only schedule of its job. If it is not,
+	 * another schedule may have planned the times that this one does not plan.
 	 */
 	void alone(BooleanSupplier alone) {
 		this.alone = alone;
@@ -599,7 +608,7 @@ final class JobTask {
 
 	/**
 	 * Log once if there were runs that this schedule does not plan, since this instance
-	 * knows the job: instances have different schedules or time zones.
+	 * started with the job: instances have different schedules or time zones.
 	 * @param runs all runs of the job, of which this is the only schedule
 	 */
 	void compare(List<JobRun> runs, Map<String, String> zones) {
@@ -618,14 +627,15 @@ final class JobTask {
 	}
 
 	/**
-	 * The earliest planned time for which there is no answer yet, by the server's clock.
+	 * Return the earliest planned time for which there is no answer yet, by the server's
+	 * clock.
 	 */
 	@Nullable Instant openSince() {
 		return this.open.since();
 	}
 
 	/**
-	 * A planned time was run, is run, or is left out.
+	 * Record that a planned time was run, is being run, or is skipped.
 	 */
 	void answered(Schedule schedule) {
 		this.open.answered((schedule instanceof Schedule.Planned planned) ? planned.at() : now());
@@ -704,17 +714,17 @@ final class JobTask {
 	 * A further firing.
 	 *
 	 * @param at when, by the server's clock
-	 * @param call the call, or the one that is made again
-	 * @param stillDue the call that is made again; {@code null} if it is another one
+	 * @param call the call, or the one that is repeated
+	 * @param stillDue the call that is repeated; {@code null} if it is another one
 	 */
 	private record Again(Instant at, ScheduledCall call, @Nullable ScheduledCall stillDue) {
 	}
 
 	/**
-	 * A task that the scheduler sees as the one that it stands for.
+	 * A task that appears to the scheduler as the task that it represents.
 	 *
 	 * @param task the task
-	 * @param action what is done for it
+	 * @param action the action that runs instead
 	 */
 	private record Firing(Runnable task, Runnable action) implements SchedulingAwareRunnable {
 

@@ -19,8 +19,8 @@ import org.springframework.scheduling.support.CronTrigger;
 import org.springframework.scheduling.support.SimpleTriggerContext;
 
 /**
- * Has a job's trigger plan in the server's time, so that all instances plan the same
- * instants, and keeps what it planned until a firing takes it. Where each firing has a
+ * Makes a job's trigger plan in the server's time, so that all instances plan the same
+ * instants, and keeps each planned time until a firing takes it. If each firing has a
  * thread of its own, several planned times can be pending.
  */
 final class JobTrigger implements PlannedTrigger {
@@ -29,18 +29,21 @@ final class JobTrigger implements PlannedTrigger {
 
 	private static final int MOST_PENDING = 64;
 
-	/** Further in the past, a planned time was planned by another clock. */
+	/**
+	 * The limit for planned times in the past; a time before it was planned by another
+	 * clock.
+	 */
 	private static final Duration BEHIND = Duration.ofSeconds(-10);
 
-	/** The time between two firings of which the second is planned for the past. */
+	/** The shortest time between two firings if the second is planned for the past. */
 	private static final Duration FLOOR = Duration.ofMillis(100);
 
-	/** The earliest that a timer may fire. */
+	/** How much too early a timer may fire. */
 	private static final Duration EARLY = Duration.ofMillis(2);
 
 	/**
-	 * A planned time that is further ahead was fired by a clock that was wrong, and is
-	 * planned again. If it was run all the same, the server refuses it.
+	 * The limit for planned times in the future. A time beyond it was fired by a wrong
+	 * clock, and is planned again. If it was run nevertheless, the server refuses it.
 	 */
 	static final Duration AHEAD = Duration.ofMillis(100);
 
@@ -72,7 +75,7 @@ final class JobTrigger implements PlannedTrigger {
 		Clock own = context.getClock();
 		Instant notDue = this.notDue;
 		this.notDue = null;
-		// The answer can come so late that it is due by now
+		// The answer can arrive so late that the time is already due
 		Instant planned = (notDue != null && !notDue.isAfter(this.clock.now(own).plus(AHEAD))) ? notDue
 				: this.trigger.nextExecution(new ServerContext(context, notDue != null));
 		this.ended = planned == null;
@@ -107,8 +110,8 @@ final class JobTrigger implements PlannedTrigger {
 	}
 
 	/**
-	 * The planned time of a firing that begins: the latest that is due, since an earlier
-	 * one may have been rejected by the scheduler.
+	 * Take the planned time of a firing that begins: the latest that is due, since an
+	 * earlier one may have been rejected by the scheduler.
 	 */
 	synchronized Instant take() {
 		long now = this.clock.nanoTime() + EARLY.toNanos();
@@ -126,12 +129,13 @@ final class JobTrigger implements PlannedTrigger {
 	}
 
 	/**
-	 * Plan again after a firing that the server refused as not due. The trigger has gone
-	 * on already where each firing has a thread of its own, or its answer comes after the
-	 * return.
+	 * Plan again after a firing that the server refused as not due. The trigger has
+	 * already planned the next time if each firing has a thread of its own, or if the
+	 * answer arrives after the method has returned.
 	 * @param refused the planned time of that firing
 	 * @param own the scheduler's clock
-	 * @return what is to be fired besides what is planned; {@code null} if nothing is
+	 * @return the time to fire in addition to the planned times; {@code null} if there is
+	 * none
 	 */
 	synchronized @Nullable Instant planAgain(Instant refused, Clock own) {
 		Instant last = this.last;
@@ -153,7 +157,7 @@ final class JobTrigger implements PlannedTrigger {
 	}
 
 	/**
-	 * The latest planned time after that of the last run.
+	 * Return the latest planned time after that of the last run.
 	 * @param last the planned time of the last run
 	 * @param open whether no instance began that run, so that its planned time counts
 	 * @param earliest the earliest planned time that counts
@@ -173,7 +177,8 @@ final class JobTrigger implements PlannedTrigger {
 	}
 
 	/**
-	 * What the trigger plans after an instant, in milliseconds as it is recorded.
+	 * Return the time that the trigger plans after an instant, truncated to milliseconds
+	 * as in the record.
 	 */
 	private @Nullable Instant after(Instant instant, Clock own) {
 		SimpleTriggerContext context = new SimpleTriggerContext(new ServerClock(own));
@@ -198,16 +203,17 @@ final class JobTrigger implements PlannedTrigger {
 	}
 
 	/**
-	 * Whether a planned time of another instance is one of this trigger as well. Of a
-	 * trigger that is no cron expression, that is not known.
+	 * Whether this trigger also plans a time that another instance planned. This is
+	 * unknown for a trigger without a cron expression, in which case the result is
+	 * {@code true}.
 	 */
 	boolean isPlanned(Instant planned, Clock own) {
 		return !(this.trigger instanceof CronTrigger) || plans(planned, own);
 	}
 
 	/**
-	 * Whether the trigger plans an instant. One that is no cron expression is asked what
-	 * it would have planned.
+	 * Whether the trigger plans an instant. For a trigger without a cron expression, this
+	 * depends on what it plans for the moment before.
 	 */
 	boolean plans(Instant instant, Clock own) {
 		return instant.equals(after(instant.minusMillis(1), own));
@@ -219,16 +225,17 @@ final class JobTrigger implements PlannedTrigger {
 	}
 
 	/**
-	 * A planned time that was not taken by a firing yet.
+	 * A planned time that was not yet taken by a firing.
 	 *
 	 * @param planned the planned time
-	 * @param due the {@code nanoTime} at which it is due; no clock that is set changes it
+	 * @param due the {@code nanoTime} at which it is due, which does not depend on any
+	 * adjustable clock
 	 */
 	private record Pending(Instant planned, long due) {
 	}
 
 	/**
-	 * What the trigger may know, in the server's time.
+	 * The context of the trigger, in the server's time.
 	 */
 	private final class ServerContext implements TriggerContext {
 

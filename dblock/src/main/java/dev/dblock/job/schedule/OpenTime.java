@@ -5,8 +5,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The earliest planned time of a task for which there is no answer yet. Its lock is held
- * for no call of other code.
+ * The earliest planned time of a task for which there is no answer yet. Its monitor is
+ * never held during calls of other code.
  */
 final class OpenTime {
 
@@ -20,8 +20,8 @@ final class OpenTime {
 	}
 
 	/**
-	 * A planned time that was refused as not due is to be fired again, after the next one
-	 * was planned.
+	 * Record a planned time that was refused as not due and will be fired again, after
+	 * the next one was planned.
 	 */
 	synchronized void plannedAgain(Instant at) {
 		if (this.since == null || at.isBefore(this.since)) {
@@ -30,7 +30,7 @@ final class OpenTime {
 	}
 
 	/**
-	 * All planned times up to this one were run, or are left out.
+	 * Record that all planned times up to this one were run, or are skipped.
 	 */
 	synchronized void answered(Instant at) {
 		if (this.since != null && !this.since.isAfter(at)) {

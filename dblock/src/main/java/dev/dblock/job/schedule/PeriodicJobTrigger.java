@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.scheduling.TriggerContext;
 
 /**
- * Plans the firings of a fixed rate or a fixed delay in the server's time: at what the
- * last answer said, or else a period after the last one.
+ * Plans the firings of a fixed rate or a fixed delay in the server's time: at the time
+ * from the last answer, or else a period after the last one.
  */
 final class PeriodicJobTrigger implements PlannedTrigger {
 
-	/** The earliest that a timer may fire. */
+	/** How much too early a timer may fire. */
 	private static final Duration EARLY = Duration.ofMillis(2);
 
 	private final Schedule schedule;
@@ -47,8 +47,7 @@ final class PeriodicJobTrigger implements PlannedTrigger {
 			next = now.plus(Duration.between(own.instant(), this.start));
 		}
 		else {
-			// What was fired is over, so beyond that it was planned by a clock that was
-			// wrong
+			// The last firing is over, so a time beyond that was planned by a wrong clock
 			next = next(this.last.isAfter(now.plus(EARLY)) ? now : this.last, now);
 		}
 		this.last = next;
@@ -69,11 +68,12 @@ final class PeriodicJobTrigger implements PlannedTrigger {
 	}
 
 	/**
-	 * Learn when the job is due next.
+	 * Record when the job is due next.
 	 * @param due when, by the server's clock
 	 * @param own the scheduler's clock
-	 * @return whether the next firing was planned before, for later than that: where each
-	 * firing has a thread of its own, or its answer comes after the return
+	 * @return whether the next firing is already planned for a later time. This happens
+	 * if each firing has a thread of its own, or if the answer arrives after the method
+	 * has returned
 	 */
 	synchronized boolean isLateFor(Instant due, Clock own) {
 		this.due = due;
@@ -81,7 +81,7 @@ final class PeriodicJobTrigger implements PlannedTrigger {
 	}
 
 	/**
-	 * Whether the job is due as far as that is known.
+	 * Whether the job is due, as far as known.
 	 * @param own the scheduler's clock
 	 */
 	synchronized boolean isDue(Clock own) {

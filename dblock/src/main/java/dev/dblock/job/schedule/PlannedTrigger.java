@@ -13,14 +13,14 @@ import org.springframework.scheduling.Trigger;
 interface PlannedTrigger extends Trigger {
 
 	/**
-	 * The next planned time as far as it is known.
+	 * Return the next planned time, as far as it is known.
 	 * @param own the scheduler's clock
 	 * @return the planned time, by the server's clock
 	 */
 	@Nullable Instant next(Clock own);
 
 	/**
-	 * The planned time of the last firing that was planned.
+	 * Return the planned time of the last firing that was planned.
 	 */
 	@Nullable Instant planned();
 

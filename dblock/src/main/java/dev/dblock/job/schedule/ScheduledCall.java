@@ -20,15 +20,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * A call that the scheduler makes. It is bound to the scheduler's thread until the first
- * call of the job's method takes it; whatever else that thread calls is no firing.
+ * A call by the scheduler. It is bound to the scheduler's thread until the first call of
+ * the job's method takes it. Other calls in that thread are not firings.
  */
 public final class ScheduledCall {
 
 	/**
-	 * How long a server may take to answer a later attempt, which keeps a thread of the
-	 * scheduler meanwhile. It is twice as long after each one that was cut short, so that
-	 * a server that is only slow can answer.
+	 * How long a server may take to answer a repeated attempt, which occupies a thread of
+	 * the scheduler. The limit is doubled after each attempt that it cut short, so that a
+	 * slow server can answer.
 	 */
 	private static final Duration PATIENCE = Duration.ofMillis(1250);
 
@@ -42,7 +42,7 @@ public final class ScheduledCall {
 
 	private final Attempt attempt;
 
-	/** Reports what became of a call that an operator asked for. */
+	/** Reports the result of a call that an operator requested. */
 	private final @Nullable Consumer<ManualRun> manual;
 
 	private final Map<Object, String> names;
@@ -72,8 +72,8 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * A call for no planned time that an operator asked for.
-	 * @param manual receives what became of it
+	 * Create a call for no planned time that an operator requested.
+	 * @param manual receives the result
 	 */
 	ScheduledCall(JobTask task, Consumer<ManualRun> manual) {
 		this(task, null, Attempt.first(null), manual, new ConcurrentHashMap<>());
@@ -89,9 +89,10 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * The call that asks once more for what is still due after this one. What the server
-	 * did not answer may have been granted, so it is asked for as the same firing; and
-	 * anything else as another firing, since this one may still be retried.
+	 * Return the call that repeats the request for a time that is still due after this
+	 * one. A request without an answer may have been granted, so it is repeated with the
+	 * same firing. Any other request is made with a new firing, since this one may still
+	 * be retried.
 	 */
 	synchronized ScheduledCall again() {
 		JobFiring inDoubt = (this.failure != null || this.attempt.inDoubt() != null) ? this.firing : null;
@@ -109,7 +110,8 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * Take the call that the scheduler makes in this thread, if it is one of this method.
+	 * Take the call that the scheduler makes in this thread, if it is a call of the given
+	 * method.
 	 * @param method the method
 	 * @return the call; {@code null} if other code calls the method
 	 */
@@ -132,8 +134,8 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * The firing that this call is about to ask for.
-	 * @param declaration what is declared for the job
+	 * Return the firing that this call is about to request.
+	 * @param declaration the declaration of the job
 	 * @return the same firing for each retry; {@code null} for a one-time task, which has
 	 * no planned time
 	 */
@@ -150,8 +152,8 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * Whether an earlier call asked for the same planned time. This one does not wait
-	 * then, since it would keep a thread of the scheduler.
+	 * Whether an earlier call requested the same planned time. If so, this call does not
+	 * wait for the lock, since it would occupy a thread of the scheduler.
 	 * @return whether there was one
 	 */
 	public boolean isRepeated() {
@@ -159,8 +161,9 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * The name of a lock, which is the same for all attempts at a planned time: a later
-	 * one could get the planned time once more under another name.
+	 * Return the name of a lock, which is the same for all attempts at a planned time.
+	 * Otherwise, a later attempt could be granted the planned time again under another
+	 * name.
 	 * @param lock the declaration of the lock
 	 * @param name evaluates the name
 	 * @return the name of the first attempt
@@ -182,7 +185,7 @@ public final class ScheduledCall {
 	 * @param refusal the refusal
 	 * @return whether there is nothing to do for this firing: another one has the planned
 	 * time, it is not due, the job is paused, an earlier call was answered already, or
-	 * the operator who asked for it has the answer
+	 * the operator who requested it has the answer
 	 */
 	public boolean refused(LockRefusal refusal) {
 		answered(null, refusal, (refusal.job() != null) ? refusal.job().at() : null);
@@ -210,9 +213,9 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * Report that the store could not be asked for the lock.
+	 * Report that the request for the lock failed.
 	 * @param failure why
-	 * @return whether the planned time stays due, so that there is nothing else to do
+	 * @return whether the planned time remains due, so that there is nothing else to do
 	 */
 	public boolean failed(RuntimeException failure) {
 		report(Outcome.FAILED, "It could not ask for its lock: " + failure);
@@ -232,7 +235,8 @@ public final class ScheduledCall {
 		return true;
 	}
 
-	// The answer to a retry repeats when the run was started
+	// The answer to a retry repeats the start of the run, so only the first one shows the
+	// server's clock
 	private void answered(@Nullable JobRun run, @Nullable LockRefusal refusal, @Nullable Instant serverTime) {
 		boolean follow;
 		synchronized (this) {
@@ -274,8 +278,8 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * Call the method in this thread. An answer that comes later, to an asynchronous job,
-	 * is followed at once.
+	 * Call the method in this thread. If the answer arrives later, as for an asynchronous
+	 * job, the task acts on it immediately.
 	 */
 	void run(Runnable method) {
 		ScheduledCall outer = BOUND.get();
@@ -294,8 +298,8 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * Whether there is an answer. If there is none yet, the task follows it when it
-	 * comes.
+	 * Whether there is an answer. If there is none yet, the task acts on it when it
+	 * arrives.
 	 */
 	synchronized boolean isAnswered() {
 		this.returned = true;
@@ -303,8 +307,8 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * The time limit of a request that keeps a thread of the scheduler.
-	 * @param timeouts how many of the requests before it were cut short, in a row
+	 * Return the time limit of a request that occupies a thread of the scheduler.
+	 * @param timeouts how many of the previous requests were cut short, in a row
 	 */
 	static Duration patience(int timeouts) {
 		return PATIENCE.multipliedBy(1L << Math.min(timeouts, MOST_DOUBLINGS));
@@ -315,7 +319,7 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * The method that took the call; {@code null} before one did.
+	 * Return the method that took the call; {@code null} before that.
 	 */
 	@Nullable JobMethod method() {
 		return this.method;
@@ -338,7 +342,7 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * What is declared for the job; {@code null} before the lock was asked for.
+	 * Return the declaration of the job; {@code null} before the lock was requested.
 	 */
 	synchronized @Nullable JobDeclaration declaration() {
 		return this.declaration;
@@ -349,9 +353,9 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * Whether this instance is to ask again, since the server could not be asked, or
-	 * something has the lock other than a run of this planned time. A period that is due
-	 * while the job runs is left to the next one.
+	 * Whether this instance has to repeat the request, since the request to the server
+	 * failed, or since the lock is held by something other than a run of this planned
+	 * time. A periodic time that is due while the job runs is left to the next period.
 	 */
 	synchronized boolean isStillDue() {
 		if (this.failure != null) {
@@ -362,14 +366,14 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * Which of several attempts at a planned time a call is.
+	 * The position of a call among several attempts at a planned time.
 	 *
 	 * @param asOf the latest time that the schedule had planned then, if it plans
-	 * instants; a later one takes over
-	 * @param look whether it only looks for a run that crashed
-	 * @param earlier how many attempts there were before
+	 * instants; a later one supersedes the call
+	 * @param look whether it only checks for a run that crashed
+	 * @param earlier the number of attempts before
 	 * @param timeouts how many of those were cut short by a time limit, in a row
-	 * @param inDoubt what earlier attempts asked for without an answer, if they did
+	 * @param inDoubt the firing that earlier attempts requested without an answer, if any
 	 */
 	record Attempt(@Nullable Instant asOf, boolean look, int earlier, int timeouts, @Nullable JobFiring inDoubt) {
 

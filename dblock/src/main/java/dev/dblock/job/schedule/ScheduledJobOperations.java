@@ -26,13 +26,14 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 
 /**
- * The jobs that the schedulers of this application call, with their records.
+ * {@link JobOperations} for the jobs that the schedulers of this application call, and
+ * their records.
  */
 public final class ScheduledJobOperations implements JobOperations {
 
 	private static final Logger logger = LoggerFactory.getLogger(ScheduledJobOperations.class);
 
-	/** How long a planned time may be open before the job is overdue. */
+	/** How long a planned time can be unanswered before the job is overdue. */
 	private static final Duration TOLERANCE = Duration.ofMinutes(1);
 
 	/** How long to wait for the answer to a manual run. */
@@ -71,8 +72,8 @@ public final class ScheduledJobOperations implements JobOperations {
 	}
 
 	/**
-	 * A job. A server that could not be asked is not asked for other jobs, so that the
-	 * list does not take the time limit for each.
+	 * Return a job. After a failed request to a server, no requests for other jobs are
+	 * sent to it, so that the list does not take the time limit for each.
 	 */
 	private static JobInfo listed(ScheduledJobs context, JobMethod job, Map<LockEngine, String> unreachable) {
 		LockEngine engine = job.declaration().engine();
@@ -155,7 +156,7 @@ public final class ScheduledJobOperations implements JobOperations {
 		if (heldBy != null) {
 			return new ManualRun(ManualRun.Outcome.REFUSED, "Its lock is held by " + heldBy);
 		}
-		// The tasks of several beans with one class look alike
+		// The tasks of several beans with one class cannot be distinguished
 		return known.context()
 			.tasks(known.method())
 			.stream()

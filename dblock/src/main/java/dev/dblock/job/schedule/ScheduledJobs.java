@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 
 /**
- * The jobs of an application context: the methods that are locked and that a scheduler
- * can call, and the tasks by which it does.
+ * The jobs of an application context: the locked methods that a scheduler can call, and
+ * the tasks by which it calls them.
  */
 public final class ScheduledJobs {
 
@@ -30,7 +30,7 @@ public final class ScheduledJobs {
 
 	private final List<Task> tasks = new CopyOnWriteArrayList<>();
 
-	/** The scheduler refers to a task for as long as it is to be called. */
+	/** Weak, since the scheduler refers to a task for as long as it is scheduled. */
 	private final Set<JobTask> live = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
 	private final Map<String, JobSettings> settings;
@@ -41,18 +41,18 @@ public final class ScheduledJobs {
 
 	/**
 	 * Create the collection.
-	 * @param settings what is set for single jobs, by id
+	 * @param settings the settings for single jobs, by id
 	 */
 	public ScheduledJobs(Map<String, JobSettings> settings) {
 		this.settings = Map.copyOf(settings);
 	}
 
 	/**
-	 * A method of a bean, the same for all instances of a scoped bean.
+	 * Return a method of a bean, the same for all instances of a scoped bean.
 	 * @param bean the name of the bean
 	 * @param type the user class of the bean
 	 * @param name the name of the method, which has no parameters
-	 * @param declaration what is declared on it, once the application has started
+	 * @param declaration the declaration of the method, once the application has started
 	 * @return the method
 	 */
 	public JobMethod method(String bean, Class<?> type, String name, Supplier<JobDeclaration> declaration) {
@@ -62,7 +62,7 @@ public final class ScheduledJobs {
 
 	/**
 	 * Add a method.
-	 * @param task the text by which Spring's task for the method is known
+	 * @param task the text that identifies Spring's task for the method
 	 * @param method the method
 	 */
 	public void add(String task, JobMethod method) {
@@ -70,25 +70,25 @@ public final class ScheduledJobs {
 	}
 
 	/**
-	 * What is set for a job.
+	 * Return the settings for a job.
 	 * @param id the id of the job, or the name of its lock without any prefix
-	 * @return what is set, if anything
+	 * @return the settings, which may be empty
 	 */
 	public JobSettings settings(String id) {
 		return this.settings.getOrDefault(id, JobSettings.NONE);
 	}
 
 	/**
-	 * The methods that a task can be one of; several if several beans have the class.
+	 * Return the methods to which a task can belong; several if several beans have the
+	 * class.
 	 */
 	Collection<JobMethod> of(Runnable task) {
 		return this.methods.getOrDefault(task.toString(), Set.of());
 	}
 
 	/**
-	 * Note that the planned times of a task are captured.
-	 * @param period the shortest time between two planned times; {@code null} where it is
-	 * not known
+	 * Record that the planned times of a task are captured.
+	 * @param period the shortest time between two planned times; {@code null} if unknown
 	 */
 	JobTask captured(Runnable task, @Nullable Duration period, JobTask job) {
 		Collection<JobMethod> methods = of(task);
@@ -102,7 +102,7 @@ public final class ScheduledJobs {
 	}
 
 	/**
-	 * Fire nothing more that would keep the scheduler from shutting down.
+	 * Stop all firings that would keep the scheduler from shutting down.
 	 */
 	void close() {
 		live().forEach(JobTask::close);
@@ -119,8 +119,8 @@ public final class ScheduledJobs {
 	}
 
 	/**
-	 * From now on, tasks come and go with the beans that are created later. Those that
-	 * are there look at what happened before the start.
+	 * Complete the startup. From now on, tasks are added and removed with beans that are
+	 * created later. The existing tasks check for unfinished work from before the start.
 	 */
 	void checked() {
 		if (!this.checked) {
@@ -136,14 +136,14 @@ public final class ScheduledJobs {
 	}
 
 	/**
-	 * The methods whose planned times are captured.
+	 * Return the methods whose planned times are captured.
 	 */
 	List<JobMethod> jobs() {
 		return this.places.values().stream().filter(JobMethod::isCaptured).toList();
 	}
 
 	/**
-	 * The tasks by which the scheduler calls a method.
+	 * Return the tasks by which the scheduler calls a method.
 	 */
 	List<JobTask> tasks(JobMethod method) {
 		synchronized (this.live) {
@@ -152,10 +152,10 @@ public final class ScheduledJobs {
 	}
 
 	/**
-	 * Make a call as a scheduler does for a planned time, and do not repeat it: for
+	 * Make a call as a scheduler does for a planned time, without repeating it: for
 	 * tests. The first job that is called takes the planned time.
 	 * @param plannedAt the planned time
-	 * @param call what calls the job
+	 * @param call calls the job
 	 */
 	public void fire(Instant plannedAt, Runnable call) {
 		try (SimpleAsyncTaskScheduler scheduler = new SimpleAsyncTaskScheduler()) {
@@ -166,7 +166,7 @@ public final class ScheduledJobs {
 	}
 
 	/**
-	 * The server's time as the jobs know it.
+	 * Return the server's time as the jobs know it.
 	 */
 	Instant now() {
 		return this.clock.now(Clock.systemUTC());
@@ -183,8 +183,7 @@ public final class ScheduledJobs {
 	 * A task of a job.
 	 *
 	 * @param runnable the task as it was registered
-	 * @param period the shortest time between two planned times; {@code null} where it is
-	 * not known
+	 * @param period the shortest time between two planned times; {@code null} if unknown
 	 */
 	record Task(Runnable runnable, @Nullable Duration period) {
 	}

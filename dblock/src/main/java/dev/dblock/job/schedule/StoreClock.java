@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The clock of the server that has the locks, as far as its answers showed it, continued
- * by {@link System#nanoTime()}. Until there is an answer it shows the scheduler's own
- * time.
+ * The clock of the server that stores the locks, as far as its answers have shown it,
+ * continued by {@link System#nanoTime()}. Until there is an answer, it shows the
+ * scheduler's own time.
  */
 final class StoreClock {
 
@@ -37,7 +37,7 @@ final class StoreClock {
 	}
 
 	/**
-	 * The present time of the server.
+	 * Return the current time of the server.
 	 * @param own the scheduler's clock
 	 */
 	synchronized Instant now(Clock own) {
@@ -45,7 +45,7 @@ final class StoreClock {
 	}
 
 	/**
-	 * An instant of the server's clock as the scheduler's clock will show it.
+	 * Convert an instant of the server's clock to the scheduler's clock.
 	 * @param server the instant
 	 * @param own the scheduler's clock
 	 */
@@ -54,8 +54,8 @@ final class StoreClock {
 	}
 
 	/**
-	 * A past instant of the scheduler's clock as the server's clock showed it. If the
-	 * scheduler's clock was set back since then, it is the present time.
+	 * Convert a past instant of the scheduler's clock to the server's clock. If the
+	 * scheduler's clock was set back since then, return the current time.
 	 * @param past the instant
 	 * @param own the scheduler's clock
 	 */
@@ -65,10 +65,10 @@ final class StoreClock {
 	}
 
 	/**
-	 * Learn from an answer that has just arrived. The server's clock has shown the
-	 * instant at some time after the request was sent, so the estimate only moves as far
-	 * as the answer proves it wrong.
-	 * @param server what the server's clock showed
+	 * Learn the time from an answer that has just arrived. The server's clock has shown
+	 * the instant at some time after the request was sent, so the estimate is changed
+	 * only as far as the answer contradicts it.
+	 * @param server the time of the server's clock
 	 * @param sent the {@code nanoTime} before the request was sent
 	 * @param own the scheduler's clock
 	 */
@@ -99,7 +99,7 @@ final class StoreClock {
 	}
 
 	/**
-	 * What the server's clock showed.
+	 * A reading of the server's clock.
 	 *
 	 * @param server the instant
 	 * @param nanos the {@code nanoTime} of that moment

@@ -20,24 +20,25 @@ import org.springframework.data.mongodb.core.MongoExceptionTranslator;
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
 /**
- * The application's database over a client that serves locks alone: when slow queries of
- * the application hold all of its connections, a renewal still gets one. The client has
- * the application's own settings but for a small pool and a name, by which the server's
- * log tells it apart. It is made, with the driver's threads, at the first use.
+ * Provides the application's database through a client that serves locks only. If slow
+ * queries of the application hold all of its connections, a renewal still gets one. The
+ * client has the application's own settings except for a small connection pool and a name
+ * that identifies it in the server's log. It is created at first use, together with the
+ * driver's threads.
  */
 public final class DedicatedDatabaseFactory implements MongoDatabaseFactory, AutoCloseable {
 
 	/**
 	 * Renewals of leases of all lengths (27), releases in the background (4) and the
-	 * change stream take 32 at the worst; the rest is for threads that acquire or release
-	 * at the same time. Connections are opened when they are needed.
+	 * change stream need up to 32 connections. The others are for threads that acquire or
+	 * release concurrently. Connections are opened on demand.
 	 */
 	static final int MOST_CONNECTIONS = 43;
 
 	private static final String NAME = "dblock";
 
 	/**
-	 * The driver refuses longer ones.
+	 * The driver rejects longer names.
 	 */
 	private static final int LONGEST_NAME = 128;
 
@@ -56,13 +57,15 @@ public final class DedicatedDatabaseFactory implements MongoDatabaseFactory, Aut
 	private boolean closed;
 
 	/**
-	 * A way of its own to the database of a factory. Nothing is asked of the server yet.
+	 * Create a dedicated factory for the database of another factory. This sends no
+	 * request to the server.
 	 * @param application the application's own factory
-	 * @param settings the settings that the application's own client was made with
-	 * @param driver what the application's client tells the server about itself
-	 * @throws IllegalArgumentException when it cannot be seen which servers the factory
-	 * leads to, or when the application's client finds them, or logs in to them, in
-	 * another way than the settings say
+	 * @param settings the settings with which the application's own client was created
+	 * @param driver the driver information that the application's client sends to the
+	 * server
+	 * @throws IllegalArgumentException if the factory does not expose to which servers it
+	 * connects, or if the application's client discovers them, or authenticates, in
+	 * another way than according to the settings
 	 */
 	public DedicatedDatabaseFactory(MongoDatabaseFactory application, MongoClientSettings settings,
 			MongoDriverInformation driver) {
@@ -104,7 +107,7 @@ public final class DedicatedDatabaseFactory implements MongoDatabaseFactory, Aut
 		}
 	}
 
-	// Passwords may be others by now
+	// Passwords may have been changed since
 	private static String user(MongoClientSettings settings) {
 		MongoCredential credential = settings.getCredential();
 		return (credential != null) ? "'%s' of '%s'".formatted(credential.getUserName(), credential.getSource())
@@ -131,12 +134,13 @@ public final class DedicatedDatabaseFactory implements MongoDatabaseFactory, Aut
 	}
 
 	/**
-	 * The factory over the client, which is made if this is the first use.
-	 * @throws IllegalStateException when this factory was closed
+	 * Return the factory for the client, which is created at first use.
+	 * @throws IllegalStateException if this factory is closed
 	 */
 	synchronized SimpleMongoClientDatabaseFactory open() {
 		if (this.closed) {
-			// In the driver's words, so that it is told like any closed client
+			// The driver's own message, so that it is translated like that of any closed
+			// client
 			throw new IllegalStateException("state should be: open");
 		}
 		SimpleMongoClientDatabaseFactory present = this.factory;
@@ -183,7 +187,7 @@ public final class DedicatedDatabaseFactory implements MongoDatabaseFactory, Aut
 	}
 
 	/**
-	 * Close the client. A request that comes later is refused.
+	 * Close the client. Later requests are refused.
 	 */
 	@Override
 	public synchronized void close() {

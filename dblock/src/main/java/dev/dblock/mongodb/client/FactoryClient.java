@@ -11,17 +11,19 @@ import org.springframework.data.mongodb.core.MongoDatabaseFactorySupport;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The client that a factory stands on, as far as the factory shows it.
+ * Determines the client of a factory, as far as the factory exposes it.
  */
 final class FactoryClient {
 
 	/**
-	 * Spring Data 4 (Spring Boot 3) shows it to subclasses only, and calls it so.
+	 * The name of the protected method that exposes the client in Spring Data 4 (Spring
+	 * Boot 3).
 	 */
 	static final String OLDER = "getMongoClient";
 
 	/**
-	 * The driver's own client shows its settings by this, if not in its interface.
+	 * The method by which the driver's own client exposes its settings, although not in
+	 * its interface.
 	 */
 	static final String SETTINGS = "getSettings";
 
@@ -48,7 +50,7 @@ final class FactoryClient {
 	}
 
 	/**
-	 * The settings that a client was made with, as far as it shows them.
+	 * Return the settings with which a client was created, as far as it exposes them.
 	 */
 	static @Nullable MongoClientSettings settingsOf(MongoClient client) {
 		Method method = ReflectionUtils.findMethod(client.getClass(), SETTINGS);

@@ -11,7 +11,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * What {@link FactoryClient} finds by name, where it is.
+ * Registers hints for the methods that {@link FactoryClient} looks up by name, if they
+ * are present.
  */
 final class FactoryClientRuntimeHints implements RuntimeHintsRegistrar {
 

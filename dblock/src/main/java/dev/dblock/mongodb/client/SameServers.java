@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
- * Whether two factories lead to the same servers, as far as that shows without asking
- * them.
+ * Determines whether two factories connect to the same servers, as far as that is known
+ * without a request.
  */
 public final class SameServers {
 
@@ -33,7 +33,7 @@ public final class SameServers {
 	}
 
 	/**
-	 * Whether a client sees the servers that a factory leads to.
+	 * Return whether a client is connected to the servers of a factory.
 	 */
 	public static boolean areOf(ClusterDescription seen, MongoDatabaseFactory factory) {
 		Servers servers = Servers.of(factory);
@@ -41,14 +41,14 @@ public final class SameServers {
 	}
 
 	/**
-	 * What a factory shows of its servers.
+	 * The servers of a factory, as far as it exposes them.
 	 *
-	 * @param srvHost the name under which the DNS lists them, if they were found there
-	 * @param addresses those that are known
+	 * @param srvHost the host name of their DNS SRV record, if they were discovered by it
+	 * @param addresses the known addresses
 	 */
 	private record Servers(@Nullable String srvHost, Set<ServerAddress> addresses) {
 
-		// A client of its own is not made for this: it has settings to go by
+		// Uses the settings of a dedicated factory, so that its client is not created
 		static @Nullable Servers of(MongoDatabaseFactory factory) {
 			if (factory instanceof DedicatedDatabaseFactory dedicated) {
 				return of(dedicated.settings().getClusterSettings(), List.of());

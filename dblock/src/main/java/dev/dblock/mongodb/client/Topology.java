@@ -11,10 +11,11 @@ import com.mongodb.connection.ServerDescription;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
- * Which servers and which election the client sees. A listener can only be given to a
- * client that is being built, and most often ours is the application's; but its view can
- * be compared at each use, without a request. Of a client that cannot be reached through
- * its factory nothing is seen, and only failed requests tell.
+ * The client's view of the servers and of the current election. A listener could be
+ * registered only with a client that is being built, and the client is usually the
+ * application's own. Its view, however, can be compared at each use without a request. If
+ * the client is not accessible through its factory, changes are noticed only by failed
+ * requests.
  */
 public final class Topology implements Supplier<Object> {
 

@@ -1,5 +1,5 @@
 /**
- * The clients behind the requests: the dedicated one, and what is known of its servers.
+ * The clients of the requests: the dedicated client, and what is known about its servers.
  */
 @NullMarked
 package dev.dblock.mongodb.client;

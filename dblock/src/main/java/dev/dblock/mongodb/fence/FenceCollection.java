@@ -21,10 +21,11 @@ import org.slf4j.LoggerFactory;
 import static dev.dblock.mongodb.request.BsonParts.doc;
 
 /**
- * The collection of the fences, and its index that removes old ones. Looked after before
- * the first transaction, before fences are raised, and, where sessions of the
- * application's own are fenced, before a lock is acquired; each time only when it is due,
- * see {@link IndexTimes}. What goes wrong is told once, until it works.
+ * The collection of the fences, and its index that removes old ones. Both are ensured
+ * before the first transaction, before fences are raised, and, if the application's own
+ * sessions are fenced, before a lock is acquired. Each time, requests are sent only if
+ * they are due; see {@link IndexTimes}. A failure is logged once, until the creation
+ * succeeds.
  */
 public final class FenceCollection {
 
@@ -32,7 +33,7 @@ public final class FenceCollection {
 
 	private static final int NAMESPACE_EXISTS = 48;
 
-	/** Half of the request's time is left for the collection alone. */
+	/** At most half of the request's time, which leaves some for the collection alone. */
 	private static final Duration LONGEST = Duration.ofMinutes(1);
 
 	private final LockCollection collection;
@@ -52,11 +53,11 @@ public final class FenceCollection {
 	}
 
 	/**
-	 * Create the index if it is time to; otherwise cost nothing. One that is missing
-	 * waits for the end of the transactions that have written a fence, so it is left for
-	 * later where that would be the caller's own.
+	 * Create the index if that is due; otherwise send no request. The creation of a
+	 * missing index waits for transactions that have written a fence, so it is postponed
+	 * if one of them is the caller's own.
 	 * @param store the store
-	 * @param limit how long it may take at most
+	 * @param limit the maximum time
 	 */
 	public void lookAfter(StoreRequest store, Duration limit) {
 		if (isDue() && !OpenSession.isOpenHere() && this.times.claim()) {
@@ -78,24 +79,24 @@ public final class FenceCollection {
 	}
 
 	/**
-	 * The collection may be another than it was: look after the index soon.
+	 * Ensure the index soon, since the collection may have been replaced.
 	 */
 	void suspectDrop() {
 		this.times.suspectDrop();
 	}
 
 	/**
-	 * Nobody knows what became of it: look after it later.
+	 * Ensure the index later, since the outcome of its creation is unknown.
 	 */
 	void failed() {
 		this.times.failed();
 	}
 
 	/**
-	 * Make the collection, with the index where it is wanted, before a transaction needs
-	 * it: inside one, some servers do not.
+	 * Create the collection, with the index if it is enabled, before a transaction needs
+	 * it. Some servers cannot create a collection inside a transaction.
 	 * @param store the store
-	 * @throws MongoException when there is no collection
+	 * @throws MongoException if the collection does not exist
 	 */
 	public void create(StoreRequest store) {
 		this.times.begin();
@@ -106,7 +107,7 @@ public final class FenceCollection {
 		}
 		MongoException failure = createIndex(fences.part(LONGEST));
 		if (failure == null) {
-			// What fails from now on is news
+			// A later failure is logged again
 			this.warnedOfIndex.set(false);
 			this.warnedOfCollection.set(false);
 			return;

@@ -5,13 +5,13 @@ import java.util.List;
 import dev.dblock.store.LeaseKey;
 
 /**
- * The requests to the store that fences need beside those of a transaction.
+ * The requests to the store that fences need in addition to those in a transaction.
  */
 public interface FenceStore {
 
 	/**
-	 * Create the collection of the fences, since a transaction cannot write to one that
-	 * is younger than itself.
+	 * Create the collection of the fences, since a transaction cannot write to a
+	 * collection that was created after its begin.
 	 */
 	void create();
 
@@ -24,7 +24,7 @@ public interface FenceStore {
 	void settle(LeaseKey lease, long token, List<Integer> slots);
 
 	/**
-	 * Whether the store has an acquisition as the holder.
+	 * Return whether an acquisition is the holder according to the store.
 	 * @param lease the acquisition
 	 */
 	boolean isHeld(LeaseKey lease);

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
- * What all fenced transactions of one repository have in common.
+ * The shared state and operations of all fenced transactions of one repository.
  */
 public final class FencedTransactions {
 
@@ -31,13 +31,15 @@ public final class FencedTransactions {
 
 	/**
 	 * DuplicateKey, WriteConflict, TransactionTooOld, SnapshotUnavailable,
-	 * NoSuchTransaction: by these the server itself says that the transaction is over.
+	 * NoSuchTransaction: with these codes, the server reports that the transaction has
+	 * ended.
 	 */
 	private static final Set<Integer> ENDED = Set.of(11000, 112, 225, 246, 251);
 
 	/**
-	 * DuplicateKey, WriteConflict, SnapshotUnavailable: somebody else has written the
-	 * fence, the last time perhaps the first one of all.
+	 * DuplicateKey, WriteConflict, SnapshotUnavailable: another transaction or holder has
+	 * written the fence. For SnapshotUnavailable, this may have been the first write of
+	 * all.
 	 */
 	private static final Set<Integer> CONFLICT = Set.of(11000, 112, 246);
 
@@ -53,7 +55,7 @@ public final class FencedTransactions {
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
-	/** Not a monitor, which would pin virtual threads while the store is asked. */
+	/** Not a monitor, which would pin virtual threads during a request. */
 	private final Lock preparation = new ReentrantLock();
 
 	private volatile boolean prepared;
@@ -69,8 +71,8 @@ public final class FencedTransactions {
 	}
 
 	/**
-	 * See to it that the collection of the fences is there, since a transaction cannot
-	 * write to one that is younger than itself, and that old ones are removed from it.
+	 * Ensure that the collection of the fences exists and has its TTL index. A
+	 * transaction cannot write to a collection that was created after its begin.
 	 */
 	public void prepare() {
 		if (!isPrepared() && !OpenSession.isOpenHere()) {
@@ -79,8 +81,8 @@ public final class FencedTransactions {
 	}
 
 	/**
-	 * Whoever comes before it was there waits, since its transaction would be too old as
-	 * well.
+	 * Prepare under a lock. A caller that arrives before the collection exists waits,
+	 * since its transaction would be too old as well.
 	 */
 	private void prepareNow() {
 		this.preparation.lock();
@@ -101,8 +103,8 @@ public final class FencedTransactions {
 	}
 
 	/**
-	 * Whether there is nothing to be done at present: not before a pause where it has
-	 * failed.
+	 * Return whether nothing has to be prepared at present. After a failure, the next
+	 * attempt follows a pause.
 	 */
 	boolean isPrepared() {
 		return this.prepared ? !this.fences.indexes().isDue() : this.nanoTime.getAsLong() - this.nextPreparation < 0;
@@ -114,7 +116,7 @@ public final class FencedTransactions {
 	}
 
 	/**
-	 * The database of the locks and their fences.
+	 * Return the name of the database of the locks and their fences.
 	 */
 	String database() {
 		return this.locks.getMongoDatabase().getName();
@@ -126,10 +128,10 @@ public final class FencedTransactions {
 
 	/**
 	 * Write the fence as a part of a transaction.
-	 * @param options those of the transaction
+	 * @param options the options of the transaction
 	 * @param lease the acquisition
-	 * @param request writes it, and says whether no higher token is there
-	 * @return what came of it
+	 * @param request writes the fence, and returns whether no higher token is stored
+	 * @return the outcome
 	 */
 	Written write(TransactionOptions options, LeaseKey lease, BooleanSupplier request) {
 		warnOfWeakness(options);
@@ -149,7 +151,8 @@ public final class FencedTransactions {
 	}
 
 	/**
-	 * Whether the lock is still the caller's, by a read outside of the transaction.
+	 * Return whether the caller still holds the lock, by a read outside of the
+	 * transaction.
 	 */
 	private boolean isHeld(LeaseKey lease) {
 		try {
@@ -171,8 +174,8 @@ public final class FencedTransactions {
 		}
 	}
 
-	// What the server takes for itself when nothing is said is the majority, unless an
-	// operator or an arbiter says otherwise.
+	// The server's default write concern is the majority, unless an operator or an
+	// arbiter changes that.
 	private static boolean isWeak(WriteConcern concern) {
 		Object w = concern.getWObject();
 		return w != null && !"majority".equals(w);

@@ -29,9 +29,9 @@ import static dev.dblock.mongodb.request.BsonParts.number;
 import static dev.dblock.mongodb.request.BsonParts.text;
 
 /**
- * The fences, as documents in a collection of their own, so that no renewal of a lock
- * ever collides with a transaction under it. Four for each name that was fenced or taken
- * over:
+ * The fences, as documents in a separate collection, so that the renewal of a lock never
+ * conflicts with a transaction under it. There are four documents for each name that was
+ * fenced or taken over:
  *
  * <pre>{@code
  * {
@@ -43,7 +43,7 @@ import static dev.dblock.mongodb.request.BsonParts.text;
  * }</pre>
  *
  * A document is removed a day after its last write. The server ends every transaction
- * long before that, so none that the document kept from its commit is left by then.
+ * long before that, so the document no longer prevents any commit by then.
  */
 public final class Fences {
 
@@ -78,7 +78,8 @@ public final class Fences {
 	}
 
 	/**
-	 * Names of locks are known to one collection, and so are their fences.
+	 * Return the name of the fence collection. The names of locks are unique within one
+	 * collection only, so each lock collection has its own fences.
 	 * @param locks the collection of the locks
 	 * @return the collection of their fences
 	 */
@@ -87,7 +88,7 @@ public final class Fences {
 	}
 
 	/**
-	 * The name of the collection.
+	 * Return the name of the collection.
 	 */
 	String name() {
 		return this.collection.name();
@@ -101,8 +102,8 @@ public final class Fences {
 		return doc(LockDocument.ID, doc("name", text(name)).append("slot", new BsonInt32(slot)));
 	}
 
-	// An update that changes nothing is no write: it would neither wait for a transaction
-	// nor keep one from its commit.
+	// An update without a change is not a write: it would neither wait for a transaction
+	// nor prevent its commit.
 	static BsonDocument atLeast(long token) {
 		return doc("$max", doc(LockDocument.TOKEN, number(token))).append("$inc", doc(WRITES, number(1)))
 			.append("$currentDate", doc(LockDocument.UPDATED_AT, BsonBoolean.TRUE));
@@ -115,10 +116,10 @@ public final class Fences {
 	 * @param name the name of the lock
 	 * @param slot the slot of the transaction
 	 * @param token the token of the holder
-	 * @return {@code false} when a higher token is there
+	 * @return {@code false} if a higher token is stored
 	 */
 	boolean write(MongoDatabase database, ClientSession session, String name, int slot, long token) {
-		// No time limit of its own: a transaction refuses that.
+		// Without a time limit of its own, which is not allowed in a transaction.
 		MongoCollection<BsonDocument> fences = database.getCollection(this.collection.name(), BsonDocument.class)
 			.withCodecRegistry(LockCollection.CODECS)
 			.withWriteConcern(WriteConcern.ACKNOWLEDGED);
@@ -127,9 +128,10 @@ public final class Fences {
 	}
 
 	/**
-	 * Whether a fence has the token that was to be written, and no higher one.
+	 * Return whether a fence contains the token that was to be written, and no higher
+	 * one.
 	 * @param token the token of the holder
-	 * @param written what is there after the request
+	 * @param written the stored fence after the request
 	 */
 	boolean isWritten(long token, @Nullable BsonDocument written) {
 		if (written == null) {
@@ -142,8 +144,8 @@ public final class Fences {
 	}
 
 	/**
-	 * Have no transaction with a lower token committed from now on, and wait for those
-	 * that came first. One command.
+	 * Prevent the commit of transactions with a lower token from now on, and wait for
+	 * those that came first. This is one command.
 	 * @param store the store
 	 * @param name the name of the lock
 	 * @param slots the slots
@@ -160,7 +162,7 @@ public final class Fences {
 			}
 		}
 		catch (MongoBulkWriteException ex) {
-			// Another upsert was first: now the documents are there.
+			// Another upsert was first, so the documents exist now.
 			if (!isDuplicate(ex)) {
 				throw ex;
 			}

@@ -8,7 +8,8 @@ import dev.dblock.store.TransactionFence;
 import org.springframework.dao.support.PersistenceExceptionTranslator;
 
 /**
- * What the fences of all transactions on MongoDB have in common, whoever manages them.
+ * Base class for the fences of all transactions on MongoDB, regardless of how they are
+ * managed.
  */
 public abstract class MongoFence implements TransactionFence {
 
@@ -43,8 +44,8 @@ public abstract class MongoFence implements TransactionFence {
 	}
 
 	/**
-	 * Have the writing of the fence fail as the application's own requests in the
-	 * transaction would, so that the same retries apply.
+	 * Translate a failure to write the fence in the same way as failures of the
+	 * application's own requests in the transaction, so that the same retries apply.
 	 */
 	static Written translated(Written written, PersistenceExceptionTranslator translator) {
 		RuntimeException failure = written.failure();

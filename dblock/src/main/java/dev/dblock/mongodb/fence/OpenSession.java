@@ -6,8 +6,8 @@ import com.mongodb.client.ClientSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The session of the last fence that a thread has written into a transaction of the
- * application's own.
+ * Tracks the session of the last fence that a thread has written into a transaction that
+ * the application manages.
  */
 public final class OpenSession {
 
@@ -17,15 +17,16 @@ public final class OpenSession {
 	}
 
 	/**
-	 * Note that the calling thread has written a fence into the transaction of a session.
+	 * Record that the calling thread has written a fence into the transaction of a
+	 * session.
 	 */
 	public static void fenced(ClientSession session) {
 		LAST.set(new WeakReference<>(session));
 	}
 
 	/**
-	 * Whether a transaction of the calling thread has written a fence and is still open.
-	 * A request that waits for it must not be made in this thread.
+	 * Return whether a transaction of the calling thread has written a fence and is still
+	 * open. A request that waits for that transaction must not be made in this thread.
 	 */
 	static boolean isOpenHere() {
 		WeakReference<ClientSession> last = LAST.get();

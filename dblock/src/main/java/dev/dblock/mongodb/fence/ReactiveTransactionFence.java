@@ -18,8 +18,8 @@ import org.springframework.data.mongodb.ReactiveMongoDatabaseFactory;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
- * Fences one reactive transaction that Spring has begun. Loaded only where the reactive
- * driver is.
+ * Fences one reactive transaction that Spring has begun. Loaded only if the reactive
+ * driver is present.
  */
 public final class ReactiveTransactionFence extends MongoFence {
 
@@ -35,7 +35,8 @@ public final class ReactiveTransactionFence extends MongoFence {
 	}
 
 	/**
-	 * The fence of a transaction, if it is one on the servers that have the locks.
+	 * Return the fence of a transaction, or {@code null} if it is not a transaction on
+	 * the servers of the locks.
 	 */
 	public static @Nullable ReactiveTransactionFence of(FencedTransactions fenced, TransactionContext transaction,
 			MongoDatabaseFactory locks) {
@@ -48,8 +49,8 @@ public final class ReactiveTransactionFence extends MongoFence {
 	}
 
 	/**
-	 * Where transactions on two databases are inside one another, the inner one was bound
-	 * last.
+	 * Return the factory that was bound last. If transactions on two databases are
+	 * nested, that is the factory of the inner one.
 	 */
 	private static @Nullable ReactiveMongoDatabaseFactory lastBound(TransactionContext transaction) {
 		ReactiveMongoDatabaseFactory last = null;
@@ -67,7 +68,7 @@ public final class ReactiveTransactionFence extends MongoFence {
 	}
 
 	/**
-	 * To be called by a thread that may wait for the answer.
+	 * Write the fence. Must be called in a thread that may block.
 	 */
 	@Override
 	public Written write(LeaseKey lease, long token, int slot) {

@@ -17,9 +17,9 @@ import org.springframework.data.mongodb.SessionSynchronization;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
- * Finds the session of a reactive transaction, as {@link TransactionSession} does that of
- * a blocking one: in the place of the factory that Spring hands the session to. It has no
- * databases, so that Spring goes no further.
+ * Finds the session of a reactive transaction, as {@link TransactionSession} does for a
+ * blocking one: it takes the place of the factory to which Spring passes the session. It
+ * provides no databases, so that Spring proceeds no further.
  */
 final class ReactiveTransactionSession implements ReactiveMongoDatabaseFactory, InfrastructureProxy {
 
@@ -34,10 +34,10 @@ final class ReactiveTransactionSession implements ReactiveMongoDatabaseFactory, 
 	}
 
 	/**
-	 * The session of a transaction. Nothing is waited for.
-	 * @param factory the factory that the transaction was begun on
+	 * Return the session of a transaction without blocking.
+	 * @param factory the factory on which the transaction was begun
 	 * @param transaction the transaction
-	 * @return the session, or {@code null} when there is none
+	 * @return the session, or {@code null} if there is none
 	 */
 	static @Nullable ClientSession of(ReactiveMongoDatabaseFactory factory, TransactionContext transaction) {
 		ReactiveTransactionSession asking = new ReactiveTransactionSession(factory);

@@ -12,9 +12,9 @@ import org.springframework.data.mongodb.MongoDatabaseUtils;
 import org.springframework.data.mongodb.SessionSynchronization;
 
 /**
- * Finds the session of the transaction that the calling thread is in. Spring keeps it to
- * itself, but hands it to the factory that is asked for a database: so this stands in for
- * that factory.
+ * Finds the session of the calling thread's transaction. Spring does not expose the
+ * session, but passes it to the factory from which a database is requested. This class
+ * takes the place of that factory.
  */
 final class TransactionSession implements MongoDatabaseFactory, InfrastructureProxy {
 
@@ -27,9 +27,9 @@ final class TransactionSession implements MongoDatabaseFactory, InfrastructurePr
 	}
 
 	/**
-	 * The session of the thread's transaction.
-	 * @param factory the factory that the transaction was begun on
-	 * @return the session, or {@code null} when there is none
+	 * Return the session of the thread's transaction.
+	 * @param factory the factory on which the transaction was begun
+	 * @return the session, or {@code null} if there is none
 	 */
 	static @Nullable ClientSession of(MongoDatabaseFactory factory) {
 		TransactionSession asking = new TransactionSession(factory);

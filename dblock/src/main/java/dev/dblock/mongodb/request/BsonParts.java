@@ -16,7 +16,7 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 
 /**
- * The words of which statements are put together.
+ * Factory methods for the parts of statements.
  */
 public final class BsonParts {
 
@@ -24,7 +24,7 @@ public final class BsonParts {
 	}
 
 	/**
-	 * A document with one field, such as an operator and its operand.
+	 * Create a document with one field, such as an operator and its operand.
 	 * @param field the name of the field
 	 * @param value its value
 	 * @return the document
@@ -34,8 +34,8 @@ public final class BsonParts {
 	}
 
 	/**
-	 * A document with one field that holds an array, such as an operator and its
-	 * operands.
+	 * Create a document with one field that contains an array, such as an operator and
+	 * its operands.
 	 * @param field the name of the field
 	 * @param values the elements of the array
 	 * @return the document
@@ -45,17 +45,17 @@ public final class BsonParts {
 	}
 
 	/**
-	 * A part that is the same in each request, encoded once.
-	 * @param part the part, which cannot be changed any more
-	 * @return the part
+	 * Encode a part that is the same in each request, so that it is encoded only once.
+	 * @param part the part
+	 * @return the part, which is immutable
 	 */
 	static BsonDocument encoded(BsonDocument part) {
 		return new RawBsonDocument(part, new BsonDocumentCodec());
 	}
 
 	/**
-	 * A text that is read as an expression: a field path or a variable. Never for what
-	 * comes from a caller.
+	 * Create a text that is evaluated as an expression: a field path or a variable. Never
+	 * for text from a caller.
 	 * @param expression the expression
 	 * @return the expression
 	 */
@@ -64,8 +64,8 @@ public final class BsonParts {
 	}
 
 	/**
-	 * A text inside an expression that stands for itself. Only a dollar at its beginning
-	 * would make it an expression; without one it need not be marked.
+	 * Create a literal text inside an expression. Only a text that starts with a dollar
+	 * sign would be evaluated; any other text needs no marker.
 	 * @param text any text
 	 * @return the expression
 	 */
@@ -75,8 +75,8 @@ public final class BsonParts {
 	}
 
 	/**
-	 * An array of texts that stand for themselves. A server reads it as one expression,
-	 * in place of one for each text.
+	 * Create an array of literal texts. A server parses it as one expression instead of
+	 * one for each text.
 	 * @param texts the texts
 	 * @return the expression
 	 */

@@ -35,12 +35,13 @@ import static dev.dblock.mongodb.request.BsonParts.number;
 import static dev.dblock.mongodb.request.BsonParts.text;
 
 /**
- * Classic update operators, for servers without pipeline updates. What would be decided
- * by {@code $$NOW} is decided here by the earliest or the latest time that the server's
- * clock can show, whichever keeps two holders apart; between looking and writing nothing
- * may have changed, or it is looked at again. Where the clocks of a virtual machine stood
- * still while it was paused, both times are too early. A take-over then comes later than
- * it could; the end of a lease is checked after it was written.
+ * Statements with classic update operators, for servers without pipeline updates.
+ * Decisions that the pipeline dialect leaves to {@code $$NOW} are made here by the
+ * earliest or the latest time that the server's clock can show, whichever keeps two
+ * holders apart. If the document has changed between read and write, it is read again. If
+ * the clocks of a virtual machine stood still while it was paused, both times are too
+ * early. A take-over is then later than necessary; the end of a lease is checked after it
+ * was written.
  */
 final class ClassicStatements implements Statements {
 
@@ -53,7 +54,7 @@ final class ClassicStatements implements Statements {
 
 	private static final BsonDocument RELEASED_AT = doc(LockDocument.RELEASED_AT, new BsonString(""));
 
-	/** Of the wait for the server's clock, in milliseconds. */
+	/** The longest pause while waiting for the server's clock, in milliseconds. */
 	private static final long LONGEST_PAUSE = 10;
 
 	private static final FindOneAndUpdateOptions TAKE = new FindOneAndUpdateOptions()
@@ -74,8 +75,8 @@ final class ClassicStatements implements Statements {
 		boolean created = false;
 		while (!store.isOver()) {
 			BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
-			// Two steps: an upsert whose filter names more than the _id is refused by
-			// some servers.
+			// Two steps, since some servers refuse an upsert whose filter contains more
+			// than the _id.
 			if (stored == null && !OperatorStatements.insert(store, name)) {
 				continue;
 			}
@@ -101,8 +102,8 @@ final class ClassicStatements implements Statements {
 	}
 
 	// The first token of a new document is ahead of the server's clock. Once the clock
-	// has
-	// passed it, it is behind those of the document that comes after this one.
+	// has passed it, it is less than the tokens of the document that comes after this
+	// one.
 	private Acquired granted(StoreRequest store, AcquireRequest request, LockDocument document, boolean created) {
 		if (document.isNew()) {
 			awaitClock(store, document.name(), document.token() / LockDocument.TOKENS_PER_MILLI);
@@ -110,7 +111,8 @@ final class ClassicStatements implements Statements {
 		return Acquired.granted(document, request, tokens(request, document.isNew()), created);
 	}
 
-	// Nobody waits long for the tokens of a new document, whatever was asked for.
+	// Limits the wait for the tokens of a new document, regardless of the number
+	// requested.
 	private static int tokens(AcquireRequest request, boolean isNew) {
 		return isNew ? Math.min(AcquireRequest.USUAL_TOKENS, request.tokens()) : request.tokens();
 	}
@@ -164,13 +166,15 @@ final class ClassicStatements implements Statements {
 	}
 
 	/**
-	 * Prolong a grant until it lasts as long as it promises. If both clocks here stood
-	 * still after the sample was taken, its end is too early by as much. A date that the
-	 * server wrote beside it shows that it is not; but where the server only was slow, it
-	 * takes another look at its clock.
+	 * Prolong a grant until it lasts as long as it promises. If both local clocks stood
+	 * still after the sample was taken, the end of the grant is too early by the same
+	 * amount. The date that the server wrote with the grant can prove that it is not. If
+	 * it does not, because the server was merely slow, another sample of its clock
+	 * decides.
 	 * @param taken the grant, as it was written
-	 * @param now what it was dated by
-	 * @return the grant, or {@code null} when another has overtaken it meanwhile
+	 * @param now the reading by which it was dated
+	 * @return the grant, or {@code null} if another instance has overtaken it in the
+	 * meantime
 	 */
 	private @Nullable LockDocument lasting(StoreRequest store, @Nullable LockDocument taken, Reading now) {
 		LockDocument grant = taken;
@@ -192,7 +196,7 @@ final class ClassicStatements implements Statements {
 
 	/**
 	 * Make a write that is dated by a sample, and repeat it until the server's clock
-	 * confirms the sample. A repetition changes nothing but a date that was too early.
+	 * confirms the sample. A repetition changes only a date that was too early.
 	 */
 	private <T> T dated(StoreRequest store, Function<Reading, T> write) {
 		while (true) {
@@ -216,8 +220,8 @@ final class ClassicStatements implements Statements {
 		long lease = LeaseTimes.millis(request.lease());
 		long free = untilFree(lease, now);
 		long lastToken = (found != null) ? found.token() : 0;
-		// Where no last token is known, the latest time: an earlier document's tokens may
-		// come from an instance that knows the clock better.
+		// Without a known last token, the latest time is used: the tokens of an earlier
+		// document may be from an instance with a more precise sample of the clock.
 		long firstToken = (found != null) ? Math.max(lastToken + 1, now.notBefore() * LockDocument.TOKENS_PER_MILLI)
 				: now.notAfter() * LockDocument.TOKENS_PER_MILLI;
 		BsonDocument set = new BsonDocument(LockDocument.HOLDER, text(request.key().holder()))
@@ -272,7 +276,7 @@ final class ClassicStatements implements Statements {
 	}
 
 	private FoundLocks find(StoreRequest store, Collection<LeaseKey> leases) {
-		// A batch that is full would have to be followed by another, empty one.
+		// A full batch would require another, empty one.
 		List<BsonDocument> stored = store.collection()
 			.find(doc(LockDocument.ID, anyOf(leases, LeaseKey::name)))
 			.batchSize(leases.size() + 1)
@@ -292,7 +296,8 @@ final class ClassicStatements implements Statements {
 					.getMatchedCount() > 0);
 	}
 
-	// Surely not expired: the latest time that it can be.
+	// Certainly not expired, since this compares with the latest time that the clock can
+	// show.
 	private static BsonDocument notExpired(BsonDocument filter, Reading now) {
 		return filter.append(LockDocument.EXPIRES_AT, doc("$gt", date(now.notAfter())));
 	}
@@ -305,14 +310,14 @@ final class ClassicStatements implements Statements {
 		return fenceIsRaised ? update.append("$set", FENCE_IS_RAISED) : update;
 	}
 
-	// The tolerance makes up for a sample that is confirmed although it is wrong by as
+	// The tolerance compensates for a sample that is confirmed although it is wrong by as
 	// much.
 	private long untilFree(long promised, Reading now) {
 		return now.notAfter() + ClockSample.TOLERANCE + this.times.untilFree(promised);
 	}
 
-	// Never shortens: requests can be applied in another order than they were sent. The
-	// slack keeps the renewals to come from changing the index.
+	// Never shortens a lease, since requests may be applied in another order than they
+	// were sent. With the slack, later renewals do not change the index.
 	private BsonDocument prolong(long free, long slack) {
 		return doc("$max", doc(LockDocument.EXPIRES_AT, (BsonValue) date(free)).append(LockDocument.CLEAN_UP_AT,
 				date(free + this.times.retention() + slack)))
@@ -325,7 +330,7 @@ final class ClassicStatements implements Statements {
 		if (minHoldMillis == 0) {
 			return OperatorStatements.release(store, lease, mark, end);
 		}
-		// A new sample cannot be too early: what is left of the hold was counted before
+		// A new sample cannot be too early, since the remaining hold was computed before
 		// it.
 		return OperatorStatements.releaseAt(store, lease, this.clock.readAnew(store).notAfter() + minHoldMillis, mark,
 				end);

@@ -1,30 +1,30 @@
 package dev.dblock.mongodb.request;
 
 /**
- * One reading of the server's clock, and what follows from it later. All but
- * {@code serverTime} and {@code wallTime} are {@code nanoTime}.
+ * One sample of the server's clock, and the bounds for later times that it allows. All
+ * times except {@code serverTime} and {@code wallTime} are {@code nanoTime}.
  *
- * @param serverTime what the server's clock showed, in milliseconds, rounded down
- * @param sent when it was asked for
- * @param received when the answer was there
- * @param wallTime what the wall clock here showed then, in milliseconds
- * @param topology which server and election it belongs to
+ * @param serverTime the time of the server's clock, in milliseconds, rounded down
+ * @param sent when the request was sent
+ * @param received when the answer was received
+ * @param wallTime the time of the local wall clock at that moment, in milliseconds
+ * @param topology the servers and the election to which it belongs
  */
 record ClockSample(long serverTime, long sent, long received, long wallTime, Object topology) {
 
 	private static final long NANOS = 1_000_000;
 
-	/** For how long a sample is used. */
+	/** How long a sample is used. */
 	private static final long LIFE = 60_000 * NANOS;
 
 	/**
-	 * By how many milliseconds a sample may be wrong before it is discarded.
+	 * The error in milliseconds above which a sample is discarded.
 	 */
 	static final long TOLERANCE = 100;
 
 	/**
-	 * The earliest time that the server's clock can show.
-	 * @param now the present {@code nanoTime}
+	 * Return the earliest time that the server's clock can show.
+	 * @param now the current {@code nanoTime}
 	 * @return milliseconds
 	 */
 	long notBefore(long now) {
@@ -33,8 +33,8 @@ record ClockSample(long serverTime, long sent, long received, long wallTime, Obj
 	}
 
 	/**
-	 * The latest time that the server's clock can show.
-	 * @param now the present {@code nanoTime}
+	 * Return the latest time that the server's clock can show.
+	 * @param now the current {@code nanoTime}
 	 * @return milliseconds
 	 */
 	long notAfter(long now) {
@@ -43,12 +43,12 @@ record ClockSample(long serverTime, long sent, long received, long wallTime, Obj
 	}
 
 	/**
-	 * Whether the sample may still be used: nanoTime stands still while a machine is
-	 * suspended, the wall clock usually does not. Where both do, only
-	 * {@link #isConfirmedBy(ClockSample)} shows it.
-	 * @param now the present {@code nanoTime}
-	 * @param wallTime the present time of the wall clock
-	 * @param topology the present server and election
+	 * Return whether the sample may still be used. {@code nanoTime} stands still while a
+	 * machine is suspended, the wall clock usually does not. If both do, only
+	 * {@link #isConfirmedBy(ClockSample)} detects it.
+	 * @param now the current {@code nanoTime}
+	 * @param wallTime the current time of the wall clock
+	 * @param topology the current servers and election
 	 * @return whether it may be used
 	 */
 	boolean isGood(long now, long wallTime, Object topology) {
@@ -58,10 +58,10 @@ record ClockSample(long serverTime, long sent, long received, long wallTime, Obj
 	}
 
 	/**
-	 * Whether a later sample shows that this one was right until then: the server's clock
-	 * is not ahead of where this sample puts it, so neither of the clocks here stood
-	 * still in between.
-	 * @param later a sample that was asked for later
+	 * Return whether a later sample shows that this one was right until then. It does if
+	 * the server's clock is not ahead of the time expected by this sample, so that
+	 * neither of the local clocks stood still in between.
+	 * @param later a sample that was requested later
 	 * @return whether this sample was wrong by no more than {@link #TOLERANCE}
 	 */
 	boolean isConfirmedBy(ClockSample later) {

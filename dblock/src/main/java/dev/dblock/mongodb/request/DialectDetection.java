@@ -12,13 +12,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds out at first use in which dialect the server is to be spoken to.
+ * Detects at first use which dialect the server supports.
  */
 final class DialectDetection {
 
 	private static final Logger logger = LoggerFactory.getLogger(DialectDetection.class);
 
-	/** MongoDB 4.4: before it, a projection cannot bring the server's time. */
+	/** MongoDB 4.4: before it, a projection cannot include the server's time. */
 	private static final int WIRE_VERSION_4_4 = 9;
 
 	/**
@@ -28,7 +28,7 @@ final class DialectDetection {
 	 */
 	private static final Set<Integer> NOT_UNDERSTOOD = Set.of(9, 14, 59, 115, 168, 238, 17276, 31325, 40324);
 
-	/** These mean so on Amazon DocumentDB, and something else on MongoDB. */
+	/** Not supported on Amazon DocumentDB; with another meaning on MongoDB. */
 	private static final Set<Integer> NOT_SUPPORTED = Set.of(303, 304, 305);
 
 	private final Statements pipeline;
@@ -52,7 +52,7 @@ final class DialectDetection {
 	}
 
 	/**
-	 * The statements that the server understands.
+	 * Return the statements that the server supports.
 	 * @param store the store
 	 * @return the statements
 	 */
@@ -75,7 +75,8 @@ final class DialectDetection {
 			tellOfRouters(store, this.hello.apply(store));
 		}
 		catch (MongoCommandException ex) {
-			// Asked for the notice alone: no reason to refuse what is set.
+			// The command serves the notice only, so its failure does not override the
+			// setting.
 			logger.debug("The server of the locks in '{}' does not introduce itself", store.collectionName(), ex);
 		}
 		return this.pipeline;

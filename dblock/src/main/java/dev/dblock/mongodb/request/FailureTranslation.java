@@ -37,8 +37,8 @@ import org.springframework.data.mongodb.UncategorizedMongoDbException;
 import static java.util.Map.entry;
 
 /**
- * Translates failures into Spring's exceptions, with the lock, the collection, and what
- * to do.
+ * Translates failures to Spring's exceptions. The messages contain the lock, the
+ * collection, and advice on what to do.
  */
 public final class FailureTranslation {
 
@@ -50,13 +50,13 @@ public final class FailureTranslation {
 
 	private static final String ADVICE_ON_LOGIN = "Check the user, the password and the authSource";
 
-	/** Labels of the server, or of the driver, that say that it may work soon. */
+	/** Labels by which the server or the driver marks a failure as transient. */
 	private static final Set<String> PASSING = Set.of("RetryableWriteError", "RetryableError");
 
 	/**
-	 * Errors of the server after which another attempt may succeed, by their codes and
-	 * names in MongoDB's {@code error_codes.yml}, beside those that the driver has a
-	 * class or one of the labels for.
+	 * Server errors after which another attempt may succeed, by their codes and names in
+	 * MongoDB's {@code error_codes.yml}, in addition to those for which the driver has a
+	 * class or one of the labels.
 	 */
 	private static final Map<Integer, Remedy> REMEDIES = Map.ofEntries(
 			// HostUnreachable, HostNotFound
@@ -65,7 +65,7 @@ public final class FailureTranslation {
 			entry(24, Remedy.PATIENCE),
 			// LockBusy: a change of the cluster's metadata is under way
 			entry(46, Remedy.PATIENCE),
-			// ShardNotFound: the router knows of a shard that was removed meanwhile
+			// ShardNotFound: the router has a shard in its metadata that was removed
 			entry(70, Remedy.ANOTHER_SERVER),
 			// NetworkTimeout
 			entry(89, Remedy.ANOTHER_SERVER),
@@ -101,12 +101,12 @@ public final class FailureTranslation {
 	}
 
 	/**
-	 * Translate what the driver, or Spring's template above it, threw.
-	 * @param action what was tried, such as "acquire the lock 'stock'"
-	 * @param limit how long it might take
+	 * Translate an exception of the driver or of Spring's template.
+	 * @param action the attempted action, such as "acquire the lock 'stock'"
+	 * @param limit the time limit of the action
 	 * @param begun whether a part of it was sent before
-	 * @param thrown what was thrown
-	 * @return what to throw instead
+	 * @param thrown the exception
+	 * @return the exception to throw instead
 	 */
 	RuntimeException translate(String action, TimeLimit limit, boolean begun, RuntimeException thrown) {
 		if (thrown instanceof LockException) {
@@ -130,7 +130,8 @@ public final class FailureTranslation {
 							+ "is up" + limit.remedy()),
 					cause);
 		}
-		// A connection that breaks while the driver logs in is no login that was refused
+		// Before the check for failed authentication: a connection that breaks during the
+		// login was not refused
 		if (isDisturbed(cause)) {
 			return new DataAccessResourceFailureException(text(action, "MongoDB could not confirm it",
 					"It may have been done or not; ask again under a new id once a primary and a majority of the "
@@ -177,7 +178,7 @@ public final class FailureTranslation {
 				text(action, "it failed with " + thrown, "It may have been done or not; look at the cause"), thrown);
 	}
 
-	// The driver's own check of a client, a session or their pool that was closed.
+	// The message of the driver's own check for a closed client, session or pool.
 	private static boolean isClosed(@Nullable Throwable thrown) {
 		String message = (thrown instanceof IllegalStateException) ? thrown.getMessage() : null;
 		return message != null && message.startsWith("state should be: ") && message.endsWith("open");
@@ -188,8 +189,8 @@ public final class FailureTranslation {
 	}
 
 	/**
-	 * Say what the server reported: code, name and message. The driver's own text has the
-	 * whole response as well, and some messages of the server the whole command.
+	 * Return the server's report: code, name and message. The driver's own message also
+	 * contains the whole response, and some messages of the server the whole command.
 	 */
 	public static String summary(MongoException thrown) {
 		MongoException cause = (thrown.getCause() instanceof MongoException inner) ? inner : thrown;
@@ -216,15 +217,15 @@ public final class FailureTranslation {
 	}
 
 	/**
-	 * Say what to do about an index that could not be created, as the first of several
-	 * ways out.
+	 * Return advice on an index that could not be created, as the first of several
+	 * alternatives.
 	 */
 	public static String adviceOnIndex(MongoException cause) {
 		return advice(cause, "Grant the right to createIndex");
 	}
 
 	/**
-	 * Say what to do about a collection that could not be created.
+	 * Return advice on a collection that could not be created.
 	 */
 	public static String adviceOnCollection(MongoException cause) {
 		return advice(cause, "Grant the rights to find, insert, update and createIndex there");
@@ -269,23 +270,23 @@ public final class FailureTranslation {
 		return (bulk != null) ? bulk.getCode() : cause.getCode();
 	}
 
-	// Writes that went out together have another exception, without a code. Two that make
-	// one document at a time pass, too, so a duplicate is no refusal
+	// A bulk write throws another exception, without a code. A duplicate key from two
+	// concurrent upserts of the same document is transient as well, so it is not a
+	// refusal
 	private static @Nullable WriteConcernError unconfirmedBulk(MongoException cause) {
 		return (cause instanceof MongoBulkWriteException bulk && isDuplicateAtMost(bulk)) ? bulk.getWriteConcernError()
 				: null;
 	}
 
 	/**
-	 * Whether all errors of several writes are duplicates of a key.
+	 * Return whether all errors of a bulk write are duplicate keys.
 	 */
 	public static boolean isDuplicateAtMost(MongoBulkWriteException ex) {
 		return ex.getWriteErrors().stream().allMatch((error) -> error.getCategory() == ErrorCategory.DUPLICATE_KEY);
 	}
 
-	// A primary that steps down after the write says so in its write concern error, which
-	// the driver leaves in a wrapper of its own when the repetition finds no other
-	// primary.
+	// A primary that steps down after the write reports it in the write concern error.
+	// The driver wraps that error if the retry finds no other primary.
 	private static boolean isDisturbed(MongoException cause) {
 		return cause instanceof MongoSocketException || cause instanceof MongoNotPrimaryException
 				|| cause instanceof MongoNodeIsRecoveringException || isUnconfirmed(cause)
@@ -296,16 +297,16 @@ public final class FailureTranslation {
 	}
 
 	/**
-	 * What may help after an error of the server.
+	 * The remedy after a server error.
 	 */
 	private enum Remedy {
 
 		/**
-		 * To ask at once: another server, or another way to it, may take the request.
+		 * Retry at once: another server, or another route to it, may accept the request.
 		 */
 		ANOTHER_SERVER,
 		/**
-		 * To ask a little later.
+		 * Retry a little later.
 		 */
 		PATIENCE
 

@@ -22,8 +22,8 @@ import static dev.dblock.mongodb.request.BsonParts.doc;
 import static dev.dblock.mongodb.request.BsonParts.text;
 
 /**
- * What a {@code find} over several names has brought. Documents that are not ours are
- * passed over.
+ * The locks that a {@code find} for several names has returned. Foreign documents are
+ * skipped.
  */
 final class FoundLocks {
 
@@ -34,9 +34,9 @@ final class FoundLocks {
 	private final Map<String, Found> byName = new HashMap<>();
 
 	/**
-	 * The filter of all names that begin with a prefix, and in the order of names of some
-	 * after them. No pattern: the prefix is taken literally.
-	 * @param prefix the beginning of the names
+	 * Return a filter for all names that start with a prefix. It also matches the names
+	 * that follow in sort order. Unlike a pattern, the prefix is compared literally.
+	 * @param prefix the prefix of the names
 	 * @return the filter
 	 */
 	static BsonDocument from(String prefix) {
@@ -73,13 +73,13 @@ final class FoundLocks {
 	}
 
 	/**
-	 * Tell which leases are gone.
+	 * Return the leases that are gone.
 	 * @param leases the leases that were to be renewed
 	 * @param renewed how many of them were renewed
-	 * @return those whose document names another holder, has ended, or is missing
-	 * @throws TransientDataAccessResourceException when fewer are gone than were not
-	 * renewed, or one is there that was not renewed: then it is not known which, and no
-	 * lease may be believed in
+	 * @return the leases whose document has another holder, has expired, or is missing
+	 * @throws TransientDataAccessResourceException if fewer leases are gone than were not
+	 * renewed, or one exists that was not renewed; it is then unknown which, and no lease
+	 * can be relied upon
 	 */
 	Map<LeaseKey, Optional<LockInfo>> gone(Collection<LeaseKey> leases, long renewed) {
 		Map<LeaseKey, Optional<LockInfo>> gone = new HashMap<>();
@@ -109,9 +109,10 @@ final class FoundLocks {
 		}
 
 		/**
-		 * Whether nearly a whole lease is left. A renewal takes no longer than a sixth of
-		 * one; and a lease can be there that was not renewed, where another server's
-		 * clock is behind that of the one which found it over.
+		 * Return whether nearly a whole lease is left. A renewal takes no longer than a
+		 * sixth of a lease. A lease that was not renewed can still appear as held if the
+		 * clock of another server is behind that of the server that considered it
+		 * expired.
 		 */
 		private boolean isProlonged() {
 			return this.info.remaining().toMillis() >= this.document.leaseMillis() / 6 * 5;

@@ -6,7 +6,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 
 /**
- * The command by which a server introduces itself.
+ * The command by which a server describes itself.
  */
 final class HelloCommand {
 
@@ -17,13 +17,13 @@ final class HelloCommand {
 	private volatile String command = "hello";
 
 	/**
-	 * Ask the server that takes the writes, under the command's old name once it was seen
-	 * that it does not know the new one.
+	 * Send the command to the server that accepts writes. Uses the command's old name
+	 * after the server has rejected the new one.
 	 * @param store the store
 	 * @return the answer
 	 */
 	BsonDocument say(StoreRequest store) {
-		// Another thread may learn the same meanwhile.
+		// Another thread may change the field in the meantime.
 		String command = this.command;
 		try {
 			return store.command(new BsonDocument(command, new BsonInt32(1)));
@@ -38,8 +38,8 @@ final class HelloCommand {
 	}
 
 	/**
-	 * Ask whether the server can have transactions: only members of a replica set and the
-	 * routers of a sharded cluster can.
+	 * Return whether the server can support transactions: only members of a replica set
+	 * and the routers of a sharded cluster can.
 	 * @param store the store
 	 * @return whether it can
 	 */

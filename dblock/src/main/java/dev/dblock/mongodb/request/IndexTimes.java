@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * When an index that removes old documents is looked after: at first, every ten minutes,
- * and soon after its collection may have been dropped; a minute after it failed.
+ * Determines when an index that removes old documents is ensured: at first use, every ten
+ * minutes, soon after its collection may have been dropped, and a minute after a failure.
  */
 public final class IndexTimes {
 
 	private static final long USUAL_PAUSE = Duration.ofMinutes(10).toNanos();
 
-	/** Many new names at once are no reason to ask each time. */
+	/** Limits the requests when many documents are created at once. */
 	private static final long SHORTEST_PAUSE = Duration.ofMillis(100).toNanos();
 
 	private static final long PAUSE_AFTER_FAILURE = Duration.ofMinutes(1).toNanos();
@@ -33,9 +33,8 @@ public final class IndexTimes {
 	}
 
 	/**
-	 * Have one thread of those that find it due at once look after it; the others do not
-	 * wait for it.
-	 * @return whether it is the caller
+	 * Claim the due creation for one of several threads. The others do not wait for it.
+	 * @return whether the calling thread has claimed it
 	 */
 	public synchronized boolean claim() {
 		boolean due = isDue();
@@ -46,7 +45,7 @@ public final class IndexTimes {
 	}
 
 	/**
-	 * It is being looked after, due or not.
+	 * Record that the index is being ensured, due or not.
 	 */
 	public void begin() {
 		pause(SHORTEST_PAUSE, USUAL_PAUSE);
@@ -63,7 +62,7 @@ public final class IndexTimes {
 	}
 
 	/**
-	 * The collection may be another than it was: look after the index soon.
+	 * Ensure the index soon, since the collection may have been replaced.
 	 */
 	public synchronized void suspectDrop() {
 		this.next = this.earliest;

@@ -26,22 +26,22 @@ import static dev.dblock.mongodb.request.BsonParts.ref;
 import static dev.dblock.mongodb.request.BsonParts.text;
 
 /**
- * The rules of {@link JobDecision} as expressions, decided by {@code $$NOW} on the
- * server: which planned time and attempt a firing is granted, and the run record after
- * the grant.
+ * The rules of {@link JobDecision} as expressions, evaluated on the server with
+ * {@code $$NOW}: the planned time and the attempt for which a firing is granted, and the
+ * run record after the grant.
  */
 final class JobExpressions {
 
-	/** The planned time and the attempt; {@code null} if not due. */
+	/** The planned time and the attempt; {@code null} if the firing is not due. */
 	private static final BsonString DUE = ref("$$due");
 
-	/** Whether the last run is one of this firing, which is granted it again. */
+	/** Whether the last run is of this firing, which is granted the same run again. */
 	private static final BsonString SAME = ref("$$same");
 
-	/** How the last run ended that began; missing if none began. */
+	/** How the last run that began has ended; missing if none began. */
 	private static final BsonString END = ref("$$end");
 
-	/** Whether the last planned time is open again. */
+	/** Whether the last planned time is still to be run. */
 	private static final BsonDocument OPEN = doc("$lte", END, BsonNull.VALUE);
 
 	/** The fencing token of the grant. */
@@ -51,7 +51,7 @@ final class JobExpressions {
 
 	private static final BsonInt32 FIRST = new BsonInt32(1);
 
-	/** What comes before it is no date. */
+	/** Values that sort before it are not dates. */
 	private static final BsonDateTime EARLIEST_DATE = date(Long.MIN_VALUE);
 
 	private static final BsonDocument ENDED = literals(RunOutcome.SUCCEEDED.name(), RunOutcome.FAILED.name());
@@ -87,7 +87,7 @@ final class JobExpressions {
 	}
 
 	/**
-	 * The document after the request.
+	 * Return the document after the request.
 	 * @param free whether the lock is free
 	 * @param grant the fields that a grant sets, without the run record
 	 * @return the expression
@@ -102,10 +102,10 @@ final class JobExpressions {
 	}
 
 	/**
-	 * The document after the request in the usual case: there was no run yet, or another
-	 * firing's run recorded its end, and a later planned time is asked for. A firing that
-	 * is due in another case is refused. A server takes longer to read an expression than
-	 * to decide by it, so this one says no more than it must.
+	 * Return the document after the request in the usual case: there was no run yet, or
+	 * the end of another firing's run is recorded, and a later planned time is requested.
+	 * A firing that is due in any other case is refused. Parsing an expression takes a
+	 * server longer than its evaluation, so this one contains only what is necessary.
 	 * @param asked the schedule of the firing
 	 * @param free whether the lock is free
 	 * @param grant the fields that a grant sets, without the run record
@@ -138,7 +138,7 @@ final class JobExpressions {
 	}
 
 	/**
-	 * What the caller needs to know of the record.
+	 * Add the fields of the record that the caller needs.
 	 */
 	void addTo(BsonDocument projection) {
 		projection.append(this.job.path(JobFields.LAST), new BsonInt32(1))
@@ -181,7 +181,7 @@ final class JobExpressions {
 		return date(asked.at().toEpochMilli() - JobDecision.EARLIEST);
 	}
 
-	/** What is not was changed by hand: refused, so that the caller repairs it. */
+	/** False after a manual change; refused then, so that the caller repairs it. */
 	private BsonDocument isReadable() {
 		return doc("$in", doc("$type", this.planned), DATE_OR_MISSING);
 	}
@@ -198,7 +198,7 @@ final class JobExpressions {
 
 	/** As {@code LockState.endOf()}. */
 	private BsonDocument end() {
-		// A job that repeats nothing need not know whether it was released
+		// A job without rerun does not depend on whether the lock was released
 		BsonValue unrecorded = this.firing.rerun()
 				? doc("$cond", isReleased(), text(RunOutcome.FAILED.name()), text(RunOutcome.CRASHED.name()))
 				: text(RunOutcome.CRASHED.name());
@@ -221,7 +221,7 @@ final class JobExpressions {
 		return (this.firing.schedule() instanceof Schedule.Planned asked) ? at(asked) : NOW;
 	}
 
-	/** The planned time of a run by a period that is due. */
+	/** The planned time of a due run by a period. */
 	private BsonValue nextPlanned() {
 		if (this.firing.schedule() instanceof Schedule.FixedRate rate) {
 			BsonDocument since = doc("$mod", doc("$subtract", NOW, this.planned), number(rate.period().toMillis()));
@@ -263,7 +263,7 @@ final class JobExpressions {
 			.append(JobFields.RUN_TOKEN, TOKEN);
 	}
 
-	/** The last run, if it moves into the history. */
+	/** The last run, if it is moved to the history. */
 	private BsonDocument moved() {
 		BsonDocument end = doc("$cond", isReleased(), text(RunOutcome.LOST.name()), text(RunOutcome.CRASHED.name()));
 		BsonDocument ended = doc("$mergeObjects", this.last, doc(JobFields.OUTCOME, doc("$ifNull", this.outcome, end)));

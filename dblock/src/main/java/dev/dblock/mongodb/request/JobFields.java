@@ -6,7 +6,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * Where the run record of one job is within the document of its lock.
+ * The location of one job's run record within the document of its lock.
  */
 public final class JobFields {
 
@@ -59,7 +59,8 @@ public final class JobFields {
 	}
 
 	/**
-	 * The name of the field of a job. What a field path cannot name is stored as a hash.
+	 * Return the name of the field of a job. An id that a field path cannot contain is
+	 * replaced by a hash.
 	 */
 	private static String key(String jobId) {
 		boolean nameable = jobId.length() <= LONGEST_NAME && !jobId.startsWith(HASHED)
@@ -81,21 +82,21 @@ public final class JobFields {
 	}
 
 	/**
-	 * The path of the record.
+	 * Return the path of the record.
 	 */
 	String path() {
 		return JOBS + "." + this.key;
 	}
 
 	/**
-	 * The path of a field of the record.
+	 * Return the path of a field of the record.
 	 */
 	String path(String field) {
 		return path() + "." + field;
 	}
 
 	/**
-	 * The path of a field of the last run.
+	 * Return the path of a field of the last run.
 	 */
 	String last(String field) {
 		return path(LAST) + "." + field;

@@ -19,8 +19,9 @@ import static dev.dblock.mongodb.request.BsonParts.doc;
 import static dev.dblock.mongodb.request.BsonParts.text;
 
 /**
- * The part of a grant with classic operators that concerns a job: decided by the document
- * that was read, which the grant swaps by its holder, token and expiry.
+ * The part of a grant with classic operators that concerns a job. It is decided by the
+ * document that was read, which the grant replaces by compare-and-swap on holder, token
+ * and expiry.
  */
 final class JobGrant {
 
@@ -43,7 +44,7 @@ final class JobGrant {
 	}
 
 	/**
-	 * Decide about a firing.
+	 * Decide on a firing.
 	 * @param request the request
 	 * @param stored the document as it was read
 	 * @param lock the same document, if it is one of ours
@@ -61,7 +62,8 @@ final class JobGrant {
 	}
 
 	/**
-	 * Add to the filter of a grant that the job was not paused since it was read.
+	 * Add the condition to the filter of a grant that the job was not paused since it was
+	 * read.
 	 * @param filter the filter
 	 */
 	void addToFilter(BsonDocument filter) {

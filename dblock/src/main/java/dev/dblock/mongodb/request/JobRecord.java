@@ -19,14 +19,14 @@ import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The run record of a job as it was read. A record that was changed by hand may have
- * parts that no grant can use: a last run whose planned time is no date, or whose attempt
- * is no 32-bit integer, or something that is not an object where one belongs. The other
- * fields of a run do not decide whether a planned time was run.
+ * The run record of a job as it was read. A record that was changed manually may have
+ * parts that no grant can use: a last run whose planned time is not a date or whose
+ * attempt is not a 32-bit integer, or another value in place of an object. The other
+ * fields of a run do not determine whether a planned time was run.
  */
 final class JobRecord {
 
-	/** In bytes; what is beyond was not written by grants and releases. */
+	/** In bytes; grants and releases do not write larger records. */
 	private static final int LARGEST = 64 * 1024;
 
 	private final BsonDocument fields;
@@ -40,7 +40,7 @@ final class JobRecord {
 
 	/**
 	 * Read the record of a job.
-	 * @param document the document of its lock, or the part of it that was asked for
+	 * @param document the document of its lock, or the requested part of it
 	 * @param job the fields of the job
 	 * @return the record, empty if there is none
 	 */
@@ -65,15 +65,16 @@ final class JobRecord {
 	}
 
 	/**
-	 * The path of the first part that no grant can use; {@code null} if all can be used.
+	 * Return the path of the first part that no grant can use; {@code null} if all can be
+	 * used.
 	 */
 	@Nullable String malformed() {
 		return this.malformed;
 	}
 
 	/**
-	 * The path of the first part of a stored record that no grant can use, because it is
-	 * malformed or makes the record too large; {@code null} if all can be used.
+	 * Return the path of the first part of a stored record that no grant can use, because
+	 * it is malformed or makes the record too large; {@code null} if all can be used.
 	 */
 	static @Nullable String unusable(BsonDocument document, JobFields job) {
 		JobRecord record = read(document, job);
@@ -103,10 +104,10 @@ final class JobRecord {
 	}
 
 	/**
-	 * The path of the last run of a job in a document.
+	 * Return the path of the last run of a job in a document.
 	 * @param document the document of its lock
 	 * @param holder the id of the acquisition that was granted for it
-	 * @return the path; {@code null} if that acquisition is for no run of a job
+	 * @return the path; {@code null} if that acquisition is not for a run of a job
 	 */
 	static @Nullable String pathOfRun(BsonDocument document, String holder) {
 		if (document.get(JobFields.JOBS) instanceof BsonDocument jobs) {
@@ -169,9 +170,9 @@ final class JobRecord {
 	}
 
 	/**
-	 * The outcome of a run that ended, though perhaps in a way that this version does not
-	 * know.
-	 * @return the outcome; {@code null} of a run whose end was not recorded
+	 * Return the outcome of a run that has ended, possibly with an outcome that this
+	 * version does not know.
+	 * @return the outcome; {@code null} for a run whose end was not recorded
 	 */
 	private static @Nullable RunOutcome outcome(@Nullable BsonValue stored) {
 		if (stored == null || stored.isNull()) {
@@ -182,7 +183,7 @@ final class JobRecord {
 				return outcome;
 			}
 		}
-		// Not repeated, as one that was lost
+		// An unknown outcome must not be rerun, as LOST would be
 		return RunOutcome.FAILED;
 	}
 
@@ -196,8 +197,8 @@ final class JobRecord {
 	}
 
 	/**
-	 * The record for applications.
-	 * @param lock the document that it was read from
+	 * Convert the record for applications.
+	 * @param lock the document from which it was read
 	 * @param now milliseconds of the server's clock
 	 */
 	JobStatus toStatus(String jobId, LockDocument lock, long now) {
@@ -206,7 +207,7 @@ final class JobRecord {
 	}
 
 	/**
-	 * The state of the lock that a record is stored with.
+	 * Return the state of the lock that stores a record.
 	 */
 	static LockState stateOf(@Nullable LockDocument lock, long now) {
 		return (lock != null) ? new LockState(lock.holder(), lock.isTakenAt(now), lock.token())

@@ -6,14 +6,15 @@ import dev.dblock.job.JobFiring;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long what is written lasts, in milliseconds, the unit of the stored dates.
+ * The durations of stored dates, in milliseconds, the unit of these dates.
  *
- * @param clockAllowance by how much the clocks that may decide about one lock can differ
+ * @param clockAllowance the maximum difference between the clocks that may decide about
+ * one lock
  * @param retention how long the document of an unused lock is kept
  */
 public record LeaseTimes(long clockAllowance, long retention) {
 
-	/** A client's clock and a server's may run apart by a thousandth. */
+	/** The clocks of a client and of a server may drift apart by a thousandth. */
 	static final long DRIFT = 1000;
 
 	private static final long JOB_KEPT = Duration.ofDays(400).toMillis();
@@ -23,8 +24,8 @@ public record LeaseTimes(long clockAllowance, long retention) {
 	}
 
 	/**
-	 * By how much later than it has to be a document may be cleaned up, so that its entry
-	 * in the index needs not be changed by each grant and each renewal.
+	 * Return by how much the cleanup of a document may be later than necessary, so that
+	 * not every grant and every renewal changes the document's index entry.
 	 * @return a small part of the retention
 	 */
 	long retentionSlack() {
@@ -32,17 +33,17 @@ public record LeaseTimes(long clockAllowance, long retention) {
 	}
 
 	/**
-	 * By how much later a document may be cleaned up that is or was that of a job.
-	 * Everything beyond that was written by hand.
-	 * @return the time for which the document of a job is kept, with what is added to it
+	 * Return by how much the cleanup may be later for a document that is or was that of a
+	 * job. A later date was set manually.
+	 * @return the time for which the document of a job is kept, with the slack
 	 */
 	long longestRetentionSlack() {
 		return JOB_KEPT + retentionSlack();
 	}
 
 	/**
-	 * For how much longer than others the document of a job is kept: until its next
-	 * planned time, of which the longest usual distance is a year.
+	 * Return how much longer than others the document of a job is kept: until its next
+	 * planned time, for which the longest usual interval is a year.
 	 * @param firing the firing of the job; {@code null} for a plain lock
 	 * @return the time
 	 */
@@ -51,10 +52,11 @@ public record LeaseTimes(long clockAllowance, long retention) {
 	}
 
 	/**
-	 * How long the name stays taken when a holder is promised some time. The drift is not
-	 * capped: a holder without an answer counts all of that time by its own clock.
-	 * @param promised what the holder is promised
-	 * @return the time until the name is free for others
+	 * Return how long the lock remains held when a lease is promised to a holder. The
+	 * drift is not capped, since a holder without an answer measures the whole lease by
+	 * its own clock.
+	 * @param promised the time promised to the holder
+	 * @return the time until the lock is free for others
 	 */
 	long untilFree(long promised) {
 		return promised + this.clockAllowance + driftOf(promised);
@@ -65,7 +67,8 @@ public record LeaseTimes(long clockAllowance, long retention) {
 	}
 
 	/**
-	 * Rounded up: nobody gets less than was asked for.
+	 * Convert a duration to milliseconds. Rounds up, so that no holder gets less than was
+	 * requested.
 	 * @param duration any duration
 	 * @return its milliseconds
 	 */

@@ -13,10 +13,9 @@ import org.bson.codecs.configuration.CodecRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The collection of the locks and its database, set up as all requests need them. Kept
- * from one request to the next: a collection that is given a registry of codecs looks up
- * each of them anew, which took longer than everything else that is done here for a
- * request.
+ * The lock collection and its database, configured for all requests. Kept between
+ * requests: a collection with a new codec registry looks up each codec again, which took
+ * longer than all other client-side work for a request.
  */
 public final class LockCollection {
 
@@ -38,8 +37,8 @@ public final class LockCollection {
 	}
 
 	/**
-	 * The collection in a database. Each client has a registry of codecs of its own, so
-	 * the database of another client is noticed by it.
+	 * Return the collection in a database. Each client has its own codec registry, by
+	 * which the database of another client is recognized.
 	 */
 	MongoCollection<BsonDocument> in(MongoDatabase database) {
 		Known<MongoCollection<BsonDocument>> last = this.collection;
@@ -56,7 +55,7 @@ public final class LockCollection {
 	}
 
 	/**
-	 * The database, for what is sent as a command.
+	 * Return the database for commands.
 	 */
 	MongoDatabase commandsIn(MongoDatabase database) {
 		Known<MongoDatabase> last = this.commands;
@@ -69,8 +68,8 @@ public final class LockCollection {
 	}
 
 	/**
-	 * Set it up anew: a request failed, and what is kept may be a client's that was
-	 * closed.
+	 * Drop the cached objects after a failed request, since they may belong to a client
+	 * that was closed.
 	 */
 	void forget() {
 		this.collection = null;

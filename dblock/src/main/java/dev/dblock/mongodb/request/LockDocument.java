@@ -14,10 +14,11 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stored document that is known to be one of ours: its token is a long of a sensible
- * size, its {@code leaseMillis} a long and its {@code acquiredAt} a date, as every grant
- * writes them and no release removes them; its {@code expiresAt} is a date or absent, its
- * {@code holder} a string or absent. Whatever else was changed by hand is read as absent.
+ * A stored document that is one of ours. Its token is a long of a plausible size, its
+ * {@code leaseMillis} is a long and its {@code acquiredAt} is a date, as every grant
+ * writes them and no release removes them. Its {@code expiresAt} is a date or absent, its
+ * {@code holder} a string or absent. Any other field that was changed manually to another
+ * type is read as absent.
  */
 public final class LockDocument {
 
@@ -49,10 +50,10 @@ public final class LockDocument {
 
 	static final String CLEAN_UP_AT = "cleanUpAt";
 
-	/** How many tokens the server's clock counts in a millisecond. */
+	/** The number of tokens for each millisecond of the server's clock. */
 	static final long TOKENS_PER_MILLI = 1024;
 
-	/** Beyond this the next block would not fit into a long for ever. */
+	/** With a larger token, the next blocks would eventually not fit into a long. */
 	static final long LARGEST_TOKEN = 1L << 62;
 
 	private final BsonDocument fields;
@@ -62,13 +63,13 @@ public final class LockDocument {
 	}
 
 	/**
-	 * Read what was found under a lock's name.
-	 * @param found the document, or {@code null} when there is none
-	 * @param name the name it was looked for
-	 * @param collection the collection it was looked for in
-	 * @return our document, or empty where the name is free because nothing but an
-	 * {@code _id} is there
-	 * @throws ForeignDocumentException when it is not ours
+	 * Read the document that was found for a lock's name.
+	 * @param found the document, or {@code null} if there is none
+	 * @param name the requested name
+	 * @param collection the collection that was searched
+	 * @return our document, or empty if the lock is free because there is nothing but an
+	 * {@code _id}
+	 * @throws ForeignDocumentException if the document is not ours
 	 */
 	static Optional<LockDocument> read(@Nullable BsonDocument found, String name, String collection) {
 		if (found == null || isBare(found)) {
@@ -81,9 +82,9 @@ public final class LockDocument {
 	}
 
 	/**
-	 * Read a document that may be anything.
+	 * Read any document.
 	 * @param found the document
-	 * @return our document, or empty when it is not ours
+	 * @return our document, or empty if it is not ours
 	 */
 	static Optional<LockDocument> readIfOurs(BsonDocument found) {
 		return isOurs(found) ? Optional.of(new LockDocument(found)) : Optional.empty();
@@ -119,14 +120,14 @@ public final class LockDocument {
 	}
 
 	/**
-	 * Whether it was ever the lock of a job.
+	 * Return whether this was ever the lock of a job.
 	 */
 	boolean hasJobs() {
 		return this.fields.containsKey(JOBS);
 	}
 
 	/**
-	 * The run record of a job, as far as it was read.
+	 * Return the run record of a job, as far as it was read.
 	 */
 	JobRecord job(JobFields job) {
 		return JobRecord.read(this.fields, job);
@@ -161,9 +162,9 @@ public final class LockDocument {
 	}
 
 	/**
-	 * Whether the name is still taken at a time.
+	 * Return whether the lock is still held at a given time.
 	 * @param time milliseconds of the server's clock
-	 * @return whether the document ends after it
+	 * @return whether the document expires after it
 	 */
 	boolean isTakenAt(long time) {
 		Long expiresAt = expiresAt();
@@ -171,7 +172,8 @@ public final class LockDocument {
 	}
 
 	/**
-	 * Whether the last grant has created the document: only then this field is absent.
+	 * Return whether the last grant has created the document. The field is absent only in
+	 * that case.
 	 * @return whether it was created for the last grant
 	 */
 	boolean isNew() {

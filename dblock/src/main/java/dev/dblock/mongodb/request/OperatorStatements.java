@@ -24,8 +24,9 @@ import static dev.dblock.mongodb.request.BsonParts.doc;
 import static dev.dblock.mongodb.request.BsonParts.text;
 
 /**
- * Statements that need no arithmetic on the server's clock, and so are the same in both
- * dialects. They leave {@code cleanUpAt} alone: a release changes no index.
+ * Statements that need no arithmetic on the server's clock, and are therefore the same in
+ * both dialects. They do not change {@code cleanUpAt}, so that a release changes no
+ * index.
  */
 public final class OperatorStatements {
 
@@ -55,10 +56,10 @@ public final class OperatorStatements {
 	private static final BsonDocument FORCE = doc("$unset", HOLDER).append("$currentDate", RELEASED_NOW)
 		.append("$set", FENCE_PENDING);
 
-	/** The record has no place for the field, or the document would be too large. */
+	/** The record cannot contain the field, or the document would be too large. */
 	private static final Set<Integer> RECORD_REFUSED = Set.of(28, 10334, 17419);
 
-	/** For how long the document of a job that was paused is kept at least. */
+	/** How long the document of a paused job is kept at least. */
 	private static final long PAUSE_KEPT = Duration.ofDays(390).toMillis();
 
 	private static final Logger logger = LoggerFactory.getLogger(OperatorStatements.class);
@@ -89,7 +90,7 @@ public final class OperatorStatements {
 	}
 
 	/**
-	 * The update of a release that also records how a run ended.
+	 * Return the update of a release that also records how a run ended.
 	 */
 	private static BsonDocument recording(BsonDocument update, String run, RunEnd end) {
 		BsonDocument set = update.containsKey("$set") ? update.getDocument("$set").clone() : new BsonDocument();
@@ -104,19 +105,19 @@ public final class OperatorStatements {
 	}
 
 	/**
-	 * Release the lock of a run. If its record was changed by hand since the grant, the
-	 * lock is released without it.
+	 * Release the lock of a run. If its record was changed manually since the grant, the
+	 * lock is released without recording the end.
 	 * @param lease the lease
 	 * @param end how the run ended
-	 * @param recording the update that records it
+	 * @param recording the update that records the end
 	 * @param unrecorded the update that does not
-	 * @return whether the lease was the holder's
+	 * @return whether the acquisition was the holder
 	 */
 	static boolean releaseRun(LeaseKey lease, RunEnd end, Predicate<BsonDocument> recording,
 			Predicate<BsonDocument> unrecorded) {
 		JobFields job = new JobFields(end.jobId());
 		try {
-			// Without this condition, the update would create a record without a planned
+			// Without this condition, the update could create a record without a planned
 			// time
 			if (recording.test(heldBy(lease).append(job.last(JobFields.RUN_HOLDER), text(lease.holder())))) {
 				return true;
@@ -132,13 +133,13 @@ public final class OperatorStatements {
 	}
 
 	/**
-	 * Release, but keep the name taken.
+	 * Release the lock, but keep it unavailable until a given time.
 	 * @param store the store
 	 * @param lease the lease
 	 * @param until milliseconds of the server's clock
-	 * @param mark what the next holder is told
+	 * @param mark the fence mark for the next holder
 	 * @param end how a run of a job ended
-	 * @return whether the lease was the holder's
+	 * @return whether the acquisition was the holder
 	 */
 	static boolean releaseAt(StoreRequest store, LeaseKey lease, long until, FenceMark mark, @Nullable RunEnd end) {
 		BsonDocument keep = marked(doc(LockDocument.EXPIRES_AT, BsonParts.date(until)), mark);
@@ -147,16 +148,17 @@ public final class OperatorStatements {
 	}
 
 	/**
-	 * Pause a job. A document that has only an id and a pause would not be one of ours.
+	 * Pause a job. If there is no document, a complete one is created, since a document
+	 * with only an id and a pause would not be one of ours.
 	 * @param store the store
 	 * @param name the name of the lock
 	 * @param job the fields of the job
-	 * @param by who pauses it
+	 * @param by the operator that pauses it
 	 * @param token the token of a new document
 	 */
 	static void pauseJob(StoreRequest store, String name, JobFields job, String by, long token) {
-		// Only says when unused documents are removed, so the clock of this machine will
-		// do
+		// Only determines when unused documents are removed, so the local clock is
+		// sufficient
 		BsonDocument kept = doc(LockDocument.CLEAN_UP_AT, BsonParts.date(System.currentTimeMillis() + PAUSE_KEPT));
 		BsonDocument pausedBy = doc(job.path(JobFields.PAUSED) + "." + JobFields.BY, text(by));
 		BsonDocument at = doc(job.path(JobFields.PAUSED) + "." + JobFields.AT, BsonBoolean.TRUE);
@@ -193,7 +195,8 @@ public final class OperatorStatements {
 	}
 
 	/**
-	 * Remove the parts of a run record that no grant can use, which were changed by hand.
+	 * Remove the parts of a run record that no grant can use because they were changed
+	 * manually.
 	 * @return whether there were such parts
 	 */
 	public static boolean repairRecord(StoreRequest store, String name, JobFields job) {
@@ -204,7 +207,7 @@ public final class OperatorStatements {
 			if (stored == null || path == null) {
 				return repaired;
 			}
-			// A run that was granted meanwhile has another token
+			// A run that was granted in the meantime has another token
 			BsonDocument asRead = doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN,
 					stored.get(LockDocument.TOKEN));
 			if (update(store, asRead, doc("$unset", doc(path, text(""))))) {
@@ -217,7 +220,7 @@ public final class OperatorStatements {
 	}
 
 	/**
-	 * Create a document with nothing but its id.
+	 * Create a document that contains only its id.
 	 * @return whether there was none
 	 */
 	static boolean insert(StoreRequest store, String name) {
@@ -234,9 +237,9 @@ public final class OperatorStatements {
 	}
 
 	/**
-	 * Add what a release says about the fence.
-	 * @param fields the fields that are set otherwise
-	 * @param mark what to say
+	 * Add the fence mark of a release.
+	 * @param fields the other fields that are set
+	 * @param mark the mark
 	 * @return the fields
 	 */
 	static BsonDocument marked(BsonDocument fields, FenceMark mark) {
@@ -249,8 +252,8 @@ public final class OperatorStatements {
 	}
 
 	/**
-	 * Remove the holder. A run that it has is recorded as ended by the same update, which
-	 * compares the holder with the one that was read.
+	 * Remove the holder. The same update records the end of the holder's run, if there is
+	 * one, and compares the holder with the one that was read.
 	 */
 	private static boolean forceRelease(StoreRequest store, String name, BsonDocument force) {
 		while (true) {
@@ -278,10 +281,10 @@ public final class OperatorStatements {
 	}
 
 	/**
-	 * Remove the holder and free the name, or end the minimum hold.
+	 * Remove the holder and free the lock, or end the minimum hold.
 	 * @param store the store
 	 * @param name the name of the lock
-	 * @param stillTaken the condition on {@code expiresAt} of a minimum hold that is not
+	 * @param stillTaken the condition on {@code expiresAt} for a minimum hold that is not
 	 * over
 	 * @return whether there was something to end
 	 */
@@ -301,20 +304,21 @@ public final class OperatorStatements {
 	}
 
 	/**
-	 * What the engine repeats by itself if it must: an update of many, of which there is
-	 * but one, is not repeated by the driver, and so the servers need not record that it
-	 * was done, which is another write for each of them.
+	 * Update a document without a record of the write on the servers. The engine repeats
+	 * the request itself if necessary. The driver does not retry an updateMany, even for
+	 * a single document, so the servers need not record its result, which would be an
+	 * additional write on each of them.
 	 */
 	private static boolean updateUnrecorded(StoreRequest store, BsonDocument filter, BsonDocument update) {
 		return store.collection().updateMany(filter, update).getMatchedCount() > 0;
 	}
 
 	/**
-	 * The same, by a pipeline.
+	 * Update by a pipeline without a record of the write on the servers.
 	 * @param store the store
-	 * @param filter by an id
+	 * @param filter a filter by id
 	 * @param update the pipeline
-	 * @return whether there was one
+	 * @return whether a document matched
 	 */
 	static boolean updateUnrecorded(StoreRequest store, BsonDocument filter, List<BsonDocument> update) {
 		return store.collection().updateMany(filter, update).getMatchedCount() > 0;

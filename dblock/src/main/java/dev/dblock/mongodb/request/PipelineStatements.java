@@ -35,7 +35,7 @@ import static dev.dblock.mongodb.request.BsonParts.ref;
 import static dev.dblock.mongodb.request.BsonParts.text;
 
 /**
- * Updates with an aggregation pipeline: {@code $$NOW} is read and compared on the server.
+ * Updates with an aggregation pipeline. {@code $$NOW} is read and compared on the server.
  */
 final class PipelineStatements implements Statements {
 
@@ -53,7 +53,7 @@ final class PipelineStatements implements Statements {
 
 	private static final BsonDocument NOTHING_THERE = doc("$eq", ref("$$ROOT"), doc(LockDocument.ID, ref("$_id")));
 
-	/** What is missing comes before every date. */
+	/** A missing value sorts before every date. */
 	private static final BsonDocument OURS_AND_FREE = doc("$and", doc("$lte", EXPIRES_AT, NOW),
 			doc("$eq", new BsonArray(List.of(type(TOKEN), type(ref("$leaseMillis")), type(ref("$acquiredAt")))),
 					literals("long", "long", "date")),
@@ -61,8 +61,8 @@ final class PipelineStatements implements Statements {
 			doc("$in", type(EXPIRES_AT), literals("date", "missing")),
 			doc("$in", type(ref("$holder")), literals("string", "missing")));
 
-	// In the order of how often it is so: to look at the whole document costs the server
-	// most.
+	// Ordered by frequency, since comparing the whole document is most expensive for the
+	// server.
 	private static final BsonDocument FREE = encoded(doc("$or", OURS_AND_FREE, NOTHING_THERE));
 
 	private static final BsonDocument FIRST_TOKEN_OF_NOW = encoded(
@@ -72,8 +72,8 @@ final class PipelineStatements implements Statements {
 			doc("$toDate", doc("$divide", TOKEN, number(LockDocument.TOKENS_PER_MILLI))));
 
 	/**
-	 * Left out in a new document, by which a grant tells that it has created it. Only for
-	 * what is free, where token and holder are missing or of their types.
+	 * Absent in a new document, so that a grant can detect that it has created it. Only
+	 * for a free lock, whose token and holder are missing or of their types.
 	 */
 	private static final BsonDocument NEXT_FENCE_PENDING = encoded(
 			doc("$cond", doc("$lte", TOKEN, BsonNull.VALUE), ref("$$REMOVE"), doc("$or",
@@ -107,8 +107,8 @@ final class PipelineStatements implements Statements {
 	}
 
 	/**
-	 * Ask for nothing in the form of an acquire: fails where the server does not
-	 * understand these statements.
+	 * Send a request in the form of an acquire that matches and changes nothing. Fails if
+	 * the server does not support these statements.
 	 * @param store the store
 	 */
 	static void tryOut(StoreRequest store) {
@@ -143,7 +143,8 @@ final class PipelineStatements implements Statements {
 		String name = request.key().name();
 		BsonDocument answer = take(store, request, replacement, projection);
 		if (request.firing() != null && answer.size() == 2) {
-			// The name has never been locked and the firing is not due, or it is not ours
+			// The lock was never acquired and the firing is not due, or the document is
+			// foreign
 			find(store, name);
 			return Acquired.refused(request, null, now(answer));
 		}
@@ -160,8 +161,8 @@ final class PipelineStatements implements Statements {
 			return findAndTake(store, filter, update, projection);
 		}
 		catch (MongoException ex) {
-			// Another upsert was first and this one has done nothing: now the document is
-			// there.
+			// Another upsert was first and this one had no effect, so the document exists
+			// now.
 			if (ex.getCode() == DUPLICATE_KEY) {
 				return findAndTake(store, filter, update, projection);
 			}
@@ -170,9 +171,9 @@ final class PipelineStatements implements Statements {
 	}
 
 	/**
-	 * As a command of its own, since the driver's method would have the servers keep what
-	 * they answer for a repetition. That costs them two more writes, and repeated is an
-	 * acquisition by the engine, under another id.
+	 * Send the request as a plain command. The driver's method would make it a retryable
+	 * write, for which the servers store the answer with two additional writes. The
+	 * engine repeats an acquire itself, with another id.
 	 */
 	private static BsonDocument findAndTake(StoreRequest store, BsonDocument filter, List<BsonDocument> update,
 			BsonDocument projection) {
@@ -206,15 +207,15 @@ final class PipelineStatements implements Statements {
 					cleanUpAt(doc("$max", free, DATE_OF_TOKEN), LeaseTimes.keptFor(request.firing())));
 	}
 
-	// A stage of its own, since merging objects removes no field.
+	// A separate stage, since merging objects removes no field.
 	private static BsonDocument releasedNoMore(String holder) {
 		return doc("$set", doc(LockDocument.RELEASED_AT, doc("$cond", doc("$eq", ref("$holder"), literal(holder)),
 				ref("$$REMOVE"), ref("$" + LockDocument.RELEASED_AT))));
 	}
 
 	/**
-	 * What is stored stays as long as it is late enough: then the index does not change.
-	 * What somebody has put there by hand does not.
+	 * Keep the stored date while it is late enough, so that the index does not change. A
+	 * date that was set manually and is too late is replaced.
 	 */
 	private BsonDocument cleanUpAt(BsonValue unused, long keptForJob) {
 		BsonString earliest = ref("$$earliest");
@@ -229,7 +230,7 @@ final class PipelineStatements implements Statements {
 					.append("in", doc("$cond", keep, CLEAN_UP_AT, latest)));
 	}
 
-	// The last token of the next block; an absent one counts as none.
+	// The last token of the next block; a missing token counts as zero.
 	private static BsonDocument lastToken(int tokens) {
 		BsonDocument ofNow = (tokens == 1) ? FIRST_TOKEN_OF_NOW : doc("$add", FIRST_TOKEN_OF_NOW, number(tokens - 1));
 		return doc("$max", doc("$add", TOKEN, number(tokens)), ofNow);
@@ -240,7 +241,8 @@ final class PipelineStatements implements Statements {
 			boolean fenceIsRaised) {
 		BsonDocument filter = doc(LockDocument.ID, anyOf(leases, LeaseKey::name))
 			.append(LockDocument.HOLDER, anyOf(leases, LeaseKey::holder))
-			// One document spoilt by hand must not make the renewal of all others fail.
+			// A single document that was corrupted manually must not make the renewal of
+			// all others fail.
 			.append(LockDocument.LEASE_MILLIS, OperatorStatements.IS_LONG)
 			.append(LockDocument.ACQUIRED_AT, OperatorStatements.IS_DATE)
 			.append("$expr", NOT_EXPIRED.get("$expr"));
@@ -251,7 +253,7 @@ final class PipelineStatements implements Statements {
 			return Map.of();
 		}
 		FoundLocks found = new FoundLocks();
-		// A batch that is full would have to be followed by another, empty one.
+		// A full batch would require another, empty one.
 		for (BsonDocument document : store.collection()
 			.find(doc(LockDocument.ID, anyOf(leases, LeaseKey::name)))
 			.projection(PROJECTION)
@@ -268,7 +270,8 @@ final class PipelineStatements implements Statements {
 		return store.collection().updateOne(filter, List.of(update)).getMatchedCount() > 0;
 	}
 
-	// Never shortens: requests can be applied in another order than they were sent.
+	// Never shortens a lease, since requests may be applied in another order than they
+	// were sent.
 	private BsonDocument prolong(BsonDocument until) {
 		return doc("$set",
 				doc(LockDocument.EXPIRES_AT, doc("$max", EXPIRES_AT, until)).append(LockDocument.UPDATED_AT, NOW)
@@ -302,7 +305,8 @@ final class PipelineStatements implements Statements {
 
 	@Override
 	public void pauseJob(StoreRequest store, String name, JobFields job, String by) {
-		// A grant compares the token with the server's clock, so any small one will do
+		// A grant compares the token with the server's clock, so any small one is
+		// sufficient
 		OperatorStatements.pauseJob(store, name, job, by, 0);
 	}
 
@@ -361,7 +365,7 @@ final class PipelineStatements implements Statements {
 		return doc("$type", expression);
 	}
 
-	// Only our own fields: what else is stored under a name may be large, or be called
+	// Only our own fields: a foreign document may be large, or contain a field named
 	// "now".
 	private static BsonDocument projection() {
 		BsonDocument projection = new BsonDocument();

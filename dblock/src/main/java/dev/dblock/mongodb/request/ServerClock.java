@@ -8,7 +8,7 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server's clock, followed from here by samples.
+ * Tracks the server's clock by samples.
  */
 public final class ServerClock {
 
@@ -31,9 +31,10 @@ public final class ServerClock {
 	}
 
 	/**
-	 * Read the clock, asking the server if the last sample no longer says anything.
+	 * Read the clock. Sends a request to the server if the last sample is no longer
+	 * valid.
 	 * @param store the store
-	 * @return between which times the server's clock is now
+	 * @return the bounds of the server's clock at this time
 	 */
 	Reading read(StoreRequest store) {
 		Object topology = this.topology.get();
@@ -45,9 +46,10 @@ public final class ServerClock {
 	}
 
 	/**
-	 * Ask the server in any case: the bounds are as close together as they can be.
+	 * Read the clock with a new request to the server, so that the bounds are as close
+	 * together as possible.
 	 * @param store the store
-	 * @return between which times the server's clock is now
+	 * @return the bounds of the server's clock at this time
 	 */
 	Reading readAnew(StoreRequest store) {
 		return readAnew(store, this.topology.get());
@@ -65,10 +67,10 @@ public final class ServerClock {
 	}
 
 	/**
-	 * Check a reading after a write that it has dated, by asking the server once more.
-	 * The next reading uses this answer.
+	 * Check a reading after a write that was dated by it, with a new request to the
+	 * server. The next reading uses the new sample.
 	 * @param store the store
-	 * @param reading what the write was dated by
+	 * @param reading the reading by which the write was dated
 	 * @return whether the server's clock confirms it
 	 */
 	boolean confirms(StoreRequest store, Reading reading) {
@@ -77,8 +79,8 @@ public final class ServerClock {
 		return reading.sample().isConfirmedBy(later);
 	}
 
-	// The topology as it was before: if it changes meanwhile, the sample is dropped at
-	// its next use.
+	// With the topology before the request: if it changes in the meantime, the sample is
+	// dropped at its next use.
 	private ClockSample take(StoreRequest store, Object topology) {
 		long sent = this.nanoTime.getAsLong();
 		BsonDocument hello = this.hello.apply(store);
@@ -88,18 +90,19 @@ public final class ServerClock {
 	}
 
 	/**
-	 * Drop the sample: a request failed, and another server may answer the next one.
+	 * Drop the sample after a failed request, since another server may answer the next
+	 * one.
 	 */
 	void forget() {
 		this.sample = null;
 	}
 
 	/**
-	 * What the server's clock shows, in milliseconds.
+	 * The time of the server's clock, in milliseconds.
 	 *
-	 * @param sample the sample that says so
-	 * @param notBefore it shows this or something later
-	 * @param notAfter it shows this or something earlier
+	 * @param sample the sample from which it is derived
+	 * @param notBefore the earliest possible time
+	 * @param notAfter the latest possible time
 	 */
 	public record Reading(ClockSample sample, long notBefore, long notAfter) {
 	}

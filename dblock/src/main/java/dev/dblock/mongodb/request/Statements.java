@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The requests in one dialect. Each has the effect that
- * {@link dev.dblock.store.LockRepository} states for the method of the same name, and
- * throws what the driver throws.
+ * {@link dev.dblock.store.LockRepository} specifies for the method with the same name,
+ * and throws the exceptions of the driver.
  */
 public interface Statements {
 
@@ -46,13 +46,13 @@ public interface Statements {
 	boolean forceReleaseNow(StoreRequest store, String name);
 
 	/**
-	 * What came of an acquire.
+	 * The result of an acquire.
 	 *
 	 * @param answer the answer
 	 * @param created whether the document is new
-	 * @param fencePending whether a transaction of an earlier holder may be under way
+	 * @param fencePending whether a transaction of an earlier holder may be in progress
 	 * @param malformed whether it was refused since no grant can use the run record
-	 * @param due whether it was refused though the rules for jobs would have granted it
+	 * @param due whether it was refused although the rules for jobs would have granted it
 	 */
 	record Acquired(AcquireAnswer answer, boolean created, boolean fencePending, boolean malformed, boolean due) {
 
@@ -74,10 +74,10 @@ public interface Statements {
 		}
 
 		/**
-		 * A refusal.
+		 * Create a refusal.
 		 * @param request the request
-		 * @param document the document; {@code null} where a firing is refused though
-		 * nothing is stored
+		 * @param document the document; {@code null} if a firing is refused and nothing
+		 * is stored
 		 * @param now milliseconds of the server's clock
 		 */
 		static Acquired refused(AcquireRequest request, @Nullable LockDocument document, long now) {

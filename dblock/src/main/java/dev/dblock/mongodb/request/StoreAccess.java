@@ -19,8 +19,9 @@ import org.springframework.data.mongodb.core.convert.NoOpDbRefResolver;
 import org.springframework.data.mongodb.core.mapping.MongoMappingContext;
 
 /**
- * The way of all requests to the servers: outside of any session of the calling thread,
- * in the dialect that they understand, and back with what went wrong in Spring's terms.
+ * Executes all requests to the servers: outside of any session of the calling thread, in
+ * the dialect that the servers support, and with failures translated to Spring's
+ * exceptions.
  */
 public final class StoreAccess {
 
@@ -49,8 +50,8 @@ public final class StoreAccess {
 		this.failuresOfFences = new FailureTranslation(fences);
 	}
 
-	// No bean, and nothing of the application's: neither its converter, whose entities
-	// would have their indexes created, nor its transactions
+	// Not a bean, and independent of the application's converter, for whose entities
+	// indexes would be created, and of its transactions
 	private static MongoTemplate template(MongoDatabaseFactory factory) {
 		MongoMappingContext mapping = new MongoMappingContext();
 		mapping.afterPropertiesSet();
@@ -62,10 +63,10 @@ public final class StoreAccess {
 	}
 
 	/**
-	 * Make a request.
-	 * @param action what it is to do, such as "acquire the lock 'stock'"
+	 * Execute a request.
+	 * @param action what it does, such as "acquire the lock 'stock'"
 	 * @param timeout how long it may take
-	 * @param limit what is said of that time where it runs out
+	 * @param limit how an exceeded limit is reported
 	 * @param work the request
 	 * @return its result
 	 */
@@ -75,11 +76,11 @@ public final class StoreAccess {
 	}
 
 	/**
-	 * Make a request that is about the collection of the fences. It is a part of what was
-	 * begun with another.
-	 * @param action what it is to do
+	 * Execute a request on the collection of the fences, as a part of an operation that
+	 * was begun by another request.
+	 * @param action what it does
 	 * @param timeout how long it may take
-	 * @param limit what is said of that time where it runs out
+	 * @param limit how an exceeded limit is reported
 	 * @param work the request
 	 * @return its result
 	 */
@@ -108,7 +109,7 @@ public final class StoreAccess {
 	}
 
 	/**
-	 * The collection of the locks, for what is no single request.
+	 * Return the lock collection, for operations other than a single request.
 	 * @param timeout how long each request on it may take
 	 */
 	public MongoCollection<BsonDocument> collection(Duration timeout) {

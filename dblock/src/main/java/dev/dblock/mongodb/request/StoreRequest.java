@@ -10,8 +10,8 @@ import com.mongodb.client.MongoDatabase;
 import org.bson.BsonDocument;
 
 /**
- * One request of the engine on its way: the collection and the server, each command with
- * the time that is left of the request's limit.
+ * One request of the engine in progress: the collection and the server. Each command is
+ * limited to the remaining time of the request.
  */
 public final class StoreRequest {
 
@@ -35,7 +35,8 @@ public final class StoreRequest {
 		this.deadline = deadline;
 	}
 
-	// A year is for ever, and neither nanoTime nor the driver overflows.
+	// A year is practically unlimited, and prevents an overflow of nanoTime and in the
+	// driver.
 	private static long nanos(Duration timeout) {
 		return (timeout.compareTo(LONGEST) > 0) ? LONGEST.toNanos() : timeout.toNanos();
 	}
@@ -54,9 +55,9 @@ public final class StoreRequest {
 	}
 
 	/**
-	 * The same request on its way to another collection.
+	 * Return the same request for another collection.
 	 * @param collection the collection
-	 * @return a request with the same end
+	 * @return a request with the same deadline
 	 */
 	public StoreRequest on(LockCollection collection) {
 		this.commands++;
@@ -78,9 +79,10 @@ public final class StoreRequest {
 	}
 
 	/**
-	 * A part of this request that may not use up all of its time.
-	 * @param limit how long it may take at most
-	 * @return a request that ends after the limit, or when half of the time is gone
+	 * Return a part of this request that must not use up all of its time.
+	 * @param limit the maximum time
+	 * @return a request that ends after the limit, or when half of the remaining time has
+	 * elapsed
 	 */
 	public StoreRequest part(Duration limit) {
 		this.commands++;
@@ -90,7 +92,7 @@ public final class StoreRequest {
 	}
 
 	/**
-	 * Whether the command that was prepared last is not the first one.
+	 * Return whether a command was prepared before the last one.
 	 */
 	boolean isBegun() {
 		return this.commands > 1;
@@ -100,7 +102,7 @@ public final class StoreRequest {
 		return this.deadline - System.nanoTime() <= 0;
 	}
 
-	// The driver takes zero for "for ever"; with one millisecond it reports the timeout.
+	// The driver treats zero as unlimited; with one millisecond it reports the timeout.
 	private long millisLeft() {
 		return Math.max(1, TimeUnit.NANOSECONDS.toMillis(this.deadline - System.nanoTime()));
 	}

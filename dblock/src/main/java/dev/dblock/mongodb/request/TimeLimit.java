@@ -5,17 +5,17 @@ import java.time.Duration;
 import dev.dblock.Durations;
 
 /**
- * How long a request may take, and what somebody can do who has to give it longer.
+ * The time limit of a request, with advice on how to extend it.
  *
- * @param length how long it may take
- * @param remedy how to allow more
+ * @param length how long the request may take
+ * @param remedy how to allow more time
  */
 public record TimeLimit(Duration length, String remedy) {
 
 	/**
-	 * The limit of a request that the engine sends.
+	 * Create the limit of a request that the engine sends.
 	 * @param length how long it may take
-	 * @param configured what is set for requests that have no limit of their own
+	 * @param configured the setting for requests that have no limit of their own
 	 * @return the limit
 	 */
 	public static TimeLimit of(Duration length, Duration configured) {
@@ -27,7 +27,7 @@ public record TimeLimit(Duration length, String remedy) {
 	}
 
 	/**
-	 * A limit that nobody sets.
+	 * Create a limit that cannot be configured.
 	 * @param length how long the request may take
 	 * @return the limit
 	 */

@@ -15,10 +15,11 @@ import org.slf4j.LoggerFactory;
 import static dev.dblock.mongodb.request.BsonParts.doc;
 
 /**
- * The index that removes old documents. Created at the first acquire; looked after again
- * when a grant had to create its document or a held lock's document is missing (either
- * can mean that the collection was dropped), and every ten minutes. Locks work without
- * it; that it cannot be created is told once for each collection, until it could.
+ * The index that removes old documents. Created at the first acquire. Ensured again every
+ * ten minutes, and when a grant had to create its document or the document of a held lock
+ * is missing, since either can mean that the collection was dropped. Locks work without
+ * it. A failure to create it is logged once for each collection, until the creation
+ * succeeds.
  */
 public final class TtlIndex {
 
@@ -36,9 +37,9 @@ public final class TtlIndex {
 	}
 
 	/**
-	 * Create the index if it is time to; otherwise cost nothing.
+	 * Create the index if that is due; otherwise send no request.
 	 * @param store the store
-	 * @param limit how long it may take at most
+	 * @param limit the maximum time
 	 */
 	public void lookAfter(StoreRequest store, Duration limit) {
 		if (this.enabled && this.times.isDue() && this.times.claim()) {
@@ -47,7 +48,7 @@ public final class TtlIndex {
 	}
 
 	/**
-	 * The collection may be another than it was: look after the index soon.
+	 * Ensure the index soon, since the collection may have been replaced.
 	 */
 	public void suspectDrop() {
 		this.times.suspectDrop();
@@ -58,7 +59,7 @@ public final class TtlIndex {
 			store.collection()
 				.createIndex(doc(LockDocument.CLEAN_UP_AT, new BsonInt32(1)),
 						new IndexOptions().expireAfter(0L, TimeUnit.SECONDS));
-			// What fails from now on is news
+			// A later failure is logged again
 			this.warned.set(false);
 		}
 		catch (MongoInterruptedException ex) {

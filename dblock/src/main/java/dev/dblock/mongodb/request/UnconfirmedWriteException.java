@@ -6,8 +6,9 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 
 /**
- * A primary has done what it was told to, and cannot say that a majority has. The
- * driver's own exception for that names a server, which who sends a command is not told.
+ * Thrown when a primary has applied a write but cannot confirm it by a majority. The
+ * driver's own exception for this contains the address of the server, which the sender of
+ * a command does not know.
  */
 final class UnconfirmedWriteException extends MongoException {
 

@@ -13,8 +13,8 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Service;
 
 /**
- * Customers are billed side by side, but each of them by one instance at a time: by the
- * run or because somebody asks for it.
+ * Bills customers. Different customers are billed in parallel, but each customer by one
+ * instance at a time, either by the run or on request.
  */
 @Service
 class Accounts {

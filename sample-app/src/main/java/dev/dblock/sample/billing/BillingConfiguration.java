@@ -6,7 +6,7 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.MongoTransactionManager;
 
 /**
- * What Spring Boot leaves to the application: transactions on MongoDB.
+ * Configuration of MongoDB transactions, which Spring Boot leaves to the application.
  */
 @Configuration(proxyBeanMethods = false)
 class BillingConfiguration {

@@ -26,8 +26,8 @@ import org.springframework.web.bind.annotation.RestController;
 
 /**
  * {@code POST /orders} places an order, {@code POST /accounts/alder/settlement} bills a
- * customer now and {@code POST /report} makes the report; both say who is at it already.
- * {@code GET /locks} shows all locks.
+ * customer now and {@code POST /report} makes the report. The last two report the holder
+ * if the lock is held. {@code GET /locks} shows all locks.
  */
 @RestController
 class BillingController {
@@ -80,10 +80,10 @@ class BillingController {
 	}
 
 	/**
-	 * An order as it comes in.
+	 * New order of a request.
 	 *
-	 * @param customer who
-	 * @param cents for how much
+	 * @param customer the customer
+	 * @param cents the amount
 	 */
 	record NewOrder(String customer, long cents) {
 	}

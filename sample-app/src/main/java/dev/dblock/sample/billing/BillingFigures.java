@@ -11,7 +11,7 @@ import org.springframework.data.mongodb.core.query.Query;
 import org.springframework.stereotype.Component;
 
 /**
- * Counts what has been billed, from orders and from invoices: the two must agree.
+ * Counts what has been billed, from orders and from invoices. The two must agree.
  */
 @Component
 public class BillingFigures {
@@ -23,11 +23,12 @@ public class BillingFigures {
 	}
 
 	/**
-	 * Count.
-	 * @return the figures of now
+	 * Count orders and invoices.
+	 * @return the current figures
 	 */
 	public Figures count() {
-		// Invoices first: an order that is billed in between is no second invoice then
+		// Invoices first: an order that is billed in between is then not counted as
+		// billed twice
 		Document invoices = this.mongo.aggregate(Aggregation.newAggregation(Aggregation.group()
 			.count()
 			.as("invoices")
@@ -44,11 +45,11 @@ public class BillingFigures {
 	}
 
 	/**
-	 * What has been billed.
+	 * Billing figures.
 	 *
-	 * @param openOrders orders that are on no invoice yet
-	 * @param billedOrders orders that are
-	 * @param invoices how many invoices there are
+	 * @param openOrders the number of orders that are not on an invoice yet
+	 * @param billedOrders the number of orders that are on an invoice
+	 * @param invoices the number of invoices
 	 * @param billedTwice how many more orders are on invoices than have been billed
 	 */
 	public record Figures(long openOrders, long billedOrders, long invoices, long billedTwice) {

@@ -12,8 +12,8 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Three more jobs, with what makes jobs hard: one is over before the other instances ask
- * for its lock, one fails now and then, and one is slow.
+ * Three more jobs that show common difficulties: one ends before the other instances
+ * request its lock, one fails now and then, and one is slow.
  */
 @Component
 class BillingJobs {
@@ -29,12 +29,12 @@ class BillingJobs {
 	}
 
 	/**
-	 * Takes less than a millisecond, and still runs on one instance.
+	 * Send reminders. Takes less than a millisecond, and still runs on one instance only.
 	 */
 	@Scheduled(cron = "*/${sample.reminders.every-seconds} * * * * *")
 	@DistributedLock(name = "reminders")
 	void remind() {
-		// There is nobody to remind: the shortest job that there can be
+		// There are no reminders to send: this is the shortest possible job
 	}
 
 	@Scheduled(fixedRateString = "${sample.payments.every}")
@@ -46,7 +46,8 @@ class BillingJobs {
 	}
 
 	/**
-	 * Long enough to be killed. The statements can be made again without harm.
+	 * Make the statements. Takes long enough to be killed, and can be repeated without
+	 * harm.
 	 */
 	@Scheduled(cron = "*/${sample.statements.every-seconds} * * * * *")
 	@DistributedLock(name = "statements")

@@ -31,7 +31,8 @@ class BillingStore {
 	}
 
 	/**
-	 * A transaction cannot write to a collection that is younger than itself.
+	 * Create collections, since a transaction cannot write to a collection that was
+	 * created after it began.
 	 */
 	@EventListener(ApplicationStartedEvent.class)
 	void createCollections() {
@@ -65,7 +66,7 @@ class BillingStore {
 	}
 
 	/**
-	 * Three writes that belong together.
+	 * Write an invoice, which takes three writes that belong together.
 	 */
 	void write(Invoice invoice) {
 		this.mongo.insert(invoice);
@@ -85,10 +86,10 @@ class BillingStore {
 	}
 
 	/**
-	 * What a customer has been asked for.
+	 * Account of a customer.
 	 *
-	 * @param id who
-	 * @param invoicedCents how much
+	 * @param id the customer
+	 * @param invoicedCents the total amount of the customer's invoices
 	 */
 	record Account(String id, long invoicedCents) {
 	}

@@ -15,8 +15,8 @@ import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestClientException;
 
 /**
- * People who buy something now and then, each instance from its own: over HTTP, as if
- * they were somewhere else.
+ * Simulated customers, who place an order now and then. Each instance has its own, which
+ * use HTTP as if they were remote.
  */
 @Component
 @ConditionalOnBooleanProperty("sample.customers.enabled")

@@ -13,9 +13,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Writes under the locks of the calling thread: in a transaction, which dblock fences by
- * itself. Where the server has none, the holder can only look at its own lease before it
- * writes, which is a check and no guarantee.
+ * Writes under the locks of the calling thread, in a transaction that dblock fences
+ * automatically. If the server does not support transactions, the holder can only check
+ * its own lease before it writes, which is not a guarantee.
  */
 @Component
 class FencedWrites {

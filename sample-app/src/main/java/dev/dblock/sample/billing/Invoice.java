@@ -8,15 +8,15 @@ import org.springframework.data.annotation.Id;
 import org.springframework.data.mongodb.core.mapping.Document;
 
 /**
- * What a customer has to pay for some orders.
+ * Invoice of a customer for some orders.
  *
- * @param id its number: the customer and the token, so one for each grant of the account
- * @param customer who
+ * @param id the number: the customer and the token, so one for each grant of the account
+ * @param customer the customer
  * @param orders the numbers of the orders
- * @param cents how much
+ * @param cents the amount
  * @param token the fencing token of the account's lock
  * @param writtenBy the instance
- * @param writtenAt when
+ * @param writtenAt the time
  */
 @Document("invoices")
 record Invoice(@Id String id, String customer, List<String> orders, long cents, long token, String writtenBy,

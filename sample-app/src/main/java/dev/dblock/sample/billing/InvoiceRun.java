@@ -12,9 +12,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * A job that is due on every instance at the same second and runs on one of them. It can
- * be repeated without harm, so the run of an instance that died is repeated by another
- * one when its lease has ended.
+ * Job that is due on every instance in the same second and runs on one of them. It can be
+ * repeated without harm. If an instance dies during a run, another instance repeats the
+ * run once the lease has ended.
  */
 @Component
 class InvoiceRun {

@@ -8,13 +8,13 @@ import org.springframework.data.annotation.Id;
 import org.springframework.data.mongodb.core.mapping.Document;
 
 /**
- * What somebody has bought.
+ * Order of a customer.
  *
- * @param id its number
- * @param customer who
- * @param cents for how much
- * @param placedAt when
- * @param invoice the invoice that it is on, or {@link #OPEN}
+ * @param id the number
+ * @param customer the customer
+ * @param cents the amount
+ * @param placedAt the time
+ * @param invoice the invoice of this order, or {@link #OPEN}
  */
 @Document("orders")
 record Order(@Id @Nullable String id, String customer, long cents, Instant placedAt, String invoice) {

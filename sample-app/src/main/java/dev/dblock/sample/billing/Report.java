@@ -6,14 +6,14 @@ import org.springframework.data.annotation.Id;
 import org.springframework.data.mongodb.core.mapping.Document;
 
 /**
- * What all customers have been asked for.
+ * Report on the invoices of all customers.
  *
- * @param id always the same one: each report replaces the one before
- * @param cents how much
- * @param accounts how many customers
+ * @param id always the same, so that each report replaces the one before
+ * @param cents the total amount
+ * @param accounts the number of customers
  * @param token the fencing token of its lock
  * @param writtenBy the instance
- * @param writtenAt when
+ * @param writtenAt the time
  */
 @Document("reports")
 public record Report(@Id String id, long cents, int accounts, long token, String writtenBy, Instant writtenAt) {

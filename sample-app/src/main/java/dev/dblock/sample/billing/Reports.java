@@ -13,12 +13,12 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Service;
 
 /**
- * A long job whose lock is taken by hand.
+ * Long job that acquires its lock programmatically.
  */
 @Service
 public class Reports {
 
-	/** The name of its lock. */
+	/** The name of the lock. */
 	public static final String LOCK = "report";
 
 	private static final Logger logger = LoggerFactory.getLogger(Reports.class);
@@ -46,11 +46,12 @@ public class Reports {
 
 	/**
 	 * Make the report.
-	 * @param wait how long to wait while somebody else makes it; zero asks once
+	 * @param wait how long to wait while the lock is held; zero means a single attempt
 	 * @return the report
-	 * @throws dev.dblock.LockUnavailableException when somebody else makes it
-	 * @throws dev.dblock.LockLostException when the lock was lost before it was written
-	 * @throws InterruptedException when the thread is interrupted at its work
+	 * @throws dev.dblock.LockUnavailableException if another caller holds the lock
+	 * @throws dev.dblock.LockLostException if the lock was lost before the report was
+	 * written
+	 * @throws InterruptedException if the thread is interrupted during its work
 	 */
 	public Report make(Duration wait) throws InterruptedException {
 		LockOptions options = LockOptions.defaults().waitUpTo(wait).why("the report of all accounts");
@@ -61,8 +62,8 @@ public class Reports {
 		logger.info("WORKS     on the report");
 		LockHandle lock = LockContext.current().orElseThrow();
 		long end = System.nanoTime() + this.work.toNanos();
-		// One that has lost the lock could give up here; it tries to write, to show that
-		// it cannot
+		// After a loss of the lock, the job could stop here. It tries to write, to show
+		// that the write is rejected
 		while (lock.isHeld() && System.nanoTime() - end < 0) {
 			Thread.sleep(STEP_MILLIS);
 		}

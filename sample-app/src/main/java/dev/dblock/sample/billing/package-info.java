@@ -1,5 +1,5 @@
 /**
- * An invoice run that must not happen twice: orders, the run, the accounts and the
+ * Billing that must not happen twice: orders, the invoice run, the accounts and the
  * report.
  */
 @NullMarked

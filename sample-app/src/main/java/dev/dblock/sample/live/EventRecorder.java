@@ -33,9 +33,10 @@ import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
 
 /**
- * Hears from dblock what happens to the locks of this instance: by its application
- * events, and by its observations what the events do not tell, which is who waits and
- * when a release was sent. Nothing is written here, in the threads that work.
+ * Records the lock events of this instance. Most come from dblock's application events.
+ * Its observations add what these do not include: waiting threads, and the time at which
+ * a release was sent. Events are not written to the store here, because this code runs in
+ * the working threads.
  */
 @Component
 class EventRecorder implements ObservationHandler<LockObservationContext> {
@@ -63,7 +64,7 @@ class EventRecorder implements ObservationHandler<LockObservationContext> {
 	}
 
 	/**
-	 * Take what has not been written yet.
+	 * Remove and return the events that have not been written yet.
 	 */
 	List<LiveEvent> drain() {
 		List<LiveEvent> events = new ArrayList<>();
@@ -86,9 +87,9 @@ class EventRecorder implements ObservationHandler<LockObservationContext> {
 	}
 
 	/**
-	 * The name was free before this event, as soon as the server had the release. So the
-	 * hold ends for us when that was sent; one that was handed over inside of the process
-	 * was never sent.
+	 * Record a release. The lock was free before this event, as soon as the server had
+	 * received the release. The recorded hold therefore ends when the release was sent. A
+	 * lock that was handed over within the process was never released on the server.
 	 */
 	@EventListener
 	void released(LockReleasedEvent event) {

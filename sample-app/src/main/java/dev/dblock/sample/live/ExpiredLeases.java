@@ -14,15 +14,18 @@ import dev.dblock.LockInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds leases that ended without a release, by what the server said before and says now:
- * their holders cannot tell.
+ * Finds leases that ended without a release, by comparing earlier and current states of
+ * the server, since their holders cannot report it.
  */
 final class ExpiredLeases {
 
-	/** One who looks more seldom may have missed a renewal and a release. */
+	/** If the last look was longer ago, a renewal and a release may have been missed. */
 	private static final Duration LONGEST_GAP = Duration.ofSeconds(2);
 
-	/** Who has released tells so soon; those who look seldom are given as many looks. */
+	/**
+	 * A release is reported soon after it. Counted in looks, so that an instance that
+	 * looks rarely waits longer.
+	 */
 	private static final int LOOKS_FOR_A_RELEASE = 7;
 
 	private final Map<String, LockInfo> before = new HashMap<>();
@@ -32,12 +35,12 @@ final class ExpiredLeases {
 	private @Nullable Instant lookedAt;
 
 	/**
-	 * Look at all locks.
-	 * @param locks as the server has them now
-	 * @param now when that was
-	 * @param released whether somebody has told that the holder of this lock released it
-	 * @return those that have expired, as they were: since the last look, or, where that
-	 * was too long ago to know, since an earlier one
+	 * Compare all locks with the last look.
+	 * @param locks the current locks on the server
+	 * @param now the time of this look
+	 * @param released whether a release of the lock by its holder has been reported
+	 * @return the expired leases in their last state: those since the last look, or, if
+	 * that was too long ago to know, those since an earlier one
 	 */
 	List<LockInfo> look(List<LockInfo> locks, Instant now, Predicate<LockInfo> released) {
 		List<LockInfo> expired = settleDoubts(released);

@@ -1,20 +1,20 @@
 package dev.dblock.sample.live;
 
 /**
- * What the buttons of the page ask of an instance.
+ * Commands that the buttons of the page send to an instance.
  */
 enum LiveCommand {
 
-	/** Make the report, if nobody else makes it. */
+	/** Make the report, unless another instance is making it. */
 	REPORT,
 
-	/** Wait for the report's lock, then make it. */
+	/** Wait for the lock of the report, then make it. */
 	ASK,
 
-	/** Stop the process with a signal until any lease of it is over. */
+	/** Stop the process with a signal until all its leases have ended. */
 	PAUSE,
 
-	/** Close the application: work ends, locks are given back. */
+	/** Close the application: work ends, and locks are released. */
 	STOP,
 
 	/** End the process at once, as {@code kill -9} does. */

@@ -6,7 +6,8 @@ import org.springframework.web.servlet.config.annotation.CorsRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
- * A page goes on with another instance on the same machine when its own one is silent.
+ * Configuration of the live page. If its instance does not respond, the page switches to
+ * another instance on the same machine.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(LiveSettings.class)

@@ -16,8 +16,8 @@ import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /**
- * What the page asks for. An instance need not be the one that is asked: it reads in
- * MongoDB what is wanted of it.
+ * Endpoints of the live page. A command can be sent to any instance. The instance that it
+ * is for reads it from MongoDB.
  */
 @RestController
 class LiveController {
@@ -42,7 +42,7 @@ class LiveController {
 		return this.feed.open();
 	}
 
-	// JSON only, which no page of another origin can send without being asked for it
+	// JSON only, which a page of another origin cannot send without a preflight request
 	@PostMapping(path = "/live/{instance}", consumes = MediaType.APPLICATION_JSON_VALUE)
 	@ResponseStatus(HttpStatus.ACCEPTED)
 	void command(@PathVariable String instance, @RequestBody Command command) {
@@ -70,23 +70,23 @@ class LiveController {
 	}
 
 	/**
-	 * A command.
+	 * Command for an instance.
 	 *
-	 * @param command what is wanted
+	 * @param command the command
 	 */
 	record Command(LiveCommand command) {
 	}
 
 	/**
-	 * What is to be done with a job.
+	 * Change of a job.
 	 *
-	 * @param action what to do
+	 * @param action the action
 	 */
 	record JobChange(JobAction action) {
 	}
 
 	/**
-	 * What became of it.
+	 * Result of a change.
 	 *
 	 * @param text a sentence for the page
 	 */
@@ -94,7 +94,7 @@ class LiveController {
 	}
 
 	/**
-	 * What the page can do with a job.
+	 * Actions of the page on a job.
 	 */
 	enum JobAction {
 

@@ -9,16 +9,16 @@ import org.springframework.data.annotation.Id;
 import org.springframework.data.mongodb.core.mapping.Document;
 
 /**
- * Something that has happened on one of the instances, for all of them to show.
+ * Event on one of the instances, which all instances show.
  *
- * @param id its id
- * @param instance where it happened
- * @param kind what happened
- * @param at when, by the clock of that instance
- * @param name the lock, if it is about one
- * @param token the fencing token, if it is about a grant
- * @param text what else there is to say
- * @param storedAt when it was sent to the server
+ * @param id the id
+ * @param instance the instance of the event
+ * @param kind the kind of event
+ * @param at the time, by the clock of that instance
+ * @param name the name of the lock, if there is one
+ * @param token the fencing token, if there is a grant
+ * @param text additional text
+ * @param storedAt when the event was sent to the server
  */
 @Document(LiveEvent.COLLECTION)
 record LiveEvent(@Id String id, String instance, Kind kind, Instant at, @Nullable String name, @Nullable Long token,
@@ -32,7 +32,8 @@ record LiveEvent(@Id String id, String instance, Kind kind, Instant at, @Nullabl
 	}
 
 	/**
-	 * The end of a lease that was not released, which several instances may see.
+	 * Create an event for the end of a lease that was not released, which several
+	 * instances may detect.
 	 */
 	static LiveEvent expired(String instance, String name, long token, Instant at) {
 		return new LiveEvent("expired " + name + " " + token, instance, Kind.EXPIRED, at, name, token, null, null);
@@ -43,7 +44,7 @@ record LiveEvent(@Id String id, String instance, Kind kind, Instant at, @Nullabl
 	}
 
 	/**
-	 * What can happen.
+	 * Kinds of events.
 	 */
 	enum Kind {
 

@@ -35,7 +35,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /**
- * Looks at MongoDB several times a second and tells all pages that are open here.
+ * Reads from MongoDB several times a second, and sends the state to all pages that this
+ * instance serves.
  */
 @Component
 class LiveFeed implements DisposableBean {
@@ -44,10 +45,13 @@ class LiveFeed implements DisposableBean {
 
 	private static final Duration FORGET_EVERY = Duration.ofSeconds(20);
 
-	/** A process that was paused stores late what it had at hand. */
+	/** A process that was paused stores its pending events late. */
 	private static final Duration LOOK_BACK = Duration.ofSeconds(30);
 
-	/** As many as a grant reserves, for those that it is handed over to. */
+	/**
+	 * The number of tokens that a grant reserves, for the threads to which the lock is
+	 * handed over.
+	 */
 	private static final long TOKENS_OF_A_GRANT = 1024;
 
 	private final LiveStore store;
@@ -134,8 +138,9 @@ class LiveFeed implements DisposableBean {
 	}
 
 	/**
-	 * A lock that went from thread to thread in its process has a token for each of them,
-	 * and a release; the last one counts.
+	 * Return whether a release has been reported. A lock that was handed from thread to
+	 * thread in its process has a token and a release for each of them. The last one
+	 * counts.
 	 */
 	private boolean isToldReleased(LockInfo lock) {
 		long released = lastTold(Kind.RELEASED, lock);
@@ -202,7 +207,7 @@ class LiveFeed implements DisposableBean {
 	}
 
 	/**
-	 * The web server would wait for pages that stay open.
+	 * Complete all pages, because the web server would wait for open ones.
 	 */
 	@EventListener(ContextClosedEvent.class)
 	void stopping() {

@@ -22,8 +22,8 @@ import org.springframework.core.task.AsyncTaskExecutor;
 import org.springframework.stereotype.Component;
 
 /**
- * This instance as the others see it: it writes that it is there and what has happened,
- * and does what it is asked to.
+ * This instance as seen by the others. It writes its presence and its events, and carries
+ * out commands.
  */
 @Component
 class LiveInstance implements DisposableBean {
@@ -150,7 +150,7 @@ class LiveInstance implements DisposableBean {
 	}
 
 	/**
-	 * What happens to locks after this is not told any more.
+	 * Lock events after this are not reported.
 	 */
 	@Override
 	public void destroy() {

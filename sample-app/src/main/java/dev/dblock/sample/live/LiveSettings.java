@@ -5,12 +5,12 @@ import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
- * How the page is fed.
+ * Settings of the live page.
  *
- * @param interval how often an instance tells of itself and looks at the others
- * @param longestWait how long one who asks for the report waits for it at most
- * @param pause how long one is paused: longer than a lease
- * @param history for how long what has happened is kept
+ * @param interval how often an instance reports its state and reads that of the others
+ * @param longestWait how long a command for the report waits for its lock at most
+ * @param pause how long an instance is paused: longer than a lease
+ * @param history how long events are kept
  */
 @ConfigurationProperties("sample.live")
 record LiveSettings(Duration interval, Duration longestWait, Duration pause, Duration history) {

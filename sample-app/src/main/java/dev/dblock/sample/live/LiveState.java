@@ -18,18 +18,19 @@ import dev.dblock.sample.live.Presence.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the page is told, all of it but the events each time. Times are milliseconds.
+ * State that is sent to the page: everything each time, except for the events. Times are
+ * in milliseconds.
  *
- * @param self the instance that tells it
- * @param now its clock
- * @param server which MongoDB it is
+ * @param self the instance that sends it
+ * @param now the clock of that instance
+ * @param server a description of the MongoDB server
  * @param transactions whether writes are fenced
  * @param pauseMillis how long a pause lasts
  * @param instances all instances
  * @param locks all locks
  * @param jobs all scheduled jobs
- * @param figures what has been billed
- * @param events what has happened since it was last told
+ * @param figures the billing figures
+ * @param events the events since the previous state
  */
 record LiveState(String self, long now, String server, boolean transactions, long pauseMillis,
 		List<InstanceView> instances, List<LockView> locks, List<JobView> jobs, Figures figures,
@@ -41,16 +42,16 @@ record LiveState(String self, long now, String server, boolean transactions, lon
 	}
 
 	/**
-	 * An instance.
+	 * View of an instance.
 	 *
 	 * @param id its name
-	 * @param port where it listens
-	 * @param pid its process
-	 * @param state what it said last
+	 * @param port the port on which it listens
+	 * @param pid the id of its process
+	 * @param state the state that it last reported
 	 * @param silentMillis how long ago that was, by the server's clock
-	 * @param hostsServer whether the embedded server is in it
+	 * @param hostsServer whether it hosts the embedded server
 	 * @param canBePaused whether it can be paused
-	 * @param waiting what it waits for
+	 * @param waiting its waiting threads
 	 */
 	record InstanceView(String id, int port, long pid, State state, long silentMillis, boolean hostsServer,
 			boolean canBePaused, List<WaitingView> waiting) {
@@ -67,24 +68,24 @@ record LiveState(String self, long now, String server, boolean transactions, lon
 	}
 
 	/**
-	 * A wait.
+	 * View of a waiting thread.
 	 *
-	 * @param name for which lock
-	 * @param since since when
+	 * @param name the name of the lock
+	 * @param since when the wait began
 	 */
 	record WaitingView(String name, long since) {
 	}
 
 	/**
-	 * A lock.
+	 * View of a lock.
 	 *
 	 * @param name its name
-	 * @param held whether somebody holds it
-	 * @param acquirer who
-	 * @param why what for
+	 * @param held whether it is held
+	 * @param acquirer the holder's instance
+	 * @param why the purpose
 	 * @param token the last token that was reserved
-	 * @param leftMillis for how long it is taken unless it is renewed
-	 * @param fullMillis how much that was at the last renewal
+	 * @param leftMillis how long the lock remains held unless it is renewed
+	 * @param fullMillis how long that was at the last renewal
 	 * @param updatedAt when that was, by the server's clock
 	 * @param releasedAt when it was released
 	 */
@@ -107,14 +108,13 @@ record LiveState(String self, long now, String server, boolean transactions, lon
 	}
 
 	/**
-	 * A scheduled job.
+	 * View of a scheduled job.
 	 *
 	 * @param id its id
-	 * @param schedule when it is due, in words
-	 * @param dueInMillis how long it is until the next planned time that the instance
-	 * knows
+	 * @param schedule a description of its schedule
+	 * @param dueInMillis the time until the next planned time that the instance knows
 	 * @param paused whether it is paused
-	 * @param pausedBy who paused it
+	 * @param pausedBy the operator that paused it
 	 * @param runningOn the instance that runs it
 	 * @param overdue whether a planned time was not run
 	 * @param runs its last runs, the latest first
@@ -138,15 +138,15 @@ record LiveState(String self, long now, String server, boolean transactions, lon
 	}
 
 	/**
-	 * A run of a job, by the server's clock.
+	 * View of a run of a job, by the server's clock.
 	 *
-	 * @param plannedAt the planned time that it is for
-	 * @param attempt which attempt at that planned time it is
+	 * @param plannedAt the planned time of the run
+	 * @param attempt the number of the attempt at that planned time
 	 * @param startedAt when it began
 	 * @param tookMillis how long it took, once it has ended
-	 * @param outcome how it ended
-	 * @param instance where it ran
-	 * @param error what it failed with
+	 * @param outcome the outcome
+	 * @param instance the instance that ran it
+	 * @param error the error, if it failed
 	 */
 	record RunView(long plannedAt, int attempt, long startedAt, @Nullable Long tookMillis, @Nullable RunOutcome outcome,
 			String instance, @Nullable String error) {
@@ -161,15 +161,15 @@ record LiveState(String self, long now, String server, boolean transactions, lon
 	}
 
 	/**
-	 * Something that has happened.
+	 * View of an event.
 	 *
 	 * @param id its id
-	 * @param instance where
-	 * @param kind what
-	 * @param at when
-	 * @param name the lock
+	 * @param instance the instance
+	 * @param kind the kind of event
+	 * @param at the time
+	 * @param name the name of the lock
 	 * @param token the token
-	 * @param text what else there is to say
+	 * @param text additional text
 	 */
 	record EventView(String id, String instance, LiveEvent.Kind kind, long at, @Nullable String name,
 			@Nullable Long token, @Nullable String text) {

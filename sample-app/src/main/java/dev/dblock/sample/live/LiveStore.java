@@ -18,8 +18,8 @@ import org.springframework.data.mongodb.core.query.Update;
 import org.springframework.stereotype.Repository;
 
 /**
- * How the instances know of each other: two small collections beside those of the
- * application and of dblock.
+ * Store for the communication between instances: two small collections in addition to
+ * those of the application and of dblock.
  */
 @Repository
 class LiveStore {
@@ -49,8 +49,8 @@ class LiveStore {
 	}
 
 	/**
-	 * Tell that an instance is there.
-	 * @return what it is asked to do
+	 * Write the presence of an instance.
+	 * @return the commands for it
 	 */
 	List<LiveCommand> tell(Presence presence) {
 		Update update = new Update().set("port", presence.port())
@@ -72,7 +72,7 @@ class LiveStore {
 	}
 
 	/**
-	 * Ask something of an instance.
+	 * Send a command to an instance.
 	 * @return whether there is such an instance
 	 */
 	boolean ask(String instance, LiveCommand command) {

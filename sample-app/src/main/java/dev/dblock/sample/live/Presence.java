@@ -9,17 +9,17 @@ import org.springframework.data.annotation.Id;
 import org.springframework.data.mongodb.core.mapping.Document;
 
 /**
- * What an instance says of itself, several times a second.
+ * State that an instance reports several times a second.
  *
- * @param id its name, which is what its locks have as the acquirer
- * @param port where it listens
- * @param pid its process
- * @param state what it is about
- * @param seenAt when it said so, by the server's clock
- * @param hostsServer whether the embedded server lives in its memory
+ * @param id its name, which is the acquirer of its locks
+ * @param port the port on which it listens
+ * @param pid the id of its process
+ * @param state its state
+ * @param seenAt when it was reported, by the server's clock
+ * @param hostsServer whether it hosts the embedded server in its memory
  * @param canBePaused whether its process can be stopped for a while
- * @param waiting what its threads wait for
- * @param commands what it is asked to do; it takes them away when it reads them
+ * @param waiting its waiting threads
+ * @param commands the commands for it, which it removes when it reads them
  */
 @Document(Presence.COLLECTION)
 record Presence(@Id String id, int port, long pid, State state, @Nullable Instant seenAt, boolean hostsServer,
@@ -28,7 +28,7 @@ record Presence(@Id String id, int port, long pid, State state, @Nullable Instan
 	static final String COLLECTION = "live_instances";
 
 	/**
-	 * What an instance is about.
+	 * State of an instance.
 	 */
 	enum State {
 
@@ -37,10 +37,10 @@ record Presence(@Id String id, int port, long pid, State state, @Nullable Instan
 	}
 
 	/**
-	 * A thread that waits for a lock.
+	 * Thread that waits for a lock.
 	 *
-	 * @param name the lock
-	 * @param since when it began to, by the clock of its instance
+	 * @param name the name of the lock
+	 * @param since when the wait began, by the clock of its instance
 	 */
 	record Waiting(String name, Instant since) {
 	}

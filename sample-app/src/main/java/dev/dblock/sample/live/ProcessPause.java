@@ -7,15 +7,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Stops this process for a while, for real: with {@code SIGSTOP}, as a debugger or a
- * virtual machine that is moved does. Another process has to wake it, so a shell stays
- * beside it.
+ * Actually stops this process for a while, with {@code SIGSTOP}, as a debugger or the
+ * migration of a virtual machine does. Another process has to wake it up, so a shell
+ * remains beside it.
  */
 final class ProcessPause {
 
 	private static final Path SHELL = Path.of("/bin/sh");
 
-	/** A terminal's Ctrl-C reaches the shell, but not a process that is stopped. */
+	/** Ctrl-C in a terminal reaches the shell, but not a stopped process. */
 	private static final String STOP_AND_CONTINUE = """
 			trap 'kill -CONT "$1"; exit' INT TERM HUP
 			kill -STOP "$1"
@@ -31,7 +31,7 @@ final class ProcessPause {
 	}
 
 	/**
-	 * Whether this system has signals and a shell to send them.
+	 * Return whether this system has signals, and a shell to send them.
 	 */
 	static boolean isPossible() {
 		return Files.isExecutable(SHELL);
@@ -39,7 +39,7 @@ final class ProcessPause {
 
 	/**
 	 * Stop this process.
-	 * @param pause for how long, in whole seconds
+	 * @param pause how long, in whole seconds
 	 */
 	static void pause(Duration pause) throws InterruptedException {
 		String pid = Long.toString(ProcessHandle.current().pid());

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does something again and again in a thread of its own: jobs of the application must not
- * delay what shows them.
+ * Runs a task repeatedly in a separate thread, since jobs of the application must not
+ * delay the page that shows them.
  */
 final class Ticker implements AutoCloseable {
 
@@ -42,7 +42,7 @@ final class Ticker implements AutoCloseable {
 	}
 
 	/**
-	 * Waits until what is done now is done.
+	 * Stop, and wait until the current run of the task has ended.
 	 */
 	@Override
 	public void close() {

@@ -1,5 +1,5 @@
 /**
- * The page that shows who holds what, and the buttons on it.
+ * The page that shows the holders of all locks, and its buttons.
  */
 @NullMarked
 package dev.dblock.sample.live;
