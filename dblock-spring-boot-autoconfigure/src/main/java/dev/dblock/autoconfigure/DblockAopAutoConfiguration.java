@@ -30,10 +30,9 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Auto-configuration that locks methods annotated with {@link DistributedLock
- *
- * @DistributedLock}. It has no condition: without a lock engine, a call of a locked
- * method must be rejected, not run unlocked.
+ * Auto-configuration for methods with {@link DistributedLock @DistributedLock}. It has no
+ * condition: without a lock engine, a call of a locked method must be rejected, not run
+ * unlocked.
  */
 @AutoConfiguration(after = { DblockAutoConfiguration.class, AopAutoConfiguration.class })
 @Import(DblockAopAutoConfiguration.AutoProxyRegistrar.class)

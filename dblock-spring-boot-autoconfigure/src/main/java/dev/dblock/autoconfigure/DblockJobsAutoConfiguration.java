@@ -7,16 +7,13 @@ import java.util.Map;
 
 import dev.dblock.annotation.JobMethods;
 import dev.dblock.job.JobOperations;
-import dev.dblock.job.schedule.JobSchedulingConfigurer;
+import dev.dblock.job.schedule.JobSchedulingRegistrar;
 import dev.dblock.job.schedule.JobSettings;
 import dev.dblock.job.schedule.ScheduledJobOperations;
 import dev.dblock.job.schedule.ScheduledJobs;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.support.BeanDefinitionRegistry;
-import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
-import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -30,7 +27,6 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
-import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
@@ -75,8 +71,8 @@ public final class DblockJobsAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LastSchedulingConfigurer dblockLastSchedulingConfigurer() {
-		return new LastSchedulingConfigurer();
+	static JobSchedulingRegistrar dblockJobSchedulingRegistrar() {
+		return new JobSchedulingRegistrar();
 	}
 
 	/**
@@ -91,31 +87,6 @@ public final class DblockJobsAutoConfiguration {
 				return null;
 			}
 			throw error;
-		}
-
-	}
-
-	/**
-	 * Registers the configurer after all other definitions. Configurers without an order
-	 * share its order, and then the order of registration decides.
-	 */
-	static final class LastSchedulingConfigurer implements BeanDefinitionRegistryPostProcessor, Ordered {
-
-		private static final String CONFIGURER = "dblockJobSchedulingConfigurer";
-
-		@Override
-		public int getOrder() {
-			return LOWEST_PRECEDENCE;
-		}
-
-		@Override
-		public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
-			if (!registry.containsBeanDefinition(CONFIGURER)) {
-				RootBeanDefinition definition = new RootBeanDefinition(JobSchedulingConfigurer.class);
-				definition.setAutowireMode(RootBeanDefinition.AUTOWIRE_CONSTRUCTOR);
-				definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
-				registry.registerBeanDefinition(CONFIGURER, definition);
-			}
 		}
 
 	}

@@ -37,11 +37,14 @@ class SnippetsTests {
 			import com.mongodb.client.*;
 			import com.mongodb.client.model.FindOneAndUpdateOptions;
 			import dev.dblock.*;
-			import dev.dblock.core.ReactiveTransactions;
+			import dev.dblock.annotation.EnableDistributedLocks;
+			import dev.dblock.core.*;
 			import dev.dblock.event.*;
 			import dev.dblock.job.*;
+			import dev.dblock.mongodb.*;
+			import dev.dblock.settings.*;
 			import org.bson.conversions.Bson;
-			import org.springframework.context.annotation.Bean;
+			import org.springframework.context.annotation.*;
 			import org.springframework.context.event.EventListener;
 			import org.springframework.data.mongodb.MongoDatabaseFactory;
 			import org.springframework.data.mongodb.MongoTransactionManager;

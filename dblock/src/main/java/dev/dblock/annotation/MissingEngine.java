@@ -11,10 +11,15 @@ import org.springframework.util.ClassUtils;
  */
 final class MissingEngine {
 
+	private static final String AUTO_CONFIGURATION = "dev.dblock.autoconfigure.DblockAutoConfiguration";
+
 	private MissingEngine() {
 	}
 
 	static String remedy() {
+		if (!ClassUtils.isPresent(AUTO_CONFIGURATION, null)) {
+			return "declare one, such as a DefaultLockEngine, beside @EnableDistributedLocks";
+		}
 		List<String> missing = new ArrayList<>();
 		addIfMissing(missing, "com.mongodb.client.MongoClient", "MongoDB driver (org.mongodb:mongodb-driver-sync)");
 		addIfMissing(missing, "org.springframework.data.mongodb.MongoDatabaseFactory",

@@ -45,6 +45,17 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 	}
 
 	/**
+	 * The settings that an application with Spring Boot has by default: the collection
+	 * {@code dblock_locks}, a clock allowance of 500 ms, a retention of seven days, and
+	 * requests of at most 10 s.
+	 * @return the settings
+	 */
+	public static MongoLockSettings defaults() {
+		return new MongoLockSettings("dblock_locks", Duration.ofMillis(500), Duration.ofDays(7), Duration.ofSeconds(10),
+				StatementDialect.AUTO, true);
+	}
+
+	/**
 	 * Set the collection.
 	 * @param collection the collection that contains the locks and nothing else
 	 * @return a copy with this collection

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
+import dev.dblock.WhenLost;
 
 import org.springframework.util.Assert;
 
@@ -46,6 +47,20 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 	public EngineSettings(String namePrefix, String acquirer, LockOptions defaults, Duration timeout, PollSettings poll,
 			HandOffSettings handOff) {
 		this(namePrefix, acquirer, defaults, timeout, poll, handOff, LockSettings.NONE, (name) -> "");
+	}
+
+	/**
+	 * The settings that an application with Spring Boot has by default: a lease of 30 s
+	 * that is renewed, no wait, no minimum hold, and requests of at most 10 s.
+	 * @param acquirer the name of this instance in the documents of its locks
+	 * @return the settings
+	 */
+	public static EngineSettings defaults(String acquirer) {
+		LockOptions options = new LockOptions(Duration.ofSeconds(30), Duration.ZERO, Duration.ZERO, Duration.ZERO, true,
+				WhenLost.NOTIFY, null, null);
+		return new EngineSettings("", acquirer, options, Duration.ofSeconds(10),
+				new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
+				new HandOffSettings(10_000, Duration.ofMillis(100)));
 	}
 
 	/**

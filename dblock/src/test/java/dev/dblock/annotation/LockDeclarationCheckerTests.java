@@ -410,8 +410,7 @@ class LockDeclarationCheckerTests {
 	void nothingToLockWith() {
 		assertThat(findings(WithoutTemplate.class, Sound.class)).containsExactly(
 				"bean 'bean', " + HERE + "Sound: has locked methods, but there is no LockEngine bean to lock them with;"
-						+ " DblockAutoConfiguration, which makes one, is excluded or not imported; include it, with"
-						+ " dblock.enabled=false if the methods are to run unlocked");
+						+ " declare one, such as a DefaultLockEngine, beside @EnableDistributedLocks");
 	}
 
 	@Test

@@ -1,0 +1,108 @@
+package dev.dblock.annotation;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import dev.dblock.LockEngine;
+import dev.dblock.job.schedule.JobSchedulingRegistrar;
+import dev.dblock.job.schedule.ScheduledJobOperations;
+import dev.dblock.job.schedule.ScheduledJobs;
+
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportAware;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.type.AnnotationMetadata;
+
+/**
+ * The beans behind {@link EnableDistributedLocks @EnableDistributedLocks}.
+ */
+@Configuration(proxyBeanMethods = false)
+@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+class DistributedLockConfiguration implements ImportAware {
+
+	private int order = DistributedLockAdvisor.DEFAULT_ORDER;
+
+	@Override
+	public void setImportMetadata(AnnotationMetadata metadata) {
+		this.order = annotation(metadata).getInt("order");
+	}
+
+	private static MergedAnnotation<EnableDistributedLocks> annotation(AnnotationMetadata metadata) {
+		return metadata.getAnnotations().get(EnableDistributedLocks.class);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	DistributedLockAdvisor dblockAdvisor(ConfigurableListableBeanFactory beanFactory,
+			ObjectProvider<LockEngine> engine) {
+		return new DistributedLockAdvisor(beanFactory, engine, this.order);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LockDeclarationChecker dblockDeclarationChecker(ConfigurableListableBeanFactory beanFactory,
+			DistributedLockAdvisor advisor) {
+		return new LockDeclarationChecker(beanFactory, advisor);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LifecycleMethodChecker dblockLifecycleMethodChecker(ConfigurableListableBeanFactory beanFactory) {
+		return new LifecycleMethodChecker(beanFactory);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static ScheduledJobs dblockScheduledJobs() {
+		return new ScheduledJobs(Map.of());
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static JobMethods dblockJobMethods(ScheduledJobs jobs) {
+		return new JobMethods(jobs);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static JobSchedulingRegistrar dblockJobSchedulingRegistrar() {
+		return new JobSchedulingRegistrar();
+	}
+
+	@Bean
+	@Lazy
+	ScheduledJobOperations jobOperations(ApplicationContext context) {
+		List<ScheduledJobs> contexts = new ArrayList<>();
+		for (ApplicationContext each = context; each != null; each = each.getParent()) {
+			contexts.addAll(each.getBeansOfType(ScheduledJobs.class, false, false).values());
+		}
+		return new ScheduledJobOperations(contexts);
+	}
+
+	/**
+	 * Ensures that beans are proxied.
+	 */
+	static final class AutoProxyRegistrar implements ImportBeanDefinitionRegistrar {
+
+		@Override
+		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
+			AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+			if (annotation(metadata).getBoolean("proxyTargetClass")) {
+				AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(registry);
+			}
+		}
+
+	}
+
+}

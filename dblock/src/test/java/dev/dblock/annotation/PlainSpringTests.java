@@ -1,0 +1,183 @@
+package dev.dblock.annotation;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockUnavailableException;
+import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.job.JobOperations;
+import dev.dblock.job.JobRun;
+import dev.dblock.mongodb.MongoLockRepository;
+import dev.dblock.mongodb.MongoLockSettings;
+import dev.dblock.settings.EngineSettings;
+import dev.dblock.testing.MongoServer;
+import dev.dblock.testing.MongoServerTest;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.test.util.AopTestUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Applications without Spring Boot.
+ */
+@MongoServerTest
+class PlainSpringTests {
+
+	private static final List<Instant> PLANNED = Collections.synchronizedList(new ArrayList<>());
+
+	private MongoServer server;
+
+	private String database;
+
+	@BeforeEach
+	void chooseDatabase(MongoServer server) {
+		this.server = server;
+		this.database = server.freshDatabase();
+		PLANNED.clear();
+	}
+
+	private AnnotationConfigApplicationContext start(Class<?>... configurations) {
+		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+		context.registerBean(MongoDatabaseFactory.class,
+				() -> new SimpleMongoClientDatabaseFactory(this.server.client(), this.database));
+		context.register(configurations);
+		context.refresh();
+		return context;
+	}
+
+	@Test
+	void methodIsLocked() throws InterruptedException {
+		try (AnnotationConfigApplicationContext one = start(Locks.class);
+				AnnotationConfigApplicationContext other = start(Locks.class)) {
+			Stock locked = one.getBean(Stock.class);
+			Stock stock = AopTestUtils.getTargetObject(locked);
+			Thread thread = new Thread(locked::count);
+			thread.start();
+			assertThat(stock.begun.await(1, TimeUnit.MINUTES)).isTrue();
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> other.getBean(Stock.class).count())
+				.withMessageContaining("held by one");
+			assertThat(other.getBean(LockTemplate.class).inspect("stock")).isPresent();
+			stock.end.countDown();
+			thread.join(Duration.ofMinutes(1).toMillis());
+			assertThat(stock.held).isTrue();
+			assertThat(one.getBean(LockTemplate.class).tryAcquire("stock")).hasValueSatisfying(LockHandle::close);
+		}
+	}
+
+	@Test
+	void eachPlannedTimeOfAJobRunsOnce() {
+		try (AnnotationConfigApplicationContext one = start(Locks.class, Jobs.class);
+				AnnotationConfigApplicationContext other = start(Locks.class, Jobs.class)) {
+			await().atMost(Duration.ofMinutes(1)).until(() -> PLANNED.size() >= 4);
+			assertThat(one.getBean(JobOperations.class).list()).singleElement()
+				.satisfies((job) -> assertThat(job.id()).isEqualTo("report"));
+			assertThat(other.getBean(JobOperations.class).list()).hasSize(1);
+		}
+		assertThat(PLANNED).doesNotHaveDuplicates();
+	}
+
+	@Test
+	void contextWithoutAnEngineDoesNotStart() {
+		assertThatExceptionOfType(InvalidLockDeclarationException.class).isThrownBy(() -> start(NoEngine.class).close())
+			.withMessageContaining("there is no LockEngine bean to lock them with; declare one");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableDistributedLocks
+	static class Locks {
+
+		@Bean
+		DefaultLockEngine lockEngine(MongoDatabaseFactory mongo) {
+			return new DefaultLockEngine(new MongoLockRepository(mongo, MongoLockSettings.defaults()),
+					EngineSettings.defaults("one"), List.of());
+		}
+
+		@Bean
+		LockTemplate lockTemplate(DefaultLockEngine engine) {
+			return new LockTemplate(engine);
+		}
+
+		@Bean
+		Stock stock() {
+			return new Stock();
+		}
+
+	}
+
+	static class Stock {
+
+		final CountDownLatch begun = new CountDownLatch(1);
+
+		final CountDownLatch end = new CountDownLatch(1);
+
+		volatile boolean held;
+
+		@DistributedLock(name = "stock", leaseSeconds = 20)
+		public void count() {
+			this.held = LockContext.current().orElseThrow().isHeld();
+			this.begun.countDown();
+			try {
+				this.end.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableScheduling
+	static class Jobs {
+
+		@Bean
+		Report report() {
+			return new Report();
+		}
+
+	}
+
+	static class Report {
+
+		@Scheduled(cron = "* * * * * *")
+		@DistributedLock(name = "report")
+		public void write() {
+			PLANNED.add(LockContext.run().map(JobRun::plannedAt).orElseThrow());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableDistributedLocks
+	static class NoEngine {
+
+		@Bean
+		Stock stock() {
+			return new Stock();
+		}
+
+	}
+
+}
