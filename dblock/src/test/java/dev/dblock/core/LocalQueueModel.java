@@ -55,8 +55,8 @@ final class LocalQueueModel {
 
 	private static final long LONGEST_YIELD_NANOS = 2 * REQUEST_NANOS + POLL_NANOS;
 
-	/** Found once: they are read millions of times. */
-	private static final Map<String, Field> FIELDS = new HashMap<>();
+	/** By class and name. Looked up once, since each is read millions of times. */
+	private static final Map<Class<?>, Map<String, Field>> FIELDS = new HashMap<>();
 
 	static final LockClock STOPPED = new LockClock() {
 
@@ -78,7 +78,8 @@ final class LocalQueueModel {
 
 	private final List<Actor> line = new ArrayList<>();
 
-	private final StringBuilder story = new StringBuilder();
+	/** Of each step, its choice and where the thread was: written out only on failure. */
+	private final StringBuilder steps = new StringBuilder();
 
 	private @Nullable String stored;
 
@@ -123,26 +124,30 @@ final class LocalQueueModel {
 	 * same story with other names.
 	 */
 	private boolean comesAfterItsLike(Actor actor) {
-		return actor.at == At.START && this.actors.subList(0, actor.number)
-			.stream()
-			.anyMatch((other) -> other.kind == actor.kind && other.at == At.START);
+		for (int i = 0; actor.at == At.START && i < actor.number; i++) {
+			Actor other = this.actors.get(i);
+			if (other.kind == actor.kind && other.at == At.START) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	void step(int choice) {
+		At at = (choice == STREAM || choice == TIME || choice == LONG_TIME) ? At.OVER
+				: this.actors.get(choice % INTERRUPT).at;
+		this.steps.append((char) choice).append((char) at.ordinal());
 		if (choice == STREAM) {
-			this.story.append(" told");
 			this.untold--;
 			this.queues.signal(NAME);
 			return;
 		}
 		if (choice == TIME) {
-			this.story.append(" time");
 			this.nanos += LONGEST_YIELD_NANOS;
 			this.actors.forEach(Actor::timePasses);
 			return;
 		}
 		if (choice == LONG_TIME) {
-			this.story.append(" long time");
 			this.nanos += LocalQueue.HEAD_START_NANOS;
 			return;
 		}
@@ -150,9 +155,10 @@ final class LocalQueueModel {
 		if (choice >= INTERRUPT) {
 			actor.at = (actor.kind == 'S') ? At.LAST : At.QUIT;
 		}
-		this.story.append(' ').append(actor).append(':').append(actor.at);
 		actor.step();
-		check(this.actors.stream().noneMatch(Actor::hasMissedAnAnswer), "Waits for an answer that is there");
+		for (Actor each : this.actors) {
+			check(!each.hasMissedAnAnswer(), "Waits for an answer that is there");
+		}
 	}
 
 	private boolean isYielding() {
@@ -165,9 +171,15 @@ final class LocalQueueModel {
 	 */
 	private boolean isHeadStart() {
 		LocalQueue queue = this.queues.find(NAME);
-		boolean matters = this.actors.stream().anyMatch((actor) -> actor.kind == 'T' && actor.at == At.START);
-		return matters && queue != null
-				&& (long) Objects.requireNonNull(field(queue, "headStartUntilNanos")) > this.nanos;
+		if (queue == null) {
+			return false;
+		}
+		for (Actor actor : this.actors) {
+			if (actor.kind == 'T' && actor.at == At.START) {
+				return (long) Objects.requireNonNull(field(queue, "headStartUntilNanos")) > this.nanos;
+			}
+		}
+		return false;
 	}
 
 	boolean isOver() {
@@ -182,40 +194,36 @@ final class LocalQueueModel {
 	 * Everything that the future depends on.
 	 */
 	String state() {
-		StringBuilder state = new StringBuilder();
+		StringBuilder state = new StringBuilder(128);
 		LocalQueue queue = this.queues.find(NAME);
 		Object holder = (queue != null) ? field(queue, "holder") : null;
 		for (Actor actor : this.actors) {
-			state.append(actor.at)
-				.append(actor.quitting)
-				.append(actor.permit)
-				.append(actor.pausesForOthers)
-				.append(actor.asksAtLast)
-				.append(actor.awaitsAnswer)
-				.append(actor.waiter != null && actor.waiter.isExpectingNews())
-				.append(actor.lease != null)
-				.append(actor.handed() != null);
-			state.append(actor.lease != null && actor.lease == holder).append(',');
-			state.append(actor.id != null && actor.id.equals(this.stored)).append(';');
+			state.append((char) ('A' + actor.at.ordinal()));
+			add(state, actor.quitting, actor.permit, actor.pausesForOthers, actor.asksAtLast, actor.awaitsAnswer,
+					actor.waiter != null && actor.waiter.isExpectingNews(), actor.lease != null, actor.handed() != null,
+					actor.lease != null && actor.lease == holder, actor.id != null && actor.id.equals(this.stored));
 		}
-		state.append(this.line).append(this.stored == null).append(this.untold).append(queue == null);
+		for (Actor waiting : this.line) {
+			state.append(waiting.number);
+		}
+		state.append(' ').append(this.untold);
+		add(state, this.stored == null, queue == null);
 		if (queue != null) {
 			Object streak = field(queue, "streak");
-			state.append(holder == null)
-				.append(field(queue, "givenBack") == null)
-				.append(field(queue, "releases"))
-				.append(field(queue, "visitors"))
-				.append(field(queue, "signalled"))
-				.append(field(queue, "asking"))
-				.append(field(queue, "outOfTurn"))
-				.append(isYielding())
-				.append(isHeadStart())
-				.append(isTurnOver(queue))
-				.append(queue.plan() == null)
-				.append(field(queue, "granted"))
-				.append((streak != null) ? field(streak, "count") : "");
+			state.append(field(queue, "releases")).append(' ').append(field(queue, "visitors")).append(' ');
+			add(state, holder == null, field(queue, "givenBack") == null, (boolean) field(queue, "signalled"),
+					(boolean) field(queue, "asking"), (boolean) field(queue, "outOfTurn"), isYielding(), isHeadStart(),
+					isTurnOver(queue), queue.plan() == null);
+			state.append(field(queue, "granted")).append(' ');
+			state.append((streak != null) ? field(streak, "count") : "");
 		}
 		return state.toString();
+	}
+
+	private static void add(StringBuilder state, boolean... flags) {
+		for (boolean flag : flags) {
+			state.append(flag ? '1' : '0');
+		}
 	}
 
 	private boolean isTurnOver(LocalQueue queue) {
@@ -229,17 +237,29 @@ final class LocalQueueModel {
 	}
 
 	private static @Nullable Object field(Object target, String name) {
-		Field field = FIELDS.computeIfAbsent(target.getClass().getSimpleName() + "." + name, (key) -> {
-			Field found = Objects.requireNonNull(ReflectionUtils.findField(target.getClass(), name), key);
-			found.setAccessible(true);
-			return found;
-		});
+		Map<String, Field> fields = FIELDS.computeIfAbsent(target.getClass(), (type) -> new HashMap<>());
+		Field field = fields.get(name);
+		if (field == null) {
+			field = Objects.requireNonNull(ReflectionUtils.findField(target.getClass(), name), name);
+			field.setAccessible(true);
+			fields.put(name, field);
+		}
 		return ReflectionUtils.getField(field, target);
 	}
 
 	@Override
 	public String toString() {
-		return this.story + " -> " + this.actors.stream().map((actor) -> actor + "=" + actor.at).toList();
+		StringBuilder story = new StringBuilder();
+		for (int i = 0; i < this.steps.length(); i += 2) {
+			story.append(switch (this.steps.charAt(i)) {
+				case STREAM -> " told";
+				case TIME -> " time";
+				case LONG_TIME -> " long time";
+				default -> " " + this.actors.get(this.steps.charAt(i) % INTERRUPT) + ":"
+						+ At.values()[this.steps.charAt(i + 1)];
+			});
+		}
+		return story + " -> " + this.actors.stream().map((actor) -> actor + "=" + actor.at).toList();
 	}
 
 	private void check(boolean condition, String rule) {

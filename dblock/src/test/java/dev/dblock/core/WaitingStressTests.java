@@ -12,6 +12,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.IntConsumer;
 
 import dev.dblock.LockAttempt;
 import dev.dblock.LockGrant;
@@ -76,11 +77,17 @@ class WaitingStressTests {
 		DefaultLockEngine engine = engine(this.repository, HARDLY_EVER,
 				new HandOffSettings(10_000, Duration.ofSeconds(10)));
 		int rounds = 1000;
-		runAll(64, (thread) -> {
+		LockHandle first = take(engine);
+		List<CompletableFuture<Void>> all = startAll(64, (thread) -> {
 			for (int i = 0; i < rounds; i++) {
 				section(engine, PATIENTLY);
 			}
 		});
+		// A thread that has no others behind it yet sends a request for each of its
+		// sections
+		eventually().until(() -> waiters(engine) == 64);
+		first.close();
+		await(all);
 		assertThatAllWentWell(64 * rounds);
 		assertThat(this.repository.count(Kind.ACQUIRE)).isLessThan(64 * rounds / 50);
 		assertThatNothingElseWoke(engine);
@@ -356,12 +363,20 @@ class WaitingStressTests {
 		}
 	}
 
-	private void runAll(int threads, java.util.function.IntConsumer work) throws Exception {
+	private void runAll(int threads, IntConsumer work) throws Exception {
+		await(startAll(threads, work));
+	}
+
+	private List<CompletableFuture<Void>> startAll(int threads, IntConsumer work) {
 		List<CompletableFuture<Void>> all = new ArrayList<>();
 		for (int i = 0; i < threads; i++) {
 			int number = i;
 			all.add(start(() -> work.accept(number)));
 		}
+		return all;
+	}
+
+	private static void await(List<CompletableFuture<Void>> all) throws Exception {
 		for (CompletableFuture<Void> each : all) {
 			each.get(4, TimeUnit.MINUTES);
 		}
