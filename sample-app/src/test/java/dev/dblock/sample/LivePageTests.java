@@ -87,7 +87,7 @@ class LivePageTests {
 				this.browser.find("#time rect[data-lock=report][data-token='" + token + "']").isDisplayed())
 			.isTrue());
 		assertThat(this.browser.errors()).isEmpty();
-		assertThat(this.browser.requests()).isNotEmpty().allMatch((url) -> url.startsWith(this.two.url()));
+		assertThatOnlyInstancesWereAsked();
 	}
 
 	/**
@@ -109,7 +109,7 @@ class LivePageTests {
 		await(() -> assertThat(this.browser.text("#locks [data-lock=invoice-run]")).contains("two"));
 		assertNothingTwice();
 		assertThat(this.browser.errors()).isEmpty();
-		assertThat(this.browser.requests()).isNotEmpty().allMatch((url) -> url.startsWith(this.two.url()));
+		assertThatOnlyInstancesWereAsked();
 	}
 
 	@Test
@@ -122,8 +122,7 @@ class LivePageTests {
 		press("one", "STOP");
 		await(() -> assertThat(this.browser.text("[data-instance=one] .state")).contains("stopped"));
 		assertThat(this.browser.errors()).isEmpty();
-		assertThat(this.browser.requests()).isNotEmpty()
-			.allMatch((url) -> url.startsWith(this.one.url()) || url.startsWith(this.two.url()));
+		assertThatOnlyInstancesWereAsked();
 	}
 
 	/** As WCAG 2 defines it. */
@@ -219,6 +218,15 @@ class LivePageTests {
 		return (List<String>) this.browser
 			.run("return [...document.querySelectorAll('#log [data-kind=%s] span')].map((line) => line.textContent)"
 				.formatted(kind));
+	}
+
+	/**
+	 * The page goes on with another instance if its own does not answer for long, as on a
+	 * busy machine.
+	 */
+	private void assertThatOnlyInstancesWereAsked() {
+		assertThat(this.browser.requests()).isNotEmpty()
+			.allMatch((url) -> url.startsWith(this.one.url()) || url.startsWith(this.two.url()));
 	}
 
 	private void assertNothingTwice() {

@@ -7,7 +7,10 @@ import java.util.List;
 
 import dev.dblock.sample.live.Presence.State;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
+import org.springframework.dao.DuplicateKeyException;
 import org.springframework.data.domain.Sort;
 import org.springframework.data.mongodb.core.FindAndModifyOptions;
 import org.springframework.data.mongodb.core.MongoTemplate;
@@ -24,6 +27,8 @@ import org.springframework.stereotype.Repository;
 @Repository
 class LiveStore {
 
+	private static final Logger logger = LoggerFactory.getLogger(LiveStore.class);
+
 	private final MongoTemplate mongo;
 
 	LiveStore(MongoTemplate mongo) {
@@ -34,9 +39,20 @@ class LiveStore {
 		this.mongo.indexOps(LiveEvent.class).createIndex(new Index("storedAt", Sort.Direction.ASC));
 	}
 
+	/**
+	 * Store events, except for those that an earlier attempt has stored without seeing
+	 * the answer of the server.
+	 */
 	void insert(Collection<LiveEvent> events) {
 		Instant now = Instant.now();
-		this.mongo.insertAll(events.stream().map((event) -> event.storedAt(now)).toList());
+		for (LiveEvent event : events) {
+			try {
+				this.mongo.insert(event.storedAt(now));
+			}
+			catch (DuplicateKeyException ex) {
+				logger.debug("The event {} was stored before", event, ex);
+			}
+		}
 	}
 
 	void save(LiveEvent event) {
