@@ -34,6 +34,14 @@ class ArchitectureTests {
 
 	private static final String SCHEDULE = "dev.dblock.job.schedule";
 
+	private static final String SUPPORT = "dev.dblock.support..";
+
+	private static final String ENGINE = "dev.dblock.engine..";
+
+	private static final String EXECUTION = "dev.dblock.execution..";
+
+	private static final String REACTIVE = "dev.dblock.reactive..";
+
 	private static final String EVENT = "dev.dblock.event..";
 
 	private static final String STORE = "dev.dblock.store..";
@@ -65,10 +73,30 @@ class ArchitectureTests {
 	static final ArchRule packagesAreFreeOfCircles = slices().matching("dev.dblock.(**)").should().beFreeOfCycles();
 
 	@ArchTest
-	static final ArchRule apiUsesOnlyTheValuesOfJobs = classes().that()
+	static final ArchRule apiUsesTheValuesOfJobs = onlyUses(API, JOB, SUPPORT);
+
+	@ArchTest
+	static final ArchRule apiIsPublic = classes().that()
 		.resideInAPackage(API)
+		.and()
+		.areTopLevelClasses()
+		.and()
+		.doNotHaveSimpleName("package-info")
 		.should()
-		.onlyDependOnClassesThat(not(resideInAPackage("dev.dblock..")).or(resideInAnyPackage(API, JOB)));
+		.bePublic();
+
+	@ArchTest
+	static final ArchRule supportUsesNothingElse = onlyUses(SUPPORT);
+
+	@ArchTest
+	static final ArchRule engineInterfaceUsesTheApi = onlyUses(ENGINE, API, JOB, STORE);
+
+	@ArchTest
+	static final ArchRule executionUsesTheInterfaceOfTheEngine = onlyUses(EXECUTION, API, JOB, ENGINE, STORE, SUPPORT);
+
+	@ArchTest
+	static final ArchRule sequencesUseTheInterfaceOfTheEngine = onlyUses(REACTIVE, API, JOB, ENGINE, EXECUTION,
+			SUPPORT);
 
 	@ArchTest
 	static final ArchRule valuesOfJobsUseNothingElse = onlyUses(JOB);
@@ -80,16 +108,17 @@ class ArchitectureTests {
 	static final ArchRule storesUseTheApi = onlyUses(STORE, API, JOB);
 
 	@ArchTest
-	static final ArchRule settingsUseTheApiAndTheStore = onlyUses(SETTINGS, API, JOB, STORE);
+	static final ArchRule settingsUseTheApiAndTheStore = onlyUses(SETTINGS, API, JOB, STORE, SUPPORT);
 
 	@ArchTest
 	static final ArchRule observationUsesNothingElse = onlyUses(OBSERVATION);
 
 	@ArchTest
-	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, JOB, EVENT, STORE, SETTINGS, OBSERVATION);
+	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, JOB, ENGINE, REACTIVE, SUPPORT, EVENT, STORE,
+			SETTINGS, OBSERVATION);
 
 	@ArchTest
-	static final ArchRule schedulesUseTheApi = onlyUses(SCHEDULE, API, JOB);
+	static final ArchRule schedulesUseTheInterfaceOfTheEngine = onlyUses(SCHEDULE, API, JOB, ENGINE, SUPPORT);
 
 	@ArchTest
 	static final ArchRule onlyAnnotationsAndTheAutoConfigurationUseSchedules = noClasses().that()
@@ -99,7 +128,7 @@ class ArchitectureTests {
 		.resideInAPackage(SCHEDULE);
 
 	@ArchTest
-	static final ArchRule springIntegrationUsesTheApi = onlyUses(INTEGRATION, API, JOB);
+	static final ArchRule springIntegrationUsesTheApi = onlyUses(INTEGRATION, API, JOB, ENGINE, EXECUTION);
 
 	@ArchTest
 	static void sideRoomsDoNotKnowEachOther(JavaClasses classes) {
@@ -162,6 +191,14 @@ class ArchitectureTests {
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("org.springframework.boot..");
+
+	@ArchTest
+	static final ArchRule mostOfTheLibraryWorksWithoutReactor = noClasses().that()
+		.resideInAnyPackage(API, JOB, SCHEDULE, ENGINE, SUPPORT, EVENT, STORE, SETTINGS, OBSERVATION, LOCAL, MICROMETER,
+				INTEGRATION)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("reactor..", "org.reactivestreams..");
 
 	@ArchTest
 	static final ArchRule everyPackageIsNullMarked = classes().that()

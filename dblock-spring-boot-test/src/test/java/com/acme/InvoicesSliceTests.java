@@ -1,8 +1,8 @@
 package com.acme;
 
 import dev.dblock.LockUnavailableException;
-import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.job.schedule.JobSchedulingConfigurer;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.test.autoconfigure.AutoConfigureDblock;
 import dev.dblock.test.autoconfigure.TestLocks;
 import org.junit.jupiter.api.Test;

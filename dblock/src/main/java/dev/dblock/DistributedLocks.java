@@ -7,8 +7,6 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-import org.springframework.aot.hint.annotation.Reflective;
-
 /**
  * Runs a method under several distributed locks, all or none. It is the container
  * annotation for repeated {@link DistributedLock @DistributedLock} annotations:
@@ -37,7 +35,6 @@ import org.springframework.aot.hint.annotation.Reflective;
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
 @Documented
-@Reflective(DistributedLockReflectiveProcessor.class)
 public @interface DistributedLocks {
 
 	/**

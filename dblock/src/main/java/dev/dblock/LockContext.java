@@ -1,6 +1,7 @@
 package dev.dblock;
 
-import java.util.Objects;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -15,11 +16,12 @@ import org.jspecify.annotations.Nullable;
  * Log messages of such a thread have the lock in the {@code MDC}, in the fields
  * {@code dblock.name} and {@code dblock.token}.
  */
-public final class LockContext {
+public abstract class LockContext {
 
-	private static final ThreadLocal<@Nullable Scope> CURRENT = new ThreadLocal<>();
+	/** The innermost first. */
+	private static final ThreadLocal<@Nullable Deque<LockContext>> ENTRIES = new ThreadLocal<>();
 
-	private LockContext() {
+	protected LockContext() {
 	}
 
 	/**
@@ -27,8 +29,7 @@ public final class LockContext {
 	 * @return its handle, or empty outside of any lock
 	 */
 	public static Optional<LockHandle> current() {
-		Scope scope = CURRENT.get();
-		return (scope != null) ? Optional.of(scope.hold.handle()) : Optional.empty();
+		return handle((entry) -> entry.isWork());
 	}
 
 	/**
@@ -37,19 +38,17 @@ public final class LockContext {
 	 * outside of any
 	 */
 	public static Optional<JobRun> run() {
-		Hold hold = find((candidate) -> candidate.handle().run().isPresent());
-		return (hold != null) ? hold.handle().run() : Optional.empty();
+		return handle((entry) -> entry.isWork() && entry.requireHandle().run().isPresent()).flatMap(LockHandle::run);
 	}
 
 	/**
-	 * Return the lock with the given name under which this thread works, including a lock
-	 * that it has locked through {@link LockOperations#asLock}.
+	 * Return the innermost lock with the given name under which this thread works,
+	 * including a lock that it has locked through {@link LockOperations#asLock}.
 	 * @param name the full name of the lock, including the prefix
 	 * @return its handle, or empty if this thread does not work under it
 	 */
 	public static Optional<LockHandle> current(String name) {
-		Hold hold = find((candidate) -> candidate.handle().name().equals(name));
-		return Optional.ofNullable((hold != null) ? hold.handle() : ThreadHold.handle(name));
+		return handle((entry) -> entry.handle() != null && entry.requireHandle().name().equals(name));
 	}
 
 	/**
@@ -57,66 +56,80 @@ public final class LockContext {
 	 * without the prefix of its engine.
 	 */
 	static Optional<LockHandle> named(String name) {
-		Hold hold = find((candidate) -> candidate.handle().name().equals(name)
-				|| candidate.handle().name().equals(candidate.engine().fullName(name)));
-		return (hold != null) ? Optional.of(hold.handle()) : Optional.empty();
+		return handle((entry) -> entry.isWork() && entry.isNamed(name));
 	}
 
-	static @Nullable Hold find(LockEngine engine, String name) {
-		return find((hold) -> hold.engine() == engine && hold.handle().name().equals(name));
+	private static Optional<LockHandle> handle(Predicate<LockContext> wanted) {
+		return Optional.ofNullable(find(LockContext.class, wanted)).map(LockContext::handle);
 	}
 
-	private static @Nullable Hold find(Predicate<Hold> wanted) {
-		for (Scope scope = CURRENT.get(); scope != null; scope = scope.outer) {
-			if (wanted.test(scope.hold)) {
-				return scope.hold;
+	/**
+	 * Return the innermost entry of this thread that is of a type and matches.
+	 * @param type the type of the entry
+	 * @param wanted the condition
+	 * @param <T> the type of the entry
+	 * @return the entry, or {@code null} if there is none
+	 */
+	protected static <T extends LockContext> @Nullable T find(Class<T> type, Predicate<? super T> wanted) {
+		Deque<LockContext> entries = ENTRIES.get();
+		if (entries != null) {
+			for (LockContext entry : entries) {
+				if (type.isInstance(entry) && wanted.test(type.cast(entry))) {
+					return type.cast(entry);
+				}
 			}
 		}
 		return null;
 	}
 
-	static Scope enter(Hold hold) {
-		Scope before = CURRENT.get();
-		LoggedLock logged = LoggedLock.enter(hold.parts());
-		Scope scope = before;
-		for (Hold part : hold.parts()) {
-			scope = new Scope(part, scope, before, logged);
+	/**
+	 * Add this entry to the current thread, as the innermost one.
+	 */
+	protected final void enter() {
+		Deque<LockContext> entries = ENTRIES.get();
+		if (entries == null) {
+			entries = new ArrayDeque<>(4);
+			ENTRIES.set(entries);
 		}
-		CURRENT.set(scope);
-		return Objects.requireNonNull(scope);
+		entries.push(this);
 	}
 
 	/**
-	 * The part of a thread's work that one lock covers, possibly together with others.
+	 * Remove this entry from the current thread. Has no effect if it was removed before.
 	 */
-	static final class Scope implements AutoCloseable {
-
-		private final Hold hold;
-
-		private final @Nullable Scope outer;
-
-		private final @Nullable Scope before;
-
-		private final LoggedLock logged;
-
-		private Scope(Hold hold, @Nullable Scope outer, @Nullable Scope before, LoggedLock logged) {
-			this.hold = hold;
-			this.outer = outer;
-			this.before = before;
-			this.logged = logged;
+	protected final void leave() {
+		Deque<LockContext> entries = ENTRIES.get();
+		if (entries != null && entries.remove(this) && entries.isEmpty()) {
+			ENTRIES.remove();
 		}
+	}
 
-		@Override
-		public void close() {
-			this.logged.leave();
-			if (this.before != null) {
-				CURRENT.set(this.before);
-			}
-			else {
-				CURRENT.remove();
-			}
+	/**
+	 * Return the lock of this entry.
+	 * @return its handle, or {@code null} if it is no longer held through this entry
+	 */
+	protected abstract @Nullable LockHandle handle();
+
+	/**
+	 * Whether this entry stands for work, and not for a lock that the thread has locked
+	 * through {@link LockOperations#asLock}.
+	 * @return whether it stands for work
+	 */
+	protected abstract boolean isWork();
+
+	/**
+	 * Whether the lock of this entry has the given name.
+	 * @param name the name, with or without the prefix of its engine
+	 * @return whether it has this name
+	 */
+	protected abstract boolean isNamed(String name);
+
+	private LockHandle requireHandle() {
+		LockHandle handle = handle();
+		if (handle == null) {
+			throw new IllegalStateException("No lock");
 		}
-
+		return handle;
 	}
 
 }

@@ -7,12 +7,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.Lock;
 
+import dev.dblock.reactive.ReactiveLockTemplate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Programmatic locking. Implemented by {@link LockTemplate}; inject this interface if a
- * test replaces it. {@code executeAsync}, {@code within}, {@code forAll} and
- * {@code engine} exist only on {@code LockTemplate}.
+ * Programmatic locking. {@link LockTemplate} extends this interface with
+ * {@code executeAsync}, {@code within} and {@code forAll}.
  * <p>
  * Every method that takes a name throws {@link IllegalArgumentException} if the name is
  * not valid for a lock (empty, blank, too long, with control characters). Every method

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 import dev.dblock.job.JobFiring;
+import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
 /**

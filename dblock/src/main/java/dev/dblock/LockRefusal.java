@@ -3,6 +3,7 @@ package dev.dblock;
 import java.time.Duration;
 
 import dev.dblock.job.JobRefusal;
+import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * requested for a planned time, or is held by something other than a run of the job
  */
 public record LockRefusal(String name, @Nullable LockInfo holder, Duration waited, @Nullable String remark,
-		@Nullable JobRefusal job) implements LockAttempt {
+		@Nullable JobRefusal job) {
 
 	/**
 	 * Create a refusal without a remark.

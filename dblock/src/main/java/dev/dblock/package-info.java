@@ -1,5 +1,5 @@
 /**
- * The API for applications: the annotation, the template, the handle and the exceptions.
+ * The API for applications: annotations, templates, options, handles and exceptions.
  */
 @NullMarked
 package dev.dblock;

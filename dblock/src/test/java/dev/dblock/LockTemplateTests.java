@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 
 import dev.dblock.core.LockWorld;
 import dev.dblock.core.Worker;
+import dev.dblock.execution.DefaultLockTemplate;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -42,7 +43,7 @@ class LockTemplateTests {
 
 	private final LockWorld world = new LockWorld();
 
-	private final LockTemplate template = this.world.template();
+	private final DefaultLockTemplate template = this.world.template();
 
 	@AfterEach
 	void close() {
@@ -140,8 +141,8 @@ class LockTemplateTests {
 
 	@Test
 	void executeReEntersThroughAnotherTemplateOfTheSameEngineOnly() {
-		LockTemplate twin = new LockTemplate(this.template.engine());
-		LockTemplate stranger = this.world.anotherProcess();
+		DefaultLockTemplate twin = new DefaultLockTemplate(this.template.engine());
+		DefaultLockTemplate stranger = this.world.anotherProcess();
 		this.template.execute("a", () -> {
 			twin.execute("a", () -> {
 			});
@@ -276,7 +277,7 @@ class LockTemplateTests {
 
 	@Test
 	void tryAcquireAsksOnceWhateverWaitIsConfigured() {
-		LockTemplate patient = this.world.anotherProcess(LockOptions.defaults().waitUpTo(Duration.ofDays(1)));
+		DefaultLockTemplate patient = this.world.anotherProcess(LockOptions.defaults().waitUpTo(Duration.ofDays(1)));
 		try (LockHandle held = this.template.acquire("a")) {
 			assertThat(patient.tryAcquire("a")).isEmpty();
 			assertThat(patient.tryAcquire("a", UNRENEWED)).isEmpty();
@@ -299,7 +300,7 @@ class LockTemplateTests {
 
 	@Test
 	void acquireWaitsAsConfigured() throws Exception {
-		LockTemplate patient = this.world.anotherProcess(LockOptions.defaults().waitUpTo(Duration.ofDays(1)));
+		DefaultLockTemplate patient = this.world.anotherProcess(LockOptions.defaults().waitUpTo(Duration.ofDays(1)));
 		LockHandle held = this.template.acquire("a");
 		Worker<LockHandle> waiter = Worker.start(() -> patient.acquire("a"));
 		assertThat(waiter.isDone()).isFalse();

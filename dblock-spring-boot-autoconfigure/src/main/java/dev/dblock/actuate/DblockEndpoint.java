@@ -6,8 +6,8 @@ import java.util.function.Function;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockOperations;
-import dev.dblock.LoggedLock;
 import dev.dblock.store.LockAdministration;
+import dev.dblock.support.LockMdc;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -115,7 +115,7 @@ public final class DblockEndpoint {
 		boolean released = atOnce ? locks.forceReleaseNow(before.name()) : locks.forceRelease(before.name());
 		ForcedRelease answer = ForcedRelease.of(before, released, atOnce);
 		if (released) {
-			LoggedLock.tell(before.name(), before.token(), () -> logger
+			LockMdc.log(before.name(), before.token(), () -> logger
 				.warn("The lock '{}' was taken away by an operator. {}", before.name(), answer.meaning()));
 		}
 		return answer;

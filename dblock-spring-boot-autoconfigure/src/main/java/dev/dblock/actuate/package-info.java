@@ -1,5 +1,6 @@
 /**
- * Endpoints and health. The only package that depends on Actuator.
+ * Endpoints and health. Apart from the auto-configuration, only this package depends on
+ * Actuator. Internal: can change in any release.
  */
 @NullMarked
 package dev.dblock.actuate;

@@ -2,8 +2,8 @@ package dev.dblock.autoconfigure;
 
 import java.util.function.Supplier;
 
-import dev.dblock.LockEngine;
 import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;

@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
 import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.store.LockAdministration;
 
 import org.springframework.beans.factory.DisposableBean;
@@ -30,7 +31,7 @@ final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 
 	private final Supplier<MongoEngines> engines;
 
-	private final Map<String, LockTemplate> byName = new ConcurrentHashMap<>();
+	private final Map<String, DefaultLockTemplate> byName = new ConcurrentHashMap<>();
 
 	private final Map<String, LockAdministration> lookedAt = new ConcurrentHashMap<>();
 
@@ -68,7 +69,7 @@ final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 		}
 		MongoEngines engines = this.engines.get();
 		// All beans exist by now, so this does not wait for a thread that creates beans
-		return this.byName.computeIfAbsent(name, (key) -> new LockTemplate(engines.make(factory, BEAN)));
+		return this.byName.computeIfAbsent(name, (key) -> new DefaultLockTemplate(engines.make(factory, BEAN)));
 	}
 
 	/**
@@ -83,7 +84,7 @@ final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 		String name = factory.getBeanName();
 		DefaultLockEngine used = engines().get(name);
 		if (used != null) {
-			return used.byFullName();
+			return used.administration();
 		}
 		return this.lookedAt.computeIfAbsent(name, (key) -> this.engines.get().look(factory));
 	}

@@ -4,10 +4,10 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockEngine;
 import dev.dblock.annotation.DistributedLockAdvisor;
 import dev.dblock.annotation.LifecycleMethodChecker;
 import dev.dblock.annotation.LockDeclarationChecker;
+import dev.dblock.engine.LockEngine;
 
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;

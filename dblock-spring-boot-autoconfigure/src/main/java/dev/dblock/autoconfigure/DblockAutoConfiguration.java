@@ -2,7 +2,6 @@ package dev.dblock.autoconfigure;
 
 import java.util.function.Supplier;
 
-import dev.dblock.LockEngine;
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOperations;
 import dev.dblock.LockOptions;
@@ -11,8 +10,10 @@ import dev.dblock.LockTemplates;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.LockTransactions;
 import dev.dblock.core.UnlockedEngine;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockEventPublisher;
 import dev.dblock.event.LockListener;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
 import dev.dblock.mongodb.LockFence;
@@ -210,7 +211,7 @@ public final class DblockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(LockOperations.class)
 	LockTemplate lockTemplate(LockEngine engine) {
-		return new LockTemplate(engine);
+		return new DefaultLockTemplate(engine);
 	}
 
 	@Bean(DatabaseLockTemplates.BEAN)
@@ -218,7 +219,7 @@ public final class DblockAutoConfiguration {
 	@ConditionalOnMissingBean
 	LockTemplates lockTemplates(DblockProperties properties, ObjectProvider<LockEngine> engine,
 			ObjectProvider<MongoEngines> engines, ConfigurableListableBeanFactory beanFactory) {
-		Supplier<LockTemplate> usual = SingletonSupplier.of(() -> new LockTemplate(engine.getObject()));
+		Supplier<LockTemplate> usual = SingletonSupplier.of(() -> new DefaultLockTemplate(engine.getObject()));
 		return (new DblockSettings(properties).mode() == LockMode.MONGODB)
 				? new DatabaseLockTemplates(usual, new MongoDatabases(beanFactory), engines::getObject)
 				: (databaseFactory) -> usual.get();

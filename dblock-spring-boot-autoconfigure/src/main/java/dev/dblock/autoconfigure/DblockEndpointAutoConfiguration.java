@@ -1,11 +1,11 @@
 package dev.dblock.autoconfigure;
 
 import dev.dblock.LockOperations;
-import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
 import dev.dblock.actuate.DblockEndpoint;
 import dev.dblock.actuate.DblockEndpointWebExtension;
 import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.store.LockAdministration;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +36,7 @@ public final class DblockEndpointAutoConfiguration {
 			return new DblockEndpoint(operations, properties.getNamePrefix());
 		}
 		return new DblockEndpoint(
-				(database) -> (database == null) ? usual.byFullName() : find(database, templates.getObject()),
+				(database) -> (database == null) ? usual.administration() : find(database, templates.getObject()),
 				properties.getNamePrefix());
 	}
 
@@ -51,12 +51,12 @@ public final class DblockEndpointAutoConfiguration {
 			return databases.look(database);
 		}
 		DefaultLockEngine engine = engine(templates.on(database));
-		return (engine != null) ? engine.byFullName() : null;
+		return (engine != null) ? engine.administration() : null;
 	}
 
 	private static @Nullable DefaultLockEngine engine(LockOperations operations) {
-		return (operations instanceof LockTemplate template && template.engine() instanceof DefaultLockEngine engine)
-				? engine : null;
+		return (operations instanceof DefaultLockTemplate template
+				&& template.engine() instanceof DefaultLockEngine engine) ? engine : null;
 	}
 
 }

@@ -1,8 +1,8 @@
 package dev.dblock.autoconfigure;
 
-import dev.dblock.LockEngine;
 import dev.dblock.actuate.Boot3LockHealthIndicator;
 import dev.dblock.actuate.LockHealthIndicator;
+import dev.dblock.engine.LockEngine;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

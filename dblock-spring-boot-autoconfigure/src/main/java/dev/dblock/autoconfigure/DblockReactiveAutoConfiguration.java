@@ -1,8 +1,8 @@
 package dev.dblock.autoconfigure;
 
-import dev.dblock.LockEngine;
-import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.annotation.ReactiveTransactionAdvisor;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import reactor.core.publisher.Mono;
 
 import org.springframework.beans.factory.config.BeanDefinition;

@@ -4,17 +4,17 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.function.Supplier;
 
-import dev.dblock.Durations;
-import dev.dblock.LockEngine;
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.core.UnlockedEngine;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.settings.PollSettings;
+import dev.dblock.support.Durations;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.util.StringUtils;

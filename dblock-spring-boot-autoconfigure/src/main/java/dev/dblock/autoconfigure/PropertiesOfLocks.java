@@ -10,16 +10,16 @@ import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 
-import dev.dblock.Durations;
-import dev.dblock.LockEngine;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.core.UnlockedEngine;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LockSetting;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.settings.PollSettings;
+import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;

@@ -1,5 +1,6 @@
 /**
- * Auto-configuration and properties. No other package imports this one.
+ * Auto-configuration and properties. Of the other packages, only the test support imports
+ * it.
  */
 @NullMarked
 package dev.dblock.autoconfigure;

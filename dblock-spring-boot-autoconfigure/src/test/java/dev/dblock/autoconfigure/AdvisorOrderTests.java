@@ -7,8 +7,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockTemplate;
 import dev.dblock.annotation.invocation.RecordingEngine;
+import dev.dblock.execution.DefaultLockTemplate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,7 +50,7 @@ class AdvisorOrderTests {
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DblockAopAutoConfiguration.class))
 		.withBean(RecordingEngine.class)
-		.withBean(LockTemplate.class)
+		.withBean(DefaultLockTemplate.class)
 		.withUserConfiguration(Everything.class);
 
 	@ParameterizedTest
@@ -66,7 +66,7 @@ class AdvisorOrderTests {
 	}
 
 	@Test
-	void advisorsStandInOrder() {
+	void advisorsAreOrdered() {
 		this.contextRunner.run((context) -> {
 			List<String> advices = Arrays.stream(((Advised) context.getBean(Work.class)).getAdvisors())
 				.map(Advisor::getAdvice)
@@ -79,7 +79,7 @@ class AdvisorOrderTests {
 	}
 
 	@Test
-	void eachAttemptOfARetryLocksAnew() {
+	void eachAttemptOfARetryAcquiresTheLock() {
 		this.contextRunner.run((context) -> {
 			context.getBean(Work.class).retried();
 			assertThat(context.getBean(RecordingEngine.class).events()).containsExactly("lock retried", "begin", "run",
@@ -88,7 +88,7 @@ class AdvisorOrderTests {
 	}
 
 	@Test
-	void whatIsCachedIsAnsweredUnderTheLockWithoutTheMethod() {
+	void aCachedResultIsReturnedUnderTheLockWithoutTheMethod() {
 		this.contextRunner.run((context) -> {
 			Work work = context.getBean(Work.class);
 			assertThat(work.cached()).isEqualTo("result");

@@ -16,8 +16,8 @@ import javax.tools.ToolProvider;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
-import dev.dblock.LockEngine;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobRun;
 import jakarta.annotation.PostConstruct;

@@ -1,12 +1,12 @@
 package dev.dblock.autoconfigure;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockEngine;
-import dev.dblock.LockTemplate;
 import dev.dblock.annotation.DistributedLockAdvisor;
 import dev.dblock.annotation.LockDeclarationChecker;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import dev.dblock.annotation.invocation.RecordingEngine;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -40,7 +40,7 @@ class DblockAopAutoConfigurationTests {
 		.of(PropertyPlaceholderAutoConfiguration.class, AopAutoConfiguration.class, DblockAopAutoConfiguration.class));
 
 	private final ApplicationContextRunner contextRunner = this.bare.withBean(RecordingEngine.class)
-		.withBean(LockTemplate.class)
+		.withBean(DefaultLockTemplate.class)
 		.withBean(Job.class);
 
 	@Test
@@ -68,7 +68,7 @@ class DblockAopAutoConfigurationTests {
 	}
 
 	@Test
-	void locksMethodsByInterfaceProxiesWhenBootIsToldSo() {
+	void locksMethodsByInterfaceProxiesWhenBootIsConfiguredSo() {
 		for (String auto : new String[] { "true", "false" }) {
 			this.contextRunner.withPropertyValues("spring.aop.proxy-target-class=false", "spring.aop.auto=" + auto)
 				.run((context) -> {

@@ -9,7 +9,6 @@ import java.util.Properties;
 
 import com.mongodb.client.MongoClient;
 import dev.dblock.DistributedLock;
-import dev.dblock.LockEngine;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
 import dev.dblock.LockOperations;
@@ -19,7 +18,9 @@ import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.UnlockedEngine;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockListener;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.LockRepository;
@@ -81,7 +82,8 @@ class DblockAutoConfigurationTests {
 			assertThat(context).hasSingleBean(DefaultLockEngine.class);
 			assertThat(context).hasSingleBean(LockTemplate.class);
 			assertThat(context).hasSingleBean(MongoLockRepository.class);
-			assertThat(context.getBean(LockTemplate.class).engine()).isSameAs(context.getBean(LockEngine.class));
+			assertThat(DefaultLockTemplate.of(context.getBean(LockTemplate.class)).engine())
+				.isSameAs(context.getBean(LockEngine.class));
 		});
 	}
 
@@ -152,7 +154,7 @@ class DblockAutoConfigurationTests {
 		LockEngine own = mock(LockEngine.class);
 		this.bareRunner.withBean(LockEngine.class, () -> own).run((context) -> {
 			assertThat(context).hasSingleBean(LockEngine.class);
-			assertThat(context.getBean(LockTemplate.class).engine()).isSameAs(own);
+			assertThat(DefaultLockTemplate.of(context.getBean(LockTemplate.class)).engine()).isSameAs(own);
 		});
 	}
 
@@ -324,7 +326,7 @@ class DblockAutoConfigurationTests {
 
 		@Bean
 		LockTemplate ownTemplate(LockEngine engine) {
-			return new LockTemplate(engine);
+			return new DefaultLockTemplate(engine);
 		}
 
 	}

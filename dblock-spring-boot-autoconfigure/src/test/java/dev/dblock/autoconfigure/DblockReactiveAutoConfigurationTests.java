@@ -1,7 +1,7 @@
 package dev.dblock.autoconfigure;
 
-import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.annotation.invocation.RecordingEngine;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 

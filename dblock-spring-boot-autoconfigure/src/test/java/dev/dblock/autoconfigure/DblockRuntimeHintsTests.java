@@ -3,6 +3,7 @@ package dev.dblock.autoconfigure;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.List;
+import java.util.Objects;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockInfo;
@@ -18,6 +19,7 @@ import dev.dblock.job.WhenMissed;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 
+import org.springframework.aot.generate.GenerationContext;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
@@ -25,16 +27,23 @@ import org.springframework.aot.hint.TypeReference;
 import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.ReflectionHintsPredicates;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.beans.factory.support.RegisteredBean;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.mongodb.autoconfigure.MongoClientSettingsBuilderCustomizer;
 import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 import org.springframework.http.HttpEntity;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.web.context.request.async.DeferredResult;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /**
- * Tests for what a native image is told to keep.
+ * Tests for the runtime hints of native images.
  */
 class DblockRuntimeHintsTests {
 
@@ -43,7 +52,7 @@ class DblockRuntimeHintsTests {
 	private final ReflectionHintsPredicates reflection = RuntimeHintsPredicates.reflection();
 
 	@Test
-	void whatIsFoundByNameIsKept() {
+	void typesThatAreFoundByNameAreKept() {
 		registered();
 		assertThat(this.reflection.onType(TypeReference.of("dev.dblock.annotation.name.LockNameRoot"))
 			.withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS)).accepts(this.hints);
@@ -60,7 +69,7 @@ class DblockRuntimeHintsTests {
 	}
 
 	@Test
-	void typesOfResultsWhoseWorkGoesOnAreKept() {
+	void typesOfAsynchronousResultsAreKept() {
 		registered();
 		assertThat(this.reflection.onType(Flux.class)).accepts(this.hints);
 		assertThat(this.reflection.onType(DeferredResult.class)).accepts(this.hints);
@@ -69,7 +78,7 @@ class DblockRuntimeHintsTests {
 	}
 
 	@Test
-	void methodThatStandsInIsKept() throws NoSuchMethodException {
+	void fallbackMethodIsKept() throws NoSuchMethodException {
 		declared(WithFallback.class);
 		assertThat(this.reflection.onMethodInvocation(WithFallback.class.getDeclaredMethod("later", Order.class)))
 			.accepts(this.hints);
@@ -83,7 +92,7 @@ class DblockRuntimeHintsTests {
 	}
 
 	@Test
-	void whatIsOfAnotherSpringBootIsPassedBy() {
+	void typesOfAnotherSpringBootAreSkipped() {
 		registered();
 		assertThat(this.hints.reflection().typeHints().map((hint) -> hint.getType().getName()))
 			.noneMatch((name) -> name.startsWith("org.springframework.boot.actuate"))
@@ -106,6 +115,14 @@ class DblockRuntimeHintsTests {
 			.accepts(this.hints);
 		assertThat(this.reflection.onMethodInvocation(Order.class.getDeclaredMethod("customer"))).accepts(this.hints);
 		assertThat(this.reflection.onMethodInvocation(Customer.class.getDeclaredMethod("getId"))).accepts(this.hints);
+	}
+
+	@Test
+	void lockedMethodOfAnInterfaceAndWhatItsNameReadsAreKept() throws NoSuchMethodException {
+		declared(InheritingOrders.class);
+		assertThat(this.reflection.onMethodInvocation(Orders.class.getDeclaredMethod("settle", Order.class)))
+			.accepts(this.hints);
+		assertThat(this.reflection.onMethodInvocation(Order.class.getDeclaredMethod("customer"))).accepts(this.hints);
 	}
 
 	@Test
@@ -140,7 +157,7 @@ class DblockRuntimeHintsTests {
 	}
 
 	@Test
-	void whatEachOfSeveralAnnotationsNamesIsKept() throws NoSuchMethodException {
+	void methodsThatEachOfSeveralAnnotationsNamesAreKept() throws NoSuchMethodException {
 		declared(Repeated.class);
 		assertThat(this.reflection.onMethodInvocation(Repeated.class.getDeclaredMethod("settle", Order.class)))
 			.accepts(this.hints);
@@ -150,7 +167,7 @@ class DblockRuntimeHintsTests {
 	}
 
 	@Test
-	void whatEachOfSeveralAnnotationsOfAClassNamesIsKept() throws NoSuchMethodException {
+	void methodsThatEachOfSeveralAnnotationsOfAClassNamesAreKept() throws NoSuchMethodException {
 		declared(RepeatedOnClass.class);
 		assertThat(this.reflection.onMethodInvocation(RepeatedOnClass.class.getDeclaredMethod("settle", Order.class)))
 			.accepts(this.hints);
@@ -160,7 +177,7 @@ class DblockRuntimeHintsTests {
 	}
 
 	@Test
-	void whatTheEndpointAnswersIsKept() {
+	void responseTypesOfTheEndpointAreKept() {
 		declared(DblockEndpoint.class);
 		for (Class<?> type : List.of(DblockEndpoint.Locks.class, LockInfo.class, ForcedRelease.class)) {
 			assertThat(this.reflection.onType(type)).as(type.getName()).accepts(this.hints);
@@ -168,7 +185,7 @@ class DblockRuntimeHintsTests {
 	}
 
 	@Test
-	void whatTheEndpointOfJobsAnswersIsKept() {
+	void responseTypesOfTheEndpointOfJobsAreKept() {
 		declared(DblockJobsEndpoint.class);
 		for (Class<?> type : List.of(DblockJobsEndpoint.Jobs.class, JobInfo.class, JobSchedule.class, JobRun.class,
 				JobChange.class)) {
@@ -184,6 +201,18 @@ class DblockRuntimeHintsTests {
 
 	private void declared(Class<?> type) {
 		new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(this.hints, type);
+		DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+		beans.registerBeanDefinition("bean", new RootBeanDefinition(type));
+		GenerationContext generation = mock();
+		given(generation.getRuntimeHints()).willReturn(this.hints);
+		SpringFactoriesLoader.forResourceLocation("META-INF/spring/aot.factories")
+			.load(BeanRegistrationAotProcessor.class, FailureHandler.handleMessage((message, failure) -> {
+			}))
+			.stream()
+			.filter((processor) -> processor.getClass().getName().startsWith("dev.dblock."))
+			.map((processor) -> processor.processAheadOfTime(RegisteredBean.of(beans, "bean")))
+			.filter(Objects::nonNull)
+			.forEach((contribution) -> contribution.applyTo(generation, mock()));
 	}
 
 	record Order(Customer customer) {
@@ -194,6 +223,24 @@ class DblockRuntimeHintsTests {
 		public String getId() {
 			return "4711";
 		}
+
+	}
+
+	interface Orders {
+
+		@DistributedLock("order-#{#order.customer.id}")
+		void settle(Order order);
+
+	}
+
+	static class OrdersBase {
+
+		public void settle(Order order) {
+		}
+
+	}
+
+	static class InheritingOrders extends OrdersBase implements Orders {
 
 	}
 

@@ -7,9 +7,9 @@ import java.util.Set;
 
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
-import dev.dblock.LockEngine;
 import dev.dblock.LockHandle;
 import dev.dblock.LockTemplate;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;

@@ -2,6 +2,7 @@ package dev.dblock.autoconfigure;
 
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.mongodb.MongoLockSettingsCustomizer;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -41,7 +42,8 @@ class FactoryAliasTests {
 		contextRunner(this.server.freshDatabase()).run((context) -> {
 			LockTemplates templates = context.getBean(LockTemplates.class);
 			LockTemplate usual = context.getBean(LockTemplate.class);
-			assertThat(templates.on("orders").engine()).isSameAs(usual.engine());
+			assertThat(DefaultLockTemplate.of(templates.on("orders")).engine())
+				.isSameAs(DefaultLockTemplate.of(usual).engine());
 			usual.execute("stock", () -> {
 				templates.on("shop").execute("stock", () -> {
 				});
@@ -56,8 +58,9 @@ class FactoryAliasTests {
 					() -> new SimpleMongoClientDatabaseFactory(this.server.client(), this.server.freshDatabase()))
 			.run((context) -> {
 				LockTemplates templates = context.getBean(LockTemplates.class);
-				assertThat(templates.on("shop").engine()).isSameAs(templates.on("orders").engine())
-					.isNotSameAs(context.getBean(LockTemplate.class).engine());
+				assertThat(DefaultLockTemplate.of(templates.on("shop")).engine())
+					.isSameAs(DefaultLockTemplate.of(templates.on("orders")).engine())
+					.isNotSameAs(DefaultLockTemplate.of(context.getBean(LockTemplate.class)).engine());
 			});
 	}
 

@@ -7,6 +7,7 @@ import dev.dblock.DistributedLock;
 import dev.dblock.LockOperations;
 import dev.dblock.LockTemplate;
 import dev.dblock.annotation.invocation.RecordingEngine;
+import dev.dblock.execution.DefaultLockTemplate;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -136,7 +137,7 @@ class OverriddenBeanTests {
 
 		@Bean
 		LockTemplate lockTemplate(RecordingEngine engine) {
-			return new LockTemplate(engine);
+			return new DefaultLockTemplate(engine);
 		}
 
 		@Bean

@@ -8,11 +8,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockEngine;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.core.LockWorld;
 import dev.dblock.core.ReactiveTransactions;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.testing.RecordingReactiveManager;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

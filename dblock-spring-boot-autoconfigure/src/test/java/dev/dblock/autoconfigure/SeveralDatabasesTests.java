@@ -18,6 +18,7 @@ import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
 import dev.dblock.actuate.DblockEndpoint;
 import dev.dblock.core.UnlockedEngine;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.micrometer.LockMeters;
 import dev.dblock.mongodb.LockFence;
 import dev.dblock.mongodb.MongoLockSettingsCustomizer;
@@ -132,10 +133,13 @@ class SeveralDatabasesTests {
 		this.contextRunner.withUserConfiguration(JobsConfiguration.class).run((context) -> {
 			LockTemplates templates = context.getBean(LockTemplates.class);
 			LockTemplate template = context.getBean(LockTemplate.class);
-			assertThat(templates.on("orders").engine()).isSameAs(templates.on("orders").engine())
-				.isNotSameAs(template.engine());
-			assertThat(templates.on("").engine()).isSameAs(template.engine());
-			assertThat(templates.on("mongoDatabaseFactory").engine()).isSameAs(template.engine());
+			assertThat(DefaultLockTemplate.of(templates.on("orders")).engine())
+				.isSameAs(DefaultLockTemplate.of(templates.on("orders")).engine())
+				.isNotSameAs(DefaultLockTemplate.of(template).engine());
+			assertThat(DefaultLockTemplate.of(templates.on("")).engine())
+				.isSameAs(DefaultLockTemplate.of(template).engine());
+			assertThat(DefaultLockTemplate.of(templates.on("mongoDatabaseFactory")).engine())
+				.isSameAs(DefaultLockTemplate.of(template).engine());
 			templates.on("orders").execute("order-7", () -> context.getBean(Jobs.class).settle("7"));
 			assertThat(context.getBean(Jobs.class).tokens()).hasSize(1);
 		});
@@ -148,7 +152,8 @@ class SeveralDatabasesTests {
 			assertThat(stored(this.orders, "stock")).isNotNull();
 			assertThat(stored(this.usual, "stock")).isNull();
 			LockTemplates templates = context.getBean(LockTemplates.class);
-			assertThat(templates.on("orders").engine()).isSameAs(context.getBean(LockTemplate.class).engine());
+			assertThat(DefaultLockTemplate.of(templates.on("orders")).engine())
+				.isSameAs(DefaultLockTemplate.of(context.getBean(LockTemplate.class)).engine());
 			templates.on("mongoDatabaseFactory").acquire("report").close();
 			assertThat(stored(this.usual, "report")).isNotNull();
 		});
@@ -321,7 +326,7 @@ class SeveralDatabasesTests {
 			.withUserConfiguration(JobsConfiguration.class)
 			.run((context) -> {
 				context.getBean(Jobs.class).settle("7");
-				assertThat(context.getBean(LockTemplates.class).on("oders").engine())
+				assertThat(DefaultLockTemplate.of(context.getBean(LockTemplates.class).on("oders")).engine())
 					.isInstanceOf(UnlockedEngine.class);
 			});
 	}

@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockEngine;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.annotation.contradictory.ContradictoryJob;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.mongodb.MongoLockSettingsCustomizer;
 import dev.dblock.settings.EngineSettingsCustomizer;
 import dev.dblock.store.LockRepository;

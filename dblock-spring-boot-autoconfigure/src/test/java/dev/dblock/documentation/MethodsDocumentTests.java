@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockInfo;
 import dev.dblock.LockUnavailableException;
-import dev.dblock.ReactiveLockTemplate;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 

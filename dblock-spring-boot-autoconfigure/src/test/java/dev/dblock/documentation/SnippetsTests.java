@@ -40,6 +40,7 @@ class SnippetsTests {
 			import dev.dblock.annotation.EnableDistributedLocks;
 			import dev.dblock.core.*;
 			import dev.dblock.event.*;
+			import dev.dblock.execution.DefaultLockTemplate;
 			import dev.dblock.job.*;
 			import dev.dblock.mongodb.*;
 			import dev.dblock.settings.*;
@@ -80,7 +81,7 @@ class SnippetsTests {
 	}
 
 	/**
-	 * The annotations of what was compiled last.
+	 * The annotations of the block that was compiled last.
 	 */
 	private List<DistributedLock> locks() {
 		return new ClassFileImporter().importPath(this.classes)

@@ -3,13 +3,13 @@ package dev.dblock.scenario;
 import java.util.List;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockEngine;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockTemplate;
 import dev.dblock.annotation.DistributedLockAdvisor;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.LockTransactions;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
 import dev.dblock.observation.LockObserver;

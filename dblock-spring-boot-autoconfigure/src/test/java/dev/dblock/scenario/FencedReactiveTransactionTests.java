@@ -14,8 +14,9 @@ import com.mongodb.MongoException;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
-import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.core.ReactiveTransactions;
+import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.scenario.ReactiveApplication.Elsewhere;
 import dev.dblock.scenario.ReactiveApplication.Way;
 import dev.dblock.scenario.SentCommands.Sent;
@@ -268,7 +269,8 @@ class FencedReactiveTransactionTests {
 
 	@Test
 	void severalLocksInsideATransactionAreKeptAndFenced() {
-		ReactiveLockTemplate several = new ReactiveLockTemplate(this.application.locks().engine());
+		ReactiveLockTemplate several = new ReactiveLockTemplate(
+				DefaultLockTemplate.of(this.application.locks()).engine());
 		run(several.execute("warehouse", () -> this.application.stock().locked(this::order))
 			.doOnNext((ordered) -> assertThat(this.other.locks().tryAcquire("warehouse")).isEmpty())
 			.as(this.application.operator()::transactional));

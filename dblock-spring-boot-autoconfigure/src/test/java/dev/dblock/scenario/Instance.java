@@ -12,6 +12,7 @@ import dev.dblock.LockTemplate;
 import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.WaitCounts;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.request.StatementDialect;
@@ -71,7 +72,7 @@ final class Instance implements AutoCloseable {
 		this.engine = new DefaultLockEngine(
 				new MongoLockRepository(new SimpleMongoClientDatabaseFactory(this.client, database), settings),
 				new EngineSettings("", name, DEFAULTS, TIMEOUT, poll, handOff), List.of(this.losses));
-		this.locks = new LockTemplate(this.engine);
+		this.locks = new DefaultLockTemplate(this.engine);
 	}
 
 	LockTemplate locks() {

@@ -1,7 +1,7 @@
 package dev.dblock.annotation;
 
-import dev.dblock.LastingTypes;
 import dev.dblock.annotation.name.LockNameRoot;
+import dev.dblock.execution.PendingTypes;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.MemberCategory;
@@ -20,9 +20,9 @@ final class AnnotationRuntimeHints implements RuntimeHintsRegistrar {
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		ReflectionHints reflection = hints.reflection();
 		reflection.registerType(LockNameRoot.class, MemberCategory.INVOKE_PUBLIC_METHODS);
-		reflection.registerTypeIfPresent(classLoader, LastingTypes.RESPONSE, MemberCategory.INVOKE_PUBLIC_METHODS);
-		reflection.registerTypeIfPresent(classLoader, LastingTypes.REACTOR);
-		LastingTypes.OPTIONAL.forEach((name) -> reflection.registerTypeIfPresent(classLoader, name));
+		reflection.registerTypeIfPresent(classLoader, PendingTypes.RESPONSE, MemberCategory.INVOKE_PUBLIC_METHODS);
+		reflection.registerTypeIfPresent(classLoader, PendingTypes.REACTOR);
+		PendingTypes.OPTIONAL.forEach((name) -> reflection.registerTypeIfPresent(classLoader, name));
 	}
 
 }

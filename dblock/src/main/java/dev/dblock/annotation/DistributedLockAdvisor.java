@@ -4,10 +4,10 @@ import java.lang.reflect.Method;
 import java.util.List;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockEngine;
 import dev.dblock.annotation.invocation.LockInterceptor;
 import dev.dblock.annotation.invocation.LockedOperation;
 import dev.dblock.annotation.invocation.LockedOperationSource;
+import dev.dblock.engine.LockEngine;
 import org.aopalliance.aop.Advice;
 
 import org.springframework.aop.Pointcut;

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-import dev.dblock.LockEngine;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.job.schedule.JobSchedulingRegistrar;
 import dev.dblock.job.schedule.ScheduledJobOperations;
 import dev.dblock.job.schedule.ScheduledJobs;

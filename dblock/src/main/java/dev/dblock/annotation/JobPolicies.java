@@ -6,12 +6,12 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 
-import dev.dblock.LockEngine;
 import dev.dblock.LockOptions;
 import dev.dblock.annotation.invocation.LockDurations;
 import dev.dblock.annotation.invocation.LockedOperation;
 import dev.dblock.annotation.invocation.MethodLock;
 import dev.dblock.annotation.name.LockName;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.WhenCrashed;
 import dev.dblock.job.WhenMissed;

@@ -10,8 +10,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
-import dev.dblock.DistributedLock;
-import dev.dblock.LockEngine;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import dev.dblock.annotation.invocation.LifecycleMethods;
 import dev.dblock.annotation.invocation.LockAnnotations;
@@ -20,6 +18,7 @@ import dev.dblock.annotation.invocation.LockMentions;
 import dev.dblock.annotation.invocation.LockedOperation;
 import dev.dblock.annotation.invocation.LockedOperationSource;
 import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.LockSettings;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -13,7 +13,7 @@ final class CallSite {
 
 	private static final String ROOT = "dev.dblock.";
 
-	private static final Set<String> OWN_ROOMS = Set.of("core", "interceptor", "integration");
+	private static final Set<String> OWN_ROOMS = Set.of("core", "execution", "integration", "reactive");
 
 	private CallSite() {
 	}
@@ -34,7 +34,7 @@ final class CallSite {
 			return false;
 		}
 		int dot = className.indexOf('.', ROOT.length());
-		return dot < 0 ? className.startsWith("Lock", ROOT.length()) || className.startsWith("Several", ROOT.length())
+		return (dot < 0) ? className.startsWith("Lock", ROOT.length())
 				: OWN_ROOMS.contains(className.substring(ROOT.length(), dot));
 	}
 

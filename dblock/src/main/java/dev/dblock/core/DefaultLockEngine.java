@@ -8,17 +8,12 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-import dev.dblock.Durations;
-import dev.dblock.LockAttempt;
-import dev.dblock.LockEngine;
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
-import dev.dblock.LockInfo;
-import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
-import dev.dblock.LockRefusal;
-import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.engine.JobRecords;
+import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobStatus;
 import dev.dblock.observation.LockObserver;
@@ -27,8 +22,9 @@ import dev.dblock.settings.LeaseTerms;
 import dev.dblock.settings.LockNames;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
-import dev.dblock.store.RepositoryInterruptedException;
 import dev.dblock.store.StoreTime;
+import dev.dblock.support.Durations;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.reactive.TransactionContext;
 
@@ -71,6 +67,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	private final LockAcquirer acquirer;
 
 	private final EngineState state;
+
+	private final JobRecords jobs = new StoredRecords();
 
 	/**
 	 * Create an engine over a store.
@@ -166,11 +164,6 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
-	public WhenLost whenLost(String name, LockOptions options) {
-		return this.settings.terms(name, withSettings(name, options)).whenLost();
-	}
-
-	@Override
 	public Optional<WhenUnavailable> whenUnavailable(String name) {
 		return Optional.ofNullable(this.settings.locks().of(name).whenUnavailable());
 	}
@@ -198,13 +191,13 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 			acquisition.failed(ex);
 			throw ex;
 		}
-		if (attempt instanceof LockGrant grant) {
+		if (attempt instanceof LockAttempt.Granted grant) {
 			acquisition.acquired(grant.handle());
 			this.listeners.onAcquired(grant.handle());
 		}
-		else if (attempt instanceof LockRefusal refusal) {
+		else if (attempt instanceof LockAttempt.Refused refused) {
 			acquisition.unavailable();
-			this.listeners.onUnavailable(refusal);
+			this.listeners.onUnavailable(refused.refusal());
 		}
 		return attempt;
 	}
@@ -221,28 +214,6 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		return completed.orElse(this.settings.defaults());
 	}
 
-	@Override
-	public Runnable reenter(LockHandle handle, String name, LockOptions options) {
-		LeaseTerms wanted = this.settings.terms(name, withSettings(name, options));
-		try {
-			return (handle instanceof LeaseHandle mine) ? this.keeper.reenter(mine, wanted)
-					: LockEngine.super.reenter(handle, name, options);
-		}
-		catch (RepositoryInterruptedException ex) {
-			throw new LockInterruptedException(handle.name(), ex);
-		}
-	}
-
-	@Override
-	public void giveBack(LockHandle handle) {
-		if (handle instanceof LeaseHandle mine) {
-			mine.giveBack();
-		}
-		else {
-			LockEngine.super.giveBack(handle);
-		}
-	}
-
 	/**
 	 * Return the state of this engine.
 	 * @return the state, which can be queried at any time
@@ -252,8 +223,11 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
-	public Optional<LockHandle> keptByTransaction(String fullName) {
-		return KeptByTransaction.find(this.keeper, fullName).or(() -> this.transactions.kept(this.keeper, fullName));
+	public Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction) {
+		Optional<LockHandle> kept = KeptByTransaction.find(this.keeper, fullName)
+			.or(() -> this.transactions.kept(this.keeper, fullName));
+		return (kept.isPresent() || transaction == null) ? kept
+				: ReactiveTransactions.kept(transaction, this.keeper, fullName);
 	}
 
 	@Override
@@ -268,95 +242,13 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
-	public Optional<LockHandle> keptByTransaction(String fullName, TransactionContext transaction) {
-		return ReactiveTransactions.kept(transaction, this.keeper, fullName);
-	}
-
-	@Override
-	public Runnable joinTransaction(LockHandle handle, TransactionContext transaction) {
-		return ReactiveTransactions.keep(transaction, handle);
-	}
-
-	@Override
-	public void attach(LockHandle handle) {
-		if (handle instanceof LeaseHandle mine) {
-			this.registry.attach(mine.lease());
-			this.keeper.reenter(mine);
-		}
-	}
-
-	@Override
-	public void detach(LockHandle handle) {
-		if (handle instanceof LeaseHandle mine) {
-			this.registry.detach(mine.lease());
-		}
-	}
-
-	@Override
-	public void forget(LockHandle handle, Runnable callback) {
-		if (handle instanceof LeaseHandle mine) {
-			mine.forget(callback);
-		}
-	}
-
-	@Override
-	public void aboutToRelease(LockHandle handle) {
-		if (handle instanceof LeaseHandle mine) {
-			mine.lease().aboutToEnd();
-		}
-	}
-
-	@Override
-	public Optional<LockInfo> inspect(String name) {
-		return this.repository.find(fullName(name)).map(this.queues::withOwner);
-	}
-
-	@Override
-	public Optional<JobStatus> findJob(String fullName, String jobId) {
-		return this.repository.findJob(fullName, jobId);
-	}
-
-	@Override
-	public Optional<JobStatus> findJob(String fullName, String jobId, Duration limit) {
-		return this.repository.findJob(fullName, jobId, Durations.shorter(limit, this.settings.timeout()));
-	}
-
-	@Override
-	public void pauseJob(String fullName, String jobId, String by) {
-		this.repository.pauseJob(fullName, jobId, by);
-	}
-
-	@Override
-	public boolean resumeJob(String fullName, String jobId) {
-		return this.repository.resumeJob(fullName, jobId);
-	}
-
-	@Override
-	public void missedJob(String fullName, String jobId, Instant plannedAt) {
-		this.listeners.onMissed(fullName, jobId, plannedAt);
-	}
-
-	@Override
-	public List<LockInfo> list() {
-		return byFullName().list();
-	}
-
-	/**
-	 * Return the locks of this engine's store by their full names.
-	 * @return the locks
-	 */
-	public LockAdministration byFullName() {
+	public LockAdministration administration() {
 		return LockAdministration.of(this.repository, this.names.prefix(), this.queues::withOwner);
 	}
 
 	@Override
-	public boolean forceRelease(String name) {
-		return this.repository.forceRelease(fullName(name));
-	}
-
-	@Override
-	public boolean forceReleaseNow(String name) {
-		return this.repository.forceReleaseNow(fullName(name));
+	public JobRecords jobs() {
+		return this.jobs;
 	}
 
 	/**
@@ -417,6 +309,37 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		while (any.getAsBoolean() && end - System.nanoTime() > 0 && !Thread.currentThread().isInterrupted()) {
 			LockSupport.parkNanos(this, LOOK_AGAIN.toNanos());
 		}
+	}
+
+	/**
+	 * The run records in the store.
+	 */
+	private final class StoredRecords implements JobRecords {
+
+		@Override
+		public Optional<JobStatus> find(String fullName, String jobId, @Nullable Duration limit) {
+			LockRepository repository = DefaultLockEngine.this.repository;
+			return (limit != null)
+					? repository.findJob(fullName, jobId,
+							Durations.shorter(limit, DefaultLockEngine.this.settings.timeout()))
+					: repository.findJob(fullName, jobId);
+		}
+
+		@Override
+		public void pause(String fullName, String jobId, String by) {
+			DefaultLockEngine.this.repository.pauseJob(fullName, jobId, by);
+		}
+
+		@Override
+		public boolean resume(String fullName, String jobId) {
+			return DefaultLockEngine.this.repository.resumeJob(fullName, jobId);
+		}
+
+		@Override
+		public void missed(String fullName, String jobId, Instant plannedAt) {
+			DefaultLockEngine.this.listeners.onMissed(fullName, jobId, plannedAt);
+		}
+
 	}
 
 }

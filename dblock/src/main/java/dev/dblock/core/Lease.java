@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
 
-import dev.dblock.Durations;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
@@ -16,6 +15,7 @@ import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.FenceMark;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.RunEnd;
+import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -7,15 +7,19 @@ import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import dev.dblock.Durations;
-import dev.dblock.LockHandle;
+import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
-import dev.dblock.LockThreads;
-import dev.dblock.LoggedLock;
+import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
+import dev.dblock.engine.HeldLock;
 import dev.dblock.job.JobRun;
+import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LockRepository;
+import dev.dblock.store.RepositoryInterruptedException;
 import dev.dblock.store.TransactionFence;
+import dev.dblock.support.CallThreads;
+import dev.dblock.support.Durations;
+import dev.dblock.support.LockMdc;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,7 +30,7 @@ import org.springframework.transaction.reactive.TransactionContext;
 /**
  * The application's view of a {@link Lease}.
  */
-final class LeaseHandle implements LockHandle {
+final class LeaseHandle implements HeldLock {
 
 	private static final Logger logger = LoggerFactory.getLogger(LeaseHandle.class);
 
@@ -151,10 +155,8 @@ final class LeaseHandle implements LockHandle {
 		run(callback);
 	}
 
-	/**
-	 * Remove a callback, so that it does not run when the lease is lost.
-	 */
-	synchronized void forget(Runnable callback) {
+	@Override
+	public synchronized void forget(Runnable callback) {
 		if (this.lostCallbacks != null) {
 			this.lostCallbacks.remove(callback);
 		}
@@ -170,7 +172,7 @@ final class LeaseHandle implements LockHandle {
 			this.lostCallbacks = null;
 		}
 		if (callbacks != null) {
-			callbacks.forEach((callback) -> LockThreads.execute(threads, () -> run(callback)));
+			callbacks.forEach((callback) -> CallThreads.execute(threads, () -> run(callback)));
 		}
 	}
 
@@ -179,11 +181,41 @@ final class LeaseHandle implements LockHandle {
 			callback.run();
 		}
 		catch (Throwable ex) {
-			LoggedLock.tell(name(), token(), () -> logger.warn(
+			LockMdc.log(name(), token(), () -> logger.warn(
 					"The lock '{}' (fencing token {}) was lost, and what its holder wanted done then (onLost) failed."
 							+ " Other callbacks and listeners run nevertheless; fix the callback",
 					name(), token(), ex));
 		}
+	}
+
+	@Override
+	public Runnable reenter(LockOptions options) {
+		try {
+			return this.keeper.reenter(this, LeaseTerms.of(options));
+		}
+		catch (RepositoryInterruptedException ex) {
+			throw new LockInterruptedException(name(), ex);
+		}
+	}
+
+	@Override
+	public void attach() {
+		this.keeper.attach(this);
+	}
+
+	@Override
+	public void detach() {
+		this.keeper.detach(this);
+	}
+
+	@Override
+	public void aboutToRelease() {
+		this.lease.aboutToEnd();
+	}
+
+	@Override
+	public Runnable joinTransaction(TransactionContext transaction) {
+		return ReactiveTransactions.keep(transaction, this);
 	}
 
 	@Override
@@ -203,17 +235,15 @@ final class LeaseHandle implements LockHandle {
 			this.keeper.releaseNow(this);
 		}
 		catch (RuntimeException ex) {
-			LoggedLock.tell(name(), token(), () -> logger.warn(
+			LockMdc.log(name(), token(), () -> logger.warn(
 					"The lock '{}' (fencing token {}) could not be given back after the transaction in which it was"
 							+ " closed; others wait until its lease ends. Look at MongoDB if it happens again",
 					name(), token(), ex));
 		}
 	}
 
-	/**
-	 * Release the lock as if it had never been acquired.
-	 */
-	void giveBack() {
+	@Override
+	public void abandon() {
 		if (this.closed.compareAndSet(false, true)) {
 			this.keeper.waive(this);
 			releaseOrLog();
@@ -225,7 +255,7 @@ final class LeaseHandle implements LockHandle {
 			this.keeper.release(this);
 		}
 		catch (RuntimeException ex) {
-			LoggedLock.tell(name(), token(),
+			LockMdc.log(name(), token(),
 					() -> logger.warn(
 							"The lock '{}' (fencing token {}) could not be given back; the server frees it "
 									+ "by itself at the end of its lease, of which {} are left here",

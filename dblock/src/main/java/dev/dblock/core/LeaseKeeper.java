@@ -2,9 +2,7 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
-import dev.dblock.Durations;
 import dev.dblock.LockLostException;
-import dev.dblock.LoggedLock;
 import dev.dblock.LossReason;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRun;
@@ -12,6 +10,8 @@ import dev.dblock.observation.LockOutcome;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.TransactionFence;
+import dev.dblock.support.Durations;
+import dev.dblock.support.LockMdc;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -126,10 +126,15 @@ final class LeaseKeeper {
 	 * begins under it again. The current transaction may be nested in the one that keeps
 	 * the lock.
 	 */
-	void reenter(LeaseHandle handle) {
+	void attach(LeaseHandle handle) {
+		this.registry.attach(handle.lease());
 		if (handle.isClosed() && TransactionSynchronizationManager.isActualTransactionActive()) {
 			this.transactions.join(handle);
 		}
+	}
+
+	void detach(LeaseHandle handle) {
+		this.registry.detach(handle.lease());
 	}
 
 	LockRepository store() {
@@ -410,7 +415,7 @@ final class LeaseKeeper {
 	 */
 	static void abandon(Lease lease) {
 		if (lease.abandon()) {
-			LoggedLock.tell(lease.key().name(), lease.token(), () -> logger.warn(
+			LockMdc.log(lease.key().name(), lease.token(), () -> logger.warn(
 					"The lock '{}' (fencing token {}) was never released, and nothing refers to its handle any"
 							+ " more. Its work may go on, so it is not released now, but it is no longer renewed,"
 							+ " and ends with its lease in {}. Close handles in a try block; to hold a lock for"

@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 
-import dev.dblock.LockThreads;
-import dev.dblock.LoggedLock;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockOutcome;
+import dev.dblock.support.CallThreads;
+import dev.dblock.support.LockMdc;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -139,7 +139,7 @@ final class LeaseLosses {
 	}
 
 	private void announce(Lease lease, LossReason reason, String detail) {
-		LoggedLock.tell(lease.key().name(), lease.token(),
+		LockMdc.log(lease.key().name(), lease.token(),
 				() -> logger.warn("Lost the lock '{}' (fencing token {}) after holding it for {}: {}. {}",
 						lease.key().name(), lease.token(), lease.heldFor(), reason.description(), detail));
 		notify(lease, reason);
@@ -159,13 +159,13 @@ final class LeaseLosses {
 			}
 			LockOutcome outcome = lease.isAbandoned() ? LockOutcome.ABANDONED : LockOutcome.LOST;
 			if (lease.isObserved()) {
-				LockThreads.execute(this.callbacks, () -> lease.observedEnd(outcome, lease.lost()));
+				CallThreads.execute(this.callbacks, () -> lease.observedEnd(outcome, lease.lost()));
 			}
 		});
 	}
 
 	private void notify(Runnable start) {
-		LockThreads.execute(this.notifications, start);
+		CallThreads.execute(this.notifications, start);
 	}
 
 	/**

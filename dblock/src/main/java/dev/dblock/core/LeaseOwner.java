@@ -5,8 +5,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-import dev.dblock.SentInterrupts;
 import dev.dblock.settings.LockNames;
+import dev.dblock.support.LossInterrupts;
 
 /**
  * The thread that acquired a lock, as long as it works under the lock, and other threads
@@ -75,7 +75,7 @@ final class LeaseOwner {
 	}
 
 	private void interrupt(Thread thread) {
-		SentInterrupts.send(thread, this);
+		LossInterrupts.send(thread, this);
 	}
 
 	/**
@@ -132,7 +132,7 @@ final class LeaseOwner {
 
 	private void takeBack(Thread thread) {
 		if (this.told) {
-			SentInterrupts.takeBack(thread, this);
+			LossInterrupts.takeBack(thread, this);
 		}
 	}
 

@@ -10,12 +10,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-import dev.dblock.Durations;
-import dev.dblock.SentInterrupts;
 import dev.dblock.store.FenceMark;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.RunEnd;
+import dev.dblock.support.Durations;
+import dev.dblock.support.LossInterrupts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -86,7 +86,7 @@ final class LeaseReleaser {
 		boolean proven = !lease.isOver() && !lease.isUnproven();
 		LeaseDeadline end = LeaseDeadline.from(this.clock, limitOf(lease));
 		Duration pause = FIRST_PAUSE;
-		try (SentInterrupts.Aside interrupt = SentInterrupts.putAside()) {
+		try (LossInterrupts.Aside interrupt = LossInterrupts.putAside()) {
 			for (int attempt = 1;; attempt++) {
 				try {
 					boolean matched = this.repository.release(lease.key(), minHoldLeft(lease), lease.markAtRelease(),

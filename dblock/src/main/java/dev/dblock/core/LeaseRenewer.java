@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-import dev.dblock.Durations;
 import dev.dblock.LockInfo;
-import dev.dblock.LoggedLock;
 import dev.dblock.LossReason;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
+import dev.dblock.support.Durations;
+import dev.dblock.support.LockMdc;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -120,7 +120,7 @@ final class LeaseRenewer {
 				held.size(), first.key().name(), Durations.readable(Duration.ofNanos(first.remainingNanos())),
 				ex.toString());
 		if (held.size() == 1) {
-			LoggedLock.tell(first.key().name(), first.token(), line);
+			LockMdc.log(first.key().name(), first.token(), line);
 		}
 		else {
 			line.run();

@@ -2,15 +2,14 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
-import dev.dblock.Durations;
-import dev.dblock.LockAttempt;
-import dev.dblock.LockGrant;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
+import dev.dblock.engine.LockAttempt;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
+import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -105,7 +104,7 @@ final class LockAcquirer {
 				return accept(handle);
 			}
 			if (!waits || outcome.isFinal()) {
-				return outcome.refusal(name, Duration.ZERO);
+				return new LockAttempt.Refused(outcome.refusal(name, Duration.ZERO));
 			}
 		}
 		finally {
@@ -118,14 +117,14 @@ final class LockAcquirer {
 		refuseIfUnwanted(name);
 		LockRefusal refusal = refuseHere(name);
 		if (refusal != null) {
-			return refusal;
+			return new LockAttempt.Refused(refusal);
 		}
 		LocalQueue queue = this.queues.enter(name);
 		try {
 			Outcome outcome = this.requests.tryOnce(queue, terms,
 					Durations.shorter(this.settings.timeout(), terms.lease()));
 			LeaseHandle handle = outcome.handle();
-			return (handle != null) ? accept(handle) : outcome.refusal(name, Duration.ZERO);
+			return (handle != null) ? accept(handle) : new LockAttempt.Refused(outcome.refusal(name, Duration.ZERO));
 		}
 		finally {
 			queue.leave();
@@ -158,7 +157,7 @@ final class LockAcquirer {
 			}
 			this.keeper.joinTransaction(handle);
 			accepted = true;
-			return new LockGrant(handle);
+			return new LockAttempt.Granted(handle);
 		}
 		finally {
 			if (!accepted) {
@@ -371,7 +370,7 @@ final class LockAcquirer {
 			}
 			if (outcome.isFinal()) {
 				// This thread leaves, and the next one sends its request
-				return outcome.refusal(this.name, Duration.ofNanos(elapsedNanos()));
+				return new LockAttempt.Refused(outcome.refusal(this.name, Duration.ofNanos(elapsedNanos())));
 			}
 			this.job = outcome.job();
 			this.failure = outcome.failure();
@@ -430,7 +429,7 @@ final class LockAcquirer {
 							.formatted(this.name));
 			}
 			Outcome last = (known.failure() == this.failure) ? known : known.seenByOthers(this.name);
-			return last.forJob(this.job).refusal(this.name, Duration.ofNanos(elapsedNanos()));
+			return new LockAttempt.Refused(last.forJob(this.job).refusal(this.name, Duration.ofNanos(elapsedNanos())));
 		}
 
 	}

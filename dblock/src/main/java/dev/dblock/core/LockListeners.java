@@ -7,11 +7,11 @@ import java.util.function.Consumer;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockRefusal;
-import dev.dblock.LockThreads;
 import dev.dblock.LossReason;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.RunOutcome;
+import dev.dblock.support.CallThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -78,7 +78,7 @@ final class LockListeners implements LockListener {
 
 	private void tell(Executor thread, String what, String lock, Consumer<LockListener> news) {
 		try {
-			this.listeners.forEach((listener) -> LockThreads.execute(thread, () -> tell(listener, what, lock, news)));
+			this.listeners.forEach((listener) -> CallThreads.execute(thread, () -> tell(listener, what, lock, news)));
 		}
 		catch (Throwable ex) {
 			logger.warn("The lock '{}' was {}, but its listeners could not be told: the LockListener beans could not be"

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-import dev.dblock.Durations;
 import dev.dblock.LockException;
 import dev.dblock.LockInfo;
 import dev.dblock.LockInterruptedException;
@@ -16,6 +15,7 @@ import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.RepositoryInterruptedException;
 import dev.dblock.store.UnreachableStoreException;
+import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -9,9 +9,9 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
 import dev.dblock.LockHandle;
-import dev.dblock.LockThreads;
-import dev.dblock.ReactiveLockTemplate;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.store.TransactionFence;
+import dev.dblock.support.CallThreads;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -45,7 +45,7 @@ public final class ReactiveTransactions {
 	 * be full of tasks that wait for this very transaction.
 	 */
 	private static final Scheduler STORE = Schedulers
-		.fromExecutor((task) -> LockThreads.execute(Schedulers.onSchedule(task)));
+		.fromExecutor((task) -> CallThreads.execute(Schedulers.onSchedule(task)));
 
 	private ReactiveTransactions() {
 	}

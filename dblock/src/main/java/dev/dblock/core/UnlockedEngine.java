@@ -1,19 +1,20 @@
 package dev.dblock.core;
 
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
-import dev.dblock.LockAttempt;
-import dev.dblock.LockEngine;
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
-import dev.dblock.LockInfo;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.settings.LockNames;
+import dev.dblock.store.LockAdministration;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * The engine of an application with locking disabled: every lock is granted immediately,
@@ -74,7 +75,7 @@ public final class UnlockedEngine implements LockEngine {
 	public LockAttempt acquire(String name, LockOptions options) {
 		String fullName = fullName(name);
 		LeaseTerms terms = this.settings.terms(name, withSettings(name, options));
-		return new LockGrant(new UnlockedHandle(fullName, this.token.incrementAndGet(), terms.lease()));
+		return new LockAttempt.Granted(new UnlockedHandle(fullName, this.token.incrementAndGet(), terms.lease()));
 	}
 
 	@Override
@@ -88,31 +89,13 @@ public final class UnlockedEngine implements LockEngine {
 	}
 
 	@Override
-	public Optional<LockHandle> keptByTransaction(String fullName) {
+	public Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction) {
 		return Optional.empty();
 	}
 
 	@Override
-	public Optional<LockInfo> inspect(String name) {
-		fullName(name);
-		return Optional.empty();
-	}
-
-	@Override
-	public List<LockInfo> list() {
-		return List.of();
-	}
-
-	@Override
-	public boolean forceRelease(String name) {
-		fullName(name);
-		return false;
-	}
-
-	@Override
-	public boolean forceReleaseNow(String name) {
-		fullName(name);
-		return false;
+	public LockAdministration administration() {
+		return LockAdministration.NONE;
 	}
 
 }

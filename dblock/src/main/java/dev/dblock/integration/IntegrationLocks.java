@@ -8,6 +8,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
+import dev.dblock.execution.DefaultLockTemplate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,17 +16,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class IntegrationLocks {
 
-	private final LockTemplate template;
+	private final DefaultLockTemplate template;
 
 	private final LockOptions options;
 
 	private final String prefix;
 
 	IntegrationLocks(LockTemplate template, LockOptions options, String prefix) {
-		this.template = template;
+		this.template = DefaultLockTemplate.of(template);
 		this.options = (options.label() != null) ? options : options.label(prefix + "*");
 		this.prefix = prefix;
-		template.engine().check(options);
+		this.template.engine().check(options);
 	}
 
 	LockTemplate template() {

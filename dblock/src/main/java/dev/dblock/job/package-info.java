@@ -1,5 +1,5 @@
 /**
- * Scheduled jobs: their planned times, firings and runs.
+ * Scheduled jobs: their policy, planned times and runs, and the bean that operates them.
  */
 @NullMarked
 package dev.dblock.job;

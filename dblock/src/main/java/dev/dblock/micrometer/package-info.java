@@ -1,5 +1,6 @@
 /**
- * Metrics and traces. The only package that depends on Micrometer.
+ * Meters and observations. Apart from the auto-configuration, only this package depends
+ * on Micrometer.
  */
 @NullMarked
 package dev.dblock.micrometer;

@@ -2,8 +2,8 @@ package dev.dblock.mongodb;
 
 import java.time.Duration;
 
-import dev.dblock.Durations;
 import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.support.Durations;
 
 import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;

@@ -1,5 +1,6 @@
 /**
- * The lock repository on MongoDB. The only package that depends on the driver.
+ * The lock repository on MongoDB. Apart from the auto-configuration, only this package
+ * and its subpackages depend on the driver.
  */
 @NullMarked
 package dev.dblock.mongodb;

@@ -1,6 +1,6 @@
 /**
  * The interface through which the engine reports to metrics and traces, independent of
- * the library that records them.
+ * the library that records them. Internal: can change in any release.
  */
 @NullMarked
 package dev.dblock.observation;

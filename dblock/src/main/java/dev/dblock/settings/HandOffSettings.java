@@ -2,8 +2,8 @@ package dev.dblock.settings;
 
 import java.time.Duration;
 
-import dev.dblock.Durations;
 import dev.dblock.store.AcquireRequest;
+import dev.dblock.support.Durations;
 
 /**
  * Limits for handing a lock over inside the process before other processes get their

@@ -2,7 +2,6 @@ package dev.dblock.settings;
 
 import java.time.Duration;
 
-import dev.dblock.Durations;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.job.JobFiring;
@@ -10,6 +9,7 @@ import dev.dblock.job.RunOutcome;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.RunEnd;
+import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
 /**

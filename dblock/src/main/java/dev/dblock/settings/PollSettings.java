@@ -2,7 +2,7 @@ package dev.dblock.settings;
 
 import java.time.Duration;
 
-import dev.dblock.Durations;
+import dev.dblock.support.Durations;
 
 /**
  * Settings for waiting callers that ask again without a notification.

@@ -12,6 +12,31 @@ import dev.dblock.LockInfo;
  */
 public interface LockAdministration {
 
+	/** For engines without a store. */
+	LockAdministration NONE = new LockAdministration() {
+
+		@Override
+		public List<LockInfo> list() {
+			return List.of();
+		}
+
+		@Override
+		public Optional<LockInfo> find(String fullName) {
+			return Optional.empty();
+		}
+
+		@Override
+		public boolean forceRelease(String fullName) {
+			return false;
+		}
+
+		@Override
+		public boolean forceReleaseNow(String fullName) {
+			return false;
+		}
+
+	};
+
 	/**
 	 * Create the operations on the locks of a store.
 	 * @param repository the store

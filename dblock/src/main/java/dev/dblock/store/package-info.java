@@ -1,7 +1,7 @@
 /**
- * The interface between the engine and a lock store: the
- * {@link dev.dblock.store.LockRepository}, its requests and its answers. To support
- * another database, implement this package.
+ * The interface between the engine and a lock store. To support another database,
+ * implement {@link dev.dblock.store.LockRepository}; {@code ReleaseFeed} and {@code
+ * TransactionFence} are optional.
  */
 @NullMarked
 package dev.dblock.store;

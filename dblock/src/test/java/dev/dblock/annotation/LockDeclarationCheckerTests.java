@@ -13,7 +13,6 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockEngine;
 import dev.dblock.LockOperations;
 import dev.dblock.LockTemplate;
 import dev.dblock.WhenUnavailable;
@@ -21,6 +20,8 @@ import dev.dblock.annotation.invocation.InMemoryCompiler;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import dev.dblock.annotation.invocation.LockingConfiguration;
 import dev.dblock.annotation.invocation.RecordingEngine;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
 import jakarta.annotation.PostConstruct;
 import jakarta.annotation.PreDestroy;
 import jakarta.annotation.Resource;
@@ -647,7 +648,7 @@ class LockDeclarationCheckerTests {
 
 		@Bean
 		LockTemplate lockTemplate(RecordingEngine engine) {
-			return new LockTemplate(engine);
+			return new DefaultLockTemplate(engine);
 		}
 
 	}

@@ -15,6 +15,7 @@ import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobRun;
 import dev.dblock.mongodb.MongoLockRepository;
@@ -116,7 +117,7 @@ class PlainSpringTests {
 
 		@Bean
 		LockTemplate lockTemplate(DefaultLockEngine engine) {
-			return new LockTemplate(engine);
+			return new DefaultLockTemplate(engine);
 		}
 
 		@Bean

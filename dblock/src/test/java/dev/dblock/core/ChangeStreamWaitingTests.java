@@ -13,10 +13,10 @@ import com.mongodb.MongoNamespace;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
+import dev.dblock.engine.LockAttempt;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.request.StatementDialect;
@@ -114,7 +114,7 @@ class ChangeStreamWaitingTests {
 		LockHandle forced = take(one, "stock");
 		CompletableFuture<LockHandle> waiter = waitFor(other, "stock");
 		awaitParked(other);
-		assertThat(one.forceReleaseNow("stock")).isTrue();
+		assertThat(one.administration().forceReleaseNow("stock")).isTrue();
 		LockHandle held = waiter.get();
 		assertThat(held.token()).isGreaterThan(forced.token());
 		assertThat(forced.release()).isFalse();
@@ -383,7 +383,7 @@ class ChangeStreamWaitingTests {
 	}
 
 	private static LockHandle take(DefaultLockEngine engine, String name, LockOptions options) {
-		return ((LockGrant) engine.acquire(name, options)).handle();
+		return ((LockAttempt.Granted) engine.acquire(name, options)).handle();
 	}
 
 	private static int waiters(DefaultLockEngine engine) {

@@ -12,8 +12,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import dev.dblock.LockAttempt;
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
@@ -22,6 +20,8 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.engine.HeldLock;
+import dev.dblock.engine.LockAttempt;
 import dev.dblock.event.LockListener;
 import dev.dblock.settings.EngineSettings;
 import org.junit.jupiter.api.AfterEach;
@@ -74,7 +74,7 @@ class DefaultLockEngineTests {
 		DefaultLockEngine engine = this.world.engine();
 		LockHandle handle = acquire("a");
 		LockHandle used = acquire("b");
-		engine.aboutToRelease(handle);
+		((HeldLock) handle).aboutToRelease();
 		CompletableFuture<Void> closing = CompletableFuture.runAsync(engine::close);
 		LockWorld.eventually().until(() -> refusesAll(engine));
 		assertThat(handle.release()).isTrue();
@@ -127,7 +127,7 @@ class DefaultLockEngineTests {
 
 	@Test
 	void startsNoThreadBeforeTheFirstLockIsTaken() {
-		this.world.engine().list();
+		this.world.engine().administration().list();
 		this.world.engine().check(LockOptions.defaults());
 		assertThat(newThreads()).isEmpty();
 		acquire("a");
@@ -205,7 +205,7 @@ class DefaultLockEngineTests {
 			}
 
 		});
-		LockHandle handle = ((LockGrant) engine.acquire("a", LockOptions.defaults())).handle();
+		LockHandle handle = ((LockAttempt.Granted) engine.acquire("a", LockOptions.defaults())).handle();
 		engine.close();
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(this.repository.isHeld("a")).isFalse();
@@ -368,7 +368,7 @@ class DefaultLockEngineTests {
 			start.await();
 			engine.close();
 			LockAttempt attempt = worker.result();
-			if (attempt instanceof LockGrant grant) {
+			if (attempt instanceof LockAttempt.Granted grant) {
 				assertThat(grant.handle().isHeld()).isFalse();
 			}
 			else {
@@ -382,14 +382,15 @@ class DefaultLockEngineTests {
 	void prefixesEveryName() {
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings("shop:"));
 		assertThat(engine.fullName("a")).isEqualTo("shop:a");
-		LockHandle handle = ((LockGrant) engine.acquire("a", LockOptions.defaults())).handle();
+		LockHandle handle = ((LockAttempt.Granted) engine.acquire("a", LockOptions.defaults())).handle();
 		assertThat(handle.name()).isEqualTo("shop:a");
 		LockHandle unprefixed = acquire("a");
-		assertThat(engine.list()).extracting(LockInfo::name).containsExactly("shop:a");
-		assertThat(this.world.engine().list()).hasSize(2);
-		assertThat(engine.inspect("a")).hasValueSatisfying((lock) -> assertThat(lock.name()).isEqualTo("shop:a"));
-		assertThat(engine.forceRelease("a")).isTrue();
-		assertThat(engine.forceReleaseNow("a")).isTrue();
+		assertThat(engine.administration().list()).extracting(LockInfo::name).containsExactly("shop:a");
+		assertThat(this.world.engine().administration().list()).hasSize(2);
+		assertThat(engine.administration().find(engine.fullName("a")))
+			.hasValueSatisfying((lock) -> assertThat(lock.name()).isEqualTo("shop:a"));
+		assertThat(engine.administration().forceRelease(engine.fullName("a"))).isTrue();
+		assertThat(engine.administration().forceReleaseNow(engine.fullName("a"))).isTrue();
 		assertThat(this.repository.isHeld("a")).isTrue();
 		assertThat(unprefixed.isHeld()).isTrue();
 	}
@@ -416,7 +417,8 @@ class DefaultLockEngineTests {
 	@Test
 	void worksOnTheClocksOfTheMachine() {
 		DefaultLockEngine engine = new DefaultLockEngine(this.repository, LockWorld.settings(""), List.of());
-		LockHandle handle = ((LockGrant) engine.acquire("a", LockOptions.lease(Duration.ofMillis(500)))).handle();
+		LockHandle handle = ((LockAttempt.Granted) engine.acquire("a", LockOptions.lease(Duration.ofMillis(500))))
+			.handle();
 		LockWorld.eventually().until(() -> this.repository.count(Kind.RENEW, "a") >= 2);
 		assertThat(handle.isHeld()).isTrue();
 		assertThat(handle.release()).isTrue();

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
+import dev.dblock.engine.LockAttempt;
 import dev.dblock.store.FenceMark;
 import dev.dblock.store.TransactionFence.Outcome;
 import dev.dblock.store.TransactionFence.Written;
@@ -139,7 +139,8 @@ class FencedSessionsTests {
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), interrupted(event));
 		LockHandle first = handle(engine);
 		Worker<LockHandle> next = Worker.start(
-				() -> ((LockGrant) engine.acquire("b", LockOptions.defaults().waitUpTo(Duration.ofDays(1)))).handle());
+				() -> ((LockAttempt.Granted) engine.acquire("b", LockOptions.defaults().waitUpTo(Duration.ofDays(1))))
+					.handle());
 		next.awaitWaiting();
 		event.set(() -> this.sessions.fence(session(), first, this.fence));
 		first.release();
@@ -148,7 +149,7 @@ class FencedSessionsTests {
 	}
 
 	private static LockHandle handle(DefaultLockEngine engine) {
-		return ((LockGrant) engine.acquire("b", LockOptions.defaults())).handle();
+		return ((LockAttempt.Granted) engine.acquire("b", LockOptions.defaults())).handle();
 	}
 
 	/**
@@ -202,7 +203,7 @@ class FencedSessionsTests {
 	@Test
 	void whereLockingIsSwitchedOffThereIsNothingToFence() {
 		UnlockedEngine unlocked = new UnlockedEngine(LockWorld.settings(""));
-		LockHandle handle = ((LockGrant) unlocked.acquire("a", LockOptions.defaults())).handle();
+		LockHandle handle = ((LockAttempt.Granted) unlocked.acquire("a", LockOptions.defaults())).handle();
 		this.sessions.fence(session(), handle, this.fence);
 		assertThat(this.fence.slots()).isEmpty();
 		handle.close();

@@ -8,8 +8,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
-import dev.dblock.LockAttempt;
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
@@ -17,6 +15,7 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.LeaseTerms;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -62,8 +61,8 @@ class HandOverEndsTests {
 	}
 
 	private static LockHandle handle(LockAttempt attempt) {
-		assertThat(attempt).isInstanceOf(LockGrant.class);
-		return ((LockGrant) attempt).handle();
+		assertThat(attempt).isInstanceOf(LockAttempt.Granted.class);
+		return ((LockAttempt.Granted) attempt).handle();
 	}
 
 	@Test

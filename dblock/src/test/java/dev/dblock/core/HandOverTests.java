@@ -6,14 +6,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
-import dev.dblock.LockAttempt;
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LockNames;
@@ -84,24 +83,27 @@ class HandOverTests {
 	@Test
 	void isSeenInThisProcessWhereasOthersAreToldWhomTheStoreGrantedTheLockTo() {
 		LockHandle first = take("stock", LockOptions.defaults().why("the first"));
-		assertThat(this.world.engine().inspect("stock")).contains(this.repository.peek("stock"));
+		assertThat(this.world.engine().administration().find(this.world.engine().fullName("stock")))
+			.contains(this.repository.peek("stock"));
 		Waiting second = waitFor("stock", PATIENTLY.why("the second\nof two"));
 		first.close();
 		LockHandle handle = second.handle();
 		DefaultLockEngine elsewhere = this.world.newEngine(LockWorld.settings(""));
 		LockInfo stored = this.repository.peek("stock");
-		assertThat(elsewhere.inspect("stock")).contains(stored);
+		assertThat(elsewhere.administration().find("stock")).contains(stored);
 		assertThat(stored.why()).isEqualTo("the first");
 		assertThat(stored.thread()).isEqualTo(Thread.currentThread().getName());
-		LockInfo seen = this.world.engine().inspect("stock").orElseThrow();
+		LockInfo seen = this.world.engine().administration().find(this.world.engine().fullName("stock")).orElseThrow();
 		assertThat(seen.thread()).isEqualTo("waiter");
 		assertThat(seen.why()).isEqualTo(LockNames.onOneLine("the second\nof two")).doesNotContain("\n");
 		assertThat(seen).usingRecursiveComparison().ignoringFields("thread", "why").isEqualTo(stored);
-		assertThat(this.world.engine().byFullName().find("stock")).contains(seen);
-		assertThat(this.world.engine().list()).containsExactly(seen);
+		assertThat(this.world.engine().administration().find("stock")).contains(seen);
+		assertThat(this.world.engine().administration().list()).containsExactly(seen);
 		this.world.rob("stock");
 		LockInfo robbed = this.repository.peek("stock");
-		assertThat(this.world.engine().inspect("stock")).as("another holder").contains(robbed);
+		assertThat(this.world.engine().administration().find(this.world.engine().fullName("stock")))
+			.as("another holder")
+			.contains(robbed);
 		assertThat(handle.release()).isFalse();
 	}
 
@@ -196,7 +198,7 @@ class HandOverTests {
 	@Test
 	void endsWithTheReservedTokens() {
 		DefaultLockEngine engine = handingOverFreely();
-		LockHandle handle = ((LockGrant) engine.acquire("stock", LockOptions.defaults())).handle();
+		LockHandle handle = ((LockAttempt.Granted) engine.acquire("stock", LockOptions.defaults())).handle();
 		long first = handle.token();
 		long last = this.repository.peek("stock").token();
 		while (handle.token() < last) {
@@ -283,7 +285,7 @@ class HandOverTests {
 	@Test
 	void aFailedRenewalIsNotRepeatedAtOnceBecauseTheLeaseHasPassedOn() {
 		DefaultLockEngine engine = handingOverFreely();
-		LockHandle first = ((LockGrant) engine.acquire("stock", LockOptions.defaults())).handle();
+		LockHandle first = ((LockAttempt.Granted) engine.acquire("stock", LockOptions.defaults())).handle();
 		Waiting second = waitFor(engine, "stock", PATIENTLY);
 		this.repository.always(Kind.RENEW, (request, store) -> {
 			first.close();
@@ -303,7 +305,8 @@ class HandOverTests {
 	void isRefusedHereWithoutARequest() {
 		LockHandle handle = take("stock");
 		LockAttempt attempt = this.world.engine().acquire("stock", LockOptions.defaults());
-		assertThat(attempt).isInstanceOfSatisfying(LockRefusal.class, (refusal) -> {
+		assertThat(attempt).isInstanceOfSatisfying(LockAttempt.Refused.class, (refused) -> {
+			LockRefusal refusal = refused.refusal();
 			assertThat(refusal.holder()).isNotNull();
 			assertThat(refusal.holder().acquirer()).isEqualTo("host-1:4711:k7");
 			assertThat(refusal.holder().thread()).isEqualTo(Thread.currentThread().getName());
@@ -316,14 +319,14 @@ class HandOverTests {
 	@Test
 	void asksOnceEvenIfTheWaitIsOverBeforeAndOnlyWhereAskingHelps() {
 		DefaultLockEngine engine = new DefaultLockEngine(this.repository, slowPolls(), List.of());
-		LockHandle handle = ((LockGrant) engine.acquire("stock", LockOptions.defaults())).handle();
+		LockHandle handle = ((LockAttempt.Granted) engine.acquire("stock", LockOptions.defaults())).handle();
 		LockOptions briefly = LockOptions.defaults().waitUpTo(Duration.ofNanos(1));
-		assertThat(engine.acquire("stock", briefly)).isInstanceOf(LockRefusal.class);
+		assertThat(engine.acquire("stock", briefly)).isInstanceOf(LockAttempt.Refused.class);
 		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
 		handle.close();
 		LockAttempt attempt = engine.acquire("stock", briefly);
-		assertThat(attempt).isInstanceOf(LockGrant.class);
-		((LockGrant) attempt).handle().close();
+		assertThat(attempt).isInstanceOf(LockAttempt.Granted.class);
+		((LockAttempt.Granted) attempt).handle().close();
 		assertThat(engine.queues().size()).isZero();
 		engine.close();
 	}
@@ -377,7 +380,7 @@ class HandOverTests {
 
 	private static void look(DefaultLockEngine engine) {
 		LockAttempt nudge = engine.acquire(InMemoryLockRepository.UNSEEN, LockOptions.defaults());
-		LockHandle handle = ((LockGrant) nudge).handle();
+		LockHandle handle = ((LockAttempt.Granted) nudge).handle();
 		handle.startRenewal();
 		handle.close();
 	}
@@ -391,7 +394,7 @@ class HandOverTests {
 	}
 
 	private LockHandle take(String name, LockOptions options) {
-		if (this.world.engine().acquire(name, options) instanceof LockGrant grant) {
+		if (this.world.engine().acquire(name, options) instanceof LockAttempt.Granted grant) {
 			return grant.handle();
 		}
 		return fail("The lock is not free");
@@ -451,12 +454,12 @@ class HandOverTests {
 
 		LockHandle handle() {
 			LockWorld.eventually().until(this.attempt::isDone);
-			return ((LockGrant) this.attempt.join()).handle();
+			return ((LockAttempt.Granted) this.attempt.join()).handle();
 		}
 
 		LockRefusal refusal() {
 			LockWorld.eventually().until(this.attempt::isDone);
-			return (LockRefusal) this.attempt.join();
+			return ((LockAttempt.Refused) this.attempt.join()).refusal();
 		}
 
 		Throwable failure() {

@@ -7,20 +7,21 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-import dev.dblock.LockAttempt;
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockTemplate;
-import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.engine.HeldLock;
+import dev.dblock.engine.LockAttempt;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.RunOutcome;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.FenceMark;
 import dev.dblock.store.LeaseKey;
@@ -105,7 +106,7 @@ class JobRunsTests {
 		failing.runFailed(new IllegalStateException("no paper"));
 		failing.close();
 		granted(this.engine.acquire("c", LockOptions.defaults())).close();
-		this.engine.missedJob("a", "a", this.at);
+		this.engine.jobs().missed("a", "a", this.at);
 		LockWorld.eventually()
 			.untilAsserted(() -> assertThat(this.world.news()).endsWith("ended b FAILED", "acquired c", "released c",
 					"missed a at " + this.at));
@@ -340,7 +341,7 @@ class JobRunsTests {
 	@Test
 	void workThatNeverBeganIsAbandoned() {
 		LockHandle handle = granted(this.engine.acquire("a", planned().minHold(LockWorld.LEASE)));
-		this.engine.giveBack(handle);
+		((HeldLock) handle).abandon();
 		assertThat(last().outcome()).isEqualTo(RunOutcome.ABANDONED);
 		run(this.at);
 	}

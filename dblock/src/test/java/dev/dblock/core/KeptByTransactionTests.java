@@ -12,6 +12,7 @@ import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.LossReason;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.execution.DefaultLockTemplate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -149,7 +150,7 @@ class KeptByTransactionTests {
 
 	@Test
 	void anotherEngineDoesNotReEnterWhatATransactionKeeps() {
-		LockTemplate other = new LockTemplate(this.world.newEngine(LockWorld.settings("")));
+		LockTemplate other = new DefaultLockTemplate(this.world.newEngine(LockWorld.settings("")));
 		inTransaction(() -> {
 			lockedWork();
 			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> other.execute("a", () -> {

@@ -18,11 +18,11 @@ import dev.dblock.LockHandles;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
-import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
-import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.WhenLost;
 import dev.dblock.event.LockListener;
+import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -74,7 +74,7 @@ class LeaseLossesTests {
 
 	@Test
 	void futuresCompleteWhileAListenerBlocks() throws Exception {
-		LockTemplate template = template(this.blocked);
+		DefaultLockTemplate template = template(this.blocked);
 		List<CompletableFuture<String>> futures = NAMES.stream().map((name) -> begin(template, name)).toList();
 		lose();
 		for (CompletableFuture<String> future : futures) {
@@ -87,7 +87,7 @@ class LeaseLossesTests {
 	void callbacksAreCountedUntilTheyReturn() {
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), this.blocked);
 		for (String name : NAMES) {
-			this.handles.add(new LockTemplate(engine).acquire(name));
+			this.handles.add(new DefaultLockTemplate(engine).acquire(name));
 		}
 		assertThat(engine.state().callbacks()).isZero();
 		lose();
@@ -99,7 +99,7 @@ class LeaseLossesTests {
 
 	@Test
 	void futuresCompleteWhileCallbacksBlock() throws Exception {
-		LockTemplate template = template();
+		DefaultLockTemplate template = template();
 		List<CompletableFuture<String>> futures = new ArrayList<>();
 		CountDownLatch called = new CountDownLatch(2 * NAMES.size());
 		for (String name : NAMES) {
@@ -131,7 +131,7 @@ class LeaseLossesTests {
 	@Test
 	void aLateRenewalIsReportedWhileAListenerBlocks() {
 		RecordingListener second = new RecordingListener();
-		LockTemplate template = template(this.blocked, second);
+		DefaultLockTemplate template = template(this.blocked, second);
 		LockHandle lost = template.acquire("a", LockOptions.lease(Duration.ofSeconds(10)).autoRenew(false));
 		LockHandle late = template.acquire("b", LockOptions.defaults().autoRenew(false));
 		this.handles.add(late);
@@ -143,7 +143,7 @@ class LeaseLossesTests {
 
 	@Test
 	void callbacksOfSeveralLocksDelayNeitherEachOtherNorFutures() throws Exception {
-		LockTemplate template = template();
+		DefaultLockTemplate template = template();
 		Map<String, LockOptions> both = Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults());
 		LockHandles handles = template.acquireAll(both);
 		CountDownLatch called = new CountDownLatch(2);
@@ -161,7 +161,7 @@ class LeaseLossesTests {
 
 	@Test
 	void dependentsOfAFutureDelayNoOtherFutureUnderTheSameLock() {
-		LockTemplate template = template();
+		DefaultLockTemplate template = template();
 		List<CompletableFuture<String>> inner = new ArrayList<>();
 		template.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> {
 			inner.add(begin(template, "a"));
@@ -180,7 +180,7 @@ class LeaseLossesTests {
 	@Test
 	void dependentsOfAFutureDelayNeitherOtherFuturesNorListeners() throws Exception {
 		RecordingListener listener = new RecordingListener();
-		LockTemplate template = template(listener);
+		DefaultLockTemplate template = template(listener);
 		List<CompletableFuture<String>> futures = NAMES.stream().map((name) -> begin(template, name)).toList();
 		AtomicInteger called = new AtomicInteger();
 		futures.forEach((future) -> future.whenComplete((result, failure) -> {
@@ -198,7 +198,7 @@ class LeaseLossesTests {
 	void dependentsOfAFutureDoNotDelayTheEndOfTheEngine() {
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""));
 		CountDownLatch called = new CountDownLatch(1);
-		CompletableFuture<Boolean> ended = begin(new LockTemplate(engine), "a").handle((result, failure) -> {
+		CompletableFuture<Boolean> ended = begin(new DefaultLockTemplate(engine), "a").handle((result, failure) -> {
 			called.countDown();
 			awaitEnd();
 			return !Thread.currentThread().isInterrupted();
@@ -231,7 +231,7 @@ class LeaseLossesTests {
 
 	@Test
 	void threadIsInterruptedWhileAListenerBlocks() throws Exception {
-		LockTemplate template = template(this.blocked);
+		DefaultLockTemplate template = template(this.blocked);
 		LockOptions interrupting = LockOptions.defaults().whenLost(WhenLost.INTERRUPT);
 		List<Worker<Boolean>> workers = new ArrayList<>();
 		CountDownLatch working = new CountDownLatch(NAMES.size());
@@ -253,11 +253,11 @@ class LeaseLossesTests {
 		}
 	}
 
-	private LockTemplate template(LockListener... listeners) {
-		return new LockTemplate(this.world.newEngine(LockWorld.settings(""), listeners));
+	private DefaultLockTemplate template(LockListener... listeners) {
+		return new DefaultLockTemplate(this.world.newEngine(LockWorld.settings(""), listeners));
 	}
 
-	private static CompletableFuture<String> begin(LockTemplate template, String name) {
+	private static CompletableFuture<String> begin(DefaultLockTemplate template, String name) {
 		return template
 			.<String, RuntimeException>executeAsync(name, LockOptions.defaults(), CompletableFuture::new,
 					LeaseLossesTests::refused)

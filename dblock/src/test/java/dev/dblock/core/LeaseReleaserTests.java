@@ -7,17 +7,18 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
-import dev.dblock.Durations;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.RunOutcome;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.RepositoryInterruptedException;
+import dev.dblock.support.Durations;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -548,7 +549,7 @@ class LeaseReleaserTests {
 	}
 
 	private LockTemplate hurriedProcess() {
-		return new LockTemplate(
+		return new DefaultLockTemplate(
 				this.world.newEngine(LockWorld.settings(LockWorld.DEFAULTS, Duration.ofMillis(100), LockWorld.POLL)));
 	}
 

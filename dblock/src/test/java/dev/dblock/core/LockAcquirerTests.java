@@ -10,7 +10,6 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import dev.dblock.ForeignDocumentException;
-import dev.dblock.LockAttempt;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
 import dev.dblock.LockInterruptedException;
@@ -18,6 +17,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.PollSettings;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.RepositoryInterruptedException;

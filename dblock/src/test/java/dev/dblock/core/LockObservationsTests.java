@@ -13,6 +13,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.observation.LockSubject;
@@ -45,7 +46,7 @@ class LockObservationsTests {
 
 	private final DefaultLockEngine engine = this.world.newEngine(this.diary);
 
-	private final LockTemplate template = new LockTemplate(this.engine);
+	private final LockTemplate template = new DefaultLockTemplate(this.engine);
 
 	@AfterEach
 	void close() {
@@ -66,7 +67,7 @@ class LockObservationsTests {
 	void hearsOfAWaitWithoutTakingTheWakeUpThatEndsIt() throws Exception {
 		AtomicInteger waits = new AtomicInteger();
 		CountDownLatch handedOver = new CountDownLatch(1);
-		LockTemplate locks = new LockTemplate(this.world.newEngine((activity, subject) -> {
+		LockTemplate locks = new DefaultLockTemplate(this.world.newEngine((activity, subject) -> {
 			if (activity == LockActivity.WAIT && waits.incrementAndGet() == 2) {
 				await(handedOver);
 				// Takes what is left of any wake-up
@@ -196,7 +197,7 @@ class LockObservationsTests {
 	@EnumSource(LockActivity.class)
 	void whateverItThrowsChangesNothing(LockActivity broken) throws Exception {
 		for (boolean atTheEnd : new boolean[] { false, true }) {
-			LockTemplate template = new LockTemplate(this.world.newEngine(new Broken(broken, atTheEnd)));
+			LockTemplate template = new DefaultLockTemplate(this.world.newEngine(new Broken(broken, atTheEnd)));
 			LockHandle first = template.acquire("stock");
 			Worker<LockHandle> second = Worker.start(() -> template.acquire("stock", PATIENTLY));
 			second.awaitWaiting();
@@ -213,7 +214,7 @@ class LockObservationsTests {
 	@ParameterizedTest
 	@EnumSource(LockActivity.class)
 	void whateverItThrowsTheWatchdogRenewsOn(LockActivity broken) {
-		LockTemplate template = new LockTemplate(this.world.newEngine(new Broken(broken, false)));
+		LockTemplate template = new DefaultLockTemplate(this.world.newEngine(new Broken(broken, false)));
 		LockHandle handle = template.acquire("stock");
 		for (int i = 0; i < 3; i++) {
 			this.world.clock().advance(LockWorld.LEASE.dividedBy(2));

@@ -13,6 +13,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
 import dev.dblock.LockTemplate;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.store.FenceMark;
 import dev.dblock.store.LeaseKey;
 import org.junit.jupiter.api.AfterEach;
@@ -33,7 +34,7 @@ class LockViewTests {
 
 	private final InMemoryLockRepository repository = this.world.repository();
 
-	private final LockTemplate locks = this.world.template();
+	private final DefaultLockTemplate locks = this.world.template();
 
 	private final Lock lock = this.locks.asLock("a");
 
@@ -105,7 +106,7 @@ class LockViewTests {
 	@Test
 	void isOneLockHoweverOftenItIsMade() {
 		assertThat(this.locks.asLock("a")).isEqualTo(this.lock).hasSameHashCodeAs(this.lock);
-		assertThat(new LockTemplate(this.locks.engine()).asLock("a", LockOptions.lease(Duration.ofSeconds(9))))
+		assertThat(new DefaultLockTemplate(this.locks.engine()).asLock("a", LockOptions.lease(Duration.ofSeconds(9))))
 			.isEqualTo(this.lock);
 		assertThat(this.locks.asLock("b")).isNotEqualTo(this.lock);
 		assertThat(this.world.anotherProcess().asLock("a")).isNotEqualTo(this.lock);

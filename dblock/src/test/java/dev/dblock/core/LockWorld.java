@@ -4,14 +4,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-import dev.dblock.LockAttempt;
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
-import dev.dblock.LockTemplate;
 import dev.dblock.WhenLost;
+import dev.dblock.engine.LockAttempt;
 import dev.dblock.event.LockListener;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
@@ -48,7 +47,7 @@ public final class LockWorld implements AutoCloseable {
 
 	private final DefaultLockEngine engine = newEngine(settings(""));
 
-	private final LockTemplate template = new LockTemplate(this.engine);
+	private final DefaultLockTemplate template = new DefaultLockTemplate(this.engine);
 
 	static final PollSettings POLL = new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2));
 
@@ -83,13 +82,13 @@ public final class LockWorld implements AutoCloseable {
 	}
 
 	static LockHandle granted(LockAttempt attempt) {
-		assertThat(attempt).isInstanceOf(LockGrant.class);
-		return ((LockGrant) attempt).handle();
+		assertThat(attempt).isInstanceOf(LockAttempt.Granted.class);
+		return ((LockAttempt.Granted) attempt).handle();
 	}
 
 	static LockRefusal refused(LockAttempt attempt) {
-		assertThat(attempt).isInstanceOf(LockRefusal.class);
-		return (LockRefusal) attempt;
+		assertThat(attempt).isInstanceOf(LockAttempt.Refused.class);
+		return ((LockAttempt.Refused) attempt).refusal();
 	}
 
 	public ManualClock clock() {
@@ -115,23 +114,23 @@ public final class LockWorld implements AutoCloseable {
 		return this.engine;
 	}
 
-	public LockTemplate template() {
+	public DefaultLockTemplate template() {
 		return this.template;
 	}
 
 	/**
 	 * A second process on the same store.
 	 */
-	public LockTemplate anotherProcess() {
+	public DefaultLockTemplate anotherProcess() {
 		return anotherProcess(LockOptions.defaults());
 	}
 
-	public LockTemplate anotherProcess(String prefix) {
-		return new LockTemplate(newEngine(settings(prefix)));
+	public DefaultLockTemplate anotherProcess(String prefix) {
+		return new DefaultLockTemplate(newEngine(settings(prefix)));
 	}
 
-	public LockTemplate anotherProcess(LockOptions defaults) {
-		return new LockTemplate(newEngine(settings(defaults.orElse(DEFAULTS), TIMEOUT, POLL)));
+	public DefaultLockTemplate anotherProcess(LockOptions defaults) {
+		return new DefaultLockTemplate(newEngine(settings(defaults.orElse(DEFAULTS), TIMEOUT, POLL)));
 	}
 
 	public void failReleases(Throwable failure) {

@@ -5,13 +5,12 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
-import dev.dblock.LockAttempt;
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.PollSettings;
@@ -133,7 +132,7 @@ class OutOfTurnTests {
 		first.close();
 		int turns = 0;
 		while (!waiter.isDone() && turns < MANY) {
-			if (engine.acquire("a", LockOptions.defaults()) instanceof LockGrant grant) {
+			if (engine.acquire("a", LockOptions.defaults()) instanceof LockAttempt.Granted grant) {
 				turns++;
 				clock.isTaken = true;
 				waiter.awaitWaiting();

@@ -9,15 +9,16 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.CountDownLatch;
 
-import dev.dblock.LockEngine;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockedAction;
 import dev.dblock.LossReason;
-import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.engine.HeldLock;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.store.FenceMark;
 import dev.dblock.store.TransactionFence;
 import dev.dblock.store.TransactionFence.Outcome;
@@ -389,7 +390,7 @@ class ReactiveTransactionsUnderLocksTests {
 		TransactionContext ending = mock(TransactionContext.class);
 		given(ending.isActualTransactionActive()).willReturn(true);
 		given(ending.getSynchronizations()).willReturn(known).willReturn(known).willReturn(known).willReturn(null);
-		assertThatIllegalStateException().isThrownBy(() -> this.world.engine().joinTransaction(lock, ending))
+		assertThatIllegalStateException().isThrownBy(() -> ((HeldLock) lock).joinTransaction(ending))
 			.withMessageContaining("'a'");
 		assertThat(known).isNotEmpty();
 		lock.release();
@@ -458,8 +459,8 @@ class ReactiveTransactionsUnderLocksTests {
 		given(transaction.isActualTransactionActive()).willReturn(true);
 		given(transaction.getSynchronizations()).willReturn(known);
 		LockHandle lock = this.world.template().acquire("a");
-		Runnable first = this.world.engine().joinTransaction(lock, transaction);
-		Runnable second = this.world.engine().joinTransaction(lock, transaction);
+		Runnable first = ((HeldLock) lock).joinTransaction(transaction);
+		Runnable second = ((HeldLock) lock).joinTransaction(transaction);
 		lock.release();
 		first.run();
 		assertThat(isHeld()).isTrue();
@@ -471,11 +472,10 @@ class ReactiveTransactionsUnderLocksTests {
 	void whatIsNoTransactionKeepsNothing() {
 		LockHandle lock = this.world.template().acquire("a");
 		TransactionContext none = mock(TransactionContext.class);
-		this.world.engine().joinTransaction(lock, none);
+		((HeldLock) lock).joinTransaction(none);
 		given(none.isActualTransactionActive()).willReturn(true);
 		given(none.getSynchronizations()).willReturn(null);
-		this.world.engine().joinTransaction(lock, none);
-		this.world.engine().joinTransaction(mock(LockHandle.class), none);
+		((HeldLock) lock).joinTransaction(none);
 		assertThat(this.world.engine().keptByTransaction("a", none)).isEmpty();
 		lock.release();
 		assertThat(this.world.template().inspect("a").filter(LockInfo::held)).isEmpty();

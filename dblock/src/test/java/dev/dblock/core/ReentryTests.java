@@ -14,10 +14,10 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
-import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
-import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.store.RepositoryInterruptedException;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -57,7 +57,7 @@ class ReentryTests {
 
 	private final InMemoryLockRepository repository = this.world.repository();
 
-	private final LockTemplate locks = this.world.template();
+	private final DefaultLockTemplate locks = this.world.template();
 
 	private final ScriptedTransactions transactions = new ScriptedTransactions();
 
@@ -334,7 +334,7 @@ class ReentryTests {
 		EXECUTE {
 
 			@Override
-			void run(LockTemplate locks, LockOptions options, Runnable work) {
+			void run(DefaultLockTemplate locks, LockOptions options, Runnable work) {
 				locks.execute("a", options, work::run);
 			}
 
@@ -343,7 +343,7 @@ class ReentryTests {
 		FUTURE {
 
 			@Override
-			void run(LockTemplate locks, LockOptions options, Runnable work) {
+			void run(DefaultLockTemplate locks, LockOptions options, Runnable work) {
 				try {
 					locks.executeAsync("a", options, () -> {
 						work.run();
@@ -362,7 +362,7 @@ class ReentryTests {
 		LOCK {
 
 			@Override
-			void run(LockTemplate locks, LockOptions options, Runnable work) {
+			void run(DefaultLockTemplate locks, LockOptions options, Runnable work) {
 				Lock lock = locks.asLock("a", options);
 				lock.lock();
 				try {
@@ -378,7 +378,7 @@ class ReentryTests {
 		SEVERAL {
 
 			@Override
-			void run(LockTemplate locks, LockOptions options, Runnable work) {
+			void run(DefaultLockTemplate locks, LockOptions options, Runnable work) {
 				locks.executeAll(List.of("a"), options, work::run);
 			}
 
@@ -387,7 +387,7 @@ class ReentryTests {
 		REACTIVE {
 
 			@Override
-			void run(LockTemplate locks, LockOptions options, Runnable work) {
+			void run(DefaultLockTemplate locks, LockOptions options, Runnable work) {
 				new ReactiveLockTemplate(locks.engine()).execute("a", options, () -> {
 					work.run();
 					return Mono.just("done");
@@ -399,7 +399,7 @@ class ReentryTests {
 		WITHIN {
 
 			@Override
-			void run(LockTemplate locks, LockOptions options, Runnable work) {
+			void run(DefaultLockTemplate locks, LockOptions options, Runnable work) {
 				try (LockHandle handle = locks.acquire("a", options)) {
 					locks.within(handle, () -> {
 						work.run();
@@ -410,7 +410,7 @@ class ReentryTests {
 
 		};
 
-		abstract void run(LockTemplate locks, LockOptions options, Runnable work);
+		abstract void run(DefaultLockTemplate locks, LockOptions options, Runnable work);
 
 	}
 

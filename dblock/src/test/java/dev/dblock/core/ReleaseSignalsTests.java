@@ -4,11 +4,9 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-import dev.dblock.LockAttempt;
-import dev.dblock.LockGrant;
 import dev.dblock.LockOptions;
-import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.PollSettings;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ReleaseListener;
@@ -79,7 +77,7 @@ class ReleaseSignalsTests {
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.tell((listener) -> listener.released("a"));
-		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 		assertThat(this.engine.waits().of(WaitCause.SIGNAL)).isEqualTo(2);
 		assertThat(this.feed.openings()).isEqualTo(1);
 	}
@@ -96,7 +94,7 @@ class ReleaseSignalsTests {
 		assertThat(waiter.isDone()).isFalse();
 		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(3);
 		this.feed.tell((listener) -> listener.released("a"));
-		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
 
 	@Test
@@ -106,7 +104,7 @@ class ReleaseSignalsTests {
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.tell(ReleaseListener::listening);
-		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
 
 	@Test
@@ -122,7 +120,7 @@ class ReleaseSignalsTests {
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.tell((listener) -> listener.released("a"));
 		gate.open();
-		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
 
 	static Stream<Consumer<ReleaseListener>> endsOfTheFeed() {
@@ -139,7 +137,7 @@ class ReleaseSignalsTests {
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.tell(end);
-		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
 
 	@Test
@@ -152,7 +150,7 @@ class ReleaseSignalsTests {
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.tell(ReleaseListener::listening);
-		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
 
 	private void waitInVain(String name) throws Exception {
@@ -163,7 +161,7 @@ class ReleaseSignalsTests {
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, name) == 2);
 		waiter.awaitWaiting();
 		this.world.clock().advance(wait);
-		assertThat(waiter.result()).isInstanceOf(LockRefusal.class);
+		assertThat(waiter.result()).isInstanceOf(LockAttempt.Refused.class);
 	}
 
 	@Test
@@ -213,7 +211,7 @@ class ReleaseSignalsTests {
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.tell((listener) -> listener.released("a"));
-		assertThat(waiter.result()).isInstanceOf(LockGrant.class);
+		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
 
 	@Test

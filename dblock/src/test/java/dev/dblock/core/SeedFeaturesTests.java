@@ -13,6 +13,7 @@ import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.LossReason;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.settings.PollSettings;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -98,7 +99,7 @@ class SeedFeaturesTests {
 	@Test
 	void lockWithRetryIntervalAndTimeout() throws Exception {
 		PollSettings retryInterval = new PollSettings(Duration.ofMillis(1), Duration.ofMillis(1));
-		LockTemplate waiting = new LockTemplate(
+		LockTemplate waiting = new DefaultLockTemplate(
 				this.world.newEngine(LockWorld.settings(LockWorld.DEFAULTS, LockWorld.TIMEOUT, retryInterval)));
 		this.world.seize("a", Duration.ofHours(1));
 		Worker<LockHandle> timesOut = Worker
@@ -151,7 +152,7 @@ class SeedFeaturesTests {
 
 	@Test
 	void namePrefix() {
-		LockTemplate prefixed = new LockTemplate(this.world.newEngine(LockWorld.settings("shop:")));
+		LockTemplate prefixed = new DefaultLockTemplate(this.world.newEngine(LockWorld.settings("shop:")));
 		LockHandle handle = prefixed.acquire("a");
 		assertThat(handle.name()).isEqualTo("shop:a");
 		assertThat(row("shop:a").held()).isTrue();

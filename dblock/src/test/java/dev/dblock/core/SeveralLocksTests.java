@@ -14,20 +14,21 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 
 import dev.dblock.LockContext;
-import dev.dblock.LockEngine;
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockHandles;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
-import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.LossReason;
-import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.WhenLost;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.engine.HeldLock;
+import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.store.FenceMark;
 import dev.dblock.store.LeaseKey;
 import org.junit.jupiter.api.AfterEach;
@@ -57,7 +58,7 @@ class SeveralLocksTests {
 
 	private final InMemoryLockRepository repository = this.world.repository();
 
-	private final LockTemplate locks = this.world.template();
+	private final DefaultLockTemplate locks = this.world.template();
 
 	private final ScriptedTransactions transactions = new ScriptedTransactions();
 
@@ -95,7 +96,7 @@ class SeveralLocksTests {
 
 	@Test
 	void theOrderIsThatOfFullNames() {
-		LockTemplate prefixed = new LockTemplate(this.world.newEngine(LockWorld.settings("app:")));
+		DefaultLockTemplate prefixed = new DefaultLockTemplate(this.world.newEngine(LockWorld.settings("app:")));
 		try (LockHandles two = prefixed.acquireAll("b", "a")) {
 			assertThat(two.handles().get("a").name()).isEqualTo("app:a");
 			assertThat(two.handles().get("b").name()).isEqualTo("app:b");
@@ -126,7 +127,7 @@ class SeveralLocksTests {
 
 	@Test
 	void aTryDoesNotWaitForAsLongAsIsConfigured() {
-		LockTemplate patient = this.world.anotherProcess(PATIENT);
+		DefaultLockTemplate patient = this.world.anotherProcess(PATIENT);
 		this.world.seize("b", LockWorld.LEASE);
 		assertThat(patient.tryAcquireAll("a", "b")).isEmpty();
 	}
@@ -141,7 +142,7 @@ class SeveralLocksTests {
 	@Test
 	void theMinimumHoldOfAllIsKept() {
 		this.locks.acquireAll(BOTH, LockOptions.defaults().minHold(LockWorld.LEASE)).close();
-		LockTemplate other = this.world.anotherProcess();
+		DefaultLockTemplate other = this.world.anotherProcess();
 		assertThat(other.tryAcquire("a")).isEmpty();
 		assertThat(other.tryAcquire("b")).isEmpty();
 	}
@@ -525,12 +526,12 @@ class SeveralLocksTests {
 	 */
 	@Test
 	void threadsThatNameTheSameLocksInAnyOrderDoNotWaitForEachOther() throws Exception {
-		List<LockTemplate> processes = List.of(this.locks, this.world.anotherProcess());
+		List<DefaultLockTemplate> processes = List.of(this.locks, this.world.anotherProcess());
 		AtomicInteger inside = new AtomicInteger();
 		AtomicInteger done = new AtomicInteger();
 		List<Worker<Void>> workers = new ArrayList<>();
 		for (int i = 0; i < 8; i++) {
-			LockTemplate template = processes.get(i % 2);
+			DefaultLockTemplate template = processes.get(i % 2);
 			List<String> names = List
 				.of(List.of("a", "b", "c"), List.of("c", "b", "a"), List.of("b", "c", "a"), List.of("c", "a", "b"))
 				.get(i % 4);
@@ -554,7 +555,8 @@ class SeveralLocksTests {
 		LockWorld.eventually().untilAsserted(() -> assertThat(held()).isEmpty());
 	}
 
-	private static void work(LockTemplate template, List<String> names, AtomicInteger inside, AtomicInteger done) {
+	private static void work(DefaultLockTemplate template, List<String> names, AtomicInteger inside,
+			AtomicInteger done) {
 		template.executeAll(names, PATIENT, () -> {
 			assertThat(inside.incrementAndGet()).isEqualTo(1);
 			assertThat(inside.decrementAndGet()).isZero();
@@ -562,7 +564,7 @@ class SeveralLocksTests {
 		});
 	}
 
-	private static void workNested(LockTemplate template, List<String> names, AtomicInteger inside,
+	private static void workNested(DefaultLockTemplate template, List<String> names, AtomicInteger inside,
 			AtomicInteger done) {
 		template.execute("b", PATIENT, () -> {
 			try {
@@ -684,7 +686,7 @@ class SeveralLocksTests {
 		}
 	}
 
-	private CompletableFuture<String> goOn(LockTemplate template, CompletableFuture<String> work) {
+	private CompletableFuture<String> goOn(DefaultLockTemplate template, CompletableFuture<String> work) {
 		return template
 			.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> work,
 					(refusal) -> CompletableFuture.failedFuture(refusal.toException()))
@@ -701,7 +703,7 @@ class SeveralLocksTests {
 	@Test
 	void workThatGoesOnIsCancelledAtTheLossOfAnyWhereOneSaysSo() {
 		CompletableFuture<String> work = new CompletableFuture<>();
-		LockTemplate both = this.locks
+		DefaultLockTemplate both = this.locks
 			.forAll(Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults().whenLost(WhenLost.INTERRUPT)));
 		AtomicReference<LockHandle> handle = new AtomicReference<>();
 		CompletableFuture<String> result = both
@@ -759,8 +761,8 @@ class SeveralLocksTests {
 	private LockHandle acquireBothAsOne() {
 		Map<String, LockOptions> both = Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults());
 		LockEngine engine = this.locks.forAll(both).engine();
-		LockHandle handle = ((LockGrant) engine.acquire("both", LockOptions.defaults())).handle();
-		engine.aboutToRelease(handle);
+		LockHandle handle = ((LockAttempt.Granted) engine.acquire("both", LockOptions.defaults())).handle();
+		((HeldLock) handle).aboutToRelease();
 		return handle;
 	}
 

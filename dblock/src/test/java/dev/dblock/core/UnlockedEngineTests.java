@@ -3,12 +3,13 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
+import dev.dblock.engine.LockAttempt;
+import dev.dblock.execution.DefaultLockTemplate;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,7 +21,7 @@ class UnlockedEngineTests {
 	private final UnlockedEngine engine = new UnlockedEngine(LockWorld.settings("shop:"));
 
 	private LockHandle acquire() {
-		return ((LockGrant) this.engine.acquire("a", LockOptions.defaults())).handle();
+		return ((LockAttempt.Granted) this.engine.acquire("a", LockOptions.defaults())).handle();
 	}
 
 	@Test
@@ -43,7 +44,7 @@ class UnlockedEngineTests {
 
 	@Test
 	void runsWorkUnlocked() {
-		LockTemplate template = new LockTemplate(this.engine);
+		LockTemplate template = new DefaultLockTemplate(this.engine);
 		assertThat(template.<String, RuntimeException>execute("a", () -> template.execute("a", () -> "done")))
 			.isEqualTo("done");
 	}
@@ -56,9 +57,12 @@ class UnlockedEngineTests {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.engine.check(LockOptions.lease(Duration.ofMillis(1))));
 		this.engine.check(LockOptions.defaults());
-		assertThatIllegalArgumentException().isThrownBy(() -> this.engine.inspect(""));
-		assertThatIllegalArgumentException().isThrownBy(() -> this.engine.forceRelease(""));
-		assertThatIllegalArgumentException().isThrownBy(() -> this.engine.forceReleaseNow(""));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.engine.administration().find(this.engine.fullName("")));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.engine.administration().forceRelease(this.engine.fullName("")));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.engine.administration().forceReleaseNow(this.engine.fullName("")));
 		assertThatIllegalArgumentException().isThrownBy(() -> new UnlockedEngine(
 				LockWorld.settings(LockOptions.defaults(), LockWorld.TIMEOUT, LockWorld.POLL)));
 	}
@@ -66,11 +70,11 @@ class UnlockedEngineTests {
 	@Test
 	void knowsOfNoLocks() {
 		acquire();
-		assertThat(this.engine.inspect("a")).isEmpty();
-		assertThat(this.engine.list()).isEmpty();
-		assertThat(this.engine.forceRelease("a")).isFalse();
-		assertThat(this.engine.forceReleaseNow("a")).isFalse();
-		assertThat(this.engine.keptByTransaction("shop:a")).isEmpty();
+		assertThat(this.engine.administration().find(this.engine.fullName("a"))).isEmpty();
+		assertThat(this.engine.administration().list()).isEmpty();
+		assertThat(this.engine.administration().forceRelease(this.engine.fullName("a"))).isFalse();
+		assertThat(this.engine.administration().forceReleaseNow(this.engine.fullName("a"))).isFalse();
+		assertThat(this.engine.keptByTransaction("shop:a", null)).isEmpty();
 	}
 
 	@Test

@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import dev.dblock.LockOptions;
-import dev.dblock.LockTemplate;
-import dev.dblock.ReactiveLockTemplate;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,7 +29,7 @@ class UnusedGrantTests {
 
 	private final InMemoryLockRepository repository = this.world.repository();
 
-	private final LockTemplate template = this.world.template();
+	private final DefaultLockTemplate template = this.world.template();
 
 	private final BaseSubscriber<String> subscriber = new BaseSubscriber<>() {
 	};
@@ -41,7 +41,7 @@ class UnusedGrantTests {
 		this.world.close();
 	}
 
-	private void subscribe(LockTemplate template, String name) {
+	private void subscribe(DefaultLockTemplate template, String name) {
 		new ReactiveLockTemplate(template.engine()).<String>execute(name, HELD_ON, () -> {
 			this.done.add("work");
 			return Mono.just("done");

@@ -4,8 +4,8 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-import dev.dblock.LockEngine;
 import dev.dblock.LockHandle;
+import dev.dblock.engine.LockEngine;
 
 /**
  * What an engine keeps to itself: above all, what made its waiters ask the store.

@@ -14,12 +14,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
 
-import dev.dblock.LockAttempt;
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.PollSettings;
@@ -151,7 +150,7 @@ class WaitingStressTests {
 		for (int i = 0; i < 100; i++) {
 			int number = i;
 			all.add(start(() -> {
-				try (LockHandle handle = ((LockGrant) engine.acquire(NAME, PATIENTLY)).handle()) {
+				try (LockHandle handle = ((LockAttempt.Granted) engine.acquire(NAME, PATIENTLY)).handle()) {
 					assertThat(handle.isHeld()).isTrue();
 					order.add(number);
 				}
@@ -231,7 +230,7 @@ class WaitingStressTests {
 		DefaultLockEngine engine = engine(new HandOffSettings(1000, Duration.ofMillis(50)));
 		runAll(8, (thread) -> {
 			for (int i = 0; i < 2000; i++) {
-				try (LockHandle handle = ((LockGrant) engine.acquire("unseen-" + thread + "-" + i, PATIENTLY))
+				try (LockHandle handle = ((LockAttempt.Granted) engine.acquire("unseen-" + thread + "-" + i, PATIENTLY))
 					.handle()) {
 					assertThat(handle.isHeld()).isTrue();
 				}
@@ -313,7 +312,7 @@ class WaitingStressTests {
 
 	private boolean section(DefaultLockEngine engine, LockOptions options) {
 		LockAttempt attempt = engine.acquire(NAME, options);
-		if (!(attempt instanceof LockGrant grant)) {
+		if (!(attempt instanceof LockAttempt.Granted grant)) {
 			return false;
 		}
 		try (LockHandle handle = grant.handle()) {
@@ -351,7 +350,7 @@ class WaitingStressTests {
 	}
 
 	private static LockHandle take(DefaultLockEngine engine) {
-		return ((LockGrant) engine.acquire(NAME, LockOptions.defaults())).handle();
+		return ((LockAttempt.Granted) engine.acquire(NAME, LockOptions.defaults())).handle();
 	}
 
 	private void guarded(Runnable work) {

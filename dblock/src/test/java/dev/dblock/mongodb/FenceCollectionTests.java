@@ -10,10 +10,10 @@ import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoCollection;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
-import dev.dblock.LockTemplate;
 import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.LockRepositoryContract;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.mongodb.fence.FencedTransactions;
 import dev.dblock.mongodb.request.StatementDialect;
 import dev.dblock.settings.EngineSettings;
@@ -186,7 +186,7 @@ class FenceCollectionTests {
 				TIMEOUT, new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
 				new HandOffSettings(0, Duration.ZERO)), List.of());
 		try (engine;
-				LockHandle lock = new LockTemplate(engine).acquire("stock");
+				LockHandle lock = new DefaultLockTemplate(engine).acquire("stock");
 				ClientSession session = this.factory.getSession(ClientSessionOptions.builder().build())) {
 			session.startTransaction();
 			new LockFence(this.locks, this.factory).fence(session, lock);

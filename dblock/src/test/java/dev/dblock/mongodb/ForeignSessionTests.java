@@ -8,9 +8,9 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
-import dev.dblock.LockTemplate;
 import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.mongodb.request.StatementDialect;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
@@ -43,7 +43,7 @@ class ForeignSessionTests {
 						new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
 						new HandOffSettings(0, Duration.ZERO)),
 				List.of());
-				LockHandle lock = new LockTemplate(engine).acquire("stock");
+				LockHandle lock = new DefaultLockTemplate(engine).acquire("stock");
 				MongoClient another = MongoClients.create(server.uri());
 				ClientSession session = another.startSession()) {
 			session.startTransaction();

@@ -6,11 +6,11 @@ import java.util.stream.Stream;
 
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
-import dev.dblock.LockAttempt;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.Worker;
+import dev.dblock.engine.LockAttempt;
 import dev.dblock.mongodb.request.LeaseTimes;
 import dev.dblock.mongodb.request.StatementDialect;
 import dev.dblock.mongodb.request.StoreAccess;

@@ -9,14 +9,14 @@ import java.util.Optional;
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
-import dev.dblock.LockRefusal;
-import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.LockWorld;
 import dev.dblock.core.UnlockedEngine;
+import dev.dblock.engine.LockAttempt;
+import dev.dblock.execution.DefaultLockTemplate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -53,8 +53,8 @@ class LockSettingsTests {
 		return new LockSettings(settings);
 	}
 
-	private LockTemplate template(Map<String, LockSetting> settings) {
-		return new LockTemplate(engine(settings));
+	private DefaultLockTemplate template(Map<String, LockSetting> settings) {
+		return new DefaultLockTemplate(engine(settings));
 	}
 
 	private DefaultLockEngine engine(Map<String, LockSetting> settings) {
@@ -139,7 +139,7 @@ class LockSettingsTests {
 
 	@Test
 	void whatIsSetComesBeforeWhatTheCodeSays() {
-		LockTemplate template = template(Map.of("stock", new LockSetting(LockOptions.lease(LEASE), null)));
+		DefaultLockTemplate template = template(Map.of("stock", new LockSetting(LockOptions.lease(LEASE), null)));
 		try (LockHandle handle = template.acquire("stock", LockOptions.lease(Duration.ofSeconds(5)))) {
 			assertThat(handle.name()).isEqualTo("shop-stock");
 			assertThat(handle.remaining()).isGreaterThan(Duration.ofSeconds(70));
@@ -148,7 +148,7 @@ class LockSettingsTests {
 
 	@Test
 	void whatIsSetAppliesWithinExecute() {
-		LockTemplate template = template(Map.of("st*", new LockSetting(LockOptions.lease(LEASE), null)));
+		DefaultLockTemplate template = template(Map.of("st*", new LockSetting(LockOptions.lease(LEASE), null)));
 		template.execute("stock", () -> assertThat(LockContext.current().orElseThrow().remaining())
 			.isGreaterThan(Duration.ofSeconds(70)));
 	}
@@ -157,19 +157,19 @@ class LockSettingsTests {
 	@Timeout(300)
 	void whatIsSetAppliesToTriesExceptForTheWaitThatTheyHaveNot() {
 		LockSetting setting = new LockSetting(LockOptions.lease(LEASE).waitUpTo(Duration.ofHours(1)), null);
-		LockTemplate template = template(Map.of("stock", setting));
+		DefaultLockTemplate template = template(Map.of("stock", setting));
 		try (LockHandle handle = template.tryAcquire("stock").orElseThrow()) {
 			assertThat(handle.remaining()).isGreaterThan(Duration.ofSeconds(70));
 			assertThat(template.tryAcquire("stock")).isEmpty();
 			assertThat(template.engine().acquire("stock", LockOptions.defaults(), Duration.ZERO))
-				.isInstanceOf(LockRefusal.class);
+				.isInstanceOf(LockAttempt.Refused.class);
 		}
 	}
 
 	@Test
 	@Timeout(300)
 	void waitThatIsSetComesBeforeThatOfTheCode() {
-		LockTemplate template = template(
+		DefaultLockTemplate template = template(
 				Map.of("stock", new LockSetting(LockOptions.defaults().waitUpTo(Duration.ZERO), null)));
 		LockOptions patient = LockOptions.defaults().waitUpTo(Duration.ofHours(1));
 		try (LockHandle handle = template.acquire("stock")) {
@@ -188,7 +188,7 @@ class LockSettingsTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> engine.check("stock", options))
 			.withMessageContaining("minimum hold (20s) is longer than the lease (2s)")
 			.withMessageContaining("'stock', 'st*' (dblock.locks or the LockSettings bean)");
-		assertThatIllegalArgumentException().isThrownBy(() -> new LockTemplate(engine).acquire("stock", options))
+		assertThatIllegalArgumentException().isThrownBy(() -> new DefaultLockTemplate(engine).acquire("stock", options))
 			.withMessageContaining("dblock.locks");
 		engine.check("other", options);
 	}

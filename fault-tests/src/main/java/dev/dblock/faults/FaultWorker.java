@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-import dev.dblock.LockEngine;
 import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.engine.LockEngine;
 
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;

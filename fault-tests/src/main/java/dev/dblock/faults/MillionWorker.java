@@ -21,6 +21,7 @@ import dev.dblock.LockTemplate;
 import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.WaitCounts;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.request.StatementDialect;
@@ -96,7 +97,7 @@ final class MillionWorker {
 		this.register = register;
 		this.counter = counter;
 		this.engine = engine;
-		this.locks = new LockTemplate(engine);
+		this.locks = new DefaultLockTemplate(engine);
 	}
 
 	public static void main(String[] args) throws Exception {

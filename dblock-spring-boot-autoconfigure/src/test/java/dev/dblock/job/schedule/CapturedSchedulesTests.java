@@ -15,9 +15,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockTemplate;
 import dev.dblock.autoconfigure.DblockAopAutoConfiguration;
 import dev.dblock.autoconfigure.DblockJobsAutoConfiguration;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -72,7 +72,7 @@ class CapturedSchedulesTests {
 				TaskExecutionAutoConfiguration.class, DblockAopAutoConfiguration.class,
 				DblockJobsAutoConfiguration.class))
 		.withBean(JobEngine.class)
-		.withBean(LockTemplate.class);
+		.withBean(DefaultLockTemplate.class);
 
 	@ParameterizedTest
 	@EnumSource
@@ -163,7 +163,7 @@ class CapturedSchedulesTests {
 	}
 
 	@Test
-	void contextThatIsStoppedAndStartedAgainGoesOn() {
+	void contextThatIsStoppedAndStartedAgainContinues() {
 		Schedulers.POOL.in(this.contextRunner).withUserConfiguration(Application.class).run((context) -> {
 			JobEngine engine = context.getBean(JobEngine.class);
 			await().atMost(LONG).until(() -> !engine.firings("cron").isEmpty());

@@ -12,15 +12,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import dev.dblock.DistributedLock;
-import dev.dblock.LockEngine;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
-import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.annotation.DistributedLockAdvisor;
 import dev.dblock.autoconfigure.DblockAopAutoConfiguration;
 import dev.dblock.autoconfigure.DblockJobsAutoConfiguration;
+import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobPolicy;
@@ -66,7 +67,8 @@ import static org.awaitility.Awaitility.await;
 import static org.mockito.Mockito.mock;
 
 /**
- * What stops the start, and what the scheduler and other code get when a job is refused.
+ * Tests for the checks that fail start-up, and for the results that the scheduler and
+ * other callers get for a refused job.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class JobChecksTests {
@@ -79,7 +81,7 @@ class JobChecksTests {
 				DblockJobsAutoConfiguration.class))
 		.withPropertyValues("spring.task.scheduling.pool.size=4")
 		.withBean(JobEngine.class)
-		.withBean(LockTemplate.class)
+		.withBean(DefaultLockTemplate.class)
 		.withUserConfiguration(Scheduling.class);
 
 	@Test
@@ -111,7 +113,7 @@ class JobChecksTests {
 			.withBean(SameLock.class)
 			.run((context) -> assertFails(context,
 					"bean 'one', %1$s$Job#run() and bean 'two', %1$s$Job#run()".formatted(getClass().getName()),
-					"are different jobs with the id 'job'", "@JobPolicy(id = …)"));
+					"are different jobs with the same id 'job'", "@JobPolicy(id = …)"));
 	}
 
 	@Test
@@ -152,7 +154,7 @@ class JobChecksTests {
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
 					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
 			.withBean("engine", JobEngine.class, () -> engine)
-			.withBean(LockTemplate.class)
+			.withBean(DefaultLockTemplate.class)
 			.withUserConfiguration(Scheduling.class)
 			.withBean(Job.class)
 			.run((context) -> assertThat(context).hasNotFailed());
@@ -173,7 +175,7 @@ class JobChecksTests {
 						.getPropertyValues()
 						.add(property, true))
 			.run((context) -> assertFails(context, ".run: its planned time cannot be captured",
-					"that is frozen, opaque or wrapped"));
+					"frozen, opaque or hidden by a wrapper"));
 	}
 
 	@Test
@@ -212,11 +214,12 @@ class JobChecksTests {
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DblockAopAutoConfiguration.class,
 					DblockJobsAutoConfiguration.class))
 			.withBean(JobEngine.class)
-			.withBean(LockTemplate.class)
+			.withBean(DefaultLockTemplate.class)
 			.withBean(Job.class)
 			.run((context) -> {
 				context.getBean(JobEngine.class)
-					.answer("job", (name, firing) -> new LockRefusal(name, null, Duration.ZERO));
+					.answer("job",
+							(name, firing) -> new LockAttempt.Refused(new LockRefusal(name, null, Duration.ZERO)));
 				context.getBean(Job.class).run();
 			});
 	}
@@ -237,7 +240,7 @@ class JobChecksTests {
 	}
 
 	@Test
-	void methodsThatNoSchedulerCallsAreLeftAlone() {
+	void methodsThatNoSchedulerCallsAreIgnored() {
 		this.contextRunner.withBean(PlainMethod.class)
 			.run((context) -> assertThat(((Advised) context.getBean(PlainMethod.class)).getAdvisors())
 				.hasOnlyElementsOfType(DistributedLockAdvisor.class));
@@ -249,7 +252,7 @@ class JobChecksTests {
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DblockAopAutoConfiguration.class,
 					DblockJobsAutoConfiguration.class))
 			.withBean(LockEngine.class, () -> mock(LockEngine.class))
-			.withBean(LockTemplate.class)
+			.withBean(DefaultLockTemplate.class)
 			.withBean(PlainMethod.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
@@ -286,7 +289,7 @@ class JobChecksTests {
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DblockAopAutoConfiguration.class,
 					DblockJobsAutoConfiguration.class))
 			.withBean(JobEngine.class)
-			.withBean(LockTemplate.class)
+			.withBean(DefaultLockTemplate.class)
 			.withBean(LongHold.class)
 			.withBean(SeveralLocks.class)
 			.run((context) -> assertThat(context).hasNotFailed());
@@ -335,20 +338,20 @@ class JobChecksTests {
 	void startWithinThatCannotBeStopsTheStart(String startWithin) {
 		this.contextRunner.withBean(Job.class)
 			.withPropertyValues("dblock.jobs.job.start-within=" + startWithin)
-			.run((context) -> assertFails(context, "$Job#run(): its startWithin of ",
-					"must be at least a millisecond and at most 292 years"));
+			.run((context) -> assertFails(context, "$Job#run(): its startWithin is ",
+					"must be between one millisecond and 292 years"));
 	}
 
 	@Test
 	void startWithinThatIsGivenTwiceStopsTheStart() {
 		this.contextRunner.withBean(StartWithinTwice.class)
-			.run((context) -> assertFails(context, "both startWithinSeconds and startWithinString are given"));
+			.run((context) -> assertFails(context, "both startWithinSeconds and startWithinString are set"));
 	}
 
 	@Test
 	void missedPlannedTimesOfALockWithoutANameStopTheStart() {
 		this.contextRunner.withBean(MissedOfUnknownLock.class)
-			.run((context) -> assertFails(context, "whenMissed = RUN needs the run record at the start",
+			.run((context) -> assertFails(context, "whenMissed = RUN needs the run record at startup",
 					"give the lock a name without expressions"));
 	}
 
@@ -358,14 +361,14 @@ class JobChecksTests {
 			.withBean(FirstOfSeveral.class)
 			.withBean(SecondOfSeveral.class)
 			.run((context) -> assertFails(context, FirstOfSeveral.class.getName(),
-					"whenMissed = RUN needs the run record at the start",
+					"whenMissed = RUN needs the run record at startup",
 					"several beans as " + OneMethod.class.getName()));
 	}
 
 	@Test
 	void manualRunReportsWhatBecameOfIt(CapturedOutput output) {
 		JobEngine engine = new JobEngine();
-		engine.answer("refused", (name, firing) -> new LockRefusal(name, null, Duration.ZERO));
+		engine.answer("refused", (name, firing) -> new LockAttempt.Refused(new LockRefusal(name, null, Duration.ZERO)));
 		engine.answer("later", (name, firing) -> {
 			throw new QueryTimeoutException("away");
 		});
@@ -376,7 +379,7 @@ class JobChecksTests {
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
 					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
 			.withBean("engine", JobEngine.class, () -> engine)
-			.withBean(LockTemplate.class)
+			.withBean(DefaultLockTemplate.class)
 			.withUserConfiguration(Scheduling.class)
 			.withBean(ByHand.class)
 			.run((context) -> {
@@ -413,14 +416,14 @@ class JobChecksTests {
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
 					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
 			.withBean("engine", JobEngine.class, () -> engine)
-			.withBean(LockTemplate.class)
+			.withBean(DefaultLockTemplate.class)
 			.withUserConfiguration(Scheduling.class)
 			.withBean(Unanswered.class)
 			.run((context) -> {
 				Unanswered job = context.getBean(Unanswered.class);
 				await().atMost(LONG).untilAsserted(() -> assertThat(job.ran()).containsAll(names));
 				for (String name : names) {
-					assertThat(output).containsOnlyOnce("for the lock of the job '" + name + "' (away)");
+					assertThat(output).containsOnlyOnce("for the lock of the job '" + name + "' failed (away)");
 				}
 				for (String name : names.subList(1, names.size())) {
 					assertThat(engine.firings(name)).extracting(JobFiring::id)
@@ -445,16 +448,17 @@ class JobChecksTests {
 	}
 
 	@Test
-	void whatIsSettledReturnsQuietly(CapturedOutput output) {
+	void aSettledFiringReturnsQuietly(CapturedOutput output) {
 		JobEngine engine = new JobEngine();
 		for (Reason reason : new Reason[] { Reason.DONE, Reason.NOT_DUE, Reason.PAUSED, Reason.RUNNING }) {
-			engine.answer(reason.name(), (name, firing) -> JobEngine.refused(name, reason, null, null, Instant.now()));
+			engine.answer(reason.name(), (name,
+					firing) -> new LockAttempt.Refused(JobEngine.refused(name, reason, null, null, Instant.now())));
 		}
 		new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
 					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
 			.withBean("engine", JobEngine.class, () -> engine)
-			.withBean(LockTemplate.class)
+			.withBean(DefaultLockTemplate.class)
 			.withUserConfiguration(Scheduling.class)
 			.withBean(Settled.class)
 			.run((context) -> {
@@ -467,14 +471,14 @@ class JobChecksTests {
 	}
 
 	@Test
-	void whatIsSettledIsLoggedAtDebug(CapturedOutput output) {
+	void aSettledFiringIsLoggedAtDebug(CapturedOutput output) {
 		Logger logger = (Logger) LoggerFactory.getLogger("dev.dblock.annotation");
 		logger.setLevel(Level.DEBUG);
 		try {
 			this.contextRunner.withBean(Job.class).run((context) -> {
 				context.getBean(JobEngine.class)
-					.answer("job",
-							(name, firing) -> JobEngine.refused(name, Reason.RUNNING, null, null, Instant.now()));
+					.answer("job", (name, firing) -> new LockAttempt.Refused(
+							JobEngine.refused(name, Reason.RUNNING, null, null, Instant.now())));
 				await().atMost(LONG)
 					.untilAsserted(() -> assertThat(output)
 						.containsPattern("DEBUG.*Skipped " + Job.class.getName().replace("$", "\\$")
@@ -490,7 +494,7 @@ class JobChecksTests {
 	void otherLocksAreSkippedForTheSchedulerAndThrownForOtherCode(CapturedOutput output) {
 		this.contextRunner.withBean(Job.class).run((context) -> {
 			JobEngine engine = context.getBean(JobEngine.class);
-			engine.answer("job", (name, firing) -> new LockRefusal(name, null, Duration.ZERO));
+			engine.answer("job", (name, firing) -> new LockAttempt.Refused(new LockRefusal(name, null, Duration.ZERO)));
 			int before = engine.firings("job").size();
 			await().atMost(LONG).until(() -> engine.firings("job").size() > before + 1);
 			assertThatExceptionOfType(LockUnavailableException.class)
@@ -503,7 +507,8 @@ class JobChecksTests {
 	void otherCodeIsSkippedWhereThatIsDeclared() {
 		this.contextRunner.withBean(DeclaredSkip.class).run((context) -> {
 			JobEngine engine = context.getBean(JobEngine.class);
-			engine.answer("declared", (name, firing) -> new LockRefusal(name, null, Duration.ZERO));
+			engine.answer("declared",
+					(name, firing) -> new LockAttempt.Refused(new LockRefusal(name, null, Duration.ZERO)));
 			context.getBean(DeclaredSkip.class).run();
 			assertThat(engine.asked("declared")).extracting(JobEngine.Asked::firing).containsNull();
 		});

@@ -1,9 +1,9 @@
 package dev.dblock.test.autoconfigure;
 
-import dev.dblock.LockEngine;
 import dev.dblock.autoconfigure.DblockAutoConfiguration;
 import dev.dblock.autoconfigure.DblockProperties;
 import dev.dblock.autoconfigure.LockMode;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.local.LocalLockStore;
 

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
-import dev.dblock.LockEngine;
 import dev.dblock.LockedTask;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRun;
@@ -96,7 +96,7 @@ public final class TestJob {
 	 * Pause the job, as an operator does.
 	 */
 	public void pause() {
-		this.engine.pauseJob(this.request.key().name(), this.jobId, "a test");
+		this.engine.jobs().pause(this.request.key().name(), this.jobId, "a test");
 	}
 
 	/**
@@ -104,7 +104,7 @@ public final class TestJob {
 	 * @return whether it was paused
 	 */
 	public boolean resume() {
-		return this.engine.resumeJob(this.request.key().name(), this.jobId);
+		return this.engine.jobs().resume(this.request.key().name(), this.jobId);
 	}
 
 	/**
@@ -112,7 +112,10 @@ public final class TestJob {
 	 * @return the runs, the latest first
 	 */
 	public List<JobRun> runs() {
-		return this.engine.findJob(this.request.key().name(), this.jobId).map(JobStatus::runs).orElse(List.of());
+		return this.engine.jobs()
+			.find(this.request.key().name(), this.jobId, null)
+			.map(JobStatus::runs)
+			.orElse(List.of());
 	}
 
 	/**

@@ -6,15 +6,15 @@ import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
-import dev.dblock.LockEngine;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
-import dev.dblock.LockTemplate;
 import dev.dblock.LockedTask;
 import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.UnlockedEngine;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
@@ -151,7 +151,12 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 			.orElseThrow(() -> new IllegalStateException(
 					"The lock '%s' cannot be lost, because the application does not hold it. It holds %s".formatted(
 							fullName,
-							this.engine.list().stream().filter(LockInfo::held).map(LockInfo::name).toList())));
+							this.engine.administration()
+								.list()
+								.stream()
+								.filter(LockInfo::held)
+								.map(LockInfo::name)
+								.toList())));
 		AcquireRequest request = request(name, LEASE_ELSEWHERE);
 		this.store.takeOver(request);
 		HeldElsewhere taken = remember(request.key());
@@ -250,7 +255,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 				WhenLost.NOTIFY, null, null);
 		EngineSettings settings = new EngineSettings("", "test", defaults, LOSS_IS_TOLD,
 				new PollSettings(LOSS_IS_TOLD, LOSS_IS_TOLD), new HandOffSettings(0, Duration.ZERO));
-		new LockTemplate(new UnlockedEngine(settings)).execute(name, task);
+		new DefaultLockTemplate(new UnlockedEngine(settings)).execute(name, task);
 	}
 
 	/**

@@ -9,7 +9,7 @@ import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 import dev.dblock.LockShutdownException;
-import dev.dblock.LockTemplate;
+import dev.dblock.execution.DefaultLockTemplate;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -24,13 +24,13 @@ final class BlockingInvocation implements InvocationStrategy {
 			OptionalInt.empty(), OptionalLong.class, OptionalLong.empty(), OptionalDouble.class,
 			OptionalDouble.empty());
 
-	private final Supplier<LockTemplate> template;
+	private final Supplier<DefaultLockTemplate> template;
 
 	private final PendingResults results;
 
 	private final Class<?> returned;
 
-	BlockingInvocation(Supplier<LockTemplate> template, PendingResults results, Class<?> returned) {
+	BlockingInvocation(Supplier<DefaultLockTemplate> template, PendingResults results, Class<?> returned) {
 		this.template = template;
 		this.results = results;
 		this.returned = returned;

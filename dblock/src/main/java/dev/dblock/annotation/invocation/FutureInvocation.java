@@ -8,9 +8,9 @@ import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 import dev.dblock.LockShutdownException;
-import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.execution.DefaultLockTemplate;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -21,13 +21,13 @@ import org.springframework.dao.DataAccessException;
  */
 final class FutureInvocation implements InvocationStrategy {
 
-	private final Supplier<LockTemplate> template;
+	private final Supplier<DefaultLockTemplate> template;
 
 	private final PendingResults results;
 
 	private final @Nullable Object skipped;
 
-	FutureInvocation(Supplier<LockTemplate> template, PendingResults results, Class<?> result) {
+	FutureInvocation(Supplier<DefaultLockTemplate> template, PendingResults results, Class<?> result) {
 		this.template = template;
 		this.results = results;
 		this.skipped = BlockingInvocation.empty(result);

@@ -7,9 +7,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
-import dev.dblock.LastingTypes;
-import dev.dblock.LockTemplate;
 import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.execution.PendingTypes;
 
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ResolvableType;
@@ -27,11 +27,11 @@ final class InvocationStrategies {
 	 */
 	private static final Set<Class<?>> FUTURES = Set.of(Future.class, CompletionStage.class, CompletableFuture.class);
 
-	private final LastingTypes lasting;
+	private final PendingTypes lasting;
 
 	private final PendingResults results;
 
-	InvocationStrategies(LastingTypes lasting) {
+	InvocationStrategies(PendingTypes lasting) {
 		this.lasting = lasting;
 		this.results = new PendingResults(lasting);
 	}
@@ -42,8 +42,8 @@ final class InvocationStrategies {
 	 * @throws IllegalArgumentException if the end of its work could not be observed, with
 	 * the reason
 	 */
-	InvocationStrategy of(LockedMethod method, Supplier<LockTemplate> template) {
-		refuse(LastingTypes.isSuspending(method.method()) ? Optional.of("a Kotlin suspend function")
+	InvocationStrategy of(LockedMethod method, Supplier<DefaultLockTemplate> template) {
+		refuse(PendingTypes.isSuspending(method.method()) ? Optional.of("a Kotlin suspend function")
 				: Optional.empty());
 		ResolvableType type = ResolvableType.forMethodReturnType(method.method(), method.userClass());
 		Class<?> returned = type.resolve(Object.class);

@@ -12,10 +12,10 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
-import dev.dblock.LockTemplate;
 import dev.dblock.LockedFallback;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.annotation.name.LockName;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledCall;
@@ -35,7 +35,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 
 	private final MethodInvocation invocation;
 
-	private final LockTemplate locks;
+	private final DefaultLockTemplate locks;
 
 	private final String name;
 
@@ -48,7 +48,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	/** Whether the lock was granted or refused. */
 	private volatile boolean answered;
 
-	private LockCall(LockedOperation operation, MethodInvocation invocation, LockTemplate locks, String name,
+	private LockCall(LockedOperation operation, MethodInvocation invocation, DefaultLockTemplate locks, String name,
 			LockOptions options, @Nullable Several several, @Nullable ScheduledCall scheduled) {
 		this.operation = operation;
 		this.invocation = invocation;
@@ -66,7 +66,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	 * @return the call, or {@code null} if it does not need a lock
 	 * @throws IllegalArgumentException if a name or a condition cannot be evaluated
 	 */
-	static @Nullable LockCall of(LockedOperation operation, Supplier<LockTemplate> template,
+	static @Nullable LockCall of(LockedOperation operation, Supplier<DefaultLockTemplate> template,
 			MethodInvocation invocation, @Nullable ScheduledCall scheduled) {
 		if (operation.locks().size() > 1) {
 			return ofSeveral(operation, template, invocation, scheduled);
@@ -106,7 +106,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		return scheduled.isRepeated() ? options.waitUpTo(Duration.ZERO) : options;
 	}
 
-	private static @Nullable LockCall ofSeveral(LockedOperation operation, Supplier<LockTemplate> template,
+	private static @Nullable LockCall ofSeveral(LockedOperation operation, Supplier<DefaultLockTemplate> template,
 			MethodInvocation invocation, @Nullable ScheduledCall scheduled) {
 		Map<String, LockOptions> wanted = new LinkedHashMap<>();
 		for (MethodLock lock : operation.locks()) {
@@ -118,7 +118,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 		if (wanted.isEmpty()) {
 			return unlocked(scheduled);
 		}
-		LockTemplate locks = template.get();
+		DefaultLockTemplate locks = template.get();
 		if (wanted.size() == 1) {
 			Map.Entry<String, LockOptions> only = wanted.entrySet().iterator().next();
 			return new LockCall(operation, invocation, locks, only.getKey(), only.getValue(), null, scheduled);
@@ -130,7 +130,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	/**
 	 * Return the template that acquires the locks.
 	 */
-	LockTemplate template() {
+	DefaultLockTemplate template() {
 		return (this.several != null) ? this.several.template() : this.locks;
 	}
 
@@ -235,7 +235,7 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	 * @param template acquires them together
 	 * @param names the name of each lock
 	 */
-	private record Several(LockTemplate template, Set<String> names) {
+	private record Several(DefaultLockTemplate template, Set<String> names) {
 	}
 
 }

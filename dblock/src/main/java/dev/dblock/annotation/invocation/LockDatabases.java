@@ -2,10 +2,10 @@ package dev.dblock.annotation.invocation;
 
 import java.util.function.Supplier;
 
-import dev.dblock.LockEngine;
-import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
 import dev.dblock.annotation.name.AttributePlaceholders;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -30,7 +30,7 @@ final class LockDatabases {
 		this.templates = templates;
 		this.placeholders = placeholders;
 		this.usual = new LockDatabase(engine::getIfAvailable,
-				SingletonSupplier.of(() -> new LockTemplate(engine.getObject())));
+				SingletonSupplier.of(() -> new DefaultLockTemplate(engine.getObject())));
 	}
 
 	/**
@@ -51,7 +51,7 @@ final class LockDatabases {
 			throw new IllegalArgumentException(
 					"databaseFactory = \"%s\" is given, but there is no LockTemplates bean to find it".formatted(text));
 		}
-		LockTemplate template = templates.on(name);
+		DefaultLockTemplate template = DefaultLockTemplate.of(templates.on(name));
 		return new LockDatabase(template::engine, () -> template);
 	}
 
@@ -61,7 +61,7 @@ final class LockDatabases {
 	 * @param engine the engine that acquires the locks, if there is one
 	 * @param template the template for calls
 	 */
-	record LockDatabase(Supplier<@Nullable LockEngine> engine, Supplier<LockTemplate> template) {
+	record LockDatabase(Supplier<@Nullable LockEngine> engine, Supplier<DefaultLockTemplate> template) {
 	}
 
 }

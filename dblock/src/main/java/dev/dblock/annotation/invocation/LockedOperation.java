@@ -3,9 +3,9 @@ package dev.dblock.annotation.invocation;
 import java.util.List;
 import java.util.Optional;
 
-import dev.dblock.LockEngine;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -10,7 +10,6 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockEngine;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
@@ -19,6 +18,7 @@ import dev.dblock.annotation.name.LockCondition;
 import dev.dblock.annotation.name.LockName;
 import dev.dblock.annotation.name.LockNameParser;
 import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.MergedAnnotations;

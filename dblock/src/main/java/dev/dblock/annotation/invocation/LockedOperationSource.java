@@ -13,12 +13,12 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LastingTypes;
-import dev.dblock.LockEngine;
 import dev.dblock.LockTemplates;
 import dev.dblock.annotation.name.LockNameContexts;
 import dev.dblock.annotation.name.LockNameParser;
 import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.execution.PendingTypes;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
@@ -75,7 +75,7 @@ public final class LockedOperationSource {
 		StringValueResolver placeholders = beanFactory::resolveEmbeddedValue;
 		LockDatabases databases = new LockDatabases(engine, beanFactory.getBeanProvider(LockTemplates.class),
 				placeholders);
-		InvocationStrategies strategies = new InvocationStrategies(new LastingTypes(beanFactory.getBeanClassLoader()));
+		InvocationStrategies strategies = new InvocationStrategies(new PendingTypes(beanFactory.getBeanClassLoader()));
 		return new LockedOperationParser(new LockNameParser(placeholders, new LockNameContexts(beanFactory)),
 				new LockDurations(placeholders), strategies, databases::named);
 	}

@@ -11,12 +11,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.BaseStream;
 
-import dev.dblock.EndOfWork;
-import dev.dblock.LastingTypes;
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
-import dev.dblock.SentInterrupts;
 import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.execution.LockedFuture;
+import dev.dblock.execution.PendingTypes;
+import dev.dblock.support.LossInterrupts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,9 +42,9 @@ final class PendingResults {
 
 	private final Set<LockedMethod> warned = ConcurrentHashMap.newKeySet();
 
-	private final LastingTypes types;
+	private final PendingTypes types;
 
-	PendingResults(LastingTypes types) {
+	PendingResults(PendingTypes types) {
 		this.types = types;
 	}
 
@@ -96,7 +96,7 @@ final class PendingResults {
 
 	private void awaitStage(LockedMethod method, CompletionStage<?> stage) {
 		CountDownLatch completed = new CountDownLatch(1);
-		EndOfWork.of(stage).whenComplete((value, ex) -> completed.countDown());
+		LockedFuture.whenEnded(stage).whenComplete((value, ex) -> completed.countDown());
 		if (completed.getCount() > 0) {
 			warn(method, stage);
 			uninterruptibly(() -> completed.await(LOOK_AGAIN_SECONDS, TimeUnit.SECONDS));
@@ -131,7 +131,7 @@ final class PendingResults {
 	}
 
 	private static void uninterruptibly(Waiting waiting) {
-		try (SentInterrupts.Aside interrupt = SentInterrupts.putAside()) {
+		try (LossInterrupts.Aside interrupt = LossInterrupts.putAside()) {
 			boolean ended = false;
 			while (!ended) {
 				try {

@@ -4,10 +4,10 @@ import java.util.function.Supplier;
 
 import dev.dblock.LockContext;
 import dev.dblock.LockShutdownException;
-import dev.dblock.LockTemplate;
 import dev.dblock.LockedAction;
 import dev.dblock.LockedFallback;
-import dev.dblock.ReactiveLockTemplate;
+import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -26,13 +26,13 @@ import org.springframework.dao.DataAccessException;
  */
 final class ReactiveInvocation implements InvocationStrategy {
 
-	private final Supplier<LockTemplate> template;
+	private final Supplier<DefaultLockTemplate> template;
 
 	private final PendingResults results;
 
 	private final ReactiveAdapter adapter;
 
-	ReactiveInvocation(Supplier<LockTemplate> template, PendingResults results, ReactiveAdapter adapter) {
+	ReactiveInvocation(Supplier<DefaultLockTemplate> template, PendingResults results, ReactiveAdapter adapter) {
 		this.template = template;
 		this.results = results;
 		this.adapter = adapter;

@@ -2,8 +2,8 @@ package dev.dblock.annotation.invocation;
 
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
-import dev.dblock.LoggedLock;
 import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.support.LockMdc;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,7 +52,7 @@ interface UnavailableHandler {
 
 		static void log(Level level, LockedMethod method, LockRefusal refusal) {
 			if (logger.isEnabledForLevel(level)) {
-				LoggedLock.tell(refusal.name(), null,
+				LockMdc.log(refusal.name(), null,
 						() -> logger.atLevel(level).log("Skipped {}: {}", method.path(), refusal.describe()));
 			}
 		}
@@ -63,7 +63,7 @@ interface UnavailableHandler {
 		 */
 		@Override
 		public @Nullable Object answer(LockShutdownException shutdown) {
-			LoggedLock.tell(shutdown.name(), null,
+			LockMdc.log(shutdown.name(), null,
 					() -> logger.info("Skipped {}: {}", this.method.path(), shutdown.getMessage()));
 			return this.span.skipped();
 		}

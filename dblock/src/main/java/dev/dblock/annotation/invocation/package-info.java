@@ -1,6 +1,6 @@
 /**
- * Parses the lock annotations of a method to an operation, and locks its calls according
- * to its return type.
+ * Parses the lock annotations of a method into an operation, and locks its calls
+ * according to its return type. Internal: can change in any release.
  */
 @NullMarked
 package dev.dblock.annotation.invocation;

@@ -1,5 +1,6 @@
 /**
- * The names and conditions of locks, with their expressions.
+ * The names and conditions of locks, with their expressions. Internal: can change in any
+ * release.
  */
 @NullMarked
 package dev.dblock.annotation.name;

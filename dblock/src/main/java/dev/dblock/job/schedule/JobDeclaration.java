@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
-import dev.dblock.LockEngine;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobStatus;
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +47,7 @@ public record JobDeclaration(@Nullable String id, @Nullable String lock, String 
 	 * fails
 	 */
 	Optional<JobStatus> status(Duration limit) {
-		return (this.lock != null) ? this.engine.findJob(this.lock, (this.id != null) ? this.id : this.lock, limit)
+		return (this.lock != null) ? this.engine.jobs().find(this.lock, (this.id != null) ? this.id : this.lock, limit)
 				: Optional.empty();
 	}
 

@@ -97,7 +97,7 @@ public final class JobMethod {
 	void missed(Instant plannedAt) {
 		String lock = lock();
 		if (lock != null) {
-			declaration().engine().missedJob(lock, id(), plannedAt);
+			declaration().engine().jobs().missed(lock, id(), plannedAt);
 		}
 	}
 

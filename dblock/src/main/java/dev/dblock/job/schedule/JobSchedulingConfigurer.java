@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.Durations;
+import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.ApplicationContext;

@@ -17,7 +17,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
-import dev.dblock.Durations;
 import dev.dblock.LockRefusal;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal;
@@ -28,6 +27,7 @@ import dev.dblock.job.ManualRun;
 import dev.dblock.job.ManualRun.Outcome;
 import dev.dblock.job.RunOutcome;
 import dev.dblock.job.schedule.ScheduledCall.Attempt;
+import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

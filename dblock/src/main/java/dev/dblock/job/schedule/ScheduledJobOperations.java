@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-import dev.dblock.LockEngine;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobRun;
@@ -96,7 +96,8 @@ public final class ScheduledJobOperations implements JobOperations {
 	private static JobInfo info(ScheduledJobs context, JobMethod job) {
 		String lock = job.lock();
 		return info(context, job,
-				(lock != null) ? job.declaration().engine().findJob(lock, job.id()).orElse(null) : null, null);
+				(lock != null) ? job.declaration().engine().jobs().find(lock, job.id(), null).orElse(null) : null,
+				null);
 	}
 
 	private static JobInfo info(ScheduledJobs context, JobMethod job, @Nullable JobStatus status,
@@ -136,7 +137,7 @@ public final class ScheduledJobOperations implements JobOperations {
 	public void pause(String jobId, String by) {
 		Known known = require(jobId);
 		try {
-			known.method().declaration().engine().pauseJob(known.lock(), known.method().id(), by);
+			known.method().declaration().engine().jobs().pause(known.lock(), known.method().id(), by);
 		}
 		catch (UnsupportedOperationException ex) {
 			throw new IllegalStateException(ex.getMessage(), ex);
@@ -146,7 +147,7 @@ public final class ScheduledJobOperations implements JobOperations {
 	@Override
 	public boolean resume(String jobId) {
 		Known known = require(jobId);
-		return known.method().declaration().engine().resumeJob(known.lock(), known.method().id());
+		return known.method().declaration().engine().jobs().resume(known.lock(), known.method().id());
 	}
 
 	@Override

@@ -1,6 +1,6 @@
 /**
- * Scheduled methods: their planned times, and the calls that the scheduler makes for
- * them.
+ * Captures the schedules of methods, plans their runs, and retries what was refused.
+ * Internal: can change in any release.
  */
 @NullMarked
 package dev.dblock.job.schedule;

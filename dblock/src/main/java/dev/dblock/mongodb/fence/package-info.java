@@ -1,5 +1,6 @@
 /**
- * The fence documents, and the transactions that write them.
+ * The fence documents, and the transactions that write them. Internal: can change in any
+ * release.
  */
 @NullMarked
 package dev.dblock.mongodb.fence;

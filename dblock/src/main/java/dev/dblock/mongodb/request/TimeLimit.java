@@ -2,7 +2,7 @@ package dev.dblock.mongodb.request;
 
 import java.time.Duration;
 
-import dev.dblock.Durations;
+import dev.dblock.support.Durations;
 
 /**
  * The time limit of a request, with advice on how to extend it.

@@ -9,7 +9,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
-import dev.dblock.LastingTypes;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
@@ -18,6 +17,7 @@ import dev.dblock.LockTemplate;
 import dev.dblock.WhenLost;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.core.LockWorld;
+import dev.dblock.execution.PendingTypes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,7 +36,7 @@ class AwaitedResultsTests {
 
 	private final LockTemplate template = this.world.template();
 
-	private final PendingResults results = new PendingResults(new LastingTypes(getClass().getClassLoader()));
+	private final PendingResults results = new PendingResults(new PendingTypes(getClass().getClassLoader()));
 
 	@AfterEach
 	void close() {

@@ -13,9 +13,9 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-import dev.dblock.LastingTypes;
-import dev.dblock.LockTemplate;
 import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.execution.PendingTypes;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,11 +36,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 class InvocationStrategiesTests {
 
-	private static final Supplier<LockTemplate> NONE = () -> {
+	private static final Supplier<DefaultLockTemplate> NONE = () -> {
 		throw new IllegalStateException("nothing is locked here");
 	};
 
-	private final InvocationStrategies spans = new InvocationStrategies(new LastingTypes(getClass().getClassLoader()));
+	private final InvocationStrategies spans = new InvocationStrategies(new PendingTypes(getClass().getClassLoader()));
 
 	private InvocationStrategy span(String method) {
 		return this.spans.of(method(method), NONE);
@@ -80,7 +80,7 @@ class InvocationStrategiesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "mono", "flux", "publisher" })
 	void sequencesAreRefusedWhereThereIsNoReactor(String method) {
-		InvocationStrategies without = new InvocationStrategies(new LastingTypes(new FilteredClassLoader("reactor.")));
+		InvocationStrategies without = new InvocationStrategies(new PendingTypes(new FilteredClassLoader("reactor.")));
 		assertThatIllegalArgumentException().isThrownBy(() -> without.of(method(method), NONE))
 			.withMessageStartingWith("with the return type ");
 	}

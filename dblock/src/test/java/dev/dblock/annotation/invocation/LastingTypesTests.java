@@ -15,7 +15,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import dev.dblock.LastingTypes;
+import dev.dblock.execution.PendingTypes;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,7 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class LastingTypesTests {
 
-	private final LastingTypes types = new LastingTypes(getClass().getClassLoader());
+	private final PendingTypes types = new PendingTypes(getClass().getClassLoader());
 
 	@ParameterizedTest
 	@CsvSource({ "future, java.util.concurrent.Future", "scheduled, java.util.concurrent.ScheduledFuture",
@@ -85,8 +85,8 @@ class LastingTypesTests {
 					}
 					""")
 			.load("a.Suspending");
-		assertThat(LastingTypes.isSuspending(method(type, "settle"))).isTrue();
-		assertThat(LastingTypes.isSuspending(method(Kinds.class, "text"))).isFalse();
+		assertThat(PendingTypes.isSuspending(method(type, "settle"))).isTrue();
+		assertThat(PendingTypes.isSuspending(method(Kinds.class, "text"))).isFalse();
 	}
 
 	@Test
@@ -95,12 +95,12 @@ class LastingTypesTests {
 		ReactiveAdapterRegistry.getSharedInstance()
 			.registerReactiveType(ReactiveTypeDescriptor.noValue(Eventual.class, Eventual::new),
 					(eventual) -> Mono.empty(), (publisher) -> new Eventual());
-		assertThat(new LastingTypes(null).isLasting(Eventual.class)).isTrue();
+		assertThat(new PendingTypes(null).isLasting(Eventual.class)).isTrue();
 	}
 
 	@Test
 	void optionalTypesMayBeAbsent() {
-		LastingTypes without = new LastingTypes(new FilteredClassLoader("org.springframework.web"));
+		PendingTypes without = new PendingTypes(new FilteredClassLoader("org.springframework.web"));
 		assertThat(without.isLasting(SseEmitter.class)).isFalse();
 		assertThat(without.isLasting(CompletableFuture.class)).isTrue();
 	}

@@ -10,10 +10,10 @@ import java.util.Arrays;
 import java.util.Optional;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LastingTypes;
 import dev.dblock.annotation.invocation.LockDatabases.LockDatabase;
 import dev.dblock.annotation.name.LockNameContexts;
 import dev.dblock.annotation.name.LockNameParser;
+import dev.dblock.execution.PendingTypes;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
@@ -34,7 +34,7 @@ class LockedOperationSourceTests {
 			throw new IllegalStateException("nothing is locked here");
 		});
 		LockedOperationParser parser = new LockedOperationParser(names, new LockDurations((text) -> text),
-				new InvocationStrategies(new LastingTypes(null)), (database) -> nothing);
+				new InvocationStrategies(new PendingTypes(null)), (database) -> nothing);
 		return new LockedOperationSource(() -> parser);
 	}
 

@@ -1,9 +1,10 @@
 package dev.dblock.annotation.invocation;
 
-import dev.dblock.LockEngine;
 import dev.dblock.LockTemplate;
 import dev.dblock.annotation.DistributedLockAdvisor;
 import dev.dblock.annotation.LockDeclarationChecker;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -27,7 +28,7 @@ public class LockingConfiguration {
 
 	@Bean
 	LockTemplate lockTemplate(RecordingEngine engine) {
-		return new LockTemplate(engine);
+		return new DefaultLockTemplate(engine);
 	}
 
 	@Bean

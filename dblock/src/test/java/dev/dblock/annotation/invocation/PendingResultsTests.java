@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-import dev.dblock.LastingTypes;
 import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.execution.PendingTypes;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -33,7 +33,7 @@ import static org.awaitility.Awaitility.await;
 @Timeout(300)
 class PendingResultsTests {
 
-	private final PendingResults results = new PendingResults(new LastingTypes(getClass().getClassLoader()));
+	private final PendingResults results = new PendingResults(new PendingTypes(getClass().getClassLoader()));
 
 	private final LockedMethod method = method();
 
@@ -120,7 +120,7 @@ class PendingResultsTests {
 	@Test
 	void containersNeedNoWeb() {
 		PendingResults without = new PendingResults(
-				new LastingTypes(new FilteredClassLoader("org.springframework.http", "org.springframework.web")));
+				new PendingTypes(new FilteredClassLoader("org.springframework.http", "org.springframework.web")));
 		ResponseEntity<String> response = ResponseEntity.ok("x");
 		assertThat(without.ended(this.method, response)).isSameAs(response);
 	}

@@ -9,18 +9,20 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-import dev.dblock.LockAttempt;
-import dev.dblock.LockEngine;
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
-import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.LossReason;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobRefusal;
+import dev.dblock.store.LockAdministration;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * An engine in memory that writes down what it is asked for.
@@ -144,36 +146,22 @@ public class RecordingEngine implements LockEngine {
 		this.threads.put(fullName, Thread.currentThread());
 		if (this.heldElsewhere.contains(fullName)) {
 			this.events.add("refuse " + fullName);
-			return new LockRefusal(fullName, null, Duration.ZERO, null, this.jobs.get(fullName));
+			return new LockAttempt.Refused(
+					new LockRefusal(fullName, null, Duration.ZERO, null, this.jobs.get(fullName)));
 		}
 		this.events.add("lock " + fullName);
 		Handle handle = new Handle(fullName);
 		this.held.put(fullName, handle);
-		return new LockGrant(handle);
+		return new LockAttempt.Granted(handle);
 	}
 
 	@Override
-	public Optional<LockHandle> keptByTransaction(String fullName) {
+	public Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction) {
 		return Optional.empty();
 	}
 
 	@Override
-	public Optional<LockInfo> inspect(String name) {
-		throw new UnsupportedOperationException();
-	}
-
-	@Override
-	public List<LockInfo> list() {
-		throw new UnsupportedOperationException();
-	}
-
-	@Override
-	public boolean forceRelease(String name) {
-		throw new UnsupportedOperationException();
-	}
-
-	@Override
-	public boolean forceReleaseNow(String name) {
+	public LockAdministration administration() {
 		throw new UnsupportedOperationException();
 	}
 

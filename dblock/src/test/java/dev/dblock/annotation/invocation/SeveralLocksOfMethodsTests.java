@@ -8,14 +8,14 @@ import java.util.concurrent.CompletableFuture;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.DistributedLocks;
-import dev.dblock.LockAttempt;
 import dev.dblock.LockContext;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
-import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.engine.LockAttempt;
+import dev.dblock.execution.DefaultLockTemplate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -225,7 +225,7 @@ class SeveralLocksOfMethodsTests {
 			}
 
 		};
-		new LockTemplate(slow).acquireAll(List.of("a", "b"), LockOptions.defaults().waitUpTo(wait)).close();
+		new DefaultLockTemplate(slow).acquireAll(List.of("a", "b"), LockOptions.defaults().waitUpTo(wait)).close();
 		Duration first = slow.optionsOf("a").waitUpTo();
 		assertThat(first).isLessThanOrEqualTo(wait);
 		assertThat(slow.optionsOf("b").waitUpTo()).isLessThanOrEqualTo(first.minusMillis(1));

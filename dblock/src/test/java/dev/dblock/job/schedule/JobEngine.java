@@ -10,19 +10,21 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiFunction;
 
-import dev.dblock.LockAttempt;
-import dev.dblock.LockEngine;
-import dev.dblock.LockGrant;
 import dev.dblock.LockHandle;
-import dev.dblock.LockInfo;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
+import dev.dblock.engine.JobRecords;
+import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
+import dev.dblock.store.LockAdministration;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * An engine in memory that writes down which firings it is asked for, and answers what a
@@ -33,6 +35,16 @@ class JobEngine implements LockEngine {
 	private final Map<String, List<Asked>> asked = new ConcurrentHashMap<>();
 
 	private final Map<String, BiFunction<String, JobFiring, LockAttempt>> answers = new ConcurrentHashMap<>();
+
+	private final JobRecords jobs;
+
+	JobEngine() {
+		this(JobRecords.NONE);
+	}
+
+	JobEngine(JobRecords jobs) {
+		this.jobs = jobs;
+	}
 
 	/**
 	 * What was asked for under a name, in order.
@@ -75,14 +87,14 @@ class JobEngine implements LockEngine {
 	static LockAttempt granted(String name, @Nullable JobFiring firing) {
 		Instant planned = (firing != null && firing.schedule() instanceof Schedule.Planned at) ? at.at()
 				: Instant.now();
-		return new LockGrant(new Handle(name, (firing != null) ? run(name, planned, Instant.now()) : null));
+		return new LockAttempt.Granted(new Handle(name, (firing != null) ? run(name, planned, Instant.now()) : null));
 	}
 
 	static LockAttempt granted(String name, Instant planned, Instant started) {
-		return new LockGrant(new Handle(name, run(name, planned, started)));
+		return new LockAttempt.Granted(new Handle(name, run(name, planned, started)));
 	}
 
-	static LockAttempt refused(String name, Reason reason, @Nullable Instant nextDue, @Nullable JobRun last,
+	static LockRefusal refused(String name, Reason reason, @Nullable Instant nextDue, @Nullable JobRun last,
 			Instant at) {
 		return new LockRefusal(name, null, Duration.ZERO, null, new JobRefusal(reason, nextDue, last, null, at));
 	}
@@ -92,28 +104,18 @@ class JobEngine implements LockEngine {
 	}
 
 	@Override
-	public Optional<LockHandle> keptByTransaction(String fullName) {
+	public Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction) {
 		return Optional.empty();
 	}
 
 	@Override
-	public Optional<LockInfo> inspect(String name) {
-		return Optional.empty();
+	public JobRecords jobs() {
+		return this.jobs;
 	}
 
 	@Override
-	public List<LockInfo> list() {
-		return List.of();
-	}
-
-	@Override
-	public boolean forceRelease(String name) {
-		return false;
-	}
-
-	@Override
-	public boolean forceReleaseNow(String name) {
-		return false;
+	public LockAdministration administration() {
+		return LockAdministration.NONE;
 	}
 
 	/**

@@ -17,9 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import dev.dblock.LockGrant;
 import dev.dblock.LockInfo;
 import dev.dblock.LockRefusal;
+import dev.dblock.engine.JobRecords;
+import dev.dblock.engine.LockAttempt;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal;
@@ -86,21 +87,21 @@ class JobTaskTests {
 
 	private final List<Duration> limits = new ArrayList<>();
 
-	private final JobEngine engine = new JobEngine() {
+	private final JobEngine engine = new JobEngine(new JobRecords() {
 
 		@Override
-		public Optional<JobStatus> findJob(String fullName, String jobId, Duration limit) {
+		public Optional<JobStatus> find(String fullName, String jobId, @Nullable Duration limit) {
 			JobTaskTests.this.limits.add(limit);
 			return JobTaskTests.this.status.get();
 		}
 
 		@Override
-		public void missedJob(String fullName, String jobId, Instant plannedAt) {
+		public void missed(String fullName, String jobId, Instant plannedAt) {
 			assertThat(List.of(fullName, jobId)).containsOnly(NAME);
 			JobTaskTests.this.givenUp.add(plannedAt);
 		}
 
-	};
+	});
 
 	private final JobMethod method = new JobMethod("bean", JobTaskTests.class, "run", this::declaration);
 
@@ -688,7 +689,7 @@ class JobTaskTests {
 		this.answer = (call) -> {
 			Instant behind = this.time.server().minusMillis(300);
 			this.time.pass(Duration.ofMillis(400));
-			call.refused((LockRefusal) JobEngine.refused(NAME, Reason.NOT_DUE, null, null, behind));
+			call.refused(JobEngine.refused(NAME, Reason.NOT_DUE, null, null, behind));
 		};
 		// An answer before that, so that the clock of the server is known
 		granted(at("11:00:00")).accept(new ScheduledCall(this.task, null, ScheduledCall.Attempt.first(null)));
@@ -758,8 +759,8 @@ class JobTaskTests {
 		Iterator<Instant> planned = List.of(at("12:00:01")).iterator();
 		this.task.byTrigger((context) -> planned.hasNext() ? planned.next() : null);
 		this.time.pass(Duration.ofMillis(700));
-		this.answer = (call) -> call.refused(
-				(LockRefusal) JobEngine.refused(NAME, Reason.NOT_DUE, null, null, this.time.server().minusMillis(300)));
+		this.answer = (call) -> call
+			.refused(JobEngine.refused(NAME, Reason.NOT_DUE, null, null, this.time.server().minusMillis(300)));
 		this.timers.tick();
 		assertThat(this.timers.next).isNull();
 		assertThat(this.timers.pending).hasSize(1);
@@ -775,8 +776,8 @@ class JobTaskTests {
 		Runnable firing = planned(at("12:00:00"));
 		this.answer = running(at("12:00:00"), Duration.ofSeconds(5));
 		firing.run();
-		this.answer = (call) -> call.refused(
-				(LockRefusal) JobEngine.refused(NAME, Reason.NOT_DUE, null, null, this.time.server().minusSeconds(10)));
+		this.answer = (call) -> call
+			.refused(JobEngine.refused(NAME, Reason.NOT_DUE, null, null, this.time.server().minusSeconds(10)));
 		this.timers.fire();
 		assertThat(this.timers.pending).hasSize(1);
 		this.answer = granted(at("12:00:00"));
@@ -813,7 +814,7 @@ class JobTaskTests {
 	@Test
 	void runOfAnotherScheduleIsLoggedOnceByWhatIsRefused(CapturedOutput output) {
 		this.task.byTrigger(new CronTrigger("0 0 * * * *", ZoneOffset.UTC));
-		this.answer = (call) -> call.refused((LockRefusal) JobEngine.refused(NAME, Reason.DONE, null,
+		this.answer = (call) -> call.refused(JobEngine.refused(NAME, Reason.DONE, null,
 				JobEngine.run(NAME, at("13:30:00"), at("13:30:00")), this.time.server()));
 		this.timers.tick();
 		assertThat(output).doesNotContain("does not plan");
@@ -1075,7 +1076,9 @@ class JobTaskTests {
 
 	private Consumer<ScheduledCall> granted(Instant planned) {
 		return (call) -> call
-			.granted(((LockGrant) JobEngine.granted(NAME, planned, this.time.server())).handle().run().orElseThrow());
+			.granted(((LockAttempt.Granted) JobEngine.granted(NAME, planned, this.time.server())).handle()
+				.run()
+				.orElseThrow());
 	}
 
 	private Consumer<ScheduledCall> failed() {
@@ -1100,7 +1103,7 @@ class JobTaskTests {
 	}
 
 	private Consumer<ScheduledCall> refused(Reason reason, @Nullable Instant nextDue) {
-		return (call) -> call.refused((LockRefusal) JobEngine.refused(NAME, reason, nextDue, null, this.time.server()));
+		return (call) -> call.refused(JobEngine.refused(NAME, reason, nextDue, null, this.time.server()));
 	}
 
 	private Consumer<ScheduledCall> running(Instant planned, Duration left) {

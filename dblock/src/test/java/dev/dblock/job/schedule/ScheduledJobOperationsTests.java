@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
+import dev.dblock.engine.JobRecords;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.JobStatus;
@@ -61,10 +62,10 @@ class ScheduledJobOperationsTests {
 
 	@BeforeEach
 	void schedule() {
-		JobEngine engine = new JobEngine() {
+		JobEngine engine = new JobEngine(new JobRecords() {
 
 			@Override
-			public Optional<JobStatus> findJob(String fullName, String jobId) {
+			public Optional<JobStatus> find(String fullName, String jobId, @Nullable Duration limit) {
 				ScheduledJobOperationsTests.this.asked++;
 				if (ScheduledJobOperationsTests.this.failure != null) {
 					throw ScheduledJobOperationsTests.this.failure;
@@ -72,7 +73,7 @@ class ScheduledJobOperationsTests {
 				return Optional.ofNullable(ScheduledJobOperationsTests.this.status);
 			}
 
-		};
+		});
 		Runnable task = new Runnable() {
 
 			@Override

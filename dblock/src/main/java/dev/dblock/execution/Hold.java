@@ -1,25 +1,39 @@
-package dev.dblock;
+package dev.dblock.execution;
 
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
+import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.engine.HeldLock;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.support.CallThreads;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * One acquisition and the work that shares it. Work that continues elsewhere after a
  * method has returned can outlive the work in which it was started. So the last piece of
  * work to end releases the lock.
  */
-final class Hold {
+public final class Hold {
 
 	private static final Logger logger = LoggerFactory.getLogger(Hold.class);
+
+	private static final Runnable NOTHING = () -> {
+	};
 
 	private final LockEngine engine;
 
 	private final LockHandle handle;
+
+	/** The handle, unless it is one of another library, as in tests of applications. */
+	private final @Nullable HeldLock held;
 
 	private final boolean owned;
 
@@ -37,20 +51,21 @@ final class Hold {
 	private Hold(LockEngine engine, LockHandle handle, boolean owned) {
 		this.engine = engine;
 		this.handle = handle;
+		this.held = HeldLock.of(handle);
 		this.owned = owned;
 	}
 
 	/**
 	 * Create the hold of the caller that acquired the lock and has to release it.
 	 */
-	static Hold owned(LockEngine engine, LockHandle handle) {
+	public static Hold owned(LockEngine engine, LockHandle handle) {
 		return new Hold(engine, handle, true);
 	}
 
 	/**
 	 * Create a hold of a lock that its owner releases.
 	 */
-	static Hold borrowed(LockEngine engine, LockHandle handle) {
+	public static Hold borrowed(LockEngine engine, LockHandle handle) {
 		return new Hold(engine, handle, false);
 	}
 
@@ -59,22 +74,22 @@ final class Hold {
 	 * works, or {@code null} if there is none.
 	 */
 	static @Nullable Hold ofThread(LockEngine engine, String fullName) {
-		Hold found = LockContext.find(engine, fullName);
+		Hold found = WorkScope.find(engine, fullName);
 		if (found != null) {
 			return found;
 		}
-		LockHandle other = ThreadHold.handle(engine, fullName);
+		LockHandle other = ReentrantHold.handle(engine, fullName);
 		if (other == null) {
-			other = engine.keptByTransaction(fullName).orElse(null);
+			other = engine.keptByTransaction(fullName, null).orElse(null);
 		}
 		return (other != null) ? borrowed(engine, other) : null;
 	}
 
-	LockEngine engine() {
+	public LockEngine engine() {
 		return this.engine;
 	}
 
-	LockHandle handle() {
+	public LockHandle handle() {
 		return this.handle;
 	}
 
@@ -88,7 +103,7 @@ final class Hold {
 	/**
 	 * Return the hold of each lock, if several are held as one.
 	 */
-	List<Hold> parts() {
+	public List<Hold> parts() {
 		return (this.handle instanceof LockHandleSet set) ? set.parts() : List.of(this);
 	}
 
@@ -119,7 +134,7 @@ final class Hold {
 	 * @return {@code null} if the lock was already released. If another owner releases
 	 * it, the work runs under the lock for as long as that owner holds it
 	 */
-	@Nullable Hold shared() {
+	@Nullable public Hold shared() {
 		if (!this.owned) {
 			return borrowed(this.engine, this.handle);
 		}
@@ -130,24 +145,42 @@ final class Hold {
 	 * Announce that a piece of work has ended and that another thread is about to leave
 	 * this hold for it.
 	 */
-	void aboutToLeave() {
-		if (this.owned && !isShared()) {
-			this.engine.aboutToRelease(this.handle);
+	public void aboutToLeave() {
+		if (this.held != null && this.owned && !isShared()) {
+			this.held.aboutToRelease();
 		}
 	}
 
 	/**
-	 * Begin to work under the lock in the current thread, see {@link LockEngine#attach}.
+	 * Begin work under the lock in addition to the work that acquired it.
+	 * @return ends the re-entry
+	 * @see HeldLock#reenter
 	 */
-	void attach() {
-		this.engine.attach(this.handle);
+	public Runnable reenter(String name, LockOptions options) {
+		LockOptions completed = this.engine.complete(name, options);
+		if (this.held != null) {
+			return this.held.reenter(completed);
+		}
+		this.handle.ensureHeld();
+		return NOTHING;
 	}
 
 	/**
-	 * Turn the current thread to other work, see {@link LockEngine#detach}.
+	 * Begin to work under the lock in the current thread, see {@link HeldLock#attach}.
 	 */
-	void detach() {
-		this.engine.detach(this.handle);
+	public void attach() {
+		if (this.held != null) {
+			this.held.attach();
+		}
+	}
+
+	/**
+	 * Turn the current thread to other work, see {@link HeldLock#detach}.
+	 */
+	public void detach() {
+		if (this.held != null) {
+			this.held.detach();
+		}
 	}
 
 	/**
@@ -192,7 +225,7 @@ final class Hold {
 	 * callback for each hold, regardless of how much work shares the hold.
 	 * @param news the callback; it can run twice
 	 */
-	void onLost(Runnable news) {
+	public void onLost(Runnable news) {
 		Runnable first = null;
 		boolean late;
 		synchronized (this) {
@@ -206,8 +239,8 @@ final class Hold {
 		if (first != null) {
 			this.handle.onLost(first);
 			// The work may have ended, and removed its callback, before the handle had it
-			if (!isFollowedBy(first)) {
-				this.engine.forget(this.handle, first);
+			if (this.held != null && !isFollowedBy(first)) {
+				this.held.forget(first);
 			}
 		}
 		else if (late) {
@@ -229,7 +262,7 @@ final class Hold {
 			all.get(0).run();
 		}
 		else {
-			all.forEach(LockThreads::executeCallback);
+			all.forEach(CallThreads::executeCallback);
 		}
 	}
 
@@ -237,7 +270,7 @@ final class Hold {
 	 * Remove the callback of a piece of work that has ended. A handle that another owner
 	 * releases can be held for much longer, and be borrowed for each piece of work.
 	 */
-	void forget(Runnable news) {
+	public void forget(Runnable news) {
 		Runnable last = null;
 		synchronized (this) {
 			this.toBeTold.remove(news);
@@ -246,8 +279,8 @@ final class Hold {
 				this.follower = null;
 			}
 		}
-		if (last != null) {
-			this.engine.forget(this.handle, last);
+		if (this.held != null && last != null) {
+			this.held.forget(last);
 		}
 	}
 
@@ -255,7 +288,7 @@ final class Hold {
 	 * End one piece of work.
 	 * @throws LockLostException if the lease was lost while the work was in progress
 	 */
-	void leave() {
+	public void leave() {
 		if (isLast()) {
 			this.handle.close();
 			return;
@@ -275,10 +308,24 @@ final class Hold {
 	/**
 	 * Release the lock, since the work that it was acquired for has not begun.
 	 */
-	void giveBack() {
-		if (isLast()) {
-			this.engine.giveBack(this.handle);
+	public void abandon() {
+		if (!isLast()) {
+			return;
 		}
+		if (this.held != null) {
+			this.held.abandon();
+		}
+		else {
+			this.handle.release();
+		}
+	}
+
+	/**
+	 * Make a reactive transaction keep the lock.
+	 * @return lets the transaction continue without the lock
+	 */
+	public Runnable joinTransaction(TransactionContext transaction) {
+		return (this.held != null) ? this.held.joinTransaction(transaction) : NOTHING;
 	}
 
 	/**
@@ -294,7 +341,7 @@ final class Hold {
 	 * @param thrown what the work threw, or {@code null}
 	 * @return the exception for the caller, or {@code null}
 	 */
-	@Nullable Throwable end(@Nullable Throwable thrown) {
+	@Nullable public Throwable end(@Nullable Throwable thrown) {
 		if (thrown != null) {
 			return leaveAfter(thrown);
 		}
@@ -311,7 +358,7 @@ final class Hold {
 	 * Record that the run of a job failed. A failure of nested work is not a failure of
 	 * the run, which may catch it.
 	 */
-	void recordFailure(Throwable thrown) {
+	public void recordFailure(Throwable thrown) {
 		if (isAlone()) {
 			this.handle.runFailed(thrown);
 		}

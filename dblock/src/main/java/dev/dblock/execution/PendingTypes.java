@@ -1,4 +1,4 @@
-package dev.dblock;
+package dev.dblock.execution;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -23,9 +23,9 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Knows the result types of methods and actions whose work continues, or only begins,
- * after they have returned. Internal: not intended for applications.
+ * after they have returned.
  */
-public final class LastingTypes {
+public final class PendingTypes {
 
 	/**
 	 * The names of types that may be absent.
@@ -76,7 +76,7 @@ public final class LastingTypes {
 	 * Create an instance for the types that a class loader knows.
 	 * @param classLoader the class loader
 	 */
-	public LastingTypes(@Nullable ClassLoader classLoader) {
+	public PendingTypes(@Nullable ClassLoader classLoader) {
 		this.body = ClassUtils.isPresent(RESPONSE, classLoader)
 				? ClassUtils.getMethod(ClassUtils.resolveClassName(RESPONSE, classLoader), "getBody") : null;
 		this.reactorPresent = ClassUtils.isPresent(REACTOR, classLoader);
@@ -117,7 +117,7 @@ public final class LastingTypes {
 			return null;
 		}
 		boolean over = (content instanceof CompletionStage<?> stage)
-				? EndOfWork.of(stage).toCompletableFuture().isDone()
+				? LockedFuture.whenEnded(stage).toCompletableFuture().isDone()
 				: (content instanceof Future<?> future && future.isDone());
 		return over ? null : content;
 	}

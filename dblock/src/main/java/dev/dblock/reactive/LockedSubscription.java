@@ -1,8 +1,16 @@
-package dev.dblock;
+package dev.dblock.reactive;
 
 import java.util.concurrent.CancellationException;
 
-import dev.dblock.ReactiveLockTemplate.LockRequest;
+import dev.dblock.LockLostException;
+import dev.dblock.LockedAction;
+import dev.dblock.LockedFallback;
+import dev.dblock.WhenLost;
+import dev.dblock.engine.LockAttempt;
+import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.execution.Hold;
+import dev.dblock.reactive.ReactiveLockTemplate.LockRequest;
+import dev.dblock.support.CallThreads;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
@@ -34,7 +42,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	private final LockedFallback<? extends Publisher<T>, ?> fallback;
 
-	private final Runnable news = () -> LockThreads.executeCallback(this::lost);
+	private final Runnable news = () -> CallThreads.executeCallback(this::lost);
 
 	private final LaterSubscription upstream = new LaterSubscription();
 
@@ -83,7 +91,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		}
 		this.hold = joined;
 		this.actual.onSubscribe(this);
-		LockThreads.execute(Schedulers.onSchedule(this::acquire));
+		CallThreads.execute(Schedulers.onSchedule(this::acquire));
 	}
 
 	private void acquire() {
@@ -122,19 +130,19 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	private void beginWork() throws Throwable {
 		Hold joined = this.hold;
 		if (joined != null) {
-			this.reentry = this.request.reenter(joined.handle());
+			this.reentry = this.request.reenter(joined);
 			beginUnder(joined);
 			return;
 		}
 		LockAttempt attempt = this.request.engine().acquire(this.request.name(), this.request.options());
-		if (attempt instanceof LockGrant grant) {
+		if (attempt instanceof LockAttempt.Granted grant) {
 			Hold granted = Hold.owned(this.request.engine(), grant.handle());
 			this.unused = true;
-			this.request.engine().detach(grant.handle());
+			granted.detach();
 			beginUnder(granted);
 		}
 		else if (startWorking(null)) {
-			this.fallback.unavailable((LockRefusal) attempt).subscribe(this);
+			this.fallback.unavailable(((LockAttempt.Refused) attempt).refusal()).subscribe(this);
 		}
 	}
 
@@ -151,14 +159,14 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		if (this.request.whenLost() == WhenLost.INTERRUPT) {
 			granted.onLost(this.news);
 		}
-		Runnable leaveTransaction = this.request.joinTransaction(this.actual.currentContext(), granted.handle());
+		Runnable leaveTransaction = this.request.joinTransaction(this.actual.currentContext(), granted);
 		if (isEnded()) {
 			leaveTransaction.run();
 			giveBackUnseen();
 			return;
 		}
 		this.unused = false;
-		Publisher<T> made = LockTemplate.attached(granted, this.work::run);
+		Publisher<T> made = DefaultLockTemplate.attached(granted, this.work::run);
 		made.subscribe(this);
 	}
 
@@ -307,7 +315,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		Hold held = leaving();
 		try {
 			if (held != null && this.unused) {
-				held.giveBack();
+				held.abandon();
 			}
 			else if (held != null) {
 				held.recordFailure(new CancellationException("The sequence was cancelled"));
@@ -375,7 +383,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		if (held != null) {
 			held.aboutToLeave();
 		}
-		LockThreads.execute(Schedulers.onSchedule(finish));
+		CallThreads.execute(Schedulers.onSchedule(finish));
 	}
 
 	private void finish(@Nullable Throwable failure) {

@@ -1,4 +1,4 @@
-package dev.dblock;
+package dev.dblock.reactive;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,7 +13,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockUnavailableException;
+import dev.dblock.WhenLost;
 import dev.dblock.core.LockWorld;
+import dev.dblock.execution.DefaultLockTemplate;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -46,7 +54,7 @@ class ReactiveLockTemplateTests {
 
 	private final LockWorld world = new LockWorld();
 
-	private final LockTemplate template = this.world.template();
+	private final DefaultLockTemplate template = this.world.template();
 
 	private final ReactiveLockTemplate locks = new ReactiveLockTemplate(this.template.engine());
 

@@ -1,30 +1,34 @@
-package dev.dblock;
+package dev.dblock.execution;
 
 import java.util.ArrayDeque;
 import java.util.ConcurrentModificationException;
 import java.util.Deque;
-import java.util.HashMap;
-import java.util.Map;
 
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The state of one name that a thread has locked through a {@link LockView}: how often,
- * and under which grant. Known only to its thread, and removed with the last unlock.
+ * The state of one name that a thread has locked through a {@link ReentrantLockView}: how
+ * often, and under which grant. Known only to its thread, and removed with the last
+ * unlock.
  * <p>
  * A thread that was notified of a loss can lock again without having unlocked the lost
  * lock, as a leader candidate does. The unlocks of the lost lock are then still owed, and
  * each of them fails.
  */
-final class ThreadHold {
+final class ReentrantHold extends LockContext {
 
-	private static final Logger logger = LoggerFactory.getLogger(ThreadHold.class);
+	private static final Logger logger = LoggerFactory.getLogger(ReentrantHold.class);
 
-	private static final ThreadLocal<@Nullable Map<Key, ThreadHold>> HOLDS = new ThreadLocal<>();
+	private final LockEngine engine;
 
-	private final Key key;
+	private final String fullName;
 
 	private @Nullable LockHandle handle;
 
@@ -33,44 +37,28 @@ final class ThreadHold {
 	/** The re-entries of the locks that are not unlocked yet, the last one first. */
 	private final Deque<Runnable> entries = new ArrayDeque<>();
 
-	private boolean toldOfLoss;
+	private boolean lossReported;
 
 	private int owed;
 
-	private ThreadHold(Key key) {
-		this.key = key;
+	private ReentrantHold(LockEngine engine, String fullName) {
+		this.engine = engine;
+		this.fullName = fullName;
 	}
 
 	/**
 	 * Return the lock that this thread has locked, or still has to unlock.
 	 */
-	static @Nullable ThreadHold find(LockEngine engine, String fullName) {
-		Map<Key, ThreadHold> holds = HOLDS.get();
-		return (holds != null) ? holds.get(new Key(engine, fullName)) : null;
+	static @Nullable ReentrantHold find(LockEngine engine, String fullName) {
+		return find(ReentrantHold.class, (hold) -> hold.engine == engine && hold.fullName.equals(fullName));
 	}
 
 	/**
 	 * Return the grant under which this thread has locked a name.
 	 */
 	static @Nullable LockHandle handle(LockEngine engine, String fullName) {
-		ThreadHold hold = find(engine, fullName);
-		return (hold != null) ? hold.live() : null;
-	}
-
-	/**
-	 * Return the grant under which this thread has locked a name, of any engine.
-	 */
-	static @Nullable LockHandle handle(String fullName) {
-		Map<Key, ThreadHold> holds = HOLDS.get();
-		if (holds != null) {
-			for (ThreadHold hold : holds.values()) {
-				LockHandle handle = hold.live();
-				if (handle != null && hold.key.fullName().equals(fullName)) {
-					return handle;
-				}
-			}
-		}
-		return null;
+		ReentrantHold hold = find(engine, fullName);
+		return (hold != null) ? hold.handle() : null;
 	}
 
 	/**
@@ -91,16 +79,15 @@ final class ThreadHold {
 	 */
 	static void beginInside(LockEngine engine, LockHandle handle, Runnable reentry) {
 		begin(engine, handle, false, reentry);
-		engine.attach(handle);
+		Hold.borrowed(engine, handle).attach();
 	}
 
 	private static void begin(LockEngine engine, LockHandle handle, boolean owned, Runnable entry) {
-		Map<Key, ThreadHold> holds = HOLDS.get();
-		if (holds == null) {
-			holds = new HashMap<>();
-			HOLDS.set(holds);
+		ReentrantHold hold = find(engine, handle.name());
+		if (hold == null) {
+			hold = new ReentrantHold(engine, handle.name());
+			hold.enter();
 		}
-		ThreadHold hold = holds.computeIfAbsent(new Key(engine, handle.name()), ThreadHold::new);
 		hold.handle = handle;
 		hold.owned = owned;
 		hold.entries.push(entry);
@@ -109,8 +96,19 @@ final class ThreadHold {
 	/**
 	 * Return the grant, or {@code null} once the thread was notified of its loss.
 	 */
-	private @Nullable LockHandle live() {
-		return this.toldOfLoss ? null : this.handle;
+	@Override
+	protected @Nullable LockHandle handle() {
+		return this.lossReported ? null : this.handle;
+	}
+
+	@Override
+	protected boolean isWork() {
+		return false;
+	}
+
+	@Override
+	protected boolean isNamed(String name) {
+		return this.fullName.equals(name) || this.fullName.equals(this.engine.fullName(name));
 	}
 
 	/**
@@ -122,16 +120,16 @@ final class ThreadHold {
 	 * @throws LockLostException if the lock was lost; thrown once
 	 */
 	boolean reenter(String name, LockOptions options) {
-		LockHandle current = live();
+		LockHandle current = handle();
 		if (current == null) {
 			writeOff();
 			return false;
 		}
 		try {
-			this.entries.push(this.key.engine().reenter(current, name, options));
+			this.entries.push(Hold.borrowed(this.engine, current).reenter(name, options));
 		}
 		catch (LockLostException ex) {
-			this.toldOfLoss = true;
+			this.lossReported = true;
 			throw ex;
 		}
 		return true;
@@ -149,9 +147,9 @@ final class ThreadHold {
 		this.owed += this.entries.size();
 		this.entries.clear();
 		this.handle = null;
-		this.toldOfLoss = false;
+		this.lossReported = false;
 		if (!this.owned) {
-			this.key.engine().detach(lost);
+			Hold.borrowed(this.engine, lost).detach();
 			return;
 		}
 		try {
@@ -166,7 +164,7 @@ final class ThreadHold {
 	 * Unlock once.
 	 * @throws ConcurrentModificationException if the lock had been lost before
 	 */
-	void leave() {
+	void unlock() {
 		LockHandle current = this.handle;
 		if (current == null) {
 			this.owed--;
@@ -177,10 +175,10 @@ final class ThreadHold {
 		boolean last = this.entries.isEmpty();
 		if (last) {
 			this.handle = null;
-			this.toldOfLoss = false;
+			this.lossReported = false;
 			forgetIfOver();
 			if (!this.owned) {
-				this.key.engine().detach(current);
+				Hold.borrowed(this.engine, current).detach();
 			}
 		}
 		try {
@@ -212,21 +210,14 @@ final class ThreadHold {
 	private ConcurrentModificationException lost(@Nullable LockLostException loss) {
 		return new ConcurrentModificationException((loss != null) ? loss.getMessage()
 				: "The lock '%s' had been lost before it was unlocked, as this thread was told when it locked it once more"
-					.formatted(this.key.fullName()),
+					.formatted(this.fullName),
 				loss);
 	}
 
 	private void forgetIfOver() {
-		Map<Key, ThreadHold> holds = HOLDS.get();
-		if (this.handle == null && this.owed == 0 && holds != null) {
-			holds.remove(this.key);
-			if (holds.isEmpty()) {
-				HOLDS.remove();
-			}
+		if (this.handle == null && this.owed == 0) {
+			leave();
 		}
-	}
-
-	private record Key(LockEngine engine, String fullName) {
 	}
 
 }

@@ -1,42 +1,79 @@
-package dev.dblock;
+package dev.dblock.annotation;
 
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+
+import dev.dblock.DistributedLock;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
 import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.ReflectionHints;
-import org.springframework.aot.hint.annotation.SimpleReflectiveProcessor;
+import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
+import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
+import org.springframework.beans.factory.support.RegisteredBean;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Registers the reflection hints that a native image needs for locked methods: the
- * methods themselves, their fallback methods, and the properties of their arguments that
- * expressions can read. The properties are registered at any depth. If an expression
- * calls a method of the JDK, the application has to register that method.
+ * Registers the reflection hints that a native image needs for the locked methods of a
+ * bean: the methods themselves, their fallback methods, and the properties of their
+ * arguments that expressions can read. The properties are registered at any depth. If an
+ * expression calls a method of the JDK, the application has to register that method.
  */
-final class DistributedLockReflectiveProcessor extends SimpleReflectiveProcessor {
+final class LockedBeanAotProcessor implements BeanRegistrationAotProcessor {
 
 	private final BindingReflectionHintsRegistrar properties = new BindingReflectionHintsRegistrar();
 
 	@Override
-	protected void registerTypeHint(ReflectionHints hints, Class<?> type) {
+	public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
+		Class<?> beanClass = ClassUtils.getUserClass(bean.getBeanClass());
+		List<Class<?>> types = new ArrayList<>(List.of(ClassUtils.getAllInterfacesForClass(beanClass)));
+		types.add(beanClass);
+		types.removeIf((type) -> !hasLocks(type));
+		return types.isEmpty() ? null : (generation, code) -> types
+			.forEach((type) -> registerHints(generation.getRuntimeHints().reflection(), type));
+	}
+
+	private static boolean hasLocks(Class<?> type) {
+		return isLocked(type) || Arrays.stream(ReflectionUtils.getAllDeclaredMethods(type))
+			.anyMatch(LockedBeanAotProcessor::isLocked);
+	}
+
+	private void registerHints(ReflectionHints hints, Class<?> type) {
+		if (isLocked(type)) {
+			registerType(hints, type);
+		}
+		for (Method method : ReflectionUtils.getAllDeclaredMethods(type)) {
+			if (isLocked(method)) {
+				registerMethod(hints, method);
+			}
+		}
+	}
+
+	private static boolean isLocked(AnnotatedElement element) {
+		return annotations(element).findAny().isPresent();
+	}
+
+	private void registerType(ReflectionHints hints, Class<?> type) {
 		hints.registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS, MemberCategory.INVOKE_DECLARED_METHODS);
 		if (hasExpressions(type)) {
 			Stream.of(type.getMethods(), type.getDeclaredMethods())
 				.flatMap(Arrays::stream)
 				.distinct()
-				.filter(DistributedLockReflectiveProcessor::isOpenToClassAnnotation)
+				.filter(LockedBeanAotProcessor::isOpenToClassAnnotation)
 				.forEach((method) -> registerArguments(hints, method));
 		}
 		registerFallbacks(hints, type, type);
@@ -47,9 +84,8 @@ final class DistributedLockReflectiveProcessor extends SimpleReflectiveProcessor
 				&& (method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC)) == 0;
 	}
 
-	@Override
-	protected void registerMethodHint(ReflectionHints hints, Method method) {
-		super.registerMethodHint(hints, method);
+	private void registerMethod(ReflectionHints hints, Method method) {
+		hints.registerMethod(method, ExecutableMode.INVOKE);
 		if (hasExpressions(method)) {
 			registerArguments(hints, method);
 		}

@@ -1,17 +1,24 @@
-package dev.dblock;
+package dev.dblock.execution;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
+import dev.dblock.LockHandle;
+import dev.dblock.LockInterruptedException;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.support.LossInterrupts;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A distributed lock as a {@link Lock}. It has no state of its own, so any two instances
  * for one name represent the same lock.
  */
-final class LockView implements Lock {
+final class ReentrantLockView implements Lock {
 
 	private static final Duration FOREVER = Duration.ofDays(36_500);
 
@@ -21,7 +28,7 @@ final class LockView implements Lock {
 
 	private final LockOptions options;
 
-	LockView(LockEngine engine, String name, LockOptions options) {
+	ReentrantLockView(LockEngine engine, String name, LockOptions options) {
 		this.engine = engine;
 		this.name = name;
 		this.options = options;
@@ -97,7 +104,7 @@ final class LockView implements Lock {
 	}
 
 	private boolean acquireUninterruptibly(Duration wait) {
-		try (SentInterrupts.Aside interrupt = SentInterrupts.putAside()) {
+		try (LossInterrupts.Aside interrupt = LossInterrupts.putAside()) {
 			while (true) {
 				try {
 					return acquire(wait);
@@ -118,15 +125,15 @@ final class LockView implements Lock {
 			refuseToWaitForItself(fullName);
 		}
 		LockAttempt attempt = this.engine.acquire(this.name, this.options, wait);
-		if (attempt instanceof LockGrant grant) {
-			ThreadHold.begin(this.engine, grant.handle());
+		if (attempt instanceof LockAttempt.Granted grant) {
+			ReentrantHold.begin(this.engine, grant.handle());
 			return true;
 		}
 		return false;
 	}
 
 	private boolean reenter(String fullName) {
-		ThreadHold hold = ThreadHold.find(this.engine, fullName);
+		ReentrantHold hold = ReentrantHold.find(this.engine, fullName);
 		if (hold != null && hold.reenter(this.name, this.options)) {
 			return true;
 		}
@@ -134,21 +141,21 @@ final class LockView implements Lock {
 		if (outer == null) {
 			return false;
 		}
-		Runnable reentry = this.engine.reenter(outer.handle(), this.name, this.options);
-		ThreadHold.beginInside(this.engine, outer.handle(), reentry);
+		Runnable reentry = outer.reenter(this.name, this.options);
+		ReentrantHold.beginInside(this.engine, outer.handle(), reentry);
 		return true;
 	}
 
 	@Override
 	public void unlock() {
-		ThreadHold hold = ThreadHold.find(this.engine, this.engine.fullName(this.name));
+		ReentrantHold hold = ReentrantHold.find(this.engine, this.engine.fullName(this.name));
 		if (hold == null) {
 			throw new IllegalMonitorStateException(
 					("The thread '%s' cannot unlock '%s', since it does not own it: it did not lock it, or has unlocked it"
 							+ " as often as it had locked it. The thread that locks has to unlock")
 						.formatted(Thread.currentThread().getName(), this.name));
 		}
-		hold.leave();
+		hold.unlock();
 	}
 
 	@Override
@@ -160,7 +167,7 @@ final class LockView implements Lock {
 
 	@Override
 	public boolean equals(@Nullable Object other) {
-		return other instanceof LockView view && view.engine == this.engine && view.name.equals(this.name);
+		return other instanceof ReentrantLockView view && view.engine == this.engine && view.name.equals(this.name);
 	}
 
 	@Override
@@ -170,7 +177,7 @@ final class LockView implements Lock {
 
 	@Override
 	public String toString() {
-		LockHandle handle = ThreadHold.handle(this.engine, this.engine.fullName(this.name));
+		LockHandle handle = ReentrantHold.handle(this.engine, this.engine.fullName(this.name));
 		return (handle != null) ? handle.toString() : "lock '%s', not locked by this thread".formatted(this.name);
 	}
 

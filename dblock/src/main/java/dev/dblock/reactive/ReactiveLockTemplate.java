@@ -1,9 +1,21 @@
-package dev.dblock;
+package dev.dblock.reactive;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
 
+import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockedAction;
+import dev.dblock.LockedFallback;
+import dev.dblock.WhenLost;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.execution.Hold;
+import dev.dblock.execution.SeveralEngine;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -47,6 +59,18 @@ public final class ReactiveLockTemplate {
 
 	public ReactiveLockTemplate(LockEngine engine) {
 		this.engine = engine;
+	}
+
+	/**
+	 * Return a template for sequences under the locks of another template, such as those
+	 * of {@link dev.dblock.LockTemplates#on another database}.
+	 * @param template the template of the locks
+	 * @return the template for sequences
+	 * @throws IllegalArgumentException if the template is not one of dblock's, such as a
+	 * mock
+	 */
+	public static ReactiveLockTemplate of(LockTemplate template) {
+		return new ReactiveLockTemplate(DefaultLockTemplate.of(template).engine());
 	}
 
 	/**
@@ -158,9 +182,16 @@ public final class ReactiveLockTemplate {
 		 */
 		LockRequest in(ContextView context) {
 			return (this.engine instanceof SeveralEngine several)
-					? new LockRequest(several.in(ReactiveScope.of(context), ReactiveScope.transaction(context)),
-							this.name, this.options)
-					: this;
+					? new LockRequest(several.in(around(context)), this.name, this.options) : this;
+		}
+
+		private static BiFunction<LockEngine, String, @Nullable Hold> around(ContextView context) {
+			ReactiveScope scope = ReactiveScope.of(context);
+			TransactionContext transaction = ReactiveScope.transaction(context);
+			return (engine, fullName) -> {
+				Hold hold = ReactiveScope.find(scope, engine, fullName);
+				return (hold != null) ? hold : ReactiveScope.kept(engine, fullName, transaction);
+			};
 		}
 
 		/**
@@ -182,22 +213,22 @@ public final class ReactiveLockTemplate {
 		 * Begin work under a lock that is already held.
 		 * @return ends the re-entry
 		 */
-		Runnable reenter(LockHandle handle) {
-			return this.engine.reenter(handle, this.name, this.options);
+		Runnable reenter(Hold hold) {
+			return hold.reenter(this.name, this.options);
 		}
 
 		/**
 		 * Make the transaction of a sequence keep the lock.
 		 * @return lets the transaction continue without the lock
 		 */
-		Runnable joinTransaction(ContextView context, LockHandle handle) {
+		Runnable joinTransaction(ContextView context, Hold hold) {
 			TransactionContext transaction = ReactiveScope.transaction(context);
-			return (transaction != null) ? this.engine.joinTransaction(handle, transaction) : () -> {
+			return (transaction != null) ? hold.joinTransaction(transaction) : () -> {
 			};
 		}
 
-		WhenLost whenLost() {
-			return this.engine.whenLost(this.name, this.options);
+		@Nullable WhenLost whenLost() {
+			return this.engine.complete(this.name, this.options).whenLost();
 		}
 
 	}

@@ -1,8 +1,10 @@
-package dev.dblock;
+package dev.dblock.reactive;
 
 import java.util.Objects;
-import java.util.Optional;
 
+import dev.dblock.engine.LockEngine;
+import dev.dblock.execution.Hold;
+import dev.dblock.execution.WorkScope;
 import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
@@ -54,7 +56,7 @@ record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
 				return scope.hold;
 			}
 		}
-		return LockContext.find(engine, fullName);
+		return WorkScope.find(engine, fullName);
 	}
 
 	/**
@@ -62,11 +64,9 @@ record ReactiveScope(Hold hold, @Nullable ReactiveScope outer) {
 	 * the blocking one of the subscribing thread, or the reactive one.
 	 */
 	static @Nullable Hold kept(LockEngine engine, String fullName, @Nullable TransactionContext transaction) {
-		Optional<LockHandle> kept = engine.keptByTransaction(fullName);
-		if (kept.isEmpty() && transaction != null) {
-			kept = engine.keptByTransaction(fullName, transaction);
-		}
-		return kept.map((handle) -> Hold.borrowed(engine, handle)).orElse(null);
+		return engine.keptByTransaction(fullName, transaction)
+			.map((handle) -> Hold.borrowed(engine, handle))
+			.orElse(null);
 	}
 
 }

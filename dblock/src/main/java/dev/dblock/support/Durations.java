@@ -1,4 +1,4 @@
-package dev.dblock;
+package dev.dblock.support;
 
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -8,8 +8,7 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * Operations on {@link Duration} for the messages of all packages. Internal: not intended
- * for applications.
+ * Operations on {@link Duration} for the messages of all packages.
  */
 public final class Durations {
 

@@ -1,17 +1,13 @@
-package dev.dblock;
-
-import java.util.List;
-import java.util.function.Function;
-import java.util.stream.Collectors;
+package dev.dblock.support;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
  * Adds a lock to the log messages of a thread: the lock under which it works, or the lock
- * that a single message is about. Internal: not intended for applications.
+ * that a single message is about.
  */
-public final class LoggedLock {
+public final class LockMdc {
 
 	private static final String NAME = "dblock.name";
 
@@ -21,25 +17,19 @@ public final class LoggedLock {
 
 	private final @Nullable String outerToken;
 
-	private LoggedLock(@Nullable String outerName, @Nullable String outerToken) {
+	private LockMdc(@Nullable String outerName, @Nullable String outerToken) {
 		this.outerName = outerName;
 		this.outerToken = outerToken;
 	}
 
-	static LoggedLock enter(List<Hold> holds) {
-		if (holds.size() == 1) {
-			LockHandle only = holds.get(0).handle();
-			return enter(only.name(), Long.toString(only.token()));
-		}
-		return enter(joined(holds, LockHandle::name), joined(holds, (handle) -> Long.toString(handle.token())));
-	}
-
-	private static String joined(List<Hold> holds, Function<LockHandle, String> what) {
-		return holds.stream().map(Hold::handle).map(what).collect(Collectors.joining(", "));
-	}
-
-	private static LoggedLock enter(String name, @Nullable String token) {
-		LoggedLock entered = new LoggedLock(MDC.get(NAME), MDC.get(TOKEN));
+	/**
+	 * Add a lock to the log messages of this thread.
+	 * @param name the full name of the lock
+	 * @param token its fencing token, or {@code null} if it was not granted
+	 * @return restores what was there before
+	 */
+	public static LockMdc enter(String name, @Nullable String token) {
+		LockMdc entered = new LockMdc(MDC.get(NAME), MDC.get(TOKEN));
 		set(NAME, name);
 		set(TOKEN, token);
 		return entered;
@@ -54,8 +44,8 @@ public final class LoggedLock {
 	 * @param token its fencing token, or {@code null} if it was not granted
 	 * @param line logs the message
 	 */
-	public static void tell(String name, @Nullable Long token, Runnable line) {
-		LoggedLock logged = enter(name, (token != null) ? token.toString() : null);
+	public static void log(String name, @Nullable Long token, Runnable line) {
+		LockMdc logged = enter(name, (token != null) ? token.toString() : null);
 		try {
 			line.run();
 		}
@@ -64,7 +54,10 @@ public final class LoggedLock {
 		}
 	}
 
-	void leave() {
+	/**
+	 * Restore the fields that the log messages of this thread had before.
+	 */
+	public void leave() {
 		set(NAME, this.outerName);
 		set(TOKEN, this.outerToken);
 	}

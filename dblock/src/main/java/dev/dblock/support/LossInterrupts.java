@@ -1,4 +1,4 @@
-package dev.dblock;
+package dev.dblock.support;
 
 import java.util.Collections;
 import java.util.HashMap;
@@ -9,9 +9,9 @@ import java.util.WeakHashMap;
 /**
  * Interrupts that notify owners of their losses. A thread has one interrupt flag for all
  * leases that it works under, so an interrupt that concerns several owners is taken back
- * after the last of them. Internal: not intended for applications.
+ * after the last of them.
  */
-public final class SentInterrupts {
+public final class LossInterrupts {
 
 	/** Weak, since the work of a handle that was abandoned never finishes. */
 	private static final Map<Thread, Set<Object>> SENT = new WeakHashMap<>();
@@ -19,7 +19,7 @@ public final class SentInterrupts {
 	/** The number of pieces of work for which a thread has put its interrupt aside. */
 	private static final Map<Thread, Integer> ASIDE = new HashMap<>();
 
-	private SentInterrupts() {
+	private LossInterrupts() {
 	}
 
 	/**

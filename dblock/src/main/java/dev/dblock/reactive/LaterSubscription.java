@@ -1,4 +1,4 @@
-package dev.dblock;
+package dev.dblock.reactive;
 
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;

@@ -1,4 +1,4 @@
-package dev.dblock;
+package dev.dblock.execution;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,7 +17,20 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BiConsumer;
 
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockHandles;
+import dev.dblock.LockInfo;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.LockShutdownException;
+import dev.dblock.LockUnavailableException;
+import dev.dblock.LossReason;
+import dev.dblock.WhenLost;
 import dev.dblock.core.LockWorld;
+import dev.dblock.engine.HeldLock;
+import dev.dblock.engine.LockEngine;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -40,11 +53,11 @@ import static org.mockito.Mockito.mock;
  * Work that goes on after the call that began it.
  */
 @Timeout(300)
-class LastingWorkTests {
+class LockedFutureTests {
 
 	private final LockWorld world = new LockWorld();
 
-	private final LockTemplate template = this.world.template();
+	private final DefaultLockTemplate template = this.world.template();
 
 	private final CompletableFuture<String> work = new CompletableFuture<>();
 
@@ -107,7 +120,7 @@ class LastingWorkTests {
 				LockOptions.defaults(), () -> {
 					name.set(LockContext.current().orElseThrow().name());
 					return CompletableFuture.completedStage("done");
-				}, LastingWorkTests::refused);
+				}, LockedFutureTests::refused);
 		assertThat(name).hasValue("a");
 		assertThat(result.toCompletableFuture()).isCompletedWithValue("done");
 		assertThat(isHeld()).isFalse();
@@ -129,7 +142,7 @@ class LastingWorkTests {
 		assertThatIllegalStateException()
 			.isThrownBy(() -> this.template.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> {
 				throw new IllegalStateException("scripted");
-			}, LastingWorkTests::refused))
+			}, LockedFutureTests::refused))
 			.withMessage("scripted");
 		assertThat(isHeld()).isFalse();
 	}
@@ -137,7 +150,7 @@ class LastingWorkTests {
 	@Test
 	void noFutureAtAllEndsTheWork() {
 		assertThat(this.template.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> null,
-				LastingWorkTests::refused))
+				LockedFutureTests::refused))
 			.isNull();
 		assertThat(isHeld()).isFalse();
 	}
@@ -229,7 +242,7 @@ class LastingWorkTests {
 			.<String, RuntimeException>executeAsync("outer", LockOptions.defaults(), () -> {
 				inner.set(begin(this.work));
 				return inner.get();
-			}, LastingWorkTests::refused)
+			}, LockedFutureTests::refused)
 			.toCompletableFuture();
 		inner.get().whenComplete((result, failure) -> awaitQuietly(end));
 		this.world.rob("a");
@@ -267,7 +280,7 @@ class LastingWorkTests {
 		LockLostException lost = new LockLostException("a", 1, LossReason.TAKEN_OVER);
 		doAnswer((call) -> news.complete(call.getArgument(0))).when(handle).onLost(any());
 		doThrow(lost).when(handle).ensureHeld();
-		CompletableFuture<String> result = LastingWork.<String, RuntimeException>until(
+		CompletableFuture<String> result = LockedFuture.<String, RuntimeException>until(
 				Hold.owned(mock(LockEngine.class), handle), false, () -> this.work, (value) -> {
 				})
 			.toCompletableFuture();
@@ -386,7 +399,7 @@ class LastingWorkTests {
 		AtomicReference<Hold> hold = new AtomicReference<>();
 		AtomicReference<CompletableFuture<String>> last = new AtomicReference<>();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute("a", () -> {
-			hold.set(LockContext.find(this.template.engine(), "a"));
+			hold.set(WorkScope.find(this.template.engine(), "a"));
 			for (int i = 0; i < 10; i++) {
 				CompletableFuture<String> ending = new CompletableFuture<>();
 				CompletableFuture<String> result = begin(ending);
@@ -444,7 +457,7 @@ class LastingWorkTests {
 	@Test
 	void workThatEndsAsAHandleGetsToKnowOfItIsNotKept() {
 		LockEngine engine = mock(LockEngine.class);
-		LockHandle handle = mock(LockHandle.class);
+		HeldLock handle = mock(HeldLock.class);
 		Hold hold = Hold.borrowed(engine, handle);
 		List<Runnable> known = new ArrayList<>();
 		Runnable news = () -> {
@@ -453,7 +466,7 @@ class LastingWorkTests {
 			hold.forget(news);
 			return known.add(call.getArgument(0));
 		}).when(handle).onLost(any());
-		doAnswer((call) -> known.remove(call.<Runnable>getArgument(1))).when(engine).forget(any(), any());
+		doAnswer((call) -> known.remove(call.<Runnable>getArgument(0))).when(handle).forget(any());
 		hold.onLost(news);
 		assertThat(known).isEmpty();
 	}
@@ -506,7 +519,7 @@ class LastingWorkTests {
 				() -> this.template.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> {
 					begun.countDown();
 					return this.work;
-				}, LastingWorkTests::refused).toCompletableFuture().join()));
+				}, LockedFutureTests::refused).toCompletableFuture().join()));
 		begun.await();
 		lose();
 		assertThat(failure(call)).isInstanceOf(LockLostException.class);
@@ -517,7 +530,7 @@ class LastingWorkTests {
 	void lossOfTheLockOfInnerWorkDoesNotEndTheOuterLock() throws Exception {
 		CompletableFuture<String> outer = this.template
 			.<String, RuntimeException>executeAsync("outer", LockOptions.defaults(), () -> begin(this.work),
-					LastingWorkTests::refused)
+					LockedFutureTests::refused)
 			.toCompletableFuture();
 		this.world.rob("a");
 		this.world.advance(Duration.ofSeconds(11));
@@ -531,14 +544,14 @@ class LastingWorkTests {
 	void outcomeOfInnerWorkIsThatOfTheOuter() throws Exception {
 		CompletableFuture<String> outer = this.template
 			.<String, RuntimeException>executeAsync("outer", LockOptions.defaults(), () -> begin(this.work),
-					LastingWorkTests::refused)
+					LockedFutureTests::refused)
 			.toCompletableFuture();
 		this.work.complete("done");
 		assertThat(outer.get(60, TimeUnit.SECONDS)).isEqualTo("done");
 		assertThat(this.template.inspect("outer").filter(LockInfo::held)).isEmpty();
 		CompletableFuture<String> over = this.template
 			.<String, RuntimeException>executeAsync("outer", LockOptions.defaults(), () -> begin(this.work),
-					LastingWorkTests::refused)
+					LockedFutureTests::refused)
 			.toCompletableFuture();
 		assertThat(over).isCompletedWithValue("done");
 	}
@@ -578,10 +591,10 @@ class LastingWorkTests {
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
 	}
 
-	private CompletableFuture<String> begin(LockTemplate template, String name, CompletionStage<String> stage) {
+	private CompletableFuture<String> begin(DefaultLockTemplate template, String name, CompletionStage<String> stage) {
 		return template
 			.<String, RuntimeException>executeAsync(name, LockOptions.defaults(), () -> stage,
-					LastingWorkTests::refused)
+					LockedFutureTests::refused)
 			.toCompletableFuture();
 	}
 
@@ -597,7 +610,7 @@ class LastingWorkTests {
 								CompletableFuture<String> inner = begin(this.template, "b", this.work);
 								begun.countDown();
 								return inner;
-							}, LastingWorkTests::refused);
+							}, LockedFutureTests::refused);
 					assertThat(result).isNotNull();
 					return null;
 				});

@@ -1,4 +1,4 @@
-package dev.dblock;
+package dev.dblock.support;
 
 import java.time.Duration;
 

@@ -1,10 +1,13 @@
-package dev.dblock;
+package dev.dblock.execution;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
+import dev.dblock.LockLostException;
+import dev.dblock.LockedAction;
+import dev.dblock.support.CallThreads;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,9 +20,9 @@ import org.springframework.util.ClassUtils;
  *
  * @param <T> the type of the result
  */
-final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T> {
+public final class LockedFuture<T extends @Nullable Object> extends CompletableFuture<T> {
 
-	private static final Logger logger = LoggerFactory.getLogger(LastingWork.class);
+	private static final Logger logger = LoggerFactory.getLogger(LockedFuture.class);
 
 	private final CompletionStage<T> work;
 
@@ -29,7 +32,7 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 
 	private final Consumer<? super T> check;
 
-	private final Runnable news = () -> LockThreads.executeCallback(this::lost);
+	private final Runnable news = () -> CallThreads.executeCallback(this::lost);
 
 	/** Completes with the work, possibly later than the caller's stage. */
 	private final CompletableFuture<Boolean> over = new CompletableFuture<>();
@@ -47,7 +50,7 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 
 	private volatile boolean ended;
 
-	private LastingWork(CompletionStage<T> work, Hold hold, boolean cancelWhenLost, Consumer<? super T> check) {
+	private LockedFuture(CompletionStage<T> work, Hold hold, boolean cancelWhenLost, Consumer<? super T> check) {
 		this.work = work;
 		this.hold = hold;
 		this.cancelWhenLost = cancelWhenLost;
@@ -74,7 +77,7 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 			hold.leave();
 			return null;
 		}
-		LastingWork<T> lasting = new LastingWork<>(work, hold, cancelWhenLost, check);
+		LockedFuture<T> lasting = new LockedFuture<>(work, hold, cancelWhenLost, check);
 		lasting.begin();
 		return lasting;
 	}
@@ -84,9 +87,9 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	 * caller's own work.
 	 */
 	static <T extends @Nullable Object> @Nullable CompletionStage<T> awaited(@Nullable CompletionStage<T> work) {
-		if (work instanceof LastingWork<T> lasting) {
+		if (work instanceof LockedFuture<T> lasting) {
 			CompletableFuture.anyOf(lasting.over, lasting.lost).join();
-			EndOfWork.completed(lasting).toCompletableFuture().join();
+			completed(lasting).toCompletableFuture().join();
 		}
 		return work;
 	}
@@ -95,7 +98,7 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	 * Run an action when the work has ended, or immediately if there is no such work.
 	 */
 	static void whenEnded(@Nullable CompletionStage<?> work, Runnable action) {
-		if (work instanceof LastingWork<?> lasting) {
+		if (work instanceof LockedFuture<?> lasting) {
 			CompletableFuture<Void> unused = lasting.over.thenRun(action);
 		}
 		else {
@@ -103,8 +106,20 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 		}
 	}
 
-	CompletionStage<Boolean> endOfWork() {
-		return this.over.thenCompose((ended) -> EndOfWork.completed(this));
+	/**
+	 * Follow work to its end. The stage of work under a lock of its own already completes
+	 * when that lock is lost, while the work may still continue.
+	 * @param work the stage
+	 * @return a stage that completes when both the work has ended and the given stage has
+	 * completed, never with an exception
+	 */
+	public static CompletionStage<Boolean> whenEnded(CompletionStage<? extends @Nullable Object> work) {
+		return (work instanceof LockedFuture<?> locked) ? locked.over.thenCompose((ended) -> completed(locked))
+				: completed(work);
+	}
+
+	private static CompletionStage<Boolean> completed(CompletionStage<? extends @Nullable Object> stage) {
+		return stage.handle((result, failure) -> true);
 	}
 
 	@Override
@@ -135,14 +150,14 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 	 * lock is held until the work has ended.
 	 */
 	private void follow() {
-		if (!(this.work instanceof LastingWork<T> inner)) {
+		if (!(this.work instanceof LockedFuture<T> inner)) {
 			this.work.whenComplete(this::ended);
 			return;
 		}
 		CompletionStage<Boolean> over = inner.over;
 		over.whenComplete((ended, none) -> this.work.whenComplete(this::ended));
 		CompletionStage<LockLostException> lost = inner.loss;
-		lost.thenAccept((loss) -> LockThreads.executeCallback(() -> fail(loss)));
+		lost.thenAccept((loss) -> CallThreads.executeCallback(() -> fail(loss)));
 	}
 
 	private void fail(LockLostException loss) {
@@ -160,7 +175,7 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 		}
 		else {
 			this.hold.aboutToLeave();
-			LockThreads.execute(() -> end(result, failure));
+			CallThreads.execute(() -> end(result, failure));
 		}
 	}
 
@@ -211,7 +226,7 @@ final class LastingWork<T extends @Nullable Object> extends CompletableFuture<T>
 		catch (LockLostException ex) {
 			this.lost.complete(true);
 			if (this.cancelWhenLost) {
-				LockThreads.executeCallback(this::cancelWork);
+				CallThreads.executeCallback(this::cancelWork);
 			}
 			fail(ex);
 		}

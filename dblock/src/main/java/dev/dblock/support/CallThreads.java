@@ -1,4 +1,4 @@
-package dev.dblock;
+package dev.dblock.support;
 
 import java.util.concurrent.Executor;
 
@@ -9,12 +9,11 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
  * Provides threads for blocking tasks, on behalf of threads that must not block. Each
- * task has a thread of its own, so that no task waits for another. Internal: not intended
- * for applications.
+ * task has a thread of its own, so that no task waits for another.
  */
-public final class LockThreads {
+public final class CallThreads {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockThreads.class);
+	private static final Logger logger = LoggerFactory.getLogger(CallThreads.class);
 
 	private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
 
@@ -27,7 +26,7 @@ public final class LockThreads {
 	 */
 	private static final Executor CALLBACKS = executor("dblock-callback-", false);
 
-	private LockThreads() {
+	private CallThreads() {
 	}
 
 	private static Executor executor(String prefix, boolean virtual) {
@@ -49,7 +48,7 @@ public final class LockThreads {
 	 * Run application code in a thread of its own.
 	 * @param callback the code
 	 */
-	static void executeCallback(Runnable callback) {
+	public static void executeCallback(Runnable callback) {
 		execute(CALLBACKS, callback);
 	}
 

@@ -1,4 +1,4 @@
-package dev.dblock;
+package dev.dblock.execution;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,14 +13,22 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import dev.dblock.LockHandle;
+import dev.dblock.LockHandles;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LossReason;
+import dev.dblock.engine.HeldLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * Several locks that are held as one. A lock under which the acquiring thread already
  * worked is shared with the outer work, and released by the last of the two to end.
  */
-final class LockHandleSet implements LockHandles, LockHandle {
+final class LockHandleSet implements LockHandles, HeldLock {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockHandleSet.class);
 
@@ -179,7 +187,8 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	/**
 	 * Begin to work under the locks in the current thread.
 	 */
-	synchronized void attach() {
+	@Override
+	public synchronized void attach() {
 		this.attached++;
 		this.holds.values().forEach(Hold::attach);
 	}
@@ -189,10 +198,44 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	 * attached to them, and otherwise from those that were acquired for this set. The
 	 * thread still works under the locks that it shares with the outer work.
 	 */
-	synchronized void detach() {
+	@Override
+	public synchronized void detach() {
 		boolean wasAttached = this.attached > 0;
 		this.attached -= wasAttached ? 1 : 0;
 		(wasAttached ? this.holds.values() : this.acquired).forEach(Hold::detach);
+	}
+
+	@Override
+	public Runnable reenter(LockOptions options) {
+		ensureHeld();
+		return () -> {
+		};
+	}
+
+	@Override
+	public void aboutToRelease() {
+		parts().forEach(Hold::aboutToLeave);
+	}
+
+	/**
+	 * Has no effect: the callbacks of a set end with the set.
+	 */
+	@Override
+	public void forget(Runnable callback) {
+	}
+
+	@Override
+	public Runnable joinTransaction(TransactionContext transaction) {
+		List<Runnable> joined = new ArrayList<>();
+		Runnable leave = () -> joined.forEach(Runnable::run);
+		try {
+			parts().forEach((part) -> joined.add(part.joinTransaction(transaction)));
+		}
+		catch (RuntimeException ex) {
+			leave.run();
+			throw ex;
+		}
+		return leave;
 	}
 
 	/**
@@ -239,11 +282,12 @@ final class LockHandleSet implements LockHandles, LockHandle {
 	 * Release the locks that were acquired for this set, since its work has not begun.
 	 * The shared locks are only left, since the outer work under them has begun.
 	 */
-	void giveBack() {
+	@Override
+	public void abandon() {
 		if (end()) {
 			each(lastFirst(), (hold) -> {
 				if (this.acquired.contains(hold)) {
-					hold.giveBack();
+					hold.abandon();
 				}
 				else {
 					hold.leave();

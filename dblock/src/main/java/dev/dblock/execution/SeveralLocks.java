@@ -1,4 +1,4 @@
-package dev.dblock;
+package dev.dblock.execution;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -9,6 +9,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
+import dev.dblock.LockHandle;
+import dev.dblock.LockInterruptedException;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -154,7 +161,7 @@ final class SeveralLocks {
 	}
 
 	private void reenter(Wanted lock, Hold hold) {
-		this.reentries.add(this.engine.reenter(hold.handle(), lock.name(), lock.options()));
+		this.reentries.add(hold.reenter(lock.name(), lock.options()));
 	}
 
 	/**
@@ -172,10 +179,10 @@ final class SeveralLocks {
 	private @Nullable LockRefusal acquire(Wanted lock) {
 		boolean outOfOrder = this.lastEntered != null && lock.fullName().compareTo(this.lastEntered) < 0;
 		LockAttempt attempt = ask(lock, outOfOrder);
-		if (attempt instanceof LockRefusal refusal) {
-			return explain(refusal, lock, outOfOrder);
+		if (attempt instanceof LockAttempt.Refused refused) {
+			return explain(refused.refusal(), lock, outOfOrder);
 		}
-		LockHandle handle = ((LockGrant) attempt).handle();
+		LockHandle handle = ((LockAttempt.Granted) attempt).handle();
 		Hold hold = Hold.owned(this.engine, handle);
 		this.acquired.add(hold);
 		this.holds.put(lock.name(), hold);
@@ -266,8 +273,8 @@ final class SeveralLocks {
 
 	private void giveBack() {
 		for (int i = this.acquired.size() - 1; i >= 0; i--) {
-			LockHandle handle = this.acquired.get(i).handle();
-			giveBack(handle, () -> this.engine.giveBack(handle));
+			Hold hold = this.acquired.get(i);
+			giveBack(hold.handle(), hold::abandon);
 		}
 		this.joined.forEach((hold) -> giveBack(hold.handle(), hold::leave));
 		this.reentries.forEach(Runnable::run);

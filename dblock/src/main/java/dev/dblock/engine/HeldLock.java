@@ -1,0 +1,87 @@
+package dev.dblock.engine;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockOptions;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.reactive.TransactionContext;
+
+/**
+ * A handle as this library uses it, in addition to what applications can do with it.
+ */
+public interface HeldLock extends LockHandle {
+
+	/**
+	 * Begin work under this lock in addition to the work that acquired it. From now on,
+	 * the lease lasts at least as long as the lease in the options. If the options
+	 * require automatic renewal, the lease is renewed until the work has ended. A request
+	 * is sent to the server only if the lease would otherwise be too short. The remaining
+	 * options have no effect.
+	 * @param options the options with which the work would have acquired the lock,
+	 * {@linkplain LockEngine#complete completed}
+	 * @return ends the re-entry; to be run when the work has ended
+	 * @throws dev.dblock.LockLostException if the lock is no longer held
+	 * @throws dev.dblock.LockInterruptedException if the thread was interrupted during
+	 * the request; its interrupt status is set
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * fails; the lease then remains unchanged
+	 */
+	Runnable reenter(LockOptions options);
+
+	/**
+	 * Release the lock, under which no work was done, immediately and without a trace:
+	 * neither an open transaction nor a minimum hold delays the release. If the server is
+	 * unreachable, the failure is only logged.
+	 */
+	void abandon();
+
+	/**
+	 * Begin work in the current thread under a lock that may have been acquired by
+	 * another thread. Until {@link #detach}, the transactions of the thread depend on the
+	 * lock as well, and the thread is interrupted at a loss if that was requested.
+	 */
+	void attach();
+
+	/**
+	 * Turn the current thread to other work while the lock is still held. From now on,
+	 * the lock does not affect the work of the thread.
+	 */
+	void detach();
+
+	/**
+	 * Announce that the work under the lock has ended and that another thread is about to
+	 * release it. If the engine is closed before that, the lock does not count as still
+	 * in use.
+	 */
+	void aboutToRelease();
+
+	/**
+	 * Remove a loss callback of work that has ended, so that it is not kept for as long
+	 * as another owner may hold the lock.
+	 * @param callback the callback that was passed to {@link #onLost(Runnable)}; has no
+	 * effect if it was not
+	 */
+	void forget(Runnable callback);
+
+	/**
+	 * Make a reactive transaction depend on this lock, under which work is about to begin
+	 * inside the transaction. The transaction keeps the lock until it has ended.
+	 * @param transaction the transaction, open or not
+	 * @return lets the transaction continue without the lock, if no work was done under
+	 * it
+	 * @throws IllegalStateException if the transaction is just ending, or is about to be
+	 * committed
+	 */
+	Runnable joinTransaction(TransactionContext transaction);
+
+	/**
+	 * Return a handle as this library uses it.
+	 * @param handle the handle
+	 * @return the same handle, or {@code null} if it is none of this library's, or if
+	 * locking is disabled
+	 */
+	static @Nullable HeldLock of(LockHandle handle) {
+		return (handle instanceof HeldLock held) ? held : null;
+	}
+
+}

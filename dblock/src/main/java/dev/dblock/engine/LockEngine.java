@@ -1,0 +1,157 @@
+package dev.dblock.engine;
+
+import java.time.Duration;
+import java.util.Optional;
+
+import dev.dblock.ForeignDocumentException;
+import dev.dblock.LockHandle;
+import dev.dblock.LockInterruptedException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockShutdownException;
+import dev.dblock.WhenUnavailable;
+import dev.dblock.store.LockAdministration;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.reactive.TransactionContext;
+
+/**
+ * The engine behind the templates.
+ */
+public interface LockEngine {
+
+	/**
+	 * Return the name under which the server stores a lock.
+	 * @param name the name as used by the application
+	 * @return the full name, including the prefix
+	 * @throws IllegalArgumentException if the name is invalid, with the reason
+	 */
+	String fullName(String name);
+
+	/**
+	 * Check options without requesting a lock.
+	 * @param options the options, completed by the engine's own defaults
+	 * @throws IllegalArgumentException if no lock could be acquired with them, with the
+	 * reason
+	 */
+	void check(LockOptions options);
+
+	/**
+	 * Request a lock, and wait for it as long as the options allow. Settings for its name
+	 * ({@code dblock.locks}) take precedence over the options.
+	 * @param name the name as used by the application
+	 * @param options the options, completed by the engine's own defaults
+	 * @return the grant or the refusal
+	 * @throws IllegalArgumentException if the name or the options are invalid
+	 * @throws LockInterruptedException if the thread is interrupted
+	 * @throws LockShutdownException if the engine is closed
+	 * @throws ForeignDocumentException if something other than a lock is stored under the
+	 * name
+	 * @throws org.springframework.dao.DataAccessException if the request to the server
+	 * fails
+	 */
+	LockAttempt acquire(String name, LockOptions options);
+
+	/**
+	 * Check a name as far as possible outside of a call.
+	 * @param name the name as used by the application
+	 * @throws IllegalArgumentException if the name is invalid, with the reason
+	 */
+	default void checkName(String name) {
+		fullName(name);
+	}
+
+	/**
+	 * Check options for a name without requesting its lock. Settings for the name
+	 * ({@code dblock.locks}) take precedence over the options.
+	 * @param name the name as used by the application, with {@code U+0000} for each part
+	 * that only a call determines. In this case, the settings for all names that it can
+	 * become are checked as well
+	 * @param options the options, completed by the engine's own defaults
+	 * @throws IllegalArgumentException if the lock could not be acquired with them, with
+	 * the reason
+	 */
+	default void check(String name, LockOptions options) {
+		check(options);
+	}
+
+	/**
+	 * Return the behavior that is set for methods that find a lock unavailable. It takes
+	 * precedence over what the methods declare.
+	 * @param name the name as used by the application
+	 * @return the behavior, or empty if the declarations of the methods apply
+	 */
+	default Optional<WhenUnavailable> whenUnavailable(String name) {
+		return Optional.empty();
+	}
+
+	/**
+	 * Request a lock with a wait that settings do not override, since the caller depends
+	 * on it.
+	 * @param name the name as used by the application
+	 * @param options the options, completed by the engine's own defaults
+	 * @param wait how long to wait while another holder has the lock; with zero, the lock
+	 * is requested once
+	 * @return the grant or the refusal
+	 * @see #acquire(String, LockOptions)
+	 */
+	default LockAttempt acquire(String name, LockOptions options, Duration wait) {
+		return acquire(name, options.waitUpTo(wait));
+	}
+
+	/**
+	 * Complete options by the settings for single names, without the engine's own
+	 * defaults.
+	 * @param name the name as used by the application
+	 * @param options the options
+	 * @return the options
+	 */
+	default LockOptions withSettings(String name, LockOptions options) {
+		return options;
+	}
+
+	/**
+	 * Complete options as {@link #acquire(String, LockOptions)} does.
+	 * @param name the name as used by the application
+	 * @param options the options
+	 * @return the options with which a lock of this name is acquired; those that are not
+	 * set are unknown until it is acquired
+	 * @throws IllegalArgumentException if the options are invalid
+	 */
+	default LockOptions complete(String name, LockOptions options) {
+		return options;
+	}
+
+	/**
+	 * Return a lock that a transaction still keeps after its handle was closed: a
+	 * transaction of the current thread, or the given one.
+	 * @param fullName the full name of the lock
+	 * @param transaction a reactive transaction, or {@code null} if there is none
+	 * @return its handle
+	 */
+	Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction);
+
+	/**
+	 * Return a lock that the current thread has acquired and not yet released, whether
+	 * the thread works under it or only has its handle.
+	 * @param fullName the full name of the lock
+	 * @return its handle, while the lock is held
+	 */
+	default Optional<LockHandle> heldByThread(String fullName) {
+		return Optional.empty();
+	}
+
+	/**
+	 * Return the locks of this engine's store, by their full names.
+	 * @return the locks with this engine's prefix
+	 */
+	LockAdministration administration();
+
+	/**
+	 * Return the run records of jobs.
+	 * @return the records
+	 */
+	default JobRecords jobs() {
+		return JobRecords.NONE;
+	}
+
+}

@@ -1,0 +1,319 @@
+package dev.dblock.execution;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
+import java.util.stream.BaseStream;
+
+import dev.dblock.LockException;
+import dev.dblock.LockHandle;
+import dev.dblock.LockHandles;
+import dev.dblock.LockInfo;
+import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
+import dev.dblock.LockTemplate;
+import dev.dblock.LockedAction;
+import dev.dblock.LockedFallback;
+import dev.dblock.WhenLost;
+import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.reactive.ReactiveLockTemplate;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+
+/**
+ * The template of an engine. Thread-safe.
+ */
+public final class DefaultLockTemplate implements LockTemplate {
+
+	private static final PendingTypes LASTING = new PendingTypes(DefaultLockTemplate.class.getClassLoader());
+
+	private final LockEngine engine;
+
+	public DefaultLockTemplate(LockEngine engine) {
+		this.engine = engine;
+	}
+
+	/**
+	 * Return the template behind a bean.
+	 * @param template the bean
+	 * @return the template
+	 * @throws IllegalArgumentException if the bean is not a template of this library,
+	 * such as a mock
+	 */
+	public static DefaultLockTemplate of(LockTemplate template) {
+		if (template instanceof DefaultLockTemplate known) {
+			return known;
+		}
+		throw new IllegalArgumentException(
+				"The LockTemplate is a %s. Pass the bean that dblock creates, since this object needs its engine"
+					.formatted(template.getClass().getName()));
+	}
+
+	/**
+	 * Return the engine of this template.
+	 * @return the engine
+	 */
+	public LockEngine engine() {
+		return this.engine;
+	}
+
+	@Override
+	public <T extends @Nullable Object, E extends Throwable> T execute(String name, LockOptions options,
+			LockedAction<T, E> action, LockedFallback<T, E> fallback) throws E {
+		String fullName = this.engine.fullName(name);
+		Hold entered = Hold.ofThread(this.engine, fullName);
+		if (entered != null) {
+			Runnable reentry = entered.reenter(name, options);
+			try {
+				return reentered(entered, action);
+			}
+			finally {
+				reentry.run();
+			}
+		}
+		LockAttempt attempt = this.engine.acquire(name, options);
+		if (attempt instanceof LockAttempt.Refused refused) {
+			return fallback.unavailable(refused.refusal());
+		}
+		Hold hold = Hold.owned(this.engine, ((LockAttempt.Granted) attempt).handle());
+		return leaving(hold, () -> finished(hold, acquired(hold, action)));
+	}
+
+	/**
+	 * Reject a result whose work continues, or begins, after the lock is released. If the
+	 * action has begun such work by {@link #executeAsync} or {@code ReactiveLockTemplate}
+	 * under the same lock, the lock may be kept, and the result is accepted.
+	 */
+	private static <T extends @Nullable Object> T finished(Hold hold, T result) {
+		Object unfinished = LASTING.unfinished(result);
+		if (unfinished == null || hold.parts().stream().allMatch(Hold::wasJoined)) {
+			return result;
+		}
+		if (unfinished instanceof BaseStream<?, ?> stream) {
+			stream.close();
+		}
+		throw new IllegalStateException(
+				("The action under the lock '%s' returned a %s, whose work would continue without the lock. The"
+						+ " result was discarded; what the action already did was not undone. %s")
+					.formatted(hold.handle().name(), unfinished.getClass().getName(), instead(unfinished)));
+	}
+
+	private static String instead(Object unfinished) {
+		if (LASTING.isPublisher(unfinished.getClass())) {
+			return "Use ReactiveLockTemplate, which holds the lock until the sequence ends";
+		}
+		return (unfinished instanceof CompletionStage || unfinished instanceof Future)
+				? "Use executeAsync, which holds the lock until a CompletionStage completes"
+				: "Finish the work in the action";
+	}
+
+	/**
+	 * Run the action of a re-entry. If a transaction keeps the lock, the thread may
+	 * already have been detached, and has to be notified of a loss again from now on.
+	 */
+	private static <T extends @Nullable Object, E extends Throwable> T reentered(Hold hold, LockedAction<T, E> action)
+			throws E {
+		return hold.isOwned() ? within(hold, action) : attached(hold, action);
+	}
+
+	private static <T extends @Nullable Object, E extends Throwable> T within(Hold hold, LockedAction<T, E> action)
+			throws E {
+		try (WorkScope scope = WorkScope.enter(hold)) {
+			return action.run();
+		}
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <T extends @Nullable Object, E extends Throwable> T leaving(Hold hold, LockedAction<T, E> action)
+			throws E {
+		T result;
+		try {
+			result = action.run();
+		}
+		catch (Throwable ex) {
+			throw (E) hold.leaveAfter(ex);
+		}
+		hold.leave();
+		return result;
+	}
+
+	private static <T extends @Nullable Object, E extends Throwable> T acquired(Hold hold, LockedAction<T, E> action)
+			throws E {
+		hold.enterThread();
+		try {
+			return within(hold, action);
+		}
+		finally {
+			hold.leaveThread();
+		}
+	}
+
+	@Override
+	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletionStage<T> executeAsync(String name,
+			LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>, E> action,
+			LockedFallback<? extends @Nullable CompletionStage<T>, E> fallback) throws E {
+		return executeAsync(name, options, action, fallback, (result) -> {
+		});
+	}
+
+	/**
+	 * Execute asynchronous work under a lock as
+	 * {@link #executeAsync(String, LockOptions, LockedAction, LockedFallback)} does, and
+	 * check its result before it is passed on.
+	 * @param name the name of the lock
+	 * @param options how to acquire and hold it; with {@link WhenLost#INTERRUPT} a loss
+	 * also cancels the action's stage
+	 * @param action begins the work
+	 * @param fallback the work to do if the lock is not available
+	 * @param check receives the result of the action while the lock is still held; an
+	 * exception that it throws replaces the result
+	 * @param <T> the type of the result
+	 * @param <E> the type of exception that both can throw before there is a stage
+	 * @return the result of the action or of the fallback; if acquiring the lock fails, a
+	 * stage that is completed with that exception
+	 * @throws IllegalArgumentException if the name or the options are invalid
+	 * @throws E if the action or the fallback fails before there is a stage
+	 */
+	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletionStage<T> executeAsync(String name,
+			LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>, E> action,
+			LockedFallback<? extends @Nullable CompletionStage<T>, E> fallback, Consumer<? super T> check) throws E {
+		String fullName = this.engine.fullName(name);
+		boolean cancelWhenLost = this.engine.complete(name, options).whenLost() == WhenLost.INTERRUPT;
+		Hold entered = Hold.ofThread(this.engine, fullName);
+		LockAttempt attempt = null;
+		Runnable reentry = () -> {
+		};
+		try {
+			if (entered == null) {
+				attempt = this.engine.acquire(name, options);
+			}
+			else {
+				reentry = entered.reenter(name, options);
+			}
+		}
+		catch (LockException | DataAccessException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+		if (attempt instanceof LockAttempt.Refused refused) {
+			return fallback.unavailable(refused.refusal());
+		}
+		if (attempt instanceof LockAttempt.Granted grant) {
+			Hold hold = Hold.owned(this.engine, grant.handle());
+			CompletionStage<T> work;
+			try {
+				work = LockedFuture.until(hold, cancelWhenLost, () -> within(hold, action), check);
+			}
+			finally {
+				hold.detach();
+			}
+			return hold.parts().stream().allMatch(Hold::isOwned) ? work : LockedFuture.awaited(work);
+		}
+		Hold hold = Objects.requireNonNull(entered);
+		boolean joined = hold.join();
+		CompletionStage<T> work = null;
+		try {
+			work = LockedFuture.until(hold, cancelWhenLost, () -> reentered(hold, action), check);
+		}
+		finally {
+			LockedFuture.whenEnded(work, reentry);
+		}
+		return joined ? work : LockedFuture.awaited(work);
+	}
+
+	@Override
+	public <T extends @Nullable Object, E extends Throwable> T within(LockHandle handle, LockedAction<T, E> action)
+			throws E {
+		handle.ensureHeld();
+		Hold hold = Hold.borrowed(this.engine, handle);
+		return leaving(hold, () -> attached(hold, action));
+	}
+
+	public static <T extends @Nullable Object, E extends Throwable> T attached(Hold hold, LockedAction<T, E> action)
+			throws E {
+		hold.attach();
+		try {
+			return within(hold, action);
+		}
+		finally {
+			hold.detach();
+		}
+	}
+
+	@Override
+	public Optional<LockHandle> tryAcquire(String name, LockOptions options) {
+		LockAttempt attempt = (options.waitUpTo() != null) ? this.engine.acquire(name, options)
+				: this.engine.acquire(name, options, Duration.ZERO);
+		return (attempt instanceof LockAttempt.Granted grant) ? Optional.of(grant.handle()) : Optional.empty();
+	}
+
+	@Override
+	public LockHandle acquire(String name, LockOptions options) {
+		LockAttempt attempt = this.engine.acquire(name, options);
+		if (attempt instanceof LockAttempt.Refused refused) {
+			throw refused.refusal().toException();
+		}
+		return ((LockAttempt.Granted) attempt).handle();
+	}
+
+	@Override
+	public <T extends @Nullable Object, E extends Throwable> T executeAll(Map<String, LockOptions> locks,
+			LockedAction<T, E> action, LockedFallback<T, E> fallback) throws E {
+		return forAll(locks).execute(String.join(", ", locks.keySet()), LockOptions.defaults(), action, fallback);
+	}
+
+	@Override
+	public Optional<LockHandles> tryAcquireAll(Map<String, LockOptions> locks) {
+		SeveralLocks several = new SeveralLocks(this.engine, locks).withoutConfiguredWaits();
+		return (several.acquire() != null) ? Optional.empty() : Optional.of(several.handles());
+	}
+
+	@Override
+	public LockHandles acquireAll(Map<String, LockOptions> locks) {
+		SeveralLocks several = new SeveralLocks(this.engine, locks);
+		LockRefusal refusal = several.acquire();
+		if (refusal != null) {
+			throw refusal.toException();
+		}
+		return several.handles();
+	}
+
+	@Override
+	public DefaultLockTemplate forAll(Map<String, LockOptions> locks) {
+		return new DefaultLockTemplate(new SeveralEngine(this.engine, locks));
+	}
+
+	@Override
+	public Lock asLock(String name, LockOptions options) {
+		return new ReentrantLockView(this.engine, name, options);
+	}
+
+	@Override
+	public Optional<LockInfo> inspect(String name) {
+		return this.engine.administration().find(this.engine.fullName(name));
+	}
+
+	@Override
+	public List<LockInfo> list() {
+		return this.engine.administration().list();
+	}
+
+	@Override
+	public boolean forceRelease(String name) {
+		return this.engine.administration().forceRelease(this.engine.fullName(name));
+	}
+
+	@Override
+	public boolean forceReleaseNow(String name) {
+		return this.engine.administration().forceReleaseNow(this.engine.fullName(name));
+	}
+
+}

@@ -1,0 +1,105 @@
+package dev.dblock.execution;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.support.LockMdc;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part of a thread's work that a lock covers, possibly together with others.
+ */
+public final class WorkScope implements AutoCloseable {
+
+	private final List<Entry> entries;
+
+	private final LockMdc logged;
+
+	private WorkScope(List<Entry> entries, LockMdc logged) {
+		this.entries = entries;
+		this.logged = logged;
+	}
+
+	/**
+	 * Return the hold of the lock with the given name under which this thread works.
+	 * @param engine the engine of the lock
+	 * @param fullName the full name of the lock
+	 * @return the hold, or {@code null} if there is none
+	 */
+	public static @Nullable Hold find(LockEngine engine, String fullName) {
+		Entry found = Entry.find(engine, fullName);
+		return (found != null) ? found.hold : null;
+	}
+
+	static WorkScope enter(Hold hold) {
+		List<Hold> parts = hold.parts();
+		LockMdc logged = LockMdc.enter(joined(parts, LockHandle::name),
+				joined(parts, (handle) -> Long.toString(handle.token())));
+		List<Entry> entries = new ArrayList<>(parts.size());
+		for (Hold part : parts) {
+			Entry entry = new Entry(part);
+			entry.push();
+			entries.add(entry);
+		}
+		return new WorkScope(entries, logged);
+	}
+
+	private static String joined(List<Hold> holds, Function<LockHandle, String> what) {
+		return (holds.size() == 1) ? what.apply(holds.get(0).handle())
+				: holds.stream().map(Hold::handle).map(what).collect(Collectors.joining(", "));
+	}
+
+	@Override
+	public void close() {
+		this.logged.leave();
+		this.entries.forEach(Entry::pop);
+	}
+
+	/**
+	 * One of the locks.
+	 */
+	private static final class Entry extends LockContext {
+
+		private final Hold hold;
+
+		Entry(Hold hold) {
+			this.hold = hold;
+		}
+
+		static @Nullable Entry find(LockEngine engine, String fullName) {
+			return find(Entry.class,
+					(entry) -> entry.hold.engine() == engine && entry.hold.handle().name().equals(fullName));
+		}
+
+		void push() {
+			enter();
+		}
+
+		void pop() {
+			leave();
+		}
+
+		@Override
+		protected LockHandle handle() {
+			return this.hold.handle();
+		}
+
+		@Override
+		protected boolean isWork() {
+			return true;
+		}
+
+		@Override
+		protected boolean isNamed(String name) {
+			String own = handle().name();
+			return own.equals(name) || own.equals(this.hold.engine().fullName(name));
+		}
+
+	}
+
+}
