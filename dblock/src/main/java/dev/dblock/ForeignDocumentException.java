@@ -10,9 +10,9 @@ public class ForeignDocumentException extends LockException {
 
 	public ForeignDocumentException(String name, String collection) {
 		super(name,
-				("The collection '%s' has a document with the _id '%s' that is not a lock of dblock. It was left as it is. "
-						+ "Give dblock a collection of its own (dblock.mongodb.collection), "
-						+ "or remove that document if nobody needs it")
+				("The collection '%s' contains a document with the _id '%s' that is not a dblock lock. dblock did not"
+						+ " change it. Give dblock its own collection (dblock.mongodb.collection), or remove the"
+						+ " document if nothing else uses it")
 					.formatted(collection, name));
 	}
 

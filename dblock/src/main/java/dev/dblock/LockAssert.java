@@ -51,14 +51,14 @@ public final class LockAssert {
 	}
 
 	private static String describe() {
-		return "thread '%s' works under %s".formatted(Thread.currentThread().getName(),
+		return "thread '%s' runs under %s".formatted(Thread.currentThread().getName(),
 				LockContext.current().map((handle) -> "'" + handle.name() + "'").orElse("no lock"));
 	}
 
 	private static String reasons() {
-		return ". A call within one object does not pass the proxy and takes no lock, nor does a call of an object "
-				+ "that is no bean; and work that is handed to another thread leaves the lock behind. Call the "
-				+ "method through the bean, or use LockTemplate.execute around this code";
+		return ". A call within the same object, or of an object that is not a bean, bypasses the proxy and acquires"
+				+ " no lock. Work that is handed to another thread runs without the lock. Call the method through the"
+				+ " bean, or wrap this code in LockTemplate.execute";
 	}
 
 }

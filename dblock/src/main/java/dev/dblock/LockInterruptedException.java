@@ -10,9 +10,9 @@ public class LockInterruptedException extends LockException {
 
 	public LockInterruptedException(String name, Throwable cause) {
 		super(name,
-				("The thread was interrupted before it got the lock '%s'. The lock is not held, and the work under it was "
-						+ "not started. Look for who interrupted it: a task that was cancelled, or an executor that was "
-						+ "shut down")
+				("The thread was interrupted before it acquired the lock '%s'. The lock is not held, and the work"
+						+ " under it was not started. Find out what interrupted it: a task that was cancelled, or an"
+						+ " executor that was shut down")
 					.formatted(name),
 				cause);
 	}

@@ -14,7 +14,7 @@ public class LockLostException extends LockException {
 	private final LossReason reason;
 
 	public LockLostException(String name, long token, LossReason reason) {
-		super(name, "The lock '%s' (fencing token %d) is not held any more: %s. %s".formatted(name, token,
+		super(name, "The lock '%s' (fencing token %d) is no longer held: %s. %s".formatted(name, token,
 				reason.description(), advice(reason)));
 		this.token = token;
 		this.reason = reason;
@@ -25,7 +25,7 @@ public class LockLostException extends LockException {
 			case RELEASED -> "Acquire it again instead of using the released handle";
 			case EXPIRED -> "Another process may hold it now; check what was written under this token, "
 					+ "and give the lock a longer lease if the process was only slow";
-			case MAX_HOLD -> "Another process may hold it now; raise maxHold if the work may rightly take that long";
+			case MAX_HOLD -> "Another process may hold it now; raise maxHold if the work may take that long";
 			case TAKEN_OVER, SHUTDOWN -> "Another process may hold it now; check what was written under this token";
 		};
 	}

@@ -27,8 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param why the purpose for which the lock is acquired; visible to callers that find the
  * lock held
  * @param label the name of the lock in metrics, from a small set of texts, such as
- * {@code order-*} for {@code order-4711}; for annotated methods the name as it is
- * declared
+ * {@code order-*} for {@code order-4711}; for annotated methods the name as declared
  * @param firing the planned time of a job that the lock is acquired for; {@code null} for
  * a lock that is not related to a schedule
  */
@@ -59,7 +58,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	}
 
 	/**
-	 * Check each option by itself.
+	 * Check each option individually.
 	 * @throws IllegalArgumentException if a lease is not positive or another duration is
 	 * negative
 	 */
@@ -67,9 +66,9 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 		if (lease != null && (lease.isNegative() || lease.isZero())) {
 			throw new IllegalArgumentException("The lease must be positive, but is " + Durations.written(lease));
 		}
-		refuseNegative("wait", waitUpTo, "zero asks once");
+		refuseNegative("wait", waitUpTo, "zero tries once");
 		refuseNegative("minimum hold", minHold, "zero means none");
-		refuseNegative("maximum hold", maxHold, "zero means without end");
+		refuseNegative("maximum hold", maxHold, "zero means no limit");
 	}
 
 	private static void refuseNegative(String option, @Nullable Duration value, String zero) {
@@ -166,7 +165,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 
 	/**
 	 * Set the purpose for which the lock is acquired.
-	 * @param why the purpose, stored as it is
+	 * @param why the purpose, stored unchanged
 	 * @return a copy with it
 	 */
 	public LockOptions why(String why) {

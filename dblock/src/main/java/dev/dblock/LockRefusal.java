@@ -77,9 +77,9 @@ public record LockRefusal(String name, @Nullable LockInfo holder, Duration waite
 		else {
 			text.append(": released by ")
 				.append(this.holder.acquirer())
-				.append(" within its minimum hold, or taken away from it by an operator");
+				.append(" within its minimum hold, or by an operator");
 		}
-		return text.append("; taken for another ")
+		return text.append("; unavailable for another ")
 			.append(Durations.readable(this.holder.remaining()))
 			.append(this.holder.held() ? " unless it is renewed or released" : "")
 			.toString();

@@ -10,8 +10,8 @@ public class LockShutdownException extends LockException {
 
 	public LockShutdownException(String name) {
 		super(name,
-				("The lock '%s' was not acquired: the application context that it belongs to is closing. The work under it "
-						+ "was not started; leave it to another instance, or have it asked for before the context closes")
+				("The lock '%s' was not acquired: its application context is closing. The work under it was not"
+						+ " started; leave it to another instance, or acquire the lock before the context closes")
 					.formatted(name));
 	}
 

@@ -15,12 +15,12 @@ public enum LossReason {
 	 * The server no longer has this acquisition as the holder: another one has acquired
 	 * the lock, or its document was changed or deleted by hand.
 	 */
-	TAKEN_OVER("the server no longer has this acquisition as the holder"),
+	TAKEN_OVER("the server no longer shows this acquisition as the holder"),
 
 	/**
 	 * The maximum hold was reached, so the lease was no longer renewed and ended.
 	 */
-	MAX_HOLD("the maximum hold was reached and the lease was left to end"),
+	MAX_HOLD("the maximum hold was reached, so the lease was allowed to end"),
 
 	/**
 	 * The application context was closed while the lock was held.

@@ -27,7 +27,7 @@ class LockAssertTests {
 	@Test
 	void unlockedCodeIsToldSoAndWhyThatMayBe() {
 		assertThatIllegalStateException().isThrownBy(LockAssert::assertLocked)
-			.withMessageContaining("Not locked: thread '" + Thread.currentThread().getName() + "' works under no lock")
+			.withMessageContaining("Not locked: thread '" + Thread.currentThread().getName() + "' runs under no lock")
 			.withMessageContaining("proxy");
 		assertThatIllegalStateException().isThrownBy(() -> LockAssert.assertLocked("stock"))
 			.withMessageContaining("Not locked by 'stock'");
@@ -54,7 +54,7 @@ class LockAssertTests {
 		this.locks.execute("stock",
 				() -> assertThatIllegalStateException().isThrownBy(() -> LockAssert.assertLocked("orders"))
 					.withMessageContaining("Not locked by 'orders'")
-					.withMessageContaining("works under 'stock'"));
+					.withMessageContaining("runs under 'stock'"));
 	}
 
 	@Test

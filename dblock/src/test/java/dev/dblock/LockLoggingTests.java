@@ -135,7 +135,7 @@ class LockLoggingTests {
 		try (StructuredLog log = new StructuredLog("ecs")) {
 			lose(handle);
 			LockWorld.eventually()
-				.untilAsserted(() -> assertThat(log.line("what its holder wanted done then").get("dblock"))
+				.untilAsserted(() -> assertThat(log.line("its holder's onLost callback").get("dblock"))
 					.isEqualTo(new Document(dblock(handle))));
 		}
 	}

@@ -60,7 +60,7 @@ class LockOptionsTests {
 		Duration negative = Duration.ofNanos(-1);
 		assertThatIllegalArgumentException().isThrownBy(() -> options.waitUpTo(negative))
 			.withMessageContaining("wait")
-			.withMessageContaining("zero asks once");
+			.withMessageContaining("zero tries once");
 		assertThatIllegalArgumentException().isThrownBy(() -> options.minHold(negative))
 			.withMessageContaining("minimum hold");
 		assertThatIllegalArgumentException().isThrownBy(() -> options.maxHold(negative))

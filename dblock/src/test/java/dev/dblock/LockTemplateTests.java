@@ -390,8 +390,8 @@ class LockTemplateTests {
 		this.template.acquire("a", LockOptions.defaults().minHold(Duration.ofSeconds(20))).close();
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> this.template.acquire("a"))
 			.withMessageContaining(
-					"released by host-1:4711:k7 within its minimum hold, or taken away from it by an operator; "
-							+ "taken for another 20 s");
+					"released by host-1:4711:k7 within its minimum hold, or by an operator; unavailable for another"
+							+ " 20 s");
 	}
 
 	@Test
@@ -422,11 +422,12 @@ class LockTemplateTests {
 		assertThatIllegalStateException()
 			.isThrownBy(() -> this.template.<Object, RuntimeException>execute("a", () -> result))
 			.withMessageContaining("under the lock 'a' returned a ")
-			.withMessageContaining("the result was dropped")
-			.withMessageEndingWith(advice + (advice.startsWith("Use")
-					? ", which holds the lock until "
-							+ (advice.contains("Async") ? "a CompletionStage has completed" : "the sequence has ended")
-					: ""));
+			.withMessageContaining("The result was discarded")
+			.withMessageEndingWith(
+					advice + (advice.startsWith("Use")
+							? ", which holds the lock until "
+									+ (advice.contains("Async") ? "a CompletionStage completes" : "the sequence ends")
+							: ""));
 		assertThat(isHeld("a")).isFalse();
 		assertThatIllegalStateException()
 			.isThrownBy(() -> this.template.<Object, RuntimeException>executeAll(List.of("a", "b"), () -> result));

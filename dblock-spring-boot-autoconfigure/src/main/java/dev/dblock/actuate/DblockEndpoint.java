@@ -21,10 +21,9 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
 
 /**
- * Shows the locks as stored on the server, and takes a lock away from its holder. Names
- * are full names, as listed. A name in the path may contain slashes. A name in a
- * parameter may contain any characters, including those that proxies and firewalls reject
- * in a path.
+ * Shows the locks as stored on the server, and releases a lock by force. Names are full
+ * names, as listed. A name in the path may contain slashes. A name in a parameter may
+ * contain any characters, including those that proxies and firewalls reject in a path.
  */
 // Spring Boot 3 does not support JSpecify, and rejects a request without a parameter
 // unless Spring's own annotation marks the parameter as nullable
@@ -91,7 +90,7 @@ public final class DblockEndpoint {
 	}
 
 	/**
-	 * Take a lock away from its holder.
+	 * Release a lock by force.
 	 * @param name the name of the lock
 	 * @param now whether the lock becomes free at once, which gives up exclusion
 	 * @param database the name of the database's factory; {@code null} for the default
@@ -116,13 +115,13 @@ public final class DblockEndpoint {
 		ForcedRelease answer = ForcedRelease.of(before, released, atOnce);
 		if (released) {
 			LockMdc.log(before.name(), before.token(), () -> logger
-				.warn("The lock '{}' was taken away by an operator. {}", before.name(), answer.meaning()));
+				.warn("The lock '{}' was released by force by an operator. {}", before.name(), answer.meaning()));
 		}
 		return answer;
 	}
 
 	/**
-	 * Take a lock away from its holder.
+	 * Release a lock by force.
 	 * @param path the name of the lock
 	 * @param now whether the lock becomes free at once, which gives up exclusion
 	 * @param database the name of the database's factory; {@code null} for the default
@@ -146,7 +145,7 @@ public final class DblockEndpoint {
 		}
 		if (locks == null) {
 			String reason = ("There is no database factory '%s'. The parameter 'database' is the name of a"
-					+ " MongoDatabaseFactory bean; leave it out for the one that has the locks by default")
+					+ " MongoDatabaseFactory bean; omit it for the default one")
 				.formatted(database);
 			throw new InvalidEndpointRequestException(reason, reason);
 		}

@@ -87,8 +87,8 @@ public final class DblockJobsEndpoint {
 			switch (action) {
 				case PAUSE -> {
 					this.jobs.pause(id, by);
-					return JobChange.done("Its planned times are skipped on all instances until it is resumed."
-							+ " A run that has begun continues", this.jobs.find(id));
+					return JobChange.done("Its planned times are skipped on all instances until it is resumed. A run"
+							+ " that has already started continues", this.jobs.find(id));
 				}
 				case RESUME -> {
 					boolean paused = this.jobs.resume(id);

@@ -38,7 +38,7 @@ record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeE
 
 	static LockHealth of(@Nullable DefaultLockEngine engine) {
 		return (engine != null) ? ofUsed(engine) : new LockHealth("UNKNOWN",
-				Map.of("reason", "no lock was needed yet, or locking is switched off"), null);
+				Map.of("reason", "no lock has been used yet, or locking is switched off"), null);
 	}
 
 	/**

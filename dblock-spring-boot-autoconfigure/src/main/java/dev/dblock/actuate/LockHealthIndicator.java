@@ -26,7 +26,7 @@ public final class LockHealthIndicator extends AbstractHealthIndicator {
 	 */
 	public LockHealthIndicator(Supplier<@Nullable DefaultLockEngine> engine,
 			Supplier<Map<String, DefaultLockEngine>> others) {
-		super((ex) -> "The store of the locks is not healthy: " + ex.getMessage());
+		super((ex) -> "The lock store is not healthy: " + ex.getMessage());
 		this.engine = engine;
 		this.others = others;
 	}

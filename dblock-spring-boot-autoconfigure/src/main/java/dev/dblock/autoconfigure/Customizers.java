@@ -48,15 +48,15 @@ record Customizers<C>(Class<C> type, List<C> customizers, ListableBeanFactory be
 			throw new InvalidCustomizationException("%s failed: %s".formatted(name(customizer), ex), ex);
 		}
 		if (customized == null) {
-			throw new InvalidCustomizationException(
-					"%s gave null where settings are expected".formatted(name(customizer)), null);
+			throw new InvalidCustomizationException("%s returned null instead of settings".formatted(name(customizer)),
+					null);
 		}
 		try {
 			check.accept(customized);
 		}
 		catch (RuntimeException ex) {
 			throw new InvalidCustomizationException(
-					"%s leaves settings that cannot be: %s".formatted(name(customizer), reason(ex)), ex);
+					"%s returned invalid settings: %s".formatted(name(customizer), reason(ex)), ex);
 		}
 		return customized;
 	}

@@ -134,7 +134,7 @@ public final class DblockAutoConfiguration {
 		all.forMongodb();
 		LockMode mode = all.mode();
 		if (mode == LockMode.NONE) {
-			logger.warn("{}: no locks are taken, and every method runs unlocked",
+			logger.warn("{}: no locks are acquired, and every method runs unlocked",
 					properties.isEnabled() ? "dblock.mode is none" : "dblock.enabled is false");
 			return new UnlockedEngine(settings);
 		}
@@ -150,8 +150,8 @@ public final class DblockAutoConfiguration {
 		if (mode != LockMode.LOCAL) {
 			return beanFactory.resolveNamedBean(LockRepository.class);
 		}
-		logger.warn("dblock.mode is local: locks are kept in memory and hold inside this application only. "
-				+ "Other instances of it, and other processes, do not see them. Leave the mode out where they have to");
+		logger.warn("dblock.mode is local: locks are kept in memory and apply only inside this application. Other"
+				+ " instances and other processes do not see them. Remove the setting where they must");
 		NamedBeanHolder<LocalLockStore> store = beanFactory.resolveNamedBean(LocalLockStore.class);
 		return new NamedBeanHolder<>(store.getBeanName(), new LocalLockRepository(store.getBeanInstance()));
 	}

@@ -14,72 +14,71 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
- * What an application can set about its locks.
+ * Configuration properties of dblock.
  */
 @ConfigurationProperties("dblock")
 public class DblockProperties {
 
 	/**
-	 * Whether locks are taken at all; without them every method runs unlocked.
+	 * Whether to acquire locks; if false, every method runs unlocked.
 	 */
 	private boolean enabled = true;
 
 	/**
-	 * Where locks are kept: in MongoDB, in the memory of this application alone, or
+	 * Where locks are stored: in MongoDB, in the memory of this application only, or
 	 * nowhere, so that every method runs unlocked.
 	 */
 	private LockMode mode = LockMode.MONGODB;
 
 	/**
-	 * How long a lock is kept for a holder that the server hears nothing from.
+	 * Duration of a lease: how long a lock stays held if its holder does not renew it.
 	 */
 	private Duration lease = Duration.ofSeconds(30);
 
 	/**
-	 * How long to wait while somebody else holds a lock; zero asks once.
+	 * How long to wait while another holder has the lock; zero tries once.
 	 */
 	private Duration wait = Duration.ofSeconds(0);
 
 	/**
-	 * How long after the grant a name stays taken even if the work was done sooner; not
+	 * How long after the grant a lock stays unavailable even if the work ends sooner; not
 	 * longer than the lease.
 	 */
 	private Duration minHold = Duration.ofSeconds(0);
 
 	/**
-	 * How long after the grant a lease is renewed at most; zero means without end.
+	 * How long after the grant a lease is renewed at most; zero means no limit.
 	 */
 	private Duration maxHold = Duration.ofSeconds(0);
 
 	/**
-	 * What is put before the name of every lock, so that applications can share a
-	 * collection.
+	 * Prefix of the name of every lock, so that applications can share a collection.
 	 */
 	private String namePrefix = "";
 
 	/**
-	 * How this instance is called in the locks that it takes; unless set, by host,
-	 * process id and a random suffix.
+	 * Name of this instance in the locks that it acquires; defaults to host, process id
+	 * and a random suffix.
 	 */
 	private @Nullable String acquirer;
 
 	/**
-	 * How much longer than its lease a lock stays taken when its holder is gone, beside a
-	 * thousandth of the lease; the clocks of the servers may differ by 250ms less; 250ms
-	 * or more.
+	 * How long a lock stays held after the lease of a failed holder, in addition to a
+	 * thousandth of the lease; at least 250ms, and the clocks of the servers may differ
+	 * by 250ms less than this.
 	 */
 	private Duration clockAllowance = Duration.ofMillis(500);
 
 	// Lowest precedence less 100, written out because the metadata takes literals only
 	/**
-	 * Order of the lock among the advisors of a method; transactions and caches come
-	 * inside it as long as theirs is higher.
+	 * Order of the lock among the advisors of a method; transactions and caches run
+	 * inside it as long as their order is higher.
 	 */
 	private int advisorOrder = 2147483547;
 
 	/**
-	 * What is set for single locks, by their names or by patterns such as order-*; comes
-	 * before what annotations and code say.
+	 * Settings of single locks, by name or by a pattern such as order-*; they override
+	 * annotations and code.
 	 */
 	private final Map<String, Lock> locks = new LinkedHashMap<>();
 
@@ -195,14 +194,15 @@ public class DblockProperties {
 	}
 
 	/**
-	 * Scheduled methods. What is set for single ones ({@code dblock.jobs.<id>.*}) is a
-	 * {@link Job}.
+	 * Scheduled methods. The settings of a single job ({@code dblock.jobs.<id>.*}) are
+	 * those of {@link Job}.
 	 */
 	public static class Jobs {
 
 		/**
 		 * Whether each planned time of a method with @Scheduled and @DistributedLock runs
-		 * at most once among all instances, rather than once at a time.
+		 * at most once across all instances; if false, runs are only kept from
+		 * overlapping.
 		 */
 		private boolean oncePerPlannedTime = true;
 
@@ -217,7 +217,7 @@ public class DblockProperties {
 	}
 
 	/**
-	 * What is set for a single job.
+	 * Settings of a single job.
 	 */
 	public static class Job {
 
@@ -227,7 +227,7 @@ public class DblockProperties {
 		private @Nullable WhenCrashed whenCrashed;
 
 		/**
-		 * What happens to planned times at which no instance was there to run the job.
+		 * What happens to planned times at which no instance was running.
 		 */
 		private @Nullable WhenMissed whenMissed;
 
@@ -263,34 +263,35 @@ public class DblockProperties {
 	}
 
 	/**
-	 * What is set for the locks of one name or pattern; what is left out stays as the
-	 * code has it.
+	 * Settings of the locks of one name or pattern. Settings that are not specified
+	 * default to those in the code.
 	 */
 	public static class Lock {
 
 		/**
-		 * How long such a lock is kept for a holder that the server hears nothing from.
+		 * Duration of the lease: how long the lock stays held if its holder does not
+		 * renew it.
 		 */
 		private @Nullable Duration lease;
 
 		/**
-		 * How long to wait while somebody else holds such a lock; zero asks once.
+		 * How long to wait while another holder has the lock; zero tries once.
 		 */
 		private @Nullable Duration wait;
 
 		/**
-		 * How long after the grant the name stays taken even if the work was done sooner;
-		 * not longer than the lease.
+		 * How long after the grant the lock stays unavailable even if the work ends
+		 * sooner; not longer than the lease.
 		 */
 		private @Nullable Duration minHold;
 
 		/**
-		 * How long after the grant the lease is renewed at most; zero means without end.
+		 * How long after the grant the lease is renewed at most; zero means no limit.
 		 */
 		private @Nullable Duration maxHold;
 
 		/**
-		 * Whether the lease is renewed by itself while the lock is held.
+		 * Whether the lease is renewed automatically while the lock is held.
 		 */
 		private @Nullable Boolean autoRenew;
 
@@ -305,7 +306,7 @@ public class DblockProperties {
 		private @Nullable WhenLost whenLost;
 
 		/**
-		 * What the lock is called in metrics, in the place of its declared name.
+		 * Name of the lock in metrics, instead of its declared name.
 		 */
 		private @Nullable String label;
 
@@ -376,7 +377,7 @@ public class DblockProperties {
 	}
 
 	/**
-	 * How a waiter asks again.
+	 * Polling by waiting threads.
 	 */
 	public static class Poll {
 
@@ -386,7 +387,7 @@ public class DblockProperties {
 		private Duration minInterval = Duration.ofMillis(50);
 
 		/**
-		 * How long a waiter pauses at most; pauses double up to it.
+		 * How long a waiter pauses at most; the pauses double up to this.
 		 */
 		private Duration maxInterval = Duration.ofSeconds(1);
 
@@ -409,19 +410,19 @@ public class DblockProperties {
 	}
 
 	/**
-	 * How far a lock is handed on inside the process.
+	 * Hand-over of locks inside the process.
 	 */
 	public static class Handoff {
 
 		/**
-		 * How many times in a row a lock is handed on inside the process at most, before
-		 * other processes get their turn; zero switches handing over off.
+		 * How many times in a row a lock is handed over inside the process at most,
+		 * before other processes get their turn; zero disables hand-over.
 		 */
 		private int maxCount = 10000;
 
 		/**
-		 * How long a lock is handed on inside the process at most, before other processes
-		 * get their turn; zero switches handing over off.
+		 * How long a lock is handed over inside the process at most, before other
+		 * processes get their turn; zero disables hand-over.
 		 */
 		private Duration maxTime = Duration.ofMillis(100);
 
@@ -444,24 +445,24 @@ public class DblockProperties {
 	}
 
 	/**
-	 * How the locks are kept in MongoDB.
+	 * Storage of the locks in MongoDB.
 	 */
 	public static class Mongodb {
 
 		/**
-		 * Name of the MongoDatabaseFactory bean whose database has the locks; unless set,
-		 * the primary or only one.
+		 * Name of the MongoDatabaseFactory bean whose database stores the locks; defaults
+		 * to the primary or only one.
 		 */
 		private @Nullable String databaseFactory;
 
 		/**
-		 * Name of the collection that has the locks.
+		 * Name of the collection that stores the locks.
 		 */
 		private String collection = "dblock_locks";
 
 		/**
-		 * How long a lock that is used no more is kept before the server removes it; a
-		 * day or more.
+		 * How long the document of an unused lock is kept before the server removes it;
+		 * at least one day.
 		 */
 		private Duration retention = Duration.ofDays(7);
 
@@ -472,27 +473,26 @@ public class DblockProperties {
 
 		/**
 		 * Which statements are sent: those of current servers, those that every server
-		 * understands, or whichever the server is found to understand.
+		 * supports, or those that the server is found to support.
 		 */
 		private StatementDialect statements = StatementDialect.AUTO;
 
 		/**
-		 * Whether the indexes that let the server remove old locks and fences are
-		 * created.
+		 * Whether to create the indexes that let the server remove old locks and fences.
 		 */
 		private boolean createIndexes = true;
 
 		/**
-		 * Whether locks have a small client of their own, so that they do without the
-		 * connections of the application's; for applications whose queries can use up
-		 * their pool for longer than two thirds of a lease.
+		 * Whether the locks use a small client of their own instead of the connections of
+		 * the application; for applications whose queries can exhaust their connection
+		 * pool for longer than two thirds of a lease.
 		 */
 		private boolean dedicatedClient = false;
 
 		/**
-		 * Whether transactions under a lock are committed only while the lock has not
-		 * passed to another; for those of a MongoDB transaction manager on the servers
-		 * that have the locks.
+		 * Whether transactions under a lock commit only if the lock has not passed to
+		 * another holder; applies to transactions of a MongoDB transaction manager on the
+		 * servers that store the locks.
 		 */
 		private boolean fenceTransactions = true;
 

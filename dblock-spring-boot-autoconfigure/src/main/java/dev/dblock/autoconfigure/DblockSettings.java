@@ -98,7 +98,8 @@ final class DblockSettings {
 		Duration allowance = this.properties.getClockAllowance();
 		if (allowance.compareTo(LEAST_ALLOWANCE) < 0) {
 			throw refusal("dblock.clock-allowance", allowance,
-					"It must be at least %s: a holder whose machine was suspended notices by its clocks only what is longer"
+					("It must be at least %s: a holder detects a suspension of its machine only if it is longer than"
+							+ " that")
 						.formatted(Durations.written(LEAST_ALLOWANCE)));
 		}
 		return bounded("dblock.clock-allowance", allowance, LEAST_ALLOWANCE, LONGEST);
@@ -177,7 +178,7 @@ final class DblockSettings {
 	 */
 	private static InvalidConfigurationPropertyValueException refusal(String property, Duration value, String reason) {
 		String hint = (value.isNegative() || value.isZero() || value.compareTo(A_SECOND) >= 0) ? ""
-				: ". A number without a unit is in milliseconds; write %ds if seconds are meant"
+				: ". A number without a unit is in milliseconds; write %ds if you mean seconds"
 					.formatted(value.toMillis());
 		return new InvalidConfigurationPropertyValueException(property, Durations.written(value), reason + hint);
 	}

@@ -46,10 +46,10 @@ final class DedicatedClient implements DisposableBean {
 	// Before Spring Boot 4.1 this exception cannot be created with a cause from here
 	private static InvalidConfigurationPropertyValueException refusal(@Nullable String reason) {
 		return new InvalidConfigurationPropertyValueException(PROPERTY, true,
-				("A client for the locks alone is made from the settings of Spring Boot's MongoDB auto-configuration, but %s. "
-						+ "Leave the making of the client to Spring Boot (with the properties of its client, a MongoClientSettings "
-						+ "bean or MongoClientSettingsBuilderCustomizer beans), define a LockRepository bean over a client of "
-						+ "your own, or set the property to false")
+				("The dedicated client for the locks is created from the settings of Spring Boot's MongoDB"
+						+ " auto-configuration, but %s. Let Spring Boot create the client (with its client properties,"
+						+ " a MongoClientSettings bean or MongoClientSettingsBuilderCustomizer beans), define a"
+						+ " LockRepository bean with a client of your own, or set the property to false")
 					.formatted(reason));
 	}
 

@@ -11,8 +11,8 @@ final class InvalidCustomizationFailureAnalyzer extends AbstractFailureAnalyzer<
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, InvalidCustomizationException cause) {
 		return new FailureAnalysis(cause.getMessage() + ".",
-				"Change that bean. It is called after dblock.* was read, and what it returns is used as it is: settings, the"
-						+ " same or a changed copy.",
+				"Fix that bean. It is called after the dblock.* properties are read, and the settings that it returns"
+						+ " are used unchanged: return the same settings or a changed copy.",
 				cause);
 	}
 

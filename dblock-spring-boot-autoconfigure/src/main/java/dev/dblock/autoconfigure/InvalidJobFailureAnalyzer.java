@@ -16,8 +16,8 @@ final class InvalidJobFailureAnalyzer extends AbstractFailureAnalyzer<InvalidJob
 	protected FailureAnalysis analyze(Throwable rootFailure, InvalidJobException cause) {
 		String findings = cause.findings()
 			.stream()
-			.collect(Collectors.joining("\n    - ", "Jobs cannot run as they are declared:\n\n    - ", ""));
-		return new FailureAnalysis(findings, "Change each job as its line above says.", cause);
+			.collect(Collectors.joining("\n    - ", "Jobs cannot run as declared:\n\n    - ", ""));
+		return new FailureAnalysis(findings, "Fix each job as its line above describes.", cause);
 	}
 
 }

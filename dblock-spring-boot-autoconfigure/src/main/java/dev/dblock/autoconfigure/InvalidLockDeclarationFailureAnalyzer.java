@@ -16,10 +16,10 @@ final class InvalidLockDeclarationFailureAnalyzer extends AbstractFailureAnalyze
 	protected FailureAnalysis analyze(Throwable rootFailure, InvalidLockDeclarationException cause) {
 		String findings = cause.findings()
 			.stream()
-			.collect(Collectors.joining("\n    - ", "Locked methods cannot work as they are declared:\n\n    - ", ""));
+			.collect(Collectors.joining("\n    - ", "Locked methods cannot work as declared:\n\n    - ", ""));
 		return new FailureAnalysis(findings,
-				"Change each @DistributedLock, or the method or bean under it, as its line above says. The application"
-						+ " was not started, since these methods would fail or run unlocked.",
+				"Fix each @DistributedLock, or its method or bean, as its line above describes. The application was"
+						+ " not started, because these methods would fail or run unlocked.",
 				cause);
 	}
 

@@ -23,10 +23,11 @@ final class LockContradictionFailureAnalyzer extends AbstractFailureAnalyzer<Ann
 	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, AnnotationConfigurationException cause) {
 		String message = String.valueOf(cause.getMessage());
 		return isAboutLock(message) ? new FailureAnalysis(
-				"A locked method cannot work as it is declared, since it is not clear which lock is meant:\n\n    - %s (%s)"
+				("A locked method cannot work as declared, because it is not clear which lock is meant:\n\n    - %s"
+						+ " (%s)")
 					.formatted(message, rootFailure.getMessage()),
-				"Correct that annotation: of attributes that mean the same, as name and value of @DistributedLock do,"
-						+ " give only one.",
+				"Correct that annotation: of attributes with the same meaning, such as name and value of"
+						+ " @DistributedLock, set only one.",
 				cause) : null;
 	}
 

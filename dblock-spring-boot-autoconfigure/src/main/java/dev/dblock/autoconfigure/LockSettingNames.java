@@ -75,7 +75,7 @@ final class LockSettingNames implements BeanFactoryPostProcessor {
 	private static InvalidConfigurationPropertyValueException refusal(ConfigurationProperty unknown) {
 		return new InvalidConfigurationPropertyValueException(unknown.getName().toString(), unknown.getValue(),
 				isOption(unknown.getName())
-						? "The value is empty; give one, such as 5m where a duration is meant, or leave the setting out"
+						? "The value is empty; set one, such as 5m for a duration, or remove the setting"
 						: "A lock has no setting of that name; its settings are %s"
 							.formatted(String.join(", ", options())));
 	}
@@ -107,11 +107,10 @@ final class LockSettingNames implements BeanFactoryPostProcessor {
 		}
 		String options = String.join("|", options()).replace("-", "_?");
 		if (!name.matches("(?i)" + VARIABLE + "[A-Z0-9]+_(" + options + ")")) {
-			logger
-				.warn("The variable {} of the environment sets nothing for any lock. Variables are called {}<NAME>_<OPTION>"
-						+ " and reach only names of letters and digits in lower case; the options are {}. For other names, set"
-						+ " SPRING_APPLICATION_JSON='{\"{}[<name>].lease\":\"5m\"}', or use a file", name, VARIABLE,
-						String.join(", ", options()).replace("-", "").toUpperCase(Locale.ROOT), PREFIX);
+			logger.warn("The environment variable {} applies to no lock. Variables have the form {}<NAME>_<OPTION> and"
+					+ " reach only names of letters and digits in lower case; the options are {}. For other names,"
+					+ " set SPRING_APPLICATION_JSON='{\"{}[<name>].lease\":\"5m\"}', or use a file", name, VARIABLE,
+					String.join(", ", options()).replace("-", "").toUpperCase(Locale.ROOT), PREFIX);
 		}
 	}
 
@@ -129,10 +128,10 @@ final class LockSettingNames implements BeanFactoryPostProcessor {
 		}
 		int end = rest.lastIndexOf('.');
 		throw new InvalidConfigurationPropertyValueException(property, source.getProperty(property), (end > 0)
-				? ("The name of a lock, or a pattern, that has other characters than letters, digits, '-' and '_'"
-						+ " in it is written in brackets: %1$s[%2$s]%3$s, which in YAML is the key \"[%2$s]\" under %1$s")
+				? ("The name of a lock, or a pattern, with characters other than letters, digits, '-' and '_' must be"
+						+ " written in brackets: %1$s[%2$s]%3$s, which in YAML is the key \"[%2$s]\" under %1$s")
 					.formatted(PREFIX, rest.substring(1, end), rest.substring(end))
-				: "It says of no lock what is set for it: write %s.<name>.lease".formatted(PREFIX));
+				: "The key names no setting of a lock: write %s.<name>.lease".formatted(PREFIX));
 	}
 
 }

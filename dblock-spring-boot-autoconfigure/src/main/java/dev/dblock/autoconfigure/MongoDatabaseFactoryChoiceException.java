@@ -34,9 +34,9 @@ final class MongoDatabaseFactoryChoiceException extends IllegalArgumentException
 	 */
 	static MongoDatabaseFactoryChoiceException ofUnknown(String source, List<String> known) {
 		return new MongoDatabaseFactoryChoiceException(
-				source + " is the name of no MongoDatabaseFactory bean; "
+				source + " is not the name of a MongoDatabaseFactory bean; "
 						+ (known.isEmpty() ? "there are none" : "there are: " + String.join(", ", known)),
-				"Give the name of one of them, or leave it out to have the locks where all others are", null);
+				"Use the name of one of them, or omit it to keep the locks in the default database", null);
 	}
 
 	String description() {
@@ -56,12 +56,12 @@ final class MongoDatabaseFactoryChoiceException extends IllegalArgumentException
 
 	private static String advise(List<String> candidates) {
 		return candidates.isEmpty()
-				? "Set spring.mongodb.uri (with Spring Boot 3 spring.data.mongodb.uri) and leave Spring Boot's MongoDB "
-						+ "auto-configuration on, define a MongoDatabaseFactory or a LockRepository bean, or set "
-						+ "dblock.mode=local for locks that hold inside this process only, or dblock.enabled=false to "
-						+ "run without locks"
-				: "Name the one whose database is to have the locks (dblock.mongodb.database-factory), or mark it as "
-						+ "@Primary, or define a LockRepository bean: " + "new MongoLockRepository(factory, settings)";
+				? "Set spring.mongodb.uri (with Spring Boot 3 spring.data.mongodb.uri) and leave Spring Boot's"
+						+ " MongoDB auto-configuration on, define a MongoDatabaseFactory or a LockRepository bean, or"
+						+ " set dblock.mode=local for locks that apply only inside this process, or"
+						+ " dblock.enabled=false to run without locks"
+				: "Name the one whose database keeps the locks (dblock.mongodb.database-factory), or mark it as"
+						+ " @Primary, or define a LockRepository bean: new MongoLockRepository(factory, settings)";
 	}
 
 }

@@ -105,8 +105,8 @@ final class PropertiesOfLocks {
 		String others = keys.stream().skip(1).map(PropertiesOfLocks::name).collect(Collectors.joining(" and "));
 		// Before Spring Boot 4.1 this exception cannot be created with a cause from here
 		return new InvalidConfigurationPropertyValueException(name(first), durations(this.properties.get(first)),
-				("It contradicts what %s says, which matches the same names, such as '%s', and applies where this leaves"
-						+ " something out: %s. Set both here, or change the other")
+				("It contradicts %s, which matches the same names, such as '%s', and applies to whatever is not set"
+						+ " here: %s. Set both here, or change the other")
 					.formatted(others, name, contradiction(name, only(keys, settings))));
 	}
 

@@ -50,9 +50,8 @@ final class ProvidedPrefix implements LockNamePrefix {
 		String text = prefix.prefixOf(name);
 		if (text == null) {
 			throw new IllegalArgumentException(
-					("%s gives null as the prefix of the lock '%s', and the lock was not asked"
-							+ " for: calls that have nothing in common would share it. Give a text, or an empty one where none is"
-							+ " meant")
+					("%s returned null as the prefix of the lock '%s', so the lock was not requested: unrelated calls"
+							+ " would share it. Return a prefix, or an empty text for none")
 						.formatted(BeanNames.describe(LockNamePrefix.class, prefix, this.beans), name));
 		}
 		return text;

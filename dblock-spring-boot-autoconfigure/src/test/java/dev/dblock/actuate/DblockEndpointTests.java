@@ -85,10 +85,10 @@ class DblockEndpointTests {
 		assertThat(answer.released()).isTrue();
 		assertThat(answer.before()).isEqualTo(HELD);
 		assertThat(answer.meaning()).contains("host-1", "main", "Stock#count", SINCE.toString())
-			.contains("notices at its next renewal", "LockLostException", SINCE.plusSeconds(30).toString())
-			.contains("if it is not renewed", "extended")
+			.contains("at its next renewal", "LockLostException", SINCE.plusSeconds(30).toString())
+			.contains("without automatic renewal", "extended")
 			.doesNotContain("EXCLUSION IS GIVEN UP");
-		assertThat(output).contains("'app-stock' was taken away by an operator");
+		assertThat(output).contains("'app-stock' was released by force by an operator");
 		then(this.operations).should(never()).forceReleaseNow(any());
 	}
 
@@ -98,7 +98,7 @@ class DblockEndpointTests {
 		given(this.operations.forceRelease("stock")).willReturn(true);
 		try (StructuredLog log = new StructuredLog("ecs")) {
 			this.endpoint.release("app-stock", null, null);
-			assertThat(log.line("taken away by an operator").get("dblock"))
+			assertThat(log.line("released by force by an operator").get("dblock"))
 				.isEqualTo(new Document(Map.of("name", "app-stock", "token", "4711")));
 		}
 	}
@@ -110,7 +110,7 @@ class DblockEndpointTests {
 		ForcedRelease answer = this.endpoint.release("app-stock", true, null);
 		assertThat(answer.released()).isTrue();
 		assertThat(answer.meaning()).contains("EXCLUSION IS GIVEN UP", "host-1", "4711")
-			.contains("if it is not renewed", "extended", SINCE.plusSeconds(30).toString());
+			.contains("without automatic renewal", "extended", SINCE.plusSeconds(30).toString());
 		assertThat(output).contains("EXCLUSION IS GIVEN UP");
 		then(this.operations).should(never()).forceRelease(any());
 	}
@@ -121,7 +121,7 @@ class DblockEndpointTests {
 		ForcedRelease answer = this.endpoint.release("app-stock", false, null);
 		assertThat(answer.released()).isFalse();
 		assertThat(answer.meaning()).contains("This lock is not held");
-		assertThat(output).doesNotContain("taken away");
+		assertThat(output).doesNotContain("released by force");
 	}
 
 	@Test

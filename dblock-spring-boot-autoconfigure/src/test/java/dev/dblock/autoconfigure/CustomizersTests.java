@@ -36,14 +36,14 @@ class CustomizersTests {
 	void whatIsWrongWithSettingsIsToldInItsOwnWords() {
 		assertThatExceptionOfType(InvalidCustomizationException.class)
 			.isThrownBy(() -> apply(new IllegalArgumentException("too long"), List.of(String::toUpperCase)))
-			.withMessage("The UnaryOperator bean 'loud' leaves settings that cannot be: too long");
+			.withMessage("The UnaryOperator bean 'loud' returned invalid settings: too long");
 	}
 
 	@Test
 	void aFailureWithoutAMessageIsToldByWhatItIs() {
 		assertThatExceptionOfType(InvalidCustomizationException.class)
 			.isThrownBy(() -> apply(new UnsupportedOperationException(), List.of(String::toUpperCase)))
-			.withMessage("The UnaryOperator bean 'loud' leaves settings that cannot be:"
+			.withMessage("The UnaryOperator bean 'loud' returned invalid settings:"
 					+ " java.lang.UnsupportedOperationException");
 	}
 

@@ -145,7 +145,7 @@ class DblockActuatorTests {
 		HttpResponse<String> response = send(this.application, "GET", path);
 		assertThat(response.statusCode()).isEqualTo(404);
 		assertThat(Document.parse(response.body()).getString("meaning")).contains("'oders'",
-				"there are: mongoDatabaseFactory", "leave it out");
+				"there are: mongoDatabaseFactory", "omit it");
 	}
 
 	@Test
@@ -160,7 +160,7 @@ class DblockActuatorTests {
 		assertThat(response.statusCode()).isEqualTo(200);
 		Document answer = Document.parse(response.body());
 		assertThat(answer).containsEntry("released", true);
-		assertThat(answer.getString("meaning")).contains("this test", "notices at its next renewal");
+		assertThat(answer.getString("meaning")).contains("this test", "at its next renewal");
 		if (handle.isHeld()) {
 			assertThat(this.locks.tryAcquire("taken")).as("nobody overlaps a holder that was not told").isEmpty();
 		}

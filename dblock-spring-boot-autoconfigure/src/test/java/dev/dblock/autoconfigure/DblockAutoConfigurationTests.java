@@ -230,7 +230,7 @@ class DblockAutoConfigurationTests {
 			}, (definition) -> definition.setLazyInit(true))
 			.run((context) -> {
 				assertThat(context.getBean(LockTemplate.class).tryAcquire("stock")).isPresent();
-				assertThat(output).contains("but its listeners could not be told").contains("broken listener");
+				assertThat(output).contains("but its listeners could not be notified").contains("broken listener");
 			});
 	}
 

@@ -35,13 +35,13 @@ class DblockPropertiesTests {
 					dblock.lease                 | -1s                        | -1s         | must be positive
 					dblock.lease                 | 366d                       | 366d        |
 					dblock.lease                 | 9223372036854775807s       |             |
-					dblock.lease                 | 1ms                        | 1ms         | write 1s if seconds are meant
-					dblock.wait                  | -1s                        | -1s         | zero asks once
+					dblock.lease                 | 1ms                        | 1ms         | write 1s if you mean seconds
+					dblock.wait                  | -1s                        | -1s         | zero tries once
 					dblock.min-hold              | -1ms                       | -1ms        | zero means none
 					dblock.min-hold              | 31s                        | 31s         | lease
-					dblock.max-hold              | -1s                        | -1s         | zero means without end
+					dblock.max-hold              | -1s                        | -1s         | zero means no limit
 					dblock.clock-allowance       | -1ms                       | -1ms        | at least 250ms
-					dblock.clock-allowance       | 249ms                      | 249ms       | at least 250ms: a holder whose machine was suspended
+					dblock.clock-allowance       | 249ms                      | 249ms       | at least 250ms: a holder detects a suspension
 					dblock.clock-allowance       | 9223372036854775807s       |             | at most
 					dblock.poll.min-interval     | 0s                         | 0s          | at least 1ms
 					dblock.poll.max-interval     | 49ms                       | 49ms        | must not be below the minimum
@@ -55,7 +55,7 @@ class DblockPropertiesTests {
 					dblock.mongodb.collection    | ''                         | ''          | must have a name
 					dblock.mongodb.collection    | ' '                        |             | must have a name
 					dblock.mongodb.collection    | lo$cks                     | lo$cks      | '$'
-					dblock.mongodb.collection    | system.locks               |             | the server's own
+					dblock.mongodb.collection    | system.locks               |             | reserved for the server
 					""")
 	void propertyThatCannotBeIsRefusedByName(String property, String value, String shown, String reason) {
 		this.contextRunner.withPropertyValues(property + "=" + value).run((context) -> {

@@ -112,7 +112,7 @@ class DedicatedClientTests {
 			.withBean(MongoClient.class,
 					() -> MongoClients.create("mongodb://app:secret@localhost:27017/shop?authSource=admin"))
 			.withPropertyValues(ON)
-			.run((context) -> assertRefused(context, "logs in as 'app' of 'admin'"));
+			.run((context) -> assertRefused(context, "authenticates as 'app' of 'admin'"));
 	}
 
 	@Test

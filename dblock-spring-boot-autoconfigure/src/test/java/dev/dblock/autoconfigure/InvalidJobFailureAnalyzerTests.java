@@ -31,12 +31,12 @@ class InvalidJobFailureAnalyzerTests {
 			.properties("spring.mongodb.uri=mongodb://127.0.0.1:1/test?serverSelectionTimeoutMS=100");
 		assertThatExceptionOfType(InvalidJobException.class).isThrownBy(application::run);
 		assertThat(output).contains("APPLICATION FAILED TO START")
-			.contains("Jobs cannot run as they are declared:")
+			.contains("Jobs cannot run as declared:")
 			.contains("    - bean 'orders', " + Orders.class.getName() + "#settle(): its minimum hold of 20s is longer"
 					+ " than the 10s between two planned times")
 			.contains("    - bean 'orders', " + Orders.class.getName() + "#cancel() and bean 'orders', "
-					+ Orders.class.getName() + "#settle() are different jobs with the id 'orders'")
-			.contains("Change each job as its line above says.")
+					+ Orders.class.getName() + "#settle() are different jobs with the same id 'orders'")
+			.contains("Fix each job as its line above describes.")
 			.doesNotContain("\tat ");
 	}
 

@@ -29,12 +29,12 @@ class InvalidLockDeclarationFailureAnalyzerTests {
 			.properties("spring.mongodb.uri=mongodb://127.0.0.1:1/test?serverSelectionTimeoutMS=100");
 		assertThatExceptionOfType(InvalidLockDeclarationException.class).isThrownBy(application::run);
 		assertThat(output).contains("APPLICATION FAILED TO START")
-			.contains("Locked methods cannot work as they are declared:")
+			.contains("Locked methods cannot work as declared:")
 			.contains("    - bean 'orders', " + Orders.class.getName()
 					+ "#settle(String): the name 'order-#{#order.}' has" + " an expression that cannot be parsed: ")
 			.contains("    - bean 'orders', " + Orders.class.getName()
-					+ "#cancel(): is final, so that no proxy can lock" + " it; make it neither private nor final")
-			.contains("Change each @DistributedLock")
+					+ "#cancel(): is final, so no proxy can lock it; make it neither private nor final")
+			.contains("Fix each @DistributedLock")
 			.doesNotContain("\tat ");
 	}
 

@@ -28,7 +28,7 @@ class LockContradictionFailureAnalyzerTests {
 	void tellsOfTheLibrarysAnnotation() {
 		FailureAnalysis analysis = analyze(DistributedLock.class.getName());
 		assertThat(analysis.getDescription()).contains("A locked method", "com.acme.Jobs.run()", "(Cannot read Jobs)");
-		assertThat(analysis.getAction()).contains("give only one");
+		assertThat(analysis.getAction()).contains("set only one");
 	}
 
 	@Test

@@ -145,7 +145,7 @@ class LockEventTests {
 				.contains("scripted")
 				.contains("at " + Failing.class.getName() + ".on(")
 				.doesNotContain("LockEventPublisher@")
-				.doesNotContain("failed when it was told so");
+				.doesNotContain("failed when it was notified");
 		});
 	}
 
@@ -156,7 +156,7 @@ class LockEventTests {
 			LockHandle handle = context.getBean(LockTemplate.class).acquire("stock");
 			context.close();
 			assertThat(handle.isHeld()).isFalse();
-			assertThat(output).contains("The application closes while its work still holds 1")
+			assertThat(output).contains("The application is closing while its work still holds 1")
 				.doesNotContain("A listener of");
 		});
 	}
@@ -169,7 +169,7 @@ class LockEventTests {
 			.withBean(FailingStart.class)
 			.run((context) -> {
 				assertThat(context.getStartupFailure()).hasStackTraceContaining("scripted");
-				assertThat(output).contains("The application closes while its work still holds 1")
+				assertThat(output).contains("The application is closing while its work still holds 1")
 					.doesNotContain("A listener of");
 			});
 	}

@@ -71,7 +71,7 @@ class LockModeTests {
 			assertThat(context.getBean(LockTemplate.class).<String, RuntimeException>execute("stock", () -> "done"))
 				.isEqualTo("done");
 			assertThat(output).containsOnlyOnce("dblock.mode is local")
-				.contains("hold inside this application only", "Other instances");
+				.contains("apply only inside this application", "Other instances");
 		});
 	}
 
@@ -83,7 +83,7 @@ class LockModeTests {
 			try (LockHandle first = locks.acquire("stock"); LockHandle second = locks.acquire("stock")) {
 				assertThat(second.token()).isGreaterThan(first.token());
 			}
-			assertThat(output).containsOnlyOnce("dblock.mode is none: no locks are taken");
+			assertThat(output).containsOnlyOnce("dblock.mode is none: no locks are acquired");
 		});
 	}
 

@@ -120,8 +120,8 @@ class LockNamePrefixTests {
 			TENANT.set("null");
 			assertThatIllegalArgumentException().isThrownBy(job::stock)
 				.withMessageStartingWith(
-						"The LockNamePrefix bean 'tenantPrefix' gives null as the prefix of the lock 'stock'")
-				.withMessageContaining("empty one");
+						"The LockNamePrefix bean 'tenantPrefix' returned null as the prefix of the lock 'stock'")
+				.withMessageContaining("empty text");
 			assertThat(Job.CALLED).hasValue(0);
 		});
 	}
@@ -131,7 +131,7 @@ class LockNamePrefixTests {
 		this.contextRunner.withUserConfiguration(EnvironmentConfiguration.class).run((context) -> {
 			TENANT.set("null");
 			assertThatIllegalArgumentException().isThrownBy(() -> context.getBean(Job.class).stock())
-				.withMessageStartingWith("The LockNamePrefix bean 'tenantPrefix' gives null");
+				.withMessageStartingWith("The LockNamePrefix bean 'tenantPrefix' returned null");
 		});
 	}
 

@@ -114,7 +114,7 @@ class LockSettingsConfigurationTests {
 					.isEqualTo(LockOptions.lease(Duration.ofMinutes(5))
 						.minHold(Duration.ofMinutes(1))
 						.maxHold(Duration.ofHours(2)));
-				assertThat(output).doesNotContain("of the environment sets nothing");
+				assertThat(output).doesNotContain("The environment variable");
 			});
 	}
 
@@ -123,7 +123,7 @@ class LockSettingsConfigurationTests {
 	void variableThatSetsNothingIsWarnedOf(String variable, CapturedOutput output) {
 		withVariables(Map.of(variable, "5m")).run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(output).containsOnlyOnce("The variable " + variable + " of the environment sets nothing")
+			assertThat(output).containsOnlyOnce("The environment variable " + variable + " applies to no lock")
 				.contains("SPRING_APPLICATION_JSON='{\"dblock.locks[<name>].lease\":\"5m\"}'")
 				.contains("MINHOLD, ");
 		});
@@ -163,7 +163,7 @@ class LockSettingsConfigurationTests {
 			.run((context) -> {
 				InvalidConfigurationPropertyValueException refusal = refusal(context.getStartupFailure());
 				assertThat(refusal.getName()).isEqualTo("dblock.locks.job.max-hold");
-				assertThat(refusal.getReason()).contains("2m", "1m", "Make one of them fit");
+				assertThat(refusal.getReason()).contains("2m", "1m", "Change one of them");
 			});
 		this.contextRunner.withPropertyValues("dblock.locks.job.lease=10s", "dblock.locks.job.min-hold=20s")
 			.run((context) -> assertThat(refusal(context.getStartupFailure()).getName())
@@ -189,7 +189,7 @@ class LockSettingsConfigurationTests {
 				InvalidConfigurationPropertyValueException refusal = refusal(context.getStartupFailure());
 				assertThat(refusal.getName()).isEqualTo("dblock.locks[xy*]");
 				assertThat(refusal.getValue()).hasToString("{lease=20s}");
-				assertThat(refusal.getReason()).contains("what dblock.locks[x*] says", "30s", "20s")
+				assertThat(refusal.getReason()).contains("contradicts dblock.locks[x*]", "30s", "20s")
 					.doesNotContain("dblock.locks[*]", "dblock.locks.xyz", "25s");
 			});
 	}
@@ -280,7 +280,7 @@ class LockSettingsConfigurationTests {
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				assertThat(output)
-					.containsOnlyOnce("dblock.locks, or the LockSettings bean, has settings that apply to none")
+					.containsOnlyOnce("dblock.locks or the LockSettings bean has settings that apply to none")
 					.contains("@DistributedLock: jobs, orders-*. Names that only a LockTemplate uses");
 			});
 	}
@@ -341,7 +341,7 @@ class LockSettingsConfigurationTests {
 				}
 				try (LockHandle other = template.acquire("two-of-two")) {
 					assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(job::both)
-						.withMessageContaining("none of which is held for it now: 'shop-one-of-two'");
+						.withMessageContaining("none of which is held for this request now: 'shop-one-of-two'");
 					assertThat(other.isHeld()).isTrue();
 				}
 				try (LockHandle maybe = template.acquire("maybe")) {

@@ -305,9 +305,9 @@ class SeveralDatabasesTests {
 			.withPropertyValues("orders.factory=oders")
 			.run((context) -> assertThat(context.getStartupFailure())
 				.hasMessageContaining("bean 'jobs', " + Jobs.class.getName() + "#settle(String): ")
-				.hasMessageContaining("'oders' is the name of no MongoDatabaseFactory bean")
+				.hasMessageContaining("'oders' is not the name of a MongoDatabaseFactory bean")
 				.hasMessageContaining("there are: orders, mongoDatabaseFactory")
-				.hasMessageContaining("leave it out"));
+				.hasMessageContaining("omit it"));
 	}
 
 	@Test

@@ -67,10 +67,10 @@ class StartupFailureTests {
 				arguments("dblock.lease=-5s", "dblock.lease", "-5s", "must be positive"),
 				arguments("dblock.lease=30", "dblock.lease",
 						"The lease of 30ms is too short to be renewed in time. The shortest is 500ms",
-						"A number without a unit is in milliseconds; write 30s if seconds are meant"),
+						"A number without a unit is in milliseconds; write 30s if you mean seconds"),
 				arguments("dblock.min-hold=1h", "dblock.min-hold", "longer than the lease", "at least as long"),
 				arguments("dblock.clock-allowance=1ms", "dblock.clock-allowance", "at least 250ms",
-						"write 1s if seconds are meant"),
+						"write 1s if you mean seconds"),
 				arguments("dblock.advisor-order=first", "dblock.advisor-order", "first", "java.lang.Integer"),
 				arguments("dblock.name-prefix=a\nb", "dblock.name-prefix", "control characters", "U+000A"),
 				arguments("dblock.name-prefix=${TENANT}:", "dblock.name-prefix", "${TENANT}:",
@@ -83,20 +83,20 @@ class StartupFailureTests {
 				arguments("dblock.mongodb.collection=.locks", "dblock.mongodb.collection", ".locks",
 						"begin with a dot"),
 				arguments("dblock.mongodb.collection=" + LONG, "dblock.mongodb.collection", "the database 'test'",
-						"may have names of 250 bytes"),
+						"may have at most 250 bytes"),
 				arguments("dblock.mongodb.retention=1h", "dblock.mongodb.retention", "1h", "at least 1d"),
 				arguments("dblock.mongodb.timeout=0s", "dblock.mongodb.timeout", "0s", "at least"),
 				arguments("dblock.mongodb.database-factory=orders", "dblock.mongodb.database-factory=orders",
-						"there are: mongoDatabaseFactory", "Give the name of one of them"),
+						"there are: mongoDatabaseFactory", "Use the name of one of them"),
 				arguments("dblock.locks.job.lease=-5s", "dblock.locks.job.lease", "-5s", "must be positive"),
 				arguments("dblock.locks.job.lease=soon", "dblock.locks.job.lease", "soon", "java.time.Duration"),
 				arguments("dblock.locks.job.when-lost=cry", "dblock.locks.job.when-lost", "cry", "INTERRUPT"),
 				arguments("dblock.locks.job.leese=5s", "dblock.locks.job.leese", "no setting of that name",
 						"lease, max-hold, min-hold, "),
 				arguments("dblock.locks.nightly.lease=", "dblock.locks.nightly.lease", "The value is empty",
-						"leave the setting out"),
+						"remove the setting"),
 				arguments("dblock.locks[x*].min-hold=30s,dblock.locks[xy*].lease=20s", "dblock.locks[xy*]",
-						"Invalid value '{lease=20s}'", "It contradicts what dblock.locks[x*] says"),
+						"Invalid value '{lease=20s}'", "It contradicts dblock.locks[x*]"),
 				arguments("dblock.locks.order-*.lease=5s", "dblock.locks.order-*.lease", "5s",
 						"dblock.locks[order-*].lease"),
 				arguments("dblock.locks[order-*].min-hold=20s,dblock.locks[order-*].max-hold=10s",
@@ -134,24 +134,23 @@ class StartupFailureTests {
 	void unknownDatabaseOfAMethod(CapturedOutput output) {
 		start(UnknownDatabase.class);
 		assertAnalyzed(output,
-				"bean 'job', " + Job.class.getName() + "#run(): The database factory 'oders' is the name"
-						+ " of no MongoDatabaseFactory bean; there are: mongoDatabaseFactory",
-				"Change each @DistributedLock");
+				"bean 'job', " + Job.class.getName() + "#run(): The database factory 'oders' is not the name of a"
+						+ " MongoDatabaseFactory bean; there are: mongoDatabaseFactory",
+				"Fix each @DistributedLock");
 	}
 
 	@Test
 	void unknownDatabaseOfATemplate(CapturedOutput output) {
 		start(UnknownDatabaseOfTemplate.class);
-		assertAnalyzed(output, "The database factory 'oders' is the name of no MongoDatabaseFactory bean",
-				"Give the name of one of them");
+		assertAnalyzed(output, "The database factory 'oders' is not the name of a MongoDatabaseFactory bean",
+				"Use the name of one of them");
 	}
 
 	@Test
 	void contradictoryAnnotationThatIsScanned(CapturedOutput output) {
 		start(ScanningContradictoryJob.class);
-		assertAnalyzed(output, "A locked method cannot work as it is declared",
-				ContradictoryJob.class.getName() + ".run()", "[dev.dblock.DistributedLock]", "[nightly]", "[weekly]",
-				"give only one");
+		assertAnalyzed(output, "A locked method cannot work as declared", ContradictoryJob.class.getName() + ".run()",
+				"[dev.dblock.DistributedLock]", "[nightly]", "[weekly]", "set only one");
 	}
 
 	@Test
@@ -164,8 +163,8 @@ class StartupFailureTests {
 	void lockedMethodWithoutTheAutoConfiguration(CapturedOutput output) {
 		start(SkippedPrimitive.class, "spring.autoconfigure.exclude=" + DblockAutoConfiguration.class.getName());
 		assertAnalyzed(output, Counter.class.getName() + ": has locked methods, but there is no LockEngine bean",
-				"DblockAutoConfiguration, which makes one, is excluded or not imported; include it, with"
-						+ " dblock.enabled=false if the methods are to run unlocked");
+				"DblockAutoConfiguration, which provides one, is excluded or not imported; include it, with"
+						+ " dblock.enabled=false if the methods should run unlocked");
 	}
 
 	@Test
@@ -175,43 +174,43 @@ class StartupFailureTests {
 				"bean 'warmUp', " + WarmUp.class.getName()
 						+ "#run(): is called by Spring without the proxy that locks it;"
 						+ " move the work into a locked method of another bean, or into an ApplicationRunner",
-				"Change each @DistributedLock");
+				"Fix each @DistributedLock");
 		assertThat(output).doesNotContain("WarmUp ran");
 	}
 
 	@Test
 	void customizersThatLeaveImpossibleSettings(CapturedOutput output) {
 		start(ImpossibleEngine.class);
-		assertAnalyzed(output, "The EngineSettingsCustomizer bean 'other' leaves settings that cannot be: ",
-				"longer than the lease", "Change that bean");
+		assertAnalyzed(output, "The EngineSettingsCustomizer bean 'other' returned invalid settings: ",
+				"longer than the lease", "Fix that bean");
 	}
 
 	static Stream<Arguments> failures() {
 		return Stream.of(
 				arguments("engine-throws", "The EngineSettingsCustomizer bean 'podName' failed: ",
 						"java.lang.IllegalStateException: no pod"),
-				arguments("engine-null", "The EngineSettingsCustomizer bean 'podName' gave null",
-						"where settings are expected"),
+				arguments("engine-null", "The EngineSettingsCustomizer bean 'podName' returned null",
+						"instead of settings"),
 				arguments("engine-unnamed", "The EngineSettingsCustomizer bean 'podName' failed: ",
-						"The acquirer, which is how this instance is called in its locks, must not be empty"),
+						"The acquirer, which identifies this instance in its locks, must not be empty"),
 				arguments("store-throws", "The MongoLockSettingsCustomizer bean 'collections' failed: ",
 						"java.lang.IllegalStateException: no collection"),
-				arguments("store-null", "The MongoLockSettingsCustomizer bean 'collections' gave null",
-						"where settings are expected"),
+				arguments("store-null", "The MongoLockSettingsCustomizer bean 'collections' returned null",
+						"instead of settings"),
 				arguments("store-blank", "The MongoLockSettingsCustomizer bean 'collections' failed: ",
-						"The collection of the locks must have a name"),
+						"The lock collection must have a name"),
 				arguments("store-dollar", "The MongoLockSettingsCustomizer bean 'collections' failed: ",
-						"neither '$' nor the NUL character in it, but is 'a$b'"),
+						"neither '$' nor the NUL character, but is 'a$b'"),
 				arguments("store-long",
-						"The MongoLockSettingsCustomizer bean 'collections' leaves settings that cannot be: ",
-						"may have names of 250 bytes"));
+						"The MongoLockSettingsCustomizer bean 'collections' returned invalid settings: ",
+						"may have at most 250 bytes"));
 	}
 
 	@ParameterizedTest
 	@MethodSource("failures")
 	void customizersThatFail(String failure, String bean, String reason, CapturedOutput output) {
 		start(FailingCustomizers.class, "failure=" + failure);
-		assertAnalyzed(output, bean, reason, "Change that bean");
+		assertAnalyzed(output, bean, reason, "Fix that bean");
 		assertThat(output).doesNotContain("$$Lambda");
 	}
 

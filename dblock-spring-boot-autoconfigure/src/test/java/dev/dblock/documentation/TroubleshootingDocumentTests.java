@@ -29,8 +29,8 @@ class TroubleshootingDocumentTests {
 
 	/** Lines of the log that need no entry, and why. */
 	private static final Map<String, String> LEFT_OUT = Map.of(
-			"HOSTS     the embedded MongoDB on port … now, because the instance that did is gone; its memory is lost with"
-					+ " it, so all locks began anew",
+			"HOSTS     the embedded MongoDB on port … now, because the instance that hosted it is gone; its data is"
+					+ " lost, so all locks start over",
 			"the sample tells what happens to it", "WRITES    invoices without transactions, so without a fence: …",
 			"the sample tells what happens to it", "REFUSED   …: the lock '…' is lost, so nothing was written",
 			"the sample tells what happens to it");

@@ -93,7 +93,7 @@ class DisturbedRequestsTests {
 		assertThatExceptionOfType(DataAccessException.class)
 			.isThrownBy(() -> this.disturbed.locks().tryAcquire("stock", LockOptions.lease(Duration.ofMinutes(5))))
 			.withMessageContaining("'stock'")
-			.withMessageContaining("may have been done or not");
+			.withMessageContaining("may or may not have been done");
 		Instances.eventually().until(() -> this.instances.isReleased("stock"));
 		assertThat(this.other.locks().tryAcquire("stock")).isPresent();
 	}

@@ -85,7 +85,7 @@ class MissedPlannedTimesTests {
 		this.instances.startApplication("one", LateApplication.class, "dblock.mongodb.timeout=2s");
 		this.instances.startApplication("two", LateApplication.class, "dblock.mongodb.timeout=2s");
 		Instances.eventually()
-			.until(() -> output.toString().split("could not be asked for the lock of the job 'late'", -1).length > 2);
+			.until(() -> output.toString().split("for the lock of the job 'late' failed", -1).length > 2);
 		node.restart();
 		Instances.eventually().until(() -> !runs("late").isEmpty());
 		Instances.eventually().until(() -> this.instances.isReleased("late"));

@@ -36,8 +36,8 @@ final class JobPolicies {
 	private static final String SEVERAL_LOCKS = "a planned time needs a lock of its own, but the method has several;"
 			+ " declare the others on a method that it calls";
 
-	private static final String UNKNOWN_LOCK = "whenMissed = RUN needs the run record at the start, but only a call"
-			+ " determines the name of the lock; give the lock a name without expressions";
+	private static final String UNKNOWN_LOCK = "whenMissed = RUN needs the run record at startup, but the name of the"
+			+ " lock is known only when the method is called; give the lock a name without expressions";
 
 	private static final Duration START_WITHIN = Duration.ofHours(1);
 
@@ -99,8 +99,8 @@ final class JobPolicies {
 		}
 		if (startWithin.compareTo(Duration.ofMillis(1)) < 0
 				|| startWithin.compareTo(Duration.ofNanos(Long.MAX_VALUE)) > 0) {
-			throw new IllegalArgumentException(("its startWithin of %s must be at least a millisecond and at most 292"
-					+ " years; leave it out for an hour")
+			throw new IllegalArgumentException(("its startWithin is %s, but must be between one millisecond and 292"
+					+ " years; omit it for one hour")
 				.formatted(startWithin));
 		}
 		return startWithin;

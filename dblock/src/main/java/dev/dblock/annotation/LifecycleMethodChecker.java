@@ -79,7 +79,7 @@ public final class LifecycleMethodChecker implements MergedBeanDefinitionPostPro
 		catch (IllegalStateException | LinkageError ex) {
 			// A class that refers to an absent library can be a bean as long as that part
 			// is not used
-			logger.debug("Did not look for locked methods in {}", bean.type(), ex);
+			logger.debug("Could not inspect {} for locked methods", bean.type(), ex);
 			return Stream.empty();
 		}
 	}

@@ -137,7 +137,7 @@ final class LockChecks {
 		}
 		catch (RuntimeException ex) {
 			// An invalid transaction declaration is reported by the transaction manager
-			logger.debug("Did not find out about the transaction of {}", method.describe(), ex);
+			logger.debug("Could not determine the transaction of {}", method.describe(), ex);
 		}
 	}
 
@@ -149,19 +149,18 @@ final class LockChecks {
 	private void warnOfTransaction(LockedMethod method) {
 		DeclaredTransactions transactions = this.transactions.get();
 		if (transactions.isIgnored(method)) {
-			logger.warn("{} is @Transactional, but nothing here makes transactions of that: it has none, and a stale"
-					+ " holder's writes are not refused. Spring Boot makes no transaction manager for MongoDB; declare"
-					+ " a MongoTransactionManager bean", method.describe());
+			logger.warn("{} is @Transactional, but no transaction manager handles it: it runs without a transaction,"
+					+ " and the writes of a stale holder are not rejected. Spring Boot does not create a transaction"
+					+ " manager for MongoDB; declare a MongoTransactionManager bean", method.describe());
 			return;
 		}
 		String manager = CompletionStage.class.isAssignableFrom(method.method().getReturnType())
 				? transactions.reactiveManagerOf(method) : null;
 		if (manager != null) {
-			logger.warn(
-					"{} has a reactive transaction (by the bean '{}') that knows nothing of the lock around it, since the"
-							+ " method returns a future: it is committed even when the lock was lost before. Return a"
-							+ " Mono, and the transaction depends on the lock, or use a blocking transaction manager",
-					method.describe(), manager);
+			logger.warn("{} has a reactive transaction (of the bean '{}') that does not depend on the lock around it,"
+					+ " because the method returns a future: it commits even if the lock was lost before."
+					+ " Return a Mono to make the transaction depend on the lock, or use a blocking"
+					+ " transaction manager", method.describe(), manager);
 		}
 	}
 
@@ -175,7 +174,7 @@ final class LockChecks {
 		catch (IllegalStateException | LinkageError ex) {
 			// A class that refers to an absent library can be a bean as long as that part
 			// is not used
-			logger.debug("Did not look for locked methods in {}", type, ex);
+			logger.debug("Could not inspect {} for locked methods", type, ex);
 			return List.of();
 		}
 	}
@@ -183,13 +182,13 @@ final class LockChecks {
 	private boolean checkProxy(InspectedBean bean, List<String> findings) {
 		String obstacle = this.proxies.obstacle(bean.type());
 		if (obstacle != null) {
-			findings.add("%s: has locked methods, but the class %s, so that no proxy can lock them; open the class"
+			findings.add("%s: has locked methods, but the class %s, so no proxy can lock them; open the class"
 				.formatted(bean.type().getName(), obstacle));
 		}
 		else if (bean.isUnlocked()) {
-			findings.add(("%s: has locked methods, but no proxy that locks them, so that they would run unlocked: the"
-					+ " bean was created too early (a bean post-processor needs it), or by hand; have Spring create it"
-					+ " after the post-processors")
+			findings.add(("%s: has locked methods, but no proxy that locks them, so they would run unlocked: the bean"
+					+ " was created too early (a bean post-processor depends on it), or not by Spring; let Spring"
+					+ " create it after the post-processors")
 				.formatted(bean.type().getName()));
 		}
 		return obstacle == null;
@@ -219,15 +218,14 @@ final class LockChecks {
 	private static @Nullable String hidden(LockedMethod locked, boolean bySubclass) {
 		Method method = locked.method();
 		if (Modifier.isStatic(method.getModifiers())) {
-			return "static, so that no proxy can lock it; make it a method of the bean";
+			return "static, so no proxy can lock it; make it an instance method";
 		}
 		if (Modifier.isPrivate(method.getModifiers()) || bySubclass && Modifier.isFinal(method.getModifiers())) {
-			return "%s, so that no proxy can lock it; make it neither private nor final"
+			return "%s, so no proxy can lock it; make it neither private nor final"
 				.formatted(Modifier.isPrivate(method.getModifiers()) ? "private" : "final");
 		}
 		return (bySubclass && isOfAnotherPackage(locked))
-				? "package-private in another package, so that no proxy can lock it; make it protected or public"
-				: null;
+				? "package-private in another package, so no proxy can lock it; make it protected or public" : null;
 	}
 
 	private static boolean isOfAnotherPackage(LockedMethod locked) {

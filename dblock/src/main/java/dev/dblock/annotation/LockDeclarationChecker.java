@@ -62,9 +62,9 @@ public final class LockDeclarationChecker implements SmartInitializingSingleton 
 		LockSettings settings = this.settings.getIfAvailable(() -> LockSettings.NONE);
 		List<String> unused = settings.unusedBy(this.checks.names());
 		if (!unused.isEmpty()) {
-			logger.warn("dblock.locks, or the LockSettings bean, has settings that apply to none of the methods with"
-					+ " @DistributedLock: {}. Names that only a LockTemplate uses are not known here; if these are none"
-					+ " of them, correct them. They are compared without any prefix, and '*' stands for any text",
+			logger.warn("dblock.locks or the LockSettings bean has settings that apply to none of the methods with"
+					+ " @DistributedLock: {}. Names that only a LockTemplate uses are not known here; if these are not"
+					+ " among them, correct them. Names are compared without any prefix, and '*' matches any text",
 					String.join(", ", unused));
 		}
 	}

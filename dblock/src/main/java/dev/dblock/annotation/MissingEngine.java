@@ -25,10 +25,10 @@ final class MissingEngine {
 		addIfMissing(missing, "org.springframework.data.mongodb.MongoDatabaseFactory",
 				"Spring Data MongoDB (org.springframework.data:spring-data-mongodb)");
 		return missing.isEmpty()
-				? "DblockAutoConfiguration, which makes one, is excluded or not imported; include it, with"
-						+ " dblock.enabled=false if the methods are to run unlocked"
-				: ("there is no %s on the class path, without which dblock is not configured at all; add what is"
-						+ " missing, for example with spring-boot-starter-data-mongodb")
+				? "DblockAutoConfiguration, which provides one, is excluded or not imported; include it, with"
+						+ " dblock.enabled=false if the methods should run unlocked"
+				: ("there is no %s on the class path, so dblock is not configured at all; add what is missing, for"
+						+ " example with spring-boot-starter-data-mongodb")
 					.formatted(String.join(", and no ", missing));
 	}
 

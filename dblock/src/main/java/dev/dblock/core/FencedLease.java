@@ -118,9 +118,9 @@ final class FencedLease {
 
 	static IllegalStateException tooMany(LeaseHandle handle) {
 		return new IllegalStateException(
-				("A transaction under the lock '%s' (fencing token %d) is rolled back: when it began, %d others under the same "
-						+ "lock were open, or had ended in a way that nobody knows, and no more can be fenced at a time. "
-						+ "Let one of them end before another begins")
+				("A transaction under the lock '%s' (fencing token %d) is rolled back: when it began, %d others under"
+						+ " the same lock were open, or their outcome was unknown, and no more can be fenced at a"
+						+ " time. Let one of them end before another begins")
 					.formatted(handle.name(), handle.token(), TransactionFence.SLOTS));
 	}
 

@@ -48,8 +48,8 @@ public final class FencedSessions {
 		}
 		if (!(handle instanceof LeaseHandle held)) {
 			throw new IllegalArgumentException(
-					"A transaction can only be fenced by a handle as dblock gives it out, but %s is a %s"
-						.formatted(handle, handle.getClass().getName()));
+					"A transaction can only be fenced by a handle that dblock created, but %s is a %s".formatted(handle,
+							handle.getClass().getName()));
 		}
 		held.ensureHeld();
 		Lease lease = held.lease();
@@ -85,7 +85,7 @@ public final class FencedSessions {
 			slots.makeRoom(this.isOpen, (settled) -> fence.settle(lease.key(), lease.token(), settled));
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Earlier transactions under the lock '{}' may still be under way", lease.key().name(), ex);
+			logger.debug("Earlier transactions under the lock '{}' may still be in progress", lease.key().name(), ex);
 		}
 	}
 

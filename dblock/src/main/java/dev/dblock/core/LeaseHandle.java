@@ -181,10 +181,11 @@ final class LeaseHandle implements HeldLock {
 			callback.run();
 		}
 		catch (Throwable ex) {
-			LockMdc.log(name(), token(), () -> logger.warn(
-					"The lock '{}' (fencing token {}) was lost, and what its holder wanted done then (onLost) failed."
-							+ " Other callbacks and listeners run nevertheless; fix the callback",
-					name(), token(), ex));
+			LockMdc.log(name(), token(),
+					() -> logger.warn(
+							"The lock '{}' (fencing token {}) was lost, and its holder's onLost callback failed. Other"
+									+ " callbacks and listeners run anyway; fix the callback",
+							name(), token(), ex));
 		}
 	}
 
@@ -236,8 +237,8 @@ final class LeaseHandle implements HeldLock {
 		}
 		catch (RuntimeException ex) {
 			LockMdc.log(name(), token(), () -> logger.warn(
-					"The lock '{}' (fencing token {}) could not be given back after the transaction in which it was"
-							+ " closed; others wait until its lease ends. Look at MongoDB if it happens again",
+					"The lock '{}' (fencing token {}) could not be released after the transaction in which it was"
+							+ " closed; others wait until its lease ends. Check MongoDB if this happens again",
 					name(), token(), ex));
 		}
 	}
@@ -257,8 +258,8 @@ final class LeaseHandle implements HeldLock {
 		catch (RuntimeException ex) {
 			LockMdc.log(name(), token(),
 					() -> logger.warn(
-							"The lock '{}' (fencing token {}) could not be given back; the server frees it "
-									+ "by itself at the end of its lease, of which {} are left here",
+							"The lock '{}' (fencing token {}) could not be released; it becomes free when its lease"
+									+ " ends, in about {}",
 							name(), token(), Durations.readable(this.lease.leftAtStore()), ex));
 		}
 	}

@@ -95,7 +95,8 @@ final class LeaseKeeper {
 			giveBack(lease);
 		}
 		catch (RuntimeException ex) {
-			logger.debug("The lock '{}' could not be given back; its lease ends by itself", lease.key().name(), ex);
+			logger.debug("The lock '{}' could not be released; it becomes free when its lease ends", lease.key().name(),
+					ex);
 		}
 	}
 
@@ -186,8 +187,8 @@ final class LeaseKeeper {
 		}
 		if (lease.isUnproven()) {
 			throw new QueryTimeoutException(
-					("Nobody knows whether the lock '%s' is still held: this machine was suspended again while MongoDB was "
-							+ "asked. Ask again, or end the work as if the lock had been lost")
+					("It is unknown whether the lock '%s' is still held: this machine was suspended again while it"
+							+ " asked MongoDB. Check again, or stop the work as if the lock were lost")
 						.formatted(lease.key().name()));
 		}
 	}
@@ -416,10 +417,10 @@ final class LeaseKeeper {
 	static void abandon(Lease lease) {
 		if (lease.abandon()) {
 			LockMdc.log(lease.key().name(), lease.token(), () -> logger.warn(
-					"The lock '{}' (fencing token {}) was never released, and nothing refers to its handle any"
-							+ " more. Its work may go on, so it is not released now, but it is no longer renewed,"
-							+ " and ends with its lease in {}. Close handles in a try block; to hold a lock for"
-							+ " the life of the application, keep its handle in a field",
+					"The lock '{}' (fencing token {}) was never released, and its handle is no longer referenced. Its"
+							+ " work may continue, so it is not released now, but it is no longer renewed and becomes"
+							+ " free when its lease ends, in {}. Close handles in a try block; to hold a lock for the"
+							+ " lifetime of the application, keep its handle in a field",
 					lease.key().name(), lease.token(), Durations.readable(lease.leftAtStore())));
 		}
 	}

@@ -115,10 +115,11 @@ final class LeaseLosses {
 			.map(LeaseLosses::describe)
 			.collect(Collectors.joining(", "));
 		logger.warn(
-				"The application closes while its work still holds {} of its locks: {}{}. They are no longer renewed."
-						+ " Each is released when its work ends before the application has closed; otherwise that work"
-						+ " may go on, and the lock is free at the end of its lease. Have the application wait for its"
-						+ " work before it closes, such as by spring.task.execution.shutdown.await-termination",
+				"The application is closing while its work still holds {} of its locks: {}{}. They are no longer"
+						+ " renewed. A lock is released if its work ends before the application has closed; otherwise"
+						+ " the work may continue, and the lock becomes free when its lease ends. Let the application"
+						+ " wait for its work before it closes, for example with"
+						+ " spring.task.execution.shutdown.await-termination",
 				lost.size(), names, (lost.size() > NAMES_IN_THE_LOG) ? ", ..." : "");
 		lost.forEach((lease) -> notify(lease, LossReason.SHUTDOWN));
 	}
@@ -134,7 +135,7 @@ final class LeaseLosses {
 	 */
 	void loseAtRelease(Lease lease) {
 		if (lease.endedInVain()) {
-			announce(lease, LossReason.TAKEN_OVER, "This was noticed when it was released");
+			announce(lease, LossReason.TAKEN_OVER, "The loss was noticed when it was released");
 		}
 	}
 
@@ -174,7 +175,7 @@ final class LeaseLosses {
 	 */
 	void expire(Lease lease) {
 		LossReason reason = lease.isBeyondMaxHold() ? LossReason.MAX_HOLD : LossReason.EXPIRED;
-		lose(lease, reason, "Another process may take it over from now on");
+		lose(lease, reason, "Another process may acquire it from now on");
 	}
 
 }

@@ -190,7 +190,7 @@ final class LeaseReleaser {
 					TimeUnit.MILLISECONDS);
 		}
 		catch (RejectedExecutionException ex) {
-			logger.debug("The engine was closed: the lease of '{}' ends by itself", key.name());
+			logger.debug("The engine was closed: the lock '{}' becomes free when its lease ends", key.name());
 		}
 	}
 
@@ -265,20 +265,20 @@ final class LeaseReleaser {
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
 			this.waiting.decrementAndGet();
-			logger.debug("No thread is there to release '{}', whose lease ends by itself", key.name(), ex);
+			logger.debug("There is no thread to release the lock '{}'; it becomes free when its lease ends", key.name(),
+					ex);
 		}
 	}
 
 	private void leaveToLease(LeaseKey key) {
 		if (this.fullLogged.compareAndSet(false, true)) {
-			logger.warn(
-					"{} releases of locks wait for MongoDB, and no more are queued: the lock '{}', and others until the "
-							+ "queue was empty, are free at the end of their leases unless MongoDB has them released "
-							+ "already. Check that MongoDB can be reached",
-					MOST_WAITING, key.name());
+			logger
+				.warn("{} releases of locks are waiting for MongoDB, and no more are queued. The lock '{}', and others"
+						+ " until the queue is empty, become free when their leases end, unless MongoDB has"
+						+ " already released them. Check that MongoDB is reachable", MOST_WAITING, key.name());
 		}
 		else {
-			logger.debug("Too many releases wait: the lease of '{}' ends by itself", key.name());
+			logger.debug("Too many releases are waiting: the lock '{}' becomes free when its lease ends", key.name());
 		}
 	}
 
@@ -297,7 +297,7 @@ final class LeaseReleaser {
 			return true;
 		}
 		catch (RuntimeException ex) {
-			logger.debug("The lock '{}' could not be given back; its lease ends by itself", key.name(), ex);
+			logger.debug("The lock '{}' could not be released; it becomes free when its lease ends", key.name(), ex);
 			return false;
 		}
 	}

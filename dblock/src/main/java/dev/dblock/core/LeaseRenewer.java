@@ -115,8 +115,8 @@ final class LeaseRenewer {
 		this.losses.statistics().countNotRenewed(held.size());
 		Lease first = held.get(0);
 		Runnable line = () -> logger.warn(
-				"{} of this process's locks could not be renewed; this is tried again until their leases end, "
-						+ "the first ('{}') in {}: {}",
+				"{} of this process's locks could not be renewed. The renewal is retried until their leases end, the"
+						+ " first ('{}') in {}: {}",
 				held.size(), first.key().name(), Durations.readable(Duration.ofNanos(first.remainingNanos())),
 				ex.toString());
 		if (held.size() == 1) {
@@ -185,7 +185,8 @@ final class LeaseRenewer {
 		LossReason reason = mine ? LossReason.EXPIRED : LossReason.TAKEN_OVER;
 		Lease lease = end(key, reason);
 		if (lease != null) {
-			this.losses.lost(lease, reason, now.map((lock) -> describe(lock, mine)).orElse("Its document is gone"));
+			this.losses.lost(lease, reason,
+					now.map((lock) -> describe(lock, mine)).orElse("Its document no longer" + " exists"));
 		}
 	}
 
@@ -212,10 +213,10 @@ final class LeaseRenewer {
 
 	private static String describe(LockInfo lock, boolean mine) {
 		if (mine) {
-			return "The server let the lease end at " + lock.expiresAt();
+			return "Its lease ended on the server at " + lock.expiresAt();
 		}
 		if (lock.holder() == null) {
-			return "It was released by somebody else, at " + lock.releasedAt();
+			return "It was released by another client at " + lock.releasedAt();
 		}
 		return "It is held by %s (thread %s) since %s, for %s".formatted(lock.acquirer(), lock.thread(),
 				lock.acquiredAt(), lock.why());

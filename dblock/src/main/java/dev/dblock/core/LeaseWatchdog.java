@@ -115,7 +115,7 @@ final class LeaseWatchdog {
 			}
 		}
 		catch (RejectedExecutionException ex) {
-			logger.debug("The engine was closed: nothing is watched any more");
+			logger.debug("The engine was closed: the watchdog ends");
 		}
 	}
 
@@ -137,10 +137,9 @@ final class LeaseWatchdog {
 			pause = tick();
 		}
 		catch (RuntimeException | Error ex) {
-			logger
-				.error("The watchdog, which has the locks of this process renewed, failed and goes on. Nothing is lost"
-						+ " yet; if it fails again and again, leases end before they are renewed. It should not fail at all:"
-						+ " please report it with its stack trace", ex);
+			logger.error("The watchdog, which schedules the renewal of this process's locks, failed and continues. No"
+					+ " lock is lost yet; if it keeps failing, leases end before they are renewed. This should"
+					+ " never happen: please report it with its stack trace", ex);
 			pause = LONGEST_PAUSE_NANOS / 10;
 		}
 		finally {
@@ -251,10 +250,9 @@ final class LeaseWatchdog {
 			}
 			catch (RuntimeException | Error ex) {
 				pause = LONGEST_PAUSE_NANOS / 10;
-				logger
-					.error("The renewal of this process's locks failed in a way that is none of MongoDB's, and is tried"
-							+ " again until their leases end. It should not fail like that: please report it with its stack"
-							+ " trace", ex);
+				logger.error("The renewal of this process's locks failed with an error that does not come from MongoDB,"
+						+ " and is retried until their leases end. This should never happen: please report it with"
+						+ " its stack trace", ex);
 			}
 			finally {
 				this.busy = false;

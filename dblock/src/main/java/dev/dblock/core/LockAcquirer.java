@@ -423,9 +423,10 @@ final class LockAcquirer {
 		private LockAttempt giveUp(@Nullable Outcome known) {
 			if (known == null) {
 				throw new QueryTimeoutException(
-						("The lock '%s' was waited for, and not acquired: another thread of this application has asked "
-								+ "for it on behalf of all that wait, and MongoDB has not answered yet. The lock is not "
-								+ "held here. Check the load of MongoDB, or wait longer than a request may take")
+						("The lock '%s' was not acquired within the wait: another thread of this application"
+								+ " requested it on behalf of all waiting threads, and MongoDB has not answered yet."
+								+ " This thread does not hold the lock. Check the load of MongoDB, or wait longer than"
+								+ " a request may take")
 							.formatted(this.name));
 			}
 			Outcome last = (known.failure() == this.failure) ? known : known.seenByOthers(this.name);

@@ -81,8 +81,8 @@ final class LockListeners implements LockListener {
 			this.listeners.forEach((listener) -> CallThreads.execute(thread, () -> tell(listener, what, lock, news)));
 		}
 		catch (Throwable ex) {
-			logger.warn("The lock '{}' was {}, but its listeners could not be told: the LockListener beans could not be"
-					+ " had. The lock is not affected; fix what the cause reports", lock, what, ex);
+			logger.warn("The lock '{}' was {}, but its listeners could not be notified: the LockListener beans are"
+					+ " not available. The lock is not affected; fix what the cause reports", lock, what, ex);
 		}
 	}
 
@@ -92,7 +92,7 @@ final class LockListeners implements LockListener {
 		}
 		catch (Throwable ex) {
 			logger.warn(
-					"The lock '{}' was {}, and the listener {} failed when it was told so. The lock is not affected,"
+					"The lock '{}' was {}, and the listener {} failed when it was notified. The lock is not affected,"
 							+ " and other listeners are notified; fix that listener",
 					lock, what, ClassUtils.getUserClass(listener).getName(), ex);
 		}

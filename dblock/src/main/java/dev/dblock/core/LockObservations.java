@@ -56,9 +56,10 @@ final class LockObservations {
 	}
 
 	private static void tell(Object what, Throwable ex) {
-		logger
-			.warn("The observation of a lock failed at '{}'. No lock is affected, but metrics and traces lack it; look"
-					+ " in the cause for the handler, convention or registry that threw it", what, ex);
+		logger.warn(
+				"The observation of a lock failed at '{}'. No lock is affected, but metrics and traces lack this"
+						+ " observation; find the handler, convention or registry that failed in the stack trace",
+				what, ex);
 	}
 
 }

@@ -111,7 +111,7 @@ final class LockRequests {
 			throw new LockInterruptedException(name, ex);
 		}
 		catch (DataAccessException ex) {
-			logger.debug("A look at the lock '{}' failed, and it is asked for without", name, ex);
+			logger.debug("Reading the lock '{}' failed; it is requested without knowing its holder", name, ex);
 			return null;
 		}
 	}
@@ -161,7 +161,7 @@ final class LockRequests {
 					}
 					return afterFailure(key, before, terms, ex);
 				}
-				logger.debug("A server did not take the request for the lock '{}', the next one is asked", key.name(),
+				logger.debug("A server did not accept the request for the lock '{}'; the next one is tried", key.name(),
 						ex);
 				before = new DoubtfulAttempt(key, deadline, left, ex);
 				this.releaser.releaseDoubtfulFirst(key, deadline, left, left(end).dividedBy(2), terms.abandoned(key));
@@ -206,8 +206,9 @@ final class LockRequests {
 	private Outcome granted(LocalQueue queue, @Nullable Waiter waiter, Lease lease) {
 		if (lease.isOver() || lease.isUnproven()) {
 			throw new QueryTimeoutException(
-					("The grant of the lock '%s' was answered so late that its lease of %s may be over, and is not used. "
-							+ "The server or the network is slower than the lease allows, or this machine was suspended")
+					("The grant of the lock '%s' arrived so late that its lease of %s may have ended, so it is not"
+							+ " used. The server or the network is slower than the lease allows, or this machine was"
+							+ " suspended")
 						.formatted(lease.key().name(), Durations.readable(lease.terms().lease())));
 		}
 		queue.granted(lease, waiter);
@@ -222,7 +223,7 @@ final class LockRequests {
 		if (terms.waitUpTo().isZero() || !isPassing(ex)) {
 			throw ex;
 		}
-		logger.debug("An attempt to acquire the lock '{}' failed and is repeated", key.name(), ex);
+		logger.debug("An attempt to acquire the lock '{}' failed and is retried", key.name(), ex);
 		return whoHolds(key, before, (DataAccessException) ex);
 	}
 

@@ -171,12 +171,12 @@ final class OpenTransaction {
 			}
 			case OVERTAKEN -> throw lease.lose();
 			case ENDED -> this.leases.forEach(FencedLease::settle);
-			case UNKNOWN -> logger.debug("The fence of a transaction was sent, and not answered", written.failure());
+			case UNKNOWN -> logger.debug("The fence of a transaction was sent, but not answered", written.failure());
 		}
 		throw (written.failure() != null) ? written.failure()
 				: new IllegalStateException(
-						("The fence of the lock '%s' (fencing token %d) was not written, and nobody says "
-								+ "why. The transaction is rolled back; begin it anew")
+						("The fence of the lock '%s' (fencing token %d) was not written, for an unknown reason. The"
+								+ " transaction is rolled back; retry it")
 							.formatted(lease.handle().name(), lease.handle().token()));
 	}
 

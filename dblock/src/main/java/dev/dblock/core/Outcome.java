@@ -30,8 +30,8 @@ record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullabl
 	 */
 	static final Outcome OTHERS_FIRST = new Outcome(null, null, null, null);
 
-	private static final String OTHERS_FIRST_REMARK = "Threads of this application wait for it, and others are to have it "
-			+ "first";
+	private static final String OTHERS_FIRST_REMARK = "Threads of this application are waiting for it, and others go"
+			+ " first";
 
 	static Outcome granted(LeaseHandle handle) {
 		return new Outcome(handle, null, null, null);
@@ -78,8 +78,8 @@ record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullabl
 	 */
 	Outcome seenByOthers(String name) {
 		return (this.failure == null) ? this : failed(new DataAccessResourceFailureException(
-				("The lock '%s' could not be asked for on behalf of those who wait for it, of whom this thread is "
-						+ "one. It is not held; the cause says what went wrong and what to do")
+				("The lock '%s' could not be requested on behalf of all threads that wait for it, including this one."
+						+ " The lock is not held; the cause says what failed and what to do")
 					.formatted(name),
 				this.failure));
 	}

@@ -200,9 +200,9 @@ public final class ReactiveTransactions {
 			try {
 				if (this.open.isTooLateFor(handle)) {
 					throw new IllegalStateException(
-							("The lock '%s' came too late: the other locks of its transaction, which is "
-									+ "about to be committed, have been looked at already. Nothing was done under "
-									+ "it. Take it earlier: around the transaction, or in its work")
+							("The lock '%s' was acquired too late: its transaction is about to be committed, and the"
+									+ " other locks of the transaction were already checked. No work was done under"
+									+ " it. Acquire it earlier: around the transaction, or in its work")
 								.formatted(handle.name()));
 				}
 				this.open.join(handle);
@@ -210,8 +210,8 @@ public final class ReactiveTransactions {
 				Set<TransactionSynchronization> known = transaction.getSynchronizations();
 				if (known == null || !known.contains(this)) {
 					this.open.leave(handle);
-					throw new IllegalStateException(("The transaction ended before the work under the lock '%s' began. "
-							+ "Nothing was done; do not use what a cancelled sequence was to deliver")
+					throw new IllegalStateException(("The transaction ended before the work under the lock '%s'"
+							+ " began. No work was done; do not use the result of a cancelled sequence")
 						.formatted(handle.name()));
 				}
 			}

@@ -179,7 +179,7 @@ final class ReleaseSignals {
 		this.unsupportedSinceNanos = this.clock.nanoTime();
 		if (!this.toldUnsupported) {
 			this.toldUnsupported = true;
-			logger.info("Waiters ask for their locks by polling, and at the end of the holder's lease: {}", reason);
+			logger.info("Waiters poll for their locks, and try again when the holder's lease ends: {}", reason);
 		}
 		return before;
 	}
@@ -212,8 +212,7 @@ final class ReleaseSignals {
 			}
 			if (before || !this.told) {
 				this.told = true;
-				logger.info("Releases of locks are not told at the moment, so waiters ask for them by polling: {}",
-						reason);
+				logger.info("Releases of locks are not reported at the moment, so waiters poll for them: {}", reason);
 			}
 			if (before) {
 				ReleaseSignals.this.queues.signalAll();

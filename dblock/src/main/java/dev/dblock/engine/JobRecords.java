@@ -40,7 +40,7 @@ public interface JobRecords {
 	 * fails
 	 */
 	default void pause(String fullName, String jobId, String by) {
-		throw new UnsupportedOperationException("This engine cannot pause jobs, since it records no runs");
+		throw new UnsupportedOperationException("This engine cannot pause jobs, because it does not record their runs");
 	}
 
 	/**

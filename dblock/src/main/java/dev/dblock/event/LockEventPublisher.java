@@ -85,14 +85,14 @@ public final class LockEventPublisher implements LockListener {
 
 	private void tell(LockEvent event, Throwable ex) {
 		if (isClosing(ex)) {
-			logger.debug("The {} for the lock '{}' did not reach every listener, since the application closes",
+			logger.debug("The {} for the lock '{}' did not reach every listener, because the application is closing",
 					event.getClass().getSimpleName(), event.name(), ex);
 		}
 		else {
 			logger.warn("A listener of the {} for the lock '{}' failed: an @EventListener method, or an"
-					+ " ApplicationListener, which the stack trace of the exception names. The lock is not affected;"
-					+ " other listeners of this event may not have received it. Fix that listener",
-					event.getClass().getSimpleName(), event.name(), ex);
+					+ " ApplicationListener, which the stack trace shows. The lock is not affected; other listeners of"
+					+ " this event may not have received it. Fix that listener", event.getClass().getSimpleName(),
+					event.name(), ex);
 		}
 	}
 

@@ -300,7 +300,8 @@ public final class Hold {
 			throw ex;
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Nobody says whether the lock '{}' is still held; whoever ends last will hear",
+			logger.debug(
+					"It is unknown whether the lock '{}' is still held; the last work under it will notice a" + " loss",
 					this.handle.name(), ex);
 		}
 	}

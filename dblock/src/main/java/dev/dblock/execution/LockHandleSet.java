@@ -89,7 +89,7 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	public long token(String name) {
 		Hold hold = this.holds.get(name);
 		if (hold == null) {
-			throw new IllegalArgumentException("The lock '%s' is not one of those that were acquired here: %s"
+			throw new IllegalArgumentException("The lock '%s' is not one of the locks that were acquired here: %s"
 				.formatted(name, this.holds.keySet()));
 		}
 		return hold.handle().token();
@@ -162,8 +162,8 @@ final class LockHandleSet implements LockHandles, HeldLock {
 			callback.run();
 		}
 		catch (Throwable ex) {
-			logger.warn("One of the locks '{}' was lost, and what their holder wanted done then (onLost) failed. Other"
-					+ " callbacks and listeners run nevertheless; fix the callback", name(), ex);
+			logger.warn("One of the locks '{}' was lost, and their holder's onLost callback failed. Other callbacks"
+					+ " and listeners run anyway; fix the callback", name(), ex);
 		}
 	}
 

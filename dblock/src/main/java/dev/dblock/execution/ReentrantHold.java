@@ -156,7 +156,7 @@ final class ReentrantHold extends LockContext {
 			lost.close();
 		}
 		catch (LockLostException ex) {
-			logger.trace("The thread was told before", ex);
+			logger.trace("The thread was notified before", ex);
 		}
 	}
 
@@ -202,14 +202,14 @@ final class ReentrantHold extends LockContext {
 			throw ex;
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Nobody says whether the lock '{}' is still held; whoever gives it back will hear",
+			logger.debug("It is unknown whether the lock '{}' is still held; its release will notice a loss",
 					handle.name(), ex);
 		}
 	}
 
 	private ConcurrentModificationException lost(@Nullable LockLostException loss) {
 		return new ConcurrentModificationException((loss != null) ? loss.getMessage()
-				: "The lock '%s' had been lost before it was unlocked, as this thread was told when it locked it once more"
+				: "The lock '%s' was lost before it was unlocked; this thread was notified when it locked it again"
 					.formatted(this.fullName),
 				loss);
 	}

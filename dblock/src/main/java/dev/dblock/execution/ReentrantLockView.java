@@ -55,16 +55,18 @@ final class ReentrantLockView implements Lock {
 	 */
 	private void refuseToWaitForItself(String fullName) {
 		this.engine.heldByThread(fullName).ifPresent((handle) -> {
-			throw new IllegalStateException(("The thread '%s' cannot lock '%s', since it would wait for itself: it has"
-					+ " acquired that lock by hand (fencing token %d), and such a handle is not re-entered. Release the"
-					+ " handle first, or do the work by LockTemplate.within(handle, ...), where lock() re-enters it")
+			throw new IllegalStateException(("The thread '%s' cannot lock '%s', because it would wait for itself: it"
+					+ " already holds that lock through a handle (fencing token %d), which lock() does not re-enter."
+					+ " Release the handle first, or run the work in LockTemplate.within(handle, ...), where lock()"
+					+ " re-enters it")
 				.formatted(Thread.currentThread().getName(), this.name, handle.token()));
 		});
 	}
 
 	private IllegalStateException givenUp() {
-		return new IllegalStateException(("The lock '%s' did not become free within %s, and is not held. Look at who"
-				+ " holds it (LockTemplate.inspect), and wait with tryLock(time, unit) where work may take that long")
+		return new IllegalStateException(("The lock '%s' did not become free within %s, and this thread does not hold"
+				+ " it. Check who holds it (LockTemplate.inspect), or use tryLock(time, unit) if its work can take"
+				+ " that long")
 			.formatted(this.name, FOREVER));
 	}
 
@@ -151,8 +153,8 @@ final class ReentrantLockView implements Lock {
 		ReentrantHold hold = ReentrantHold.find(this.engine, this.engine.fullName(this.name));
 		if (hold == null) {
 			throw new IllegalMonitorStateException(
-					("The thread '%s' cannot unlock '%s', since it does not own it: it did not lock it, or has unlocked it"
-							+ " as often as it had locked it. The thread that locks has to unlock")
+					("The thread '%s' cannot unlock '%s', because it does not own it: it never locked it, or has"
+							+ " already unlocked it as often as it locked it. The thread that locks must unlock")
 						.formatted(Thread.currentThread().getName(), this.name));
 		}
 		hold.unlock();
@@ -161,7 +163,7 @@ final class ReentrantLockView implements Lock {
 	@Override
 	public Condition newCondition() {
 		throw new UnsupportedOperationException(
-				"The lock '%s' is shared with other processes, which could not signal a condition of this one"
+				"The lock '%s' is shared with other processes, which cannot signal a condition of this one"
 					.formatted(this.name));
 	}
 

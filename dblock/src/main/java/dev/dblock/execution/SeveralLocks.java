@@ -243,11 +243,12 @@ final class SeveralLocks {
 			.stream()
 			.filter((name) -> !name.equals(refusal.name()))
 			.collect(Collectors.joining("', '",
-					"It was asked for together with others, none of which is held for it now: '", "'"));
+					"It was requested together with others, none of which is held for this request now: '", "'"));
 		boolean waits = !waitFor(lock).isZero();
 		if (waits && outOfOrder) {
-			remark += (". It was not waited for, since the thread worked under '%s' already, which comes after it, and"
-					+ " two threads that do so could wait for each other. Lock all of them at once, in the outer place")
+			remark += (". The request did not wait, because the thread already runs under '%s', which comes later in"
+					+ " the order, and two threads that do so could deadlock. Acquire all of them at once, in the"
+					+ " outer call")
 				.formatted(this.lastEntered);
 		}
 		return new LockRefusal(refusal.name(), refusal.holder(), waits ? elapsed() : Duration.ZERO, remark, null);
@@ -265,7 +266,7 @@ final class SeveralLocks {
 				return ex;
 			}
 			catch (RuntimeException ex) {
-				logger.trace("Nobody says whether the lock '{}' is still held", hold.handle().name(), ex);
+				logger.trace("It is unknown whether the lock '{}' is still held", hold.handle().name(), ex);
 			}
 		}
 		return null;
@@ -285,12 +286,11 @@ final class SeveralLocks {
 			way.run();
 		}
 		catch (LockLostException ex) {
-			logger.trace("Whoever works under the lock '{}' will hear of its loss", handle.name(), ex);
+			logger.trace("The work under the lock '{}' will notice its loss", handle.name(), ex);
 		}
 		catch (RuntimeException ex) {
-			logger
-				.warn("The lock '{}' (fencing token {}), one of several, could not be given back; others wait until its"
-						+ " lease ends. Look at MongoDB if it happens again", handle.name(), handle.token(), ex);
+			logger.warn("The lock '{}' (fencing token {}), one of several, could not be released; others wait until its"
+					+ " lease ends. Check MongoDB if this happens again", handle.name(), handle.token(), ex);
 		}
 	}
 

@@ -47,8 +47,8 @@ final class IntegrationLocks {
 				|| key instanceof Enum<?>;
 		if (!text) {
 			throw new IllegalArgumentException(
-					("A lock key must be a text, a number, a UUID or an enum constant, which read the same in every"
-							+ " process, but is %s. Hand in the text that tells it from others")
+					("A lock key must be a string, a number, a UUID or an enum constant, whose text is the same in"
+							+ " every process, but is %s. Pass a string that identifies the resource")
 						.formatted((key != null) ? "of " + key.getClass() : "null"));
 		}
 		String name = this.prefix + ((key instanceof Enum<?> constant) ? constant.name() : key);

@@ -7,7 +7,7 @@ import java.util.Set;
 /**
  * Operations on the jobs of an application, for operators. A job is identified by its id,
  * which is the full name of its lock unless {@link JobPolicy @JobPolicy} declares
- * another. The name of the lock as it is declared is accepted as well.
+ * another. The declared name of the lock is accepted as well.
  * <p>
  * All methods except {@link #runNow} concern the job on all instances. The methods for
  * one job throw Spring's {@link org.springframework.dao.DataAccessException} if the
@@ -40,7 +40,7 @@ public interface JobOperations {
 
 	/**
 	 * Pause a job on all instances: its planned times are skipped until it is resumed. A
-	 * run that has begun continues.
+	 * run that has already started continues.
 	 * @param jobId the id of the job
 	 * @param by the operator that pauses it
 	 * @throws IllegalArgumentException if this application has no such job

@@ -51,13 +51,13 @@ public final class LockMeters implements MeterBinder {
 		gauge(registry, LockMeterDocumentation.HELD, "Locks that this process holds", EngineState::held);
 		gauge(registry, LockMeterDocumentation.WAITING, "Threads that wait for a lock", EngineState::waiting);
 		for (WaitCause cause : WaitCause.values()) {
-			counter(LockMeterDocumentation.ATTEMPTS, "Attempts of waiting threads to get their lock",
+			counter(LockMeterDocumentation.ATTEMPTS, "Attempts of waiting threads to acquire their lock",
 					(state) -> state.attempts(cause))
 				.tag(LockMeterDocumentation.Keys.CAUSE.asString(), cause.name().toLowerCase(Locale.ROOT))
 				.register(registry);
 		}
 		for (LossReason reason : EnumSet.complementOf(EnumSet.of(LossReason.RELEASED))) {
-			counter(LockMeterDocumentation.LOST, "Leases lost while their owners counted on them",
+			counter(LockMeterDocumentation.LOST, "Leases lost while their holders relied on them",
 					(state) -> state.lost(reason))
 				.tag(LockMeterDocumentation.Keys.REASON.asString(), reason.name().toLowerCase(Locale.ROOT))
 				.register(registry);
@@ -65,7 +65,7 @@ public final class LockMeters implements MeterBinder {
 		counter(LockMeterDocumentation.RENEWED_LATE, "Leases renewed with less than a third of them left",
 				EngineState::renewedLate)
 			.register(registry);
-		counter(LockMeterDocumentation.NOT_RENEWED, "Leases that a failed request was to renew",
+		counter(LockMeterDocumentation.NOT_RENEWED, "Leases that a failed request should have renewed",
 				EngineState::notRenewed)
 			.register(registry);
 	}

@@ -89,8 +89,8 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 	public enum LowCardinality implements KeyName {
 
 		/**
-		 * The name of the lock in metrics: for an annotated method the name as it is
-		 * declared, otherwise the label of its options, or "none".
+		 * The name of the lock in metrics: for an annotated method the name as declared,
+		 * otherwise the label of its options, or "none".
 		 */
 		LOCK("lock"),
 

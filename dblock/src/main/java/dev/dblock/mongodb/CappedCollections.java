@@ -55,9 +55,10 @@ final class CappedCollections {
 		// Some servers ignore the filter
 		if (this.names.contains(name) && BsonBoolean.TRUE.equals(options.get("capped"))) {
 			throw new InvalidDataAccessResourceUsageException(
-					("The collection '%s' is capped: once it is full, MongoDB removes the documents of locks that are held, "
-							+ "and others would get them too. No lock is taken there. Set dblock.mongodb.collection to "
-							+ "another name in every instance, or drop the collection while none of them runs; it is made anew")
+					("The collection '%s' is capped: once it is full, MongoDB removes the documents of locks that are"
+							+ " held, and others could acquire them too. No lock is acquired there. Set"
+							+ " dblock.mongodb.collection to another name in every instance, or drop the collection"
+							+ " while no instance runs; it is created again")
 						.formatted(name));
 		}
 	}
@@ -71,7 +72,7 @@ final class CappedCollections {
 		}
 		catch (MongoCommandException ex) {
 			// A missing privilege to list collections is no reason to refuse locks
-			logger.debug("Nobody says whether the collection '{}' is capped", store.collectionName(), ex);
+			logger.debug("It is unknown whether the collection '{}' is capped", store.collectionName(), ex);
 			return new BsonArray();
 		}
 	}

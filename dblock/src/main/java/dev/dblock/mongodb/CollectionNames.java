@@ -45,8 +45,8 @@ final class CollectionNames {
 	private static void check(String locks, String name, String database) {
 		int most = LONGEST - 1 - bytes(database);
 		Assert.isTrue(bytes(name) <= most,
-				() -> ("The name '%s' is too long for the collection of the locks in the database '%s': the collections of "
-						+ "that may have names of %d bytes in UTF-8, and '%s' has %d")
+				() -> ("The name '%s' is too long for the lock collection in the database '%s': collection names"
+						+ " there may have at most %d bytes in UTF-8, and '%s' has %d")
 					.formatted(locks, database, most, name, bytes(name)));
 	}
 

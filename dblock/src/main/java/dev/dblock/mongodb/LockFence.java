@@ -94,13 +94,13 @@ public final class LockFence {
 	 * @throws IllegalStateException if the session is not in a transaction, if four other
 	 * transactions are in progress under the same lock, or if fences are disabled
 	 * ({@code dblock.mongodb.fence-transactions})
-	 * @throws IllegalArgumentException if the session belongs to another client than
-	 * those that connect to the store of the lock
+	 * @throws IllegalArgumentException if the session belongs to a different client than
+	 * the store of the lock
 	 */
 	public void fence(ClientSession session, LockHandle lock) {
 		if (!session.hasActiveTransaction()) {
-			throw new IllegalStateException(("The session is in no transaction that the lock '%s' could fence. "
-					+ "Call fence after startTransaction, and before the commit")
+			throw new IllegalStateException(("The session has no active transaction that the lock '%s' could fence."
+					+ " Call fence after startTransaction and before the commit")
 				.formatted(lock.name()));
 		}
 		if (this.fences != null) {
@@ -145,9 +145,9 @@ public final class LockFence {
 				.findFirst()
 				.map((own) -> new SessionFence(fenced, repository, own, session))
 				.orElseThrow(() -> new IllegalArgumentException(
-						("The session is of another MongoClient than those that lead to the lock '%s'. Start it with "
-								+ "the client of the MongoDatabaseFactory that has the locks, or make a "
-								+ "LockFence(repository, factory) with a factory over the session's client")
+						("The session belongs to a different MongoClient than the lock '%s'. Start it with the client"
+								+ " of the MongoDatabaseFactory that has the locks, or create a LockFence(repository,"
+								+ " factory) with a factory for the session's client")
 							.formatted(lock.name())));
 		}
 

@@ -306,7 +306,7 @@ public final class MongoLockRepository implements LockRepository {
 	void createFences() {
 		Duration timeout = this.settings.timeout();
 		this.access.get()
-			.executeOnFences("make the collection of the fences", timeout, limit(timeout), (statements, store) -> {
+			.executeOnFences("create the collection of the fences", timeout, limit(timeout), (statements, store) -> {
 				fences().indexes().create(store);
 				return true;
 			});
@@ -338,8 +338,8 @@ public final class MongoLockRepository implements LockRepository {
 	FencedTransactions fencedTransactions() {
 		if (!this.settings.fenceTransactions()) {
 			throw new IllegalStateException(
-					"Transactions are not fenced by locks, because dblock.mongodb.fence-transactions is false. Set it to "
-							+ "true in every instance, or do without LockFence");
+					"Transactions are not fenced by locks, because dblock.mongodb.fence-transactions is false. Set it"
+							+ " to true in every instance, or do not use LockFence");
 		}
 		return this.fenced.get();
 	}
@@ -403,7 +403,7 @@ public final class MongoLockRepository implements LockRepository {
 
 	@Override
 	public Optional<JobStatus> findJob(String name, String jobId, Duration timeout) {
-		return execute("look at the job '" + jobId + "'", timeout,
+		return execute("read the job '" + jobId + "'", timeout,
 				(statements, store) -> statements.findJob(store, name, jobId));
 	}
 
@@ -414,7 +414,7 @@ public final class MongoLockRepository implements LockRepository {
 
 	@Override
 	public Optional<LockInfo> find(String name, Duration timeout) {
-		return execute("look at the lock '" + name + "'", timeout, (statements, store) -> statements.find(store, name));
+		return execute("read the lock '" + name + "'", timeout, (statements, store) -> statements.find(store, name));
 	}
 
 	@Override

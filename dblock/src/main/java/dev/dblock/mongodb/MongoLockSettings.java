@@ -82,19 +82,20 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 	 * retention is shorter than a day, or the timeout is not positive
 	 */
 	public MongoLockSettings {
-		Assert.isTrue(StringUtils.hasText(collection), "The collection of the locks must have a name");
+		Assert.isTrue(StringUtils.hasText(collection), "The lock collection must have a name");
 		Assert.isTrue(collection.indexOf('$') < 0 && collection.indexOf('\0') < 0,
-				() -> "The name of a collection must have neither '$' nor the NUL character in it, but is '%s'"
+				() -> "The name of a collection must contain neither '$' nor the NUL character, but is '%s'"
 					.formatted(collection));
 		Assert.isTrue(!collection.startsWith("."),
 				() -> "The name of a collection must not begin with a dot, but is '%s'".formatted(collection));
 		Assert.isTrue(!isOfServer(collection),
-				() -> "No part of a collection's name between dots may be 'system', which is the server's own, but the name is '%s'"
+				() -> ("No part of a collection's name between dots may be 'system', which is reserved for the server,"
+						+ " but the name is '%s'")
 					.formatted(collection));
 		Assert.isTrue(!clockAllowance.isNegative(),
 				() -> "The clock allowance must not be negative, but is " + Durations.written(clockAllowance));
 		Assert.isTrue(retention.compareTo(SHORTEST_RETENTION) >= 0,
-				() -> "The retention must be a day or more, but is " + Durations.written(retention));
+				() -> "The retention must be at least one day, but is " + Durations.written(retention));
 		Assert.isTrue(!timeout.isNegative() && !timeout.isZero(),
 				() -> "The timeout must be positive, but is " + Durations.written(timeout));
 	}

@@ -305,8 +305,8 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			this.upstream.cancel();
 		}
 		catch (RuntimeException | Error ex) {
-			logger.warn("A sequence under the lock '{}' could not be cancelled, so its work may go on; the lock is"
-					+ " given back nevertheless", this.request.name(), ex);
+			logger.warn("A sequence under the lock '{}' could not be cancelled, so its work may continue; the lock is"
+					+ " released anyway", this.request.name(), ex);
 		}
 	}
 
@@ -323,7 +323,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			}
 		}
 		catch (LockLostException ex) {
-			logger.debug("The lock of a cancelled sequence had been lost before", ex);
+			logger.debug("The lock of a cancelled sequence was already lost", ex);
 		}
 	}
 

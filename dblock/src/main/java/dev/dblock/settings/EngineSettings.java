@@ -31,7 +31,7 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 	 * @throws IllegalArgumentException if the acquirer is empty or blank
 	 */
 	public EngineSettings {
-		Assert.hasText(acquirer, "The acquirer, which is how this instance is called in its locks, must not be empty");
+		Assert.hasText(acquirer, "The acquirer, which identifies this instance in its locks, must not be empty");
 	}
 
 	/**

@@ -23,12 +23,12 @@ public record HandOffSettings(int maxCount, Duration maxTime) {
 	public HandOffSettings {
 		if (maxCount < 0) {
 			throw new IllegalArgumentException(
-					"The hand-over count must not be negative, but is %d (zero switches handing over off)"
+					"The hand-over count must not be negative, but is %d (zero disables hand-over)"
 						.formatted(maxCount));
 		}
 		if (maxTime.isNegative()) {
 			throw new IllegalArgumentException(
-					"The hand-over time must not be negative, but is %s (zero switches handing over off)"
+					"The hand-over time must not be negative, but is %s (zero disables hand-over)"
 						.formatted(Durations.written(maxTime)));
 		}
 	}

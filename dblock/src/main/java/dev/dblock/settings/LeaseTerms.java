@@ -44,15 +44,15 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 		checkLease(lease, autoRenew);
 		Duration minHold = required(options.minHold(), "minimum hold");
 		if (minHold.compareTo(lease) > 0) {
-			throw new IllegalArgumentException(("The minimum hold (%s) is longer than the lease (%s): "
-					+ "a holder that crashed would free the name sooner than one that finished. "
-					+ "Make the lease at least as long")
+			throw new IllegalArgumentException(("The minimum hold (%s) is longer than the lease (%s): the lock of a"
+					+ " crashed holder would become free sooner than that of a holder that finished. Make the lease at"
+					+ " least as long")
 				.formatted(Durations.written(minHold), Durations.written(lease)));
 		}
 		Duration maxHold = required(options.maxHold(), "maximum hold");
 		if (!maxHold.isZero() && minHold.compareTo(maxHold) > 0) {
-			throw new IllegalArgumentException(("The minimum hold (%s) is longer than the maximum hold (%s), so that a "
-					+ "lease would end while the name has to stay taken. Make one of them fit the other")
+			throw new IllegalArgumentException(("The minimum hold (%s) is longer than the maximum hold (%s), so a"
+					+ " lease would end while the lock must stay unavailable. Change one of them")
 				.formatted(Durations.written(minHold), Durations.written(maxHold)));
 		}
 		Duration wait = required(options.waitUpTo(), "wait");
@@ -65,7 +65,7 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 			String reason = autoRenew ? "to be renewed in time. The shortest is %s"
 					: "even without renewal: an ordinary pause of the process could outlast it. The shortest is %s";
 			throw new IllegalArgumentException(
-					("The lease of %s is too short " + reason + "; some tens of seconds are usual")
+					("The lease of %s is too short " + reason + "; tens of seconds are typical")
 						.formatted(Durations.written(lease), Durations.written(MIN_LEASE)));
 		}
 		refuseLong(lease);
@@ -73,8 +73,8 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 
 	private static void refuseLong(Duration lease) {
 		if (lease.compareTo(MAX_LEASE) > 0) {
-			throw new IllegalArgumentException(("The lease of %s is longer than %s. A lease is renewed while the work "
-					+ "goes on: it only has to be longer than the longest pause of a process that is alive")
+			throw new IllegalArgumentException(("The lease of %s is longer than %s. A lease is renewed while the work"
+					+ " runs: it only has to be longer than the longest pause of a live process")
 				.formatted(Durations.written(lease), Durations.written(MAX_LEASE)));
 		}
 	}
@@ -87,7 +87,7 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 	public static void checkExtension(Duration atLeast) {
 		if (atLeast.isNegative() || atLeast.isZero()) {
 			throw new IllegalArgumentException(
-					"A lease is extended by a positive duration, not by " + Durations.written(atLeast));
+					"A lease can be extended only by a positive duration, not by " + Durations.written(atLeast));
 		}
 		refuseLong(atLeast);
 	}
@@ -98,7 +98,7 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 
 	private static <T> T required(@Nullable T value, String option) {
 		if (value == null) {
-			throw new IllegalArgumentException("The engine's own defaults say nothing about the " + option);
+			throw new IllegalArgumentException("The engine's own defaults do not set the " + option);
 		}
 		return value;
 	}

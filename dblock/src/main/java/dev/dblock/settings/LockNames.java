@@ -39,8 +39,8 @@ public final class LockNames {
 			check("n");
 		}
 		catch (IllegalArgumentException ex) {
-			throw new IllegalArgumentException("No lock could have the name prefix that is set: " + ex.getMessage(),
-					ex);
+			throw new IllegalArgumentException(
+					"The configured name prefix is not valid for any lock: " + ex.getMessage(), ex);
 		}
 	}
 
@@ -66,11 +66,11 @@ public final class LockNames {
 	private static void refuseBlank(@Nullable String name) {
 		if (name == null) {
 			throw new IllegalArgumentException(
-					"The name of the lock is null. Say what it protects, such as 'nightly-invoices'");
+					"The name of the lock is null. Name what it protects, such as 'nightly-invoices'");
 		}
 		if (name.isBlank()) {
-			throw new IllegalArgumentException("The name of a lock must not be empty or blank. Say what it "
-					+ "protects, such as 'nightly-invoices'");
+			throw new IllegalArgumentException("The name of a lock must not be empty or blank. Name what it protects,"
+					+ " such as 'nightly-invoices'");
 		}
 	}
 
@@ -79,16 +79,17 @@ public final class LockNames {
 		for (int i = 0; i < name.length(); i++) {
 			char c = name.charAt(i);
 			if (Character.isISOControl(c)) {
-				throw new IllegalArgumentException(("The name of a lock must not contain control characters, which "
-						+ "would forge lines in logs; character %d of %s is U+%04X")
+				throw new IllegalArgumentException(("The name of a lock must not contain control characters, which"
+						+ " could forge log lines; character %d of %s is U+%04X")
 					.formatted(i, shortened(name), (int) c));
 			}
 			ascii = ascii && c < 0x80;
 		}
 		int bytes = ascii ? name.length() : utf8Length(name);
 		if (bytes > MAX_BYTES) {
-			throw new IllegalArgumentException(("The name of a lock may have %d bytes in UTF-8, prefix included, so "
-					+ "that it fits an index entry of every server; %s has %d. Shorten it, or use a hash of it")
+			throw new IllegalArgumentException(("The name of a lock may have at most %d bytes in UTF-8, prefix"
+					+ " included, to fit into an index entry of every server; %s has %d. Shorten it, or use a hash of"
+					+ " it")
 				.formatted(MAX_BYTES, shortened(name), bytes));
 		}
 	}
@@ -108,7 +109,7 @@ public final class LockNames {
 		}
 		catch (CharacterCodingException ex) {
 			throw new IllegalArgumentException(
-					"The name of a lock must be text that UTF-8 can hold; %s has half of a surrogate pair"
+					"The name of a lock must be text that UTF-8 can encode; %s contains half of a surrogate pair"
 						.formatted(shortened(name)),
 					ex);
 		}

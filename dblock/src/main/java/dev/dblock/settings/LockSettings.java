@@ -103,7 +103,8 @@ public final class LockSettings {
 		}
 		this.patterns.stream().filter((pattern) -> pattern.matches(name)).map(Pattern::text).forEach(keys::add);
 		return keys.isEmpty() ? ex : new IllegalArgumentException(
-				"%s. What is set for '%s' (dblock.locks or the LockSettings bean) comes before what the code says: change one of them"
+				("%s. The settings for '%s' (dblock.locks or the LockSettings bean) override those in the code: change"
+						+ " one of them")
 					.formatted(ex.getMessage(), String.join("', '", keys)),
 				ex);
 	}

@@ -15,7 +15,7 @@ public interface ReleaseFeed {
 
 		@Override
 		public void open(ReleaseListener listener) {
-			listener.unsupported("the lock store does not tell of releases");
+			listener.unsupported("the lock store does not report releases");
 		}
 
 		@Override

@@ -11,7 +11,7 @@ public class RepositoryInterruptedException extends NonTransientDataAccessResour
 	private static final long serialVersionUID = 1L;
 
 	public RepositoryInterruptedException(Throwable cause) {
-		super("The thread was interrupted while it spoke to the lock store", cause);
+		super("The thread was interrupted while it accessed the lock store", cause);
 	}
 
 }

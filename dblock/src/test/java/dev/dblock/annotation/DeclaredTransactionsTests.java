@@ -32,9 +32,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class DeclaredTransactionsTests {
 
-	private static final String IGNORED = "nothing here makes transactions of that";
+	private static final String IGNORED = "no transaction manager handles it";
 
-	private static final String UNSEEN = "knows nothing of the lock";
+	private static final String UNSEEN = "does not depend on the lock";
 
 	private static String warnings(CapturedOutput output, String kind, Class<?>... managers) {
 		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
@@ -49,7 +49,7 @@ class DeclaredTransactionsTests {
 	@Test
 	void futureWithATransactionOfTheOnlyManagerIsNamed(CapturedOutput output) {
 		assertThat(warnings(output, UNSEEN, Interceptor.class, ReactiveOnly.class)).contains("WARN")
-			.contains("Orders#settle() has a reactive transaction (by the bean 'reactive')")
+			.contains("Orders#settle() has a reactive transaction (of the bean 'reactive')")
 			.contains("Return a Mono")
 			.doesNotContain("Orders#plain()")
 			.doesNotContain("Orders#sequence()")

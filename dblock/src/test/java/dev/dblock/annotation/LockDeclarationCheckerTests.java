@@ -78,7 +78,7 @@ class LockDeclarationCheckerTests {
 				(context) -> context.registerBean("first", Broken.class),
 				(context) -> context.registerBean("second", Broken.class));
 		assertThat(ex.findings()).hasSize(6).allMatch((finding) -> finding.startsWith("bean '"));
-		assertThat(ex).hasMessageStartingWith("Locked methods that cannot work as they are declared:\n- bean 'first', ")
+		assertThat(ex).hasMessageStartingWith("Locked methods cannot work as declared:\n- bean 'first', ")
 			.hasMessageContaining("\n- bean 'second', ");
 	}
 
@@ -111,7 +111,7 @@ class LockDeclarationCheckerTests {
 							+ " cannot be resolved: Could not resolve placeholder 'nowhere'")
 			.endsWith("; set the property, or give it a default as in ${key:default}");
 		assertThat(findings(StrictPlaceholders.class, BrokenDurations.class)).hasSize(2)
-			.anyMatch((finding) -> finding.contains("#run(): leaseString = \"soon\" is no duration; "))
+			.anyMatch((finding) -> finding.contains("#run(): leaseString = \"soon\" is not a duration; "))
 			.anyMatch((finding) -> finding.contains("#run(): waitString = \"${nowhere}\" has a placeholder "));
 		assertThat(findings(LockingConfiguration.class, BrokenDuration.class)).singleElement()
 			.asString()
@@ -151,24 +151,25 @@ class LockDeclarationCheckerTests {
 				""").load("a.Nameless");
 		assertThat(findings(LockingConfiguration.class, type)).containsExactly(
 				"bean 'bean', a.Nameless#settle(String): the name 'order-#{#order}' cannot be evaluated: there is no"
-						+ " #order, since the class was compiled without the names of its parameters; compile it with"
-						+ " -parameters, or write #a0 for the first");
+						+ " #order, because the class was compiled without the names of its parameters; compile it"
+						+ " with -parameters, or write #a0 for the first");
 	}
 
 	@Test
 	void hiddenMethods() {
-		assertThat(findings(LockingConfiguration.class, Hidden.class)).containsExactlyInAnyOrder("bean 'bean', " + HERE
-				+ "Hidden#secret(): is private, so that no proxy can lock it; make it neither private nor final",
+		assertThat(findings(LockingConfiguration.class, Hidden.class)).containsExactlyInAnyOrder(
 				"bean 'bean', " + HERE
-						+ "Hidden#last(): is final, so that no proxy can lock it; make it neither private nor final",
+						+ "Hidden#secret(): is private, so no proxy can lock it; make it neither private nor final",
 				"bean 'bean', " + HERE
-						+ "Hidden#ofClass(): is static, so that no proxy can lock it; make it a method of the bean");
+						+ "Hidden#last(): is final, so no proxy can lock it; make it neither private nor final",
+				"bean 'bean', " + HERE
+						+ "Hidden#ofClass(): is static, so no proxy can lock it; make it an instance method");
 	}
 
 	@Test
 	void finalMethodUnderAnAnnotatedClass() {
 		assertThat(findings(LockingConfiguration.class, FinalMethod.class)).containsExactly("bean 'bean', " + HERE
-				+ "FinalMethod#last(): is final, so that no proxy can lock it; make it neither private nor final");
+				+ "FinalMethod#last(): is final, so no proxy can lock it; make it neither private nor final");
 	}
 
 	@Test
@@ -268,7 +269,7 @@ class LockDeclarationCheckerTests {
 				}
 				""").source("b.Child", "package b; public class Child extends a.Parent { }").load("b.Child");
 		assertThat(findings(LockingConfiguration.class, type)).containsExactly("bean 'bean', b.Child#run(): is"
-				+ " package-private in another package, so that no proxy can lock it; make it protected or public");
+				+ " package-private in another package, so no proxy can lock it; make it protected or public");
 		assertThat(findings(LockingConfiguration.class, type.getSuperclass())).isEmpty();
 	}
 
@@ -289,7 +290,8 @@ class LockDeclarationCheckerTests {
 	@Test
 	void classesThatCannotBeProxied() {
 		assertThat(findings(LockingConfiguration.class, FinalClass.class)).containsExactly("bean 'bean', " + HERE
-				+ "FinalClass: has locked methods, but the class is final, so that no proxy can lock them; open the class");
+				+ "FinalClass: has locked methods, but the class is final, so no proxy can lock them; open the"
+				+ " class");
 		assertThat(findings(LockingConfiguration.class, Recorded.class)).singleElement()
 			.asString()
 			.contains("the class is final");
@@ -315,9 +317,9 @@ class LockDeclarationCheckerTests {
 		assertThat(start(LockingConfiguration.class,
 				(context) -> context.getBeanFactory().registerSingleton("bean", new Sound()))
 			.findings()).containsExactly(
-					"bean 'bean', " + HERE + "Sound: has locked methods, but no proxy that locks them, so that they"
-							+ " would run unlocked: the bean was created too early (a bean post-processor needs it), or"
-							+ " by hand; have Spring create it after the post-processors");
+					"bean 'bean', " + HERE + "Sound: has locked methods, but no proxy that locks them, so they would"
+							+ " run unlocked: the bean was created too early (a bean post-processor depends on it), or"
+							+ " not by Spring; let Spring create it after the post-processors");
 	}
 
 	@Test
@@ -348,8 +350,8 @@ class LockDeclarationCheckerTests {
 
 	@Test
 	void skipOfAPrimitive() {
-		String reason = ": a skipped call could not be distinguished from one that returned a result, since it returns the"
-				+ " primitive int; return an object, or set whenUnavailable = THROW";
+		String reason = ": a skipped call could not be distinguished from one that returned a result, because the"
+				+ " method returns the primitive int; return an object, or set whenUnavailable = THROW";
 		assertThat(findings(LockingConfiguration.class, Primitive.class)).containsExactlyInAnyOrder(
 				"bean 'bean', " + HERE + "Primitive#skipping()" + reason,
 				"bean 'bean', " + HERE + "Primitive#scheduled()" + reason);
@@ -357,8 +359,9 @@ class LockDeclarationCheckerTests {
 
 	@Test
 	void workThatGoesOn() {
-		String reason = " its work continues after it returned, when the lock would already be released; finish the"
-				+ " work in the method, return a CompletableFuture or a Mono, or lock where it is done";
+		String reason = " its work continues after the method returns, when the lock is already released; finish the"
+				+ " work in the method, return a CompletableFuture or a Mono, or acquire the lock where the work is"
+				+ " done";
 		assertThat(findings(LockingConfiguration.class, GoingOn.class)).containsExactlyInAnyOrder(
 				"bean 'bean', " + HERE + "GoingOn#future(): with the return type java.util.concurrent.ScheduledFuture"
 						+ reason,
@@ -371,24 +374,24 @@ class LockDeclarationCheckerTests {
 		assertThat(findings(LockingConfiguration.class, Durations.class)).containsExactlyInAnyOrder(
 				"bean 'bean', " + HERE + "Durations#zero(): The lease must be positive, but is 0s",
 				"bean 'bean', " + HERE + "Durations#negative(): The lease must be positive, but is -1s",
-				"bean 'bean', " + HERE + "Durations#overflow(): leaseSeconds = 9223372036854775807 is longer than can"
-						+ " be counted (292 years); give a shorter one",
+				"bean 'bean', " + HERE + "Durations#overflow(): leaseSeconds = 9223372036854775807 is longer than the"
+						+ " maximum of 292 years; use a shorter one",
 				"bean 'bean', " + HERE + "Durations#tooShort(): A lease of PT1S is too short; the shortest is PT2S",
 				"bean 'bean', " + HERE + "Durations#minHold(): The minimum hold PT10M is longer than the lease",
 				"bean 'bean', " + HERE
-						+ "Durations#waiting(): The wait must not be negative, but is -5s (zero asks once)",
+						+ "Durations#waiting(): The wait must not be negative, but is -5s (zero tries once)",
 				"bean 'bean', " + HERE
-						+ "Durations#both(): both leaseSeconds and leaseString are given; leave one of them out",
-				"bean 'bean', " + HERE + "Durations#text(): waitString = \"soon\" is no duration; write 90,"
-						+ " 90s, 5m or PT1H (a number alone means seconds)");
+						+ "Durations#both(): both leaseSeconds and leaseString are set; remove one of them",
+				"bean 'bean', " + HERE + "Durations#text(): waitString = \"soon\" is not a duration; write 90, 90s,"
+						+ " 5m or PT1H (a number without a unit means seconds)");
 	}
 
 	@Test
 	void badConstantNames() {
 		assertThat(findings(LockingConfiguration.class, Names.class)).containsExactlyInAnyOrder(
 				"bean 'bean', " + HERE
-						+ "Names#blank(): the name '  ' is blank once its placeholders are resolved; give a name, or"
-						+ " leave it out",
+						+ "Names#blank(): the name '  ' is blank after its placeholders are resolved; set a name, or"
+						+ " omit it",
 				"bean 'bean', " + HERE + "Names#tooLong(): A name of 101 characters cannot be a lock's");
 	}
 
@@ -495,12 +498,12 @@ class LockDeclarationCheckerTests {
 			context.registerBean("sound", Task.class, SoundTask::new, LockDeclarationCheckerTests::prototype);
 			context.refresh();
 			for (int i = 0; i < 2; i++) {
-				assertRefused(context, "broken", "BrokenTask#run(): the name '#{#order}' cannot be evaluated: there is"
-						+ " no #order, since the method has no parameters");
+				assertRefused(context, "broken", "BrokenTask#run(): the name '#{#order}' cannot be evaluated: there"
+						+ " is no #order, because the method has no parameters");
 				assertRefused(context, "final", "FinalImplementation: has locked methods, but the class is final, so"
-						+ " that no proxy can lock them; open the class");
-				assertRefused(context, "hidden", "HiddenTask#secret(): is private, so that no proxy can lock it; make"
-						+ " it neither private nor final");
+						+ " no proxy can lock them; open the class");
+				assertRefused(context, "hidden", "HiddenTask#secret(): is private, so no proxy can lock it; make it"
+						+ " neither private nor final");
 				context.getBean("sound", Task.class).run();
 			}
 			assertThat(context.getBean(RecordingEngine.class).events()).containsExactly("lock task", "unlock task",
@@ -521,7 +524,7 @@ class LockDeclarationCheckerTests {
 			.withMessageContaining("'" + bean + "'")
 			.havingCause()
 			.isInstanceOf(InvalidLockDeclarationException.class)
-			.withMessage("Locked methods that cannot work as they are declared:\n- " + HERE + finding);
+			.withMessage("Locked methods cannot work as declared:\n- " + HERE + finding);
 	}
 
 	@Test
@@ -534,8 +537,7 @@ class LockDeclarationCheckerTests {
 				.withMessageContaining("'caller'")
 				.havingCause()
 				.isInstanceOf(InvalidLockDeclarationException.class)
-				.withMessageStartingWith(
-						"Locked methods that cannot work as they are declared:\n- " + HERE + "Broken#run(String): ");
+				.withMessageStartingWith("Locked methods cannot work as declared:\n- " + HERE + "Broken#run(String): ");
 		}
 	}
 
@@ -570,8 +572,8 @@ class LockDeclarationCheckerTests {
 	@Test
 	void productOfAFactoryIsCheckedByItsType() {
 		assertThat(findings(LockingConfiguration.class, BrokenDeclarativeFactory.class)).containsExactly("bean 'bean', "
-				+ HERE + "BrokenDeclarative#call(): the name '#{#id}' cannot be evaluated: there is no #id, since the"
-				+ " method has no parameters");
+				+ HERE + "BrokenDeclarative#call(): the name '#{#id}' cannot be evaluated: there is no #id, because"
+				+ " the method has no parameters");
 	}
 
 	@Test

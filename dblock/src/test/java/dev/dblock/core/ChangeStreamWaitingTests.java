@@ -219,8 +219,7 @@ class ChangeStreamWaitingTests {
 		}
 		held.close();
 		assertThat(other.waits().of(WaitCause.SIGNAL)).isZero();
-		eventually().untilAsserted(
-				() -> assertThat(output.getAll()).containsOnlyOnce("Waiters ask for their locks by polling"));
+		eventually().untilAsserted(() -> assertThat(output.getAll()).containsOnlyOnce("Waiters poll for their locks"));
 	}
 
 	@Test

@@ -171,7 +171,7 @@ class DefaultLockEngineTests {
 		assertThat(lines).singleElement()
 			.asString()
 			.contains("WARN", "still holds 30 of its locks: 'held-", "(fencing token ", "), ...", "no longer renewed",
-					"free at the end of its lease", "await-termination");
+					"becomes free when its lease ends", "await-termination");
 		assertThat(lines.get(0).split("'held-")).as("names, and what is before the first").hasSize(21);
 		assertThat(output).doesNotContain("'released'");
 	}
@@ -180,7 +180,7 @@ class DefaultLockEngineTests {
 	void saysNothingAtItsEndWhenNoLockIsHeld(CapturedOutput output) {
 		acquire("a").close();
 		this.world.engine().close();
-		assertThat(output).doesNotContain("The application closes");
+		assertThat(output).doesNotContain("The application is closing");
 	}
 
 	@Test
@@ -209,7 +209,7 @@ class DefaultLockEngineTests {
 		engine.close();
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(this.repository.isHeld("a")).isFalse();
-		assertThat(output).contains("Each is released when its work ends before the application has closed")
+		assertThat(output).contains("A lock is released if its work ends before the application has closed")
 			.doesNotContain("They are not released");
 	}
 

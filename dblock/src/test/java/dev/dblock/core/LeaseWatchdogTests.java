@@ -458,7 +458,7 @@ class LeaseWatchdogTests {
 		assertThat(this.leases.registry().all()).hasSize(1);
 		assertThat(output.getAll().lines().filter((line) -> line.contains("was never released"))).singleElement()
 			.asString()
-			.contains("WARN", "'a'", "it is not released now", "ends with its lease in 20 s",
+			.contains("WARN", "'a'", "it is not released now", "becomes free when its lease ends, in 20 s",
 					"keep its handle in a field");
 	}
 

@@ -67,7 +67,7 @@ class LockListenersTests {
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), new Nameless());
 		engine.acquire("a", LockWorld.DEFAULTS);
 		assertThat(output).contains("The lock 'a' was acquired, and the listener " + Nameless.class.getName()
-				+ " failed when it was told so. The lock is not affected");
+				+ " failed when it was notified. The lock is not affected");
 	}
 
 	static Stream<Throwable> anything() {

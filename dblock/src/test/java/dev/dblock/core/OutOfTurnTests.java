@@ -80,8 +80,7 @@ class OutOfTurnTests {
 			.untilAsserted(() -> assertThat(this.engine.signals().waiters()).as("listens for releases").isEqualTo(1));
 		LockRefusal refusal = refused(tryNow());
 		assertThat(refusal.holder()).isNull();
-		assertThat(refusal.describe())
-			.endsWith("Threads of this application wait for it, and others are to have it first");
+		assertThat(refusal.describe()).endsWith("Threads of this application are waiting for it, and others go first");
 		assertThat(this.repository.count(Kind.ACQUIRE)).isZero();
 		waiter.interrupt();
 		assertThat(waiter.failure()).isInstanceOf(LockInterruptedException.class);
@@ -109,8 +108,7 @@ class OutOfTurnTests {
 		leaveToThoseWhoPoll(queue);
 		LockRefusal refusal = refused(this.engine.acquire("a", BRIEFLY));
 		assertThat(refusal.holder()).isNull();
-		assertThat(refusal.describe())
-			.endsWith("Threads of this application wait for it, and others are to have it first");
+		assertThat(refusal.describe()).endsWith("Threads of this application are waiting for it, and others go first");
 		assertThat(this.repository.count(Kind.ACQUIRE)).isZero();
 		queue.leave();
 	}

@@ -175,7 +175,7 @@ class ReleaseSignalsTests {
 		waitInVain("d");
 		assertThat(this.feed.openings()).isEqualTo(2);
 		this.feed.tell((listener) -> listener.unsupported("still no change streams"));
-		assertThat(output.getAll()).containsOnlyOnce("Waiters ask for their locks by polling");
+		assertThat(output.getAll()).containsOnlyOnce("Waiters poll for their locks");
 	}
 
 	@Test

@@ -109,7 +109,7 @@ class SeveralLocksTests {
 		this.world.seize("b", LockWorld.LEASE);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> this.locks.acquireAll("a", "b", "c"))
 			.withMessageContaining("'b' is not available")
-			.withMessageContaining("none of which is held for it now: 'a', 'c'")
+			.withMessageContaining("none of which is held for this request now: 'a', 'c'")
 			.satisfies((unavailable) -> assertThat(unavailable.name()).isEqualTo("b"));
 		assertThat(held()).containsExactly("b");
 		assertThat(this.world.news()).containsExactly("acquired a", "unavailable b", "released a");
@@ -506,8 +506,8 @@ class SeveralLocksTests {
 				() -> assertThatExceptionOfType(LockUnavailableException.class)
 					.isThrownBy(() -> this.locks.acquireAll(BOTH, PATIENT))
 					.withMessageContaining("'a' is not available")
-					.withMessageContaining("It was not waited for, since the thread worked under 'b' already")
-					.withMessageContaining("Lock all of them at once"));
+					.withMessageContaining("The request did not wait, because the thread already runs under 'b'")
+					.withMessageContaining("Acquire all of them at once"));
 	}
 
 	@Test

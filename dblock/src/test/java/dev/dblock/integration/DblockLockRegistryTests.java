@@ -107,7 +107,7 @@ class DblockLockRegistryTests {
 			.containsExactlyInAnyOrder("integration:text", "integration:4711", "integration:" + uuid,
 					"integration:LEADER");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.obtain(new Object()))
-			.withMessageContaining("which read the same in every process")
+			.withMessageContaining("whose text is the same in every process")
 			.withMessageContaining("java.lang.Object");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.obtain(null)).withMessageContaining("null");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.registry6.obtain(new int[0]));

@@ -98,7 +98,7 @@ class CollectionNameTests {
 	void nameThatLeavesNoRoomForThatOfTheFencesIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> locks(longest(".fences") + "l", true))
 			.withMessageContaining("'%s'".formatted(this.database))
-			.withMessageContaining("names of %d bytes", 254 - this.database.length());
+			.withMessageContaining("at most %d bytes", 254 - this.database.length());
 	}
 
 	@Test
@@ -138,7 +138,7 @@ class CollectionNameTests {
 	}
 
 	@Test
-	void cappedCollectionOfSomethingElseIsNobodysBusiness() {
+	void cappedCollectionOfSomethingElseIsIgnored() {
 		makeCapped("events");
 		assertGranted(locks(), "stock");
 	}
@@ -153,7 +153,7 @@ class CollectionNameTests {
 	}
 
 	@Test
-	void userWhoMayNotAskGetsAWorkingLock() {
+	void userWithoutThePrivilegeToAskGetsAWorkingLock() {
 		this.server.failCommand(FailCommand.on("listCollections").errorCode(13));
 		assertGranted(locks(), "stock");
 	}

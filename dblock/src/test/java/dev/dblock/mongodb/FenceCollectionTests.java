@@ -226,7 +226,7 @@ class FenceCollectionTests {
 		}
 		assertThat(output.getOut()).containsOnlyOnce(WARNING)
 			.contains("Transactions are fenced without it")
-			.contains("Grant the right to createIndex, or run ");
+			.contains("Grant the createIndex privilege, or run ");
 	}
 
 	@Test
@@ -237,8 +237,8 @@ class FenceCollectionTests {
 			pass(Duration.ofMinutes(1));
 		}
 		assertThat(output.getOut()).containsOnlyOnce(WARNING)
-			.contains("nor the collection itself")
-			.contains("Grant the rights to find, insert, update and createIndex there")
+			.contains("nor could the collection itself")
+			.contains("Grant the find, insert, update and createIndex privileges there")
 			.doesNotContain("fenced without it");
 	}
 

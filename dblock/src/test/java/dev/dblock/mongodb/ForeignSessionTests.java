@@ -50,7 +50,7 @@ class ForeignSessionTests {
 			assertThatIllegalArgumentException()
 				.isThrownBy(() -> new LockFence(repository, factory).fence(session, lock))
 				.withMessageContaining("'stock'")
-				.withMessageContaining("another MongoClient")
+				.withMessageContaining("different MongoClient")
 				.withMessageContaining("Start it with the client of the MongoDatabaseFactory that has the locks");
 		}
 	}

@@ -78,7 +78,7 @@ class MongoLockFaultTests {
 		this.server = server;
 		SimpleMongoClientDatabaseFactory factory = new SimpleMongoClientDatabaseFactory(server.client(),
 				server.freshDatabase());
-		// What the application is content with is not enough for a lock.
+		// The write concern of the application is not enough for a lock.
 		factory.setWriteConcern(WriteConcern.W1);
 		this.factory = factory;
 		this.documents = this.factory.getMongoDatabase().getCollection("locks");
@@ -174,7 +174,7 @@ class MongoLockFaultTests {
 			.withMessageContaining("'locks'");
 		secondaries.forEach(MongoNode::resume);
 		this.server.awaitAllSecondaries();
-		// In doubt: it may be there, then it is given back by its id.
+		// In doubt: if it was acquired, it is released by its id.
 		boolean wasThere = locks.find("stock").isPresent();
 		assertThat(locks.release(key, Duration.ZERO, TIMEOUT))
 			.isEqualTo(wasThere && stored("stock") != null && stored("stock").containsKey("releasedAt"));
@@ -199,7 +199,7 @@ class MongoLockFaultTests {
 	private static void assertUnconfirmed(ThrowingCallable write) {
 		assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(write)
 			.withMessageContaining("'held'")
-			.withMessageContaining("may have been done or not");
+			.withMessageContaining("may or may not have been done");
 	}
 
 	private void overtakable(String name) {
@@ -220,7 +220,7 @@ class MongoLockFaultTests {
 		assertThatExceptionOfType(DataAccessResourceFailureException.class)
 			.isThrownBy(() -> acquire(locks, key("stock")))
 			.withMessageContaining("'stock'")
-			.withMessageContaining("may have been done or not");
+			.withMessageContaining("may or may not have been done");
 		this.server.failCommand(FailCommand.on("findAndModify").times(1).closeConnection());
 		assertThatExceptionOfType(DataAccessResourceFailureException.class)
 			.isThrownBy(() -> acquire(locks, key("stock")));
@@ -274,20 +274,20 @@ class MongoLockFaultTests {
 		LeaseKey held = key("held");
 		acquire(locks, held);
 		Duration limit = Duration.ofMillis(300);
-		// Whoever waited for it would have the answer, and no exception.
+		// A caller that waited for it would have the answer, and no exception.
 		this.server.failCommand(FailCommand.on("findAndModify", "update", "find").blockFor(Duration.ofSeconds(5)));
 		for (ThrowingCallable request : List.<ThrowingCallable>of(() -> locks.renew(List.of(held), limit),
 				() -> locks.extend(held, LEASE, limit), () -> locks.release(held, Duration.ZERO, limit),
 				() -> locks.acquire(request(key("new"), LEASE, limit)))) {
 			assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(request)
 				.withMessageContaining("the time limit of 300 ms ran out")
-				.withMessageContaining("part of what dblock.mongodb.timeout, the wait and the lease allow");
+				.withMessageContaining("share of the time that dblock.mongodb.timeout, the wait and the lease allow");
 		}
 	}
 
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
-	void aListThatFailsSaysOfWhichLocks(StatementDialect dialect) {
+	void aListThatFailsNamesTheLocks(StatementDialect dialect) {
 		MongoLockRepository locks = repository(dialect);
 		this.server.failCommand(FailCommand.on("find", "aggregate").errorCode(13));
 		assertThatThrownBy(() -> locks.findAll(""))
@@ -298,7 +298,7 @@ class MongoLockFaultTests {
 
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
-	void aPrimaryThatHangsIsAnErrorWithinTheLimitAndTheNextPrimaryGoesOn(StatementDialect dialect) {
+	void aPrimaryThatHangsIsAnErrorWithinTheLimitAndTheNextPrimaryServes(StatementDialect dialect) {
 		MongoLockRepository locks = repository(dialect);
 		LeaseKey held = key("held");
 		locks.acquire(request(held, LEASE, TIMEOUT));
@@ -319,12 +319,12 @@ class MongoLockFaultTests {
 
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
-	void aDeniedRequestTellsWhichRightsAreNeeded(StatementDialect dialect) {
+	void aDeniedRequestNamesTheMissingPrivileges(StatementDialect dialect) {
 		MongoLockRepository locks = repository(dialect);
 		this.server.failCommand(FailCommand.on("findAndModify", "update").errorCode(13));
 		assertThatExceptionOfType(PermissionDeniedDataAccessException.class)
 			.isThrownBy(() -> acquire(locks, key("stock")))
-			.withMessageContaining("rights")
+			.withMessageContaining("privileges")
 			.withMessageContaining("'stock'");
 	}
 
@@ -340,7 +340,7 @@ class MongoLockFaultTests {
 
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
-	void anInterruptedThreadIsToldAndStaysInterrupted(StatementDialect dialect) {
+	void anInterruptedThreadGetsAnExceptionAndStaysInterrupted(StatementDialect dialect) {
 		MongoLockRepository locks = repository(dialect);
 		Thread.currentThread().interrupt();
 		try {

@@ -27,12 +27,12 @@ class MongoLockSettingsTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> settings("a\0b", second, day, second))
 			.withMessageContaining("NUL");
 		assertThatIllegalArgumentException().isThrownBy(() -> settings("system.locks", second, day, second))
-			.withMessageContaining("the server's own");
+			.withMessageContaining("reserved for the server");
 		assertThatIllegalArgumentException().isThrownBy(() -> settings("locks", second.negated(), day, second))
 			.withMessageContaining("clock allowance")
 			.withMessageContaining("-1s");
 		assertThatIllegalArgumentException().isThrownBy(() -> settings("locks", second, day.minusNanos(1), second))
-			.withMessageContaining("a day or more");
+			.withMessageContaining("at least one day");
 		assertThatIllegalArgumentException().isThrownBy(() -> settings("locks", second, day, Duration.ZERO))
 			.withMessageContaining("positive");
 		assertThatIllegalArgumentException().isThrownBy(() -> settings("locks", second, day, second.negated()))

@@ -185,7 +185,7 @@ class TtlIndexTests {
 		acquire("b");
 		assertThat(output.getOut()).containsOnlyOnce("could not be created (13 Unauthorized: ")
 			.doesNotContain("full response")
-			.contains("stay. Grant the right to createIndex, or run ")
+			.contains("remain. Grant the createIndex privilege, or run ")
 			.contains("createIndex({cleanUpAt: 1}, {expireAfterSeconds: 0})");
 		this.server.clearFailPoints();
 		pass(Duration.ofSeconds(50));
@@ -225,7 +225,8 @@ class TtlIndexTests {
 		acquire("c");
 		pass(Duration.ofMinutes(20));
 		acquire("d");
-		assertThat(output.getOut()).containsOnlyOnce("Check the load of MongoDB").containsOnlyOnce("Grant the right");
+		assertThat(output.getOut()).containsOnlyOnce("Check the load of MongoDB")
+			.containsOnlyOnce("Grant the" + " createIndex privilege");
 	}
 
 	@Test
@@ -233,8 +234,8 @@ class TtlIndexTests {
 		this.server.failCommand(FailCommand.on("createIndexes").errorCode(50));
 		acquire("stock");
 		assertThat(output.getOut()).containsOnlyOnce("could not be created")
-			.contains("stay. Check the load of MongoDB and that a majority of its replica set is up, or run ")
-			.doesNotContain("Grant the right");
+			.contains("remain. Check the load of MongoDB and that a majority of its replica set is up, or run ")
+			.doesNotContain("Grant the createIndex privilege");
 	}
 
 	@Test

@@ -63,7 +63,7 @@ class UnreachableServerTests {
 			assertThatExceptionOfType(DataAccessResourceFailureException.class)
 				.isThrownBy(() -> locks.acquire(request()))
 				.withMessageContaining("'stock'")
-				.withMessageContaining("no server");
+				.withMessageContaining("no writable server");
 			assertThatExceptionOfType(DataAccessResourceFailureException.class)
 				.isThrownBy(() -> locks.renew(List.of(KEY), LIMIT));
 			assertThatExceptionOfType(DataAccessResourceFailureException.class).isThrownBy(() -> locks.find("stock"));

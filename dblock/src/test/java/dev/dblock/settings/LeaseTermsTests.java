@@ -63,7 +63,7 @@ class LeaseTermsTests {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> terms(LockOptions.lease(Duration.ofMillis(30)).autoRenew(false)))
 			.withMessage("The lease of 30ms is too short even without renewal: an ordinary pause of the process could"
-					+ " outlast it. The shortest is 500ms; some tens of seconds are usual");
+					+ " outlast it. The shortest is 500ms; tens of seconds are typical");
 	}
 
 	@Test

@@ -23,7 +23,7 @@ class LockNamesTests {
 	@Test
 	void saysThatANameIsNull() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full(null))
-			.withMessage("The name of the lock is null. Say what it protects, such as 'nightly-invoices'");
+			.withMessage("The name of the lock is null. Name what it protects, such as 'nightly-invoices'");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.names.check(null)).withMessageContaining("is null");
 	}
 

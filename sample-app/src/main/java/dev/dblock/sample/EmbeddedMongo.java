@@ -86,8 +86,8 @@ final class EmbeddedMongo implements AutoCloseable {
 			do {
 				awaitEndOfHost();
 				if (host()) {
-					logger.warn("HOSTS     the embedded MongoDB on port {} now, because the instance that did is gone; "
-							+ "its memory is lost with it, so all locks began anew", this.port);
+					logger.warn("HOSTS     the embedded MongoDB on port {} now, because the instance that hosted it"
+							+ " is gone; its data is lost, so all locks start over", this.port);
 					return;
 				}
 			}

@@ -229,7 +229,7 @@ class SampleApplicationTests {
 			Awaitility.await()
 				.atMost(LONG_ENOUGH)
 				.untilAsserted(() -> assertThat(output)
-					.containsPattern("(?s)HOSTS +the embedded MongoDB.*all locks began anew.*HOLDS +invoice-run"));
+					.containsPattern("(?s)HOSTS +the embedded MongoDB.*all locks start over.*HOLDS +invoice-run"));
 			assertThat(output).doesNotContain("\tat com.mongodb", "\tat de.bwaldvogel");
 		}
 

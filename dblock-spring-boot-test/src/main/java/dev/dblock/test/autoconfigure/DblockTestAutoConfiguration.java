@@ -36,8 +36,8 @@ public final class DblockTestAutoConfiguration {
 	TestLocks testLocks(LockEngine engine, LocalLockStore store, LockRecorder recorder, DblockProperties properties,
 			ObjectProvider<ScheduledJobs> jobs) {
 		if (properties.getMode() != LockMode.LOCAL || !properties.isEnabled()) {
-			throw new IllegalStateException(("TestLocks works on locks in memory, but dblock.mode is %s and "
-					+ "dblock.enabled is %s. Leave both to @AutoConfigureDblock, or do without TestLocks")
+			throw new IllegalStateException(("TestLocks works on locks in memory, but dblock.mode is %s and"
+					+ " dblock.enabled is %s. Leave both to @AutoConfigureDblock, or do not use TestLocks")
 				.formatted(properties.getMode(), properties.isEnabled()));
 		}
 		return new TestLocks(engine, store, recorder, jobs.getIfAvailable());

@@ -83,8 +83,8 @@ public final class TestJob {
 	 */
 	public <E extends Throwable> void fire(Instant plannedAt, LockedTask<E> call) throws E {
 		if (this.scheduled == null) {
-			throw new IllegalStateException(("The job '%s' cannot be called for a planned time, since this test has no"
-					+ " scheduled jobs. Leave dblock.jobs.once-per-planned-time on")
+			throw new IllegalStateException(("The job '%s' cannot be called for a planned time, because this test has"
+					+ " no scheduled jobs. Leave dblock.jobs.once-per-planned-time on")
 				.formatted(this.jobId));
 		}
 		Thrown<E> thrown = new Thrown<>();

@@ -124,13 +124,15 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	public HeldElsewhere holdElsewhere(String name, Duration lease) {
 		if (lease.isNegative() || lease.isZero()) {
 			throw new IllegalArgumentException(
-					"Another instance can hold the lock '%s' for a positive lease only, not for %s. Give it one, and end it early with expire"
+					("Another instance can hold the lock '%s' only for a positive lease, not for %s. Pass a positive"
+							+ " lease, and end it early with expire")
 						.formatted(name, lease));
 		}
 		AcquireRequest request = request(name, lease);
 		if (this.elsewhere.acquire(request) instanceof AcquireAnswer.Refused refused) {
 			throw new IllegalStateException(
-					"Another instance cannot hold the lock '%s': %s has it already, for %s. Have it released before, or take it away with lose"
+					("Another instance cannot hold the lock '%s': %s already holds it, for %s. Release it first, or"
+							+ " take it away with lose")
 						.formatted(refused.lock().name(), refused.lock().acquirer(), refused.lock().why()));
 		}
 		return remember(request.key());
@@ -191,8 +193,9 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 			}
 		}
 		throw new IllegalStateException(
-				("The lock '%s' was lost, but its listeners were not told within %s, or this thread was interrupted while "
-						+ "it waited for that. Look for a listener, or an onLost callback, that does not return")
+				("The lock '%s' was lost, but its listeners were not notified within %s, or this thread was"
+						+ " interrupted while it waited for that. Look for a listener, or an onLost callback, that"
+						+ " does not return")
 					.formatted(lost.handle().name(), LOSS_IS_TOLD),
 				loss);
 	}

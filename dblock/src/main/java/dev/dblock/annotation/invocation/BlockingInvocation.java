@@ -75,8 +75,8 @@ final class BlockingInvocation implements InvocationStrategy {
 	@Override
 	public @Nullable String obstacleToSkip() {
 		return (this.returned.isPrimitive() && this.returned != void.class)
-				? ("a skipped call could not be distinguished from one that returned a result, since it returns the primitive %s;"
-						+ " return an object")
+				? ("a skipped call could not be distinguished from one that returned a result, because the method"
+						+ " returns the primitive %s; return an object")
 					.formatted(this.returned.getName())
 				: null;
 	}

@@ -45,14 +45,13 @@ record FallbackMethod(Method method, boolean told) implements UnavailableHandler
 		}
 		if (fitting.isEmpty()) {
 			throw new IllegalArgumentException(
-					("fallback = \"%s\" names no method of %s with the same arguments%s; write"
-							+ " one with the parameters %s, to which a LockUnavailableException may be added")
+					("fallback = \"%s\" names no method of %s with the same arguments%s; declare one with the"
+							+ " parameters %s, optionally followed by a LockUnavailableException")
 						.formatted(name, locked.userClass().getName(), found(named), describe(wanted)));
 		}
 		if (fitting.size() > 1) {
 			throw new IllegalArgumentException(
-					"fallback = \"%s\" names two methods that would do; rename the one that is not meant"
-						.formatted(name));
+					"fallback = \"%s\" matches two methods; rename the one that you do not mean".formatted(name));
 		}
 		FallbackMethod fallback = fitting.get(0);
 		fallback.check(locked);
@@ -96,8 +95,9 @@ record FallbackMethod(Method method, boolean told) implements UnavailableHandler
 		Class<?> wanted = returned(locked.method(), locked.userClass());
 		Class<?> returned = returned(this.method, locked.userClass());
 		if (!wanted.isAssignableFrom(returned)) {
-			throw new IllegalArgumentException("fallback = \"%s\" returns %s where this method returns %s; have it"
-				.formatted(this.method.getName(), returned.getTypeName(), wanted.getTypeName()) + " return the same");
+			throw new IllegalArgumentException(
+					"fallback = \"%s\" returns %s, but this method returns %s; make it".formatted(this.method.getName(),
+							returned.getTypeName(), wanted.getTypeName()) + " return the same" + " type");
 		}
 		for (Class<?> thrown : this.method.getExceptionTypes()) {
 			if (!mayPass(thrown, locked.method())) {
@@ -108,7 +108,7 @@ record FallbackMethod(Method method, boolean told) implements UnavailableHandler
 		}
 		if (LockAnnotations.arePresent(this.method)) {
 			throw new IllegalArgumentException(("fallback = \"%s\" names a method that is locked itself, but would be"
-					+ " called without its lock; name one that needs none")
+					+ " called without its lock; name one that needs no lock")
 				.formatted(this.method.getName()));
 		}
 	}

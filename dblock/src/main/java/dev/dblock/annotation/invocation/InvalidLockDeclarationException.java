@@ -17,8 +17,7 @@ public final class InvalidLockDeclarationException extends RuntimeException {
 	private final transient List<String> findings;
 
 	public InvalidLockDeclarationException(List<String> findings) {
-		super(findings.stream()
-			.collect(Collectors.joining("\n- ", "Locked methods that cannot work as they are declared:\n- ", "")));
+		super(findings.stream().collect(Collectors.joining("\n- ", "Locked methods cannot work as declared:\n- ", "")));
 		this.findings = List.copyOf(findings);
 	}
 

@@ -68,9 +68,9 @@ final class InvocationStrategies {
 	private static void refuse(Optional<String> what) {
 		what.ifPresent((kind) -> {
 			throw new IllegalArgumentException(
-					("with %s its work continues after it returned, when the lock would already"
-							+ " be released; finish the work in the method, return a CompletableFuture or a Mono, or"
-							+ " lock where it is done")
+					("with %s its work continues after the method returns, when the lock is already released; finish"
+							+ " the work in the method, return a CompletableFuture or a Mono, or acquire the lock"
+							+ " where the work is done")
 						.formatted(kind));
 		});
 	}

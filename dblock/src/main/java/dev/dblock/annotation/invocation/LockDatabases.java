@@ -49,7 +49,8 @@ final class LockDatabases {
 		LockTemplates templates = this.templates.getIfAvailable();
 		if (templates == null) {
 			throw new IllegalArgumentException(
-					"databaseFactory = \"%s\" is given, but there is no LockTemplates bean to find it".formatted(text));
+					"databaseFactory = \"%s\" is set, but there is no LockTemplates bean to look it up"
+						.formatted(text));
 		}
 		DefaultLockTemplate template = DefaultLockTemplate.of(templates.on(name));
 		return new LockDatabase(template::engine, () -> template);

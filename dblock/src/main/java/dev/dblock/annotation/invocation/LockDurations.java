@@ -39,7 +39,7 @@ public final class LockDurations {
 		}
 		if (!left) {
 			throw new IllegalArgumentException(
-					"both %1$sSeconds and %1$sString are given; leave one of them out".formatted(attribute));
+					"both %1$sSeconds and %1$sString are set; remove one of them".formatted(attribute));
 		}
 		String source = "%sString = \"%s\"".formatted(attribute, text);
 		String resolved = AttributePlaceholders.resolve(this.placeholders, source, text);
@@ -56,7 +56,8 @@ public final class LockDurations {
 		}
 		catch (IllegalArgumentException | ArithmeticException ex) {
 			throw new IllegalArgumentException(
-					"%s is no duration; write 90, 90s, 5m or PT1H (a number alone means seconds)".formatted(source),
+					"%s is not a duration; write 90, 90s, 5m or PT1H (a number without a unit means seconds)"
+						.formatted(source),
 					ex);
 		}
 	}
@@ -64,7 +65,7 @@ public final class LockDurations {
 	private static Duration countable(String source, Duration duration) {
 		if (duration.compareTo(LONGEST) > 0) {
 			throw new IllegalArgumentException(
-					"%s is longer than can be counted (292 years); give a shorter one".formatted(source));
+					"%s is longer than the maximum of 292 years; use a shorter one".formatted(source));
 		}
 		return duration;
 	}

@@ -95,8 +95,8 @@ public final class LockedOperationParser {
 			.toList();
 		if (factories.size() > 1) {
 			throw new IllegalArgumentException(
-					("databaseFactory = \"%s\" and databaseFactory = \"%s\" are given, but the"
-							+ " locks of one method can be acquired together in one MongoDB only; say the same for each of them")
+					("databaseFactory = \"%s\" and databaseFactory = \"%s\" are set, but the locks of one method must"
+							+ " be in the same MongoDB; set the same one for each of them")
 						.formatted(factories.get(0), factories.get(1)));
 		}
 		return factories.isEmpty() ? "" : factories.get(0);
@@ -122,7 +122,7 @@ public final class LockedOperationParser {
 		Set<String> unconditional = new HashSet<>();
 		for (MethodLock lock : locks) {
 			if (lock.condition() == null && !unconditional.add(lock.name().template())) {
-				findings.add("the lock '%s' is declared twice; leave one out".formatted(lock.name().template()));
+				findings.add("the lock '%s' is declared twice; remove one".formatted(lock.name().template()));
 			}
 		}
 	}
@@ -173,7 +173,7 @@ public final class LockedOperationParser {
 			WhenUnavailable set = (engine != null) ? engine.whenUnavailable(lock.name().sample()).orElse(null) : null;
 			declaredCounts |= set == null;
 			if (set != null && skips(set, declaration.method())) {
-				refuseSkip(span, "have dblock.locks (or the LockSettings bean) say when-unavailable: throw");
+				refuseSkip(span, "set when-unavailable: throw in dblock.locks (or the LockSettings bean)");
 			}
 		}
 		if (declaredCounts && declared instanceof UnavailableHandler.Skip) {
@@ -192,8 +192,8 @@ public final class LockedOperationParser {
 		}
 		if (wanted != WhenUnavailable.DEFAULT) {
 			throw new IllegalArgumentException(
-					"both fallback = \"%s\" and whenUnavailable = %s are given; leave one of them out"
-						.formatted(fallback, wanted));
+					"both fallback = \"%s\" and whenUnavailable = %s are set; remove one of them".formatted(fallback,
+							wanted));
 		}
 		return FallbackMethod.of(declaration.method(), fallback);
 	}
@@ -212,7 +212,8 @@ public final class LockedOperationParser {
 			.toList();
 		if (said.size() > 1) {
 			throw new IllegalArgumentException(
-					"its locks have %s = %s and %s = %s, but it is one method that is not called when one of them is not available; say it once"
+					("its locks have %s = %s and %s = %s, but there is one method that is not called when any of them"
+							+ " is unavailable; set it once")
 						.formatted(attribute, said.get(0), attribute, said.get(1)));
 		}
 		return said.isEmpty() ? unsaid : said.get(0);

@@ -148,16 +148,16 @@ public final class LockedOperationSource {
 	private static LockDeclaration declaration(LockAnnotations own, LockAnnotations ofClass, LockedMethod method) {
 		String contradiction = (own.contradiction() != null) ? own.contradiction() : ofClass.contradiction();
 		if (contradiction != null) {
-			contradiction = ("it is not clear which lock is meant: %s Correct that annotation: of attributes that mean the"
-					+ " same, as name and value do, give only one")
+			contradiction = ("it is not clear which lock is meant: %s Correct that annotation: of attributes with the"
+					+ " same meaning, such as name and value, set only one")
 				.formatted(contradiction);
 		}
 		else if (own.empty() || ofClass.empty()) {
-			contradiction = "there is a @DistributedLocks without a lock in it; name one, or leave it out";
+			contradiction = "there is a @DistributedLocks without a lock; add one, or remove the annotation";
 		}
 		else if (own.alsoOfClass() && !ofClass.arePresent()) {
-			contradiction = ("alsoOfClass = true is given, but no lock is declared on %s; declare one there, or leave it"
-					+ " out")
+			contradiction = ("alsoOfClass = true is set, but %s declares no lock; declare one there, or remove the"
+					+ " attribute")
 				.formatted(method.userClass().getName());
 		}
 		List<DistributedLock> all = Stream.concat(own.locks().stream(), ofClass.locks().stream()).toList();

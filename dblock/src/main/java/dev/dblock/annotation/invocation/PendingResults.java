@@ -89,8 +89,8 @@ final class PendingResults {
 			stream.close();
 		}
 		throw new IllegalStateException(
-				("%s returned a %s, whose work would go on without the lock; the result was dropped. Finish the work"
-						+ " in the method, or lock where it is done")
+				("%s returned a %s, whose work would continue without the lock; the result was discarded. Finish the"
+						+ " work in the method, or acquire the lock where the work is done")
 					.formatted(method.describe(), result.getClass().getName()));
 	}
 
@@ -125,8 +125,8 @@ final class PendingResults {
 
 	private void warn(LockedMethod method, Object result) {
 		if (this.warned.add(method)) {
-			logger.warn("{} returned a {} before its work was complete; its caller waits for it, so that"
-					+ " the lock is not released before", method.describe(), result.getClass().getName());
+			logger.warn("{} returned a {} before its work was complete; its caller waits for it, so that the lock is"
+					+ " not released too early", method.describe(), result.getClass().getName());
 		}
 	}
 
@@ -156,7 +156,7 @@ final class PendingResults {
 			handle.ensureHeld();
 		}
 		catch (DataAccessException ex) {
-			logger.debug("Nobody says whether the lock '{}' is still held", handle.name(), ex);
+			logger.debug("It is unknown whether the lock '{}' is still held", handle.name(), ex);
 		}
 	}
 

@@ -112,7 +112,8 @@ final class ReactiveInvocation implements InvocationStrategy {
 	@Override
 	public @Nullable String obstacleToSkip() {
 		return this.adapter.supportsEmpty() ? null
-				: "a skipped call has nothing to return, since a %s always has a result; return a type that may be empty"
+				: ("a skipped call has nothing to return, because a %s always has a result; return a type that may be"
+						+ " empty")
 					.formatted(this.adapter.getReactiveType().getName());
 	}
 

@@ -62,9 +62,10 @@ final class EvaluatedLockName implements LockName {
 					(part instanceof SpelExpression expression) ? evaluated.value(expression) : part.getValue(context));
 		}
 		catch (LockNamePart.MissingException ex) {
-			throw new IllegalArgumentException(message(part, ex.getMessage()
-					+ "; without it calls that have nothing in common would share one lock. Hand in a value, or give"
-					+ " a default: #{… ?: 'none'}"));
+			throw new IllegalArgumentException(message(part,
+					ex.getMessage()
+							+ "; otherwise unrelated calls would share one lock. Pass a value, or set a default: #{… ?:"
+							+ " 'none'}"));
 		}
 		catch (EvaluationException ex) {
 			throw new IllegalArgumentException(message(part, "cannot be evaluated: " + ex.getMessage()), ex);
@@ -76,7 +77,7 @@ final class EvaluatedLockName implements LockName {
 	}
 
 	private String message(Expression part, String reason) {
-		return "The lock of %s has no name, and the method was not called: #{%s} in the name '%s' %s"
+		return "The lock of %s has no name, so the method was not called: #{%s} in the name '%s' %s"
 			.formatted(this.method.describe(), part.getExpressionString(), this.template, reason);
 	}
 

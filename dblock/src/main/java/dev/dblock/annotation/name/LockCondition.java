@@ -42,12 +42,12 @@ public final class LockCondition {
 		if (value instanceof Boolean met) {
 			return met;
 		}
-		throw new IllegalArgumentException(message(
-				"is neither true nor false, but " + value + ". Write one that is true or false for every call"));
+		throw new IllegalArgumentException(message("is neither true nor false, but " + value
+				+ ". Write a condition that is true or false for every" + " call"));
 	}
 
 	private String message(String reason) {
-		return "It is not clear whether to lock %s, and the method was not called: the condition '%s' %s"
+		return "It is not clear whether to lock %s, so the method was not called: the condition '%s' %s"
 			.formatted(this.method.describe(), this.expression.getExpressionString(), reason);
 	}
 

@@ -83,7 +83,7 @@ public final class LockNameParser {
 				text);
 		if (!StringUtils.hasText(resolved)) {
 			throw new IllegalArgumentException(
-					"the %1$s '%2$s' is blank once its placeholders are resolved; give a %1$s, or leave it out"
+					"the %1$s '%2$s' is blank after its placeholders are resolved; set a %1$s, or omit it"
 						.formatted(attribute, text));
 		}
 		return resolved;

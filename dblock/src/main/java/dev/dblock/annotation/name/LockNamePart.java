@@ -123,17 +123,17 @@ final class LockNamePart {
 				throw ex;
 			}
 			refuseThatOfObject(value.toString(), value);
-			throw new EvaluationException(("a %s is not made into text by itself, since its toString() may differ from"
-					+ " instance to instance; name one of its properties, or call its toString() in the expression if"
-					+ " it says the same everywhere")
+			throw new EvaluationException(("a %s is not converted to text, because its toString() may differ from"
+					+ " instance to instance; use one of its properties, or call its toString() in the expression if"
+					+ " it returns the same text everywhere")
 				.formatted(value.getClass().getName()), ex);
 		}
 	}
 
 	private static void refuseThatOfObject(String text, Object value) {
 		if (isThatOfObject(text, value)) {
-			throw new EvaluationException(("a %s has no text of its own, and the one of java.lang.Object differs from"
-					+ " instance to instance; name one of its properties")
+			throw new EvaluationException(("a %s has no toString() of its own, and that of java.lang.Object differs"
+					+ " from instance to instance; use one of its properties")
 				.formatted(value.getClass().getName()));
 		}
 	}

@@ -81,8 +81,8 @@ final class LockNameReferences {
 			.map(MatchResult::group)
 			.distinct()
 			.filter(this.known::contains)
-			.forEach((variable) -> this.problems.add(("%1$s is outside of #{…} and is only text there, the same for all"
-					+ " calls; write #{%1$s}, or #{'%1$s'} where that text is meant")
+			.forEach((variable) -> this.problems.add(("%1$s is outside #{…} and is only text there, the same for all"
+					+ " calls; write #{%1$s}, or #{'%1$s'} if you mean that text")
 				.formatted(variable)));
 	}
 
@@ -101,8 +101,8 @@ final class LockNameReferences {
 	private void visitSums(SpelNode node, boolean watched) {
 		boolean sum = LockNamePart.isSum(node);
 		if (sum && !watched && !isNumber(node.getChild(0)) && !isNumber(node.getChild(1))) {
-			this.problems.add(("%s inside of an expression could join text with what is null; write the parts one"
-					+ " after the other, as in order-#{#id}")
+			this.problems.add(("%s inside an expression could join text with null; write the parts one after the"
+					+ " other, as in order-#{#id}")
 				.formatted(node.toStringAST()));
 		}
 		for (int i = 0; i < node.getChildCount(); i++) {
@@ -124,7 +124,7 @@ final class LockNameReferences {
 			visitVariable(node.toStringAST());
 		}
 		else if (node instanceof FunctionReference) {
-			this.problems.add("there are no functions, such as " + node.toStringAST());
+			this.problems.add("there are no functions such as " + node.toStringAST());
 		}
 		else if (ofRoot && node instanceof PropertyOrFieldReference property) {
 			visitRootProperty(property.getName());
@@ -160,10 +160,10 @@ final class LockNameReferences {
 			return;
 		}
 		if (this.method.method().getParameterCount() == 0) {
-			this.problems.add("there is no %s, since the method has no parameters".formatted(variable));
+			this.problems.add("there is no %s, because the method has no parameters".formatted(variable));
 		}
 		else if (this.parameterNames == null) {
-			this.problems.add(("there is no %s, since the class was compiled without the names of its parameters;"
+			this.problems.add(("there is no %s, because the class was compiled without the names of its parameters;"
 					+ " compile it with -parameters, or write #a0 for the first")
 				.formatted(variable));
 		}

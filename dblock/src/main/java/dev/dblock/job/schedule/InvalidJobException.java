@@ -11,7 +11,7 @@ public final class InvalidJobException extends IllegalStateException {
 	private final List<String> findings;
 
 	InvalidJobException(List<String> findings) {
-		super("Jobs cannot run as they are declared: " + String.join("; ", findings));
+		super("Jobs cannot run as declared: " + String.join("; ", findings));
 		this.findings = List.copyOf(findings);
 	}
 

@@ -130,9 +130,9 @@ public final class JobSchedulingConfigurer
 		if (methods.isEmpty()) {
 			if (isLocked(task.toString())) {
 				findings.add(NOT_CAPTURED.formatted(task,
-						"its bean has no proxy that can carry it: that is frozen, opaque"
-								+ " or wrapped by something that hides it, or belongs to a context without the"
-								+ " auto-configuration of dblock",
+						"its bean has no proxy that can capture it: the existing proxy is frozen, opaque or hidden by"
+								+ " a wrapper, or the bean belongs to a context without the auto-configuration of"
+								+ " dblock",
 						SWITCH_OFF));
 			}
 			return;
@@ -184,14 +184,14 @@ public final class JobSchedulingConfigurer
 		}
 		else if (oneOfSeveral && declaration.runMissed()) {
 			findings
-				.add(("%s: whenMissed = RUN needs the run record at the start, but the scheduler calls several beans"
-						+ " as %s; give each a method of its own, or proxies of its class")
+				.add(("%s: whenMissed = RUN needs the run record at startup, but the scheduler calls several beans as"
+						+ " %s; give each a method of its own, or proxies of its class")
 					.formatted(method.place(), task.runnable()));
 		}
 		Duration minHold = declaration.minHold();
 		if (period != null && minHold != null && minHold.compareTo(period) > 0) {
-			findings.add(("%s: its minimum hold of %s is longer than the %s between two planned times, so that it would"
-					+ " skip some; a job needs no minimum hold, so leave it out")
+			findings.add(("%s: its minimum hold of %s is longer than the %s between two planned times, so it would"
+					+ " skip some; a job needs no minimum hold, so remove it")
 				.formatted(method.place(), Durations.written(minHold), Durations.written(period)));
 		}
 		Duration wait = declaration.waitUpTo();
@@ -205,8 +205,8 @@ public final class JobSchedulingConfigurer
 
 	private static void checkId(String id, Set<String> methods, Set<String> findings) {
 		if (methods.size() > 1) {
-			findings.add(("%s are different jobs with the id '%s', of which each planned time would run only one; give"
-					+ " them ids of their own with @JobPolicy(id = …)")
+			findings.add(("%s are different jobs with the same id '%s', so each planned time would run only one of"
+					+ " them; give each its own id with @JobPolicy(id = …)")
 				.formatted(String.join(" and ", methods), id));
 		}
 	}

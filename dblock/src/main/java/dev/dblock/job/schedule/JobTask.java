@@ -397,7 +397,7 @@ final class JobTask {
 		Instant planned = ((Schedule.Planned) Objects.requireNonNull(call.schedule())).at();
 		RuntimeException failure = call.failure();
 		LockRefusal refusal = call.refusal();
-		String why = (failure != null) ? "The MongoDB server could not be asked: " + failure.getMessage()
+		String why = (failure != null) ? "The request to the MongoDB server failed: " + failure.getMessage()
 				: (refusal != null) ? refusal.describe() : "";
 		logger.error("The job '{}' missed its planned time {}: it could not start {}. {}. {}", name(call.declaration()),
 				planned, end, why, (failure != null) ? "Check the server, and whether another instance ran the job"
@@ -415,14 +415,14 @@ final class JobTask {
 			@Nullable JobDeclaration declaration) {
 		if (failure != null && !this.unreachable) {
 			logger.warn(
-					"The MongoDB server could not be asked for the lock of the job '{}' ({}). This instance asks again"
-							+ " until there is an answer{}",
+					"The request to the MongoDB server for the lock of the job '{}' failed ({}). This instance"
+							+ " retries until there is an answer{}",
 					name(declaration), failure.getMessage(),
 					(schedule instanceof Schedule.Planned && declaration != null)
 							? ", for up to " + Durations.readable(declaration.startWithin()) : "");
 		}
 		if (failure != null) {
-			logger.debug("The MongoDB server could not be asked for the lock of the job '{}'", name(declaration),
+			logger.debug("The request to the MongoDB server for the lock of the job '{}' failed", name(declaration),
 					failure);
 		}
 		this.unreachable = failure != null;
@@ -619,9 +619,10 @@ final class JobTask {
 		for (JobRun run : runs) {
 			if (!run.plannedAt().isBefore(first) && !planning.isPlanned(run.plannedAt(), this.scheduler.getClock())
 					&& this.disagreed.compareAndSet(false, true)) {
-				logger.warn("The job '{}' was run by {} for {}, which its schedule on this instance ({}) does not plan."
-						+ " Instances with different schedules or time zones all run the job; give them the same",
-						run.jobId(), run.instance(), run.plannedAt(), schedule(zones).description());
+				logger.warn("The job '{}' was run by {} for the planned time {}, which is not in its schedule on this"
+						+ " instance ({}). Instances with different schedules or time zones all run the job; give all"
+						+ " of them the same schedule and time zone", run.jobId(), run.instance(), run.plannedAt(),
+						schedule(zones).description());
 			}
 		}
 	}
@@ -658,14 +659,15 @@ final class JobTask {
 			}), this.scheduler.getClock().instant());
 		}
 		catch (TaskRejectedException ex) {
-			return new ManualRun(Outcome.REFUSED, "Its scheduler takes no more tasks, since the application closes");
+			return new ManualRun(Outcome.REFUSED,
+					"Its scheduler accepts no more tasks, because the application is" + " closing");
 		}
 		try {
 			return result.get(patience.toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (TimeoutException ex) {
 			if (!begun.compareAndSet(false, true)) {
-				return new ManualRun(Outcome.WAITING, "It does not have its lock yet, and runs if it gets it");
+				return new ManualRun(Outcome.WAITING, "It is waiting for its lock, and runs if it acquires it");
 			}
 			firing.cancel(false);
 			return new ManualRun(Outcome.REFUSED,
@@ -673,7 +675,8 @@ final class JobTask {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			return new ManualRun(Outcome.WAITING, "It was not waited for, since the calling thread was interrupted");
+			return new ManualRun(Outcome.WAITING,
+					"The call did not wait for it, because the calling thread was" + " interrupted");
 		}
 		catch (ExecutionException ex) {
 			throw new IllegalStateException(ex);
@@ -685,7 +688,7 @@ final class JobTask {
 			call.run(this.task);
 		}
 		catch (Throwable ex) {
-			result.complete(new ManualRun(Outcome.FAILED, "It could not ask for its lock: " + ex));
+			result.complete(new ManualRun(Outcome.FAILED, "The request for its lock failed: " + ex));
 			throw ex;
 		}
 	}

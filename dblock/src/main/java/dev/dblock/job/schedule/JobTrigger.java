@@ -103,8 +103,8 @@ final class JobTrigger implements PlannedTrigger {
 		if (!this.warned) {
 			this.warned = true;
 			logger.warn(
-					"The trigger {} plans {}, {} before the present time of the MongoDB server. A trigger of a job"
-							+ " has to plan by TriggerContext.getClock(), which shows the server's time",
+					"The trigger {} plans {}, {} before the current time of the MongoDB server. The trigger of a job"
+							+ " must plan by TriggerContext.getClock(), which returns the server's time",
 					this.trigger, planned, behind);
 		}
 	}

@@ -196,7 +196,7 @@ public final class ScheduledCall {
 	 * Report that the method is called without its lock, whose condition is false.
 	 */
 	public void unlocked() {
-		report(Outcome.STARTED, "It has started without its lock, whose condition is false");
+		report(Outcome.STARTED, "It has started without its lock, because the lock's condition is false");
 		if (this.schedule != null) {
 			this.task.answered(this.schedule);
 		}
@@ -218,7 +218,7 @@ public final class ScheduledCall {
 	 * @return whether the planned time remains due, so that there is nothing else to do
 	 */
 	public boolean failed(RuntimeException failure) {
-		report(Outcome.FAILED, "It could not ask for its lock: " + failure);
+		report(Outcome.FAILED, "The request for its lock failed: " + failure);
 		boolean follow;
 		synchronized (this) {
 			if (this.schedule == null || this.run != null) {

@@ -192,8 +192,8 @@ public final class ScheduledJobOperations implements JobOperations {
 		String lock() {
 			String lock = this.method.lock();
 			if (lock == null) {
-				throw new IllegalStateException(("The lock of the job '%s' is not known yet, since only a call"
-						+ " determines its name, and there was none on this instance")
+				throw new IllegalStateException(("The lock of the job '%s' is not known yet, because only a call"
+						+ " determines its name, and this instance has made no call")
 					.formatted(this.method.id()));
 			}
 			return lock;

@@ -93,8 +93,8 @@ final class StoreClock {
 		}
 		else if (!this.warned) {
 			this.warned = true;
-			logger.warn("The clock of this instance shows {}, that of the MongoDB server {}. Jobs run by the server's"
-					+ " clock; correct the one that is wrong", own, server);
+			logger.warn("The clock of this instance shows {}, but that of the MongoDB server shows {}. Jobs run by"
+					+ " the server's clock; correct the one that is wrong", own, server);
 		}
 	}
 

@@ -84,8 +84,9 @@ public final class DedicatedDatabaseFactory implements MongoDatabaseFactory, Aut
 		ClusterSettings theirs = client.getClusterDescription().getClusterSettings();
 		ClusterSettings mine = settings.getClusterSettings();
 		if (!leadToTheSame(theirs, mine)) {
-			throw new IllegalArgumentException("the application's client leads to %s, the settings that are known to %s"
-				.formatted(theirs.getShortDescription(), mine.getShortDescription()));
+			throw new IllegalArgumentException(
+					("the application's client connects to %s, but the known settings lead" + " to %s")
+						.formatted(theirs.getShortDescription(), mine.getShortDescription()));
 		}
 		MongoClientSettings shown = FactoryClient.settingsOf(client);
 		if (shown != null) {
@@ -102,7 +103,7 @@ public final class DedicatedDatabaseFactory implements MongoDatabaseFactory, Aut
 	private static void checkSameUser(String theirs, String mine) {
 		if (!theirs.equals(mine)) {
 			throw new IllegalArgumentException(
-					"the application's client logs in as %s, by the settings that are known it would be as %s"
+					"the application's client authenticates as %s, but the known settings authenticate as %s"
 						.formatted(theirs, mine));
 		}
 	}
@@ -111,7 +112,7 @@ public final class DedicatedDatabaseFactory implements MongoDatabaseFactory, Aut
 	private static String user(MongoClientSettings settings) {
 		MongoCredential credential = settings.getCredential();
 		return (credential != null) ? "'%s' of '%s'".formatted(credential.getUserName(), credential.getSource())
-				: "nobody";
+				: "no user";
 	}
 
 	private static MongoClientSettings dedicated(MongoClientSettings settings) {

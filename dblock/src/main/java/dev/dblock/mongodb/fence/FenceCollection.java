@@ -68,8 +68,7 @@ public final class FenceCollection {
 				throw ex;
 			}
 			catch (MongoException ex) {
-				logger.debug("The collection of the fences could not be created; the next fence may do it by the way",
-						ex);
+				logger.debug("The collection of the fences could not be created; the next fence may create it", ex);
 			}
 		}
 	}
@@ -159,21 +158,21 @@ public final class FenceCollection {
 
 	private void warnOfIndex(MongoException failure) {
 		if (this.warnedOfIndex.compareAndSet(false, true)) {
-			logger
-				.warn("The index that removes old fences from '{}' could not be created ({}). Transactions are fenced "
-						+ "without it; the fences of names that are no longer used stay. {}, "
-						+ "or run db.getCollection('{}').createIndex({updatedAt: 1}, {expireAfterSeconds: 86400}) once, "
-						+ "or set dblock.mongodb.create-indexes=false", this.collection.name(),
-						FailureTranslation.summary(failure), FailureTranslation.adviceOnIndex(failure),
-						this.collection.name());
+			logger.warn("The index that removes old fences from '{}' could not be created ({}). Transactions are fenced"
+					+ " without it; the fences of names that are no longer used remain. {}, or run"
+					+ " db.getCollection('{}').createIndex({updatedAt: 1}, {expireAfterSeconds: 86400}) once, or"
+					+ " set dblock.mongodb.create-indexes=false", this.collection.name(),
+					FailureTranslation.summary(failure), FailureTranslation.adviceOnIndex(failure),
+					this.collection.name());
 		}
 	}
 
 	private void warnOfCollection(MongoException index, MongoException failure) {
 		if (this.warnedOfCollection.compareAndSet(false, true)) {
 			logger.warn(
-					"The index that removes old fences from '{}' could not be created ({}), nor the collection itself ({}). "
-							+ "Where it is not there, transactions under locks have to make it, or fail. {}",
+					"The index that removes old fences from '{}' could not be created ({}), nor could the collection"
+							+ " itself ({}). If the collection does not exist, transactions under locks create it, or"
+							+ " fail. {}",
 					this.collection.name(), FailureTranslation.summary(index), FailureTranslation.summary(failure),
 					FailureTranslation.adviceOnCollection(failure));
 		}

@@ -95,7 +95,7 @@ public final class FencedTransactions {
 		catch (RuntimeException ex) {
 			this.fences.indexes().failed();
 			this.nextPreparation = this.nanoTime.getAsLong() + PAUSE_AFTER_FAILURE;
-			logger.debug("The collection of the fences could not be created; the next fence may do it by the way", ex);
+			logger.debug("The collection of the fences could not be created; the next fence may create it", ex);
 		}
 		finally {
 			this.preparation.unlock();
@@ -159,7 +159,7 @@ public final class FencedTransactions {
 			return this.store.isHeld(lease);
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Nobody says who holds the lock '{}' after a conflict", lease.name(), ex);
+			logger.debug("It is unknown who holds the lock '{}' after a conflict", lease.name(), ex);
 			return true;
 		}
 	}
@@ -167,10 +167,9 @@ public final class FencedTransactions {
 	private void warnOfWeakness(TransactionOptions options) {
 		WriteConcern concern = options.getWriteConcern();
 		if (concern != null && isWeak(concern) && this.warned.compareAndSet(false, true)) {
-			logger
-				.warn("A transaction under a lock is committed with the write concern {}: an election can undo it, and what "
-						+ "another holder has read of it, after the lock has passed on. Use \"majority\" in transactions under locks",
-						concern);
+			logger.warn("A transaction under a lock is committed with the write concern {}: an election can roll it"
+					+ " back after another holder has acquired the lock and read its data. Use \"majority\" in"
+					+ " transactions under locks", concern);
 		}
 	}
 

@@ -43,7 +43,7 @@ final class ReactiveTransactionSession implements ReactiveMongoDatabaseFactory, 
 		ReactiveTransactionSession asking = new ReactiveTransactionSession(factory);
 		ReactiveMongoDatabaseUtils.getDatabase(asking, SessionSynchronization.ON_ACTUAL_TRANSACTION)
 			.contextWrite((context) -> context.put(TransactionContext.class, transaction))
-			.subscribe((none) -> logger.trace("Somebody else's database"),
+			.subscribe((none) -> logger.trace("The database of another factory"),
 					(ex) -> logger.debug("The session of a transaction was not found", ex));
 		return asking.session;
 	}

@@ -97,8 +97,8 @@ final class ClassicStatements implements Statements {
 			}
 		}
 		throw new QueryTimeoutException(
-				"The lock '" + name + "' changed hands each time it was about to be taken, and is"
-						+ " not held. Ask for it again; where many ask at once, have them wait for it");
+				"The lock '" + name + "' changed hands each time it was about to be acquired, and is not held. Try"
+						+ " again; if many callers compete for it, let them wait for it");
 	}
 
 	// The first token of a new document is ahead of the server's clock. Once the clock
@@ -124,9 +124,10 @@ final class ClassicStatements implements Statements {
 				throw new MongoInterruptedException("Interrupted while waiting for the server's clock", null);
 			}
 			if (store.isOver()) {
-				throw new QueryTimeoutException("The lock '" + name + "' was taken, but the server's clock did not pass"
-						+ " its token in time, so it is not given out. Ask for it again; if this goes on, the clock of the"
-						+ " server was set back, or the wait, the lease or dblock.mongodb.timeout is too short");
+				throw new QueryTimeoutException("The lock '" + name + "' was acquired, but the server's clock did not"
+						+ " pass its token in time, so the lock is not granted. Try again; if this keeps happening,"
+						+ " the clock of the server was set back, or the wait, the lease or dblock.mongodb.timeout is"
+						+ " too short");
 			}
 			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(Math.min(ahead, LONGEST_PAUSE)));
 			// Far ahead, the sample is more likely to be late than the clock.
@@ -211,8 +212,8 @@ final class ClassicStatements implements Statements {
 
 	private static void checkTime(StoreRequest store) {
 		if (store.isOver()) {
-			throw new QueryTimeoutException("The server's clock was later than expected after each write, so it is not"
-					+ " proven that the lease lasts. This machine was paused, or MongoDB is too slow. Try again");
+			throw new QueryTimeoutException("The server's clock was later than expected after each write, so the"
+					+ " lease may have ended. This machine was paused, or MongoDB is too slow. Try again");
 		}
 	}
 

@@ -77,7 +77,8 @@ final class DialectDetection {
 		catch (MongoCommandException ex) {
 			// The command serves the notice only, so its failure does not override the
 			// setting.
-			logger.debug("The server of the locks in '{}' does not introduce itself", store.collectionName(), ex);
+			logger.debug("The server of the locks in '{}' does not answer the hello command", store.collectionName(),
+					ex);
 		}
 		return this.pipeline;
 	}
@@ -102,8 +103,8 @@ final class DialectDetection {
 
 	private void tellOfRouters(StoreRequest store, BsonDocument hello) {
 		if (HelloCommand.isRouter(hello) && this.routersAreKnown.compareAndSet(false, true)) {
-			logger.info("Locks in '{}' are decided by the clocks of the mongos routers: keep them within the clock "
-					+ "allowance (dblock.clock-allowance) less 250 ms of each other", store.collectionName());
+			logger.info("Locks in '{}' depend on the clocks of the mongos routers: keep those clocks within the clock"
+					+ " allowance (dblock.clock-allowance) less 250 ms of each other", store.collectionName());
 		}
 	}
 

@@ -121,21 +121,21 @@ public final class FailureTranslation {
 			return translateOther(action, begun, thrown);
 		}
 		if (isNoServer(cause)) {
-			return unreachable(action, begun, "no server that takes writes was found in time",
+			return unreachable(action, begun, "no writable server was found in time",
 					"Check that MongoDB can be reached from here and that its replica set has a primary", cause);
 		}
 		if (isTimeout(cause)) {
 			return new QueryTimeoutException(text(action, "the time limit of %s ran out".formatted(limit.readable()),
-					"It may have been done or not. Check the load of MongoDB and that a majority of its replica set "
-							+ "is up" + limit.remedy()),
+					"It may or may not have been done. Check the load of MongoDB and that a majority of its replica"
+							+ " set is up" + limit.remedy()),
 					cause);
 		}
 		// Before the check for failed authentication: a connection that breaks during the
 		// login was not refused
 		if (isDisturbed(cause)) {
 			return new DataAccessResourceFailureException(text(action, "MongoDB could not confirm it",
-					"It may have been done or not; ask again under a new id once a primary and a majority of the "
-							+ "replica set are up"),
+					"It may or may not have been done; try again under a new id once a primary and a majority of the"
+							+ " replica set are up"),
 					cause);
 		}
 		if (isLogin(cause)) {
@@ -145,13 +145,13 @@ public final class FailureTranslation {
 		if (isDenied(cause)) {
 			return new PermissionDeniedDataAccessException(
 					text(action, "MongoDB denied it (%s)".formatted(summary(cause)),
-							"The user needs the rights to find, insert and update in that collection"),
+							"The user needs the find, insert and update privileges on that collection"),
 					cause);
 		}
 		if (isRemedy(Remedy.PATIENCE, cause)) {
 			return new TransientDataAccessResourceException(
 					text(action, "MongoDB could not do it at the moment (%s)".formatted(summary(cause)),
-							"It may have been done or not; ask again under a new id"),
+							"It may or may not have been done; try again under a new id"),
 					cause);
 		}
 		return new UncategorizedMongoDbException(text(action, "MongoDB refused it (%s)".formatted(summary(cause)),
@@ -162,7 +162,7 @@ public final class FailureTranslation {
 			RuntimeException cause) {
 		return begun
 				? new DataAccessResourceFailureException(
-						text(action, reason, advice + "; it may have been done or not"), cause)
+						text(action, reason, advice + "; it may or may not have been done"), cause)
 				: new UnreachableStoreException(text(action, reason, advice + "; it was not done"), cause);
 	}
 
@@ -175,7 +175,7 @@ public final class FailureTranslation {
 			return thrown;
 		}
 		return new UncategorizedMongoDbException(
-				text(action, "it failed with " + thrown, "It may have been done or not; look at the cause"), thrown);
+				text(action, "it failed with " + thrown, "It may or may not have been done; check the cause"), thrown);
 	}
 
 	// The message of the driver's own check for a closed client, session or pool.
@@ -221,14 +221,14 @@ public final class FailureTranslation {
 	 * alternatives.
 	 */
 	public static String adviceOnIndex(MongoException cause) {
-		return advice(cause, "Grant the right to createIndex");
+		return advice(cause, "Grant the createIndex privilege");
 	}
 
 	/**
 	 * Return advice on a collection that could not be created.
 	 */
 	public static String adviceOnCollection(MongoException cause) {
-		return advice(cause, "Grant the rights to find, insert, update and createIndex there");
+		return advice(cause, "Grant the find, insert, update and createIndex privileges there");
 	}
 
 	private static String advice(MongoException cause, String whenDenied) {

@@ -95,8 +95,8 @@ final class FoundLocks {
 		}
 		if (gone.size() < leases.size() - renewed || kept < leases.size() - gone.size()) {
 			throw new TransientDataAccessResourceException(
-					("Of %d leases %d were renewed, but %d are gone and %d go on for long: the locks were changed in "
-							+ "between. Renew again")
+					("Of %d leases, %d were renewed, %d are gone, and %d already last long enough: the locks changed"
+							+ " in the meantime. Renew again")
 						.formatted(leases.size(), renewed, gone.size(), kept));
 		}
 		return gone;

@@ -182,7 +182,7 @@ public final class OperatorStatements {
 			}
 			if (store.isOver()) {
 				throw new QueryTimeoutException(
-						"The job of the lock '" + name + "' could not be paused in time. Pause it again");
+						"The job of the lock '" + name + "' could not be paused in time. Try again");
 			}
 		}
 	}
@@ -211,10 +211,9 @@ public final class OperatorStatements {
 			BsonDocument asRead = doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN,
 					stored.get(LockDocument.TOKEN));
 			if (update(store, asRead, doc("$unset", doc(path, text(""))))) {
-				logger
-					.warn("The field '{}' of the document of the lock '{}' (collection '{}') was changed by hand or is"
-							+ " too large, and is removed so that the job goes on. If it was the last run, its planned time"
-							+ " may run once more", path, name, store.collectionName());
+				logger.warn("The field '{}' of the document of the lock '{}' (collection '{}') was changed by hand or"
+						+ " is too large. It is removed so that the job can run. If it was the last run, its"
+						+ " planned time may run once more", path, name, store.collectionName());
 			}
 		}
 	}
@@ -274,8 +273,8 @@ public final class OperatorStatements {
 				return true;
 			}
 			if (store.isOver()) {
-				throw new QueryTimeoutException("The lock '" + name
-						+ "' changed hands each time it was about to be released by force. Try again");
+				throw new QueryTimeoutException(
+						"The lock '" + name + "' changed hands during each attempt to release it by force. Try again");
 			}
 		}
 	}

@@ -22,8 +22,8 @@ public record TimeLimit(Duration length, String remedy) {
 		return new TimeLimit(length,
 				length.equals(configured)
 						? ", or allow more time (dblock.mongodb.timeout; no request takes longer than the lease)"
-						: ". That limit was this request's part of what dblock.mongodb.timeout, the wait and the lease "
-								+ "allow");
+						: ". That limit was this request's share of the time that dblock.mongodb.timeout, the wait"
+								+ " and the lease allow");
 	}
 
 	/**
@@ -32,7 +32,7 @@ public record TimeLimit(Duration length, String remedy) {
 	 * @return the limit
 	 */
 	public static TimeLimit fixed(Duration length) {
-		return new TimeLimit(length, ". That limit cannot be set");
+		return new TimeLimit(length, ". That limit cannot be configured");
 	}
 
 	String readable() {

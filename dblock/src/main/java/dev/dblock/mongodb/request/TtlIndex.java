@@ -74,13 +74,12 @@ public final class TtlIndex {
 
 	private void warn(StoreRequest store, MongoException ex) {
 		if (this.warned.compareAndSet(false, true)) {
-			logger
-				.warn("The index that removes old documents from '{}.{}' could not be created ({}). The locks work without it; "
-						+ "the documents of names that are no longer used stay. {}, "
-						+ "or run db.getSiblingDB('{}').getCollection('{}').createIndex({cleanUpAt: 1}, {expireAfterSeconds: 0}) once, "
-						+ "or set dblock.mongodb.create-indexes=false", store.databaseName(), store.collectionName(),
-						FailureTranslation.summary(ex), FailureTranslation.adviceOnIndex(ex), store.databaseName(),
-						store.collectionName());
+			logger.warn("The index that removes old documents from '{}.{}' could not be created ({}). The locks work"
+					+ " without it; the documents of names that are no longer used remain. {}, or run"
+					+ " db.getSiblingDB('{}').getCollection('{}').createIndex({cleanUpAt: 1}, {expireAfterSeconds:"
+					+ " 0}) once, or set dblock.mongodb.create-indexes=false", store.databaseName(),
+					store.collectionName(), FailureTranslation.summary(ex), FailureTranslation.adviceOnIndex(ex),
+					store.databaseName(), store.collectionName());
 		}
 	}
 

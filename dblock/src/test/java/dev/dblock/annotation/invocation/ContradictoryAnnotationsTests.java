@@ -42,8 +42,8 @@ class ContradictoryAnnotationsTests {
 			.asString()
 			.startsWith("bean 'bean', " + bean.getName() + "#run(): it is not clear which lock is meant: ")
 			.contains("annotation [" + annotation.getName() + "]", "[nightly]", "[weekly]")
-			.endsWith(
-					". Correct that annotation: of attributes that mean the same, as name and value do, give only one");
+			.endsWith(". Correct that annotation: of attributes with the same meaning, such as name and value, set only"
+					+ " one");
 	}
 
 	@Test

@@ -104,16 +104,16 @@ class FallbackTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
-					absent   | fallback = "nobody" names no method of %s with the same arguments; write one with the parameters (String), to which a LockUnavailableException may be added
-					itself   | fallback = "itself" names no method of %s with the same arguments; write one with the parameters (String), to which a LockUnavailableException may be added
-					other    | fallback = "later" names no method of %s with the same arguments, only with (int); write one with the parameters (String), to which a LockUnavailableException may be added
-					returns  | fallback = "number" returns java.lang.Integer where this method returns java.lang.String; have it return the same
-					nothing  | fallback = "nothingInstead" returns java.lang.Integer where this method returns void; have it return the same
-					locked   | fallback = "lockedToo" names a method that is locked itself, but would be called without its lock; name one that needs none
+					absent   | fallback = "nobody" names no method of %s with the same arguments; declare one with the parameters (String), optionally followed by a LockUnavailableException
+					itself   | fallback = "itself" names no method of %s with the same arguments; declare one with the parameters (String), optionally followed by a LockUnavailableException
+					other    | fallback = "later" names no method of %s with the same arguments, only with (int); declare one with the parameters (String), optionally followed by a LockUnavailableException
+					returns  | fallback = "number" returns java.lang.Integer, but this method returns java.lang.String; make it return the same type
+					nothing  | fallback = "nothingInstead" returns java.lang.Integer, but this method returns void; make it return the same type
+					locked   | fallback = "lockedToo" names a method that is locked itself, but would be called without its lock; name one that needs no lock
 					throwing | fallback = "throwsMore" throws java.io.IOException, which this method does not declare; declare it here, or throw another
 					narrow   | fallback = "throwsWider" throws java.lang.Exception, which this method does not declare; declare it here, or throw another
-					twice    | fallback = "two" names two methods that would do; rename the one that is not meant
-					both     | both fallback = "fine" and whenUnavailable = SKIP are given; leave one of them out
+					twice    | fallback = "two" matches two methods; rename the one that you do not mean
+					both     | both fallback = "fine" and whenUnavailable = SKIP are set; remove one of them
 					""")
 	void fallbackThatCannotStandInStopsTheStart(String method, String reason) {
 		this.context.register(LockingConfiguration.class);

@@ -204,7 +204,7 @@ class FutureInvocationTests {
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> result.get(60, TimeUnit.SECONDS))
 				.withCauseInstanceOf(IllegalStateException.class)
 				.withMessageContaining("#delivering(Future) returned a ")
-				.withMessageContaining("whose work would go on without the lock; the result was dropped");
+				.withMessageContaining("whose work would continue without the lock; the result was discarded");
 			assertThat(this.engine.isHeld("delivering")).isFalse();
 		}
 		assertThat(closed).isTrue();

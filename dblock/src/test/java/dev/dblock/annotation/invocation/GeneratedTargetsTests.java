@@ -150,7 +150,8 @@ class GeneratedTargetsTests {
 
 	@Test
 	void declarationsAreCheckedAtTheStart() {
-		String finding = "the name '#{#id}' cannot be evaluated: there is no #id, since the method has no parameters";
+		String finding = "the name '#{#id}' cannot be evaluated: there is no #id, because the method has no"
+				+ " parameters";
 		assertThat(refused((context) -> context.registerBean("bean", Broken.class, () -> () -> "done")))
 			.containsExactly("bean 'bean', " + HERE + "Broken#call(): " + finding);
 		assertThat(refused((context) -> context.registerBean("bean", Broken.class, () -> proxy(Broken.class))))

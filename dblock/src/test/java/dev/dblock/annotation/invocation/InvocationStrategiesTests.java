@@ -72,9 +72,9 @@ class InvocationStrategiesTests {
 	void whatCannotBeSeenToItsEndIsRefused(String method, String type) {
 		assertThatIllegalArgumentException().isThrownBy(() -> span(method))
 			.withMessage("with the return type " + type
-					+ " its work continues after it returned, when the lock would already"
-					+ " be released; finish the work in the method, return a CompletableFuture or a Mono, or"
-					+ " lock where it is done");
+					+ " its work continues after the method returns, when the lock is already released; finish the"
+					+ " work in the method, return a CompletableFuture or a Mono, or acquire the lock where"
+					+ " the work is done");
 	}
 
 	@ParameterizedTest
@@ -88,7 +88,7 @@ class InvocationStrategiesTests {
 	@Test
 	void sequenceThatAlwaysHasAResultCannotBeSkipped() {
 		register();
-		assertThat(span("sure").obstacleToSkip()).isEqualTo("a skipped call has nothing to return, since a "
+		assertThat(span("sure").obstacleToSkip()).isEqualTo("a skipped call has nothing to return, because a "
 				+ Sure.class.getName() + " always has a result; return a type that may be empty");
 		assertThat(span("number").obstacleToSkip()).contains("primitive int");
 		for (String method : List.of("mono", "future", "text", "nothing")) {

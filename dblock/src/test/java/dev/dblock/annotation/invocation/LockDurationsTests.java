@@ -47,7 +47,7 @@ class LockDurationsTests {
 	@Test
 	void bothGivenIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.durations.resolve("minHold", 5, "5s"))
-			.withMessage("both minHoldSeconds and minHoldString are given; leave one of them out");
+			.withMessage("both minHoldSeconds and minHoldString are set; remove one of them");
 	}
 
 	@ParameterizedTest
@@ -56,25 +56,25 @@ class LockDurationsTests {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.durations.resolve("lease", DistributedLock.LEFT_OUT, text))
 			.withMessage("leaseString = \"" + text
-					+ "\" is no duration; write 90, 90s, 5m or PT1H (a number alone means seconds)");
+					+ "\" is not a duration; write 90, 90s, 5m or PT1H (a number without a unit means seconds)");
 	}
 
 	@Test
 	void textThatAPlaceholderStandsForIsToldWithIt() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.durations.resolve("lease", DistributedLock.LEFT_OUT, "${bad}"))
-			.withMessage("leaseString = \"${bad}\", which is 'soon', is no duration; write 90, 90s, 5m or PT1H (a "
-					+ "number alone means seconds)");
+			.withMessage("leaseString = \"${bad}\", which is 'soon', is not a duration; write 90, 90s, 5m or PT1H (a"
+					+ " number without a unit means seconds)");
 	}
 
 	@Test
 	void whatCannotBeCountedIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.durations.resolve("lease", Long.MAX_VALUE, ""))
 			.withMessage(
-					"leaseSeconds = 9223372036854775807 is longer than can be counted (292 years); give a shorter one");
+					"leaseSeconds = 9223372036854775807 is longer than the maximum of 292 years; use a shorter one");
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.durations.resolve("wait", DistributedLock.LEFT_OUT, "106752d"))
-			.withMessageStartingWith("waitString = \"106752d\" is longer than can be counted");
+			.withMessageStartingWith("waitString = \"106752d\" is longer than the maximum of 292 years");
 		assertThat(this.durations.resolve("wait", DistributedLock.LEFT_OUT, "106751d"))
 			.isEqualTo(Duration.ofDays(106751));
 	}

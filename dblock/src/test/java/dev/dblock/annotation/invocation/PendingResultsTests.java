@@ -70,8 +70,8 @@ class PendingResultsTests {
 			assertWaits(work.minimalCompletionStage(), () -> work.complete("x"));
 		}
 		assertThat(output).containsOnlyOnce("java.util.function.Supplier#get() returned a"
-				+ " java.util.concurrent.CompletableFuture$MinimalStage before its work was complete; its caller waits for"
-				+ " it, so that the lock is not released before");
+				+ " java.util.concurrent.CompletableFuture$MinimalStage before its work was complete; its caller waits"
+				+ " for it, so that the lock is not released too early");
 	}
 
 	@Test
@@ -108,7 +108,7 @@ class PendingResultsTests {
 		for (Object result : new Object[] { ResponseEntity.ok(body), Optional.of(body),
 				Optional.of(ResponseEntity.ok(Optional.of(body))) }) {
 			assertThatIllegalStateException().isThrownBy(() -> this.results.ended(this.method, result))
-				.withMessageContaining("returned a " + body.getClass().getName() + ", whose work would go on");
+				.withMessageContaining("returned a " + body.getClass().getName() + ", whose work would continue");
 		}
 		CompletableFuture<String> work = new CompletableFuture<>();
 		assertWaits(ResponseEntity.ok(work), () -> work.complete("x"));
@@ -135,8 +135,8 @@ class PendingResultsTests {
 	private void assertRefused(Object result) {
 		assertThatIllegalStateException().isThrownBy(() -> this.results.ended(this.method, result))
 			.withMessage("java.util.function.Supplier#get() returned a " + result.getClass().getName()
-					+ ", whose work would go on without the lock; the result was dropped. Finish the work in the"
-					+ " method, or lock where it is done");
+					+ ", whose work would continue without the lock; the result was discarded. Finish the work in the"
+					+ " method, or acquire the lock where the work is done");
 	}
 
 	private void assertWaits(Object result, Runnable end) throws Exception {

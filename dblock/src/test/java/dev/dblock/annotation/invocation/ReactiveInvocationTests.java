@@ -187,7 +187,7 @@ class ReactiveInvocationTests {
 			.withMessageContaining("#objects(Object) returned a java.util.stream.");
 		assertThatIllegalStateException()
 			.isThrownBy(() -> this.orders.objects(new CompletableFuture<>()).blockLast(LONG))
-			.withMessageContaining("whose work would go on without the lock; the result was dropped");
+			.withMessageContaining("whose work would continue without the lock; the result was discarded");
 		CompletableFuture<String> done = CompletableFuture.completedFuture("done");
 		assertThat(this.orders.objects(done).blockLast(LONG)).isSameAs(done);
 		assertThat(this.engine.isHeld("objects")).isFalse();

@@ -99,7 +99,7 @@ class SeveralLocksOfMethodsTests {
 		this.engine.holdElsewhere("account-b");
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(this.accounts::failing)
 			.withMessageContaining("account-b")
-			.withMessageContaining("none of which is held for it now: 'account-a'");
+			.withMessageContaining("none of which is held for this request now: 'account-a'");
 		assertThat(events()).containsExactly("lock account-a", "refuse account-b", "unlock account-a");
 		assertThat(this.accounts.skipped()).isNull();
 		assertThat(this.accounts.replaced("x")).isEqualTo("instead of x");
@@ -235,7 +235,7 @@ class SeveralLocksOfMethodsTests {
 	void contradictionsAreRefusedAtTheStart() {
 		assertThat(findings(Contradicting.class)).hasSize(10)
 			.anySatisfy((finding) -> assertThat(finding).contains("#answers()",
-					"whenUnavailable = SKIP and whenUnavailable = THROW", "say it once"))
+					"whenUnavailable = SKIP and whenUnavailable = THROW", "set it once"))
 			.anySatisfy(
 					(finding) -> assertThat(finding).contains("#fallbacks()", "fallback = one and fallback = other"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#both()",
@@ -244,11 +244,11 @@ class SeveralLocksOfMethodsTests {
 			.anySatisfy((finding) -> assertThat(finding)
 				.endsWith("#negative(int): for the lock 'b-#{#id}': The lease must be positive, but is -3s"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#elsewhere()",
-					"databaseFactory = \"\" and databaseFactory = \"other\"", "one MongoDB only"))
+					"databaseFactory = \"\" and databaseFactory = \"other\"", "the same MongoDB"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#broken(", "unknown"))
-			.anySatisfy((finding) -> assertThat(finding).contains("#none()", "@DistributedLocks without a lock in it"))
+			.anySatisfy((finding) -> assertThat(finding).contains("#none()", "@DistributedLocks without a lock"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#noClass()", "alsoOfClass = true",
-					"no lock is declared on " + Contradicting.class.getName()))
+					Contradicting.class.getName() + " declares no lock"))
 			.anySatisfy((finding) -> assertThat(finding).contains("#primitive()", "primitive int",
 					"set whenUnavailable = THROW"));
 	}

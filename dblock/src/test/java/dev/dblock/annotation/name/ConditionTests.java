@@ -69,7 +69,7 @@ class ConditionTests {
 	void callWhoseConditionIsNeitherTrueNorFalseIsRefusedAndNotRun() {
 		Orders orders = orders();
 		assertThatIllegalArgumentException().isThrownBy(() -> orders.flagged(null))
-			.withMessageContaining("Orders#flagged(Boolean), and the method was not called: the condition '#flag' is"
+			.withMessageContaining("Orders#flagged(Boolean), so the method was not called: the condition '#flag' is"
 					+ " neither true nor false, but null");
 		assertThatIllegalArgumentException().isThrownBy(() -> orders.lengthy(null))
 			.withMessageContaining("the method was not called: the condition '#id.length() > 3' cannot be evaluated");
@@ -80,7 +80,7 @@ class ConditionTests {
 		Orders orders = orders();
 		assertThatIllegalArgumentException().isThrownBy(() -> orders.parsed("x"))
 			.withMessageContaining("It is not clear whether to lock ")
-			.withMessageContaining("Orders#parsed(String), and the method was not called: the condition"
+			.withMessageContaining("Orders#parsed(String), so the method was not called: the condition"
 					+ " 'T(Integer).parseInt(#id) > 3' cannot be evaluated: it failed with"
 					+ " java.lang.NumberFormatException: ")
 			.withCauseExactlyInstanceOf(NumberFormatException.class);
@@ -107,7 +107,7 @@ class ConditionTests {
 					type + "#unknown(String): the condition '#order' cannot be evaluated: there is no #order, only #a0,"
 							+ " #id, #p0"))
 			.anySatisfy((finding) -> assertThat(finding)
-				.startsWith(type + "#blank(): the condition ' ' is blank once its placeholders are resolved"));
+				.startsWith(type + "#blank(): the condition ' ' is blank after its placeholders are resolved"));
 	}
 
 	public static class Orders {

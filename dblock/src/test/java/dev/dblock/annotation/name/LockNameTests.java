@@ -136,7 +136,8 @@ class LockNameTests {
 	void objectWithoutATextOfItsOwnIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> name("any", "#{#value}", new Object()))
 			.withMessageStartingWith("The lock of " + Orders.class.getName()
-					+ "#any(Object) has no name, and the method was not called: #{#value} in the name '#{#value}' cannot be evaluated: ")
+					+ "#any(Object) has no name, so the method was not called: #{#value} in the name '#{#value}'"
+					+ " cannot be evaluated: ")
 			.withMessageContaining("java.lang.Object");
 	}
 
@@ -144,10 +145,11 @@ class LockNameTests {
 	void objectThatCouldBeMadeOfTextAndHasNoneIsRefused() {
 		for (String template : List.of("#{#value}", "#{'order-' + #value}")) {
 			assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, new OrderId("7")))
-				.withMessageContaining("cannot be evaluated: a " + OrderId.class.getName() + " has no text of its own")
-				.withMessageContaining("name one of its properties");
+				.withMessageContaining(
+						"cannot be evaluated: a " + OrderId.class.getName() + " has no toString() of" + " its own")
+				.withMessageContaining("use one of its properties");
 			assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, List.of(new OrderId("7"))))
-				.withMessageContaining("has no text of its own");
+				.withMessageContaining("has no toString() of its own");
 		}
 		assertThat(name("any", "#{#value.text}", new OrderId("7"))).isEqualTo("7");
 	}
@@ -159,15 +161,15 @@ class LockNameTests {
 			for (String template : List.of("#{#value}", "#{'x-' + #value}")) {
 				assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, value))
 					.withMessageContaining("in the name '" + template + "' cannot be evaluated: a "
-							+ value.getClass().getName() + " is not made into text by itself, since its toString()"
-							+ " may differ from instance to instance; name one of its properties, or call its"
-							+ " toString() in the expression if it says the same everywhere");
+							+ value.getClass().getName() + " is not converted to text, because its toString() may"
+							+ " differ from instance to instance; use one of its properties, or call its toString() in"
+							+ " the expression if it returns the same text everywhere");
 			}
 		}
 		assertThat(name("any", "#{#value.toString()}", new Sku("7"))).isEqualTo("sku 7");
 		assertThat(name("any", "#{'x-' + #value.toString()}", Path.of("a"))).isEqualTo("x-a");
 		assertThatIllegalArgumentException().isThrownBy(() -> name("any", "#{#value}", new Object()))
-			.withMessageContaining("a java.lang.Object has no text of its own");
+			.withMessageContaining("a java.lang.Object has no toString() of its own");
 	}
 
 	@Test
@@ -207,9 +209,9 @@ class LockNameTests {
 	void partThatIsNullIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> name("settle", "order-#{#order.id}", new Order(null)))
 			.withMessage("The lock of " + Orders.class.getName()
-					+ "#settle(Order) has no name, and the method was not called: #{#order.id} in the name"
-					+ " 'order-#{#order.id}' is null; without it calls that have nothing in common would share one"
-					+ " lock. Hand in a value, or give a default: #{… ?: 'none'}");
+					+ "#settle(Order) has no name, so the method was not called: #{#order.id} in the name"
+					+ " 'order-#{#order.id}' is null; otherwise unrelated calls would share one lock. Pass a value, or"
+					+ " set a default: #{… ?: 'none'}");
 		assertThatIllegalArgumentException().isThrownBy(() -> name("any", "#{#value}", Optional.empty()))
 			.withMessageContaining("is null");
 	}
@@ -217,7 +219,7 @@ class LockNameTests {
 	@Test
 	void partThatIsEmptyIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> name("settle", "order-#{#order.id}", new Order("")))
-			.withMessageContaining("#{#order.id} in the name 'order-#{#order.id}' is empty; without it");
+			.withMessageContaining("#{#order.id} in the name 'order-#{#order.id}' is empty; otherwise");
 		assertThatIllegalArgumentException().isThrownBy(() -> name("any", "#{#value}", List.of()))
 			.withMessageContaining("is empty");
 	}
@@ -227,11 +229,11 @@ class LockNameTests {
 			"#{'order-' + #value + '-x'}", "#{methodName + #value}" })
 	void operandThatIsMissingIsRefused(String template) {
 		assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, (Object) null))
-			.withMessageContaining("in the name '" + template + "' joins text with #value, which is null; without it");
+			.withMessageContaining("in the name '" + template + "' joins text with #value, which is null; otherwise");
 		assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, ""))
-			.withMessageContaining("joins text with #value, which is empty; without it");
+			.withMessageContaining("joins text with #value, which is empty; otherwise");
 		assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, Optional.empty()))
-			.withMessageContaining("joins text with #value, which is null; without it");
+			.withMessageContaining("joins text with #value, which is null; otherwise");
 	}
 
 	@Test
@@ -260,7 +262,7 @@ class LockNameTests {
 				List.of("a", Optional.empty()), List.of("a", Arrays.asList("b", null)) }) {
 			assertThatIllegalArgumentException().isThrownBy(() -> name("any", "list-#{#value}", value))
 				.withMessageContaining("#{#value} in the name 'list-#{#value}' has an element that ")
-				.withMessageContaining("is null; without it");
+				.withMessageContaining("is null; otherwise");
 			assertThatIllegalArgumentException().isThrownBy(() -> name("any", "#{'list-' + #value}", value))
 				.withMessageContaining("joins text with #value, which has an element that ");
 		}
@@ -274,7 +276,7 @@ class LockNameTests {
 	void expressionThatFailsIsToldWithMethodAndExpression() {
 		assertThatIllegalArgumentException().isThrownBy(() -> name("settle", "order-#{#order.id}", (Object) null))
 			.withMessageStartingWith("The lock of " + Orders.class.getName()
-					+ "#settle(Order) has no name, and the method was not called: #{#order.id} in the name"
+					+ "#settle(Order) has no name, so the method was not called: #{#order.id} in the name"
 					+ " 'order-#{#order.id}' cannot be evaluated: EL1007E");
 	}
 
@@ -283,7 +285,7 @@ class LockNameTests {
 		for (String template : List.of("#{#value.fail()}", "#{'x-' + #value}")) {
 			assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, new Failing()))
 				.withMessageStartingWith("The lock of " + Orders.class.getName()
-						+ "#any(Object) has no name, and the method was not called: #{")
+						+ "#any(Object) has no name, so the method was not called: #{")
 				.withMessageEndingWith("in the name '" + template + "' cannot be evaluated: it failed with"
 						+ " java.lang.UnsupportedOperationException: scripted")
 				.withCauseExactlyInstanceOf(UnsupportedOperationException.class);
@@ -304,24 +306,24 @@ class LockNameTests {
 					#{#x}#{#y}      | cannot be evaluated: there is no #x, only .*; there is no #y, only .*
 					#{#order.at(#x)}| cannot be evaluated: there is no #x, only .*
 					#{{1}.?[#x]}    | cannot be evaluated: there is no #x, only .*
-					#{#f(1)}        | cannot be evaluated: there are no functions, such as #f.*
+					#{#f(1)}        | cannot be evaluated: there are no functions such as #f.*
 					#{order.id}     | cannot be evaluated: there is no property 'order' of #root, but a parameter: write #order
 					#{root.methodName} | cannot be evaluated: there is no property 'root' of #root; write #root
 					#{this.id}      | cannot be evaluated: there is no property 'this' of #root; write #this
 					#{nothing}      | cannot be evaluated: there is no property 'nothing' of #root, only .args, method, methodName, target, targetClass.
 					#{#root.nothing}| cannot be evaluated: there is no property 'nothing' of #root, only .*
-					#{('a' + #order).trim()} | cannot be evaluated: \\('a' \\+ #order\\) inside of an expression could join text with what is null; write the parts one after the other, as in order-#.#id.
-					#{{1}.![#this + #order]} | cannot be evaluated: \\(#this \\+ #order\\) inside of .*
-					#order          | cannot be evaluated: #order is outside of #... and is only text there, the same for all calls; write #.#order., or #.'#order'. where that text is meant
-					'order-' + #order.id | cannot be evaluated: #order is outside of .*
-					order-#a0       | cannot be evaluated: #a0 is outside of .*
-					order-#p0-x     | cannot be evaluated: #p0 is outside of .*
-					#root.methodName | cannot be evaluated: #root is outside of .*
-					#order-#order-#a0-#{#order.id} | cannot be evaluated: #order is outside of [^;]*; write [^;]*; #a0 is outside of [^;]*; write [^;]*
-					#{#order.id}-#order | cannot be evaluated: #order is outside of .*
-					x-${hash}       | cannot be evaluated: #order is outside of .*
+					#{('a' + #order).trim()} | cannot be evaluated: \\('a' \\+ #order\\) inside an expression could join text with null; write the parts one after the other, as in order-#.#id.
+					#{{1}.![#this + #order]} | cannot be evaluated: \\(#this \\+ #order\\) inside .*
+					#order          | cannot be evaluated: #order is outside #... and is only text there, the same for all calls; write #.#order., or #.'#order'. if you mean that text
+					'order-' + #order.id | cannot be evaluated: #order is outside .*
+					order-#a0       | cannot be evaluated: #a0 is outside .*
+					order-#p0-x     | cannot be evaluated: #p0 is outside .*
+					#root.methodName | cannot be evaluated: #root is outside .*
+					#order-#order-#a0-#{#order.id} | cannot be evaluated: #order is outside [^;]*; write [^;]*; #a0 is outside [^;]*; write [^;]*
+					#{#order.id}-#order | cannot be evaluated: #order is outside .*
+					x-${hash}       | cannot be evaluated: #order is outside .*
 					x-${nowhere}    | has a placeholder that cannot be resolved: .*nowhere.*; set the property, or give it a default as in \\$.key:default.
-					${blank}        | is blank once its placeholders are resolved; give a name, or leave it out
+					${blank}        | is blank after its placeholders are resolved; set a name, or omit it
 					""")
 	void brokenNamesAreRefused(String template, String reason) {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse("settle", template))
@@ -332,7 +334,7 @@ class LockNameTests {
 	@Test
 	void blankNameIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse("settle", "  "))
-			.withMessage("the name '  ' is blank once its placeholders are resolved; give a name, or leave it out");
+			.withMessage("the name '  ' is blank after its placeholders are resolved; set a name, or omit it");
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new LockNameParser((text) -> null, this.contexts).parse(method("settle"), "x"))
 			.withMessageContaining("is blank");
@@ -349,8 +351,8 @@ class LockNameTests {
 	@Test
 	void methodWithoutParametersIsToldSo() {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse("none", "#{#order}"))
-			.withMessage(
-					"the name '#{#order}' cannot be evaluated: there is no #order, since the method has no parameters");
+			.withMessage("the name '#{#order}' cannot be evaluated: there is no #order, because the method has no"
+					+ " parameters");
 	}
 
 	@Test
@@ -363,7 +365,7 @@ class LockNameTests {
 				""").load("a.Nameless");
 		LockedMethod method = new LockedMethod(type.getMethod("settle", String.class), type);
 		assertThatIllegalArgumentException().isThrownBy(() -> this.parser.parse(method, "order-#{#order}"))
-			.withMessage("the name 'order-#{#order}' cannot be evaluated: there is no #order, since the class was"
+			.withMessage("the name 'order-#{#order}' cannot be evaluated: there is no #order, because the class was"
 					+ " compiled without the names of its parameters; compile it with -parameters, or write #a0 for"
 					+ " the first");
 		assertThat(this.parser.parse(method, "order-#{#a0}").of(null, new Object[] { "7" })).isEqualTo("order-7");

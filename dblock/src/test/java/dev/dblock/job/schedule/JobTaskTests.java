@@ -396,7 +396,8 @@ class JobTaskTests {
 		this.timers.fire();
 		assertThat(this.timers.pending).isEmpty();
 		assertThat(this.firings).extracting(JobFiring::id).hasSize(8).containsOnly(this.firings.get(0).id());
-		assertThat(output).containsOnlyOnce("could not be asked for the lock of the job 'job' (away)")
+		assertThat(output)
+			.containsOnlyOnce("The request to the MongoDB server for the lock of the job 'job' failed" + " (away)")
 			.doesNotContain("missed");
 	}
 
@@ -447,7 +448,7 @@ class JobTaskTests {
 		this.timers.fire();
 		this.answer = failed();
 		this.timers.fire();
-		assertThat(output.toString().split("could not be asked for the lock")).hasSize(3);
+		assertThat(output.toString().split("The request to the MongoDB server for the lock")).hasSize(3);
 	}
 
 	@Test
@@ -518,7 +519,7 @@ class JobTaskTests {
 			.containsExactly(new Schedule.Planned(at("12:00:00")), new Schedule.Planned(at("12:00:10")));
 		assertThat(output).containsOnlyOnce("missed its planned time")
 			.contains("The job 'job' missed its planned time 2026-03-01T12:00:00Z: it could not start before its next"
-					+ " planned time. The MongoDB server could not be asked: away. Check the server");
+					+ " planned time. The request to the MongoDB server failed: away. Check the server");
 		assertThat(this.givenUp).containsExactly(at("12:00:00"));
 	}
 
@@ -817,12 +818,12 @@ class JobTaskTests {
 		this.answer = (call) -> call.refused(JobEngine.refused(NAME, Reason.DONE, null,
 				JobEngine.run(NAME, at("13:30:00"), at("13:30:00")), this.time.server()));
 		this.timers.tick();
-		assertThat(output).doesNotContain("does not plan");
+		assertThat(output).doesNotContain("which is not in its schedule");
 		this.task.alone(() -> true);
 		this.timers.tick();
 		this.timers.tick();
-		assertThat(output).containsOnlyOnce("The job 'job' was run by another for 2026-03-01T13:30:00Z, which its"
-				+ " schedule on this instance (cron 0 0 * * * * in Z) does not plan");
+		assertThat(output).containsOnlyOnce("The job 'job' was run by another for the planned time"
+				+ " 2026-03-01T13:30:00Z, which is not in its schedule on this instance (cron 0 0 * * * * in Z)");
 	}
 
 	@Test
@@ -899,7 +900,7 @@ class JobTaskTests {
 		assertThat(this.firings).extracting(JobFiring::answerWithin).containsExactly(Duration.ofMillis(1250));
 		assertThat(this.limits).containsExactly(Duration.ofMillis(1250), Duration.ofMillis(2500),
 				Duration.ofSeconds(5));
-		assertThat(output).containsOnlyOnce("could not be asked");
+		assertThat(output).containsOnlyOnce("The request to the MongoDB server");
 	}
 
 	@ParameterizedTest

@@ -116,7 +116,7 @@ class JobTriggerTests {
 			assertThat(wrong.nextExecution(this.context)).isEqualTo(this.own.instant().plusMillis(100));
 			this.own.pass(Duration.ofMillis(100));
 		}
-		assertThat(output).containsOnlyOnce("has to plan by TriggerContext.getClock()");
+		assertThat(output).containsOnlyOnce("must plan by TriggerContext.getClock()");
 	}
 
 	private void assertFires(String planned) {

@@ -35,7 +35,7 @@ import static org.mockito.BDDMockito.then;
 import static org.mockito.Mockito.mock;
 
 /**
- * When a job is overdue, by its record and what this instance has planned.
+ * When a job is overdue, by its record and the plan of this instance.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ScheduledJobOperationsTests {
@@ -131,7 +131,7 @@ class ScheduledJobOperationsTests {
 			at(nextDay, null, run(PLANNED.plusSeconds(3600), RunOutcome.SUCCEEDED));
 		}
 		assertThat(output).containsOnlyOnce("different schedules")
-			.contains("'job' was run by another for 2026-03-01T13:00:00Z", "cron 0 0 12 * * * in Z");
+			.contains("'job' was run by another for the planned time 2026-03-01T13:00:00Z", "cron 0 0 12 * * * in Z");
 	}
 
 	@Test

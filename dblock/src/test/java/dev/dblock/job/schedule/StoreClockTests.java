@@ -62,8 +62,8 @@ class StoreClockTests {
 		this.own.set(Duration.ofHours(3));
 		answer();
 		answer();
-		assertThat(output).containsOnlyOnce("The clock of this instance shows 2026-03-01T15:00:00Z, that of the MongoDB"
-				+ " server 2026-03-01T12:00:00Z");
+		assertThat(output).containsOnlyOnce("The clock of this instance shows 2026-03-01T15:00:00Z, but that of the"
+				+ " MongoDB server shows 2026-03-01T12:00:00Z");
 	}
 
 	private void answer() {

@@ -81,7 +81,7 @@ class DedicatedDatabaseFactoryTests {
 			.applyToClusterSettings((cluster) -> cluster.addClusterListener(listener));
 	}
 
-	// The driver tells of its clients on a thread of its own.
+	// The driver reports its clients on a thread of its own.
 	private void assertClients(int number) {
 		Awaitility.await()
 			.atMost(Duration.ofSeconds(60))
@@ -200,12 +200,12 @@ class DedicatedDatabaseFactoryTests {
 			.credential(MongoCredential.createCredential("ops", "admin", "secret".toCharArray()))
 			.build();
 		assertThatIllegalArgumentException().isThrownBy(() -> dedicated(other))
-			.withMessageContaining("as nobody")
+			.withMessageContaining("as no user")
 			.withMessageContaining("as 'ops' of 'admin'");
 	}
 
 	@Test
-	void clientIsNotMadeToSeeWhetherItsDatabaseHasRoomForTheCollections() {
+	void clientIsNotCreatedToCheckTheNamesOfTheCollections() {
 		DedicatedDatabaseFactory factory = dedicated(settings().build());
 		assertThatIllegalArgumentException().isThrownBy(() -> repository(factory, "l".repeat(250)))
 			.withMessageContaining("'%s'".formatted(this.application.getMongoDatabase().getName()));

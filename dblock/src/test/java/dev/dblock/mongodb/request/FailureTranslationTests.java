@@ -167,17 +167,18 @@ class FailureTranslationTests {
 	@Test
 	void aTimeLimitIsToldWithItsLength() {
 		assertThat(late(Duration.ofSeconds(10), Duration.ofSeconds(10))).hasMessage(
-				"Could not acquire the lock 'stock' in the collection 'locks': the time limit of 10 s ran out. It may "
-						+ "have been done or not. Check the load of MongoDB and that a majority of its replica set is "
-						+ "up, or allow more time (dblock.mongodb.timeout; no request takes longer than the lease)");
+				"Could not acquire the lock 'stock' in the collection 'locks': the time limit of 10 s ran out. It may"
+						+ " or may not have been done. Check the load of MongoDB and that a majority of its replica"
+						+ " set is up, or allow more time (dblock.mongodb.timeout; no request takes longer than the"
+						+ " lease)");
 	}
 
 	@Test
 	void aTimeLimitThatFollowedFromSomethingElseIsNotToldAsTheOneThatIsSet() {
 		assertThat(late(Duration.ofMillis(1250), Duration.ofSeconds(10)))
-			.hasMessageContaining("the time limit of 1.25 s ran out. It may have been done or not.")
-			.hasMessageEndingWith("is up. That limit was this request's part of what dblock.mongodb.timeout, the wait "
-					+ "and the lease allow");
+			.hasMessageContaining("the time limit of 1.25 s ran out. It may or may not have been done.")
+			.hasMessageEndingWith("is up. That limit was this request's share of the time that"
+					+ " dblock.mongodb.timeout, the wait and the lease allow");
 		assertThat(late(Duration.ofSeconds(30), Duration.ofSeconds(10)))
 			.hasMessageContaining("the time limit of 30 s ran out")
 			.hasMessageNotContaining("allow more time");
@@ -187,7 +188,7 @@ class FailureTranslationTests {
 	void aTimeLimitThatNobodySetsIsToldAsOne() {
 		assertThat(this.failures.translate("read the clock", LIMIT, false, new MongoOperationTimeoutException("late")))
 			.hasMessageContaining("the time limit of 1 s ran out")
-			.hasMessageEndingWith("is up. That limit cannot be set");
+			.hasMessageEndingWith("is up. That limit cannot be configured");
 	}
 
 	private RuntimeException late(Duration limit, Duration configured) {
@@ -222,9 +223,9 @@ class FailureTranslationTests {
 				 code: 13, codeName: 'Unauthorized', $clusterTime: {clusterTime: 1}}""");
 		assertThat(denied).hasMessageContaining("The full response is");
 		assertThat(this.failures.translate("create the index", LIMIT, false, denied))
-			.hasMessage("Could not create the index in the collection 'locks': MongoDB denied it (13 Unauthorized: not "
-					+ "authorized on test to execute command { createIndexes: \"locks\", ...). The user needs the rights "
-					+ "to find, insert and update in that collection");
+			.hasMessage("Could not create the index in the collection 'locks': MongoDB denied it (13 Unauthorized:"
+					+ " not authorized on test to execute command { createIndexes: \"locks\", ...). The user needs the"
+					+ " find, insert and update privileges on that collection");
 	}
 
 	@Test
@@ -241,7 +242,7 @@ class FailureTranslationTests {
 
 	@Test
 	void theAdviceOnAnIndexFitsWhatWentWrong() {
-		assertThat(FailureTranslation.adviceOnIndex(command(13))).isEqualTo("Grant the right to createIndex");
+		assertThat(FailureTranslation.adviceOnIndex(command(13))).isEqualTo("Grant the createIndex privilege");
 		assertThat(FailureTranslation.adviceOnIndex(new MongoSecurityException(null, "login")))
 			.isEqualTo("Check the user, the password and the authSource");
 		assertThat(FailureTranslation.adviceOnIndex(new MongoOperationTimeoutException("late")))
@@ -259,7 +260,7 @@ class FailureTranslationTests {
 			.hasMessageEndingWith("; it was not done");
 		assertThat(this.failures.translate("x", LIMIT, true, thrown))
 			.isExactlyInstanceOf(DataAccessResourceFailureException.class)
-			.hasMessageEndingWith("; it may have been done or not");
+			.hasMessageEndingWith("; it may or may not have been done");
 	}
 
 	static Stream<RuntimeException> unreachable() {
@@ -280,8 +281,8 @@ class FailureTranslationTests {
 	void whatIsNotKnownIsLeftInDoubt() {
 		assertThat(
 				this.failures.translate("acquire the lock 'stock'", LIMIT, false, new IllegalArgumentException("odd")))
-			.hasMessage("Could not acquire the lock 'stock' in the collection 'locks': it failed with "
-					+ "java.lang.IllegalArgumentException: odd. It may have been done or not; look at the cause");
+			.hasMessage("Could not acquire the lock 'stock' in the collection 'locks': it failed with"
+					+ " java.lang.IllegalArgumentException: odd. It may or may not have been done; check the cause");
 	}
 
 	@Test

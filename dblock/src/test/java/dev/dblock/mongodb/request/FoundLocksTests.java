@@ -63,7 +63,7 @@ class FoundLocksTests {
 		this.found.add(stored("b", "me", NOW + 200).append("leaseMillis", new BsonInt64(30_000)), NOW);
 		assertThatExceptionOfType(TransientDataAccessResourceException.class)
 			.isThrownBy(() -> this.found.gone(List.of(A, B), 1))
-			.withMessageContaining("1 are gone and 0 go on");
+			.withMessageContaining("1 are gone, and 0 already last long enough");
 	}
 
 	@Test

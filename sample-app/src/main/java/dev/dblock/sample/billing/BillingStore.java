@@ -43,7 +43,7 @@ class BillingStore {
 				}
 			}
 			catch (DataAccessException ex) {
-				logger.debug("Another instance creates {} at the same time, or the server is away", name, ex);
+				logger.debug("Another instance creates {} at the same time, or the server is unreachable", name, ex);
 			}
 		}
 	}

@@ -47,7 +47,9 @@ class Customers {
 				.toBodilessEntity();
 		}
 		catch (RestClientException ex) {
-			logger.debug("The order of {} was not taken: the application stops, or its server is away", customer, ex);
+			logger.debug(
+					"The order of {} was not stored: the application is stopping, or its server is" + " unreachable",
+					customer, ex);
 		}
 	}
 

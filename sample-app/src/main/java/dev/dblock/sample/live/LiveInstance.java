@@ -161,7 +161,7 @@ class LiveInstance implements DisposableBean {
 			this.store.tell(this.name, State.STOPPED);
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Nobody is told that this instance has stopped", ex);
+			logger.debug("The stop of this instance could not be reported", ex);
 		}
 	}
 

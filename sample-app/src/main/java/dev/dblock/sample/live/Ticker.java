@@ -37,7 +37,7 @@ final class Ticker implements AutoCloseable {
 			task.run();
 		}
 		catch (RuntimeException ex) {
-			logger.debug("The live page stands still: the server is away, or the application stops", ex);
+			logger.debug("The live page is not updated: the server is unreachable, or the application is stopping", ex);
 		}
 	}
 
