@@ -1,0 +1,160 @@
+package dev.dblock.annotation;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.annotation.CheckedBeans.FinalImplementation;
+import dev.dblock.annotation.CheckedBeans.InterfaceProxies;
+import dev.dblock.annotation.CheckedBeans.Sound;
+import dev.dblock.annotation.invocation.LockingConfiguration;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.PriorityOrdered;
+
+import static dev.dblock.annotation.CheckedBeans.findings;
+import static dev.dblock.annotation.CheckedBeans.start;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the check whether a bean with locked methods has a proxy that locks them.
+ */
+class LockingProxyCheckTests {
+
+	private static final String HERE = LockingProxyCheckTests.class.getName() + "$";
+
+	@Test
+	void classesThatCannotBeProxied() {
+		assertThat(findings(FinalClass.class)).containsExactly("bean 'bean', " + HERE
+				+ "FinalClass: has locked methods, but the class is final, so no proxy can lock them; open the"
+				+ " class");
+		assertThat(findings(Recorded.class)).singleElement().asString().contains("the class is final");
+		assertThat(findings(Sealed.class)).singleElement().asString().contains("the class is sealed");
+		assertThat(
+				start((context) -> context.registerBean("bean", PrivateConstructor.class, PrivateConstructor::create))
+					.findings())
+			.singleElement()
+			.asString()
+			.contains("the class has private constructors only");
+		assertThat(start((context) -> context.registerBean("bean", Enumerated.class, () -> Enumerated.ONE)).findings())
+			.singleElement()
+			.asString()
+			.contains("the class is final");
+		assertThat(findings(InterfaceProxies.class, FinalClass.class)).singleElement()
+			.asString()
+			.contains("the class is final");
+		assertThat(findings(FinalImplementation.class)).singleElement().asString().contains("the class is final");
+	}
+
+	@Test
+	void beanWithoutProxyMadeByHand() {
+		assertThat(start((context) -> context.getBeanFactory().registerSingleton("bean", new Sound())).findings())
+			.containsExactly("bean 'bean', " + Sound.class.getName()
+					+ ": has locked methods, but no proxy that locks them, so that they"
+					+ " run unlocked: the bean was created too early (a bean post-processor depends on it), or"
+					+ " not by Spring; let Spring create it after the post-processors");
+	}
+
+	@Test
+	void beanWithAProxyOfAnother() {
+		ProxyFactory factory = new ProxyFactory(new Sound());
+		factory.setProxyTargetClass(true);
+		assertThat(
+				start((context) -> context.getBeanFactory().registerSingleton("bean", factory.getProxy())).findings())
+			.singleElement()
+			.asString()
+			.contains("no proxy that locks them");
+	}
+
+	@Test
+	void opaqueProxyOfAnotherIsLeftAlone() {
+		ProxyFactory factory = new ProxyFactory(new Sound());
+		factory.setProxyTargetClass(true);
+		factory.setOpaque(true);
+		Object proxy = factory.getProxy();
+		assertThat(new InspectedBean("bean", Sound.class, proxy).isUnlocked()).isFalse();
+		assertThat(new InspectedBean("bean", Sound.class, null).isUnlocked()).isFalse();
+	}
+
+	@Test
+	void beanWithoutProxyCreatedEarly() {
+		assertThat(findings(NeedsEarly.class, Sound.class)).singleElement()
+			.asString()
+			.startsWith("bean 'bean', " + Sound.class.getName() + ": has locked methods, but no proxy that locks them");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeedsEarly extends LockingConfiguration {
+
+		@Bean
+		static EarlyProcessor earlyProcessor(ObjectProvider<Sound> early) {
+			return new EarlyProcessor(early.getObject());
+		}
+
+	}
+
+	record EarlyProcessor(Sound early) implements BeanPostProcessor, PriorityOrdered {
+
+		@Override
+		public int getOrder() {
+			return HIGHEST_PRECEDENCE;
+		}
+
+	}
+
+	static final class FinalClass {
+
+		@DistributedLock("a")
+		public void run() {
+		}
+
+	}
+
+	record Recorded() {
+
+		@DistributedLock("a")
+		public void run() {
+		}
+
+	}
+
+	enum Enumerated {
+
+		ONE;
+
+		@DistributedLock("a")
+		public void run() {
+		}
+
+	}
+
+	static sealed class Sealed permits Unsealed {
+
+		@DistributedLock("a")
+		public void run() {
+		}
+
+	}
+
+	static final class Unsealed extends Sealed {
+
+	}
+
+	static class PrivateConstructor {
+
+		private PrivateConstructor() {
+		}
+
+		static PrivateConstructor create() {
+			return new PrivateConstructor();
+		}
+
+		@DistributedLock("a")
+		public void run() {
+		}
+
+	}
+
+}
