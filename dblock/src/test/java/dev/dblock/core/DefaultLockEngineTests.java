@@ -24,10 +24,10 @@ import dev.dblock.engine.HeldLock;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.event.LockListener;
 import dev.dblock.settings.EngineSettings;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -45,15 +45,10 @@ class DefaultLockEngineTests {
 
 	private final Set<Thread> threadsBefore = threads();
 
+	@RegisterExtension
 	private final LockWorld world = new LockWorld();
 
 	private final InMemoryLockRepository repository = this.world.repository();
-
-	@AfterEach
-	void close() {
-		assertThat(Thread.interrupted()).as("the test leaves no interrupt behind").isFalse();
-		this.world.close();
-	}
 
 	private static Set<Thread> threads() {
 		return Thread.getAllStackTraces()
@@ -72,8 +67,8 @@ class DefaultLockEngineTests {
 	@Test
 	void lockThatIsAboutToBeGivenBackIsNotOneInUseAtTheEnd() {
 		DefaultLockEngine engine = this.world.engine();
-		LockHandle handle = acquire("a");
-		LockHandle used = acquire("b");
+		LockHandle handle = this.world.acquire("a");
+		LockHandle used = this.world.acquire("b");
 		((HeldLock) handle).aboutToRelease();
 		CompletableFuture<Void> closing = CompletableFuture.runAsync(engine::close);
 		LockWorld.eventually().until(() -> refusesAll(engine));
@@ -94,10 +89,6 @@ class DefaultLockEngineTests {
 		}
 	}
 
-	private LockHandle acquire(String name) {
-		return this.world.template().acquire(name);
-	}
-
 	@Test
 	void hangingRenewalsOfLongLeasesDoNotKeepAShortOneFromBeingRenewed() throws Exception {
 		Gate gate = new Gate();
@@ -106,14 +97,14 @@ class DefaultLockEngineTests {
 		List<LockHandle> held = new ArrayList<>();
 		Duration lease = Duration.ofDays(1);
 		for (int i = 0; i < 12; i++) {
-			held.add(this.world.template().acquire("long-" + i, LockOptions.lease(lease)));
+			held.add(this.world.acquire("long-" + i, LockOptions.lease(lease)));
 			// The next one is half as long, and due at the same time
 			this.world.clock().advance(lease.dividedBy(6));
 			lease = lease.dividedBy(2);
 		}
 		this.world.advance(lease.dividedBy(3));
 		LockWorld.eventually().until(() -> this.repository.count(Kind.RENEW) == held.size());
-		held.add(this.world.template().acquire("short", LockOptions.lease(Duration.ofSeconds(1))));
+		held.add(this.world.acquire("short", LockOptions.lease(Duration.ofSeconds(1))));
 		this.world.advance(Duration.ofMillis(400));
 		LockWorld.eventually().until(() -> this.repository.count(Kind.RENEW, "short") == 1);
 		gate.open();
@@ -130,26 +121,26 @@ class DefaultLockEngineTests {
 		this.world.engine().administration().list();
 		this.world.engine().check(LockOptions.defaults());
 		assertThat(newThreads()).isEmpty();
-		acquire("a");
+		this.world.acquire("a");
 		assertThat(newThreads()).isNotEmpty().allMatch(Thread::isDaemon);
 	}
 
 	@Test
 	void leavesNoThreadBehind() {
-		LockHandle robbed = acquire("a");
+		LockHandle robbed = this.world.acquire("a");
 		this.world.rob("a");
 		this.world.advance(THIRD);
 		LockWorld.eventually().until(() -> this.world.news().contains("lost a TAKEN_OVER"));
 		Reference.reachabilityFence(robbed);
-		acquire("b").close();
-		acquire("c");
+		this.world.acquire("b").close();
+		this.world.acquire("c");
 		this.world.engine().close();
 		LockWorld.eventually().until(() -> newThreads().isEmpty());
 	}
 
 	@Test
 	void tellsWhoeverHoldsALockThatItIsNoLongerRenewedAndDoesNotReleaseIt() {
-		LockHandle handle = acquire("a");
+		LockHandle handle = this.world.acquire("a");
 		this.world.engine().close();
 		assertThat(this.world.news()).as("told before the engine is gone")
 			.containsExactly("acquired a", "lost a SHUTDOWN");
@@ -162,8 +153,8 @@ class DefaultLockEngineTests {
 
 	@Test
 	void hasOneLineOfTheLogForAllLocksThatAreHeldAtItsEnd(CapturedOutput output) {
-		List<LockHandle> held = IntStream.range(0, 30).mapToObj((i) -> acquire("held-" + i)).toList();
-		acquire("released").close();
+		List<LockHandle> held = IntStream.range(0, 30).mapToObj((i) -> this.world.acquire("held-" + i)).toList();
+		this.world.acquire("released").close();
 		this.world.engine().close();
 		assertThat(held).noneMatch(LockHandle::isHeld);
 		assertThat(this.world.news()).filteredOn((news) -> news.startsWith("lost held-")).hasSize(30);
@@ -178,7 +169,7 @@ class DefaultLockEngineTests {
 
 	@Test
 	void saysNothingAtItsEndWhenNoLockIsHeld(CapturedOutput output) {
-		acquire("a").close();
+		this.world.acquire("a").close();
 		this.world.engine().close();
 		assertThat(output).doesNotContain("The application is closing");
 	}
@@ -214,40 +205,32 @@ class DefaultLockEngineTests {
 	}
 
 	private Lease acquireAndForget(String name) {
-		return ((LeaseHandle) acquire(name)).lease();
+		return ((LeaseHandle) this.world.acquire(name)).lease();
 	}
 
 	@Test
 	void waitsForAReleaseThatIsUnderWayAtItsEnd() throws Exception {
 		Gate gate = new Gate();
-		LockHandle handle = acquire("a");
+		LockHandle handle = this.world.acquire("a");
 		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
 		Worker<Boolean> release = Worker.start(handle::release);
 		gate.awaitReached();
-		Worker<Boolean> closing = Worker.start(() -> {
-			this.world.engine().close();
-			return this.repository.isHeld("a");
-		});
-		closing.awaitWaiting();
+		Worker<Boolean> closing = this.world.startClosing("a");
 		gate.open();
-		assertThat(closing.result()).as("still held when the engine is closed").isFalse();
+		assertThat(closing.result()).as("free when the engine is closed").isTrue();
 		assertThat(release.result()).isTrue();
 	}
 
 	@Test
 	void doesNotWaitForAStoreThatHangsWhenItsOwnEndIsInterrupted() throws Exception {
 		Gate gate = new Gate();
-		LockHandle handle = acquire("a");
+		LockHandle handle = this.world.acquire("a");
 		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
 		Worker<Boolean> release = Worker.start(handle::release);
 		gate.awaitReached();
-		Worker<Boolean> closing = Worker.start(() -> {
-			this.world.engine().close();
-			return true;
-		});
-		closing.awaitWaiting();
+		Worker<Boolean> closing = this.world.startClosing("a");
 		closing.interrupt();
-		assertThat(closing.result()).isTrue();
+		assertThat(closing.result()).as("free when the engine is closed").isFalse();
 		assertThat(closing.isInterruptedAfterwards()).isTrue();
 		assertThat(release.isDone()).isFalse();
 		gate.open();
@@ -256,7 +239,7 @@ class DefaultLockEngineTests {
 
 	@Test
 	void interruptsAtItsEndWhoeverAskedForIt() {
-		LockHandle handle = this.world.template().acquire("a", LockOptions.defaults().whenLost(WhenLost.INTERRUPT));
+		LockHandle handle = this.world.acquire("a", LockOptions.defaults().whenLost(WhenLost.INTERRUPT));
 		this.world.engine().close();
 		assertThat(Thread.interrupted()).isTrue();
 		assertThat(handle.release()).isFalse();
@@ -264,7 +247,7 @@ class DefaultLockEngineTests {
 
 	@Test
 	void canBeClosedTwice() {
-		LockHandle handle = acquire("a");
+		LockHandle handle = this.world.acquire("a");
 		this.world.engine().close();
 		this.world.engine().close();
 		assertThat(handle.isHeld()).isFalse();
@@ -274,7 +257,7 @@ class DefaultLockEngineTests {
 	@Test
 	void interruptsRenewalsThatAreUnderWayAtItsEnd() throws Exception {
 		Gate gate = new Gate();
-		LockHandle handle = acquire("a");
+		LockHandle handle = this.world.acquire("a");
 		this.repository.next(Kind.RENEW, Fault.heldUp(gate));
 		this.world.advance(THIRD);
 		gate.awaitReached();
@@ -287,19 +270,14 @@ class DefaultLockEngineTests {
 	@Test
 	void letsReleasesThatAreUnderWayFinishAtItsEnd() throws Exception {
 		Gate gate = new Gate();
-		LockHandle handle = this.world.template().acquire("a", LockOptions.defaults().autoRenew(false));
+		LockHandle handle = this.world.acquireUnrenewed("a");
 		this.world.clock().advance(LockWorld.LEASE);
 		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
 		assertThat(handle.release()).isFalse();
 		gate.awaitReached();
-		Worker<Boolean> closing = Worker.start(() -> {
-			this.world.engine().close();
-			return true;
-		});
-		closing.awaitWaiting();
+		Worker<Boolean> closing = this.world.startClosing("a");
 		gate.open();
-		assertThat(closing.result()).isTrue();
-		assertThat(this.repository.isHeld("a")).isFalse();
+		assertThat(closing.result()).as("free when the engine is closed").isTrue();
 	}
 
 	@Test
@@ -329,7 +307,7 @@ class DefaultLockEngineTests {
 
 	@Test
 	void renewsWhatIsHeldWhileWaitersAreRefused() {
-		LockHandle handle = acquire("a");
+		LockHandle handle = this.world.acquire("a");
 		this.world.engine().refuseWaiters();
 		this.world.advance(THIRD);
 		LockWorld.eventually().until(() -> handle.remaining().equals(LockWorld.LEASE));
@@ -338,7 +316,7 @@ class DefaultLockEngineTests {
 
 	@Test
 	void toldListenersInTheThreadThatNoticesALossAfterItsEnd() {
-		LockHandle handle = this.world.template().acquire("a");
+		LockHandle handle = this.world.acquire("a");
 		LeaseRegistry registry = new LeaseRegistry((ended) -> {
 		});
 		RecordingListener listener = new RecordingListener();
@@ -384,11 +362,10 @@ class DefaultLockEngineTests {
 		assertThat(engine.fullName("a")).isEqualTo("shop:a");
 		LockHandle handle = ((LockAttempt.Granted) engine.acquire("a", LockOptions.defaults())).handle();
 		assertThat(handle.name()).isEqualTo("shop:a");
-		LockHandle unprefixed = acquire("a");
+		LockHandle unprefixed = this.world.acquire("a");
 		assertThat(engine.administration().list()).extracting(LockInfo::name).containsExactly("shop:a");
 		assertThat(this.world.engine().administration().list()).hasSize(2);
-		assertThat(engine.administration().find(engine.fullName("a")))
-			.hasValueSatisfying((lock) -> assertThat(lock.name()).isEqualTo("shop:a"));
+		assertThat(engine.administration().find(engine.fullName("a"))).hasValueSatisfying((lock) -> assertThat(lock.name()).isEqualTo("shop:a"));
 		assertThat(engine.administration().forceRelease(engine.fullName("a"))).isTrue();
 		assertThat(engine.administration().forceReleaseNow(engine.fullName("a"))).isTrue();
 		assertThat(this.repository.isHeld("a")).isTrue();

@@ -2,13 +2,16 @@ package dev.dblock.core;
 
 import java.util.function.Supplier;
 
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * What goes wrong with a request on its way to the store or back.
+ * A fault of a request on its way to the store, or of its answer.
  */
 @FunctionalInterface
 interface Fault {
+
+	Fault NO_SERVER = lost(() -> new DataAccessResourceFailureException("no server"));
 
 	/**
 	 * Handle the request in place of the store.

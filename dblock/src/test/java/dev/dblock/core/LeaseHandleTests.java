@@ -16,13 +16,12 @@ import dev.dblock.WhenLost;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.store.LeaseKey;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.DataAccessResourceFailureException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -34,29 +33,10 @@ class LeaseHandleTests {
 
 	private static final Duration SECOND = Duration.ofSeconds(1);
 
-	private static final Fault NO_SERVER = Fault.lost(() -> new DataAccessResourceFailureException("no server"));
-
+	@RegisterExtension
 	private final LockWorld world = new LockWorld();
 
 	private final InMemoryLockRepository repository = this.world.repository();
-
-	@AfterEach
-	void close() {
-		assertThat(Thread.interrupted()).as("the test leaves no interrupt behind").isFalse();
-		this.world.close();
-	}
-
-	private LockHandle acquire() {
-		return acquire(LockOptions.defaults());
-	}
-
-	private LockHandle acquire(LockOptions options) {
-		return this.world.template().acquire("a", options);
-	}
-
-	private LockHandle acquireUnrenewed() {
-		return acquire(LockOptions.defaults().autoRenew(false));
-	}
 
 	private int requests() {
 		int requests = 0;
@@ -79,7 +59,7 @@ class LeaseHandleTests {
 	@Nested
 	class Held {
 
-		private final LockHandle handle = acquire();
+		private final LockHandle handle = LeaseHandleTests.this.world.acquire("a");
 
 		@Test
 		void isBelievedInWithoutAskingTheServer() {
@@ -102,8 +82,8 @@ class LeaseHandleTests {
 		@Test
 		void staysAsItWasWhenTheServerCannotBeAsked() {
 			LeaseHandleTests.this.world.clock().advance(SECOND);
-			LeaseHandleTests.this.repository.always(Kind.RENEW, NO_SERVER);
-			LeaseHandleTests.this.repository.always(Kind.EXTEND, NO_SERVER);
+			LeaseHandleTests.this.repository.always(Kind.RENEW, Fault.NO_SERVER);
+			LeaseHandleTests.this.repository.always(Kind.EXTEND, Fault.NO_SERVER);
 			assertThatThrownBy(this.handle::renew).isInstanceOf(DataAccessException.class);
 			assertThatThrownBy(() -> this.handle.extend(Duration.ofHours(1))).isInstanceOf(DataAccessException.class);
 			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(29));
@@ -164,8 +144,7 @@ class LeaseHandleTests {
 
 		@Test
 		void isLostWhenARenewalByHandIsAnsweredAfterItsEnd() {
-			LockHandle other = LeaseHandleTests.this.world.template()
-				.acquire("b", LockOptions.defaults().autoRenew(false));
+			LockHandle other = LeaseHandleTests.this.world.acquireUnrenewed("b");
 			LeaseHandleTests.this.repository.next(Kind.RENEW,
 					Fault.before(() -> LeaseHandleTests.this.world.clock().advance(LockWorld.LEASE)));
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(other::renew);
@@ -195,7 +174,7 @@ class LeaseHandleTests {
 
 		@Test
 		void isClosedInDoubtWithoutAnException() {
-			LeaseHandleTests.this.repository.always(Kind.RELEASE, NO_SERVER);
+			LeaseHandleTests.this.repository.always(Kind.RELEASE, Fault.NO_SERVER);
 			this.handle.close();
 			assertThat(LeaseHandleTests.this.repository.count(Kind.RELEASE)).isEqualTo(3);
 			assertThat(this.handle.isHeld()).isFalse();
@@ -216,7 +195,7 @@ class LeaseHandleTests {
 	@Nested
 	class Released {
 
-		private final LockHandle handle = acquire();
+		private final LockHandle handle = LeaseHandleTests.this.world.acquire("a");
 
 		Released() {
 			assertThat(this.handle.release()).isTrue();
@@ -242,7 +221,7 @@ class LeaseHandleTests {
 
 		@Test
 		void canBeReleasedAgainWithoutEffect() {
-			LockHandle successor = acquire();
+			LockHandle successor = LeaseHandleTests.this.world.acquire("a");
 			int before = requests();
 			assertThat(this.handle.release()).isFalse();
 			this.handle.close();
@@ -264,7 +243,7 @@ class LeaseHandleTests {
 	@Nested
 	class Lost {
 
-		private final LockHandle handle = acquireUnrenewed();
+		private final LockHandle handle = LeaseHandleTests.this.world.acquireUnrenewed("a");
 
 		Lost() {
 			LeaseHandleTests.this.world.advance(LockWorld.LEASE);
@@ -325,7 +304,7 @@ class LeaseHandleTests {
 	@Nested
 	class Unproven {
 
-		private final LockHandle handle = acquireUnrenewed();
+		private final LockHandle handle = LeaseHandleTests.this.world.acquireUnrenewed("a");
 
 		Unproven() {
 			LeaseHandleTests.this.world.clock().suspend(Duration.ofSeconds(5));
@@ -348,7 +327,7 @@ class LeaseHandleTests {
 
 		@Test
 		void staysUnprovenWhenTheServerCannotBeAsked() {
-			LeaseHandleTests.this.repository.always(Kind.RENEW, NO_SERVER);
+			LeaseHandleTests.this.repository.always(Kind.RENEW, Fault.NO_SERVER);
 			assertThatThrownBy(this.handle::ensureHeld).isInstanceOf(DataAccessException.class);
 			assertThat(this.handle.isHeld()).isFalse();
 			LeaseHandleTests.this.repository.heal();
@@ -382,7 +361,7 @@ class LeaseHandleTests {
 	@Nested
 	class Over {
 
-		private final LockHandle handle = acquireUnrenewed();
+		private final LockHandle handle = LeaseHandleTests.this.world.acquireUnrenewed("a");
 
 		Over() {
 			LeaseHandleTests.this.world.clock().advance(LockWorld.LEASE);
@@ -412,7 +391,7 @@ class LeaseHandleTests {
 
 	@Test
 	void automaticRenewalIsStartedAndStoppedOnAHeldLock() {
-		LockHandle handle = acquireUnrenewed();
+		LockHandle handle = this.world.acquireUnrenewed("a");
 		this.world.advance(Duration.ofSeconds(20));
 		assertThat(handle.remaining()).isEqualTo(Duration.ofSeconds(10));
 		handle.startRenewal();
@@ -426,7 +405,7 @@ class LeaseHandleTests {
 
 	@Test
 	void whatWasAskedForBeforeTheLossIsDoneInAThreadOfItsOwnAndOnce() throws Exception {
-		LockHandle handle = acquireUnrenewed();
+		LockHandle handle = this.world.acquireUnrenewed("a");
 		AtomicInteger calls = new AtomicInteger();
 		AtomicReference<String> thread = new AtomicReference<>();
 		CountDownLatch told = new CountDownLatch(2);
@@ -505,7 +484,8 @@ class LeaseHandleTests {
 	void anInterruptThatTheWorkDidNotSeeDoesNotReachWhatTheThreadDoesNext() throws Exception {
 		CountDownLatch working = new CountDownLatch(1);
 		Worker<Boolean> worker = Worker.start(() -> {
-			LockHandle handle = acquire(LockOptions.defaults().autoRenew(false).whenLost(WhenLost.INTERRUPT));
+			LockHandle handle = this.world.acquire("a",
+					LockOptions.defaults().autoRenew(false).whenLost(WhenLost.INTERRUPT));
 			working.countDown();
 			while (!Thread.currentThread().isInterrupted()) {
 				Thread.onSpinWait();
@@ -520,7 +500,7 @@ class LeaseHandleTests {
 
 	@Test
 	void aThreadThatDidNotAskForItIsNotInterrupted() {
-		LockHandle handle = acquireUnrenewed();
+		LockHandle handle = this.world.acquireUnrenewed("a");
 		this.world.advance(LockWorld.LEASE);
 		LockWorld.eventually().until(() -> this.world.news().contains("lost a EXPIRED"));
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -529,7 +509,8 @@ class LeaseHandleTests {
 
 	@Test
 	void aThreadIsNotInterruptedByALossThatItsOwnReleaseNotices() {
-		LockHandle handle = acquire(LockOptions.defaults().autoRenew(false).whenLost(WhenLost.INTERRUPT));
+		LockHandle handle = this.world.acquire("a",
+				LockOptions.defaults().autoRenew(false).whenLost(WhenLost.INTERRUPT));
 		this.world.clock().advance(LockWorld.LEASE);
 		assertThat(handle.release()).isFalse();
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();

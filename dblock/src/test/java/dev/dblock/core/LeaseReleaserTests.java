@@ -19,10 +19,10 @@ import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.RepositoryInterruptedException;
 import dev.dblock.support.Durations;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -34,33 +34,18 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * How a lock is given back, seen from outside: through the handle.
+ * Tests for {@link LeaseReleaser}, mostly through the handle.
  */
 @Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseReleaserTests {
 
-	private static final Fault NO_SERVER = Fault.lost(() -> new DataAccessResourceFailureException("no server"));
-
 	private static final LockOptions RUN = LockOptions.defaults().plannedFor(Instant.EPOCH);
 
+	@RegisterExtension
 	private final LockWorld world = new LockWorld();
 
 	private final InMemoryLockRepository repository = this.world.repository();
-
-	@AfterEach
-	void close() {
-		assertThat(Thread.interrupted()).as("the test leaves no interrupt behind").isFalse();
-		this.world.close();
-	}
-
-	private LockHandle acquire() {
-		return acquire(LockOptions.defaults());
-	}
-
-	private LockHandle acquire(LockOptions options) {
-		return this.world.template().acquire("a", options);
-	}
 
 	private int releases() {
 		return this.repository.count(Kind.RELEASE, "a");
@@ -68,7 +53,7 @@ class LeaseReleaserTests {
 
 	@Test
 	void aReleaseFreesTheNameInOneRequest() {
-		assertThat(acquire().release()).isTrue();
+		assertThat(this.world.acquire("a").release()).isTrue();
 		assertThat(releases()).isEqualTo(1);
 		assertThat(this.repository.isHeld("a")).isFalse();
 		assertThat(this.world.news()).containsExactly("acquired a", "released a");
@@ -76,8 +61,8 @@ class LeaseReleaserTests {
 
 	@Test
 	void aReleaseIsTriedThreeTimesWithAGrowingPauseBetween() {
-		LockHandle handle = acquire();
-		this.repository.always(Kind.RELEASE, NO_SERVER);
+		LockHandle handle = this.world.acquire("a");
+		this.repository.always(Kind.RELEASE, Fault.NO_SERVER);
 		long start = System.nanoTime();
 		assertThatThrownBy(handle::release).isInstanceOf(DataAccessResourceFailureException.class);
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofMillis(250));
@@ -88,8 +73,8 @@ class LeaseReleaserTests {
 
 	@Test
 	void theThirdAttemptMaySucceed() {
-		LockHandle handle = acquire();
-		this.repository.next(Kind.RELEASE, NO_SERVER, NO_SERVER);
+		LockHandle handle = this.world.acquire("a");
+		this.repository.next(Kind.RELEASE, Fault.NO_SERVER, Fault.NO_SERVER);
 		assertThat(handle.release()).isTrue();
 		assertThat(releases()).isEqualTo(3);
 		assertThat(this.repository.isHeld("a")).isFalse();
@@ -97,10 +82,10 @@ class LeaseReleaserTests {
 
 	@Test
 	void aRepeatThatFindsNothingAfterASuspensionMayBeALossThatNobodyHasNoticed() {
-		LockHandle handle = acquire();
+		LockHandle handle = this.world.acquire("a");
 		this.world.clock().suspend(Duration.ofSeconds(5));
 		this.world.rob("a");
-		this.repository.next(Kind.RELEASE, NO_SERVER);
+		this.repository.next(Kind.RELEASE, Fault.NO_SERVER);
 		assertThat(handle.release()).isFalse();
 		assertThat(releases()).isEqualTo(2);
 		assertThat(this.repository.isHeld("a")).isTrue();
@@ -108,7 +93,7 @@ class LeaseReleaserTests {
 
 	@Test
 	void anErrorThatIsNoneOfTheStoresIsTriedAgainToo() {
-		LockHandle handle = acquire();
+		LockHandle handle = this.world.acquire("a");
 		this.repository.next(Kind.RELEASE, Fault.lost(() -> new IllegalStateException("no session")));
 		assertThat(handle.release()).isTrue();
 		assertThat(releases()).isEqualTo(2);
@@ -116,7 +101,7 @@ class LeaseReleaserTests {
 
 	@Test
 	void aRepeatThatFindsNothingAfterADoubtCountsAsReleased() {
-		LockHandle handle = acquire();
+		LockHandle handle = this.world.acquire("a");
 		this.repository.next(Kind.RELEASE, Fault.answerLost(Fault.timeout()));
 		assertThat(handle.release()).isTrue();
 		assertThat(releases()).isEqualTo(2);
@@ -125,7 +110,7 @@ class LeaseReleaserTests {
 
 	@Test
 	void aReleaseThatFindsNothingAtItsFirstAttemptMeansThatTheLockHadBeenTakenAway() {
-		LockHandle handle = acquire();
+		LockHandle handle = this.world.acquire("a");
 		this.world.rob("a");
 		assertThat(handle.release()).isFalse();
 		assertThat(this.repository.isHeld("a")).as("by the other").isTrue();
@@ -134,7 +119,7 @@ class LeaseReleaserTests {
 
 	@Test
 	void aLockThatHadBeenTakenAwayBeforeItsReleaseIsToldAsLost() throws Exception {
-		LockHandle handle = acquire();
+		LockHandle handle = this.world.acquire("a");
 		CountDownLatch told = new CountDownLatch(1);
 		handle.onLost(told::countDown);
 		this.world.rob("a");
@@ -146,7 +131,7 @@ class LeaseReleaserTests {
 
 	@Test
 	void noAttemptFollowsTheEndOfTheLease() {
-		LockHandle handle = acquire();
+		LockHandle handle = this.world.acquire("a");
 		this.repository.next(Kind.RELEASE, (request, store) -> {
 			this.world.clock().advance(LockWorld.LEASE);
 			throw new QueryTimeoutException("time limit");
@@ -157,12 +142,12 @@ class LeaseReleaserTests {
 
 	@Test
 	void noAttemptMayTakeMuchLongerThanWhatIsLeftOfTheLease() {
-		LockHandle early = acquire();
+		LockHandle early = this.world.acquire("a");
 		early.release();
-		LockHandle late = acquire(LockOptions.defaults().autoRenew(false));
+		LockHandle late = this.world.acquireUnrenewed("a");
 		this.world.clock().advance(Duration.ofSeconds(28));
 		late.release();
-		LockHandle last = acquire(LockOptions.defaults().autoRenew(false));
+		LockHandle last = this.world.acquireUnrenewed("a");
 		this.world.clock().advance(LockWorld.LEASE.minusMillis(1));
 		last.release();
 		assertThat(this.repository.requests(Kind.RELEASE, "a")).extracting(Request::timeout)
@@ -171,7 +156,7 @@ class LeaseReleaserTests {
 
 	@Test
 	void allAttemptsTogetherTakeNoLongerThanOneRequestMay() {
-		LockHandle handle = acquire();
+		LockHandle handle = this.world.acquire("a");
 		this.repository.always(Kind.RELEASE, (request, store) -> {
 			this.world.clock().advance(request.timeout());
 			throw new QueryTimeoutException("time limit");
@@ -184,7 +169,7 @@ class LeaseReleaserTests {
 
 	@Test
 	void anInterruptedThreadReleasesAllTheSameAndStaysInterrupted() {
-		LockHandle handle = acquire();
+		LockHandle handle = this.world.acquire("a");
 		this.repository.next(Kind.RELEASE, Fault.after(() -> {
 			if (Thread.currentThread().isInterrupted()) {
 				throw new RepositoryInterruptedException(new InterruptedException());
@@ -198,7 +183,7 @@ class LeaseReleaserTests {
 
 	@Test
 	void anInterruptDuringAnAttemptIsFollowedByAnotherAttempt() {
-		LockHandle handle = acquire();
+		LockHandle handle = this.world.acquire("a");
 		this.repository.next(Kind.RELEASE, Fault.lost(() -> {
 			Thread.currentThread().interrupt();
 			return new RepositoryInterruptedException(new InterruptedException());
@@ -210,7 +195,7 @@ class LeaseReleaserTests {
 
 	@Test
 	void anInterruptDuringThePauseIsKeptForTheCaller() throws Exception {
-		LockHandle handle = acquire();
+		LockHandle handle = this.world.acquire("a");
 		CountDownLatch failed = new CountDownLatch(2);
 		this.repository.next(Kind.RELEASE, Fault.lost(() -> {
 			failed.countDown();
@@ -229,13 +214,13 @@ class LeaseReleaserTests {
 
 	@Test
 	void anUninterruptedThreadIsNotInterruptedAfterwards() {
-		acquire().release();
+		this.world.acquire("a").release();
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
 	}
 
 	@Test
 	void whatIsLeftOfTheMinimumHoldIsCountedByTheMonotonicClock() {
-		LockHandle handle = acquire(LockOptions.defaults().minHold(Duration.ofSeconds(20)));
+		LockHandle handle = this.world.acquire("a", LockOptions.defaults().minHold(Duration.ofSeconds(20)));
 		this.world.clock().advanceNano(Duration.ofSeconds(5));
 		this.world.clock().advanceWall(Duration.ofSeconds(5).plusMillis(100));
 		handle.release();
@@ -245,7 +230,7 @@ class LeaseReleaserTests {
 
 	@Test
 	void aRepeatedReleaseKeepsTheNameNoLongerThanTheMinimumHold() {
-		LockHandle handle = acquire(LockOptions.defaults().minHold(Duration.ofSeconds(20)));
+		LockHandle handle = this.world.acquire("a", LockOptions.defaults().minHold(Duration.ofSeconds(20)));
 		this.repository.next(Kind.RELEASE, (request, store) -> {
 			this.world.clock().advance(Duration.ofSeconds(7));
 			throw new QueryTimeoutException("time limit");
@@ -257,13 +242,13 @@ class LeaseReleaserTests {
 	@Test
 	void theMinimumHoldIsCountedFromTheGrantAndNotFromTheRequest() {
 		this.repository.next(Kind.ACQUIRE, Fault.before(() -> this.world.clock().advance(Duration.ofSeconds(3))));
-		acquire(LockOptions.defaults().minHold(Duration.ofSeconds(20))).release();
+		this.world.acquire("a", LockOptions.defaults().minHold(Duration.ofSeconds(20))).release();
 		assertThat(this.repository.peek("a").remaining()).isEqualTo(Duration.ofSeconds(20));
 	}
 
 	@Test
 	void afterTheMinimumHoldTheNameIsFreeAtOnce() {
-		LockHandle handle = acquire(LockOptions.defaults().minHold(Duration.ofSeconds(20)));
+		LockHandle handle = this.world.acquire("a", LockOptions.defaults().minHold(Duration.ofSeconds(20)));
 		this.world.clock().advance(Duration.ofSeconds(20));
 		handle.release();
 		assertThat(this.repository.peek("a").remaining()).isZero();
@@ -271,7 +256,7 @@ class LeaseReleaserTests {
 
 	@Test
 	void aLostLockIsReleasedByItsIdAsWell() {
-		LockHandle handle = acquire(LockOptions.defaults().autoRenew(false));
+		LockHandle handle = this.world.acquireUnrenewed("a");
 		this.world.clock().advance(LockWorld.LEASE);
 		assertThat(this.repository.isHeld("a")).as("the allowance still runs").isTrue();
 		assertThat(handle.release()).isFalse();
@@ -281,8 +266,8 @@ class LeaseReleaserTests {
 
 	@Test
 	void aReleaseInTheBackgroundThatIsSwallowedHoldsUpNoOther() throws Exception {
-		LockHandle swallowed = acquireBriefly("a");
-		LockHandle other = acquireBriefly("b");
+		LockHandle swallowed = this.world.acquireUnrenewed("a");
+		LockHandle other = this.world.acquireUnrenewed("b");
 		Gate gate = new Gate();
 		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
 		this.world.clock().advance(LockWorld.LEASE);
@@ -298,7 +283,7 @@ class LeaseReleaserTests {
 	@Test
 	void releasesInTheBackgroundTakeAFewThreadsAndAreAllSentInTheEnd() throws Exception {
 		List<String> names = IntStream.range(0, 20).mapToObj((i) -> "a" + i).toList();
-		List<LockHandle> handles = names.stream().map(this::acquireBriefly).toList();
+		List<LockHandle> handles = names.stream().map(this.world::acquireUnrenewed).toList();
 		Gate gate = new Gate();
 		this.repository.always(Kind.RELEASE, Fault.heldUp(gate));
 		this.world.clock().advance(LockWorld.LEASE);
@@ -331,25 +316,21 @@ class LeaseReleaserTests {
 		assertThat(releases()).isEqualTo(2 * LeaseReleaser.MOST_WAITING);
 	}
 
-	private LockHandle acquireBriefly(String name) {
-		return this.world.template().acquire(name, LockOptions.defaults().autoRenew(false));
-	}
-
 	@Test
 	void aReleaseInTheBackgroundThatFailsIsLeftToTheLease() {
-		LockHandle handle = acquire(LockOptions.defaults().autoRenew(false));
+		LockHandle handle = this.world.acquireUnrenewed("a");
 		this.repository.always(Kind.RELEASE, Fault.lost(() -> new IllegalStateException("closed")));
 		this.world.clock().advance(LockWorld.LEASE);
 		assertThat(handle.release()).isFalse();
 		LockWorld.eventually().until(() -> releases() == 1);
 		this.repository.heal();
 		this.world.clock().advance(Duration.ofSeconds(1));
-		acquire().close();
+		this.world.acquire("a").close();
 	}
 
 	@Test
 	void aReleaseIsRepeatedForAsLongAsAnExtensionInDoubtMayLast() {
-		LockHandle handle = acquire(LockOptions.defaults().autoRenew(false));
+		LockHandle handle = this.world.acquireUnrenewed("a");
 		extendInDoubt(handle, LockWorld.LEASE.multipliedBy(4));
 		this.world.clock().advance(LockWorld.LEASE.minusMillis(1));
 		this.repository.next(Kind.RELEASE, (request, store) -> {
@@ -367,7 +348,7 @@ class LeaseReleaserTests {
 		LockHandle handle = hurriedProcess().acquire("a", LockOptions.defaults().autoRenew(false));
 		extendInDoubt(handle, LockWorld.LEASE.multipliedBy(4));
 		this.world.clock().advance(LockWorld.LEASE);
-		this.repository.next(Kind.RELEASE, NO_SERVER);
+		this.repository.next(Kind.RELEASE, Fault.NO_SERVER);
 		assertThat(handle.release()).isFalse();
 		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
 		assertThat(releases()).isEqualTo(2);
@@ -388,7 +369,7 @@ class LeaseReleaserTests {
 		});
 		gate.awaitReached();
 		this.world.clock().advance(LockWorld.LEASE);
-		this.repository.next(Kind.RELEASE, NO_SERVER);
+		this.repository.next(Kind.RELEASE, Fault.NO_SERVER);
 		assertThat(handle.release()).isFalse();
 		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
 		assertThat(releases()).isEqualTo(2);
@@ -400,7 +381,7 @@ class LeaseReleaserTests {
 	void aReleaseThatFailsThreeTimesIsRepeatedOnceMoreIfAnExtensionIsInDoubt() {
 		LockHandle handle = hurriedProcess().acquire("a", LockOptions.defaults().autoRenew(false));
 		extendInDoubt(handle, LockWorld.LEASE.multipliedBy(4));
-		this.repository.next(Kind.RELEASE, NO_SERVER, NO_SERVER, NO_SERVER);
+		this.repository.next(Kind.RELEASE, Fault.NO_SERVER, Fault.NO_SERVER, Fault.NO_SERVER);
 		assertThatThrownBy(handle::release).isInstanceOf(DataAccessResourceFailureException.class);
 		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
 		assertThat(releases()).isEqualTo(4);
@@ -433,16 +414,16 @@ class LeaseReleaserTests {
 		extendInDoubt(handle, extension);
 		handle.extend(extension);
 		this.world.clock().advance(extension);
-		this.repository.next(Kind.RELEASE, NO_SERVER);
+		this.repository.next(Kind.RELEASE, Fault.NO_SERVER);
 		assertThat(handle.release()).isFalse();
 		LockWorld.eventually().until(() -> releases() == 1);
 	}
 
 	@Test
 	void theEndOfARunIsRecordedOnceTheServerIsBack() {
-		LockHandle handle = acquire(RUN);
+		LockHandle handle = this.world.acquire("a", RUN);
 		handle.runFailed(new IllegalStateException("no paper"));
-		this.repository.always(Kind.RELEASE, NO_SERVER);
+		this.repository.always(Kind.RELEASE, Fault.NO_SERVER);
 		assertThatThrownBy(handle::release).isInstanceOf(DataAccessResourceFailureException.class);
 		LockWorld.eventually().until(() -> releases() >= 5);
 		assertThat(this.repository.isHeld("a")).isTrue();
@@ -463,7 +444,7 @@ class LeaseReleaserTests {
 		ManualScheduler timer = new ManualScheduler();
 		LeaseReleaser releaser = newReleaser(leases, timer);
 		Lease lease = leases.grant("a", RUN);
-		leases.repository().always(Kind.RELEASE, NO_SERVER);
+		leases.repository().always(Kind.RELEASE, Fault.NO_SERVER);
 		assertThatThrownBy(() -> releaser.release(lease)).isInstanceOf(DataAccessResourceFailureException.class);
 		Duration passed = Duration.ZERO;
 		for (int repeats = 1; !timer.pending().isEmpty(); repeats++) {
@@ -501,7 +482,7 @@ class LeaseReleaserTests {
 		ManualScheduler timer = new ManualScheduler();
 		Lease lease = leases.grant("a", RUN);
 		lease.prove(LeaseDeadline.from(leases.clock(), extension));
-		leases.repository().always(Kind.RELEASE, NO_SERVER);
+		leases.repository().always(Kind.RELEASE, Fault.NO_SERVER);
 		assertThatThrownBy(() -> newReleaser(leases, timer).release(lease))
 			.isInstanceOf(DataAccessResourceFailureException.class);
 		leases.clock().advance(extension);
@@ -518,7 +499,7 @@ class LeaseReleaserTests {
 			WatchedLeases leases = new WatchedLeases();
 			ManualScheduler timer = new ManualScheduler();
 			Lease lease = leases.grant("a", RUN);
-			leases.repository().next(Kind.RELEASE, NO_SERVER, NO_SERVER, NO_SERVER);
+			leases.repository().next(Kind.RELEASE, Fault.NO_SERVER, Fault.NO_SERVER, Fault.NO_SERVER);
 			assertThatThrownBy(() -> newReleaser(leases, timer).release(lease))
 				.isInstanceOf(DataAccessResourceFailureException.class);
 			if (takenOver) {
@@ -538,7 +519,7 @@ class LeaseReleaserTests {
 		WatchedLeases leases = new WatchedLeases();
 		ManualScheduler timer = new ManualScheduler();
 		Lease lease = leases.grant("a", LockOptions.defaults());
-		leases.repository().always(Kind.RELEASE, NO_SERVER);
+		leases.repository().always(Kind.RELEASE, Fault.NO_SERVER);
 		assertThatThrownBy(() -> newReleaser(leases, timer).release(lease))
 			.isInstanceOf(DataAccessResourceFailureException.class);
 		assertThat(timer.pending()).isEmpty();
@@ -549,8 +530,7 @@ class LeaseReleaserTests {
 	}
 
 	private LockTemplate hurriedProcess() {
-		return new DefaultLockTemplate(
-				this.world.newEngine(LockWorld.settings(LockWorld.DEFAULTS, Duration.ofMillis(100), LockWorld.POLL)));
+		return new DefaultLockTemplate(this.world.newEngine(Duration.ofMillis(100), LockWorld.POLL));
 	}
 
 	private void extendInDoubt(LockHandle handle, Duration extension) {
@@ -566,13 +546,9 @@ class LeaseReleaserTests {
 			gate.pass();
 			throw new QueryTimeoutException("time limit");
 		});
-		Worker<LockHandle> worker = Worker.start(this::acquire);
+		Worker<LockHandle> worker = Worker.start(() -> this.world.acquire("a"));
 		gate.awaitReached();
-		Worker<Boolean> closing = Worker.start(() -> {
-			this.world.engine().close();
-			return true;
-		});
-		closing.awaitWaiting();
+		Worker<Boolean> closing = this.world.startClosing("a");
 		closing.interrupt();
 		assertThat(closing.result()).as("closed without the patience for requests under way").isTrue();
 		gate.open();

@@ -20,16 +20,12 @@ import dev.dblock.testing.StructuredLog;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.dao.DataAccessResourceFailureException;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class LeaseRenewerTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
-
-	private static final Fault NO_SERVER = Fault.lost(() -> new DataAccessResourceFailureException("no server"));
 
 	private static final Fault TIMEOUT = Fault.lost(Fault.timeout());
 
@@ -109,7 +105,7 @@ class LeaseRenewerTests {
 	@Test
 	void anErrorThatIsNoTimeOutHalvesNothing() {
 		List<Lease> held = hold(8);
-		this.repository.next(Kind.RENEW, NO_SERVER);
+		this.repository.next(Kind.RENEW, Fault.NO_SERVER);
 		this.renewer.renew(held);
 		this.renewer.renew(held);
 		assertThat(batchSizes()).containsExactly(8, 8);
@@ -118,7 +114,7 @@ class LeaseRenewerTests {
 	@Test
 	void afterTwoFailuresInARowTheRestIsPutOff() {
 		List<Lease> held = hold(8);
-		this.repository.next(Kind.RENEW, TIMEOUT, TIMEOUT, NO_SERVER, NO_SERVER);
+		this.repository.next(Kind.RENEW, TIMEOUT, TIMEOUT, Fault.NO_SERVER, Fault.NO_SERVER);
 		this.renewer.renew(held);
 		this.renewer.renew(held);
 		assertThat(batchSizes()).containsExactly(8, 4, 2);
@@ -139,7 +135,7 @@ class LeaseRenewerTests {
 	@Test
 	void theOnlyLockThatCouldNotBeRenewedIsNamedInTheFieldsOfTheLog() {
 		Lease only = hold(1).get(0);
-		this.repository.next(Kind.RENEW, NO_SERVER);
+		this.repository.next(Kind.RENEW, Fault.NO_SERVER);
 		try (StructuredLog log = new StructuredLog("ecs")) {
 			this.renewer.renew(List.of(only));
 			assertThat(log.line("1 of this process's locks could not be renewed").get("dblock"))
@@ -150,7 +146,7 @@ class LeaseRenewerTests {
 	@Test
 	void ofSeveralNoneIsNamedInTheFieldsOfTheLog() {
 		List<Lease> held = hold(2);
-		this.repository.next(Kind.RENEW, NO_SERVER);
+		this.repository.next(Kind.RENEW, Fault.NO_SERVER);
 		try (StructuredLog log = new StructuredLog("ecs")) {
 			this.renewer.renew(held);
 			assertThat(log.line("2 of this process's locks could not be renewed")).doesNotContainKey("dblock");
@@ -161,7 +157,7 @@ class LeaseRenewerTests {
 	void aFailureIsTriedAgainAfterATwelfthOfTheLeaseOrASecond() {
 		Lease brief = this.leases.hold("brief", Duration.ofSeconds(6)).lease();
 		Lease lengthy = this.leases.hold("lengthy", LEASE).lease();
-		this.repository.always(Kind.RENEW, NO_SERVER);
+		this.repository.always(Kind.RENEW, Fault.NO_SERVER);
 		this.renewer.renew(List.of(brief, lengthy));
 		assertThat(brief.retryDueInNanos()).isEqualTo(Duration.ofMillis(500).toNanos());
 		assertThat(lengthy.retryDueInNanos()).isEqualTo(Duration.ofSeconds(1).toNanos());

@@ -15,8 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-import org.springframework.dao.DataAccessResourceFailureException;
-
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -30,8 +28,6 @@ class LeaseWatchdogTests {
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
 	private static final Duration SECOND = Duration.ofSeconds(1);
-
-	private static final Fault NO_SERVER = Fault.lost(() -> new DataAccessResourceFailureException("no server"));
 
 	private final WatchedLeases leases = new WatchedLeases();
 
@@ -125,7 +121,7 @@ class LeaseWatchdogTests {
 	@Test
 	void aFailedRenewalIsTriedAgainUntilTheLeaseEndsAndNotWithoutAPause() {
 		LockHandle handle = this.leases.hold("a", LEASE);
-		this.repository.always(Kind.RENEW, NO_SERVER);
+		this.repository.always(Kind.RENEW, Fault.NO_SERVER);
 		for (int tenth = 0; tenth < 299; tenth++) {
 			this.leases.advanceAndRenew(Duration.ofMillis(100));
 			assertThat(handle.isHeld()).isTrue();
@@ -140,7 +136,7 @@ class LeaseWatchdogTests {
 	@Test
 	void aRenewalAtTheLastMomentSavesTheLease() {
 		LockHandle handle = this.leases.hold("a", LEASE);
-		this.repository.always(Kind.RENEW, NO_SERVER);
+		this.repository.always(Kind.RENEW, Fault.NO_SERVER);
 		this.leases.advanceAndRenew(Duration.ofSeconds(10));
 		this.leases.advanceAndRenew(Duration.ofSeconds(19).minusNanos(1));
 		this.repository.heal();
@@ -151,7 +147,7 @@ class LeaseWatchdogTests {
 	@Test
 	void afterAFailureTheLookComesBackWhenTheNextAttemptIsDue() {
 		LockHandle handle = this.leases.hold("a", LEASE);
-		this.repository.next(Kind.RENEW, NO_SERVER);
+		this.repository.next(Kind.RENEW, Fault.NO_SERVER);
 		this.leases.advanceAndRenew(Duration.ofSeconds(10));
 		assertThat(this.leases.watchdog().tick()).isEqualTo(SECOND.toNanos());
 		assertThat(this.leases.line().length()).isZero();
@@ -365,7 +361,7 @@ class LeaseWatchdogTests {
 	void anUnprovenLeaseIsTriedAgainWithPausesAndStaysUnproven() {
 		LockHandle handle = this.leases.hold("a", LEASE);
 		this.leases.clock().suspend(SECOND);
-		this.repository.always(Kind.RENEW, NO_SERVER);
+		this.repository.always(Kind.RENEW, Fault.NO_SERVER);
 		for (int i = 0; i < 100; i++) {
 			this.leases.advanceAndRenew(Duration.ofMillis(100));
 			assertThat(handle.isHeld()).isFalse();

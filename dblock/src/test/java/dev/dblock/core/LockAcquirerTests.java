@@ -18,13 +18,12 @@ import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.engine.LockAttempt;
-import dev.dblock.settings.PollSettings;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.RepositoryInterruptedException;
 import dev.dblock.store.UnreachableStoreException;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -45,22 +44,17 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * How a lock is asked for, seen from outside: through the engine.
+ * Tests for {@link LockAcquirer}, through the engine.
  */
 @Timeout(300)
 class LockAcquirerTests {
 
 	private static final Duration BRIEF = Duration.ofMillis(500);
 
+	@RegisterExtension
 	private final LockWorld world = new LockWorld();
 
 	private final InMemoryLockRepository repository = this.world.repository();
-
-	@AfterEach
-	void close() {
-		assertThat(Thread.interrupted()).as("the test leaves no interrupt behind").isFalse();
-		this.world.close();
-	}
 
 	private LockAttempt acquire(String name) {
 		return this.world.engine().acquire(name, LockOptions.defaults());
@@ -72,10 +66,6 @@ class LockAcquirerTests {
 
 	private static Worker<LockAttempt> waitFor(DefaultLockEngine engine, Duration wait) {
 		return Worker.start(() -> engine.acquire("a", LockOptions.defaults().waitUpTo(wait)));
-	}
-
-	private DefaultLockEngine engineWith(Duration timeout, PollSettings poll) {
-		return this.world.newEngine(LockWorld.settings(LockWorld.DEFAULTS, timeout, poll));
 	}
 
 	private void awaitAttempts(int attempts) {
@@ -175,11 +165,11 @@ class LockAcquirerTests {
 		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
 		refused(acquire("a"));
 		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
-		this.repository.next(Kind.FIND, Fault.lost(() -> new DataAccessResourceFailureException("no server")));
+		this.repository.next(Kind.FIND, Fault.NO_SERVER);
 		granted(acquire("a")).close();
 		this.world.seize("a", LockWorld.LEASE);
 		refused(acquire("a"));
-		this.repository.next(Kind.FIND, Fault.lost(() -> new DataAccessResourceFailureException("no server")));
+		this.repository.next(Kind.FIND, Fault.NO_SERVER);
 		this.repository.next(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
 		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> acquire("a"));
 		this.repository.next(Kind.FIND,
@@ -226,8 +216,8 @@ class LockAcquirerTests {
 	@Test
 	void aShortWaitLastsNoLongerOnRealClocksAlthoughPollsAreFarApart() {
 		this.world.seize("a", LockWorld.LEASE);
-		DefaultLockEngine engine = new DefaultLockEngine(this.repository, LockWorld.settings(LockWorld.DEFAULTS,
-				LockWorld.TIMEOUT, new PollSettings(Duration.ofHours(1), Duration.ofHours(1))), List.of());
+		DefaultLockEngine engine = new DefaultLockEngine(this.repository,
+				LockWorld.settings(LockWorld.DEFAULTS, LockWorld.TIMEOUT, LockWorld.RARE_POLLS), List.of());
 		long start = System.nanoTime();
 		LockRefusal refusal = refused(engine.acquire("a", LockOptions.defaults().waitUpTo(Duration.ofMillis(60))));
 		Duration took = Duration.ofNanos(System.nanoTime() - start);
@@ -271,8 +261,7 @@ class LockAcquirerTests {
 
 	@Test
 	void aWaiterAsksAtTheKnownEndOfTheLeaseAlthoughItsPollsAreFarApart() throws Exception {
-		DefaultLockEngine engine = engineWith(LockWorld.TIMEOUT,
-				new PollSettings(Duration.ofHours(1), Duration.ofHours(1)));
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.TIMEOUT, LockWorld.RARE_POLLS);
 		this.world.seize("a", Duration.ofMillis(20));
 		this.world.clock().advance(Duration.ofMillis(500));
 		Worker<LockAttempt> waiter = waitFor(engine, Duration.ofMinutes(1));
@@ -286,8 +275,8 @@ class LockAcquirerTests {
 	@Test
 	void aWaiterGivesAServerTwiceTheTimeAfterEachTimeoutInARow() throws Exception {
 		Fault timeout = Fault.lost(Fault.timeout());
-		Fault noServer = Fault.lost(() -> new DataAccessResourceFailureException("no server"));
-		this.repository.next(Kind.ACQUIRE, timeout, timeout, noServer, noServer, timeout, timeout, timeout, timeout);
+		this.repository.next(Kind.ACQUIRE, timeout, timeout, Fault.NO_SERVER, Fault.NO_SERVER, timeout, timeout,
+				timeout, timeout);
 		granted(waitFor(Duration.ofDays(1)).result()).close();
 		assertThat(this.repository.requests(Kind.ACQUIRE, "a")).extracting((request) -> request.timeout().toMillis())
 			.containsExactly(1250L, 2500L, 5000L, 5000L, 1250L, 2500L, 5000L, 5000L, 5000L);
@@ -342,8 +331,7 @@ class LockAcquirerTests {
 
 	@Test
 	void anInterruptEndsTheWait() throws Exception {
-		DefaultLockEngine engine = engineWith(LockWorld.TIMEOUT,
-				new PollSettings(Duration.ofHours(1), Duration.ofHours(1)));
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.TIMEOUT, LockWorld.RARE_POLLS);
 		this.world.seize("a", Duration.ofDays(1));
 		Worker<LockAttempt> waiter = waitFor(engine, Duration.ofDays(1));
 		awaitAttempts(2);
@@ -380,8 +368,7 @@ class LockAcquirerTests {
 
 	@Test
 	void anAttemptInDoubtIsGivenBackAtOnceAndAgainAfterItsTimeLimit() {
-		DefaultLockEngine engine = engineWith(Duration.ofMillis(30),
-				new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2)));
+		DefaultLockEngine engine = this.world.newEngine(Duration.ofMillis(30), LockWorld.POLL);
 		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
 		assertThatExceptionOfType(QueryTimeoutException.class)
 			.isThrownBy(() -> engine.acquire("a", LockOptions.defaults()));
@@ -393,8 +380,7 @@ class LockAcquirerTests {
 
 	@Test
 	void aRequestThatIsAppliedAfterTheFirstReleaseIsGivenBackByTheSecond() {
-		DefaultLockEngine engine = engineWith(Duration.ofMillis(30),
-				new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2)));
+		DefaultLockEngine engine = this.world.newEngine(Duration.ofMillis(30), LockWorld.POLL);
 		AtomicReference<Supplier<Object>> underWay = new AtomicReference<>();
 		this.repository.next(Kind.ACQUIRE, (request, store) -> {
 			underWay.set(store);
@@ -438,8 +424,7 @@ class LockAcquirerTests {
 
 	@Test
 	void everyAttemptHasARandomIdOfItsOwn() throws Exception {
-		Fault failing = Fault.lost(() -> new DataAccessResourceFailureException("no server"));
-		this.repository.next(Kind.ACQUIRE, failing, failing, Fault.answerLost(Fault.timeout()));
+		this.repository.next(Kind.ACQUIRE, Fault.NO_SERVER, Fault.NO_SERVER, Fault.answerLost(Fault.timeout()));
 		LockHandle handle = granted(goOn(waitFor(Duration.ofMinutes(1))).result());
 		assertThat(this.repository.requests(Kind.ACQUIRE)).hasSizeGreaterThanOrEqualTo(4)
 			.extracting((request) -> request.lease().holder())
@@ -517,7 +502,7 @@ class LockAcquirerTests {
 
 	@Test
 	void whatWasNotSentIsNotGivenBack() {
-		DefaultLockEngine engine = engineWith(Duration.ofMillis(30), LockWorld.POLL);
+		DefaultLockEngine engine = this.world.newEngine(Duration.ofMillis(30), LockWorld.POLL);
 		this.repository.next(Kind.ACQUIRE,
 				Fault.lost(() -> new UnreachableStoreException("no server", new Exception())));
 		assertThatExceptionOfType(UnreachableStoreException.class)
@@ -531,7 +516,7 @@ class LockAcquirerTests {
 
 	@Test
 	void whatWasSentIsGivenBackThoughTheAttemptAfterItWasNotSent() {
-		DefaultLockEngine engine = engineWith(Duration.ofSeconds(1), LockWorld.POLL);
+		DefaultLockEngine engine = this.world.newEngine(Duration.ofSeconds(1), LockWorld.POLL);
 		this.repository.next(Kind.ACQUIRE,
 				Fault.answerLost(() -> new DataAccessResourceFailureException("stepped down")),
 				Fault.lost(() -> new UnreachableStoreException("no server", new Exception())));
@@ -730,7 +715,7 @@ class LockAcquirerTests {
 	@Test
 	void aLookThatFailsTooLeavesTheTimeOut() throws Exception {
 		this.repository.always(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
-		this.repository.always(Kind.FIND, Fault.lost(() -> new DataAccessResourceFailureException("no server")));
+		this.repository.always(Kind.FIND, Fault.NO_SERVER);
 		Worker<LockAttempt> waiter = waitFor(Duration.ofSeconds(3));
 		awaitAttempts(1);
 		waiter.awaitWaiting();
@@ -759,8 +744,7 @@ class LockAcquirerTests {
 
 	@Test
 	void waitersAreRefusedAtOnceWhenTheApplicationCloses() throws Exception {
-		DefaultLockEngine engine = engineWith(LockWorld.TIMEOUT,
-				new PollSettings(Duration.ofHours(1), Duration.ofHours(1)));
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.TIMEOUT, LockWorld.RARE_POLLS);
 		this.world.seize("a", Duration.ofDays(1));
 		Worker<LockAttempt> waiter = waitFor(engine, Duration.ofDays(1));
 		awaitAttempts(2);
@@ -792,8 +776,7 @@ class LockAcquirerTests {
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
 		Worker<LockAttempt> worker = waitFor(Duration.ZERO);
 		gate.awaitReached();
-		Worker<Boolean> closing = startClosing();
-		closing.awaitWaiting();
+		Worker<Boolean> closing = this.world.startClosing("a");
 		assertThat(this.repository.isHeld("a")).isTrue();
 		gate.open();
 		assertThat(closing.result()).as("given back when the engine is closed").isTrue();
@@ -808,21 +791,10 @@ class LockAcquirerTests {
 		this.repository.always(Kind.RELEASE, Fault.lost(() -> new IllegalStateException("the client is closed")));
 		Worker<LockAttempt> worker = waitFor(Duration.ZERO);
 		gate.awaitReached();
-		Worker<Boolean> closing = startClosing();
-		closing.awaitWaiting();
+		Worker<Boolean> closing = this.world.startClosing("a");
 		gate.open();
 		assertThat(worker.failure()).isInstanceOf(LockShutdownException.class);
 		assertThat(closing.result()).as("given back when the engine is closed").isFalse();
-	}
-
-	/**
-	 * Close the engine, and see at once whether the lock is free.
-	 */
-	private Worker<Boolean> startClosing() {
-		return Worker.start(() -> {
-			this.world.engine().close();
-			return !this.repository.isHeld("a");
-		});
 	}
 
 	@Test

@@ -20,13 +20,16 @@ import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * One process with its engine, one store, and clocks that are moved by hand.
+ * One process with its engine, one store, and clocks that are moved by hand. Registered
+ * as an extension, it is closed after each test, which must leave no interrupt behind.
  */
-public final class LockWorld implements AutoCloseable {
+public final class LockWorld implements AfterEachCallback, AutoCloseable {
 
 	static final Duration LEASE = Duration.ofSeconds(30);
 
@@ -51,6 +54,11 @@ public final class LockWorld implements AutoCloseable {
 
 	static final PollSettings POLL = new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2));
 
+	/**
+	 * So far apart that no test sees a second poll.
+	 */
+	static final PollSettings RARE_POLLS = new PollSettings(Duration.ofHours(1), Duration.ofHours(1));
+
 	static final HandOffSettings HAND_OFF = new HandOffSettings(1000, TIMEOUT);
 
 	public static EngineSettings settings(String prefix) {
@@ -59,6 +67,10 @@ public final class LockWorld implements AutoCloseable {
 
 	static EngineSettings settings(LockOptions defaults, Duration timeout, PollSettings poll) {
 		return new EngineSettings("", "host-2:815:x1", defaults, timeout, poll, HAND_OFF);
+	}
+
+	DefaultLockEngine newEngine(Duration timeout, PollSettings poll) {
+		return newEngine(settings(DEFAULTS, timeout, poll));
 	}
 
 	public DefaultLockEngine newEngine(EngineSettings settings, LockListener... listeners) {
@@ -116,6 +128,18 @@ public final class LockWorld implements AutoCloseable {
 
 	public DefaultLockTemplate template() {
 		return this.template;
+	}
+
+	LockHandle acquire(String name) {
+		return acquire(name, LockOptions.defaults());
+	}
+
+	LockHandle acquire(String name, LockOptions options) {
+		return this.template.acquire(name, options);
+	}
+
+	LockHandle acquireUnrenewed(String name) {
+		return acquire(name, LockOptions.defaults().autoRenew(false));
 	}
 
 	/**
@@ -176,11 +200,30 @@ public final class LockWorld implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Close the engine in another thread, which has to wait for something first.
+	 * @return whether the lock is free when the engine is closed
+	 */
+	Worker<Boolean> startClosing(String name) {
+		Worker<Boolean> closing = Worker.start(() -> {
+			this.engine.close();
+			return !this.repository.isHeld(name);
+		});
+		closing.awaitWaiting();
+		return closing;
+	}
+
 	public static ConditionFactory eventually() {
 		return Awaitility.await()
 			.atMost(Duration.ofSeconds(60))
 			.pollDelay(Duration.ZERO)
 			.pollInterval(Duration.ofMillis(2));
+	}
+
+	@Override
+	public void afterEach(ExtensionContext context) {
+		assertThat(Thread.interrupted()).as("the test leaves no interrupt behind").isFalse();
+		close();
 	}
 
 	@Override
