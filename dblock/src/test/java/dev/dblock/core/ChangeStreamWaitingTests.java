@@ -35,6 +35,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -58,7 +59,7 @@ class ChangeStreamWaitingTests {
 
 	private static final String COLLECTION = "locks";
 
-	private static final Duration NEVER = Duration.ofHours(1);
+	private static final String NAME = "stock";
 
 	/**
 	 * So long that no waiter sees its end.
@@ -77,6 +78,18 @@ class ChangeStreamWaitingTests {
 
 	private String database;
 
+	private DefaultLockEngine one;
+
+	private DefaultLockEngine other;
+
+	@BeforeEach
+	void setUp(MongoServer server) {
+		this.server = server;
+		this.database = server.freshDatabase();
+		this.one = engine();
+		this.other = engine();
+	}
+
 	@AfterEach
 	void tearDown() throws Exception {
 		this.threads.shutdownNow();
@@ -89,17 +102,13 @@ class ChangeStreamWaitingTests {
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
-	void aReleaseWakesTheWaiterOfAnotherProcess(MongoServer server) throws Exception {
-		use(server);
-		DefaultLockEngine one = engine();
-		DefaultLockEngine other = engine();
-		LockHandle held = take(one, "stock");
+	void aReleaseWakesTheWaiterOfAnotherProcess() throws Exception {
+		LockHandle held = take(this.one);
 		for (int i = 0; i < 20; i++) {
-			DefaultLockEngine waiting = (i % 2 == 0) ? other : one;
-			held = passTo(waiting, "stock", held);
+			held = passTo((i % 2 == 0) ? this.other : this.one, held);
 		}
 		held.close();
-		for (DefaultLockEngine engine : List.of(one, other)) {
+		for (DefaultLockEngine engine : List.of(this.one, this.other)) {
 			assertThat(engine.waits().of(WaitCause.SIGNAL)).isGreaterThanOrEqualTo(10);
 			assertThatNothingElseWoke(engine);
 		}
@@ -107,32 +116,26 @@ class ChangeStreamWaitingTests {
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void anImmediateForcedReleaseWakesTheWaiterOfAnotherProcess(MongoServer server) throws Exception {
-		use(server);
-		DefaultLockEngine one = engine();
-		DefaultLockEngine other = engine();
-		LockHandle forced = take(one, "stock");
-		CompletableFuture<LockHandle> waiter = waitFor(other, "stock");
-		awaitParked(other);
-		assertThat(one.administration().forceReleaseNow("stock")).isTrue();
+	void anImmediateForcedReleaseWakesTheWaiterOfAnotherProcess() throws Exception {
+		LockHandle forced = take(this.one);
+		CompletableFuture<LockHandle> waiter = waitFor(this.other);
+		awaitParked(this.other);
+		assertThat(this.one.administration().forceReleaseNow(NAME)).isTrue();
 		LockHandle held = waiter.get();
 		assertThat(held.token()).isGreaterThan(forced.token());
 		assertThat(forced.release()).isFalse();
 		assertThat(held.release()).isTrue();
-		assertThatNothingElseWoke(other);
+		assertThatNothingElseWoke(this.other);
 	}
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void aCursorThatIsKilledOnTheServerIsReplaced(MongoServer server) throws Exception {
-		use(server);
-		DefaultLockEngine one = engine();
-		DefaultLockEngine other = engine();
-		LockHandle held = take(other, "stock");
-		LockHandle later = take(other, "later");
-		CompletableFuture<LockHandle> waiter = waitFor(one, "stock");
-		CompletableFuture<LockHandle> laterWaiter = waitFor(one, "later");
-		eventually().until(() -> one.signals().waiters() == 2);
+	void aCursorThatIsKilledOnTheServerIsReplaced() throws Exception {
+		LockHandle held = take(this.other);
+		LockHandle later = take(this.other, "later", LockOptions.defaults());
+		CompletableFuture<LockHandle> waiter = waitFor(this.one);
+		CompletableFuture<LockHandle> laterWaiter = waitFor(this.one, "later");
+		eventually().until(() -> this.one.signals().waiters() == 2);
 		List<Long> killed = eventually().until(this::cursors, (cursors) -> cursors.size() == 1);
 		assertThat(database().runCommand(new Document("killCursors", COLLECTION).append("cursors", killed)))
 			.containsEntry("cursorsKilled", killed);
@@ -141,18 +144,15 @@ class ChangeStreamWaitingTests {
 		eventually().untilAsserted(() -> assertThat(cursors()).hasSize(1).doesNotContainAnyElementsOf(killed));
 		later.close();
 		laterWaiter.get().close();
-		assertThatNothingElseWoke(one);
+		assertThatNothingElseWoke(this.one);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "drop", "rename" })
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void waitingGoesOnInACollectionThatTookThePlaceOfTheOldOne(String event, MongoServer server) throws Exception {
-		use(server);
-		DefaultLockEngine one = engine();
-		DefaultLockEngine other = engine();
-		LockHandle gone = take(one, "stock");
-		CompletableFuture<LockHandle> waiter = waitFor(other, "stock");
+	void waitingGoesOnInACollectionThatTookThePlaceOfTheOldOne(String event) throws Exception {
+		LockHandle gone = take(this.one);
+		CompletableFuture<LockHandle> waiter = waitFor(this.other);
 		if (event.equals("drop")) {
 			database().getCollection(COLLECTION).drop();
 		}
@@ -161,93 +161,85 @@ class ChangeStreamWaitingTests {
 		}
 		LockHandle held = waiter.get();
 		assertThat(gone.release()).isFalse();
-		held = passTo(one, "stock", held);
-		held = passTo(other, "stock", held);
+		held = passTo(this.one, held);
+		held = passTo(this.other, held);
 		held.close();
-		assertThatNothingElseWoke(other);
-		assertThatNothingElseWoke(one);
+		assertThatNothingElseWoke(this.other);
+		assertThatNothingElseWoke(this.one);
 	}
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
 	void aStreamThatCannotBeResumedBeginsAnew(MongoServer server) throws Exception {
-		use(server);
-		DefaultLockEngine one = engine();
-		DefaultLockEngine other = engine();
-		LockHandle held = take(one, "stock");
-		CompletableFuture<LockHandle> waiter = waitFor(other, "stock");
+		LockHandle held = take(this.one);
+		CompletableFuture<LockHandle> waiter = waitFor(this.other);
 		long opened = server.commandCount("aggregate");
 		server.failCommand(
 				FailCommand.on("getMore").times(1).errorCode(286).errorLabels("NonResumableChangeStreamError"));
-		eventually().until(() -> server.commandCount("aggregate") > opened && other.signals().isListening());
+		eventually().until(() -> server.commandCount("aggregate") > opened && this.other.signals().isListening());
 		held.close();
 		waiter.get().close();
-		assertThatNothingElseWoke(other);
+		assertThatNothingElseWoke(this.other);
 	}
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.STANDALONE)
-	void waitersPollWhereTheServerHasNoChangeStreams(MongoServer server, CapturedOutput output) throws Exception {
-		assertThatWaitersPoll(server, output);
+	void waitersPollWhereTheServerHasNoChangeStreams(CapturedOutput output) throws Exception {
+		assertThatWaitersPoll(output);
 	}
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.EMBEDDED)
-	void waitersPollOnTheEmbeddedServer(MongoServer server, CapturedOutput output) throws Exception {
-		assertThatWaitersPoll(server, output);
+	void waitersPollOnTheEmbeddedServer(CapturedOutput output) throws Exception {
+		assertThatWaitersPoll(output);
 	}
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
 	void waitersPollWhereTheUserMayNotWatch(MongoServer server, CapturedOutput output) throws Exception {
 		server.failCommand(FailCommand.on("aggregate").errorCode(13));
-		assertThatWaitersPoll(server, output);
+		assertThatWaitersPoll(output);
 	}
 
-	private void assertThatWaitersPoll(MongoServer server, CapturedOutput output) throws Exception {
-		use(server);
+	private void assertThatWaitersPoll(CapturedOutput output) throws Exception {
 		PollSettings poll = new PollSettings(Duration.ofMillis(5), Duration.ofMillis(20));
-		DefaultLockEngine one = engine(poll);
-		DefaultLockEngine other = engine(poll);
-		LockHandle held = take(one, "stock");
+		this.one = engine(poll);
+		this.other = engine(poll);
+		LockHandle held = take(this.one);
 		for (int i = 0; i < 4; i++) {
-			CompletableFuture<LockHandle> waiter = start(other, "stock");
-			eventually().until(() -> other.waits().of(WaitCause.POLL) > 0);
+			CompletableFuture<LockHandle> waiter = start(this.other, NAME);
+			eventually().until(() -> this.other.waits().of(WaitCause.POLL) > 0);
 			held.close();
 			waiter.get().close();
-			held = take(one, "stock");
+			held = take(this.one);
 		}
 		held.close();
-		assertThat(other.waits().of(WaitCause.SIGNAL)).isZero();
-		eventually().untilAsserted(() -> assertThat(output.getAll()).containsOnlyOnce("Waiters poll for their locks"));
+		assertThat(this.other.waits().of(WaitCause.SIGNAL)).isZero();
+		eventually().untilAsserted(
+				() -> assertThat(output.getAll()).containsOnlyOnce("Waiters poll for their locks"));
 	}
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void aHolderThatCrashedIsTakenOverAtItsExpiry(MongoServer server) throws Exception {
-		use(server);
-		AcquireAnswer crashed = repository().acquire(new AcquireRequest(new LeaseKey("stock", "crashed"),
+	void aHolderThatCrashedIsTakenOverAtItsExpiry() throws Exception {
+		AcquireAnswer crashed = repository().acquire(new AcquireRequest(new LeaseKey(NAME, "crashed"),
 				Duration.ofSeconds(6), "host-2", "main", "nothing any more", Duration.ofSeconds(60)));
 		assertThat(crashed).isInstanceOf(AcquireAnswer.Granted.class);
-		DefaultLockEngine engine = engine();
-		LockHandle handle = waitFor(engine, "stock").get();
+		LockHandle handle = waitFor(this.one).get();
 		assertThat(handle.token()).isGreaterThan(((AcquireAnswer.Granted) crashed).lastToken());
 		handle.close();
-		assertThat(engine.waits().of(WaitCause.EXPIRY)).isBetween(1L, 3L);
-		assertThat(engine.waits().of(WaitCause.POLL) + engine.waits().of(WaitCause.SLOW_POLL)).isZero();
+		assertThat(this.one.waits().of(WaitCause.EXPIRY)).isBetween(1L, 3L);
+		assertThat(this.one.waits().of(WaitCause.POLL) + this.one.waits().of(WaitCause.SLOW_POLL)).isZero();
 	}
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void theStreamIsClosedWhenNobodyHasWaitedForAWhile(MongoServer server) throws Exception {
-		use(server);
-		DefaultLockEngine one = engine();
-		DefaultLockEngine other = engine();
-		LockHandle held = take(one, "stock");
+	void theStreamIsClosedWhenNobodyHasWaitedForAWhile() throws Exception {
+		LockHandle held = take(this.one);
 		assertThat(cursors()).isEmpty();
 		for (int i = 0; i < 3; i++) {
-			held = passTo((i % 2 == 0) ? other : one, "stock", held);
-			eventually().until(() -> !one.signals().isListening() && !other.signals().isListening());
+			held = passTo((i % 2 == 0) ? this.other : this.one, held);
+			eventually().until(() -> !this.one.signals().isListening() && !this.other.signals().isListening());
 			eventually().until(() -> cursors().isEmpty());
 			eventually().until(() -> Thread.getAllStackTraces()
 				.keySet()
@@ -255,22 +247,19 @@ class ChangeStreamWaitingTests {
 				.noneMatch((thread) -> thread.getName().equals("dblock-releases")));
 		}
 		held.close();
-		assertThat(one.signals().waiters() + other.signals().waiters()).isZero();
+		assertThat(this.one.signals().waiters() + this.other.signals().waiters()).isZero();
 	}
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void whoWaitsIsToldAtOnceWhenTheEngineIsClosed(MongoServer server) throws Exception {
-		use(server);
-		DefaultLockEngine one = engine();
-		DefaultLockEngine other = engine();
-		LockHandle held = take(one, "stock");
-		CompletableFuture<LockHandle> waiter = waitFor(other, "stock");
-		other.close();
+	void whoWaitsIsToldAtOnceWhenTheEngineIsClosed() throws Exception {
+		LockHandle held = take(this.one);
+		CompletableFuture<LockHandle> waiter = waitFor(this.other);
+		this.other.close();
 		assertThatExceptionOfType(java.util.concurrent.ExecutionException.class).isThrownBy(waiter::get)
 			.withCauseInstanceOf(LockShutdownException.class);
-		assertThat(other.queues().size()).isZero();
-		assertThat(other.signals().waiters()).isZero();
+		assertThat(this.other.queues().size()).isZero();
+		assertThat(this.other.signals().waiters()).isZero();
 		eventually().until(() -> cursors().isEmpty());
 		held.close();
 	}
@@ -279,10 +268,9 @@ class ChangeStreamWaitingTests {
 	@ValueSource(strings = { "step down", "kill" })
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
 	void everyWaiterProceedsOnceThoughThePrimaryChanges(String event, MongoReplicaSet server) throws Exception {
-		use(server);
 		PollSettings poll = new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1));
 		List<DefaultLockEngine> engines = List.of(engine(poll), engine(poll));
-		LockHandle held = take(engines.get(0), "stock");
+		LockHandle held = take(engines.get(0));
 		AtomicInteger inside = new AtomicInteger();
 		AtomicInteger sections = new AtomicInteger();
 		AtomicLong highest = new AtomicLong(held.token());
@@ -290,7 +278,7 @@ class ChangeStreamWaitingTests {
 		for (int i = 0; i < 100; i++) {
 			DefaultLockEngine engine = engines.get(i % 2);
 			all.add(CompletableFuture.runAsync(() -> {
-				try (LockHandle handle = take(engine, "stock", PATIENTLY)) {
+				try (LockHandle handle = take(engine, NAME, PATIENTLY)) {
 					assertThat(inside.incrementAndGet()).isEqualTo(1);
 					assertThat(handle.token()).isGreaterThan(highest.getAndSet(handle.token()));
 					sections.incrementAndGet();
@@ -316,22 +304,19 @@ class ChangeStreamWaitingTests {
 	@ValueSource(strings = { "step down", "kill" })
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
 	void releasesAreToldAgainWhenThePrimaryHasChanged(String event, MongoReplicaSet server) throws Exception {
-		use(server);
-		DefaultLockEngine one = engine();
-		DefaultLockEngine other = engine();
-		LockHandle held = take(one, "stock");
-		CompletableFuture<LockHandle> waiter = waitFor(other, "stock");
-		awaitParked(other);
+		LockHandle held = take(this.one);
+		CompletableFuture<LockHandle> waiter = waitFor(this.other);
+		awaitParked(this.other);
 		changePrimary(event, server);
 		server.awaitPrimary();
 		if (event.equals("kill")) {
 			eventually().ignoreExceptions().until(() -> !cursors().isEmpty());
 		}
-		awaitParked(other);
+		awaitParked(this.other);
 		held.close();
 		waiter.get().close();
-		assertThat(other.waits().of(WaitCause.SIGNAL)).isPositive();
-		assertThatNothingElseWoke(other);
+		assertThat(this.other.waits().of(WaitCause.SIGNAL)).isPositive();
+		assertThatNothingElseWoke(this.other);
 	}
 
 	private static void changePrimary(String event, MongoReplicaSet server) {
@@ -349,10 +334,14 @@ class ChangeStreamWaitingTests {
 		}
 	}
 
-	private LockHandle passTo(DefaultLockEngine engine, String name, LockHandle held) throws Exception {
-		CompletableFuture<LockHandle> waiter = waitFor(engine, name);
+	private LockHandle passTo(DefaultLockEngine engine, LockHandle held) throws Exception {
+		CompletableFuture<LockHandle> waiter = waitFor(engine);
 		held.close();
 		return waiter.get();
+	}
+
+	private CompletableFuture<LockHandle> waitFor(DefaultLockEngine engine) {
+		return waitFor(engine, NAME);
 	}
 
 	private CompletableFuture<LockHandle> waitFor(DefaultLockEngine engine, String name) {
@@ -367,7 +356,7 @@ class ChangeStreamWaitingTests {
 	 */
 	private static void awaitParked(DefaultLockEngine engine) {
 		eventually().until(() -> {
-			LocalQueue queue = engine.queues().find("stock");
+			LocalQueue queue = engine.queues().find(NAME);
 			AskPlan plan = (queue != null) ? queue.plan() : null;
 			return engine.signals().isListening() && plan != null && plan.cause() == WaitCause.SLOW_POLL;
 		});
@@ -377,8 +366,8 @@ class ChangeStreamWaitingTests {
 		return CompletableFuture.supplyAsync(() -> take(engine, name, PATIENTLY), this.threads);
 	}
 
-	private static LockHandle take(DefaultLockEngine engine, String name) {
-		return take(engine, name, LockOptions.defaults());
+	private static LockHandle take(DefaultLockEngine engine) {
+		return take(engine, NAME, LockOptions.defaults());
 	}
 
 	private static LockHandle take(DefaultLockEngine engine, String name, LockOptions options) {
@@ -386,13 +375,8 @@ class ChangeStreamWaitingTests {
 	}
 
 	private static int waiters(DefaultLockEngine engine) {
-		LocalQueue queue = engine.queues().find("stock");
+		LocalQueue queue = engine.queues().find(NAME);
 		return (queue != null) ? queue.waiters() : 0;
-	}
-
-	private void use(MongoServer server) {
-		this.server = server;
-		this.database = server.freshDatabase();
 	}
 
 	private MongoDatabase database() {
@@ -412,7 +396,7 @@ class ChangeStreamWaitingTests {
 	}
 
 	private DefaultLockEngine engine() {
-		return engine(new PollSettings(NEVER, NEVER), LockWorld.DEFAULTS.withLease(LEASE));
+		return engine(LockWorld.RARE_POLLS, LockWorld.DEFAULTS.withLease(LEASE));
 	}
 
 	private DefaultLockEngine engine(PollSettings poll) {
