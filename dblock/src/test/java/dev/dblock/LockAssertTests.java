@@ -25,7 +25,7 @@ class LockAssertTests {
 	}
 
 	@Test
-	void unlockedCodeIsToldSoAndWhyThatMayBe() {
+	void unlockedCodeGetsAnErrorWithThePossibleReasons() {
 		assertThatIllegalStateException().isThrownBy(LockAssert::assertLocked)
 			.withMessageContaining("Not locked: thread '" + Thread.currentThread().getName() + "' runs under no lock")
 			.withMessageContaining("proxy");
@@ -76,7 +76,7 @@ class LockAssertTests {
 	}
 
 	@Test
-	void aHandleTakenByHandDoesNotCount() {
+	void aManuallyAcquiredHandleDoesNotCount() {
 		try (LockHandle handle = this.locks.acquire("stock")) {
 			assertThatIllegalStateException().isThrownBy(LockAssert::assertLocked);
 		}

@@ -39,7 +39,7 @@ class LockLoggingTests {
 	}
 
 	@Test
-	void namesTheLockWhileTheWorkGoesOn() {
+	void namesTheLockWhileTheWorkRuns() {
 		this.template.execute("stock", () -> assertThat(fields()).isEqualTo(fieldsOf(LockContext.current().get())));
 		assertThat(fields()).isEmpty();
 	}
@@ -85,7 +85,7 @@ class LockLoggingTests {
 	}
 
 	@Test
-	void saysNothingOfALockThatIsNotAvailable() {
+	void logsNothingForALockThatIsNotAvailable() {
 		this.world.seize("stock", Duration.ofSeconds(30));
 		this.template.<String, RuntimeException>execute("stock", LockOptions.defaults(), () -> "work", (refusal) -> {
 			assertThat(fields()).isEmpty();
@@ -99,7 +99,7 @@ class LockLoggingTests {
 	}
 
 	@Test
-	void namesTheLockThatWasLostByWhomeverItIsLogged() {
+	void namesTheLockThatWasLostWhicheverThreadLogsIt() {
 		LockHandle handle = this.template.acquire("stock");
 		try (StructuredLog log = new StructuredLog("ecs")) {
 			this.template.execute("another", () -> lose(handle));
@@ -127,7 +127,7 @@ class LockLoggingTests {
 	}
 
 	@Test
-	void namesTheLockWhoseHolderCouldNotBeTold() {
+	void namesTheLockWhoseHolderCouldNotBeNotified() {
 		LockHandle handle = this.template.acquire("stock");
 		handle.onLost(() -> {
 			throw new IllegalStateException("scripted");

@@ -51,7 +51,7 @@ class LockOptionsTests {
 	}
 
 	@Test
-	void refuseDurationsThatCannotBe() {
+	void refuseInvalidDurations() {
 		assertThatIllegalArgumentException().isThrownBy(() -> LockOptions.lease(Duration.ZERO))
 			.withMessageContaining("lease must be positive");
 		assertThatIllegalArgumentException().isThrownBy(() -> LockOptions.lease(Duration.ofSeconds(-1)))

@@ -81,7 +81,7 @@ class LockTemplateTests {
 	}
 
 	@Test
-	void executeDoesNotStartWorkWhoseLockIsTaken() {
+	void executeDoesNotStartWorkWhoseLockIsHeld() {
 		this.world.seize("a", Duration.ofSeconds(30));
 		List<String> done = new ArrayList<>();
 		assertThatExceptionOfType(LockUnavailableException.class)
@@ -98,7 +98,7 @@ class LockTemplateTests {
 	}
 
 	@Test
-	void executeDoesSomethingElseWhenTheLockIsTaken() throws Exception {
+	void executeRunsTheAlternativeWhenTheLockIsHeld() throws Exception {
 		this.world.seize("a", Duration.ofSeconds(30));
 		String result = this.template.execute("a", LockOptions.defaults(), () -> "work",
 				(refusal) -> "instead of " + refusal.name());
@@ -159,7 +159,7 @@ class LockTemplateTests {
 	}
 
 	@Test
-	void handlesTakenByHandNeitherReEnterNorAreReEntered() {
+	void manuallyAcquiredHandlesNeitherReEnterNorAreReEntered() {
 		this.template.execute("a", () -> {
 			assertThat(this.template.tryAcquire("a")).isEmpty();
 			assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> this.template.acquire("a"));
@@ -185,7 +185,7 @@ class LockTemplateTests {
 	}
 
 	@Test
-	void aLossInsideAReEntryIsToldAtTheEndOfTheOuterWork() {
+	void aLossInsideAReEntryIsReportedWhenTheOuterWorkEnds() {
 		List<String> done = new ArrayList<>();
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.template.execute("a", UNRENEWED, () -> {
@@ -244,7 +244,7 @@ class LockTemplateTests {
 	}
 
 	@Test
-	void whateverTheWorkThrowsReachesTheCallerAsItIs() {
+	void anyExceptionOfTheWorkReachesTheCallerAsItIs() {
 		for (Throwable failure : new Throwable[] { new IOException("scripted"), new IllegalStateException("scripted"),
 				new StackOverflowError("scripted") }) {
 			assertThatThrownBy(() -> this.template.execute("a", () -> {
@@ -256,7 +256,7 @@ class LockTemplateTests {
 	}
 
 	@Test
-	void aServerThatCannotBeToldAtTheEndHidesNothing() {
+	void aReleaseThatFailsHidesNothing() {
 		this.world.failReleases(new IllegalStateException("the client is closed"));
 		assertThat(this.template.<String, RuntimeException>execute("a", () -> "done")).isEqualTo("done");
 		IOException failure = new IOException("scripted");
@@ -266,7 +266,7 @@ class LockTemplateTests {
 	}
 
 	@Test
-	void anErrorAtTheEndHidesNoExceptionOfTheWork() {
+	void anErrorOfTheReleaseHidesNoExceptionOfTheWork() {
 		this.world.failReleases(new StackOverflowError("scripted"));
 		IOException failure = new IOException("scripted");
 		assertThatThrownBy(() -> this.template.execute("a", () -> {
@@ -313,7 +313,7 @@ class LockTemplateTests {
 	}
 
 	@Test
-	void locksAreLookedAtAndTakenAway() {
+	void locksAreListedAndForciblyReleased() {
 		assertThat(this.template.inspect("a")).isEmpty();
 		LockHandle handle = this.template.acquire("a");
 		this.template.acquire("b").close();
@@ -329,7 +329,7 @@ class LockTemplateTests {
 	}
 
 	@Test
-	void everyMethodRefusesANameThatCannotBe() {
+	void everyMethodRefusesAnInvalidName() {
 		LockOperations locks = this.template;
 		assertThatIllegalArgumentException().isThrownBy(() -> locks.execute(" ", () -> "work"));
 		assertThatIllegalArgumentException().isThrownBy(() -> locks.execute("", () -> {
@@ -342,7 +342,7 @@ class LockTemplateTests {
 	}
 
 	@Test
-	void theContextKnowsTheLocksOfExecute() {
+	void theContextContainsTheLocksOfExecute() {
 		assertThat(LockContext.current()).isEmpty();
 		assertThat(LockContext.current("a")).isEmpty();
 		this.template.execute("a", () -> {
@@ -383,7 +383,7 @@ class LockTemplateTests {
 	}
 
 	@Test
-	void aRefusalSaysWhatIsKnown() {
+	void aRefusalReportsTheHolder() {
 		LockRefusal unknown = new LockRefusal("a", null, Duration.ofSeconds(3));
 		assertThat(unknown.describe()).isEqualTo("The lock 'a' is not available after a wait of 3 s");
 		assertThat(unknown.toException().holder()).isNull();
@@ -418,7 +418,7 @@ class LockTemplateTests {
 
 	@ParameterizedTest
 	@MethodSource("unfinishedResults")
-	void resultOfWorkThatGoesOnIsRefusedAndTheLockReleased(Object result, String advice) {
+	void asynchronousResultIsRefusedAndTheLockReleased(Object result, String advice) {
 		assertThatIllegalStateException()
 			.isThrownBy(() -> this.template.<Object, RuntimeException>execute("a", () -> result))
 			.withMessageContaining("under the lock 'a' returned a ")

@@ -78,7 +78,7 @@ class DblockEndpointTests {
 	}
 
 	@Test
-	void aForcedReleaseKeepsExclusionAndSaysWhatItMeans(CapturedOutput output) {
+	void aForcedReleaseKeepsExclusionAndDescribesItsEffect(CapturedOutput output) {
 		given(this.operations.inspect("stock")).willReturn(Optional.of(HELD));
 		given(this.operations.forceRelease("stock")).willReturn(true);
 		ForcedRelease answer = this.endpoint.releaseLock(new String[] { "app-stock" }, null, null);
@@ -116,7 +116,7 @@ class DblockEndpointTests {
 	}
 
 	@Test
-	void nothingIsChangedThatNobodyHolds(CapturedOutput output) {
+	void aLockThatIsNotHeldIsNotChanged(CapturedOutput output) {
 		given(this.operations.inspect("stock")).willReturn(Optional.of(FREE));
 		ForcedRelease answer = this.endpoint.release("app-stock", false, null);
 		assertThat(answer.released()).isFalse();

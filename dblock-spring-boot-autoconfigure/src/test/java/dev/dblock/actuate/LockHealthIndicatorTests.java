@@ -69,7 +69,7 @@ class LockHealthIndicatorTests {
 	}
 
 	@Test
-	void tellsByHowMuchTheClocksDiffer() {
+	void reportsByHowMuchTheClocksDiffer() {
 		given(this.engine.storeTime(any())).willAnswer((call) -> {
 			Instant ahead = Instant.now().plusSeconds(3600);
 			return Optional.of(new StoreTime(ahead.minusMillis(10), ahead.plusMillis(10)));

@@ -50,7 +50,7 @@ class BeanNamesTests {
 	}
 
 	@Test
-	void beansThatNobodyHasNeededAreNotCreated() {
+	void unneededBeansAreNotCreated() {
 		define(this.beans, "unused");
 		define(this.beans, "used");
 		define(this.beans, "factory", PrefixFactory.class, () -> {
@@ -73,7 +73,7 @@ class BeanNamesTests {
 	}
 
 	@Test
-	void whatIsNoBeanIsToldByItsClass() {
+	void anObjectThatIsNoBeanIsNamedByItsClass() {
 		define(this.beans, "one");
 		define(this.beans, "other");
 		assertThat(describe((lock) -> "", this.beans)).isEqualTo("A LockNamePrefix bean of " + getClass().getName());

@@ -33,14 +33,14 @@ class CustomizersTests {
 	}
 
 	@Test
-	void whatIsWrongWithSettingsIsToldInItsOwnWords() {
+	void invalidSettingsAreReportedWithTheirOwnMessage() {
 		assertThatExceptionOfType(InvalidCustomizationException.class)
 			.isThrownBy(() -> apply(new IllegalArgumentException("too long"), List.of(String::toUpperCase)))
 			.withMessage("The UnaryOperator bean 'loud' returned invalid settings: too long");
 	}
 
 	@Test
-	void aFailureWithoutAMessageIsToldByWhatItIs() {
+	void aFailureWithoutAMessageIsReportedByItsClass() {
 		assertThatExceptionOfType(InvalidCustomizationException.class)
 			.isThrownBy(() -> apply(new UnsupportedOperationException(), List.of(String::toUpperCase)))
 			.withMessage("The UnaryOperator bean 'loud' returned invalid settings:"

@@ -80,7 +80,7 @@ class DblockActuateAutoConfigurationTests {
 	}
 
 	@Test
-	void healthIsTold() {
+	void healthIsReported() {
 		this.contextRunner.run((context) -> assertThat(context.getBean(LockHealthIndicator.class).health().getStatus())
 			.isEqualTo(Status.UP));
 	}

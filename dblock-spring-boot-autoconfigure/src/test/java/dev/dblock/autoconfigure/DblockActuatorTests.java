@@ -93,7 +93,7 @@ class DblockActuatorTests {
 	}
 
 	@Test
-	void tellsWhoHoldsALockSinceWhenUntilWhenAndForWhat() throws Exception {
+	void showsTheHolderOfALockItsTimesAndReason() throws Exception {
 		try (LockHandle handle = this.locks.acquire("told", LockOptions.defaults().why("to be told of"))) {
 			Document lock = get("dblock/app-told");
 			assertThat(lock).containsEntry("name", "app-told")
@@ -141,7 +141,7 @@ class DblockActuatorTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "dblock?database=oders", "dblock/told?database=oders", "dblock?name=told&database=oders" })
-	void tellsWhichDatabasesThereAre(String path) throws Exception {
+	void listsTheDatabases(String path) throws Exception {
 		HttpResponse<String> response = send(this.application, "GET", path);
 		assertThat(response.statusCode()).isEqualTo(404);
 		assertThat(Document.parse(response.body()).getString("meaning")).contains("'oders'",
@@ -154,7 +154,7 @@ class DblockActuatorTests {
 	}
 
 	@Test
-	void aHolderIsToldThatItsLockWasTakenAwayAndNobodyOverlapsIt() throws Exception {
+	void aForciblyReleasedLockIsReportedToItsHolderBeforeASuccessorGetsIt() throws Exception {
 		LockHandle handle = this.locks.acquire("taken", LockOptions.lease(LEASE));
 		HttpResponse<String> response = send(this.application, "DELETE", "dblock/app-taken");
 		assertThat(response.statusCode()).isEqualTo(200);
@@ -178,7 +178,7 @@ class DblockActuatorTests {
 	}
 
 	@Test
-	void isReadOnlyUnlessSaidOtherwise() throws Exception {
+	void isReadOnlyUnlessConfiguredOtherwise() throws Exception {
 		try (LockHandle handle = this.locks.acquire("kept")) {
 			assertThat(send(this.readOnly, "GET", "dblock/app-kept").statusCode()).isEqualTo(200);
 			assertThat(send(this.readOnly, "DELETE", "dblock/app-kept").statusCode()).isEqualTo(405);
@@ -189,7 +189,7 @@ class DblockActuatorTests {
 	}
 
 	@Test
-	void tellsItsHealth() throws Exception {
+	void showsItsHealth() throws Exception {
 		Document health = get("health/dblock");
 		assertThat(health).containsEntry("status", "UP");
 		assertThat(health.get("details", Document.class)).containsEntry("store", "reachable")
@@ -198,7 +198,7 @@ class DblockActuatorTests {
 	}
 
 	@Test
-	void tellsItsMetrics() throws Exception {
+	void showsItsMetrics() throws Exception {
 		this.locks.acquire("measured").close();
 		assertThat(get("metrics").getList("names", String.class)).contains("dblock.locks.held", "dblock.leases.lost",
 				"dblock.acquire", "dblock.hold", "dblock.release");

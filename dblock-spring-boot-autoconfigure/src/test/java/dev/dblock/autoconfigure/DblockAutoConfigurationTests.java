@@ -159,7 +159,7 @@ class DblockAutoConfigurationTests {
 	}
 
 	@Test
-	void ownOperationsStandInForTheTemplate() {
+	void customOperationsReplaceTheTemplate() {
 		LockOperations own = mock(LockOperations.class);
 		this.contextRunner.withBean(LockOperations.class, () -> own).run((context) -> {
 			assertThat(context.getBean(LockOperations.class)).isSameAs(own);
@@ -203,7 +203,7 @@ class DblockAutoConfigurationTests {
 	}
 
 	@Test
-	void listenersAreToldInTheirOrder() {
+	void listenersAreNotifiedInTheirOrder() {
 		this.contextRunner.withBean(LockRepository.class, DblockAutoConfigurationTests::grantingRepository)
 			.withUserConfiguration(ListenersConfiguration.class)
 			.run((context) -> {
@@ -235,7 +235,7 @@ class DblockAutoConfigurationTests {
 	}
 
 	@Test
-	void withoutLocksNoMongodbIsNeededAndTheLogSaysSo(CapturedOutput output) {
+	void withoutLocksNoMongodbIsNeededAndThatIsLogged(CapturedOutput output) {
 		this.bareRunner.withPropertyValues("dblock.enabled=false").run((context) -> {
 			assertThat(context).hasSingleBean(UnlockedEngine.class);
 			assertThat(context.getBean(LockTemplate.class).<String, RuntimeException>execute("stock", () -> "done"))
@@ -245,13 +245,13 @@ class DblockAutoConfigurationTests {
 	}
 
 	@Test
-	void withoutAnyDatabaseTheStartSaysWhatToDo() {
+	void withoutAnyDatabaseTheFailedStartNamesTheRemedy() {
 		this.bareRunner.run((context) -> assertThat(analyze(context.getStartupFailure()).getAction())
 			.contains("spring.mongodb.uri", "MongoDatabaseFactory", "dblock.enabled=false"));
 	}
 
 	@Test
-	void withSeveralDatabasesTheStartNamesThemAndSaysWhatToDo() {
+	void withSeveralDatabasesTheFailedStartNamesThemAndTheRemedy() {
 		this.bareRunner.withUserConfiguration(SeveralDatabasesConfiguration.class).run((context) -> {
 			FailureAnalysis analysis = analyze(context.getStartupFailure());
 			assertThat(analysis.getDescription()).contains("orders", "stock");
@@ -276,7 +276,7 @@ class DblockAutoConfigurationTests {
 	}
 
 	@Test
-	void nobodyWaitsOnceTheContextCloses() {
+	void noCallerWaitsOnceTheContextCloses() {
 		this.contextRunner.withBean(LockRepository.class, DblockAutoConfigurationTests::refusingRepository)
 			.run((context) -> {
 				LockTemplate template = context.getBean(LockTemplate.class);
@@ -290,7 +290,7 @@ class DblockAutoConfigurationTests {
 	}
 
 	@Test
-	void waitersGoOnWhenAChildContextCloses() {
+	void waitersContinueWhenAChildContextCloses() {
 		this.contextRunner.withBean(LockRepository.class, DblockAutoConfigurationTests::refusingRepository)
 			.run((context) -> {
 				GenericApplicationContext child = new GenericApplicationContext(context.getSourceApplicationContext());

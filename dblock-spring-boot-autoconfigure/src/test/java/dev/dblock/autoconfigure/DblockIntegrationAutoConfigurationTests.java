@@ -56,7 +56,7 @@ class DblockIntegrationAutoConfigurationTests {
 	}
 
 	@Test
-	void versionSixHasOneThatKnowsNothingOfLaterTypes() {
+	void versionSixHasOneWithoutLaterTypes() {
 		this.contextRunner.withClassLoader(new FilteredClassLoader(DistributedLock.class)).run((context) -> {
 			assertThat(context).hasSingleBean(LockRegistry.class);
 			assertThat(context).hasSingleBean(DblockLockRegistry6.class);

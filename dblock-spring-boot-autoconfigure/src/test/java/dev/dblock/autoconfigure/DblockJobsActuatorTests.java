@@ -204,7 +204,7 @@ class DblockJobsActuatorTests {
 	}
 
 	@Test
-	void saysWhoHasTheLock() throws Exception {
+	void showsTheHolderOfTheLock() throws Exception {
 		try (LockHandle handle = this.readOnly.getBean(LockTemplate.class).acquire("daily")) {
 			assertThat(change("reports/daily", "run").body()).contains("\"REFUSED\"").contains("held by two");
 			assertThat(handle.isHeld()).isTrue();

@@ -89,7 +89,7 @@ class DblockLifecycleTests {
 	}
 
 	@Test
-	void taskThatAnExecutorWaitsForKeepsItsLockToItsEnd() {
+	void taskThatAnExecutorWaitsForKeepsItsLockUntilItCompletes() {
 		this.withDblock.withUserConfiguration(PatientExecutorConfiguration.class)
 			.withPropertyValues(this.uri)
 			.run((context) -> {

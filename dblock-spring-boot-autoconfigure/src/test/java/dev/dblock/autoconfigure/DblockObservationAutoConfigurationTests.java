@@ -74,7 +74,7 @@ class DblockObservationAutoConfigurationTests {
 	}
 
 	@Test
-	void timesWhatIsLockedByHandUnderItsLabel() {
+	void timesManualLocksUnderTheirLabel() {
 		this.contextRunner.run((context) -> {
 			LockTemplate template = context.getBean(LockTemplate.class);
 			template.execute("stock-7", LockOptions.defaults().label("stock-*"), () -> {
@@ -102,7 +102,7 @@ class DblockObservationAutoConfigurationTests {
 	}
 
 	@Test
-	void whoAsksForTheMetersCreatesNoEngine() {
+	void readingTheMetersCreatesNoEngine() {
 		this.contextRunner.withBean("lockTemplate", LockTemplate.class, () -> mock(LockTemplate.class))
 			.run((context) -> {
 				assertThat(context.getBean(MeterRegistry.class).get("dblock.locks.held").gauge().value()).isZero();

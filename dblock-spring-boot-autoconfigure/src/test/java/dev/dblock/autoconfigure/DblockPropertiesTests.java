@@ -154,7 +154,7 @@ class DblockPropertiesTests {
 	}
 
 	@Test
-	void instancesWithoutANameAreToldApart() {
+	void instancesWithoutANameAreDistinguished() {
 		String[] parts = InstanceName.create().split(":");
 		assertThat(parts).hasSize(3).allSatisfy((part) -> assertThat(part).isNotBlank());
 		assertThat(InstanceName.create()).isNotEqualTo(String.join(":", parts));

@@ -18,7 +18,7 @@ class DblockReactiveAutoConfigurationTests {
 		.withBean(RecordingEngine.class);
 
 	@Test
-	void templateStandsOnTheEngine() {
+	void templateUsesTheEngine() {
 		this.contextRunner.run((context) -> {
 			String result = context.getBean(ReactiveLockTemplate.class).execute("a", () -> Mono.just("done")).block();
 			assertThat(result).isEqualTo("done");
@@ -27,7 +27,7 @@ class DblockReactiveAutoConfigurationTests {
 	}
 
 	@Test
-	void templateOfTheApplicationIsLeftAlone() {
+	void templateOfTheApplicationIsKept() {
 		ReactiveLockTemplate own = new ReactiveLockTemplate(new RecordingEngine());
 		this.contextRunner.withBean(ReactiveLockTemplate.class, () -> own)
 			.run((context) -> assertThat(context.getBean(ReactiveLockTemplate.class)).isSameAs(own));

@@ -66,7 +66,7 @@ class DedicatedClientTests {
 	}
 
 	@Test
-	void thereIsNoneUnlessItIsWanted(MongoServer server) {
+	void thereIsNoneUnlessConfigured(MongoServer server) {
 		this.onMongo.withUserConfiguration(NamedConfiguration.class)
 			.withPropertyValues("spring.mongodb.uri=" + server.uri(server.freshDatabase()))
 			.run((context) -> {
@@ -93,21 +93,21 @@ class DedicatedClientTests {
 	}
 
 	@Test
-	void clientOfTheApplicationsOwnStopsTheStart() {
+	void customClientOfTheApplicationFailsStartup() {
 		this.onMongo.withUserConfiguration(OwnClientConfiguration.class)
 			.withPropertyValues(ON)
 			.run((context) -> assertRefused(context, "127.0.0.1:1"));
 	}
 
 	@Test
-	void clientOfTheApplicationsOwnOnTheUsualAddressStopsTheStartToo() {
+	void customClientOfTheApplicationOnTheUsualAddressFailsStartupToo() {
 		this.onMongo.withBean(MongoClient.class, () -> MongoClients.create("mongodb://localhost:27017/?replicaSet=rs"))
 			.withPropertyValues(ON)
 			.run((context) -> assertRefused(context, "localhost:27017"));
 	}
 
 	@Test
-	void clientThatLogsInWhereTheKnownSettingsDoNotStopsTheStart() {
+	void clientWithCredentialsThatTheKnownSettingsLackFailsStartup() {
 		this.onMongo
 			.withBean(MongoClient.class,
 					() -> MongoClients.create("mongodb://app:secret@localhost:27017/shop?authSource=admin"))
@@ -116,7 +116,7 @@ class DedicatedClientTests {
 	}
 
 	@Test
-	void clientOfTheApplicationsOwnThatDoesAsTheKnownSettingsSayWillDo() {
+	void customClientOfTheApplicationThatFollowsTheKnownSettingsIsAccepted() {
 		this.onMongo.withUserConfiguration(OwnClientByProperty.class)
 			.withPropertyValues(ON, "spring.mongodb.uri=mongodb://app:secret@127.0.0.1:1/shop?replicaSet=rs")
 			.run((context) -> assertThat(context).hasSingleBean(LockEngine.class));
@@ -138,7 +138,7 @@ class DedicatedClientTests {
 	}
 
 	@Test
-	void absenceOfBootsMongodbModuleChangesNothingUnlessItIsWanted() {
+	void absenceOfBootsMongodbModuleChangesNothingUnlessConfigured() {
 		this.contextRunner.withUserConfiguration(OwnFactoryConfiguration.class)
 			.withClassLoader(new FilteredClassLoader("org.springframework.boot.mongodb"))
 			.run((context) -> assertThat(context).hasSingleBean(LockEngine.class));

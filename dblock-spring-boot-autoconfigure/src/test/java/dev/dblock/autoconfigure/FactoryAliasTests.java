@@ -65,7 +65,7 @@ class FactoryAliasTests {
 	}
 
 	@Test
-	void customizerIsToldTheNameOfTheBean() {
+	void customizerGetsTheNameOfTheBean() {
 		String database = this.server.freshDatabase();
 		contextRunner(database).withPropertyValues("dblock.mongodb.database-factory=shop")
 			.withBean(MongoLockSettingsCustomizer.class,

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class InvalidLockDeclarationFailureAnalyzerTests {
 
 	@Test
-	void startThatFailsTellsWhatIsWrongWhereAndWhatToDo(CapturedOutput output) {
+	void failedStartReportsProblemPlaceAndRemedy(CapturedOutput output) {
 		SpringApplicationBuilder application = new SpringApplicationBuilder(Application.class)
 			.web(WebApplicationType.NONE)
 			.bannerMode(Banner.Mode.OFF)

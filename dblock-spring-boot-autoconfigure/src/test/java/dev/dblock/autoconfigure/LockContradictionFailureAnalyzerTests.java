@@ -25,14 +25,14 @@ class LockContradictionFailureAnalyzerTests {
 	}
 
 	@Test
-	void tellsOfTheLibrarysAnnotation() {
+	void reportsTheLibrarysAnnotation() {
 		FailureAnalysis analysis = analyze(DistributedLock.class.getName());
 		assertThat(analysis.getDescription()).contains("A locked method", "com.acme.Jobs.run()", "(Cannot read Jobs)");
 		assertThat(analysis.getAction()).contains("set only one");
 	}
 
 	@Test
-	void tellsOfAnAnnotationThatIsMadeWithIt() {
+	void reportsAComposedAnnotation() {
 		assertThat(analyze(Nightly.class.getName())).isNotNull();
 	}
 

@@ -58,7 +58,7 @@ class LockEventTests {
 	}
 
 	@Test
-	void tellOfAGrantAndItsRelease() {
+	void reportAGrantAndItsRelease() {
 		grant(true);
 		this.contextRunner.withPropertyValues("dblock.name-prefix=app-").run((context) -> {
 			context.getBean(LockTemplate.class).acquire("stock").close();
@@ -83,7 +83,7 @@ class LockEventTests {
 	}
 
 	@Test
-	void tellOfARefusal() {
+	void reportARefusal() {
 		LockInfo held = new LockInfo("stock", true, "holder", "elsewhere", "main", "test", 1, null, null, null, null,
 				Duration.ofSeconds(30));
 		given(this.repository.acquire(any())).willReturn(new AcquireAnswer.Refused(held));
@@ -98,7 +98,7 @@ class LockEventTests {
 	}
 
 	@Test
-	void tellOfALoss() {
+	void reportALoss() {
 		grant(false);
 		this.contextRunner.run((context) -> {
 			assertThat(context.getBean(LockTemplate.class).acquire("stock").release()).isFalse();
@@ -110,7 +110,7 @@ class LockEventTests {
 	}
 
 	@Test
-	void tellOfALateRenewal() {
+	void reportALateRenewal() {
 		this.contextRunner.run((context) -> {
 			LockHandle handle = mock(LockHandle.class);
 			given(handle.name()).willReturn("stock");
@@ -122,7 +122,7 @@ class LockEventTests {
 	}
 
 	@Test
-	void tellOfALossWhenTheApplicationCloses(CapturedOutput output) {
+	void reportALossWhenTheApplicationCloses(CapturedOutput output) {
 		grant(true);
 		this.contextRunner.run((context) -> {
 			Heard heard = context.getBean(Heard.class);

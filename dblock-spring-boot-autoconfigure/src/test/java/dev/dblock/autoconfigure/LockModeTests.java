@@ -65,7 +65,7 @@ class LockModeTests {
 	private final ApplicationContextRunner localRunner = this.contextRunner.withPropertyValues("dblock.mode=local");
 
 	@Test
-	void localNeedsNoMongodbAndTheLogSaysWhatThatMeans(CapturedOutput output) {
+	void localNeedsNoMongodbAndTheConsequencesAreLogged(CapturedOutput output) {
 		this.localRunner.run((context) -> {
 			assertThat(context).hasSingleBean(DefaultLockEngine.class);
 			assertThat(context.getBean(LockTemplate.class).<String, RuntimeException>execute("stock", () -> "done"))
@@ -76,7 +76,7 @@ class LockModeTests {
 	}
 
 	@Test
-	void noneNeedsNoMongodbAndTheLogSaysWhatThatMeans(CapturedOutput output) {
+	void noneNeedsNoMongodbAndTheConsequencesAreLogged(CapturedOutput output) {
 		this.contextRunner.withPropertyValues("dblock.mode=none").run((context) -> {
 			assertThat(context).hasSingleBean(UnlockedEngine.class);
 			LockTemplate locks = context.getBean(LockTemplate.class);
@@ -150,7 +150,7 @@ class LockModeTests {
 	}
 
 	@Test
-	void aLeaseThatNobodyRenewsEndsAndItsHolderKnows() {
+	void anUnrenewedLeaseExpiresAndItsHolderKnows() {
 		this.localRunner.run((context) -> {
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			LockHandle forgotten = locks.acquire("stock", UNRENEWED);
@@ -175,7 +175,7 @@ class LockModeTests {
 	}
 
 	@Test
-	void whoWaitsIsWokenByTheReleaseOfAnotherInstance() {
+	void aWaiterIsWokenByTheReleaseOfAnotherInstance() {
 		LocalLockStore store = new LocalLockStore();
 		ApplicationContextRunner sharing = this.localRunner.withBean(LocalLockStore.class, () -> store)
 			.withPropertyValues("dblock.lease=1h", "dblock.poll.min-interval=1h", "dblock.poll.max-interval=1h");
@@ -192,12 +192,12 @@ class LockModeTests {
 	}
 
 	@Test
-	void whoIsOvertakenIsTold() {
+	void anOvertakenHolderLearnsOfTheLoss() {
 		LocalLockStore store = new LocalLockStore();
 		BlockingQueue<LossReason> losses = new LinkedBlockingQueue<>();
 		ApplicationContextRunner sharing = this.localRunner.withBean(LocalLockStore.class, () -> store);
 		sharing.withPropertyValues("dblock.lease=1s")
-			.withBean(LockListener.class, () -> tellsLosses(losses))
+			.withBean(LockListener.class, () -> reportsLosses(losses))
 			.run((one) -> sharing.run((two) -> {
 				LockHandle held = one.getBean(LockTemplate.class).acquire("stock");
 				store.expire("stock");
@@ -209,7 +209,7 @@ class LockModeTests {
 			}));
 	}
 
-	private static LockListener tellsLosses(BlockingQueue<LossReason> losses) {
+	private static LockListener reportsLosses(BlockingQueue<LossReason> losses) {
 		return new LockListener() {
 
 			@Override
@@ -240,14 +240,14 @@ class LockModeTests {
 	}
 
 	@Test
-	void theStoreOfTheApplicationTellsItsTime() {
+	void theStoreOfTheApplicationReturnsItsTime() {
 		this.localRunner
 			.run((context) -> assertThat(context.getBean(DefaultLockEngine.class).storeTime(Duration.ofSeconds(1)))
 				.isPresent());
 	}
 
 	@Test
-	void aFenceOnlyLooksAtTheLockWhereLocksAreNotInMongodb() {
+	void aFenceOnlyChecksTheLockWhereLocksAreNotInMongodb() {
 		this.localRunner.run((context) -> {
 			LockFence fence = context.getBean(LockFence.class);
 			ClientSession session = mock(ClientSession.class);

@@ -273,7 +273,7 @@ class LockSettingsConfigurationTests {
 	}
 
 	@Test
-	void settingThatAppliesToNoMethodIsWarnedOf(CapturedOutput output) {
+	void settingThatAppliesToNoMethodIsLogged(CapturedOutput output) {
 		this.contextRunner.withBean("job", Job.class)
 			.withPropertyValues("dblock.locks.jobs.lease=5m", "dblock.locks[orders-*].lease=5m",
 					"dblock.locks[order-vip-*].lease=5m", "dblock.locks.job.wait=5s", "dblock.locks[*].wait=1s")

@@ -91,7 +91,7 @@ class MethodCallersTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "rate", "reactive" })
-	void scheduledMethodIsSkippedAndGoesOnLater(String kind) {
+	void scheduledMethodIsSkippedAndContinuesLater(String kind) {
 		this.contextRunner.withUserConfiguration(SchedulingConfiguration.class)
 			.withPropertyValues("job." + kind + "=1")
 			.withInitializer((context) -> context
@@ -156,7 +156,7 @@ class MethodCallersTests {
 	}
 
 	@Test
-	void retriedSequenceLocksEachTimeAnew() {
+	void retriedSequenceAcquiresTheLockEachTime() {
 		this.contextRunner.withUserConfiguration(EventConfiguration.class).run((context) -> {
 			RecordingEngine engine = context.getBean(RecordingEngine.class);
 			Listener listener = context.getBean(Listener.class);

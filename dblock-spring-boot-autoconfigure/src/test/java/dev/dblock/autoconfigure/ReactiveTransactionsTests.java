@@ -107,7 +107,7 @@ class ReactiveTransactionsTests {
 	}
 
 	@Test
-	void transactionOfAnOperatorJoinsByHand() {
+	void transactionOfAnOperatorJoinsManually() {
 		this.contextRunner.run((context) -> {
 			Manager manager = context.getBean(Manager.class);
 			TransactionalOperator operator = TransactionalOperator.create(manager);
@@ -137,7 +137,7 @@ class ReactiveTransactionsTests {
 	}
 
 	@Test
-	void transactionOutsideOfLocksIsLeftAlone() {
+	void transactionOutsideOfLocksIsUnchanged() {
 		this.contextRunner.run((context) -> {
 			assertThat(context.getBean(Shipping.class).ship(this::lose).block(LONG)).isEqualTo("shipped");
 			assertThat(context.getBean(Manager.class).events).containsExactly("begin", "commit");
@@ -146,7 +146,7 @@ class ReactiveTransactionsTests {
 	}
 
 	@Test
-	void lockOfACancelledSequenceIsGivenBackWhenItsTransactionHasEnded() {
+	void lockOfACancelledSequenceIsReleasedWhenItsTransactionHasEnded() {
 		this.contextRunner.run((context) -> {
 			Manager manager = context.getBean(Manager.class);
 			CountDownLatch begun = new CountDownLatch(1);

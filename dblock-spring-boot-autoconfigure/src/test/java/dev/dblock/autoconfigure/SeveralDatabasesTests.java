@@ -235,7 +235,7 @@ class SeveralDatabasesTests {
 	}
 
 	@Test
-	void whoOnlyLooksAtADatabaseHasNoEngineMadeForIt() {
+	void readingADatabaseCreatesNoEngineForIt() {
 		this.contextRunner.withConfiguration(AutoConfigurations.of(DblockEndpointAutoConfiguration.class))
 			.withPropertyValues("management.endpoints.web.exposure.include=dblock")
 			.run((looking) -> this.contextRunner.run((locking) -> {

@@ -111,7 +111,7 @@ class StartupFailureTests {
 	}
 
 	@Test
-	void dedicatedClientThatCannotBeMade(CapturedOutput output) {
+	void dedicatedClientThatCannotBeCreated(CapturedOutput output) {
 		start(OwnFactory.class, "dblock.mongodb.dedicated-client=true", WITHOUT_BOOTS_REACTIVE_MONGODB);
 		assertAnalyzed(output, "dblock.mongodb.dedicated-client", "no MongoClientSettings bean",
 				"set the property to false");

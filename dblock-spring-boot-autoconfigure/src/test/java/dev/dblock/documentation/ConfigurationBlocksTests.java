@@ -119,13 +119,13 @@ class ConfigurationBlocksTests {
 	}
 
 	@Test
-	void theSampleIsAmongWhatIsLookedAt() throws IOException {
+	void theSampleIsAmongTheCheckedFiles() throws IOException {
 		assertThat(blocks().map((block) -> block.get()[0])).contains("sample-app/src/main/resources/application.yml",
 				"docs/configuration.md", "docs/scheduled-jobs-details.md");
 	}
 
 	@Test
-	void whatCannotBeSetIsFound() {
+	void unknownPropertiesAreFound() {
 		assertThat(unknown(yaml("dblock: { leese: 30s, locks: { report: { lease: 5m, wate: 1s } } }")))
 			.containsExactly("dblock.leese", "dblock.locks.report.wate");
 		assertThat(unknown(lines("management.endpoint.dblock.acces=none"))).isNotEmpty();

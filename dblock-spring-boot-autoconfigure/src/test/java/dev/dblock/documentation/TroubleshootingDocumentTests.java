@@ -50,15 +50,16 @@ class TroubleshootingDocumentTests {
 		assertThat(logged).hasSizeGreaterThan(20).containsAll(LEFT_OUT.keySet());
 		assertThat(logged.stream()
 			.filter((message) -> !LEFT_OUT.containsKey(message))
-			.filter((message) -> !isTold(message))).isEmpty();
+			.filter((message) -> !isDocumented(message))).isEmpty();
 	}
 
 	@Test
 	void everyInformationOfTheLogIsExplained() {
-		assertThat(Messages.logged(List.of("info"), LIBRARY).stream().filter((message) -> !isTold(message))).isEmpty();
+		assertThat(Messages.logged(List.of("info"), LIBRARY).stream().filter((message) -> !isDocumented(message)))
+			.isEmpty();
 	}
 
-	private boolean isTold(String message) {
+	private boolean isDocumented(String message) {
 		return quoted().stream().anyMatch((quote) -> isFound(quote, message));
 	}
 

@@ -89,14 +89,14 @@ class BadInputTests {
 	@ParameterizedTest
 	@NullSource
 	@MethodSource
-	void namesThatCannotBe(String name) {
+	void invalidNames(String name) {
 		long documents = this.instances.documents().countDocuments();
 		assertThatIllegalArgumentException().isThrownBy(() -> this.locked.run(name, Locked::mustNotRun))
 			.satisfies((ex) -> assertThat(ex.getMessage()).containsPattern("1000 bytes|empty|blank|null|control"));
 		assertThat(this.instances.documents().countDocuments()).isEqualTo(documents);
 	}
 
-	static Stream<String> namesThatCannotBe() {
+	static Stream<String> invalidNames() {
 		return Stream.of("", "  ", "x".repeat(8192), "\u20AC".repeat(334), "line\nbreak");
 	}
 
@@ -121,7 +121,7 @@ class BadInputTests {
 	}
 
 	@Test
-	void handleThatWasGivenBackDoesNothingMore() throws Exception {
+	void releasedHandleDoesNothingMore() throws Exception {
 		LockHandle handle = this.locks.acquire("stock");
 		assertThat(Work.start(handle::release).result()).as("from another thread").isTrue();
 		LockHandle next = this.other.locks().acquire("stock");

@@ -96,7 +96,7 @@ class ChildContextTests {
 	}
 
 	@Test
-	void lockTakenInsideATransactionOfAChildIsKeptToItsEnd() {
+	void lockTakenInsideATransactionOfAChildIsKeptUntilItEnds() {
 		try (ConfigurableApplicationContext child = child(TransactionsConfiguration.class)) {
 			LockTemplate locks = child.getBean(LockTemplate.class);
 			new TransactionTemplate(child.getBean(MongoTransactionManager.class)).executeWithoutResult((status) -> {

@@ -76,7 +76,7 @@ class CompetingApplicationsTests {
 	}
 
 	@Test
-	void waiterOfTheOtherApplicationGoesOnAsSoonAsTheHolderIsDone() throws Exception {
+	void waiterOfTheOtherApplicationContinuesAsSoonAsTheHolderIsDone() throws Exception {
 		Work<Long> holder = hold(this.first);
 		Work<Long> waiter = Work.start(() -> job(this.second).patient(new CountDownLatch(1), this.end));
 		waiter.awaitWaiting();
@@ -90,7 +90,7 @@ class CompetingApplicationsTests {
 	}
 
 	@Test
-	void waitEndsAfterItsSecondsWithWhoHoldsTheLock() throws Exception {
+	void waitEndsAfterItsSecondsAndReportsTheHolder() throws Exception {
 		hold(this.first);
 		long start = System.nanoTime();
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> job(this.second).impatient())

@@ -88,7 +88,7 @@ class DisturbedRequestsTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { UNSATISFIABLE_WRITE_CONCERN, WRITE_CONCERN_TIMED_OUT })
-	void acquireThatWasAppliedButNotConfirmedIsAnErrorAndGivenBackAtOnce(int code) {
+	void acquireThatWasAppliedButNotConfirmedIsAnErrorAndReleasedAtOnce(int code) {
 		fail(FailCommand.on("findAndModify").times(2).writeConcernError(code));
 		assertThatExceptionOfType(DataAccessException.class)
 			.isThrownBy(() -> this.disturbed.locks().tryAcquire("stock", LockOptions.lease(Duration.ofMinutes(5))))
@@ -107,7 +107,7 @@ class DisturbedRequestsTests {
 	}
 
 	@Test
-	void acquireThatAServerAppliedAndLostIsGivenBackAndRepeatedUnderAnotherId() {
+	void acquireThatAServerAppliedAndLostIsReleasedAndRepeatedUnderAnotherId() {
 		LockHandle before = this.disturbed.locks().acquire("stock", LEASE);
 		before.close();
 		long acquires = this.disturbed.commands().count("findAndModify");
@@ -123,7 +123,7 @@ class DisturbedRequestsTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { UNSATISFIABLE_WRITE_CONCERN, WRITE_CONCERN_TIMED_OUT })
-	void waiterWhoseAcquireWasAppliedButNotConfirmedHasTheLockInTheEnd(int code) {
+	void waiterWhoseAcquireWasAppliedButNotConfirmedFinallyGetsTheLock(int code) {
 		fail(FailCommand.on("findAndModify").times(1).writeConcernError(code));
 		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE.waitUpTo(Duration.ofMinutes(2)));
 		assertHeldAndRenewed(handle);
@@ -195,7 +195,7 @@ class DisturbedRequestsTests {
 	 * Without a majority even a refusal is not confirmed; a look at the document tells.
 	 */
 	@Test
-	void waiterWhoseRefusalsAreNotConfirmedIsToldWhoHoldsTheLock() {
+	void waiterWhoseRefusalsAreNotConfirmedLearnsTheHolder() {
 		LockHandle held = this.other.locks().acquire("stock");
 		fail(FailCommand.on("findAndModify").writeConcernError(WRITE_CONCERN_TIMED_OUT));
 		assertThatExceptionOfType(LockUnavailableException.class)
@@ -227,7 +227,7 @@ class DisturbedRequestsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void renewalThatGoesWrongIsTriedAgain(Trouble trouble) {
+	void failedRenewalIsRetried(Trouble trouble) {
 		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE);
 		long sent = this.disturbed.commands().count("update");
 		fail(trouble.failure);
@@ -276,7 +276,7 @@ class DisturbedRequestsTests {
 	}
 
 	@Test
-	void extensionThatWasNotConfirmedIsAnErrorAndTheLeaseGoesOn() {
+	void extensionThatWasNotConfirmedIsAnErrorAndTheLeaseContinues() {
 		LockHandle handle = this.disturbed.locks().acquire("stock", LEASE);
 		fail(FailCommand.on("update").times(1).writeConcernError(UNSATISFIABLE_WRITE_CONCERN));
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> handle.extend(Duration.ofSeconds(60)));
@@ -336,7 +336,7 @@ class DisturbedRequestsTests {
 	}
 
 	@Test
-	void lostLockWhoseExtensionWasAppliedButNotConfirmedIsGivenBackThoughTheFirstReleaseIsLost() {
+	void lostLockWhoseExtensionWasAppliedButNotConfirmedIsReleasedThoughTheFirstReleaseIsLost() {
 		LockHandle handle = this.disturbed.locks()
 			.acquire("stock", LockOptions.lease(Duration.ofSeconds(2)).autoRenew(false));
 		fail(FailCommand.on("update").times(1).writeConcernError(UNSATISFIABLE_WRITE_CONCERN));

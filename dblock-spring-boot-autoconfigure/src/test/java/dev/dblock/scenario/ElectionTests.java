@@ -55,7 +55,7 @@ class ElectionTests {
 	private static final LockOptions PATIENT = LockOptions.lease(LEASE).waitUpTo(Duration.ofMinutes(2));
 
 	@Test
-	void renewalsAndAcquisitionsGoOnAfterTheElection(MongoReplicaSet server) throws Exception {
+	void renewalsAndAcquisitionsContinueAfterTheElection(MongoReplicaSet server) throws Exception {
 		server.awaitPrimary();
 		server.awaitAllSecondaries();
 		try (Instances instances = new Instances(server)) {

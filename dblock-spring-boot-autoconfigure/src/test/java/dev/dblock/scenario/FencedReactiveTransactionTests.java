@@ -197,7 +197,7 @@ class FencedReactiveTransactionTests {
 	}
 
 	@Test
-	void readOnlyTransactionCarriesNoFenceAndKeepsItsLockToItsEnd() {
+	void readOnlyTransactionCarriesNoFenceAndKeepsItsLockUntilItEnds() {
 		run(this.application.stock()
 			.readOnly(() -> this.application.stock()
 				.locked(() -> Mono.just("read"))
@@ -232,7 +232,7 @@ class FencedReactiveTransactionTests {
 	}
 
 	@Test
-	void operatorThatIsMadeByHandJoinsByHand() {
+	void manuallyCreatedOperatorJoinsManually() {
 		TransactionalOperator own = this.application.ownOperator(false, TransactionDefinition.PROPAGATION_REQUIRED);
 		Mono<String> overtaken = this.application.order(this::overtake);
 		assertLost(() -> run(this.application.stock()
@@ -245,7 +245,7 @@ class FencedReactiveTransactionTests {
 	}
 
 	@Test
-	void lockThatIsTakenInsideATransactionIsGivenBackAfterTheCommit() {
+	void lockThatIsTakenInsideATransactionIsReleasedAfterTheCommit() {
 		List<Long> tokens = new CopyOnWriteArrayList<>();
 		Mono<String> locked = this.application.stock()
 			.locked(() -> ReactiveLockTemplate.current().doOnNext((lock) -> tokens.add(lock.token())).then(order()));
@@ -454,7 +454,7 @@ class FencedReactiveTransactionTests {
 	}
 
 	@Test
-	void commitsWhoeverSubscribesWhere() {
+	void commitsWhereverItIsSubscribedTo() {
 		Sinks.One<String> later = Sinks.one();
 		Mono<String> result = this.application.stock().lockedInTransaction(() -> later.asMono().then(order())).cache();
 		result.subscribe();

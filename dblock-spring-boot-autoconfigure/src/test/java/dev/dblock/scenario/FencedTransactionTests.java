@@ -141,7 +141,7 @@ class FencedTransactionTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void transactionThatGoesOnDuringTheTakeOverIsNotCommitted(boolean earlier) {
+	void transactionThatContinuesDuringTheTakeOverIsNotCommitted(boolean earlier) {
 		LockHandle stale = this.locks.acquire("stock");
 		withEarlierFence(earlier);
 		long before = orders();
@@ -424,7 +424,7 @@ class FencedTransactionTests {
 	}
 
 	@Test
-	void handleClosedDuringATransactionIsReleasedAtItsEnd() {
+	void handleClosedDuringATransactionIsReleasedAfterIt() {
 		LockHandle lock = this.locks.acquire("stock");
 		inTransaction(() -> {
 			order();
@@ -452,7 +452,7 @@ class FencedTransactionTests {
 	}
 
 	@Test
-	void lockThatIsLostDuringATransactionIsNotReleasedBeforeItsEnd() {
+	void lockThatIsLostDuringATransactionIsNotReleasedBeforeItEnds() {
 		LockHandle lock = this.locks.acquire("stock", LockOptions.lease(Duration.ofSeconds(1)).autoRenew(false));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
 			order();
@@ -535,7 +535,7 @@ class FencedTransactionTests {
 	 * Nobody ever finds those servers: a fence that was sent there would fail.
 	 */
 	@Test
-	void transactionOfOtherServersIsNotFencedAndRefusedOnceTheLeaseIsOver() {
+	void transactionOfOtherServersIsNotFencedAndRefusedOnceTheLeaseHasExpired() {
 		try (MongoClient client = MongoClients
 			.create("mongodb://localhost:1/?replicaSet=none&serverSelectionTimeoutMS=1")) {
 			TransactionTemplate elsewhere = this.application

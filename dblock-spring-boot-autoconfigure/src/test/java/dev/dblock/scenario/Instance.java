@@ -83,7 +83,7 @@ final class Instance implements AutoCloseable {
 	 * Wait until its waiters are told of releases: then they ask of themselves only at
 	 * the end of the holder's lease, or when they were told nothing for long.
 	 */
-	void awaitToldOfReleases() {
+	void awaitSignals() {
 		Instances.eventually().until(() -> WaitCounts.isToldOfReleases(this.engine));
 	}
 

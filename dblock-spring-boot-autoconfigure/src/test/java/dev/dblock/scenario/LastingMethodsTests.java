@@ -83,7 +83,7 @@ class LastingMethodsTests {
 	}
 
 	@Test
-	void futureIsRenewedUntilItHasCompletedAndFreeWhenItsCallerIsTold() throws Exception {
+	void futureIsRenewedUntilItHasCompletedAndReleasedBeforeItsCallerSeesIt() throws Exception {
 		CompletableFuture<String> work = new CompletableFuture<>();
 		CompletableFuture<String> result = this.orders.future(work);
 		awaitRenewal("future");
@@ -107,7 +107,7 @@ class LastingMethodsTests {
 	}
 
 	@Test
-	void futureThatIsOvertakenTellsItsCaller() {
+	void futureThatIsOvertakenFails() {
 		CompletableFuture<String> result = this.orders.future(new CompletableFuture<>());
 		this.instances.expire("future");
 		LockHandle taken = this.other.locks().acquire("future", PATIENT);
@@ -133,7 +133,7 @@ class LastingMethodsTests {
 	}
 
 	@Test
-	void sequenceIsRenewedAndGivenBackWhenItIsCancelled() throws Exception {
+	void sequenceIsRenewedAndReleasedWhenItIsCancelled() throws Exception {
 		CountDownLatch begun = new CountDownLatch(1);
 		Disposable subscription = this.orders.sequence(Mono.never().doOnSubscribe((upstream) -> begun.countDown()))
 			.subscribe();

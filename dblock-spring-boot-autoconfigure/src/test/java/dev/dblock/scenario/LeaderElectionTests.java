@@ -109,7 +109,7 @@ class LeaderElectionTests {
 	 * An operator takes the lock away, and the leader leads again as soon as it is free.
 	 */
 	@Test
-	void aLeaderThatWasDeposedCanBeElectedAnew() {
+	void aLeaderThatWasDeposedCanBeElectedAgain() {
 		ConfigurableApplicationContext first = candidate("first");
 		awaitLeader(first);
 		for (int i = 0; i < 3; i++) {

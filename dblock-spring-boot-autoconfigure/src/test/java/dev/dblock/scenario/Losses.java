@@ -33,9 +33,9 @@ final class Losses implements LockListener {
 	 *
 	 * @param name its name
 	 * @param reason why it was lost
-	 * @param toldNanos when the listener was told, by the monotonic clock
+	 * @param noticedNanos when the listener was told, by the monotonic clock
 	 */
-	record Loss(String name, LossReason reason, long toldNanos) {
+	record Loss(String name, LossReason reason, long noticedNanos) {
 	}
 
 }

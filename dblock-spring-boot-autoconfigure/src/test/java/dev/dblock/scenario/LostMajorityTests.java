@@ -135,7 +135,7 @@ class LostMajorityTests {
 	}
 
 	@Test
-	void holderWhoseRenewalsAreNotConfirmedIsToldBeforeAnotherIsLetIn() throws Exception {
+	void holderWhoseRenewalsAreNotConfirmedLearnsOfItBeforeAnotherIsGranted() throws Exception {
 		LockHandle handle = this.one.locks().acquire("stock", LockOptions.lease(LEASE));
 		Instant granted = this.instances.instant("stock", "acquiredAt");
 		Instances.eventually().until(() -> this.instances.instant("stock", "updatedAt").isAfter(granted));
@@ -146,10 +146,10 @@ class LostMajorityTests {
 		Losses.Loss loss = this.one.losses().all().get(0);
 		assertThat(loss.reason()).isEqualTo(LossReason.EXPIRED);
 		assertThat(handle.isHeld()).isFalse();
-		assertThat(this.clock.latest(loss.toldNanos())).isBefore(free);
+		assertThat(this.clock.latest(loss.noticedNanos())).isBefore(free);
 		regainMajority();
 		assertThat(waiter.result().token()).isGreaterThan(handle.token());
-		assertThat(this.instances.instant("stock", "acquiredAt")).isAfter(this.clock.latest(loss.toldNanos()));
+		assertThat(this.instances.instant("stock", "acquiredAt")).isAfter(this.clock.latest(loss.noticedNanos()));
 	}
 
 	@Test

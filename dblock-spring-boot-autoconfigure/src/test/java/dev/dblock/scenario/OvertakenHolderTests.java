@@ -93,7 +93,7 @@ class OvertakenHolderTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void holderWhoKnowsOfItsEndTouchesNothingOfItsSuccessors(Action action) {
+	void holderThatKnowsOfItsLossTouchesNothingOfItsSuccessors(Action action) {
 		LockHandle expired = this.first.locks().acquire("stock", SHORT);
 		LockHandle successor = takeOver();
 		Document taken = this.instances.document("stock");
@@ -107,7 +107,7 @@ class OvertakenHolderTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void holderWhoBelievesInItsLeaseTouchesNothingOfItsSuccessors(Action action) {
+	void holderThatTrustsItsLeaseTouchesNothingOfItsSuccessors(Action action) {
 		LockHandle overtaken = this.first.locks().acquire("stock", LONG);
 		this.instances.expire("stock");
 		LockHandle successor = takeOver();
@@ -118,7 +118,7 @@ class OvertakenHolderTests {
 	}
 
 	@Test
-	void renewalInTheBackgroundTouchesNothingOfTheSuccessorsAndTellsTheHolder() {
+	void backgroundRenewalTouchesNothingOfTheSuccessorsAndReportsTheLoss() {
 		LockHandle overtaken = this.first.locks().acquire("stock", LockOptions.lease(Duration.ofSeconds(15)));
 		this.instances.expire("stock");
 		LockHandle successor = takeOver();
@@ -137,7 +137,7 @@ class OvertakenHolderTests {
 	 * The same process, and so the same host and acquirer, is its own successor.
 	 */
 	@Test
-	void acquisitionsOfOneProcessAreToldApart() {
+	void acquisitionsOfOneProcessAreDistinguished() {
 		LockHandle overtaken = this.first.locks().acquire("stock", SHORT);
 		LockHandle successor = this.first.locks().acquire("stock", LONG.waitUpTo(Duration.ofMinutes(2)));
 		Document taken = this.instances.document("stock");

@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class PausedHolderTests {
 
 	@Test
-	void waiterGetsInAtTheEndOfTheLeaseAndTheHolderIsToldWhenItGoesOn(MongoServer server) throws Exception {
+	void waiterIsGrantedAtTheEndOfTheLeaseAndTheHolderLearnsOfItOnResuming(MongoServer server) throws Exception {
 		try (Instances instances = new Instances(server)) {
 			Instance other = instances.start("other");
 			try (RenewedHolder holder = RenewedHolder.start(instances, "paused")) {

@@ -16,7 +16,6 @@ import com.mongodb.client.MongoDatabase;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
-
 import dev.dblock.mongodb.LockFence;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -145,7 +144,7 @@ class PrivilegesTests {
 	private void waitForRelease(LockTemplate locks) throws Exception {
 		LockHandle held = locks.acquire("waited for");
 		Work<LockHandle> waiter = Work.start(() -> this.other.locks().acquire("waited for", PATIENT));
-		this.other.awaitToldOfReleases();
+		this.other.awaitSignals();
 		held.release();
 		assertThat(waiter.result().release()).isTrue();
 	}

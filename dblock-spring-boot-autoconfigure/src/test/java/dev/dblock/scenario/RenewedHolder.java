@@ -55,7 +55,7 @@ final class RenewedHolder implements AutoCloseable {
 		Work<LockHandle> waiter = Work
 			.start(() -> other.locks().acquire(LOCK, LockOptions.defaults().waitUpTo(Duration.ofMinutes(2))));
 		waiter.awaitWaiting();
-		other.awaitToldOfReleases();
+		other.awaitSignals();
 		return waiter;
 	}
 

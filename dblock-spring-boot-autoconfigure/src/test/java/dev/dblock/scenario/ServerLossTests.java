@@ -103,7 +103,7 @@ class ServerLossTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void holderIsToldBeforeTheServerWouldLetAnotherIn(Outage outage) throws Exception {
+	void holderLearnsOfTheLossBeforeTheServerWouldGrantAnother(Outage outage) throws Exception {
 		Job job = new Job();
 		Work<Boolean> work = Work.start(() -> this.holder.locks()
 			.execute("stock", LockOptions.lease(LEASE).whenLost(WhenLost.INTERRUPT), job::run));
@@ -116,24 +116,24 @@ class ServerLossTests {
 		Instances.eventually().until(() -> this.instances.instant("stock", "updatedAt").isAfter(granted));
 		Instant free = this.instances.instant("stock", "expiresAt");
 		this.server.nodes().forEach(outage.begin);
-		Instant told;
+		Instant noticed;
 		try {
-			told = assertTold(handle, work, job, belief.result(), free);
+			noticed = assertNotified(handle, work, job, belief.result(), free);
 		}
 		finally {
 			// No client can be closed before
 			this.server.nodes().forEach(outage.end);
 		}
 		LockHandle next = rival.result();
-		assertThat(this.instances.instant("stock", "acquiredAt")).isAfter(told);
+		assertThat(this.instances.instant("stock", "acquiredAt")).isAfter(noticed);
 		assertThat(next.token()).isGreaterThan(handle.token());
 	}
 
 	/**
-	 * Everybody is told before the server lets another in.
-	 * @return when the last of them was told, at most
+	 * Everybody is noticed before the server lets another in.
+	 * @return when the last of them was noticed, at most
 	 */
-	private Instant assertTold(LockHandle handle, Work<Boolean> work, Job job, long belief, Instant free)
+	private Instant assertNotified(LockHandle handle, Work<Boolean> work, Job job, long belief, Instant free)
 			throws Exception {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> {
 			throw work.failure();
@@ -145,7 +145,7 @@ class ServerLossTests {
 		Instant interrupted = this.clock.latest(job.interrupted.get(60, TimeUnit.SECONDS));
 		Instant calledBack = this.clock.latest(job.calledBack.get(60, TimeUnit.SECONDS));
 		Instances.eventually().until(() -> this.holder.losses().of("stock").isPresent());
-		Instant listenerTold = this.clock.latest(this.holder.losses().all().get(0).toldNanos());
+		Instant listenerNotified = this.clock.latest(this.holder.losses().all().get(0).noticedNanos());
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(belief - lastProofNanos()).as("from the last grant or renewal to the last belief of the handle")
 			.isLessThan(LEASE.toNanos());
@@ -153,8 +153,8 @@ class ServerLossTests {
 		assertThat(thrown).as("the exception").isBefore(free);
 		assertThat(interrupted).as("the interrupt").isBefore(free);
 		assertThat(calledBack).as("the callback").isBefore(free);
-		assertThat(listenerTold).as("the listener").isBefore(free);
-		return thrown.isAfter(listenerTold) ? thrown : listenerTold;
+		assertThat(listenerNotified).as("the listener").isBefore(free);
+		return thrown.isAfter(listenerNotified) ? thrown : listenerNotified;
 	}
 
 	// A renewal may have been applied without an answer, which proves nothing
@@ -202,7 +202,7 @@ class ServerLossTests {
 	}
 
 	/**
-	 * Work that goes on until it is interrupted, and remembers when it was told.
+	 * Work that goes on until it is interrupted, and remembers when it was noticed.
 	 */
 	private static final class Job {
 

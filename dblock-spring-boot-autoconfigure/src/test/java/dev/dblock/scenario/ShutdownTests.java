@@ -112,7 +112,7 @@ class ShutdownTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { ScheduledConfiguration.class, ExecutedConfiguration.class })
-	void taskThatAnExecutorOutlivesAllPhasesForKeepsItsLockToItsEnd(Class<?> configuration) throws Exception {
+	void taskThatAnExecutorOutlivesAllPhasesForKeepsItsLockUntilItCompletes(Class<?> configuration) throws Exception {
 		ConfigurableApplicationContext application = startApplication(configuration, SHORT_PHASES,
 				"spring.task.scheduling.shutdown.await-termination=true",
 				"spring.task.scheduling.shutdown.await-termination-period=300s",
@@ -137,7 +137,8 @@ class ShutdownTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { ScheduledConfiguration.class, ExecutedConfiguration.class })
-	void taskThatOutlivesEveryGraceIsToldAndItsLeaseEndsTheLock(Class<?> configuration) throws Exception {
+	void taskThatOutlivesEveryGracePeriodLearnsOfTheLossAndItsLeaseEndsTheLock(Class<?> configuration)
+			throws Exception {
 		ConfigurableApplicationContext application = startApplication(configuration, SHORT_PHASES);
 		Job job = application.getBean(Job.class);
 		LockHandle handle = job.handle.get(60, TimeUnit.SECONDS);
@@ -180,7 +181,7 @@ class ShutdownTests {
 	 * Whoever listens for the end as well may wait for threads that wait for a lock.
 	 */
 	@Test
-	void waitersAreRefusedBeforeAnybodyElseHearsOfTheEnd() throws Exception {
+	void waitersAreRefusedBeforeOtherBeansLearnOfTheShutdown() throws Exception {
 		ConfigurableApplicationContext application = startApplication(ListeningConfiguration.class);
 		LockHandle taken = this.other.locks().acquire("job");
 		ListeningConfiguration listening = application.getBean(ListeningConfiguration.class);
@@ -241,7 +242,7 @@ class ShutdownTests {
 	 * A client that was closed would send nothing whatever the engine does.
 	 */
 	@Test
-	void nothingIsRenewedAfterwardsThoughTheClientGoesOn() {
+	void nothingIsRenewedAfterwardsThoughTheClientStaysOpen() {
 		ConfigurableApplicationContext application = startApplication(OutlivedConfiguration.class);
 		SentCommands commands = application.getBean(SentCommands.class);
 		try (MongoClient client = application.getBean(MongoClient.class)) {
@@ -308,7 +309,7 @@ class ShutdownTests {
 	}
 
 	@Test
-	void waiterOfAChildThatClosesGoesOnWhileItsExecutorAwaitsIt() throws Exception {
+	void waiterOfAChildThatClosesContinuesWhileItsExecutorAwaitsIt() throws Exception {
 		ConfigurableApplicationContext parent = startApplication(QuietConfiguration.class, SHORT_PHASES);
 		ConfigurableApplicationContext child = this.instances.startChild(parent, AwaitingChildConfiguration.class);
 		LockHandle taken = this.other.locks().acquire("wanted");

@@ -185,7 +185,7 @@ class StarvedPoolTests {
 	}
 
 	@Test
-	void lossIsToldInTimeWithoutOne() throws Exception {
+	void lossIsReportedInTimeWithoutOne() throws Exception {
 		ConfigurableApplicationContext application = startApplication(false);
 		CompletableFuture<LockHandle> started = new CompletableFuture<>();
 		CompletableFuture<Long> interrupted = new CompletableFuture<>();
@@ -211,7 +211,7 @@ class StarvedPoolTests {
 		Losses losses = application.getBean(Losses.class);
 		Instances.eventually().until(() -> losses.of("stock").isPresent());
 		assertThat(this.clock.latest(interrupted.get())).as("the interrupt").isBefore(free);
-		assertThat(this.clock.latest(losses.all().get(0).toldNanos())).as("the listener").isBefore(free);
+		assertThat(this.clock.latest(losses.all().get(0).noticedNanos())).as("the listener").isBefore(free);
 		assertThat(thrown).as("the exception").isBefore(free);
 		assertThat(queries).as("the queries that hold the connections").noneMatch(Work::isDone);
 

@@ -189,7 +189,7 @@ class TransactionTests {
 	}
 
 	@Test
-	void transactionWhoseLockWasTakenAwayDoesNotCommit() {
+	void transactionWhoseLockWasForciblyReleasedDoesNotCommit() {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.transactions.required(() -> {
 			this.stock.reserve(this::order);
 			this.instances.expire("stock");

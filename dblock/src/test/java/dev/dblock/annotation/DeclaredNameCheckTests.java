@@ -46,7 +46,7 @@ class DeclaredNameCheckTests {
 	}
 
 	@Test
-	void parameterOfTheInterfaceThatTheImplementationCallsOtherwise() {
+	void parameterThatTheImplementationRenames() {
 		assertThat(findings(SettlingById.class)).containsExactly("bean 'bean', " + HERE
 				+ "SettlingById#settle(String): the name 'order-#{#order}' cannot be evaluated: there is no #order, only"
 				+ " #a0, #id, #p0 (the annotation is on " + HERE + "Settling, but the parameters are those of " + HERE

@@ -70,7 +70,7 @@ class DeclaredTransactionsTests {
 	}
 
 	@Test
-	void whatNobodyCanTellIsNotNamed(CapturedOutput output) {
+	void transactionThatCannotBeDeterminedIsNotNamed(CapturedOutput output) {
 		assertThat(warnings(output, UNSEEN, Interceptor.class, Undecided.class)).contains("Orders#named()")
 			.doesNotContain("$Orders#settle()");
 	}
@@ -86,7 +86,7 @@ class DeclaredTransactionsTests {
 	}
 
 	@Test
-	void methodWhoseTransactionNobodyMakesIsNamed(CapturedOutput output) {
+	void methodWithoutATransactionManagerIsNamed(CapturedOutput output) {
 		assertThat(warnings(output, IGNORED, NoManagers.class)).contains("WARN")
 			.contains("$Orders#text() is @Transactional")
 			.contains("$Orders#settle()")
@@ -101,7 +101,7 @@ class DeclaredTransactionsTests {
 	}
 
 	@Test
-	void transactionThatNobodyUnderstandsIsNotJudged(CapturedOutput output) {
+	void unknownTransactionDeclarationIsIgnored(CapturedOutput output) {
 		assertThat(warnings(output, IGNORED, Unresolved.class)).doesNotContain("$Unresolved#settle()");
 	}
 

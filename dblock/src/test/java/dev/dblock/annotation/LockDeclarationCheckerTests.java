@@ -86,7 +86,7 @@ class LockDeclarationCheckerTests {
 	}
 
 	@Test
-	void otherOperationsDoNotStandBetweenMethodAndEngine() {
+	void methodsUseTheEngineDirectlyBesideOtherOperations() {
 		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
 			context.register(LockingConfiguration.class);
 			context.registerBean(LockOperations.class, () -> mock(LockOperations.class));
@@ -98,7 +98,7 @@ class LockDeclarationCheckerTests {
 	}
 
 	@Test
-	void beansAreLookedAtWithoutCreatingThem() {
+	void beansAreInspectedWithoutCreatingThem() {
 		created = 0;
 		List<String> findings = start((context) -> {
 			context.registerBean("lazy", Counted.class, CheckedBeans::lazy);
@@ -136,7 +136,7 @@ class LockDeclarationCheckerTests {
 	}
 
 	@Test
-	void scopedBeanIsLockedAndItsProxyLeftAlone() {
+	void scopedBeanIsLockedAndItsProxyIgnored() {
 		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
 			context.register(LockingConfiguration.class);
 			context.getBeanFactory().registerScope("session", new SimpleThreadScope());
@@ -236,7 +236,7 @@ class LockDeclarationCheckerTests {
 	}
 
 	@Test
-	void classThatRefersToAnAbsentLibraryIsLeftAlone(@TempDir Path folder) throws Exception {
+	void classThatRefersToAnAbsentLibraryIsIgnored(@TempDir Path folder) throws Exception {
 		Class<?> type = new InMemoryCompiler(folder).source("a.Absent", "package a; public class Absent { }")
 			.source("a.Referring", "package a; public class Referring { public void use(Absent absent) { } }")
 			.load("a.Referring");

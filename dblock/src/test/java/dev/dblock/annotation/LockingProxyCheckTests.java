@@ -49,7 +49,7 @@ class LockingProxyCheckTests {
 	}
 
 	@Test
-	void beanWithoutProxyMadeByHand() {
+	void manuallyCreatedBeanWithoutProxy() {
 		assertThat(start((context) -> context.getBeanFactory().registerSingleton("bean", new Sound())).findings())
 			.containsExactly("bean 'bean', " + Sound.class.getName()
 					+ ": has locked methods, but no proxy that locks them, so that they"
@@ -58,7 +58,7 @@ class LockingProxyCheckTests {
 	}
 
 	@Test
-	void beanWithAProxyOfAnother() {
+	void beanWithAForeignProxy() {
 		ProxyFactory factory = new ProxyFactory(new Sound());
 		factory.setProxyTargetClass(true);
 		assertThat(
@@ -69,7 +69,7 @@ class LockingProxyCheckTests {
 	}
 
 	@Test
-	void opaqueProxyOfAnotherIsLeftAlone() {
+	void opaqueForeignProxyIsIgnored() {
 		ProxyFactory factory = new ProxyFactory(new Sound());
 		factory.setProxyTargetClass(true);
 		factory.setOpaque(true);

@@ -19,7 +19,7 @@ class ReactiveTransactionAdvisorTests {
 	}
 
 	@Test
-	void methodsThatReturnNoSequenceAreLeftAlone() {
+	void methodsThatReturnNoSequenceAreIgnored() {
 		assertThat(AopUtils.canApply(this.advisor, Blocking.class)).isFalse();
 	}
 

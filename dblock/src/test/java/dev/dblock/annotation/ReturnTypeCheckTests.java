@@ -33,7 +33,7 @@ class ReturnTypeCheckTests {
 	}
 
 	@Test
-	void workThatGoesOn() {
+	void asynchronousWork() {
 		String reason = " its work continues after the method returns, when the lock is already released; finish the"
 				+ " work in the method, return a CompletableFuture or a Mono, or acquire the lock where the work is"
 				+ " done";

@@ -150,7 +150,7 @@ class ChangeStreamWaitingTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "drop", "rename" })
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void waitingGoesOnInACollectionThatTookThePlaceOfTheOldOne(String event) throws Exception {
+	void waitingContinuesInACollectionThatReplacedTheOldOne(String event) throws Exception {
 		LockHandle gone = take(this.one);
 		CompletableFuture<LockHandle> waiter = waitFor(this.other);
 		if (event.equals("drop")) {
@@ -170,7 +170,7 @@ class ChangeStreamWaitingTests {
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
-	void aStreamThatCannotBeResumedBeginsAnew(MongoServer server) throws Exception {
+	void aStreamThatCannotBeResumedIsReopened(MongoServer server) throws Exception {
 		LockHandle held = take(this.one);
 		CompletableFuture<LockHandle> waiter = waitFor(this.other);
 		long opened = server.commandCount("aggregate");
@@ -234,7 +234,7 @@ class ChangeStreamWaitingTests {
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void theStreamIsClosedWhenNobodyHasWaitedForAWhile() throws Exception {
+	void theStreamIsClosedAfterAWhileWithoutWaiters() throws Exception {
 		LockHandle held = take(this.one);
 		assertThat(cursors()).isEmpty();
 		for (int i = 0; i < 3; i++) {
@@ -252,7 +252,7 @@ class ChangeStreamWaitingTests {
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void whoWaitsIsToldAtOnceWhenTheEngineIsClosed() throws Exception {
+	void aWaiterIsRefusedAtOnceWhenTheEngineIsClosed() throws Exception {
 		LockHandle held = take(this.one);
 		CompletableFuture<LockHandle> waiter = waitFor(this.other);
 		this.other.close();
@@ -303,7 +303,7 @@ class ChangeStreamWaitingTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "step down", "kill" })
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
-	void releasesAreToldAgainWhenThePrimaryHasChanged(String event, MongoReplicaSet server) throws Exception {
+	void releasesAreReportedAgainAfterAChangeOfThePrimary(String event, MongoReplicaSet server) throws Exception {
 		LockHandle held = take(this.one);
 		CompletableFuture<LockHandle> waiter = waitFor(this.other);
 		awaitParked(this.other);

@@ -65,7 +65,7 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
-	void lockThatIsAboutToBeGivenBackIsNotOneInUseAtTheEnd() {
+	void lockThatIsAboutToBeReleasedIsNotReportedAsInUseAtShutdown() {
 		DefaultLockEngine engine = this.world.engine();
 		LockHandle handle = this.world.acquire("a");
 		LockHandle used = this.world.acquire("b");
@@ -139,7 +139,7 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
-	void tellsWhoeverHoldsALockThatItIsNoLongerRenewedAndDoesNotReleaseIt() {
+	void reportsHeldLocksAsLostAtShutdownAndDoesNotReleaseThem() {
 		LockHandle handle = this.world.acquire("a");
 		this.world.engine().close();
 		assertThat(this.world.news()).as("told before the engine is gone")
@@ -152,7 +152,7 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
-	void hasOneLineOfTheLogForAllLocksThatAreHeldAtItsEnd(CapturedOutput output) {
+	void logsOneLineForAllLocksThatAreHeldAtShutdown(CapturedOutput output) {
 		List<LockHandle> held = IntStream.range(0, 30).mapToObj((i) -> this.world.acquire("held-" + i)).toList();
 		this.world.acquire("released").close();
 		this.world.engine().close();
@@ -168,7 +168,7 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
-	void saysNothingAtItsEndWhenNoLockIsHeld(CapturedOutput output) {
+	void logsNothingAtShutdownWhenNoLockIsHeld(CapturedOutput output) {
 		this.world.acquire("a").close();
 		this.world.engine().close();
 		assertThat(output).doesNotContain("The application is closing");
@@ -209,7 +209,7 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
-	void waitsForAReleaseThatIsUnderWayAtItsEnd() throws Exception {
+	void waitsForAReleaseThatIsUnderWayAtShutdown() throws Exception {
 		Gate gate = new Gate();
 		LockHandle handle = this.world.acquire("a");
 		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
@@ -222,7 +222,7 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
-	void doesNotWaitForAStoreThatHangsWhenItsOwnEndIsInterrupted() throws Exception {
+	void doesNotWaitForAStoreThatHangsWhenItsShutdownIsInterrupted() throws Exception {
 		Gate gate = new Gate();
 		LockHandle handle = this.world.acquire("a");
 		this.repository.next(Kind.RELEASE, Fault.heldUp(gate));
@@ -238,7 +238,7 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
-	void interruptsAtItsEndWhoeverAskedForIt() {
+	void interruptsHoldersThatAskedForItAtShutdown() {
 		LockHandle handle = this.world.acquire("a", LockOptions.defaults().whenLost(WhenLost.INTERRUPT));
 		this.world.engine().close();
 		assertThat(Thread.interrupted()).isTrue();
@@ -255,7 +255,7 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
-	void interruptsRenewalsThatAreUnderWayAtItsEnd() throws Exception {
+	void interruptsRenewalsThatAreUnderWayAtShutdown() throws Exception {
 		Gate gate = new Gate();
 		LockHandle handle = this.world.acquire("a");
 		this.repository.next(Kind.RENEW, Fault.heldUp(gate));
@@ -268,7 +268,7 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
-	void letsReleasesThatAreUnderWayFinishAtItsEnd() throws Exception {
+	void letsReleasesThatAreUnderWayFinishAtShutdown() throws Exception {
 		Gate gate = new Gate();
 		LockHandle handle = this.world.acquireUnrenewed("a");
 		this.world.clock().advance(LockWorld.LEASE);
@@ -281,7 +281,7 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
-	void doesNotWaitForAListenerThatHangsWhenItsOwnEndIsInterrupted() throws Exception {
+	void doesNotWaitForAListenerThatHangsWhenItsShutdownIsInterrupted() throws Exception {
 		Gate gate = new Gate();
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), new LockListener() {
 
@@ -315,7 +315,7 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
-	void toldListenersInTheThreadThatNoticesALossAfterItsEnd() {
+	void notifiesListenersOfALossAfterShutdownInTheThreadThatNoticesIt() {
 		LockHandle handle = this.world.acquire("a");
 		LeaseRegistry registry = new LeaseRegistry((ended) -> {
 		});
@@ -329,7 +329,7 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
-	void nobodyHoldsALockAfterItsEndHoweverTheGrantAndTheEndCross() throws Exception {
+	void noLockIsHeldAfterAShutdownThatCrossesItsGrant() throws Exception {
 		for (int round = 0; round < 200; round++) {
 			DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""));
 			String name = "raced-" + round;
@@ -373,7 +373,7 @@ class DefaultLockEngineTests {
 	}
 
 	@Test
-	void refusesDefaultsThatCannotBe() {
+	void refusesInvalidDefaults() {
 		EngineSettings settings = LockWorld.settings(LockWorld.DEFAULTS.withLease(Duration.ofMillis(1)),
 				LockWorld.TIMEOUT, LockWorld.POLL);
 		assertThatIllegalArgumentException()

@@ -50,7 +50,7 @@ class EngineStateTests {
 	}
 
 	@Test
-	void countsWhatIsHeldAndWhoWaits() throws Exception {
+	void countsHeldLocksAndWaiters() throws Exception {
 		assertThat(this.state.held()).isZero();
 		LockHandle handle = acquire("a");
 		acquire("b");
@@ -120,7 +120,7 @@ class EngineStateTests {
 	}
 
 	@Test
-	void anOwnerWhoRenewsByHandDecidesWhen() {
+	void anOwnerThatRenewsManuallyDecidesWhen() {
 		LeaseHandle handle = this.leases.hold("a", LockWorld.LEASE);
 		handle.stopRenewal();
 		this.leases.clock().advance(THIRD.multipliedBy(2).plusSeconds(1));
@@ -155,7 +155,7 @@ class EngineStateTests {
 	}
 
 	@Test
-	void tellsHowReleasesAreLearntOf() throws Exception {
+	void showsHowWaitersLearnOfReleases() throws Exception {
 		assertThat(this.state.releases()).isEqualTo(ReleaseNews.IDLE);
 		LeaseKey other = this.world.seize("a", Duration.ofHours(1));
 		Worker<LockHandle> waiting = Worker.start(() -> this.world.template().acquire("a", PATIENTLY));
@@ -166,8 +166,8 @@ class EngineStateTests {
 	}
 
 	@Test
-	void tellsThatAStreamTellsOfReleases() throws Exception {
-		this.world.repository().tellBy(new TellingRepository(this.world.repository()));
+	void showsThatAStreamReportsReleases() throws Exception {
+		this.world.repository().notifyBy(new NotifyingRepository(this.world.repository()));
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""));
 		LeaseKey other = this.world.seize("a", Duration.ofHours(1));
 		Worker<?> waiting = Worker.start(() -> engine.acquire("a", PATIENTLY));

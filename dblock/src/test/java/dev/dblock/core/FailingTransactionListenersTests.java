@@ -85,7 +85,7 @@ class FailingTransactionListenersTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aLockAroundTheTransactionIsGivenBack(Moment moment) {
+	void aLockAroundTheTransactionIsReleased(Moment moment) {
 		LockHandle lock = this.locks.acquire("a");
 		end(moment, () -> {
 		});
@@ -96,7 +96,7 @@ class FailingTransactionListenersTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aLockTakenInsideTheTransactionIsGivenBack(Moment moment) {
+	void aLockTakenInsideTheTransactionIsReleased(Moment moment) {
 		end(moment, () -> this.locks.execute("a", () -> {
 		}));
 		assertThat(isHeld()).isFalse();
@@ -118,7 +118,7 @@ class FailingTransactionListenersTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "AFTER_COMMIT", "AFTER_FAILED_COMMIT", "AFTER_ROLLBACK" })
-	void aManagerWithoutSynchronizationGivesItsLocksBack(Moment moment) {
+	void aManagerWithoutSynchronizationReleasesItsLocks(Moment moment) {
 		this.transactions.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
 		LockHandle lock = this.locks.acquire("a");
 		end(moment, () -> {
@@ -153,7 +153,7 @@ class FailingTransactionListenersTests {
 	}
 
 	@Test
-	void theNextHolderIsToldOfACommitWhoseOutcomeIsUnknown() {
+	void theNextHolderIsNotifiedOfACommitWhoseOutcomeIsUnknown() {
 		LockHandle lock = this.locks.acquire("a");
 		end(Moment.AFTER_FAILED_COMMIT, () -> {
 		});
@@ -172,7 +172,7 @@ class FailingTransactionListenersTests {
 	}
 
 	@Test
-	void aManagerThatIsFollowedTwiceGivesItsLocksBack() {
+	void aManagerThatIsFollowedTwiceReleasesItsLocks() {
 		this.world.follow(this.transactions);
 		LockHandle lock = this.locks.acquire("a");
 		this.transactions.run(() -> {
@@ -183,7 +183,7 @@ class FailingTransactionListenersTests {
 	}
 
 	@Test
-	void aManagerThatHandsItsListenersToAnotherOneGivesItsLocksBack() {
+	void aManagerThatHandsItsListenersToAnotherOneReleasesItsLocks() {
 		this.transactions.getTransactionExecutionListeners().stream().toList().forEach(this.transactions::addListener);
 		LockHandle lock = this.locks.acquire("a");
 		this.transactions.run(() -> {

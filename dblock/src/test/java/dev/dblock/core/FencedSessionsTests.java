@@ -93,7 +93,7 @@ class FencedSessionsTests {
 	}
 
 	@Test
-	void slotsThatCannotBeSettledAreTakenByNobody() {
+	void slotsThatCannotBeSettledAreNotUsedAgain() {
 		List<Object> four = List.of(session(), session(), session(), session());
 		four.subList(0, 3).forEach(this::fence);
 		this.open.clear();
@@ -107,7 +107,7 @@ class FencedSessionsTests {
 	}
 
 	@Test
-	void theNextHolderIsToldAndNobodyHereIsHandedTheLock() {
+	void theNextHolderIsNotifiedAndNoThreadOfThisProcessIsHandedTheLock() {
 		fence(session());
 		assertThat(((LeaseHandle) this.lock).lease().canBeHandedOver()).isFalse();
 		this.lock.release();
@@ -195,7 +195,7 @@ class FencedSessionsTests {
 	}
 
 	@Test
-	void aHandleOfSomebodyElseIsRefused() {
+	void aHandleOfAnotherEngineIsRefused() {
 		LockHandle foreign = mock(LockHandle.class);
 		assertThatIllegalArgumentException().isThrownBy(() -> this.sessions.fence(session(), foreign, this.fence));
 	}

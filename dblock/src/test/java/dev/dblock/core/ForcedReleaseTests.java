@@ -18,8 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * When a holder is told that an operator has taken its lock away, as the Javadoc of
- * {@link dev.dblock.LockOperations#forceRelease(String)} says it.
+ * When a holder is noticesAfter that an operator has taken its lock away, as the Javadoc
+ * of {@link dev.dblock.LockOperations#forceRelease(String)} says it.
  */
 class ForcedReleaseTests {
 
@@ -40,57 +40,57 @@ class ForcedReleaseTests {
 		return handle;
 	}
 
-	private void takeAwayForASuccessor() {
+	private void forceReleaseForASuccessor() {
 		assertThat(this.repository.forceReleaseNow("stock")).isTrue();
 		assertThat(this.repository.acquire(new AcquireRequest(new LeaseKey("stock", "successor"),
 				EXTENSION.multipliedBy(2), "another", "main", "test", LockWorld.TIMEOUT)))
 			.isInstanceOf(AcquireAnswer.Granted.class);
 	}
 
-	private void knowsNothing(LockHandle handle) {
+	private void assertUnaware(LockHandle handle) {
 		assertThat(handle.isHeld()).isTrue();
 		handle.ensureHeld();
 		assertThat(this.leases.news()).isEmpty();
 	}
 
-	private void isTold(LockHandle handle, LossReason reason) {
+	private void assertNotified(LockHandle handle, LossReason reason) {
 		assertThat(this.leases.news()).containsExactly("lost stock " + reason);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::ensureHeld);
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void holderWorksBesideItsSuccessorUntilItIsTold(Holder holder) {
+	void holderRunsBesideItsSuccessorUntilItNoticesTheLoss(Holder holder) {
 		LockHandle handle = hold(holder);
-		takeAwayForASuccessor();
-		knowsNothing(handle);
-		this.leases.advanceAndRenew(holder.told.minus(SECOND));
-		knowsNothing(handle);
+		forceReleaseForASuccessor();
+		assertUnaware(handle);
+		this.leases.advanceAndRenew(holder.noticesAfter.minus(SECOND));
+		assertUnaware(handle);
 		this.leases.advanceAndRenew(SECOND);
-		isTold(handle, holder.reason);
+		assertNotified(handle, holder.reason);
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void holderWhoAsksByItselfIsToldAtOnce(Holder holder) {
+	void holderThatChecksTheLockNoticesTheLossAtOnce(Holder holder) {
 		LockHandle handle = hold(holder);
-		takeAwayForASuccessor();
+		forceReleaseForASuccessor();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::renew);
-		isTold(handle, LossReason.TAKEN_OVER);
+		assertNotified(handle, LossReason.TAKEN_OVER);
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void holderWhoExtendsItsLeaseIsToldAtOnce(Holder holder) {
+	void holderThatExtendsItsLeaseNoticesTheLossAtOnce(Holder holder) {
 		LockHandle handle = hold(holder);
-		takeAwayForASuccessor();
+		forceReleaseForASuccessor();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> handle.extend(EXTENSION));
-		isTold(handle, LossReason.TAKEN_OVER);
+		assertNotified(handle, LossReason.TAKEN_OVER);
 	}
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void holderWhoGivesTheLockBackIsToldThatItIsGone(boolean now) {
+	void holderThatReleasesTheLockNoticesTheLoss(boolean now) {
 		LockHandle handle = hold(Holder.NEVER_RENEWED);
 		assertThat(now ? this.repository.forceReleaseNow("stock") : this.repository.forceRelease("stock")).isTrue();
 		assertThat(handle.release()).isFalse();
@@ -99,16 +99,16 @@ class ForcedReleaseTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void nobodyOverlapsAHolderWhoseNameIsLeftToItsLease(Holder holder) {
+	void noSuccessorOverlapsAHolderWhoseNameIsLeftToItsLease(Holder holder) {
 		LockHandle handle = hold(holder);
 		assertThat(this.repository.forceRelease("stock")).isTrue();
-		this.leases.advanceAndRenew(holder.told.minus(SECOND));
-		knowsNothing(handle);
+		this.leases.advanceAndRenew(holder.noticesAfter.minus(SECOND));
+		assertUnaware(handle);
 		assertThat(this.repository.acquire(new AcquireRequest(new LeaseKey("stock", "successor"), LEASE, "another",
 				"main", "test", LockWorld.TIMEOUT)))
 			.isInstanceOf(AcquireAnswer.Refused.class);
 		this.leases.advanceAndRenew(SECOND);
-		isTold(handle, holder.reason);
+		assertNotified(handle, holder.reason);
 	}
 
 	/**
@@ -132,14 +132,14 @@ class ForcedReleaseTests {
 			handle.extend(EXTENSION);
 		});
 
-		private final Duration told;
+		private final Duration noticesAfter;
 
 		private final LossReason reason;
 
 		private final Consumer<LockHandle> prepare;
 
-		Holder(Duration told, LossReason reason, Consumer<LockHandle> prepare) {
-			this.told = told;
+		Holder(Duration noticesAfter, LossReason reason, Consumer<LockHandle> prepare) {
+			this.noticesAfter = noticesAfter;
 			this.reason = reason;
 			this.prepare = prepare;
 		}

@@ -69,7 +69,7 @@ class HandOffStreakTests {
 	}
 
 	@Test
-	void whereNothingIsHandedOverNobodyMakesRoom() {
+	void whereNothingIsHandedOverNoThreadYields() {
 		for (HandOffStreak off : new HandOffStreak[] { streak(0, Duration.ofNanos(100)), streak(2, Duration.ZERO) }) {
 			assertThat(off.mayGoOn(START)).isFalse();
 			assertThat(off.isOver(after(1000))).isFalse();

@@ -77,7 +77,7 @@ class HandOverEndsTests {
 	}
 
 	@Test
-	void aLockThatIsHandedToAThreadWhoseMachineSleptIsAskedForAnew() throws Exception {
+	void aLockThatIsHandedToAThreadAfterASuspensionIsRequestedAgain() throws Exception {
 		ManualClock clock = this.world.clock();
 		AtomicReference<Thread> sleeper = new AtomicReference<>();
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), new LockClock() {
@@ -113,7 +113,7 @@ class HandOverEndsTests {
 	}
 
 	@Test
-	void whoeverRenewsByHandIsNotHandedWhatIsLeftOfALease() throws Exception {
+	void aCallerThatRenewsManuallyIsNotHandedTheRestOfALease() throws Exception {
 		LockHandle first = acquire();
 		Worker<LockHandle> next = waitFor(PATIENTLY.autoRenew(false));
 		this.world.clock().advance(Duration.ofSeconds(9));
@@ -180,7 +180,7 @@ class HandOverEndsTests {
 	}
 
 	@Test
-	void theEndOfTheEngineHandsNothingOver() throws Exception {
+	void aShutdownHandsNothingOver() throws Exception {
 		LockHandle first = acquire();
 		Worker<LockHandle> next = waitFor(PATIENTLY);
 		this.world.engine().close();
@@ -191,7 +191,7 @@ class HandOverEndsTests {
 	}
 
 	@Test
-	void theEndOfTheEngineWaitsForAThreadThatWasHandedTheLockAndHasNotSeenItYet() throws Exception {
+	void aShutdownWaitsForAThreadThatHasNotYetSeenTheHandOver() throws Exception {
 		Gate gate = new Gate();
 		AtomicReference<Thread> held = new AtomicReference<>();
 		ManualClock clock = this.world.clock();
@@ -261,7 +261,7 @@ class HandOverEndsTests {
 	}
 
 	@Test
-	void whatARenewalFindsGoneDuringAHandOverIsLostToTheNextOne() throws Exception {
+	void aLeaseThatARenewalFindsGoneDuringAHandOverIsLostToTheSuccessor() throws Exception {
 		AtomicReference<Worker<Void>> renewal = new AtomicReference<>();
 		HandOver handOver = new HandOver((leases) -> {
 			renewal.set(Worker.start(() -> {
@@ -292,7 +292,7 @@ class HandOverEndsTests {
 	}
 
 	@Test
-	void aLockThatCannotBeGivenBackIsNotRenewed() {
+	void aLockWhoseReleaseFailsIsNotRenewed() {
 		WatchedLeases leases = new WatchedLeases();
 		LeaseHandle handle = leases.hold("a", LockWorld.LEASE);
 		leases.breakQueuesWith(new OutOfMemoryError("scripted"));

@@ -68,7 +68,7 @@ class HandOverTests {
 	}
 
 	@Test
-	void countsASuccessorThatNobodyHasWoken() {
+	void countsASuccessorThatWasNotWoken() {
 		LockHandle first = take("stock");
 		Waiting second = waitFor("stock", LockOptions.defaults().waitUpTo(Duration.ofMillis(300)));
 		LockWorld.eventually().until(() -> second.thread.getState() == Thread.State.TIMED_WAITING);
@@ -81,7 +81,7 @@ class HandOverTests {
 	}
 
 	@Test
-	void isSeenInThisProcessWhereasOthersAreToldWhomTheStoreGrantedTheLockTo() {
+	void isVisibleInThisProcessWhereasOthersSeeTheHolderInTheStore() {
 		LockHandle first = take("stock", LockOptions.defaults().why("the first"));
 		assertThat(this.world.engine().administration().find(this.world.engine().fullName("stock")))
 			.contains(this.repository.peek("stock"));
@@ -245,7 +245,7 @@ class HandOverTests {
 	}
 
 	@Test
-	void anInterruptIsToldEvenIfTheLockCannotBeGivenBack() throws Exception {
+	void anInterruptIsReportedEvenIfTheReleaseFails() throws Exception {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.heldUp(gate));
 		Waiting impatient = start("stock", PATIENTLY);
@@ -262,7 +262,7 @@ class HandOverTests {
 	}
 
 	@Test
-	void givesBackWhatWasHandedToAThreadThatTheStoreHasGrantedTheLockToo() throws Exception {
+	void releasesALockHandedToAThreadThatTheStoreHasGrantedItToo() throws Exception {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.heldUp(gate));
 		Waiting second = start("stock", PATIENTLY);
@@ -332,7 +332,7 @@ class HandOverTests {
 	}
 
 	@Test
-	void waitersWhoAreInterruptedOneAfterAnotherCostNoRequests() {
+	void waitersThatAreInterruptedOneAfterAnotherCostNoRequests() {
 		this.world.seize("stock", LockWorld.LEASE);
 		DefaultLockEngine engine = this.world.newEngine(slowPolls());
 		List<Waiting> all = new ArrayList<>();
@@ -349,7 +349,7 @@ class HandOverTests {
 	}
 
 	@Test
-	void waitersWhoseTimeIsUpAskForNothingAndTellWhoHoldsTheLock() {
+	void waitersWhoseTimeIsUpSendNothingAndReportTheHolder() {
 		LeaseKey other = this.world.seize("stock", LockWorld.LEASE);
 		DefaultLockEngine engine = this.world.newEngine(slowPolls());
 		List<Waiting> all = new ArrayList<>();

@@ -347,7 +347,7 @@ final class InMemoryLockRepository implements LockRepository {
 	/**
 	 * Have engines that are made from now on told of releases.
 	 */
-	void tellBy(ReleaseFeed feed) {
+	void notifyBy(ReleaseFeed feed) {
 		this.feed = feed;
 	}
 

@@ -61,7 +61,7 @@ class InterruptsOfLossesTests {
 	}
 
 	@Test
-	void anInterruptOfSomebodyElseOutlivesALossDuringTheReleaseOfALockInside() throws Exception {
+	void aForeignInterruptOutlivesALossDuringTheReleaseOfANestedLock() throws Exception {
 		inAThreadOfItsOwn(() -> {
 			LockHandle outer = this.world.template().acquire("outer", INTERRUPTING);
 			LockHandle inner = this.world.template().acquire("inner");
@@ -94,7 +94,7 @@ class InterruptsOfLossesTests {
 	}
 
 	@Test
-	void anInterruptOfSomebodyElseOutlivesALossWhileLockWaits() throws Exception {
+	void aForeignInterruptOutlivesALossWhileLockWaits() throws Exception {
 		LeaseKey other = this.world.seize("inner", LockWorld.LEASE);
 		CountDownLatch working = new CountDownLatch(1);
 		AtomicBoolean afterInner = new AtomicBoolean();
@@ -164,7 +164,7 @@ class InterruptsOfLossesTests {
 	}
 
 	@Test
-	void whoLocksWhatATransactionKeepsIsInterrupted() throws Exception {
+	void aThreadThatLocksWhatATransactionKeepsIsInterrupted() throws Exception {
 		Lock lock = this.world.template().asLock("a", INTERRUPTING);
 		assertThat(interruptsInATransaction((work) -> {
 			lock.lock();

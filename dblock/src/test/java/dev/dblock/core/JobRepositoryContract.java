@@ -453,7 +453,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	}
 
 	@Test
-	void aLockThatIsHeldByAnythingElseIsRefusedWithoutAReasonOfTheJob() {
+	void aLockThatOtherWorkHoldsIsRefusedWithoutAReasonOfTheJob() {
 		Instant at = past(30);
 		ended(skip(at), RunOutcome.SUCCEEDED);
 		LeaseKey plain = acquired("stock");

@@ -84,7 +84,7 @@ class JobRunsTests {
 	}
 
 	@Test
-	void aGrantSaysWhichRunItIsForAndTheReleaseRecordsIt() {
+	void aGrantNamesItsRunAndTheReleaseRecordsIt() {
 		LockHandle handle = granted(this.engine.acquire("a", planned()));
 		JobRun run = handle.run().orElseThrow();
 		assertThat(run.plannedAt()).isEqualTo(this.at);
@@ -113,7 +113,7 @@ class JobRunsTests {
 	}
 
 	@Test
-	void nobodyWaitsForAPlannedTimeThatIsDoneRunningNotDueOrPaused() {
+	void aPlannedTimeThatIsDoneRunningNotDueOrPausedIsNotWaitedFor() {
 		run(this.at);
 		LockOptions patient = planned().waitUpTo(LONG);
 		LockRefusal done = refused(this.engine.acquire("a", patient));
@@ -140,7 +140,7 @@ class JobRunsTests {
 	}
 
 	@Test
-	void aLockThatSomethingElseHasIsWaitedFor() throws Exception {
+	void aLockThatOtherWorkHoldsIsWaitedFor() throws Exception {
 		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
 		LockOptions options = planned();
 		assertThat(refused(this.engine.acquire("a", options)).job()).isNull();
@@ -151,7 +151,7 @@ class JobRunsTests {
 	}
 
 	@Test
-	void anEarlierRunOfTheJobIsWaitedForAndNamedAtTheEndOfTheWait() throws Exception {
+	void anEarlierRunOfTheJobIsWaitedForAndNamedWhenTheWaitEnds() throws Exception {
 		LockHandle earlier = granted(this.engine.acquire("a", planned()));
 		LockOptions later = LockOptions.defaults().plannedFor(this.at.plusSeconds(1));
 		LockRefusal refusal = refused(this.engine.acquire("a", later));
@@ -279,7 +279,7 @@ class JobRunsTests {
 	}
 
 	@Test
-	void aHandleThatIsClosedByHandRecordsWhatItWasToldOf() {
+	void aHandleThatIsClosedManuallyRecordsTheReportedFailure() {
 		LockHandle handle = this.template.acquire("a", planned());
 		handle.runFailed(new IllegalStateException("first"));
 		handle.runFailed(new IllegalStateException("second"));
@@ -382,7 +382,7 @@ class JobRunsTests {
 	}
 
 	@Test
-	void aCrashedRunIsRepeatedByWhoeverAsks() {
+	void aCrashedRunIsRepeatedByTheNextCaller() {
 		LeaseKey crashed = new LeaseKey("a", "crashed");
 		JobFiring firing = JobFiring.of(null, new Schedule.Planned(this.at), true);
 		this.repository.acquire(

@@ -159,7 +159,7 @@ class KeptByTransactionTests {
 	}
 
 	@Test
-	void aHandleClosedInsideItsTransactionIsReleasedAtTheEnd() {
+	void aHandleClosedInsideItsTransactionIsReleasedAfterIt() {
 		inTransaction(() -> {
 			LockHandle handle = this.locks.acquire("a");
 			assertThat(handle.release()).isTrue();
@@ -173,7 +173,7 @@ class KeptByTransactionTests {
 	}
 
 	@Test
-	void aHandleClosedInsideItsTransactionByAnotherThreadIsReleasedAtTheEnd() {
+	void aHandleClosedInsideItsTransactionByAnotherThreadIsReleasedAfterIt() {
 		inTransaction(() -> {
 			LockHandle handle = this.locks.acquire("a");
 			try {
@@ -206,7 +206,7 @@ class KeptByTransactionTests {
 	}
 
 	@Test
-	void theNextTransactionOfTheThreadAcquiresAnew() {
+	void theNextTransactionOfTheThreadAcquiresTheLockAgain() {
 		inTransaction(this::lockedWork);
 		inTransaction(this::lockedWork);
 		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(2);
@@ -225,7 +225,7 @@ class KeptByTransactionTests {
 	}
 
 	@Test
-	void aCommitAfterTheEndOfTheLeaseIsRefusedThoughNobodyHadNoticed() {
+	void aCommitAfterAnUnnoticedExpiryIsRefused() {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
 			this.locks.execute("a", LockOptions.defaults().autoRenew(false), () -> {
 			});
@@ -246,7 +246,7 @@ class KeptByTransactionTests {
 	}
 
 	@Test
-	void theWorkOfALockThatIsLostInsideATransactionIsToldAsEver() {
+	void theWorkOfALockThatIsLostInsideATransactionLearnsOfIt() {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> this.locks.execute("a",
 				LockOptions.defaults().autoRenew(false), () -> this.world.clock().advance(LockWorld.LEASE))));
 		assertThat(this.transactions.outcomes()).containsExactly("rollback");
@@ -289,7 +289,7 @@ class KeptByTransactionTests {
 	}
 
 	@Test
-	void aLockThatEndsDuringTheCommitIsToldAsLost() {
+	void aLockThatExpiresDuringTheCommitIsReportedAsLost() {
 		this.transactions.atCommit(() -> this.world.clock().advance(LockWorld.LEASE));
 		inTransaction(() -> this.locks.execute("a", LockOptions.defaults().autoRenew(false), () -> {
 		}));
@@ -332,7 +332,7 @@ class KeptByTransactionTests {
 	}
 
 	@Test
-	void aServerThatCannotBeToldAfterTheTransactionChangesNothing() {
+	void aReleaseThatFailsAfterTheTransactionChangesNothing() {
 		this.repository.always(Kind.RELEASE, Fault.lost(() -> new DataAccessResourceFailureException("no server")));
 		inTransaction(this::lockedWork);
 		assertThat(this.transactions.outcomes()).containsExactly("commit");
@@ -361,7 +361,7 @@ class KeptByTransactionTests {
 	}
 
 	@Test
-	void aLockThatWasNotGrantedBecauseTheEngineClosedDoesNotStandInTheWayOfTheCommit() {
+	void aLockThatWasNotGrantedBecauseTheEngineClosedDoesNotPreventTheCommit() {
 		this.repository.next(Kind.ACQUIRE, Fault.before(this.world.engine()::close));
 		inTransaction(
 				() -> assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> this.locks.acquire("a")));

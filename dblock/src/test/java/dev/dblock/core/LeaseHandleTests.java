@@ -62,7 +62,7 @@ class LeaseHandleTests {
 		private final LockHandle handle = LeaseHandleTests.this.world.acquire("a");
 
 		@Test
-		void isBelievedInWithoutAskingTheServer() {
+		void isHeldWithoutAskingTheServer() {
 			int before = requests();
 			assertThat(this.handle.isHeld()).isTrue();
 			assertThat(this.handle.remaining()).isEqualTo(LockWorld.LEASE);
@@ -73,7 +73,7 @@ class LeaseHandleTests {
 		}
 
 		@Test
-		void isRenewedByHand() {
+		void isRenewedManually() {
 			LeaseHandleTests.this.world.clock().advance(Duration.ofSeconds(9));
 			this.handle.renew();
 			assertThat(this.handle.remaining()).isEqualTo(LockWorld.LEASE);
@@ -114,7 +114,7 @@ class LeaseHandleTests {
 		}
 
 		@Test
-		void refusesExtensionsThatCannotBe() {
+		void refusesInvalidExtensions() {
 			int before = requests();
 			assertThatIllegalArgumentException().isThrownBy(() -> this.handle.extend(Duration.ZERO));
 			assertThatIllegalArgumentException().isThrownBy(() -> this.handle.extend(Duration.ofDays(366)));
@@ -143,7 +143,7 @@ class LeaseHandleTests {
 		}
 
 		@Test
-		void isLostWhenARenewalByHandIsAnsweredAfterItsEnd() {
+		void isLostWhenAManualRenewalIsAnsweredAfterItsExpiry() {
 			LockHandle other = LeaseHandleTests.this.world.acquireUnrenewed("b");
 			LeaseHandleTests.this.repository.next(Kind.RENEW,
 					Fault.before(() -> LeaseHandleTests.this.world.clock().advance(LockWorld.LEASE)));
@@ -202,7 +202,7 @@ class LeaseHandleTests {
 		}
 
 		@Test
-		void isHeldNoMore() {
+		void isNotHeldAnyMore() {
 			assertThat(this.handle.isHeld()).isFalse();
 			assertThat(this.handle.remaining()).isZero();
 			assertThat(this.handle).asString().endsWith("RELEASED");
@@ -251,7 +251,7 @@ class LeaseHandleTests {
 		}
 
 		@Test
-		void isHeldNoMore() {
+		void isNotHeldAnyMore() {
 			assertThat(this.handle.isHeld()).isFalse();
 			assertThat(this.handle.remaining()).isZero();
 			assertThat(this.handle).asString().endsWith("EXPIRED");
@@ -259,7 +259,7 @@ class LeaseHandleTests {
 		}
 
 		@Test
-		void isNotRevivedAlthoughTheServerStillKeepsOthersOut() {
+		void isNotRevivedAlthoughTheServerStillRefusesOthers() {
 			int before = requests();
 			assertThat(LeaseHandleTests.this.repository.isHeld("a")).isTrue();
 			assertLost(LossReason.EXPIRED, this.handle::renew);
@@ -270,13 +270,13 @@ class LeaseHandleTests {
 		}
 
 		@Test
-		void saysAtItsReleaseThatItWasNotHeld() {
+		void releaseReturnsThatItWasNotHeld() {
 			assertThat(this.handle.release()).isFalse();
 			this.handle.close();
 		}
 
 		@Test
-		void isToldToWhoeverClosesItFirst() {
+		void isReportedByTheFirstClose() {
 			assertLost(LossReason.EXPIRED, this.handle::close);
 			this.handle.close();
 			assertThat(this.handle.release()).isFalse();
@@ -293,10 +293,10 @@ class LeaseHandleTests {
 		}
 
 		@Test
-		void tellsAtOnceWhoeverAsksToBeTold() {
-			AtomicReference<Thread> told = new AtomicReference<>();
-			this.handle.onLost(() -> told.set(Thread.currentThread()));
-			assertThat(told).hasValue(Thread.currentThread());
+		void runsALateCallbackAtOnce() {
+			AtomicReference<Thread> notified = new AtomicReference<>();
+			this.handle.onLost(() -> notified.set(Thread.currentThread()));
+			assertThat(notified).hasValue(Thread.currentThread());
 		}
 
 	}
@@ -311,7 +311,7 @@ class LeaseHandleTests {
 		}
 
 		@Test
-		void isNotBelievedIn() {
+		void isNotConsideredHeld() {
 			assertThat(this.handle.isHeld()).isFalse();
 			assertThat(this.handle.remaining()).isZero();
 			assertThat(this.handle).asString().endsWith("not proven to be held");
@@ -335,7 +335,7 @@ class LeaseHandleTests {
 		}
 
 		@Test
-		void isLostWhenTheServerSaysSo() {
+		void isLostWhenTheServerReportsIt() {
 			LeaseHandleTests.this.world.clock().suspend(LockWorld.LEASE);
 			LeaseKey successor = LeaseHandleTests.this.world.seize("a", LockWorld.LEASE);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(this.handle::ensureHeld)
@@ -349,7 +349,7 @@ class LeaseHandleTests {
 		}
 
 		@Test
-		void isToldAsLostWhenItsReleaseComesTooLate() {
+		void isReportedAsLostWhenItsReleaseComesTooLate() {
 			LeaseHandleTests.this.world.clock().suspend(LockWorld.LEASE);
 			LeaseHandleTests.this.world.seize("a", LockWorld.LEASE);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(this.handle::close);
@@ -368,20 +368,20 @@ class LeaseHandleTests {
 		}
 
 		@Test
-		void isHeldNoMoreBeforeAnybodyNoticed() {
+		void isNotHeldEvenBeforeTheExpiryIsNoticed() {
 			assertThat(this.handle.isHeld()).isFalse();
 			assertThat(this.handle.remaining()).isZero();
 		}
 
 		@Test
-		void isNoticedByWhoeverLooksFirst() {
+		void isNoticedByTheFirstCheck() {
 			assertLost(LossReason.EXPIRED, this.handle::ensureHeld);
 			LockWorld.eventually()
 				.until(() -> LeaseHandleTests.this.world.news().equals(List.of("acquired a", "lost a EXPIRED")));
 		}
 
 		@Test
-		void isNotReleasedAsIfItWereHeld() {
+		void isNotReleasedLikeAHeldLock() {
 			assertThat(this.handle.release()).isFalse();
 			LockWorld.eventually()
 				.until(() -> LeaseHandleTests.this.world.news().equals(List.of("acquired a", "lost a EXPIRED")));
@@ -404,27 +404,27 @@ class LeaseHandleTests {
 	}
 
 	@Test
-	void whatWasAskedForBeforeTheLossIsDoneInAThreadOfItsOwnAndOnce() throws Exception {
+	void earlierCallbacksRunOnceInAThreadOfTheirOwn() throws Exception {
 		LockHandle handle = this.world.acquireUnrenewed("a");
 		AtomicInteger calls = new AtomicInteger();
 		AtomicReference<String> thread = new AtomicReference<>();
-		CountDownLatch told = new CountDownLatch(2);
+		CountDownLatch notified = new CountDownLatch(2);
 		handle.onLost(() -> {
 			thread.set(Thread.currentThread().getName());
 			calls.incrementAndGet();
-			told.countDown();
+			notified.countDown();
 		});
-		handle.onLost(told::countDown);
+		handle.onLost(notified::countDown);
 		this.world.clock().advance(LockWorld.LEASE);
 		assertThat(handle.release()).isFalse();
-		assertThat(told.await(60, TimeUnit.SECONDS)).isTrue();
+		assertThat(notified.await(60, TimeUnit.SECONDS)).isTrue();
 		handle.close();
 		assertThat(thread.get()).startsWith("dblock-callback-");
 		assertThat(calls).hasValue(1);
 	}
 
 	@Test
-	void whoAsksToBeToldWhileTheLossIsToldIsToldOnce() throws Exception {
+	void aCallbackThatIsAddedDuringTheLossRunsOnce() throws Exception {
 		WatchedLeases leases = new WatchedLeases();
 		LeaseHandle handle = leases.hold("a", LockWorld.LEASE);
 		for (int round = 0; round < 500; round++) {

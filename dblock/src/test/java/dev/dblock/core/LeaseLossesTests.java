@@ -54,17 +54,17 @@ class LeaseLossesTests {
 	}
 
 	@Test
-	void aLossIsToldThoughNoThreadCanBeStartedForIt() {
+	void aLossIsReportedThoughNoThreadCanBeStartedForIt() {
 		LockHandle handle = this.world.template().acquire("a");
-		AtomicInteger told = new AtomicInteger();
-		handle.onLost(told::incrementAndGet);
+		AtomicInteger notified = new AtomicInteger();
+		handle.onLost(notified::incrementAndGet);
 		LeaseRegistry registry = new LeaseRegistry((ended) -> {
 		});
 		RecordingListener listener = new RecordingListener();
 		LeaseLosses losses = new LeaseLosses(registry, new LockListeners(List.of(listener), LeaseLossesTests::noThread),
 				LeaseLossesTests::noThread, LeaseLossesTests::noThread);
 		losses.lose(((LeaseHandle) handle).lease(), LossReason.EXPIRED, "scripted");
-		assertThat(told).hasValue(1);
+		assertThat(notified).hasValue(1);
 		assertThat(listener.news()).containsExactly("lost a EXPIRED");
 	}
 
@@ -195,7 +195,7 @@ class LeaseLossesTests {
 	}
 
 	@Test
-	void dependentsOfAFutureDoNotDelayTheEndOfTheEngine() {
+	void dependentsOfAFutureDoNotDelayTheShutdown() {
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""));
 		CountDownLatch called = new CountDownLatch(1);
 		CompletableFuture<Boolean> ended = begin(new DefaultLockTemplate(engine), "a").handle((result, failure) -> {

@@ -41,21 +41,21 @@ class LeaseOwnerTests {
 	}
 
 	@Test
-	void takesAnInterruptThatItDidNotSeeAlongToNothingElse() {
+	void clearsAnInterruptThatItDidNotSeeBeforeOtherWork() {
 		this.owner.interrupt();
 		this.owner.finish();
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
 	}
 
 	@Test
-	void keepsAnInterruptOfSomebodyElse() {
+	void keepsAForeignInterrupt() {
 		Thread.currentThread().interrupt();
 		this.owner.finish();
 		assertThat(Thread.currentThread().isInterrupted()).isTrue();
 	}
 
 	@Test
-	void keepsAnInterruptThatSomebodyElseHadSentBeforeOurs() {
+	void keepsAForeignInterruptThatCameBeforeOurs() {
 		Thread.currentThread().interrupt();
 		this.owner.interrupt();
 		this.owner.finish();
@@ -126,7 +126,7 @@ class LeaseOwnerTests {
 	}
 
 	@Test
-	void anInterruptOfSomebodyElseStaysAfterAllThatWereToldOfTheirLossMeanwhile() {
+	void aForeignInterruptStaysAfterAllLossInterruptsMeanwhile() {
 		LeaseOwner inner = new LeaseOwner(Thread.currentThread());
 		Thread.currentThread().interrupt();
 		inner.interrupt();

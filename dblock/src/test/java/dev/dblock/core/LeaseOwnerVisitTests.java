@@ -70,7 +70,7 @@ class LeaseOwnerVisitTests {
 	}
 
 	@Test
-	void visitorKeepsAnInterruptOfSomebodyElse() {
+	void visitorKeepsAForeignInterrupt() {
 		this.owner.attach();
 		Thread.currentThread().interrupt();
 		this.owner.interrupt();

@@ -82,7 +82,7 @@ class LeaseRegistryTests {
 	}
 
 	@Test
-	void whatWasReleasedIsNotOfferedAnyMore() {
+	void aReleasedLeaseIsNotOfferedAnyMore() {
 		LeaseHandle first = hold("a", 1, this.one);
 		LeaseHandle second = hold("b", 1, this.one);
 		first.lease().endWith(LossReason.RELEASED);
@@ -90,7 +90,7 @@ class LeaseRegistryTests {
 	}
 
 	@Test
-	void whatWasLostIsOfferedUntilItsHandleIsClosed() {
+	void aLostLeaseIsOfferedUntilItsHandleIsClosed() {
 		LeaseHandle lost = hold("a", 1, this.one);
 		lost.lease().endWith(LossReason.EXPIRED);
 		this.registry.lose(lost.lease());
@@ -101,7 +101,7 @@ class LeaseRegistryTests {
 	}
 
 	@Test
-	void whatIsLostAfterItsHandleWasClosedIsNotKeptInMind() {
+	void aLeaseThatIsLostAfterItsHandleWasClosedIsNotKept() {
 		LeaseHandle lost = hold("a", 1, this.one);
 		lost.release();
 		this.registry.lose(lost.lease());

@@ -81,7 +81,7 @@ class LeaseReleaserTests {
 	}
 
 	@Test
-	void aRepeatThatFindsNothingAfterASuspensionMayBeALossThatNobodyHasNoticed() {
+	void aRepeatThatFindsNothingAfterASuspensionMayBeAnUnnoticedLoss() {
 		LockHandle handle = this.world.acquire("a");
 		this.world.clock().suspend(Duration.ofSeconds(5));
 		this.world.rob("a");
@@ -109,7 +109,7 @@ class LeaseReleaserTests {
 	}
 
 	@Test
-	void aReleaseThatFindsNothingAtItsFirstAttemptMeansThatTheLockHadBeenTakenAway() {
+	void aFirstAttemptThatFindsNothingMeansThatTheLockWasTakenOver() {
 		LockHandle handle = this.world.acquire("a");
 		this.world.rob("a");
 		assertThat(handle.release()).isFalse();
@@ -118,14 +118,14 @@ class LeaseReleaserTests {
 	}
 
 	@Test
-	void aLockThatHadBeenTakenAwayBeforeItsReleaseIsToldAsLost() throws Exception {
+	void aLockThatWasTakenOverBeforeItsReleaseIsReportedAsLost() throws Exception {
 		LockHandle handle = this.world.acquire("a");
-		CountDownLatch told = new CountDownLatch(1);
-		handle.onLost(told::countDown);
+		CountDownLatch notified = new CountDownLatch(1);
+		handle.onLost(notified::countDown);
 		this.world.rob("a");
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::close)
 			.satisfies((lost) -> assertThat(lost.reason()).isEqualTo(LossReason.TAKEN_OVER));
-		told.await();
+		notified.await();
 		LockWorld.eventually().until(() -> this.world.news().equals(List.of("acquired a", "lost a TAKEN_OVER")));
 	}
 
@@ -219,7 +219,7 @@ class LeaseReleaserTests {
 	}
 
 	@Test
-	void whatIsLeftOfTheMinimumHoldIsCountedByTheMonotonicClock() {
+	void theRestOfTheMinimumHoldIsCountedByTheMonotonicClock() {
 		LockHandle handle = this.world.acquire("a", LockOptions.defaults().minHold(Duration.ofSeconds(20)));
 		this.world.clock().advanceNano(Duration.ofSeconds(5));
 		this.world.clock().advanceWall(Duration.ofSeconds(5).plusMillis(100));
@@ -344,7 +344,7 @@ class LeaseReleaserTests {
 	}
 
 	@Test
-	void aLostLockWhoseExtensionIsInDoubtIsGivenBackOnceMoreInTheBackground() {
+	void aLostLockWhoseExtensionIsInDoubtIsReleasedOnceMoreInTheBackground() {
 		LockHandle handle = hurriedProcess().acquire("a", LockOptions.defaults().autoRenew(false));
 		extendInDoubt(handle, LockWorld.LEASE.multipliedBy(4));
 		this.world.clock().advance(LockWorld.LEASE);
@@ -355,7 +355,7 @@ class LeaseReleaserTests {
 	}
 
 	@Test
-	void aLockThatIsLostWhileItsExtensionIsUnderWayIsGivenBackOnceMoreInTheBackground() throws Exception {
+	void aLockThatIsLostWhileItsExtensionIsUnderWayIsReleasedOnceMoreInTheBackground() throws Exception {
 		Gate gate = new Gate();
 		LockHandle handle = hurriedProcess().acquire("a", LockOptions.defaults().autoRenew(false));
 		this.repository.next(Kind.EXTEND, (request, store) -> {
@@ -388,7 +388,7 @@ class LeaseReleaserTests {
 	}
 
 	@Test
-	void anExtensionInDoubtThatWouldBeOverIsNotGivenBackAgain() {
+	void anExtensionInDoubtThatHasExpiredIsNotReleasedAgain() {
 		LockTemplate locks = hurriedProcess();
 		LockHandle handle = locks.acquire("a", LockOptions.defaults().autoRenew(false));
 		Duration extension = LockWorld.LEASE.multipliedBy(4);

@@ -196,7 +196,7 @@ class LeaseRenewerTests {
 	}
 
 	@Test
-	void aLeaseThatSomebodyReleasedIsLost() {
+	void aLeaseThatAnotherProcessReleasedIsLost() {
 		List<Lease> held = hold(1);
 		this.repository.forceReleaseNow("lock-0");
 		this.renewer.renew(held);
@@ -204,7 +204,7 @@ class LeaseRenewerTests {
 	}
 
 	@Test
-	void aLeaseThatAnOperatorTookAwayIsLostBeforeItsNameIsFree() {
+	void aForciblyReleasedLeaseIsLostBeforeItsNameIsFree() {
 		List<Lease> held = hold(1);
 		this.repository.forceRelease("lock-0");
 		this.renewer.renew(held);
@@ -258,7 +258,7 @@ class LeaseRenewerTests {
 	}
 
 	@Test
-	void leasesThatEndAtAboutTheSameMomentAreSortedWhileTheClockGoesOn() {
+	void leasesThatEndAtAboutTheSameMomentAreSortedWhileTheClockAdvances() {
 		Random random = new Random(42);
 		AtomicLong nanos = new AtomicLong();
 		LockClock going = new LockClock() {
@@ -295,7 +295,7 @@ class LeaseRenewerTests {
 	}
 
 	@Test
-	void aFailureOfWhatWasReleasedMeanwhileConcernsNobody() {
+	void aFailedRenewalOfAReleasedLeaseIsIgnored() {
 		List<Lease> held = hold(1);
 		this.repository.next(Kind.RENEW, (request, store) -> {
 			this.handles.get(0).release();
@@ -306,7 +306,7 @@ class LeaseRenewerTests {
 	}
 
 	@Test
-	void aRenewalByHandThatFindsTheLockTakenLosesIt() {
+	void aManualRenewalThatFindsTheLockTakenOverLosesIt() {
 		LeaseHandle handle = this.leases.keeper().keep(this.leases.grant("a", LockOptions.defaults().autoRenew(false)));
 		this.repository.next(Kind.RENEW, Fault.stale(Map.of(handle.lease().key(), Optional.empty())));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::renew)

@@ -36,7 +36,7 @@ class LeaseStateTests {
 	}
 
 	@Test
-	void aReleaseTurnsOutToBeALossWhateverElseChangesMeanwhile() throws Exception {
+	void aReleaseBecomesALossDespiteConcurrentChanges() throws Exception {
 		for (int i = 0; i < 200; i++) {
 			LeaseState state = new LeaseState();
 			int slot = state.takeSlot();
@@ -69,7 +69,7 @@ class LeaseStateTests {
 	}
 
 	@Test
-	void aSlotOfWhichNobodyTellsIsRetiredFromTheBeginning() {
+	void aSlotMayBeRetiredFromTheBeginning() {
 		assertThat(this.state.takeSlot()).isZero();
 		assertThat(this.state.takeRetiredSlot()).isEqualTo(1);
 		assertThat(this.state.isUnsettled()).isTrue();
@@ -103,7 +103,7 @@ class LeaseStateTests {
 	}
 
 	@Test
-	void nobodyIsToldOfAnEndThatNobodyWaitsFor() {
+	void closeReturnsFalseWithoutAPendingEnd() {
 		this.state.open();
 		assertThat(this.state.close()).isFalse();
 	}
@@ -135,7 +135,7 @@ class LeaseStateTests {
 	}
 
 	@Test
-	void aRetiredSlotIsTakenByNobody() {
+	void aRetiredSlotIsNotUsedAgain() {
 		this.state.open();
 		assertThat(this.state.isClear()).isFalse();
 		this.state.retireSlot(this.state.takeSlot());

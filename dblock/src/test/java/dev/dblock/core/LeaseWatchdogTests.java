@@ -92,7 +92,7 @@ class LeaseWatchdogTests {
 	}
 
 	@Test
-	void aHangingRequestOfLongLeasesDoesNotKeepAShortOneFromBeingToldAsLost() {
+	void aHangingRequestOfLongLeasesDoesNotKeepAShortOneFromBeingReportedAsLost() {
 		LockHandle slow = this.leases.hold("slow", LEASE);
 		LockHandle quick = this.leases.hold("quick", SECOND);
 		this.leases.clock().suspend(SECOND.minusMillis(1));
@@ -191,7 +191,7 @@ class LeaseWatchdogTests {
 	}
 
 	@Test
-	void whateverFailsInARenewalItIsTriedAgainAfterAPause() {
+	void aRenewalThatFailsInAnyWayIsRetriedAfterAPause() {
 		AtomicBoolean broken = new AtomicBoolean();
 		Lease granted = this.leases.grant("a", LockOptions.defaults());
 		Lease lease = new Lease(granted.grant(), granted.terms(), Thread.currentThread(), granted.deadline(),
@@ -223,7 +223,7 @@ class LeaseWatchdogTests {
 	}
 
 	@Test
-	void whatFailsInALookDoesNotEndTheLooks() {
+	void aCheckThatFailsDoesNotStopTheChecks() {
 		LeaseWatchdog watchdog = new LeaseWatchdog(this.leases.registry(), this.leases.losses(), (lease) -> {
 			throw new StackOverflowError("scripted");
 		}, this.leases::newRenewer, this.leases.timer(), this.leases.line());
@@ -256,7 +256,7 @@ class LeaseWatchdogTests {
 	}
 
 	@Test
-	void aNewLeaseIsLookedAtWhenItIsDueEvenIfTheNextLookWasFurtherOff() {
+	void aNewLeaseIsCheckedWhenItIsDueEvenIfTheNextCheckWasFurtherOff() {
 		this.leases.hold("a", LEASE);
 		this.leases.hold("b", Duration.ofMillis(600));
 		assertThat(this.leases.timer().pending()).hasSize(1)
@@ -267,13 +267,13 @@ class LeaseWatchdogTests {
 	}
 
 	@Test
-	void aLeaseThatIsNotRenewedIsLookedAtWhenItEnds() {
+	void aLeaseThatIsNotRenewedIsCheckedWhenItEnds() {
 		this.leases.keeper().keep(this.leases.grant("a", LockOptions.lease(Duration.ofMillis(600)).autoRenew(false)));
 		assertThat(this.leases.timer().pending()).extracting(Timed::delay).containsExactly(Duration.ofMillis(600));
 	}
 
 	@Test
-	void aLookThatWasReplacedWhileItBeganDoesNotGoOnBesideItsReplacement() {
+	void aCheckThatWasReplacedWhileItBeganDoesNotContinueBesideItsReplacement() {
 		LockHandle handle = this.leases.hold("a", LEASE);
 		Timed replaced = this.leases.timer().pending().get(0);
 		this.leases.watchdog().tickWithin(0);
@@ -299,7 +299,7 @@ class LeaseWatchdogTests {
 	}
 
 	@Test
-	void afterTheEndOfTheEngineNothingIsWatched() {
+	void afterAShutdownNothingIsWatched() {
 		this.leases.timer().shutdown();
 		LockHandle handle = this.leases.hold("a", LEASE);
 		assertThat(handle.isHeld()).isTrue();
@@ -397,7 +397,7 @@ class LeaseWatchdogTests {
 	}
 
 	@Test
-	void aLeaseWhoseLossItsOwnerNoticesAtTheEndIsForgottenAtOnce() {
+	void aLeaseWhoseLossItsReleaseFindsIsForgottenAtOnce() {
 		LockHandle handle = this.leases.hold("a", LEASE);
 		this.leases.clock().advance(LEASE);
 		assertThat(handle.release()).isFalse();
@@ -418,7 +418,7 @@ class LeaseWatchdogTests {
 	}
 
 	@Test
-	void aLostLeaseThatNobodyWantsIsForgottenAtOnce() {
+	void anUnreferencedLostLeaseIsForgottenAtOnce() {
 		LockHandle handle = this.leases.hold("a", LEASE);
 		this.leases.advance(LEASE);
 		this.leases.keeper().discard(((LeaseHandle) handle).lease());

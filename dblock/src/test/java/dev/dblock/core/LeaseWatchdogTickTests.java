@@ -63,7 +63,7 @@ class LeaseWatchdogTickTests {
 	}
 
 	@Test
-	void goOnAfterATimerThatCouldNotTakeOne() {
+	void continueAfterATimerThatCouldNotTakeOne() {
 		this.watchdog.watch(lease());
 		this.timer.broken = true;
 		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> this.watchdog.tickWithin(0));

@@ -48,17 +48,17 @@ class LocalQueueModelTests {
 
 	@ParameterizedTest(name = "{1}, {0} hand-overs")
 	@MethodSource("casts")
-	void everyOrderServesEverybodyOnceInTurn(int handOvers, String cast) {
-		assertThatEverybodyIsServedOnceInTurn(handOvers, false, cast);
+	void everyOrderServesEveryThreadOnceInTurn(int handOvers, String cast) {
+		assertThatEveryThreadIsServedOnceInTurn(handOvers, false, cast);
 	}
 
 	@ParameterizedTest(name = "{1}, {0} hand-overs")
 	@MethodSource("castsThatPause")
 	void everyOrderDoesSoWhereOtherProcessesPoll(int handOvers, String cast) {
-		assertThatEverybodyIsServedOnceInTurn(handOvers, true, cast);
+		assertThatEveryThreadIsServedOnceInTurn(handOvers, true, cast);
 	}
 
-	private static void assertThatEverybodyIsServedOnceInTurn(int handOvers, boolean polling, String cast) {
+	private static void assertThatEveryThreadIsServedOnceInTurn(int handOvers, boolean polling, String cast) {
 		Set<String> seen = new HashSet<>();
 		Deque<List<Integer>> open = new ArrayDeque<>();
 		open.push(List.of());

@@ -44,7 +44,7 @@ class LocalQueueTests {
 	@Test
 	void doesNotYieldAgainToAReleaseElsewhere() {
 		LocalQueue queue = queue(LONG);
-		giveBackAfterLong(queue, Duration.ofMillis(30));
+		releaseAfterLong(queue, Duration.ofMillis(30));
 		assertThat(queue.isYielding()).isTrue();
 		pass(Duration.ofMillis(60));
 		assertThat(queue.isYielding()).isFalse();
@@ -74,7 +74,7 @@ class LocalQueueTests {
 	void beginsANewTurnOnlyAfterAnotherProcessCouldHaveHadTheLock() {
 		this.pollNanos = LONG.toNanos();
 		LocalQueue queue = queue(Duration.ofMillis(100));
-		giveBackAfterLong(queue, Duration.ofMillis(30));
+		releaseAfterLong(queue, Duration.ofMillis(30));
 		Waiter next = new Waiter(TERMS);
 		assertThat(queue.beginAskingAtLast(this.waiter)).as("at the end of its wait").isNull();
 		assertThat(queue.known(this.waiter, "me")).isEqualTo(Outcome.OTHERS_FIRST);
@@ -152,9 +152,9 @@ class LocalQueueTests {
 	}
 
 	@Test
-	void isNotKeptFromAskingByWhatIsToldMeanwhile() {
+	void isNotKeptFromAskingByReleasesReportedMeanwhile() {
 		LocalQueue queue = queue(LONG);
-		giveBackAfterLong(queue, Duration.ofSeconds(20));
+		releaseAfterLong(queue, Duration.ofSeconds(20));
 		long first = queue.pauseBeforeAsking(this.waiter);
 		queue.signal();
 		queue.signal();
@@ -162,9 +162,9 @@ class LocalQueueTests {
 	}
 
 	@Test
-	void letsNobodyGoFirstAnyMoreOnceItWasGrantedTheLockInTurn() {
+	void letsNoOtherGoFirstAnyMoreOnceItWasGrantedTheLockInTurn() {
 		LocalQueue queue = queue(LONG);
-		giveBackAfterLong(queue, Duration.ofMillis(30));
+		releaseAfterLong(queue, Duration.ofMillis(30));
 		pass(Duration.ofMillis(60));
 		Waiter next = new Waiter(TERMS);
 		queue.join(next);
@@ -179,21 +179,21 @@ class LocalQueueTests {
 	}
 
 	@Test
-	void letsOthersGoFirstAgainAfterAGrantToWhoHadNoPlaceInTheQueue() {
+	void letsOthersGoFirstAgainAfterAGrantOutsideTheQueue() {
 		LocalQueue queue = queue(LONG);
-		giveBackAfterLong(queue, Duration.ofMillis(30));
-		assertThatItGoesOnToLetOthersGoFirst(queue, null);
+		releaseAfterLong(queue, Duration.ofMillis(30));
+		assertThatItStillLetsOthersGoFirst(queue, null);
 	}
 
 	@Test
 	void letsOthersGoFirstAgainAfterAGrantToAHeadThatDidNotLetThemDoSo() {
 		LocalQueue queue = queue(LONG);
-		giveBackAfterLong(queue, Duration.ofMillis(30));
+		releaseAfterLong(queue, Duration.ofMillis(30));
 		Waiter next = new Waiter(TERMS);
 		queue.join(next);
 		assertThat(queue.beginAskingAtLast(next)).as("behind another").isNull();
 		assertThat(queue.beginAskingAtLast(this.waiter)).isEqualTo(WaitCause.SIGNAL);
-		assertThatItGoesOnToLetOthersGoFirst(queue, this.waiter);
+		assertThatItStillLetsOthersGoFirst(queue, this.waiter);
 		pass(LONG);
 		assertThat(queue.beginAskingAtLast(next)).isNotNull();
 		Lease lease = lease();
@@ -204,7 +204,7 @@ class LocalQueueTests {
 	@Test
 	void isInTurnAgainAfterAHeadThatDidNotLetOthersGoFirstWasRefused() {
 		LocalQueue queue = queue(LONG);
-		giveBackAfterLong(queue, Duration.ofMillis(30));
+		releaseAfterLong(queue, Duration.ofMillis(30));
 		Waiter next = new Waiter(TERMS);
 		queue.join(next);
 		assertThat(queue.beginAskingAtLast(this.waiter)).isNotNull();
@@ -222,7 +222,7 @@ class LocalQueueTests {
 		assertThat(handOver(queue, lease)).isSameAs(last);
 	}
 
-	private void assertThatItGoesOnToLetOthersGoFirst(LocalQueue queue, Waiter granted) {
+	private void assertThatItStillLetsOthersGoFirst(LocalQueue queue, Waiter granted) {
 		Lease lease = lease();
 		queue.granted(lease, granted);
 		assertThat(handOver(queue, lease)).as("handed on").isNull();
@@ -238,7 +238,7 @@ class LocalQueueTests {
 	@Test
 	void isNotForThoseWithoutAPlaceBeforeItsHeadHasAskedAndWasAnswered() {
 		LocalQueue queue = queue(LONG);
-		giveBackAfterLong(queue, Duration.ofMillis(30));
+		releaseAfterLong(queue, Duration.ofMillis(30));
 		pass(Duration.ofMillis(60));
 		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
 		assertThat(queue.letsOthersGoFirst()).as("before it asks").isTrue();
@@ -256,7 +256,7 @@ class LocalQueueTests {
 	@Test
 	void isForThoseWithoutAPlaceWhenItsHeadDoesNotAsk() {
 		LocalQueue queue = queue(LONG);
-		giveBackAfterLong(queue, Duration.ofMillis(30));
+		releaseAfterLong(queue, Duration.ofMillis(30));
 		pass(Duration.ofMillis(60).plusNanos(LocalQueue.HEAD_START_NANOS - 1));
 		assertThat(queue.letsOthersGoFirst()).isTrue();
 		pass(Duration.ofNanos(1));
@@ -268,7 +268,7 @@ class LocalQueueTests {
 	@Test
 	void isForItsHeadAfterEachReleaseWhereNothingIsHandedOver() {
 		LocalQueue queue = queue(Duration.ZERO);
-		giveBackAfterLong(queue, Duration.ofMillis(30));
+		releaseAfterLong(queue, Duration.ofMillis(30));
 		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
 		assertThat(queue.letsOthersGoFirst()).isTrue();
 		queue.quit(this.waiter);
@@ -278,16 +278,16 @@ class LocalQueueTests {
 	}
 
 	@Test
-	void letsOthersGoFirstOnlyWhereSomebodyWaits() {
+	void letsOthersGoFirstOnlyWhereThereAreWaiters() {
 		LocalQueue queue = queue(LONG);
-		giveBackAfterLong(queue, Duration.ofMillis(30));
+		releaseAfterLong(queue, Duration.ofMillis(30));
 		assertThat(queue.letsOthersGoFirst()).isTrue();
 		queue.quit(this.waiter);
 		assertThat(queue.letsOthersGoFirst()).isFalse();
 	}
 
 	@Test
-	void keepsTheNameTakenUntilItIsGivenBack() {
+	void treatsTheLockAsHeldUntilItIsReleased() {
 		LocalQueue queue = queue(LONG);
 		Lease lease = lease();
 		queue.granted(lease, null);
@@ -306,7 +306,7 @@ class LocalQueueTests {
 	}
 
 	@Test
-	void doesNotTakeANameForTakenWhoseReleaseTakesVeryLong() {
+	void doesNotTreatALockAsHeldWhoseReleaseTakesVeryLong() {
 		LocalQueue queue = queue(LONG);
 		Lease lease = lease();
 		queue.granted(lease, null);
@@ -317,7 +317,7 @@ class LocalQueueTests {
 	}
 
 	@Test
-	void doesNotTakeANameForTakenWhoseLeaseIsOverOrWasLost() {
+	void doesNotTreatALockAsHeldWhoseLeaseExpiredOrWasLost() {
 		LocalQueue queue = queue(LONG);
 		Lease lease = lease();
 		queue.granted(lease, null);
@@ -337,7 +337,7 @@ class LocalQueueTests {
 	}
 
 	@Test
-	void letsNobodyGoFirstAfterAShortWhile() {
+	void letsNoOtherGoFirstAfterAShortWhile() {
 		LocalQueue queue = queue(Duration.ofHours(1));
 		assertThatIsYieldedFor(queue, Duration.ofMillis(40), Duration.ZERO);
 	}
@@ -361,7 +361,7 @@ class LocalQueueTests {
 	}
 
 	@Test
-	void knowsWhyAHeadAsksThatWasToldNothing() {
+	void knowsWhyAHeadAsksWithoutASignal() {
 		LocalQueue queue = queue(Duration.ofHours(1));
 		Lease lease = lease();
 		queue.granted(lease, null);
@@ -400,7 +400,7 @@ class LocalQueueTests {
 	}
 
 	@Test
-	void asksForTokensForTwiceTheHandOversOfTheLastGrantWhereSomebodyWaitsWhoCanHaveThem() {
+	void asksForTokensForTwiceTheHandOversOfTheLastGrantWhereWaitersCanHaveThem() {
 		LocalQueue queue = queue(new HandOffSettings(5000, Duration.ofHours(1)));
 		queue.join(this.waiter);
 		assertThat(queue.tokens(this.waiter, TERMS)).isEqualTo(1024);
@@ -426,14 +426,14 @@ class LocalQueueTests {
 	}
 
 	private void assertThatIsYieldedFor(LocalQueue queue, Duration request, Duration expected) {
-		giveBackAfterLong(queue, request);
+		releaseAfterLong(queue, request);
 		assertThat(queue.pauseBeforeAsking(this.waiter)).isEqualTo(expected.toNanos());
 	}
 
 	/**
 	 * Have the lock held here for a second, and given back.
 	 */
-	private void giveBackAfterLong(LocalQueue queue, Duration request) {
+	private void releaseAfterLong(LocalQueue queue, Duration request) {
 		Lease lease = lease();
 		queue.granted(lease, null);
 		queue.join(this.waiter);

@@ -105,7 +105,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void withoutAWaitATakenLockIsRefusedInOneRequest() {
+	void withoutAWaitAHeldLockIsRefusedInOneRequest() {
 		this.world.seize("a", LockWorld.LEASE);
 		this.world.clock().advance(Duration.ofSeconds(1));
 		LockRefusal refusal = refused(acquire("a"));
@@ -117,7 +117,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void withoutAWaitALockThatWasRefusedIsLookedAtUntilItIsLikelyToBeFree() {
+	void withoutAWaitARefusedLockIsOnlyReadUntilItIsLikelyToBeFree() {
 		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
 		refused(acquire("a"));
 		this.world.clock().advance(Duration.ofSeconds(1));
@@ -135,7 +135,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void withoutAWaitALockThatIsNewIsLookedAtFirstWhereMostWereRefused() {
+	void withoutAWaitANewLockIsReadFirstWhereMostWereRefused() {
 		for (int i = 0; i < 16; i++) {
 			this.world.seize("taken-" + i, LockWorld.LEASE);
 			refused(acquire("taken-" + i));
@@ -148,7 +148,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void aLockThatIsFreeSoonerThanItWasLikelyIsGranted() {
+	void aLockThatIsFreeSoonerThanExpectedIsGranted() {
 		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
 		refused(acquire("a"));
 		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
@@ -161,7 +161,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void aLookThatFailsIsNoRefusal() {
+	void aReadThatFailsIsNoRefusal() {
 		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
 		refused(acquire("a"));
 		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
@@ -179,7 +179,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void aLookAndTheRequestAfterItTakeNoLongerThanOneRequestMay() {
+	void aReadAndTheRequestAfterItTakeNoLongerThanOneRequestMay() {
 		this.world.seize("a", LockWorld.LEASE);
 		refused(acquire("a"));
 		Duration half = LockWorld.TIMEOUT.dividedBy(2);
@@ -342,7 +342,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void anInterruptInTheRequestGivesBackWhatMayHaveBeenGranted() throws Exception {
+	void anInterruptInTheRequestReleasesAPossibleGrant() throws Exception {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
 		Worker<LockAttempt> worker = waitFor(Duration.ZERO);
@@ -356,7 +356,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void anInterruptedThreadDoesNotTryAgainAfterAPassingError() throws Exception {
+	void anInterruptedThreadDoesNotRetryAfterATransientError() throws Exception {
 		this.repository.always(Kind.ACQUIRE, (request, store) -> {
 			Thread.currentThread().interrupt();
 			throw new DataAccessResourceFailureException("no server");
@@ -367,7 +367,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void anAttemptInDoubtIsGivenBackAtOnceAndAgainAfterItsTimeLimit() {
+	void anAttemptInDoubtIsReleasedAtOnceAndAgainAfterItsTimeLimit() {
 		DefaultLockEngine engine = this.world.newEngine(Duration.ofMillis(30), LockWorld.POLL);
 		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
 		assertThatExceptionOfType(QueryTimeoutException.class)
@@ -379,7 +379,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void aRequestThatIsAppliedAfterTheFirstReleaseIsGivenBackByTheSecond() {
+	void aRequestThatIsAppliedAfterTheFirstReleaseIsReleasedByTheSecond() {
 		DefaultLockEngine engine = this.world.newEngine(Duration.ofMillis(30), LockWorld.POLL);
 		AtomicReference<Supplier<Object>> underWay = new AtomicReference<>();
 		this.repository.next(Kind.ACQUIRE, (request, store) -> {
@@ -395,7 +395,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void whatWasInDoubtForLongerThanItsLeaseIsNotGivenBackAnyMore() throws Exception {
+	void anAttemptInDoubtForLongerThanItsLeaseIsNotReleasedAnyMore() throws Exception {
 		List<Gate> gates = new ArrayList<>();
 		this.repository.always(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
 		for (int i = 0; i < EngineThreads.MOST_RELEASES_AT_ONCE; i++) {
@@ -474,7 +474,7 @@ class LockAcquirerTests {
 
 	@ParameterizedTest
 	@MethodSource("passingErrors")
-	void aPassingErrorIsThrownToWhoeverDoesNotWait(Supplier<DataAccessException> error) {
+	void aTransientErrorIsThrownWithoutAWait(Supplier<DataAccessException> error) {
 		this.repository.always(Kind.ACQUIRE, Fault.lost(error));
 		assertThatThrownBy(() -> acquire("a")).isInstanceOf(error.get().getClass());
 		int attempts = (error.get() instanceof DataAccessResourceFailureException) ? 2 : 1;
@@ -482,7 +482,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void whoIsRefusedBecauseOfItsOwnLostAttemptIsNotToldThatAnotherHasTheLock() {
+	void aCallerThatItsOwnLostAttemptRefusesGetsTheErrorAndNoRefusal() {
 		this.repository.next(Kind.ACQUIRE,
 				Fault.answerLost(() -> new DataAccessResourceFailureException("stepped down")));
 		this.repository.next(Kind.RELEASE, Fault.lost(() -> new DataAccessResourceFailureException("no primary yet")));
@@ -501,7 +501,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void whatWasNotSentIsNotGivenBack() {
+	void anAttemptThatWasNotSentIsNotReleased() {
 		DefaultLockEngine engine = this.world.newEngine(Duration.ofMillis(30), LockWorld.POLL);
 		this.repository.next(Kind.ACQUIRE,
 				Fault.lost(() -> new UnreachableStoreException("no server", new Exception())));
@@ -515,7 +515,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void whatWasSentIsGivenBackThoughTheAttemptAfterItWasNotSent() {
+	void anAttemptThatWasSentIsReleasedThoughTheNextOneWasNotSent() {
 		DefaultLockEngine engine = this.world.newEngine(Duration.ofSeconds(1), LockWorld.POLL);
 		this.repository.next(Kind.ACQUIRE,
 				Fault.answerLost(() -> new DataAccessResourceFailureException("stepped down")),
@@ -543,7 +543,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void whatOneServerDidNotTakeIsGivenBackAndAskedOfTheNextUnderAnotherId() {
+	void anAttemptThatOneServerRejectsIsReleasedAndRepeatedUnderAnotherId() {
 		this.repository.next(Kind.ACQUIRE,
 				Fault.answerLost(() -> new DataAccessResourceFailureException("not the primary any more")));
 		LeaseKey granted = ((LeaseHandle) granted(acquire("a"))).lease().key();
@@ -555,7 +555,7 @@ class LockAcquirerTests {
 
 	@ParameterizedTest
 	@MethodSource("passingErrors")
-	void aPassingErrorIsTriedAgainByWhoeverWaits(Supplier<DataAccessException> error) throws Exception {
+	void aTransientErrorIsRetriedWithinAWait(Supplier<DataAccessException> error) throws Exception {
 		this.repository.next(Kind.ACQUIRE, Fault.lost(error), Fault.lost(error));
 		granted(goOn(waitFor(Duration.ofMinutes(1))).result());
 		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(3);
@@ -626,7 +626,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void waitersThatHadNoAnswerInTheirTimeAndASecondMoreAreNotRefused() throws Exception {
+	void waitersWithoutAnAnswerASecondAfterTheirTimeAreNotRefused() throws Exception {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
 		Worker<LockAttempt> first = waitFor(Duration.ofMinutes(1));
@@ -643,7 +643,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void waitersThatHadNoAnswerInTheirTimeAreRefusedAtOnceWhenTheApplicationCloses() throws Exception {
+	void waitersWithoutAnAnswerInTheirTimeAreRefusedAtOnceWhenTheApplicationCloses() throws Exception {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
 		Worker<LockAttempt> first = waitFor(Duration.ofMinutes(1));
@@ -691,14 +691,14 @@ class LockAcquirerTests {
 
 	@ParameterizedTest
 	@MethodSource("lastingErrors")
-	void anErrorThatWaitingCannotMendIsThrownAtOnce(Supplier<RuntimeException> error) throws Exception {
+	void aPermanentErrorIsThrownAtOnce(Supplier<RuntimeException> error) throws Exception {
 		this.repository.always(Kind.ACQUIRE, Fault.lost(error));
 		assertThat(waitFor(Duration.ofDays(1)).failure()).isInstanceOf(error.get().getClass());
 		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
 	}
 
 	@Test
-	void afterATimeOutALookTellsTheWaiterWhoHoldsTheLock() throws Exception {
+	void afterATimeoutAReadShowsTheHolder() throws Exception {
 		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
 		this.repository.always(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
 		Worker<LockAttempt> waiter = waitFor(Duration.ofSeconds(3));
@@ -713,7 +713,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void aLookThatFailsTooLeavesTheTimeOut() throws Exception {
+	void aReadThatFailsTooLeavesTheTimeout() throws Exception {
 		this.repository.always(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
 		this.repository.always(Kind.FIND, Fault.NO_SERVER);
 		Worker<LockAttempt> waiter = waitFor(Duration.ofSeconds(3));
@@ -726,7 +726,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void aLookThatFindsTheAttemptItselfProvesNothing() throws Exception {
+	void aReadThatFindsTheAttemptItselfProvesNothing() throws Exception {
 		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
 		this.repository.always(Kind.RELEASE, Fault.lost(Fault.timeout()));
 		this.repository.next(Kind.FIND, Fault.before(() -> this.world.clock().advance(Duration.ofSeconds(1))));
@@ -735,7 +735,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void aForeignDocumentIsRefusedAndLeftAlone() throws Exception {
+	void aForeignDocumentIsRefusedAndNotChanged() throws Exception {
 		this.repository.putForeign("a");
 		assertThat(waitFor(Duration.ofDays(1)).failure()).isInstanceOf(ForeignDocumentException.class);
 		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
@@ -756,7 +756,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void whoNeedsNotWaitIsServedWhileTheApplicationCloses() throws Exception {
+	void aCallerThatNeedNotWaitIsServedWhileTheApplicationCloses() throws Exception {
 		this.world.engine().refuseWaiters();
 		granted(waitFor(Duration.ofDays(1)).result()).close();
 		this.world.seize("a", LockWorld.LEASE);
@@ -764,14 +764,14 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void nobodyIsServedByAClosedEngine() {
+	void aClosedEngineServesNoCaller() {
 		this.world.engine().close();
 		assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> acquire("a"));
 		assertThat(this.repository.count(Kind.ACQUIRE)).isZero();
 	}
 
 	@Test
-	void aGrantThatArrivesWhileTheEngineClosesIsGivenBackBeforeItIsClosed() throws Exception {
+	void aGrantThatArrivesWhileTheEngineClosesIsReleasedBeforeItIsClosed() throws Exception {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
 		Worker<LockAttempt> worker = waitFor(Duration.ZERO);
@@ -785,7 +785,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void aGrantThatCannotBeGivenBackWhileTheEngineClosesIsStillAShutdown() throws Exception {
+	void aGrantWhoseReleaseFailsWhileTheEngineClosesIsStillAShutdown() throws Exception {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
 		this.repository.always(Kind.RELEASE, Fault.lost(() -> new IllegalStateException("the client is closed")));
@@ -798,7 +798,7 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void theStoreLearnsWhoAsksAndWhatFor() throws Exception {
+	void theRequestNamesAcquirerThreadAndReason() throws Exception {
 		Worker<LockAttempt> worker = Worker.start(() -> {
 			Thread.currentThread().setName("invoices-1");
 			return this.world.engine().acquire("a", LockOptions.defaults().why("nightly"));

@@ -34,7 +34,7 @@ class LockListenersTests {
 	}
 
 	@Test
-	void areToldInTheirOrder() {
+	void areNotifiedInTheirOrder() {
 		RecordingListener first = new RecordingListener();
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), first, new LockListener() {
 
@@ -63,7 +63,7 @@ class LockListenersTests {
 	}
 
 	@Test
-	void theOneThatFailsIsToldByItsClass(CapturedOutput output) {
+	void theOneThatFailsIsLoggedByItsClass(CapturedOutput output) {
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), new Nameless());
 		engine.acquire("a", LockWorld.DEFAULTS);
 		assertThat(output).contains("The lock 'a' was acquired, and the listener " + Nameless.class.getName()
@@ -77,7 +77,7 @@ class LockListenersTests {
 
 	@ParameterizedTest
 	@MethodSource("anything")
-	void whateverOneOfThemThrowsChangesNothing(Throwable failure) throws Exception {
+	void anExceptionOfOneOfThemChangesNothing(Throwable failure) throws Exception {
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), new Failing(failure));
 		LockHandle handle = ((LockAttempt.Granted) engine.acquire("a", LockWorld.DEFAULTS)).handle();
 		assertThat(engine.acquire("a", LockWorld.DEFAULTS)).isInstanceOf(LockAttempt.Refused.class);

@@ -64,7 +64,7 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void hearsOfAWaitWithoutTakingTheWakeUpThatEndsIt() throws Exception {
+	void isNotifiedOfAWaitWithoutConsumingTheWakeUpThatEndsIt() throws Exception {
 		AtomicInteger waits = new AtomicInteger();
 		CountDownLatch handedOver = new CountDownLatch(1);
 		LockTemplate locks = new DefaultLockTemplate(this.world.newEngine((activity, subject) -> {
@@ -97,14 +97,14 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void tellsARefusal() {
+	void isNotifiedOfARefusal() {
 		this.world.seize("stock", LockWorld.LEASE);
 		assertThat(this.template.tryAcquire("stock")).isEmpty();
 		this.diary.isExactly("begin ACQUIRE stock", "end ACQUIRE stock UNAVAILABLE");
 	}
 
 	@Test
-	void tellsAFailureWithItsReason() {
+	void isNotifiedOfAFailureWithItsReason() {
 		this.repository.always(Kind.ACQUIRE, Fault.lost(() -> new DataAccessResourceFailureException("no server")));
 		assertThatExceptionOfType(DataAccessResourceFailureException.class)
 			.isThrownBy(() -> this.template.tryAcquire("stock"));
@@ -113,7 +113,7 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void tellsThatAThreadWaitsAndThatALockIsHandedOver() throws Exception {
+	void isNotifiedOfAWaitAndOfAHandOver() throws Exception {
 		LockHandle first = this.template.acquire("stock");
 		Worker<LockHandle> second = Worker.start(() -> this.template.acquire("stock", PATIENTLY));
 		LockWorld.eventually().until(() -> this.diary.entries().contains("begin WAIT stock"));
@@ -128,7 +128,7 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void tellsOfOneWaitHoweverOftenItIsAskedMeanwhile() throws Exception {
+	void isNotifiedOfOneWaitHoweverManyRequestsItTakes() throws Exception {
 		LeaseKey other = this.world.seize("stock", Duration.ofHours(1));
 		Worker<LockHandle> waiting = Worker.start(() -> this.template.acquire("stock", PATIENTLY));
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "stock") > 5);
@@ -138,7 +138,7 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void tellsARenewalAndWhatCameOfIt() {
+	void isNotifiedOfARenewalAndItsOutcome() {
 		LockHandle handle = this.template.acquire("stock");
 		handle.renew();
 		assertThat(this.diary.entries()).contains("begin RENEW null", "end RENEW null RENEWED");
@@ -150,7 +150,7 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void tellsThatTheLeaseOfARenewalIsGone() {
+	void isNotifiedThatARenewalFoundItsLeaseGone() {
 		LockHandle handle = this.template.acquire("stock");
 		this.world.rob("stock");
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::renew);
@@ -169,7 +169,7 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void endsAHoldThatWasOverBeforeAnybodyCouldBeTold() {
+	void endsAHoldThatWasOverBeforeItsNotification() {
 		WatchedLeases leases = new WatchedLeases();
 		Lease lease = leases.hold("stock", LockWorld.LEASE).lease();
 		leases.advance(LockWorld.LEASE);
@@ -195,7 +195,7 @@ class LockObservationsTests {
 
 	@ParameterizedTest
 	@EnumSource(LockActivity.class)
-	void whateverItThrowsChangesNothing(LockActivity broken) throws Exception {
+	void anExceptionOfTheObserverChangesNothing(LockActivity broken) throws Exception {
 		for (boolean atTheEnd : new boolean[] { false, true }) {
 			LockTemplate template = new DefaultLockTemplate(this.world.newEngine(new Broken(broken, atTheEnd)));
 			LockHandle first = template.acquire("stock");
@@ -213,7 +213,7 @@ class LockObservationsTests {
 
 	@ParameterizedTest
 	@EnumSource(LockActivity.class)
-	void whateverItThrowsTheWatchdogRenewsOn(LockActivity broken) {
+	void theWatchdogRenewsAfterAnExceptionOfTheObserver(LockActivity broken) {
 		LockTemplate template = new DefaultLockTemplate(this.world.newEngine(new Broken(broken, false)));
 		LockHandle handle = template.acquire("stock");
 		for (int i = 0; i < 3; i++) {
@@ -225,7 +225,7 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void whatIsNotWantedIsNotTold() {
+	void unwantedEventsAreNotReported() {
 		assertThat(Stream.of(LockActivity.values())
 			.map((activity) -> LockObserver.NONE.begin(activity, LockSubject.locks(1)))).containsOnlyNulls();
 		LockObservations observations = new LockObservations(LockObserver.NONE);

@@ -129,7 +129,7 @@ public abstract class LockRepositoryContract {
 	}
 
 	@Test
-	void tellsWhatTheClockShowsThatDecides() {
+	void returnsTheTimeOfTheDecidingClock() {
 		StoreTime time = locks().time(TIMEOUT).orElseThrow();
 		assertThat(time.notAfter()).isAfterOrEqualTo(time.notBefore());
 		assertThat(granted("stock").acquiredAt()).isBetween(time.notBefore(), time.notAfter().plusSeconds(3600));
@@ -138,7 +138,7 @@ public abstract class LockRepositoryContract {
 	}
 
 	@Test
-	void grantsAFreeNameAndKnowsWhoHasItSinceWhenForWhatAndForHowLong() {
+	void grantsAFreeNameAndStoresItsHolderTimesAndReason() {
 		LeaseKey key = key("stock");
 		Instant before = storeTime();
 		Granted granted = (Granted) locks()
@@ -163,7 +163,7 @@ public abstract class LockRepositoryContract {
 	}
 
 	@Test
-	void refusalTellsTheHolderSinceWhenForWhatAndHowMuchLonger() {
+	void refusalNamesTheHolderItsTimesAndReason() {
 		LeaseKey holder = acquired("stock");
 		LockInfo lock = ((Refused) acquire(key("stock"))).lock();
 		assertThat(lock.held()).isTrue();
@@ -231,7 +231,7 @@ public abstract class LockRepositoryContract {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "$$ROOT", "$$NOW", "$holder", "{$literal: 1}", "", "\uD83D\uDD12" })
-	void whatACallerSaysOfItselfIsLiteralText(String text) {
+	void acquirerThreadAndReasonAreLiteralText(String text) {
 		LeaseKey key = new LeaseKey("stock", "id-" + text);
 		locks().acquire(new AcquireRequest(key, LEASE, text, text, text, TIMEOUT));
 		LockInfo lock = look("stock");
@@ -486,7 +486,7 @@ public abstract class LockRepositoryContract {
 	}
 
 	@Test
-	void renewalTellsExactlyThoseThatAreGone() {
+	void renewalReturnsExactlyTheLostLeases() {
 		List<LeaseKey> held = Stream.of("a", "b", "c").map(this::acquired).toList();
 		LeaseKey expired = acquired("expired");
 		expire("expired");

@@ -160,7 +160,7 @@ class LockTransactionsTests {
 	}
 
 	@Test
-	void whoeverHasALaterTokenRefusesTheCommit() {
+	void aLaterTokenRefusesTheCommit() {
 		this.held.add(this.locks.acquire("a"));
 		this.fence.next(Outcome.OVERTAKEN, new IllegalStateException("scripted"));
 		assertLost(LossReason.TAKEN_OVER, () -> this.transactions.run(() -> {
@@ -231,7 +231,7 @@ class LockTransactionsTests {
 	}
 
 	@Test
-	void anUnknownOutcomeRetiresTheSlotAndIsToldToTheNextHolder() {
+	void anUnknownOutcomeRetiresTheSlotAndIsPassedToTheNextHolder() {
 		LockHandle lock = this.locks.acquire("a");
 		this.transactions.failCommits(new IllegalStateException("no answer"));
 		assertThatExceptionOfType(TransactionSystemException.class).isThrownBy(() -> this.transactions.run(() -> {
@@ -311,7 +311,7 @@ class LockTransactionsTests {
 	}
 
 	@Test
-	void aHandleClosedDuringItsTransactionIsReleasedAtTheEnd() {
+	void aHandleClosedDuringItsTransactionIsReleasedAfterIt() {
 		LockHandle lock = this.locks.acquire("a");
 		this.transactions.atCommit(() -> assertThat(isHeld()).isTrue());
 		this.transactions.run(() -> {
@@ -328,7 +328,7 @@ class LockTransactionsTests {
 	}
 
 	@Test
-	void aHandleClosedDuringATransactionElsewhereIsReleasedAtTheEnd() {
+	void aHandleClosedDuringATransactionElsewhereIsReleasedAfterIt() {
 		LockHandle lock = this.locks.acquire("a");
 		this.unfenced.run(() -> {
 			lock.close();
@@ -388,7 +388,7 @@ class LockTransactionsTests {
 	}
 
 	@Test
-	void aLockTakenInsideIsFencedAndReleasedAtTheEnd() {
+	void aLockTakenInsideIsFencedAndReleasedAfterTheTransaction() {
 		this.transactions.run(() -> {
 			this.locks.execute("a", () -> {
 			});
@@ -446,7 +446,7 @@ class LockTransactionsTests {
 	}
 
 	@Test
-	void anInnerTransactionStandsUnderALockThatTheOuterOneKeeps() {
+	void anInnerTransactionIsUnderALockThatTheOuterOneKeeps() {
 		this.transactions.run(() -> {
 			this.locks.execute("a", () -> {
 			});
@@ -480,7 +480,7 @@ class LockTransactionsTests {
 	}
 
 	@Test
-	void whatGoesWrongAtTheBeginIsThrownAtTheCommit() {
+	void joinFailureSurfacesAtCommit() {
 		LockHandle lock = this.locks.acquire("a");
 		IllegalArgumentException failure = new IllegalArgumentException("scripted");
 		this.repository.fence((manager) -> {
@@ -533,7 +533,7 @@ class LockTransactionsTests {
 	}
 
 	@Test
-	void aServerThatCannotBeToldAfterTheTransactionChangesNothing() {
+	void aReleaseThatFailsAfterTheTransactionChangesNothing() {
 		LockHandle lock = this.locks.acquire("a");
 		this.world.failReleases(new IllegalStateException("no server"));
 		this.transactions.run(lock::close);
@@ -549,7 +549,7 @@ class LockTransactionsTests {
 	}
 
 	@Test
-	void anInnerTransactionStandsUnderALockOfAFutureThatTheOuterOneKeeps() {
+	void anInnerTransactionIsUnderALockOfAFutureThatTheOuterOneKeeps() {
 		this.transactions.run(() -> {
 			async("a");
 			assertThat(this.repository.isHeld("a")).isTrue();
@@ -572,7 +572,7 @@ class LockTransactionsTests {
 	}
 
 	@Test
-	void newTransactionDoesNotStandUnderALockThatItCouldNotEnter() {
+	void newTransactionIsNotUnderALockThatItCouldNotEnter() {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.transactions.run(() -> {
 			this.locks.execute("a", UNRENEWED, () -> {
 			});

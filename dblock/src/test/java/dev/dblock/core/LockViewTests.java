@@ -64,7 +64,7 @@ class LockViewTests {
 		this.repository.forceReleaseNow("a");
 	}
 
-	private void assertUnlockTellsOfTheLoss() {
+	private void assertUnlockReportsTheLoss() {
 		assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(this.lock::unlock)
 			.withMessageContaining("'a'");
 	}
@@ -135,7 +135,7 @@ class LockViewTests {
 	}
 
 	@Test
-	void aThreadThatHasTheLockByHandDoesNotWaitForItself() throws Exception {
+	void aThreadThatHoldsTheLockManuallyDoesNotWaitForItself() throws Exception {
 		LockHandle handle = this.locks.acquire("a");
 		assertThatIllegalStateException().isThrownBy(this.lock::lock)
 			.withMessageContaining("cannot lock 'a'")
@@ -172,7 +172,7 @@ class LockViewTests {
 	}
 
 	@Test
-	void whatAnotherThreadHasByHandIsWaitedFor() throws Exception {
+	void aLockThatAnotherThreadHoldsManuallyIsWaitedFor() throws Exception {
 		LockHandle handle = this.locks.acquire("a");
 		Worker<Boolean> worker = Worker.start(() -> {
 			this.lock.lock();
@@ -277,7 +277,7 @@ class LockViewTests {
 	}
 
 	@Test
-	void unlockOfALostLeaseSaysSo() {
+	void unlockOfALostLeaseReportsIt() {
 		this.lock.lock();
 		lose();
 		assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(this.lock::unlock)
@@ -288,20 +288,20 @@ class LockViewTests {
 	}
 
 	@Test
-	void unlockOfALeaseThatEndedUnnoticedSaysSo() {
+	void unlockOfALeaseThatEndedUnnoticedReportsIt() {
 		this.lock.lock();
 		this.world.rob("a");
-		assertUnlockTellsOfTheLoss();
+		assertUnlockReportsTheLoss();
 		assertNotOwned();
 	}
 
 	@Test
-	void everyUnlockOfALostLeaseSaysSo() {
+	void everyUnlockOfALostLeaseReportsIt() {
 		this.lock.lock();
 		this.lock.lock();
 		lose();
-		assertUnlockTellsOfTheLoss();
-		assertUnlockTellsOfTheLoss();
+		assertUnlockReportsTheLoss();
+		assertUnlockReportsTheLoss();
 		assertNotOwned();
 	}
 
@@ -310,27 +310,27 @@ class LockViewTests {
 		this.lock.lock();
 		lose();
 		assertThat(this.lock.tryLock()).isFalse();
-		assertUnlockTellsOfTheLoss();
+		assertUnlockReportsTheLoss();
 		freeAgain();
 		this.lock.lock();
 		lose();
 		assertThat(this.lock.tryLock(1, TimeUnit.HOURS)).isFalse();
-		assertUnlockTellsOfTheLoss();
+		assertUnlockReportsTheLoss();
 		freeAgain();
 		this.lock.lock();
 		lose();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.lock::lock);
-		assertUnlockTellsOfTheLoss();
+		assertUnlockReportsTheLoss();
 		freeAgain();
 		this.lock.lock();
 		lose();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.lock::lockInterruptibly);
-		assertUnlockTellsOfTheLoss();
+		assertUnlockReportsTheLoss();
 		assertNotOwned();
 	}
 
 	@Test
-	void aThreadThatWasToldOfItsLossCanLockAnew() {
+	void aThreadThatKnowsOfItsLossCanLockAgain() {
 		this.lock.lock();
 		this.lock.lock();
 		lose();
@@ -343,8 +343,8 @@ class LockViewTests {
 		this.lock.unlock();
 		this.lock.unlock();
 		assertThat(isHeld()).isFalse();
-		assertUnlockTellsOfTheLoss();
-		assertUnlockTellsOfTheLoss();
+		assertUnlockReportsTheLoss();
+		assertUnlockReportsTheLoss();
 		assertNotOwned();
 	}
 
@@ -377,7 +377,7 @@ class LockViewTests {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.locks.execute("a", () -> {
 			this.lock.lock();
 			lose();
-			assertUnlockTellsOfTheLoss();
+			assertUnlockReportsTheLoss();
 		}));
 	}
 
@@ -403,7 +403,7 @@ class LockViewTests {
 	}
 
 	@Test
-	void aLeaseThatNobodyRenewsIsRenewedByReentry() {
+	void anUnrenewedLeaseIsRenewedByReentry() {
 		Lock unrenewed = this.locks.asLock("a", LockOptions.defaults().autoRenew(false));
 		unrenewed.lock();
 		this.world.clock().advance(LockWorld.LEASE.dividedBy(2));
@@ -428,7 +428,7 @@ class LockViewTests {
 	}
 
 	@Test
-	void isGivenBackAtTheEndOfATransaction() {
+	void isReleasedWhenATransactionEnds() {
 		ScriptedTransactions transactions = new ScriptedTransactions();
 		transactions.run(() -> {
 			this.lock.lock();

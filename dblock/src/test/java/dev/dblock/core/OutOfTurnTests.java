@@ -53,7 +53,7 @@ class OutOfTurnTests {
 	}
 
 	@Test
-	void aLockThatIsBeingGivenBackIsRefusedWithoutARequest() throws Exception {
+	void aLockThatIsBeingReleasedIsRefusedWithoutARequest() throws Exception {
 		LockHandle handle = granted(tryNow());
 		Gate gate = new Gate();
 		this.repository.next(Kind.RELEASE, Fault.answerHeldUp(gate));
@@ -70,7 +70,7 @@ class OutOfTurnTests {
 	}
 
 	@Test
-	void whoDoesNotWaitIsRefusedWithoutARequestWhileThoseWhoDoLetOthersGoFirst() throws Exception {
+	void aCallWithoutAWaitIsRefusedWithoutARequestWhileWaitersLetOthersGoFirst() throws Exception {
 		LocalQueue queue = this.engine.queues().enter("a");
 		letOthersGoFirst(queue);
 		Worker<LockAttempt> waiter = Worker
@@ -89,7 +89,7 @@ class OutOfTurnTests {
 	}
 
 	@Test
-	void whoseTimeIsUpBeforeItsTurnAsksOnce() {
+	void aWaiterWhoseTimeIsUpBeforeItsTurnAsksOnce() {
 		LocalQueue queue = this.engine.queues().enter("a");
 		letOthersGoFirst(queue);
 		granted(this.engine.acquire("a", BRIEFLY)).close();
@@ -105,7 +105,7 @@ class OutOfTurnTests {
 	@Test
 	void aWaitThatEndsWhileProcessesThatPollHaveTheirTurnIsRefusedWithoutARequest() {
 		LocalQueue queue = this.engine.queues().enter("a");
-		leaveToThoseWhoPoll(queue);
+		leaveToPollingProcesses(queue);
 		LockRefusal refusal = refused(this.engine.acquire("a", BRIEFLY));
 		assertThat(refusal.holder()).isNull();
 		assertThat(refusal.describe()).endsWith("Threads of this application are waiting for it, and others go first");
@@ -114,7 +114,7 @@ class OutOfTurnTests {
 	}
 
 	@Test
-	void whoTriesAgainAndAgainDoesNotKeepWhoWaitsFromTheLock() throws Exception {
+	void repeatedTriesDoNotKeepWaitersFromTheLock() throws Exception {
 		LatecomersClock clock = new LatecomersClock();
 		DefaultLockEngine engine = engine(new HandOffSettings(1000, BRIEF), clock);
 		LockHandle first = granted(engine.acquire("a", LockOptions.defaults()));
@@ -139,7 +139,7 @@ class OutOfTurnTests {
 			}
 			clock.tries.incrementAndGet();
 		}
-		clock.delayNobody();
+		clock.delayNoCaller();
 		granted(waiter.result()).close();
 		assertThat(turns).isLessThan(MANY);
 	}
@@ -150,7 +150,7 @@ class OutOfTurnTests {
 		yield.begin(1, System.nanoTime() + Duration.ofHours(1).toNanos());
 	}
 
-	private static void leaveToThoseWhoPoll(LocalQueue queue) {
+	private static void leaveToPollingProcesses(LocalQueue queue) {
 		long hour = Duration.ofHours(1).toNanos();
 		CrossProcessYield yield = new CrossProcessYield(() -> hour, System.nanoTime() - 2 * hour);
 		yield.begin(1, System.nanoTime());
@@ -191,7 +191,7 @@ class OutOfTurnTests {
 			this.late = late;
 		}
 
-		void delayNobody() {
+		void delayNoCaller() {
 			this.late = null;
 		}
 

@@ -46,7 +46,7 @@ class PollPauseTests {
 	}
 
 	@Test
-	void isLongWhereReleasesAreTold() {
+	void isLongWhereReleasesAreReported() {
 		long pause = polling(Duration.ofMillis(1), Duration.ofMillis(2)).safeguard();
 		assertThat(pause).isBetween(Duration.ofSeconds(10).toNanos(), Duration.ofSeconds(20).toNanos());
 	}

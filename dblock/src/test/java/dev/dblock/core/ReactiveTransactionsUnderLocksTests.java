@@ -130,14 +130,14 @@ class ReactiveTransactionsUnderLocksTests {
 	}
 
 	@Test
-	void aFenceIsPreparedWhateverElseTheTransactionIsUnder() {
+	void aFenceIsPreparedBesideADisabledLock() {
 		ReactiveLockTemplate unlocked = new ReactiveLockTemplate(new UnlockedEngine(LockWorld.settings("")));
 		Mono<Boolean> prepared = Mono.fromSupplier(this.fence::isPrepared).as(this.operator::transactional);
 		assertThat(unlocked.execute("none", () -> this.locks.execute("a", () -> prepared)).block(LONG)).isTrue();
 	}
 
 	@Test
-	void aPoolFullOfThoseWhoWaitForTransactionsHindersNone() throws Exception {
+	void aPoolFullOfTransactionWaitersBlocksNoTransaction() throws Exception {
 		CountDownLatch full = new CountDownLatch(Schedulers.DEFAULT_BOUNDED_ELASTIC_SIZE);
 		CountDownLatch done = new CountDownLatch(1);
 		List<Disposable> waiting = new ArrayList<>();
@@ -221,7 +221,7 @@ class ReactiveTransactionsUnderLocksTests {
 	}
 
 	@Test
-	void whoeverHasALaterTokenRefusesTheCommit() {
+	void aLaterTokenRefusesTheCommit() {
 		this.fence.next(Outcome.OVERTAKEN, new IllegalStateException("scripted"));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locked(transaction()))
 			.extracting(LockLostException::reason)
@@ -260,7 +260,7 @@ class ReactiveTransactionsUnderLocksTests {
 	}
 
 	@Test
-	void aCommitThatStaysInDoubtIsToldToTheNextHolder() {
+	void aCommitThatStaysInDoubtIsReportedToTheNextHolder() {
 		this.manager.failCommit();
 		this.fence.failToSettle(true);
 		assertThat(locked(transaction().retry(1))).isEqualTo("done");
@@ -329,7 +329,7 @@ class ReactiveTransactionsUnderLocksTests {
 	}
 
 	@Test
-	void whateverFailsAfterTheCommitKeepsNoLock() {
+	void aFailureAfterTheCommitKeepsNoLock() {
 		Mono<String> failing = this.locks.execute("a", () -> Mono.just("done"))
 			.flatMap((done) -> registered(new TransactionSynchronization() {
 
@@ -417,7 +417,7 @@ class ReactiveTransactionsUnderLocksTests {
 	}
 
 	@Test
-	void aSequenceThatIsCancelledAsItsLockJoinsGivesItBackAndDoesNothing() {
+	void aSequenceThatIsCancelledAsItsLockJoinsReleasesItAndDoesNothing() {
 		List<String> done = new CopyOnWriteArrayList<>();
 		BaseSubscriber<String> subscriber = new BaseSubscriber<>() {
 		};
@@ -469,7 +469,7 @@ class ReactiveTransactionsUnderLocksTests {
 	}
 
 	@Test
-	void whatIsNoTransactionKeepsNothing() {
+	void aContextWithoutATransactionKeepsNothing() {
 		LockHandle lock = this.world.template().acquire("a");
 		TransactionContext none = mock(TransactionContext.class);
 		((HeldLock) lock).joinTransaction(none);

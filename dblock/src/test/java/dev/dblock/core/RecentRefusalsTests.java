@@ -68,7 +68,7 @@ class RecentRefusalsTests {
 	}
 
 	@Test
-	void aNameThatIsAskedForAgainAndAgainTellsNothingOfOthers() {
+	void repeatedRefusalsOfOneNameSayNothingOfOthers() {
 		for (int i = 0; i < 100; i++) {
 			this.refusals.remember(lock("a", Duration.ofSeconds(3)));
 		}

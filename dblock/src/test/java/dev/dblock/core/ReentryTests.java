@@ -113,7 +113,7 @@ class ReentryTests {
 
 	@ParameterizedTest
 	@MethodSource("nested")
-	void isRenewedWhileTheInnerCallGoesOn(Way outer, Way inner) {
+	void isRenewedWhileTheInnerCallRuns(Way outer, Way inner) {
 		outer.run(this.locks, SHORTLY, () -> {
 			assertThat(isRenewing()).isFalse();
 			inner.run(this.locks, LockOptions.defaults(), () -> {
@@ -199,7 +199,7 @@ class ReentryTests {
 	}
 
 	@Test
-	void isRenewedUntilTheLastOfThoseWhoAskedForItHasEnded() {
+	void isRenewedUntilTheLastCallThatRequestedItHasEnded() {
 		CompletableFuture<String> first = new CompletableFuture<>();
 		CompletableFuture<String> second = new CompletableFuture<>();
 		Way.EXECUTE.run(this.locks, SHORTLY, () -> {

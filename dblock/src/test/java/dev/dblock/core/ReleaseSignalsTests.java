@@ -44,7 +44,7 @@ class ReleaseSignalsTests {
 
 	@BeforeEach
 	void begin() {
-		this.repository.tellBy(this.feed);
+		this.repository.notifyBy(this.feed);
 		this.engine = this.world.newEngine(LockWorld.settings(LockWorld.DEFAULTS, LockWorld.TIMEOUT, HARDLY_EVER));
 		this.other = this.world.seize("a", Duration.ofDays(1));
 	}
@@ -63,7 +63,7 @@ class ReleaseSignalsTests {
 	}
 
 	@Test
-	void nobodyListensUntilSomebodyWaits() {
+	void theFeedIsNotOpenedBeforeThereIsAWaiter() {
 		this.engine.acquire("a", LockOptions.defaults());
 		this.engine.acquire("b", LockOptions.defaults());
 		assertThat(this.feed.openings()).isZero();
@@ -72,28 +72,28 @@ class ReleaseSignalsTests {
 	@Test
 	void aReleaseWakesTheWaiter() throws Exception {
 		Worker<LockAttempt> waiter = waitFor();
-		this.feed.tell(ReleaseListener::listening);
+		this.feed.send(ReleaseListener::listening);
 		awaitAttempts(3);
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
-		this.feed.tell((listener) -> listener.released("a"));
+		this.feed.send((listener) -> listener.released("a"));
 		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 		assertThat(this.engine.waits().of(WaitCause.SIGNAL)).isEqualTo(2);
 		assertThat(this.feed.openings()).isEqualTo(1);
 	}
 
 	@Test
-	void theReleaseOfAnotherLockWakesNobody() throws Exception {
+	void theReleaseOfAnotherLockWakesNoWaiter() throws Exception {
 		Worker<LockAttempt> waiter = waitFor();
-		this.feed.tell(ReleaseListener::listening);
+		this.feed.send(ReleaseListener::listening);
 		awaitAttempts(3);
 		waiter.awaitWaiting();
-		this.feed.tell((listener) -> listener.released("b"));
+		this.feed.send((listener) -> listener.released("b"));
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		waiter.awaitWaiting();
 		assertThat(waiter.isDone()).isFalse();
 		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(3);
-		this.feed.tell((listener) -> listener.released("a"));
+		this.feed.send((listener) -> listener.released("a"));
 		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
 
@@ -103,22 +103,22 @@ class ReleaseSignalsTests {
 		awaitAttempts(2);
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
-		this.feed.tell(ReleaseListener::listening);
+		this.feed.send(ReleaseListener::listening);
 		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
 
 	@Test
 	void aReleaseWhileTheWaiterAsksIsNotMissed() throws Exception {
 		Worker<LockAttempt> waiter = waitFor();
-		this.feed.tell(ReleaseListener::listening);
+		this.feed.send(ReleaseListener::listening);
 		awaitAttempts(3);
 		waiter.awaitWaiting();
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
-		this.feed.tell((listener) -> listener.released("a"));
+		this.feed.send((listener) -> listener.released("a"));
 		gate.awaitReached();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
-		this.feed.tell((listener) -> listener.released("a"));
+		this.feed.send((listener) -> listener.released("a"));
 		gate.open();
 		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
@@ -132,28 +132,28 @@ class ReleaseSignalsTests {
 	@MethodSource("endsOfTheFeed")
 	void whenTheFeedEndsTheWaitersPollAtOnce(Consumer<ReleaseListener> end) throws Exception {
 		Worker<LockAttempt> waiter = waitFor();
-		this.feed.tell(ReleaseListener::listening);
+		this.feed.send(ReleaseListener::listening);
 		awaitAttempts(3);
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
-		this.feed.tell(end);
+		this.feed.send(end);
 		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
 
 	@Test
 	void aFeedThatListensAgainMakesTheWaitersTry() throws Exception {
 		Worker<LockAttempt> waiter = waitFor();
-		this.feed.tell(ReleaseListener::listening);
-		this.feed.tell((listener) -> listener.interrupted("the primary is gone"));
-		this.feed.tell((listener) -> listener.interrupted("and still is"));
+		this.feed.send(ReleaseListener::listening);
+		this.feed.send((listener) -> listener.interrupted("the primary is gone"));
+		this.feed.send((listener) -> listener.interrupted("and still is"));
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") >= 3);
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
-		this.feed.tell(ReleaseListener::listening);
+		this.feed.send(ReleaseListener::listening);
 		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
 
-	private void waitInVain(String name) throws Exception {
+	private void waitUntilRefused(String name) throws Exception {
 		this.world.seize(name, Duration.ofDays(1));
 		Duration wait = Duration.ofMillis(2);
 		Worker<LockAttempt> waiter = Worker
@@ -165,16 +165,15 @@ class ReleaseSignalsTests {
 	}
 
 	@Test
-	void aFeedThatIsUnsupportedIsToldOfOnceNotOpenedForEachWaiterAndTriedAgainLater(CapturedOutput output)
-			throws Exception {
-		waitInVain("b");
-		this.feed.tell((listener) -> listener.unsupported("no change streams"));
-		waitInVain("c");
+	void anUnsupportedFeedIsLoggedOnceNotOpenedForEachWaiterAndTriedAgainLater(CapturedOutput output) throws Exception {
+		waitUntilRefused("b");
+		this.feed.send((listener) -> listener.unsupported("no change streams"));
+		waitUntilRefused("c");
 		assertThat(this.feed.openings()).isEqualTo(1);
 		this.world.clock().advance(Duration.ofMinutes(6));
-		waitInVain("d");
+		waitUntilRefused("d");
 		assertThat(this.feed.openings()).isEqualTo(2);
-		this.feed.tell((listener) -> listener.unsupported("still no change streams"));
+		this.feed.send((listener) -> listener.unsupported("still no change streams"));
 		assertThat(output.getAll()).containsOnlyOnce("Waiters poll for their locks");
 	}
 
@@ -182,35 +181,35 @@ class ReleaseSignalsTests {
 	void itPollsWhereReleasesWereToBeReportedAndAreNot() throws Exception {
 		ReleaseSignals signals = this.engine.signals();
 		assertThat(signals.isPolling()).as("before anything was waited for").isFalse();
-		waitInVain("b");
+		waitUntilRefused("b");
 		assertThat(signals.isPolling()).as("before the feed listens").isTrue();
-		this.feed.tell(ReleaseListener::listening);
+		this.feed.send(ReleaseListener::listening);
 		assertThat(signals.isPolling()).as("while it listens").isFalse();
-		this.feed.tell((listener) -> listener.interrupted("the primary is gone"));
+		this.feed.send((listener) -> listener.interrupted("the primary is gone"));
 		assertThat(signals.isPolling()).as("while it is interrupted").isTrue();
-		this.feed.tell((listener) -> listener.unsupported("no change streams"));
+		this.feed.send((listener) -> listener.unsupported("no change streams"));
 		assertThat(signals.isPolling()).as("without a feed").isTrue();
 	}
 
 	@Test
 	void aFeedThatIsOpenIsOpenedOnce() throws Exception {
-		waitInVain("b");
-		waitInVain("c");
+		waitUntilRefused("b");
+		waitUntilRefused("c");
 		assertThat(this.feed.openings()).isEqualTo(1);
 	}
 
 	@Test
 	void aFeedThatDiedIsOpenedForTheNextWaiter() throws Exception {
-		waitInVain("b");
-		this.feed.tell(ReleaseListener::listening);
+		waitUntilRefused("b");
+		this.feed.send(ReleaseListener::listening);
 		this.feed.die();
-		waitInVain("c");
+		waitUntilRefused("c");
 		assertThat(this.feed.openings()).isEqualTo(2);
 		Worker<LockAttempt> waiter = waitFor();
 		awaitAttempts(2);
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
-		this.feed.tell((listener) -> listener.released("a"));
+		this.feed.send((listener) -> listener.released("a"));
 		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
 
@@ -220,22 +219,22 @@ class ReleaseSignalsTests {
 		this.feed.fail(failure);
 		assertThat(waitFor().failure()).isSameAs(failure);
 		assertThat(this.feed.isOpen()).isFalse();
-		waitInVain("b");
+		waitUntilRefused("b");
 		assertThat(this.feed.isOpen()).isTrue();
 	}
 
 	@Test
-	void whatAnEarlierOpeningTellsChangesNothingAfterTheEnd() throws Exception {
+	void signalsOfAnEarlierOpeningChangeNothingAfterItsClose() throws Exception {
 		Worker<LockAttempt> waiter = waitFor();
-		this.feed.tell(ReleaseListener::listening);
+		this.feed.send(ReleaseListener::listening);
 		awaitAttempts(3);
 		assertThat(this.feed.isOpen()).isTrue();
 		this.engine.close();
 		assertThat(this.feed.isOpen()).isFalse();
-		this.feed.tell(ReleaseListener::listening);
-		this.feed.tell((listener) -> listener.interrupted("closed"));
-		this.feed.tell((listener) -> listener.unsupported("closed"));
-		this.feed.tell((listener) -> listener.released("a"));
+		this.feed.send(ReleaseListener::listening);
+		this.feed.send((listener) -> listener.interrupted("closed"));
+		this.feed.send((listener) -> listener.unsupported("closed"));
+		this.feed.send((listener) -> listener.released("a"));
 		assertThat(waiter.failure()).isNotNull();
 		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(3);
 	}

@@ -63,7 +63,7 @@ final class ScriptedFeed implements ReleaseFeed {
 	/**
 	 * Tell something to whoever opened the feed last.
 	 */
-	void tell(Consumer<ReleaseListener> news) {
+	void send(Consumer<ReleaseListener> news) {
 		LockWorld.eventually().until(() -> !this.openings.isEmpty());
 		news.accept(this.openings.get(this.openings.size() - 1));
 	}

@@ -78,7 +78,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void areAcquiredInTheOrderOfTheirNamesAndGivenBackInTheReverse() {
+	void areAcquiredInTheOrderOfTheirNamesAndReleasedInTheReverse() {
 		try (LockHandles three = this.locks.acquireAll("c", "a", "b", "a")) {
 			assertThat(three.handles().keySet()).containsExactly("a", "b", "c");
 			assertThat(three.isHeld()).isTrue();
@@ -118,7 +118,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void areGivenBackInTheReverseOrderAfterARefusal() {
+	void areReleasedInTheReverseOrderAfterARefusal() {
 		this.world.seize("c", LockWorld.LEASE);
 		assertThat(this.locks.tryAcquireAll("a", "b", "c")).isEmpty();
 		assertThat(this.world.news()).containsExactly("acquired a", "acquired b", "unavailable c", "released b",
@@ -159,7 +159,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void whatIsRefusedInsideATransactionCanBeTakenThereLater() {
+	void locksRefusedInsideATransactionCanBeTakenThereLater() {
 		this.world.follow(this.transactions);
 		LeaseKey other = this.world.seize("b", LockWorld.LEASE);
 		this.transactions.run(() -> {
@@ -181,7 +181,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void whatCannotBeGivenBackHidesNothing() {
+	void aReleaseThatFailsHidesNothing() {
 		this.world.seize("b", LockWorld.LEASE);
 		this.world.failReleases(new DataAccessResourceFailureException("scripted"));
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> this.locks.acquireAll("a", "b"));
@@ -199,7 +199,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void aLossThatInterruptsTheWaitIsToldAsOne() throws Exception {
+	void aLossThatInterruptsTheWaitIsReportedAsOne() throws Exception {
 		this.world.seize("b", LockWorld.LEASE);
 		Worker<LockHandles> worker = Worker
 			.start(() -> this.locks.acquireAll(BOTH, PATIENT.whenLost(WhenLost.INTERRUPT)));
@@ -237,7 +237,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void leasesThatNobodyRenewsLastWhileAnotherLockIsWaitedFor() throws Exception {
+	void unrenewedLeasesLastWhileAnotherLockIsWaitedFor() throws Exception {
 		LeaseKey other = this.world.seize("b", LockWorld.LEASE.multipliedBy(9));
 		Worker<Duration> worker = Worker.start(() -> {
 			try (LockHandles two = this.locks.acquireAll(BOTH, UNRENEWED.waitUpTo(Duration.ofHours(1)))) {
@@ -252,7 +252,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void leasesThatNobodyRenewsAreNotRenewedDuringTheWork() {
+	void unrenewedLeasesAreNotRenewedDuringTheWork() {
 		try (LockHandles two = this.locks.acquireAll(BOTH, UNRENEWED); LockHandle renewed = this.locks.acquire("c")) {
 			int before = this.repository.count(Kind.RENEW, "a");
 			this.world.advance(LockWorld.LEASE.dividedBy(2));
@@ -263,7 +263,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void leasesThatNobodyRenewsBeginWithTheWork() {
+	void unrenewedLeasesBeginWithTheWork() {
 		Duration passed = LockWorld.LEASE.dividedBy(3);
 		this.repository.always((request) -> request.kind() == Kind.ACQUIRE && request.isAbout("b"),
 				Fault.after(() -> this.world.clock().advance(passed)));
@@ -325,14 +325,14 @@ class SeveralLocksTests {
 	@Test
 	void areLostWhenOneIs() {
 		LockHandles two = this.locks.acquireAll("a", "b");
-		AtomicInteger told = new AtomicInteger();
+		AtomicInteger notified = new AtomicInteger();
 		two.onLost(() -> {
 			throw new IllegalStateException("scripted");
 		});
-		two.onLost(told::incrementAndGet);
+		two.onLost(notified::incrementAndGet);
 		this.world.rob("b");
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> two.handles().get("b").renew());
-		LockWorld.eventually().untilAtomic(told, (count) -> assertThat(count).isEqualTo(1));
+		LockWorld.eventually().untilAtomic(notified, (count) -> assertThat(count).isEqualTo(1));
 		assertThat(two.isHeld()).isFalse();
 		assertThat(two.remaining()).isZero();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(two::ensureHeld);
@@ -341,7 +341,7 @@ class SeveralLocksTests {
 			.satisfies((lost) -> assertThat(lost.name()).isEqualTo("b"));
 		assertThat(this.repository.isHeld("a")).isFalse();
 		two.close();
-		assertThat(told).hasValue(1);
+		assertThat(notified).hasValue(1);
 	}
 
 	@Test
@@ -354,7 +354,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void releaseTellsWhetherAllWereHeld() {
+	void releaseReturnsWhetherAllWereHeld() {
 		LockHandles two = this.locks.acquireAll("a", "b");
 		assertThat(two.release()).isTrue();
 		assertThat(two.release()).isFalse();
@@ -371,7 +371,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void releaseGivesBackTheOthersWhenOneCannotBe() {
+	void releaseReleasesTheOthersWhenOneFails() {
 		LockHandles two = this.locks.acquireAll("a", "b");
 		this.repository.always((request) -> request.kind() == Kind.RELEASE && request.isAbout("b"),
 				Fault.lost(() -> new DataAccessResourceFailureException("scripted")));
@@ -450,7 +450,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void whatIsReenteredIsGivenBackByWhoeverEndsLast() {
+	void aReenteredLockIsReleasedByTheOutermostHolder() {
 		AtomicReference<LockHandles> kept = new AtomicReference<>();
 		this.locks.execute("b", () -> kept.set(this.locks.acquireAll("a", "b")));
 		assertThat(kept.get().isHeld()).isTrue();
@@ -460,7 +460,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void whatIsLockedByHandOrKeptByATransactionEndsThere() {
+	void locksThatAreHeldManuallyOrKeptByATransactionEndThere() {
 		Lock view = this.locks.asLock("b");
 		view.lock();
 		LockHandles two = this.locks.acquireAll("a", "b");
@@ -500,7 +500,7 @@ class SeveralLocksTests {
 	 * With a wait, it would wait here for the whole hour: whoever has "a" waits for "b".
 	 */
 	@Test
-	void whatComesBeforeALockOfTheThreadIsNotWaitedFor() {
+	void aNameBeforeAHeldLockIsNotWaitedFor() {
 		this.world.seize("a", LockWorld.LEASE);
 		this.locks.execute("b",
 				() -> assertThatExceptionOfType(LockUnavailableException.class)
@@ -511,7 +511,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void whatComesAfterALockOfTheThreadIsWaitedFor() throws Exception {
+	void aNameAfterAHeldLockIsWaitedFor() throws Exception {
 		LeaseKey other = this.world.seize("b", LockWorld.LEASE);
 		Worker<List<String>> worker = Worker
 			.start(() -> this.locks.execute("a", () -> this.locks.executeAll(BOTH, PATIENT, this::held)));
@@ -577,7 +577,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void refusedWithinItsWaitIsToldWithTheWholeWait() {
+	void aRefusalReportsTheWholeWait() {
 		this.world.seize("b", LockWorld.LEASE);
 		assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> this.locks.acquireAll(BOTH, LockOptions.defaults().waitUpTo(Duration.ofNanos(1))))
@@ -611,7 +611,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void workThatGoesOnKeepsAllOfThem() throws Exception {
+	void ongoingWorkKeepsAllOfThem() throws Exception {
 		CompletableFuture<String> work = new CompletableFuture<>();
 		Map<String, LockOptions> both = Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults());
 		CompletableFuture<String> result = this.locks.forAll(both)
@@ -627,7 +627,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void workThatGoesOnUnderOneOfThemKeepsThatOne() throws Exception {
+	void ongoingWorkUnderOneOfThemKeepsThatOne() throws Exception {
 		CompletableFuture<String> work = new CompletableFuture<>();
 		AtomicReference<CompletableFuture<String>> result = new AtomicReference<>();
 		this.locks
@@ -694,14 +694,14 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void whatIsReenteredIsNotKeptByARefusal() {
+	void aReenteredLockIsNotKeptByARefusal() {
 		this.world.seize("a", LockWorld.LEASE);
 		this.locks.execute("b", () -> assertThat(this.locks.tryAcquireAll(BOTH, LockOptions.defaults())).isEmpty());
 		assertThat(held()).containsExactly("a");
 	}
 
 	@Test
-	void workThatGoesOnIsCancelledAtTheLossOfAnyWhereOneSaysSo() {
+	void ongoingWorkIsCancelledOnTheLossOfAnyIfOneRequestsIt() {
 		CompletableFuture<String> work = new CompletableFuture<>();
 		DefaultLockTemplate both = this.locks
 			.forAll(Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults().whenLost(WhenLost.INTERRUPT)));
@@ -722,7 +722,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void whatTheThreadDoesNextIsUnderNoneOfThem() throws Exception {
+	void theNextWorkOfTheThreadIsUnderNoneOfThem() throws Exception {
 		ScriptedFence fence = new ScriptedFence();
 		this.world.follow(this.transactions);
 		this.repository.fence((manager) -> fence);
@@ -738,7 +738,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void whatTheThreadDoesNextIsUnderWhatItHadBefore() throws Exception {
+	void theNextWorkOfTheThreadIsUnderItsPreviousLocks() throws Exception {
 		ScriptedFence fence = new ScriptedFence();
 		this.world.follow(this.transactions);
 		this.repository.fence((manager) -> fence);
@@ -783,7 +783,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void whatIsAboutToBeGivenBackIsNotInUseAtTheEnd() {
+	void locksThatAreAboutToBeReleasedAreNotInUseAtShutdown() {
 		LockHandle two = acquireBothAsOne();
 		CompletableFuture<Void> closing = closing();
 		assertThat(two.release()).isTrue();
@@ -792,7 +792,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void whatIsAboutToBeGivenBackButForTheWorkAroundIsInUseAtTheEnd() {
+	void locksThatTheOuterWorkStillHoldsAreInUseAtShutdown() {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.locks.execute("b", () -> {
 			LockHandle two = acquireBothAsOne();
 			CompletableFuture<Void> closing = closing();
@@ -809,7 +809,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void theOthersAreRenewedByHandThoughOneIsKnownToBeLost() {
+	void theOthersAreRenewedManuallyThoughOneIsKnownToBeLost() {
 		LockHandles two = this.locks.acquireAll(List.of("a", "b"), UNRENEWED);
 		this.world.rob("a");
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(two::renew);
@@ -820,7 +820,7 @@ class SeveralLocksTests {
 	}
 
 	@Test
-	void releaseOfSeveralTellsThatTheyWereHeldAsThatOfOneDoes() {
+	void releaseOfSeveralReturnsWhetherTheyWereHeldAsThatOfOneDoes() {
 		LockHandle one = this.locks.acquire("c");
 		LockHandles two = this.locks.acquireAll("a", "b");
 		this.world.clock().suspend(Duration.ofSeconds(5));

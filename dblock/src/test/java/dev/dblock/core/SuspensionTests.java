@@ -44,7 +44,7 @@ class SuspensionTests {
 	}
 
 	@Test
-	void ensureHeldDoesNotReturnWhileNobodyKnows() {
+	void ensureHeldDoesNotReturnWhileTheLeaseIsUnproven() {
 		LockHandle handle = this.world.template().acquire("a", UNRENEWED);
 		this.world.clock().suspend(Duration.ofSeconds(1));
 		suspendDuringTheNextRenewal(Duration.ofSeconds(1));
@@ -61,7 +61,7 @@ class SuspensionTests {
 	}
 
 	@Test
-	void anExtensionThatComesTooLateIsToldAsARenewalThatDoes() {
+	void anExtensionThatComesTooLateIsReportedLikeSuchARenewal() {
 		LockHandle renewed = this.world.template().acquire("a", UNRENEWED);
 		LockHandle extended = this.world.template().acquire("b", UNRENEWED);
 		this.world.clock().suspend(LockWorld.LEASE.plusSeconds(1));

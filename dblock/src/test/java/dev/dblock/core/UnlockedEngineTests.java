@@ -25,7 +25,7 @@ class UnlockedEngineTests {
 	}
 
 	@Test
-	void grantsEverythingToEverybody() {
+	void grantsEveryLockToEveryCaller() {
 		LockHandle first = acquire();
 		LockHandle second = acquire();
 		assertThat(first.isHeld()).isTrue();
@@ -50,7 +50,7 @@ class UnlockedEngineTests {
 	}
 
 	@Test
-	void checksNamesAndOptionsAsEver() {
+	void checksNamesAndOptions() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.engine.acquire("", LockOptions.defaults()));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.engine.acquire("a", LockOptions.lease(Duration.ofMillis(1))));

@@ -123,7 +123,7 @@ class WaitingStressTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, 7, 1000 })
 	void threeProcessesTakeTurns(int handOffs) throws Exception {
-		TellingRepository telling = new TellingRepository(this.repository);
+		NotifyingRepository telling = new NotifyingRepository(this.repository);
 		List<DefaultLockEngine> engines = new ArrayList<>();
 		for (int i = 0; i < 3; i++) {
 			engines.add(engine(telling.ofAnotherProcess(), HARDLY_EVER,
@@ -249,8 +249,8 @@ class WaitingStressTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void whoWaitsForThisProcessOrAnotherIsParkedInNoMonitor(boolean thisProcess) throws Exception {
-		TellingRepository telling = new TellingRepository(this.repository);
+	void waitersForThisProcessOrAnotherAreParkedInNoMonitor(boolean thisProcess) throws Exception {
+		NotifyingRepository telling = new NotifyingRepository(this.repository);
 		HandOffSettings handOff = new HandOffSettings(10_000, Duration.ofSeconds(10));
 		DefaultLockEngine engine = engine(telling.ofAnotherProcess(), HARDLY_EVER, handOff);
 		LockHandle held = take(thisProcess ? engine : engine(telling.ofAnotherProcess(), HARDLY_EVER, handOff));

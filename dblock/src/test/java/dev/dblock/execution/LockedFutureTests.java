@@ -100,16 +100,16 @@ class LockedFutureTests {
 	}
 
 	@Test
-	void lockIsHeldUntilTheWorkHasEndedAndGivenBackBeforeTheCallerIsTold() throws Exception {
-		AtomicBoolean heldWhenTold = new AtomicBoolean(true);
+	void lockIsHeldUntilTheWorkHasCompletedAndReleasedBeforeTheCallerSeesTheResult() throws Exception {
+		AtomicBoolean heldWhenNotified = new AtomicBoolean(true);
 		CompletableFuture<String> result = begin(this.work);
-		CompletableFuture<Void> told = result.thenAccept((value) -> heldWhenTold.set(isHeld()));
+		CompletableFuture<Void> notified = result.thenAccept((value) -> heldWhenNotified.set(isHeld()));
 		assertThat(isHeld()).isTrue();
 		assertThat(result).isNotDone();
 		this.work.complete("done");
 		assertThat(result.get(60, TimeUnit.SECONDS)).isEqualTo("done");
-		told.get(60, TimeUnit.SECONDS);
-		assertThat(heldWhenTold).isFalse();
+		notified.get(60, TimeUnit.SECONDS);
+		assertThat(heldWhenNotified).isFalse();
 		assertThat(isHeld()).isFalse();
 	}
 
@@ -138,7 +138,7 @@ class LockedFutureTests {
 	}
 
 	@Test
-	void whatIsThrownBeforeThereIsAFutureIsThrown() {
+	void exceptionBeforeThereIsAFutureIsThrown() {
 		assertThatIllegalStateException()
 			.isThrownBy(() -> this.template.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> {
 				throw new IllegalStateException("scripted");
@@ -191,7 +191,7 @@ class LockedFutureTests {
 	}
 
 	@Test
-	void lossIsToldAtOnce() throws Exception {
+	void lossIsReportedAtOnce() throws Exception {
 		CompletableFuture<String> result = begin(this.work);
 		lose();
 		assertThat(failure(result)).isInstanceOf(LockLostException.class);
@@ -261,7 +261,7 @@ class LockedFutureTests {
 	}
 
 	@Test
-	void lossThatIsFoundAtTheEndOutranksTheResult() throws Exception {
+	void lossThatTheReleaseFindsOutranksTheResult() throws Exception {
 		CompletableFuture<String> result = begin(LockOptions.defaults().autoRenew(false), this.work);
 		this.template.forceReleaseNow("a");
 		this.world.seize("a", Duration.ofSeconds(30));
@@ -273,10 +273,10 @@ class LockedFutureTests {
 	}
 
 	@Test
-	void lossThatIsFoundAtTheEndIsToldWithWhatTheWorkCameTo() throws Exception {
+	void lossThatTheReleaseFindsIsReportedWithTheOutcomeOfTheWork() throws Exception {
 		LockHandle handle = mock(LockHandle.class);
 		CompletableFuture<Runnable> news = new CompletableFuture<>();
-		CompletableFuture<Boolean> toldBefore = new CompletableFuture<>();
+		CompletableFuture<Boolean> completedBefore = new CompletableFuture<>();
 		LockLostException lost = new LockLostException("a", 1, LossReason.TAKEN_OVER);
 		doAnswer((call) -> news.complete(call.getArgument(0))).when(handle).onLost(any());
 		doThrow(lost).when(handle).ensureHeld();
@@ -286,13 +286,13 @@ class LockedFutureTests {
 			.toCompletableFuture();
 		doAnswer((call) -> {
 			news.join().run();
-			toldBefore.complete(isDoneSoon(result));
+			completedBefore.complete(isDoneSoon(result));
 			throw lost;
 		}).when(handle).close();
 		AssertionError scripted = new AssertionError("scripted");
 		this.work.completeExceptionally(scripted);
 		assertThat(failure(result)).isSameAs(scripted).hasSuppressedException(lost);
-		assertThat(toldBefore).isCompletedWithValue(false);
+		assertThat(completedBefore).isCompletedWithValue(false);
 	}
 
 	/**
@@ -358,7 +358,7 @@ class LockedFutureTests {
 	}
 
 	@Test
-	void whatDependsOnTheResultIsAnOrdinaryFuture() {
+	void dependentOfTheResultIsAnOrdinaryFuture() {
 		assertThat(begin(this.work).thenApply(String::length).getClass()).isEqualTo(CompletableFuture.class);
 		this.work.complete("done");
 	}
@@ -385,7 +385,7 @@ class LockedFutureTests {
 	}
 
 	@Test
-	void lossIsToldToAllThatWorkUnderTheLock() throws Exception {
+	void lossIsReportedToAllWorkUnderTheLock() throws Exception {
 		AtomicReference<CompletableFuture<String>> inner = new AtomicReference<>();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute("a", () -> {
 			inner.set(begin(this.work));
@@ -472,7 +472,7 @@ class LockedFutureTests {
 	}
 
 	@Test
-	void severalLocksThatWereGivenBackLeaveNothingWithALockAroundThem() {
+	void severalLocksThatWereReleasedLeaveNothingWithALockAroundThem() {
 		LockHandle handle = this.template.acquire("a");
 		this.template.<@Nullable Void, RuntimeException>within(handle, () -> {
 			LockHandles several = this.template.acquireAll("a", "b");
@@ -496,7 +496,7 @@ class LockedFutureTests {
 	}
 
 	@Test
-	void workUnderALockThatOthersGiveBackIsWaitedFor() throws Exception {
+	void workUnderALockThatOthersReleaseIsWaitedFor() throws Exception {
 		LockHandle handle = this.template.acquire("a");
 		CountDownLatch begun = new CountDownLatch(1);
 		CompletableFuture<String> call = CompletableFuture.supplyAsync(() -> this.template.within(handle, () -> {
@@ -512,7 +512,7 @@ class LockedFutureTests {
 	}
 
 	@Test
-	void waitForWorkUnderALockThatOthersGiveBackEndsWithTheLock() throws Exception {
+	void waitForWorkUnderALockThatOthersReleaseEndsWithTheLock() throws Exception {
 		LockHandle handle = this.template.acquire("a");
 		CountDownLatch begun = new CountDownLatch(1);
 		CompletableFuture<String> call = CompletableFuture.supplyAsync(() -> this.template.within(handle,
@@ -557,7 +557,7 @@ class LockedFutureTests {
 	}
 
 	@Test
-	void workElsewhereIsToldOfALossAtItsEnd() {
+	void workElsewhereLearnsOfALossWhenItCompletes() {
 		LockHandle handle = this.template.acquire("a");
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.within(handle, () -> {
 			lose();
@@ -599,7 +599,7 @@ class LockedFutureTests {
 	}
 
 	@Test
-	void waitUnderALockOfOthersGoesOnThoughInnerWorkLosesItsOwnLock() throws Exception {
+	void waitUnderALockOfOthersContinuesThoughInnerWorkLosesItsOwnLock() throws Exception {
 		LockHandle handle = this.template.acquire("a");
 		CountDownLatch begun = new CountDownLatch(1);
 		CompletableFuture<Void> call = CompletableFuture.runAsync(() -> {

@@ -149,7 +149,7 @@ class DblockLockRegistryTests {
 	}
 
 	@Test
-	void lastsAsLongAsItIsTold() throws Exception {
+	void lastsForTheGivenTime() throws Exception {
 		this.lock.lock(LEASE.multipliedBy(2));
 		assertThat(handle().remaining()).isEqualTo(LEASE.multipliedBy(2));
 		this.lock.unlock();
@@ -198,7 +198,7 @@ class DblockLockRegistryTests {
 	}
 
 	@Test
-	void keepsNothingOfLocksThatNobodyHolds() {
+	void keepsNothingOfLocksThatAreNotHeld() {
 		this.lock.lock();
 		this.registry.expireUnusedOlderThan(0);
 		this.registry6.expireUnusedOlderThan(0);

@@ -81,7 +81,7 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 	}
 
 	@Test
-	void namesThatNobodyUsesAreForgottenAndThoseInUseAreNot() {
+	void unusedNamesAreForgottenAndThoseInUseAreNot() {
 		AtomicLong millis = new AtomicLong(1_000_000);
 		LocalLockRepository locks = new LocalLockRepository(new LocalLockStore(millis::get));
 		LeaseKey held = key("held");
@@ -130,7 +130,7 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 	}
 
 	@Test
-	void everyEngineOverTheStoreIsToldWhatIsReleased() {
+	void everyEngineOverTheStoreIsNotifiedOfReleases() {
 		Heard mine = new Heard();
 		Heard others = new Heard();
 		LocalLockRepository another = new LocalLockRepository(this.store);
@@ -156,7 +156,7 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 	}
 
 	@Test
-	void nobodyIsToldOfAReleaseThatDidNothing() {
+	void aReleaseWithoutEffectIsNotNotified() {
 		Heard heard = new Heard();
 		this.locks.releases().open(heard);
 		this.locks.release(key("stock"), Duration.ZERO, TIMEOUT);
@@ -165,7 +165,7 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 	}
 
 	@Test
-	void aNameThatWasExpiredIsFreeAndItsHolderIsNotTold() {
+	void aNameThatWasExpiredIsFreeAndItsHolderIsNotNotified() {
 		LeaseKey key = acquired("stock");
 		assertThat(this.store.expire("stock")).isTrue();
 		assertThat(look("stock").holder()).isEqualTo(key.holder());
@@ -174,7 +174,7 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 	}
 
 	@Test
-	void aLockThatIsTakenOverWasReleasedToNobody() {
+	void aTakeOverIsNotNotifiedAsARelease() {
 		Heard heard = new Heard();
 		LeaseKey first = acquired("stock");
 		this.locks.releases().open(heard);

@@ -65,7 +65,7 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
-	void whatGoesOnIsWithoutAnOutcome() {
+	void anOngoingObservationHasNoOutcome() {
 		MeterRegistry meters = new SimpleMeterRegistry();
 		this.registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
 		Observed hold = this.observer.begin(LockActivity.HOLD, STOCK);
@@ -111,7 +111,7 @@ class MicrometerLockObserverTests {
 
 	@ParameterizedTest
 	@EnumSource(value = LockActivity.class, names = { "ACQUIRE", "RENEW", "RELEASE" })
-	void aRequestIsWhatGoesOnInItsThread(LockActivity activity) {
+	void aRequestIsTheCurrentObservationOfItsThread(LockActivity activity) {
 		Observed observed = this.observer.begin(activity, STOCK);
 		Observation current = this.registry.getCurrentObservation();
 		assertThat(current).isNotNull();
@@ -122,7 +122,7 @@ class MicrometerLockObserverTests {
 
 	@ParameterizedTest
 	@EnumSource(value = LockActivity.class, names = { "WAIT", "HOLD" })
-	void whatCanEndInAnotherThreadDoesNotStayInThisOne(LockActivity activity) {
+	void anObservationThatMayEndInAnotherThreadDoesNotStayInThisOne(LockActivity activity) {
 		Observation.createNotStarted("caller", this.registry).observe(() -> {
 			Observed observed = this.observer.begin(activity, STOCK);
 			assertThat(this.registry.getCurrentObservation().getContext().getName()).isEqualTo("caller");
@@ -169,12 +169,12 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
-	void withoutARegistryThereIsNothingToTell() {
+	void withoutARegistryNothingIsObserved() {
 		assertThat(new MicrometerLockObserver(ObservationRegistry.NOOP, null).begin(LockActivity.HOLD, STOCK)).isNull();
 	}
 
 	@Test
-	void whatIsSwitchedOffIsNotObserved() {
+	void disabledObservationsAreNotMade() {
 		this.registry.observationConfig().observationPredicate((name, context) -> !name.equals("dblock.hold"));
 		assertThat(this.observer.begin(LockActivity.HOLD, STOCK)).isNull();
 		assertThat(this.observer.begin(LockActivity.WAIT, STOCK)).isNotNull();

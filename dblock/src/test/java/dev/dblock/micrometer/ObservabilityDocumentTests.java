@@ -80,7 +80,7 @@ class ObservabilityDocumentTests {
 	}
 
 	@Test
-	void everyObservationIsToldWithItsTags() {
+	void everyObservationIsDocumentedWithItsTags() {
 		Set<String> documented = Stream.of(LockObservationDocumentation.values())
 			.map(LockObservationDocumentation::getName)
 			.collect(Collectors.toSet());
@@ -98,14 +98,14 @@ class ObservabilityDocumentTests {
 	}
 
 	@Test
-	void everyOutcomeIsTold() {
+	void everyOutcomeIsDocumented() {
 		Set<String> outcomes = lowerCase(EnumSet.allOf(LockOutcome.class));
 		outcomes.add("none");
 		assertThat(column("outcome")).isEqualTo(outcomes);
 	}
 
 	@Test
-	void everyMeterIsToldWithItsTypeAndTags() {
+	void everyMeterIsDocumentedWithItsTypeAndTags() {
 		assertThat(column("meter")).isEqualTo(Stream.of(LockMeterDocumentation.values())
 			.map(LockMeterDocumentation::getName)
 			.collect(Collectors.toSet()));
@@ -144,17 +144,17 @@ class ObservabilityDocumentTests {
 	}
 
 	@Test
-	void everyReasonOfALossIsTold() {
+	void everyReasonOfALossIsDocumented() {
 		assertThat(column("reason")).isEqualTo(lowerCase(EnumSet.complementOf(EnumSet.of(LossReason.RELEASED))));
 	}
 
 	@Test
-	void everyCauseOfAnAttemptIsTold() {
+	void everyCauseOfAnAttemptIsDocumented() {
 		assertThat(column("cause")).isEqualTo(lowerCase(EnumSet.allOf(WaitCause.class)));
 	}
 
 	@Test
-	void everyEventIsTold() {
+	void everyEventIsDocumented() {
 		assertThat(column("event")).isEqualTo(Stream.of(LockEvent.class.getPermittedSubclasses())
 			.map(Class::getSimpleName)
 			.collect(Collectors.toSet()));

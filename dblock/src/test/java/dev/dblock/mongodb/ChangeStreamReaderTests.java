@@ -47,7 +47,7 @@ class ChangeStreamReaderTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-	private final Told told = new Told();
+	private final RecordingReleaseListener listener = new RecordingReleaseListener();
 
 	private ChangeStreamReader reader;
 
@@ -59,10 +59,10 @@ class ChangeStreamReaderTests {
 	}
 
 	@Test
-	void noErrorEndsTheThreadWhereverItComesFrom() {
+	void noErrorOfAnySourceEndsTheThread() {
 		AtomicInteger openings = new AtomicInteger();
-		this.told.onInterruption = (reason) -> {
-			throw new AssertionError("scripted: told " + reason);
+		this.listener.onInterruption = (reason) -> {
+			throw new AssertionError("scripted: listener " + reason);
 		};
 		read(() -> {
 			openings.incrementAndGet();
@@ -70,13 +70,13 @@ class ChangeStreamReaderTests {
 		});
 		eventually(() -> assertThat(openings).hasValueGreaterThan(2));
 		assertThat(this.reader.isReading()).isTrue();
-		assertThat(this.told.news).contains("interrupted scripted");
+		assertThat(this.listener.news).contains("interrupted scripted");
 	}
 
 	@Test
-	void anErrorWhileItTellsThatThereAreNoStreamsDoesNotEndIt() {
+	void anErrorInTheReportOfMissingStreamsDoesNotStopIt() {
 		AtomicInteger openings = new AtomicInteger();
-		this.told.onUnsupported = (reason) -> {
+		this.listener.onUnsupported = (reason) -> {
 			if (openings.get() == 1) {
 				throw new StackOverflowError("scripted");
 			}
@@ -85,7 +85,7 @@ class ChangeStreamReaderTests {
 			openings.incrementAndGet();
 			throw new MongoCommandException(new BsonDocument("code", new BsonInt32(115)), new ServerAddress());
 		});
-		eventually(() -> assertThat(this.told.news).contains("unsupported"));
+		eventually(() -> assertThat(this.listener.news).contains("unsupported"));
 		eventually(() -> assertThat(this.reader.isReading()).isFalse());
 		assertThat(openings).hasValue(2);
 	}
@@ -93,7 +93,7 @@ class ChangeStreamReaderTests {
 	@Test
 	void anInterruptFromElsewhereNeitherEndsTheThreadNorKeepsItBusy() {
 		AtomicInteger openings = new AtomicInteger();
-		this.told.onInterruption = (reason) -> {
+		this.listener.onInterruption = (reason) -> {
 			Thread.currentThread().interrupt();
 			throw new AssertionError("scripted");
 		};
@@ -107,22 +107,22 @@ class ChangeStreamReaderTests {
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void releasesAreToldAfterErrorsOfWhoIsTold(MongoServer server) {
+	void releasesAreReportedAfterErrorsOfTheListener(MongoServer server) {
 		MongoCollection<BsonDocument> locks = collection(server);
 		AtomicInteger errors = new AtomicInteger();
-		this.told.onListening = () -> {
+		this.listener.onListening = () -> {
 			if (errors.getAndIncrement() == 0) {
 				throw new OutOfMemoryError("scripted");
 			}
 		};
-		this.told.onInterruption = (reason) -> {
+		this.listener.onInterruption = (reason) -> {
 			throw new OutOfMemoryError("scripted too");
 		};
 		readReleases(locks);
 		BsonDocument key = document("stock");
 		locks.insertOne(key);
 		locks.deleteOne(key);
-		eventually(() -> assertThat(this.told.news).contains("released stock"));
+		eventually(() -> assertThat(this.listener.news).contains("released stock"));
 	}
 
 	/**
@@ -131,32 +131,32 @@ class ChangeStreamReaderTests {
 	 */
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void whatIsReleasedBeforeTheStreamIsOpenedAgainIsTold(MongoServer server) {
+	void aReleaseBeforeTheStreamIsReopenedIsReported(MongoServer server) {
 		MongoCollection<BsonDocument> locks = collection(server);
 		locks.insertMany(List.of(document("stock"), document("order"), document("invoice")));
 		AtomicBoolean first = new AtomicBoolean(true);
-		this.told.onListening = () -> {
+		this.listener.onListening = () -> {
 			if (first.getAndSet(false)) {
 				release(locks, "stock");
 				release(locks, "order");
 			}
 		};
-		this.told.onRelease = (name) -> {
+		this.listener.onRelease = (name) -> {
 			if (name.equals("stock")) {
 				throw new IllegalStateException("scripted");
 			}
 		};
-		this.told.onInterruption = (reason) -> release(locks, "invoice");
+		this.listener.onInterruption = (reason) -> release(locks, "invoice");
 		readReleases(locks);
-		eventually(() -> assertThat(this.told.news).contains("released invoice"));
-		assertThat(this.told.news).containsExactly("listening", "released stock", "interrupted scripted", "listening",
-				"released order", "released invoice");
+		eventually(() -> assertThat(this.listener.news).contains("released invoice"));
+		assertThat(this.listener.news).containsExactly("listening", "released stock", "interrupted scripted",
+				"listening", "released order", "released invoice");
 	}
 
 	@ParameterizedTest
 	@EnumSource(names = { "PIPELINE", "CLASSIC" })
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void ofAllRequestsTheServerTellsOfReleasesAlone(StatementDialect dialect, MongoServer server) {
+	void onlyReleasesAreReported(StatementDialect dialect, MongoServer server) {
 		MongoCollection<BsonDocument> documents = collection(server);
 		MongoLockRepository locks = new MongoLockRepository(
 				new SimpleMongoClientDatabaseFactory(server.client(), documents.getNamespace().getDatabaseName()),
@@ -172,20 +172,20 @@ class ChangeStreamReaderTests {
 		assertThat(locks.release(stock, Duration.ZERO, FenceMark.KEEP, TIMEOUT)).isTrue();
 		assertThat(locks.release(other, Duration.ofSeconds(1), FenceMark.KEEP, TIMEOUT)).isTrue();
 		assertThat(locks.forceReleaseNow("new")).isTrue();
-		eventually(() -> assertThat(this.told.news).contains("released new"));
-		assertThat(this.told.news).containsExactly("listening", "released stock", "released other", "released new");
+		eventually(() -> assertThat(this.listener.news).contains("released new"));
+		assertThat(this.listener.news).containsExactly("listening", "released stock", "released other", "released new");
 	}
 
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void aDocumentThatTakesThePlaceOfAnotherIsToldOfIfItIsReleased(MongoServer server) {
+	void aReplacedDocumentIsReportedIfItIsReleased(MongoServer server) {
 		MongoCollection<BsonDocument> locks = collection(server);
 		locks.insertMany(List.of(document("stock"), document("other")));
 		readReleases(locks);
 		locks.replaceOne(document("other"), document("other").append(LockDocument.TOKEN, new BsonInt64(1)));
 		locks.replaceOne(document("stock"), document("stock").append(LockDocument.RELEASED_AT, new BsonDateTime(1)));
-		eventually(() -> assertThat(this.told.news).contains("released stock"));
-		assertThat(this.told.news).containsExactly("listening", "released stock");
+		eventually(() -> assertThat(this.listener.news).contains("released stock"));
+		assertThat(this.listener.news).containsExactly("listening", "released stock");
 	}
 
 	private static LeaseKey acquire(MongoLockRepository locks, String name) {
@@ -208,11 +208,11 @@ class ChangeStreamReaderTests {
 
 	private void readReleases(MongoCollection<BsonDocument> locks) {
 		read(() -> locks.watch(ReleaseEvents.PIPELINE));
-		eventually(() -> assertThat(this.told.news).contains("listening"));
+		eventually(() -> assertThat(this.listener.news).contains("listening"));
 	}
 
 	private void read(Supplier<ChangeStreamIterable<BsonDocument>> streams) {
-		this.reader = new ChangeStreamReader(streams, this.told);
+		this.reader = new ChangeStreamReader(streams, this.listener);
 		this.reader.start();
 	}
 
@@ -220,7 +220,7 @@ class ChangeStreamReaderTests {
 		Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(assertion);
 	}
 
-	private static final class Told implements ReleaseListener {
+	private static final class RecordingReleaseListener implements ReleaseListener {
 
 		private final List<String> news = new CopyOnWriteArrayList<>();
 

@@ -55,7 +55,7 @@ class ClassicPauseTests {
 				nanoTime, wallTime);
 	}
 
-	private MongoLockRepository locksWithClocksThatStandStill() {
+	private MongoLockRepository locksWithStoppedClocks() {
 		long nanoTime = System.nanoTime();
 		long wallTime = System.currentTimeMillis();
 		return locks(() -> nanoTime, () -> wallTime);
@@ -85,7 +85,7 @@ class ClassicPauseTests {
 	void aGrantLastsAWholeLeaseThoughThePauseCameAfterTheLookAtTheClock() {
 		releaseForAnother();
 		this.server.failCommand(FailCommand.on("findAndModify").times(1).blockFor(ON_THE_WAY));
-		acquire(locksWithClocksThatStandStill(), this.key);
+		acquire(locksWithStoppedClocks(), this.key);
 		Document stored = stored();
 		assertThat(stored.getDate("expiresAt")).isAfterOrEqualTo(after(stored.getDate("acquiredAt"), PROMISED));
 	}
@@ -93,7 +93,7 @@ class ClassicPauseTests {
 	@Test
 	void aRenewalLastsAWholeLeaseThoughThePauseCameAfterTheLookAtTheClock() {
 		releaseForAnother();
-		MongoLockRepository locks = locksWithClocksThatStandStill();
+		MongoLockRepository locks = locksWithStoppedClocks();
 		acquire(locks, this.key);
 		Date granted = stored().getDate("updatedAt");
 		this.server.failCommand(FailCommand.on("update").times(1).blockFor(ON_THE_WAY));

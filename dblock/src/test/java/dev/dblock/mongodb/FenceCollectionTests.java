@@ -146,7 +146,7 @@ class FenceCollectionTests {
 	}
 
 	@Test
-	void itIsLookedAfterEveryTenMinutes() {
+	void itIsEnsuredEveryTenMinutes() {
 		FencedTransactions fenced = this.locks.fencedTransactions();
 		fenced.prepare();
 		fences().dropIndex("updatedAt_1");
@@ -230,7 +230,7 @@ class FenceCollectionTests {
 	}
 
 	@Test
-	void whereTheCollectionCannotBeMadeEitherTheWarningSaysSoOnce(CapturedOutput output) {
+	void aCollectionThatCannotBeCreatedEitherIsLoggedOnce(CapturedOutput output) {
 		denied("createIndexes", "create");
 		for (int i = 0; i < 5; i++) {
 			this.locks.fencedTransactions().prepare();
@@ -243,7 +243,7 @@ class FenceCollectionTests {
 	}
 
 	@Test
-	void whatFailsAfterASuccessIsToldAgain(CapturedOutput output) {
+	void aFailureAfterASuccessIsReportedAgain(CapturedOutput output) {
 		denied("createIndexes");
 		this.locks.fencedTransactions().prepare();
 		this.server.clearFailPoints();

@@ -200,7 +200,7 @@ class FenceContractTests {
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
-	void theCollectionIsMadeWithoutAnIndexWhereNoneIsWanted(StatementDialect dialect, MongoServer server) {
+	void theCollectionIsCreatedWithoutAnIndexWhereNoneIsConfigured(StatementDialect dialect, MongoServer server) {
 		open(server, dialect, false);
 		this.locks.fencedTransactions().prepare();
 		assertThat(this.fences.listIndexes()).hasSize(1);

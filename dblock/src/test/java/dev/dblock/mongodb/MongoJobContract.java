@@ -100,7 +100,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 	}
 
 	@Test
-	void whatIsNotKnownSurvivesInTheRecordAndTheRecordSurvivesPlainLocks() {
+	void unknownFieldsSurviveInTheRecordAndTheRecordSurvivesPlainLocks() {
 		ended(skip(past(30)), RunOutcome.SUCCEEDED);
 		set("stock", "jobs.later", new Document("x", 1));
 		set("stock", "jobs.nightly.later", "$$ROOT");
@@ -148,7 +148,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 
 	@ParameterizedTest
 	@MethodSource("malformed")
-	void whatWasChangedByHandIsIgnoredWithOneWarning(String field, Object value, CapturedOutput output) {
+	void aManuallyChangedRecordIsIgnoredWithOneWarning(String field, Object value, CapturedOutput output) {
 		Instant at = past(30);
 		ended(skip(at), RunOutcome.SUCCEEDED);
 		set("stock", field, value);
@@ -164,7 +164,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 	}
 
 	@Test
-	void aJobWhosePauseWasChangedByHandIsPausedUntilItIsResumed() {
+	void aJobWhosePauseWasChangedManuallyIsPausedUntilItIsResumed() {
 		ended(skip(past(30)), RunOutcome.SUCCEEDED);
 		set("stock", "jobs.nightly.paused", true);
 		assertThat(refused(skip(past(20))).reason()).isEqualTo(Reason.PAUSED);
@@ -232,7 +232,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 	@ParameterizedTest
 	@ValueSource(strings = { "jobs", "jobs.nightly", "jobs.nightly.last", "jobs.nightly.last.planned",
 			"jobs.nightly.last.holder", "jobs.nightly.last.outcome" })
-	void aForcedReleaseWhoseRecordWasChangedByHandReleasesTheLock(String field) {
+	void aForcedReleaseWhoseRecordWasChangedManuallyReleasesTheLock(String field) {
 		for (Object value : Arrays.asList("text", List.of(1), null)) {
 			started(skip(past(30)));
 			set("stock", field, value);
@@ -358,7 +358,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "firing", "holder", "outcome", "started", "ended", "instance", "token", "error" })
-	void whatDoesNotDecideMayBeMalformed(String field) {
+	void fieldsWithoutEffectMayBeMalformed(String field) {
 		Instant at = past(30);
 		JobFiring firing = skip(at);
 		ended(firing, RunOutcome.SUCCEEDED);

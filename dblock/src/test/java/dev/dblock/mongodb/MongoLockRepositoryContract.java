@@ -18,7 +18,6 @@ import dev.dblock.LockInfo;
 import dev.dblock.core.JobRepositoryContract;
 import dev.dblock.mongodb.request.Requests;
 import dev.dblock.mongodb.request.StatementDialect;
-import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.AcquireAnswer.Refused;
 import dev.dblock.store.AcquireRequest;
@@ -213,7 +212,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 
 	@ParameterizedTest
 	@MethodSource("foreignDocuments")
-	void whatIsNotOursIsRefusedWithItsNameAndNeverOverwritten(Document foreign) {
+	void aForeignDocumentIsRefusedWithItsNameAndNeverOverwritten(Document foreign) {
 		this.documents.insertOne(new Document("_id", "stock").append("a", 1).append("b", "x"));
 		Document document = new Document("_id", "other").append("kept", true);
 		document.putAll(foreign);
@@ -405,7 +404,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 	}
 
 	@Test
-	void aDocumentSpoiltByHandDoesNotKeepTheOthersFromBeingRenewed() {
+	void aMalformedDocumentDoesNotKeepTheOthersFromBeingRenewed() {
 		LeaseKey spoilt = acquired("spoilt");
 		LeaseKey good = acquired("good");
 		set("spoilt", "leaseMillis", "long");
@@ -417,7 +416,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "token", "leaseMillis", "acquiredAt" })
-	void whatEveryGrantWritesIsRefusedWhenItIsSpoiltByHandAlsoToTheHolder(String field) {
+	void malformedMandatoryFieldsAreRefusedAlsoToTheHolder(String field) {
 		LeaseKey key = acquired("stock");
 		set("stock", field, 5.0);
 		assertThatExceptionOfType(ForeignDocumentException.class).isThrownBy(() -> acquire(key));
@@ -427,7 +426,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 	}
 
 	@Test
-	void otherFieldsSpoiltByHandAreReadAsAbsent() {
+	void otherMalformedFieldsAreReadAsAbsent() {
 		acquired("stock");
 		set("stock", "why", 5);
 		set("stock", "updatedAt", "yesterday");

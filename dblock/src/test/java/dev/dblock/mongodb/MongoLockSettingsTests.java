@@ -16,7 +16,7 @@ class MongoLockSettingsTests {
 	}
 
 	@Test
-	void refusesWhatCannotWorkAndSaysWhich() {
+	void refusesInvalidSettingsByName() {
 		Duration day = Duration.ofDays(1);
 		Duration second = Duration.ofSeconds(1);
 		assertThat(settings("locks", Duration.ZERO, day, second).collection()).isEqualTo("locks");

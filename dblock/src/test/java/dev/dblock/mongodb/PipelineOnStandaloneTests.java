@@ -26,7 +26,7 @@ class PipelineOnStandaloneTests extends MongoJobContract {
 	}
 
 	@Test
-	void aJobGoesOnWhenItsRecordFillsTheDocument() {
+	void aJobKeepsRunningWhenItsRecordFillsTheDocument() {
 		Instant at = past(30);
 		ended(skip(at), RunOutcome.SUCCEEDED);
 		set("stock", "jobs.nightly.runs", List.of(new Document("x", "x".repeat(LARGEST_DOCUMENT - 1500))));

@@ -32,7 +32,7 @@ class RenewalBatchesTests {
 	}
 
 	@Test
-	void oneTwoAndManyAreToldInOneSentence() {
+	void oneTwoAndManyAreDescribedInOneSentence() {
 		assertThat(RenewalBatches.describe(leases(1, "lease-"))).isEqualTo("renew the lock 'lease-0'");
 		assertThat(RenewalBatches.describe(leases(2, "lease-"))).isEqualTo("renew the locks 'lease-0' and 'lease-1'");
 		assertThat(RenewalBatches.describe(leases(3, "lease-"))).isEqualTo("renew the lock 'lease-0' and 2 others");

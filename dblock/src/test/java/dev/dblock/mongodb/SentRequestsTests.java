@@ -140,7 +140,7 @@ class SentRequestsTests {
 	 */
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "AUTO")
-	void whatIsSentOftenLeavesNoRecordForARepetition(StatementDialect dialect) {
+	void frequentRequestsLeaveNoRecordForARepetition(StatementDialect dialect) {
 		MongoLockRepository locks = repository(dialect);
 		boolean repeated = dialect == StatementDialect.CLASSIC;
 		assertThat(acquire(locks, KEY)).isTrue();

@@ -145,7 +145,7 @@ class TtlIndexTests {
 	}
 
 	@Test
-	void itIsLookedAfterEveryTenMinutes() {
+	void itIsEnsuredEveryTenMinutes() {
 		LeaseKey key = acquire("stock");
 		this.locks.release(key, Duration.ZERO, TIMEOUT);
 		pass(Duration.ofSeconds(1));
@@ -197,7 +197,7 @@ class TtlIndexTests {
 	}
 
 	@Test
-	void eachCollectionHasAWarningOfItsOwnThatSaysWhichOneItIs(CapturedOutput output) {
+	void eachCollectionIsNamedInAWarningOfItsOwn(CapturedOutput output) {
 		this.server.failCommand(FailCommand.on("createIndexes").errorCode(13));
 		String another = this.server.freshDatabase();
 		for (String database : List.of(this.database, another)) {
@@ -213,7 +213,7 @@ class TtlIndexTests {
 	}
 
 	@Test
-	void whatFailsAfterASuccessIsToldAgain(CapturedOutput output) {
+	void aFailureAfterASuccessIsReportedAgain(CapturedOutput output) {
 		this.server.failCommand(FailCommand.on("createIndexes").errorCode(50));
 		acquire("a");
 		this.server.clearFailPoints();

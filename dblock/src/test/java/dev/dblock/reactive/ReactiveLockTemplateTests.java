@@ -92,7 +92,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void lockIsThereBeforeTheWorkAndGivenBackBeforeTheSubscriberIsTold() {
+	void lockIsAcquiredBeforeTheWorkAndReleasedBeforeTheSubscriberIsNotified() {
 		List<Boolean> held = new ArrayList<>();
 		String result = this.locks.execute("a", () -> {
 			held.add(isHeld());
@@ -107,7 +107,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void lockIsNotInTheThreadOfWhoeverGetsTheResult() {
+	void lockIsNotInTheThreadThatReceivesTheResult() {
 		AtomicReference<Boolean> found = new AtomicReference<>();
 		this.locks.execute("a", () -> Mono.just("done"))
 			.doOnNext((value) -> found.set(LockContext.current().isPresent()))
@@ -158,7 +158,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void elementsPassAsTheyAreAskedFor() {
+	void elementsPassAsTheyAreRequested() {
 		List<Integer> received = new CopyOnWriteArrayList<>();
 		AtomicReference<Subscription> subscription = new AtomicReference<>();
 		CountDownLatch completed = new CountDownLatch(1);
@@ -241,7 +241,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void cancellationGivesTheLockBack() {
+	void cancellationReleasesTheLock() {
 		AtomicBoolean cancelled = new AtomicBoolean();
 		CountDownLatch begun = new CountDownLatch(1);
 		Disposable subscription = flux(LockOptions.defaults(),
@@ -284,7 +284,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void lossIsToldWhileTheMethodItselfIsStillAtWork() {
+	void lossIsReportedWhileTheMethodItselfIsRunning() {
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch goOn = new CountDownLatch(1);
 		CompletableFuture<String> result = this.locks.<String>execute("a", INTERRUPT, () -> Mono.fromSupplier(() -> {
@@ -308,7 +308,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void lossOfASourceThatCannotBeCancelledIsTold() {
+	void lossIsReportedForASourceThatCannotBeCancelled() {
 		CountDownLatch begun = new CountDownLatch(1);
 		CompletableFuture<Void> result = flux(INTERRUPT, uncancellable(begun)).then().toFuture();
 		await(begun);
@@ -317,7 +317,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void lockIsNotInTheThreadOfWhoeverGetsElements() {
+	void lockIsNotInTheThreadThatReceivesElements() {
 		List<Boolean> found = new CopyOnWriteArrayList<>();
 		List<Long> tokens = this.locks.executeMany("a", () -> Flux.just(1, 2, 3))
 			.doOnNext((element) -> found.add(LockContext.current().isPresent()))
@@ -362,7 +362,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void lockIsNotGivenBackWhileTheMethodThatWasCancelledIsStillAtWork() {
+	void lockIsNotReleasedWhileTheCancelledMethodIsRunning() {
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch goOn = new CountDownLatch(1);
 		AtomicBoolean heldAtTheEnd = new AtomicBoolean();
@@ -381,7 +381,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void lossShowsAtTheEnd() {
+	void lossIsReportedOnCompletion() {
 		Sinks.One<String> sink = Sinks.one();
 		CountDownLatch begun = new CountDownLatch(1);
 		CompletableFuture<String> result = mono(LockOptions.defaults(),
@@ -395,7 +395,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void lossCancelsAndIsToldAtOnceWhereThatWasAskedFor() {
+	void lossCancelsAndIsReportedAtOnceIfRequested() {
 		AtomicBoolean cancelled = new AtomicBoolean();
 		CountDownLatch begun = new CountDownLatch(1);
 		CompletableFuture<Object> result = flux(INTERRUPT,
@@ -441,7 +441,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void threadUnderALockThatWasTakenByHandReenters() {
+	void threadUnderAManuallyAcquiredLockReenters() {
 		LockHandle handle = this.template.acquire("a");
 		String result = this.template.within(handle,
 				() -> this.locks.execute("a", () -> this.locks.execute("a", () -> Mono.just("re-entered")))
@@ -462,7 +462,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void sequenceUnderALockThatWasTakenByHandEndsWithIt() {
+	void sequenceUnderAManuallyAcquiredLockEndsWithIt() {
 		Sinks.One<String> sink = Sinks.one();
 		LockHandle handle = this.template.acquire("a");
 		CompletableFuture<String> result = this.template.within(handle,
@@ -501,7 +501,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void sequenceUnderALockThatWasGivenBackAcquiresItAnew() {
+	void sequenceUnderALockThatWasReleasedAcquiresItAgain() {
 		Mono<String> inner = this.locks.execute("a", () -> Mono.just("anew"));
 		ReactiveScope over = this.locks
 			.execute("a", () -> Mono.deferContextual((context) -> Mono.just(ReactiveScope.of(context))))
@@ -572,7 +572,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void resultThatNobodyGetsBecauseOfALossIsDiscarded() {
+	void resultThatALossKeepsFromTheSubscriberIsDiscarded() {
 		List<Object> discarded = new CopyOnWriteArrayList<>();
 		Mono<String> lost = this.locks.execute("a", () -> Mono.fromSupplier(() -> {
 			this.world.clock().advance(Duration.ofSeconds(31));
@@ -584,7 +584,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void sequenceDoesNotGoOnUnderWhatTheThreadUnlocks() throws Exception {
+	void sequenceDoesNotContinueUnderALockThatTheThreadUnlocks() throws Exception {
 		Lock lock = this.template.asLock("a");
 		CompletableFuture<String> end = new CompletableFuture<>();
 		CountDownLatch working = new CountDownLatch(1);
@@ -601,7 +601,7 @@ class ReactiveLockTemplateTests {
 	}
 
 	@Test
-	void everyResultThatNobodyGetsIsDiscarded() {
+	void everyUndeliveredResultIsDiscarded() {
 		List<Object> discarded = new CopyOnWriteArrayList<>();
 		Mono<String> mono = this.locks.execute("a", LockOptions.defaults(), () -> Flux.just("one", "two"),
 				(refusal) -> Mono.error(refusal.toException()));

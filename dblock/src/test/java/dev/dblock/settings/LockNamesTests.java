@@ -21,7 +21,7 @@ class LockNamesTests {
 	}
 
 	@Test
-	void saysThatANameIsNull() {
+	void reportsANullName() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full(null))
 			.withMessage("The name of the lock is null. Name what it protects, such as 'nightly-invoices'");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.names.check(null)).withMessageContaining("is null");
@@ -88,7 +88,7 @@ class LockNamesTests {
 	}
 
 	@Test
-	void textOfACallerIsToldOnOneLine() {
+	void textOfACallerIsPrintedOnOneLine() {
 		assertThat(LockNames.onOneLine("nightly\nWARN forged\tline\u0085end")).doesNotContain("\n", "\t", "\u0085")
 			.startsWith("nightly WARN");
 		assertThat(LockNames.onOneLine("com.acme.Invoices#invoice")).isEqualTo("com.acme.Invoices#invoice");

@@ -87,7 +87,7 @@ class LockSettingsTests {
 	}
 
 	@Test
-	void eachOptionComesFromTheMostSpecificKeyThatHasIt() {
+	void eachOptionIsTakenFromTheMostSpecificKeyThatSetsIt() {
 		LockSettings settings = new LockSettings(
 				Map.of("*", new LockSetting(LockOptions.lease(LEASE).label("all"), WhenUnavailable.SKIP), "order-*",
 						new LockSetting(LockOptions.defaults().label("orders"), null), "order-1",
@@ -138,7 +138,7 @@ class LockSettingsTests {
 	}
 
 	@Test
-	void whatIsSetComesBeforeWhatTheCodeSays() {
+	void settingsTakePrecedenceOverTheCode() {
 		DefaultLockTemplate template = template(Map.of("stock", new LockSetting(LockOptions.lease(LEASE), null)));
 		try (LockHandle handle = template.acquire("stock", LockOptions.lease(Duration.ofSeconds(5)))) {
 			assertThat(handle.name()).isEqualTo("shop-stock");
@@ -147,7 +147,7 @@ class LockSettingsTests {
 	}
 
 	@Test
-	void whatIsSetAppliesWithinExecute() {
+	void settingsApplyWithinExecute() {
 		DefaultLockTemplate template = template(Map.of("st*", new LockSetting(LockOptions.lease(LEASE), null)));
 		template.execute("stock", () -> assertThat(LockContext.current().orElseThrow().remaining())
 			.isGreaterThan(Duration.ofSeconds(70)));
@@ -155,7 +155,7 @@ class LockSettingsTests {
 
 	@Test
 	@Timeout(300)
-	void whatIsSetAppliesToTriesExceptForTheWaitThatTheyHaveNot() {
+	void settingsApplyToTryAcquireExceptForTheWait() {
 		LockSetting setting = new LockSetting(LockOptions.lease(LEASE).waitUpTo(Duration.ofHours(1)), null);
 		DefaultLockTemplate template = template(Map.of("stock", setting));
 		try (LockHandle handle = template.tryAcquire("stock").orElseThrow()) {
@@ -202,7 +202,7 @@ class LockSettingsTests {
 	}
 
 	@Test
-	void whatAMethodDoesIsSetByName() {
+	void behaviourOfAMethodIsSetByName() {
 		Map<String, LockSetting> settings = Map.of("stock",
 				new LockSetting(LockOptions.defaults(), WhenUnavailable.SKIP));
 		assertThat(engine(settings).whenUnavailable("stock")).contains(WhenUnavailable.SKIP);

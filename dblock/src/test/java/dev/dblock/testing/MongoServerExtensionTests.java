@@ -153,14 +153,14 @@ class MongoServerExtensionTests {
 		}
 
 		@Test
-		void leavesAMemberDownForTheExtensionToMend(MongoReplicaSet replicaSet) {
+		void leavesAMemberDownForTheExtensionToRestart(MongoReplicaSet replicaSet) {
 			replicaSet.nodes().get(0).kill();
 			replicaSet.nodes().get(1).pause();
 			assertThat(replicaSet.nodes()).filteredOn(MongoNode::isRunning).hasSize(1);
 		}
 
 		@Test
-		void failsTheCommandsThatItIsTold(MongoReplicaSet replicaSet) {
+		void failsTheGivenCommands(MongoReplicaSet replicaSet) {
 			MongoCollection<Document> collection = collection(replicaSet);
 			replicaSet.failCommand(FailCommand.on("update").times(1).errorCode(8000));
 			assertThatExceptionOfType(MongoCommandException.class).isThrownBy(() -> update(collection))
@@ -174,7 +174,7 @@ class MongoServerExtensionTests {
 		}
 
 		@Test
-		void delaysOnlyTheApplicationThatItIsTold(MongoReplicaSet replicaSet) {
+		void delaysOnlyTheGivenApplication(MongoReplicaSet replicaSet) {
 			MongoCollection<Document> collection = collection(replicaSet);
 			replicaSet.failCommand(FailCommand.on("update").forApplication("slow").blockFor(Duration.ofMillis(400)));
 			update(collection);

@@ -45,7 +45,7 @@ class ServerSourcesTests {
 	}
 
 	@Test
-	void withoutAServerTheEmbeddedOneServesAnybodyElse() {
+	void withoutAServerTheEmbeddedOneServesAllOtherDemands() {
 		ServerDemand demand = new ServerDemand(MongoServerKind.ANY, false, false);
 		assertThat(new ServerSources(Map.of(), NO_DOCKER).find(demand)).get()
 			.extracting(ServerSources.Source::name)

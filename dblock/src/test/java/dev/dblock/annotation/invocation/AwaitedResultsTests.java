@@ -85,7 +85,7 @@ class AwaitedResultsTests {
 	}
 
 	@Test
-	void interruptOfSomebodyElseOutlivesALossWhileAResultIsAwaited() throws Exception {
+	void foreignInterruptOutlivesALossWhileAResultIsAwaited() throws Exception {
 		LockedMethod method = new LockedMethod(Supplier.class.getMethod("get"), Supplier.class);
 		LockOptions interrupting = LockOptions.defaults().autoRenew(false).whenLost(WhenLost.INTERRUPT);
 		CountDownLatch begun = new CountDownLatch(1);

@@ -37,7 +37,7 @@ class ContradictoryAnnotationsTests {
 
 	@ParameterizedTest
 	@MethodSource("contradictions")
-	void areToldOfLikeWhateverElseIsWrong(Class<?> bean, Class<?> annotation) {
+	void areReportedLikeOtherProblems(Class<?> bean, Class<?> annotation) {
 		assertThat(findings(bean)).singleElement()
 			.asString()
 			.startsWith("bean 'bean', " + bean.getName() + "#run(): it is not clear which lock is meant: ")
@@ -47,7 +47,7 @@ class ContradictoryAnnotationsTests {
 	}
 
 	@Test
-	void areToldOfBesideWhatElseIsWrong() {
+	void areReportedBesideOtherProblems() {
 		assertThat(findings(Several.class)).hasSize(3)
 			.anyMatch((finding) -> finding.contains("#run(): it is not clear"))
 			.anyMatch((finding) -> finding.contains("#again(): it is not clear"))

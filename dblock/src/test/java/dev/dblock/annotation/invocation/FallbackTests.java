@@ -67,7 +67,7 @@ class FallbackTests {
 	void fallbackGetsTheExceptionIfItTakesOne() throws Exception {
 		Orders orders = orders();
 		holdElsewhere();
-		assertThat(orders.told("7")).contains("The lock 'order' is not available");
+		assertThat(orders.described("7")).contains("The lock 'order' is not available");
 		assertThat(orders.future("7").get()).isEqualTo("future of 7");
 		assertThat(orders.plain("7").get()).isEqualTo("plain 7");
 		orders.scheduled();
@@ -75,7 +75,7 @@ class FallbackTests {
 	}
 
 	@Test
-	void whatTheFallbackThrowsPassesUnchanged() {
+	void exceptionOfTheFallbackPassesUnchanged() {
 		Orders orders = orders();
 		holdElsewhere();
 		assertThatExceptionOfType(FileNotFoundException.class).isThrownBy(() -> orders.failing("7"))
@@ -115,7 +115,7 @@ class FallbackTests {
 					twice    | fallback = "two" matches two methods; rename the one that you do not mean
 					both     | both fallback = "fine" and whenUnavailable = SKIP are set; remove one of them
 					""")
-	void fallbackThatCannotStandInStopsTheStart(String method, String reason) {
+	void invalidFallbackFailsStartup(String method, String reason) {
 		this.context.register(LockingConfiguration.class);
 		this.context.registerBean("orders", Wrong.class);
 		InvalidLockDeclarationException refused = catchThrowableOfType(InvalidLockDeclarationException.class,
@@ -172,12 +172,12 @@ class FallbackTests {
 			throw new IllegalStateException("another " + id);
 		}
 
-		@DistributedLock(name = "order", fallback = "tell")
-		public String told(String id) {
+		@DistributedLock(name = "order", fallback = "describe")
+		public String described(String id) {
 			return id;
 		}
 
-		String tell(String id, LockUnavailableException ex) {
+		String describe(String id, LockUnavailableException ex) {
 			return ex.getMessage();
 		}
 

@@ -105,7 +105,7 @@ class FutureInvocationTests {
 	}
 
 	@Test
-	void whoSkipsIsSkippedWhileTheApplicationCloses() throws Exception {
+	void callThatMaySkipIsSkippedWhileTheApplicationCloses() throws Exception {
 		this.engine.beginClosing();
 		assertThat(this.orders.skipping()).isCompletedWithValue(null);
 		assertThat(this.orders.skippingOptional()).isCompletedWithValue(Optional.empty());
@@ -114,7 +114,7 @@ class FutureInvocationTests {
 	}
 
 	@Test
-	void whoDoesNotIsRefusedWhileTheApplicationCloses() {
+	void callThatMayNotSkipIsRefusedWhileTheApplicationCloses() {
 		this.engine.beginClosing();
 		for (Future<String> result : List.of(this.orders.completable("7"), this.orders.async("7"))) {
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> result.get(60, TimeUnit.SECONDS))
@@ -135,7 +135,7 @@ class FutureInvocationTests {
 	}
 
 	@Test
-	void lossReachesWhoeverHasTheFuture() {
+	void lossReachesTheReturnedFuture() {
 		CompletableFuture<String> direct = this.orders.completable("1");
 		CompletableFuture<String> async = this.orders.async("2");
 		await().atMost(Duration.ofSeconds(60))
@@ -149,7 +149,7 @@ class FutureInvocationTests {
 	}
 
 	@Test
-	void futureThatDoesNotTellOfItsEndIsWaitedForUnderTheLock() throws Exception {
+	void futureWithoutCompletionCallbacksIsWaitedForUnderTheLock() throws Exception {
 		FutureTask<String> task = new FutureTask<>(() -> "done");
 		CompletableFuture<Future<String>> call = CompletableFuture.supplyAsync(() -> this.orders.plain(task));
 		await().atMost(Duration.ofSeconds(60)).until(() -> this.engine.events().contains("run"));
@@ -187,7 +187,7 @@ class FutureInvocationTests {
 	}
 
 	@Test
-	void whatTheMethodThrowsItselfPassesUnchanged() {
+	void exceptionOfTheMethodItselfPassesUnchanged() {
 		assertThatIllegalStateException().isThrownBy(this.orders::throwing).withMessage("scripted");
 		assertThat(this.engine.isHeld("throwing")).isFalse();
 	}
@@ -234,7 +234,7 @@ class FutureInvocationTests {
 	}
 
 	@Test
-	void lockIsHeldUntilTheResultWasLookedAt() {
+	void lockIsHeldUntilTheResultWasRead() {
 		CompletableFuture<Object> delivered = new CompletableFuture<>();
 		Future<Object> result = this.orders.delivering(delivered);
 		assertThat(this.engine.isHeld("delivering")).isTrue();

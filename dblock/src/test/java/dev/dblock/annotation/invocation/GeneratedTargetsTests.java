@@ -79,7 +79,7 @@ class GeneratedTargetsTests {
 	}
 
 	@Test
-	void whatIsNotOfTheInterfaceIsNotLocked() {
+	void methodsOutsideTheInterfaceAreNotLocked() {
 		this.context.registerBean("client", ClientFactory.class);
 		LockedClient client = start(LockedClient.class);
 		assertThat(client).hasToString("toString").isEqualTo(client).hasSameHashCodeAs(client);
@@ -143,7 +143,7 @@ class GeneratedTargetsTests {
 	}
 
 	@Test
-	void methodThatTwoInterfacesDeclareIsLockedByTheOneThatSaysSo() {
+	void methodThatTwoInterfacesDeclareIsLockedByTheAnnotatedOne() {
 		start(Both.class, () -> proxy(Both.class, Task.class, Twin.class)).free();
 		assertThat(events()).containsExactly("lock twin", "unlock twin");
 	}

@@ -69,7 +69,7 @@ class InvocationStrategiesTests {
 			"monoOfCallable, java.util.concurrent.Callable", "fluxOfFutures, java.util.concurrent.Future",
 			"entityOfMono, reactor.core.publisher.Mono", "connectable, reactor.core.publisher.ConnectableFlux",
 			"callable, java.util.concurrent.Callable", "iterator, java.util.Iterator" })
-	void whatCannotBeSeenToItsEndIsRefused(String method, String type) {
+	void resultWhoseCompletionCannotBeObservedIsRefused(String method, String type) {
 		assertThatIllegalArgumentException().isThrownBy(() -> span(method))
 			.withMessage("with the return type " + type
 					+ " its work continues after the method returns, when the lock is already released; finish the"

@@ -60,7 +60,7 @@ class LockDurationsTests {
 	}
 
 	@Test
-	void textThatAPlaceholderStandsForIsToldWithIt() {
+	void errorNamesThePlaceholderAndItsValue() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.durations.resolve("lease", DistributedLock.LEFT_OUT, "${bad}"))
 			.withMessage("leaseString = \"${bad}\", which is 'soon', is not a duration; write 90, 90s, 5m or PT1H (a"
@@ -68,7 +68,7 @@ class LockDurationsTests {
 	}
 
 	@Test
-	void whatCannotBeCountedIsRefused() {
+	void durationThatOverflowsIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.durations.resolve("lease", Long.MAX_VALUE, ""))
 			.withMessage(
 					"leaseSeconds = 9223372036854775807 is longer than the maximum of 292 years; use a shorter one");

@@ -189,7 +189,7 @@ class LockInterceptorTests {
 	}
 
 	@Test
-	void whatIsSkippedIsLoggedWithTheLockAmongTheFields() {
+	void skippedCallIsLoggedWithTheLockAmongTheFields() {
 		this.engine.holdElsewhere("skipping");
 		MDC.put("dblock.token", "of a lock around it");
 		try (StructuredLog log = new StructuredLog("ecs")) {
@@ -204,7 +204,7 @@ class LockInterceptorTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "scheduled", "skippingObject" })
-	void whoSkipsIsSkippedWhileTheApplicationCloses(String method, CapturedOutput output) {
+	void callThatMaySkipIsSkippedWhileTheApplicationCloses(String method, CapturedOutput output) {
 		this.engine.beginClosing();
 		assertThat(call(method)).isNull();
 		assertThat(this.engine.events()).isEmpty();
@@ -215,7 +215,7 @@ class LockInterceptorTests {
 	}
 
 	@Test
-	void whoDoesNotIsRefusedWhileTheApplicationCloses() {
+	void callThatMayNotSkipIsRefusedWhileTheApplicationCloses() {
 		this.engine.beginClosing();
 		assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> this.invoices.run("march"));
 		assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> call("scheduledThrowing"));

@@ -20,7 +20,7 @@ class LockMentionsTests {
 	@ParameterizedTest
 	@ValueSource(classes = { OnMethod.class, OnClass.class, OnInterface.class, Inherits.class, Implements.class,
 			OwnAnnotation.class, Repeated.class, OwnRepeated.class })
-	void lockIsSeenWhereverItMayStand(Class<?> type) {
+	void annotationIsFoundWhereverItMayBeDeclared(Class<?> type) {
 		assertThat(LockMentions.in(type)).isTrue();
 	}
 

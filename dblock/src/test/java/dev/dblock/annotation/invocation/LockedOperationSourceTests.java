@@ -65,7 +65,7 @@ class LockedOperationSourceTests {
 	}
 
 	@Test
-	void whatIsNotPublicIsLockedByTheAnnotationOfItsOwnClassOnly() {
+	void nonPublicMethodIsLockedByTheAnnotationOfItsOwnClassOnly() {
 		assertThat(nameOn(OtherChild.class, "packagePrivate")).isEqualTo("other child");
 		assertThat(nameOn(Child.class, "open")).isNull();
 		assertThat(nameOn(Child.class, "packagePrivate")).isNull();

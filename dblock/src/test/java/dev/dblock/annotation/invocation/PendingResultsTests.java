@@ -64,7 +64,7 @@ class PendingResultsTests {
 	}
 
 	@Test
-	void stageIsWaitedForAndToldOnce(CapturedOutput output) throws Exception {
+	void stageIsAwaitedAndLoggedOnce(CapturedOutput output) throws Exception {
 		for (int i = 0; i < 2; i++) {
 			CompletableFuture<String> work = new CompletableFuture<>();
 			assertWaits(work.minimalCompletionStage(), () -> work.complete("x"));

@@ -72,7 +72,7 @@ class ReactiveInvocationTests {
 	}
 
 	@Test
-	void callDoesNothingAndEachSubscriptionLocksAnew() {
+	void callDoesNothingAndEachSubscriptionAcquiresTheLock() {
 		Mono<String> settled = this.orders.settle("7");
 		assertThat(this.engine.events()).isEmpty();
 		assertThat(settled.block(LONG)).isEqualTo("settled 7 under order-7");
@@ -114,7 +114,7 @@ class ReactiveInvocationTests {
 	}
 
 	@Test
-	void whatTheMethodThrowsIsTheSequences() {
+	void exceptionOfTheMethodIsTheErrorOfTheSequence() {
 		assertThatIllegalStateException().isThrownBy(() -> this.orders.throwing().block(LONG)).withMessage("scripted");
 		assertThat(this.engine.events()).containsExactly("lock throwing", "unlock throwing");
 	}
@@ -155,7 +155,7 @@ class ReactiveInvocationTests {
 	}
 
 	@Test
-	void whoSkipsIsSkippedWhileTheApplicationCloses() {
+	void callThatMaySkipIsSkippedWhileTheApplicationCloses() {
 		this.engine.beginClosing();
 		assertThat(this.orders.skipping().blockOptional(LONG)).isEmpty();
 		assertThat(this.orders.skippingVoid().blockOptional(LONG)).isEmpty();
@@ -164,7 +164,7 @@ class ReactiveInvocationTests {
 	}
 
 	@Test
-	void whoDoesNotIsRefusedWhileTheApplicationCloses() {
+	void callThatMayNotSkipIsRefusedWhileTheApplicationCloses() {
 		this.engine.beginClosing();
 		assertThatExceptionOfType(LockShutdownException.class).isThrownBy(() -> this.orders.settle("7").block(LONG));
 		assertThatExceptionOfType(LockShutdownException.class)
@@ -181,7 +181,7 @@ class ReactiveInvocationTests {
 	}
 
 	@Test
-	void elementThatStandsForWorkOfItsOwnIsDropped() {
+	void elementThatIsWorkOfItsOwnIsDropped() {
 		assertThatIllegalStateException()
 			.isThrownBy(() -> this.orders.objects(ResponseEntity.ok(Stream.of("x"))).blockLast(LONG))
 			.withMessageContaining("#objects(Object) returned a java.util.stream.");
@@ -205,7 +205,7 @@ class ReactiveInvocationTests {
 	}
 
 	@Test
-	void fallbackStandsInForTheSequence() {
+	void fallbackReplacesTheSequence() {
 		this.engine.holdElsewhere("falling");
 		assertThat(this.orders.falling("7").block(LONG)).isEqualTo("instead of 7: falling");
 	}

@@ -84,7 +84,7 @@ class SeveralLocksOfMethodsTests {
 	}
 
 	@Test
-	void areGivenBackAtAnyEnd() {
+	void areReleasedHoweverTheWorkEnds() {
 		assertThatIllegalStateException().isThrownBy(this.accounts::failing).withMessage("scripted");
 		assertThat(events()).containsExactly("lock account-a", "lock account-b", "work", "unlock account-b",
 				"unlock account-a");
@@ -125,7 +125,7 @@ class SeveralLocksOfMethodsTests {
 	}
 
 	@Test
-	void whatIsSetForTheLockThatIsNotAvailableCounts() {
+	void settingOfTheUnavailableLockApplies() {
 		this.engine.set("account-b", WhenUnavailable.SKIP);
 		this.engine.holdElsewhere("account-b");
 		assertThat(this.accounts.transfer("a", "b")).isNull();
@@ -165,7 +165,7 @@ class SeveralLocksOfMethodsTests {
 	}
 
 	@Test
-	void thoseWhoseConditionIsNotMetAreLeftOut() {
+	void locksWhoseConditionIsNotMetAreSkipped() {
 		this.accounts.conditional(true, true);
 		assertThat(events()).containsExactly("lock a", "lock b", "unlock b", "unlock a");
 		this.engine.clear();
@@ -184,7 +184,7 @@ class SeveralLocksOfMethodsTests {
 	}
 
 	@Test
-	void whatStandsOnTheMethodComesInThePlaceOfItsClassUnlessItSaysOtherwise() {
+	void annotationsOfTheMethodReplaceThoseOfItsClassUnlessTheySayOtherwise() {
 		OnClass bean = this.context.getBean(OnClass.class);
 		bean.ofClass();
 		assertThat(events()).containsExactly("lock class-1", "lock class-2", "unlock class-2", "unlock class-1");

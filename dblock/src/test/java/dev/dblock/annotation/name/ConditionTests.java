@@ -59,7 +59,7 @@ class ConditionTests {
 	}
 
 	@Test
-	void futureIsLeftAloneWhereTheConditionIsNotMet() {
+	void futureIsUnchangedWhereTheConditionIsNotMet() {
 		CompletableFuture<String> work = new CompletableFuture<>();
 		assertThat(orders().future(work)).isSameAs(work);
 		assertThat(events()).isEmpty();

@@ -273,7 +273,7 @@ class LockNameTests {
 	}
 
 	@Test
-	void expressionThatFailsIsToldWithMethodAndExpression() {
+	void failureOfAnExpressionNamesMethodAndExpression() {
 		assertThatIllegalArgumentException().isThrownBy(() -> name("settle", "order-#{#order.id}", (Object) null))
 			.withMessageStartingWith("The lock of " + Orders.class.getName()
 					+ "#settle(Order) has no name, so the method was not called: #{#order.id} in the name"
@@ -281,7 +281,7 @@ class LockNameTests {
 	}
 
 	@Test
-	void exceptionOfWhatAnExpressionCallsIsToldWithMethodAndExpression() {
+	void exceptionThatAnExpressionThrowsNamesMethodAndExpression() {
 		for (String template : List.of("#{#value.fail()}", "#{'x-' + #value}")) {
 			assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, new Failing()))
 				.withMessageStartingWith("The lock of " + Orders.class.getName()
@@ -349,14 +349,14 @@ class LockNameTests {
 	}
 
 	@Test
-	void methodWithoutParametersIsToldSo() {
+	void errorSaysThatAMethodHasNoParameters() {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse("none", "#{#order}"))
 			.withMessage("the name '#{#order}' cannot be evaluated: there is no #order, because the method has no"
 					+ " parameters");
 	}
 
 	@Test
-	void classWithoutParameterNamesIsToldSo(@TempDir Path folder) throws Exception {
+	void errorSaysThatAClassHasNoParameterNames(@TempDir Path folder) throws Exception {
 		Class<?> type = new InMemoryCompiler(folder).source("a.Nameless", """
 				package a;
 				public class Nameless {
@@ -372,7 +372,7 @@ class LockNameTests {
 	}
 
 	@Test
-	void textThatLooksLikeAParameterCanBeMeant() {
+	void textThatLooksLikeAParameterIsAllowed() {
 		assertThat(name("settle", "#{'#order'}", new Order("7"))).isEqualTo("#order");
 		assertThat(name("none", "#order")).isEqualTo("#order");
 	}

@@ -153,7 +153,7 @@ class JobTaskTests {
 	}
 
 	@Test
-	void delayFiresAtTheDelayAfterItsOwnEnd() {
+	void delayFiresAtTheDelayAfterItsOwnCompletion() {
 		periodic(DELAY);
 		this.answer = (call) -> {
 			granted(this.time.server()).accept(call);
@@ -172,7 +172,7 @@ class JobTaskTests {
 	}
 
 	@Test
-	void whatIsDueWhileTheJobRunsIsLeftToTheNextPeriod() {
+	void firingThatIsDueWhileTheJobRunsIsLeftToTheNextPeriod() {
 		periodic(RATE);
 		this.answer = refused(Reason.RUNNING, this.time.server().minusSeconds(1));
 		this.timers.tick();
@@ -181,7 +181,7 @@ class JobTaskTests {
 	}
 
 	@Test
-	void whatOnlyThisClockTakesForDueIsNotAskedForAtOnce() {
+	void firingThatIsDueByThisClockOnlyIsNotRequestedAtOnce() {
 		periodic(RATE);
 		this.answer = refused(Reason.NOT_DUE, this.time.server());
 		this.timers.tick();
@@ -252,7 +252,7 @@ class JobTaskTests {
 	}
 
 	@Test
-	void triggerGoesOnWhereFollowUpsAreRejected() {
+	void triggerContinuesWhereFollowUpsAreRejected() {
 		this.timers.threadPerFiring = true;
 		periodic(RATE);
 		this.answer = refused(Reason.DONE, at("12:00:01"));
@@ -305,7 +305,7 @@ class JobTaskTests {
 	}
 
 	@Test
-	void runThatMayCrashIsLookedAtWhenItsLeaseCouldHaveEnded() {
+	void runThatMayCrashIsCheckedWhenItsLeaseCouldHaveEnded() {
 		this.rerun = true;
 		Runnable firing = planned(at("12:00:00"));
 		this.answer = running(at("12:00:00"), Duration.ofSeconds(30));
@@ -319,7 +319,7 @@ class JobTaskTests {
 	}
 
 	@Test
-	void runThatIsNotRepeatedIsNotLookedAt() {
+	void runThatIsNotRepeatedIsNotChecked() {
 		Runnable firing = planned(at("12:00:00"));
 		this.answer = running(at("12:00:00"), Duration.ofSeconds(30));
 		firing.run();
@@ -452,7 +452,7 @@ class JobTaskTests {
 	}
 
 	@Test
-	void lockOfSomethingElseIsAskedForAgainByAnotherFiring() {
+	void lockHeldByOtherWorkIsRequestedAgainByAnotherFiring() {
 		Runnable firing = planned(at("12:00:00"));
 		this.answer = somethingElse(Duration.ofMinutes(1));
 		firing.run();
@@ -843,7 +843,7 @@ class JobTaskTests {
 	}
 
 	@Test
-	void crashedRunIsLookedAtAfterAFiringOfAWrongClock() {
+	void crashedRunIsCheckedAfterAFiringOfAWrongClock() {
 		this.rerun = true;
 		this.time.set(Duration.ofHours(3));
 		this.task.byTrigger(new CronTrigger("0 0 * * * *", ZoneOffset.UTC));
@@ -856,7 +856,7 @@ class JobTaskTests {
 	}
 
 	@Test
-	void crashedRunIsLookedAtAtTheStart() {
+	void crashedRunIsCheckedAtStartup() {
 		this.rerun = true;
 		planned(at("12:00:00"));
 		this.status = status(at("11:00:00"), RunOutcome.CRASHED);
@@ -978,7 +978,7 @@ class JobTaskTests {
 	}
 
 	@Test
-	void recordOfOneOfSeveralMethodsIsNotLookedAt() {
+	void recordOfOneOfSeveralMethodsIsNotChecked() {
 		this.rerun = true;
 		JobMethod another = new JobMethod("another", JobTaskTests.class, "run", this::declaration);
 		JobTask task = new JobTask(this::run, Set.of(this.method, another), this.timers,

@@ -58,7 +58,7 @@ class JobTriggerTests {
 	}
 
 	@Test
-	void whatWasNotDueIsPlannedAgain() {
+	void firingThatWasNotDueIsPlannedAgain() {
 		this.own.set(Duration.ofMillis(1200));
 		// Due at 12:00:02 by the server, but fired at 12:00:00.800
 		assertThat(fire()).isEqualTo("2026-03-01T12:00:02Z");

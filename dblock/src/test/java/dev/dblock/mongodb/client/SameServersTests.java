@@ -89,7 +89,7 @@ class SameServersTests {
 	}
 
 	@Test
-	void clientSeesTheServersOfAFactoryOrDoesNot() {
+	void clientReachesTheServersOfAFactoryOrDoesNot() {
 		MongoDatabaseFactory factory = factory(client("localhost:1"), "one");
 		assertThat(SameServers.areOf(client("localhost:1,localhost:2").getClusterDescription(), factory)).isTrue();
 		assertThat(SameServers.areOf(client("localhost:2").getClusterDescription(), factory)).isFalse();

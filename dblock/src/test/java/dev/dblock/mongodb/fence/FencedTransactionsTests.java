@@ -38,7 +38,7 @@ class FencedTransactionsTests {
 	}
 
 	@Test
-	void whatCannotBeCreatedIsTriedAgainAfterAPauseDuringWhichNobodyWaits() {
+	void creationThatFailedIsRetriedAfterAPauseDuringWhichNoThreadWaits() {
 		willAnswer((call) -> {
 			assertThat(this.fenced.isPrepared()).as("whoever comes meanwhile waits").isFalse();
 			throw new IllegalStateException("scripted");
@@ -57,7 +57,7 @@ class FencedTransactionsTests {
 	}
 
 	@Test
-	void whatWasCreatedIsAskedForAgainWhenItIsDue() {
+	void aCreatedCollectionIsCheckedAgainWhenDue() {
 		this.fenced.prepare();
 		given(this.indexes.isDue()).willReturn(true);
 		assertThat(this.fenced.isPrepared()).isFalse();
@@ -66,7 +66,7 @@ class FencedTransactionsTests {
 	}
 
 	@Test
-	void whatWasCreatedIsNotAskedForAgainBefore() {
+	void aCreatedCollectionIsNotCheckedAgainBefore() {
 		this.fenced.prepare();
 		this.nanoTime.addAndGet(Duration.ofHours(1).toNanos());
 		assertThat(this.fenced.isPrepared()).isTrue();

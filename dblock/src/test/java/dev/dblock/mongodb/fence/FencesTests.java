@@ -38,7 +38,7 @@ class FencesTests {
 	}
 
 	@Test
-	void writesThatFailedOtherwiseAreNot() {
+	void writesThatFailedForOtherReasonsAreNot() {
 		assertThat(Fences.isDuplicate(failure(null, DUPLICATE_KEY, WRITE_CONFLICT))).isFalse();
 		WriteConcernError unconfirmed = new WriteConcernError(64, "WriteConcernTimeout", "scripted",
 				new BsonDocument());

@@ -94,7 +94,7 @@ class DialectDetectionTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 303, 304, 305 })
-	void whatAmazonDocumentDbDoesNotSupportMeansClassic(int code, MongoServer server) {
+	void errorsOfAmazonDocumentDbMeanClassic(int code, MongoServer server) {
 		BsonDocument answer = new BsonDocument("code", new BsonInt32(code)).append("errmsg",
 				new BsonString("Feature not supported: pipelines"));
 		DialectDetection detection = detection(StatementDialect.AUTO, (store) -> {
@@ -125,7 +125,7 @@ class DialectDetectionTests {
 
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "CLASSIC")
-	void behindRoutersTheLogSaysOnceWhoseClocksDecide(StatementDialect setting, MongoServer server,
+	void behindRoutersTheDecidingClocksAreLoggedOnce(StatementDialect setting, MongoServer server,
 			CapturedOutput output) {
 		DialectDetection detection = detection(setting, (store) -> new BsonDocument("maxWireVersion", new BsonInt32(17))
 			.append("msg", new BsonString("isdbgrid")));

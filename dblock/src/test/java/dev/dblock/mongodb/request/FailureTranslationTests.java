@@ -157,7 +157,7 @@ class FailureTranslationTests {
 
 	@ParameterizedTest
 	@MethodSource("failures")
-	void tellsInSpringsTermsWhatHappenedToWhichLockWhere(RuntimeException thrown, Class<?> expected) {
+	void translatesToSpringsExceptionsWithLockAndServer(RuntimeException thrown, Class<?> expected) {
 		RuntimeException translated = this.failures.translate("acquire the lock 'stock'", LIMIT, false, thrown);
 		assertThat(translated).isInstanceOf(expected)
 			.hasMessageStartingWith("Could not acquire the lock 'stock' in the collection 'locks': ")
@@ -165,7 +165,7 @@ class FailureTranslationTests {
 	}
 
 	@Test
-	void aTimeLimitIsToldWithItsLength() {
+	void aTimeLimitIsReportedWithItsLength() {
 		assertThat(late(Duration.ofSeconds(10), Duration.ofSeconds(10))).hasMessage(
 				"Could not acquire the lock 'stock' in the collection 'locks': the time limit of 10 s ran out. It may"
 						+ " or may not have been done. Check the load of MongoDB and that a majority of its replica"
@@ -174,7 +174,7 @@ class FailureTranslationTests {
 	}
 
 	@Test
-	void aTimeLimitThatFollowedFromSomethingElseIsNotToldAsTheOneThatIsSet() {
+	void aDerivedTimeLimitIsNotReportedAsTheConfiguredOne() {
 		assertThat(late(Duration.ofMillis(1250), Duration.ofSeconds(10)))
 			.hasMessageContaining("the time limit of 1.25 s ran out. It may or may not have been done.")
 			.hasMessageEndingWith("is up. That limit was this request's share of the time that"
@@ -185,7 +185,7 @@ class FailureTranslationTests {
 	}
 
 	@Test
-	void aTimeLimitThatNobodySetsIsToldAsOne() {
+	void aTimeLimitWithoutASettingIsReportedAsOne() {
 		assertThat(this.failures.translate("read the clock", LIMIT, false, new MongoOperationTimeoutException("late")))
 			.hasMessageContaining("the time limit of 1 s ran out")
 			.hasMessageEndingWith("is up. That limit cannot be configured");
@@ -229,7 +229,7 @@ class FailureTranslationTests {
 	}
 
 	@Test
-	void whatTheServerReportsIsCutWhereItIsLong() {
+	void aLongMessageOfTheServerIsCut() {
 		assertThat(FailureTranslation.summary(answered("{ok: 0, code: 9, errmsg: '%s'}".formatted("x".repeat(2000)))))
 			.hasSize(303)
 			.startsWith("9: xxx")
@@ -241,7 +241,7 @@ class FailureTranslationTests {
 	}
 
 	@Test
-	void theAdviceOnAnIndexFitsWhatWentWrong() {
+	void theAdviceOnAnIndexFitsTheFailure() {
 		assertThat(FailureTranslation.adviceOnIndex(command(13))).isEqualTo("Grant the createIndex privilege");
 		assertThat(FailureTranslation.adviceOnIndex(new MongoSecurityException(null, "login")))
 			.isEqualTo("Check the user, the password and the authSource");
@@ -255,7 +255,7 @@ class FailureTranslationTests {
 
 	@ParameterizedTest
 	@MethodSource("unreachable")
-	void onlyWhatWasNotBegunIsToldAsNotDone(RuntimeException thrown) {
+	void onlyARequestThatWasNotStartedIsReportedAsNotApplied(RuntimeException thrown) {
 		assertThat(this.failures.translate("x", LIMIT, false, thrown)).isInstanceOf(UnreachableStoreException.class)
 			.hasMessageEndingWith("; it was not done");
 		assertThat(this.failures.translate("x", LIMIT, true, thrown))
@@ -269,7 +269,7 @@ class FailureTranslationTests {
 	}
 
 	@Test
-	void looksBehindWhatSpringsTemplateMadeOfIt() {
+	void unwrapsExceptionsOfSpringsTemplate() {
 		MongoException cause = new MongoOperationTimeoutException("late");
 		assertThat(
 				this.failures.translate("x", LIMIT, false, new DataAccessResourceFailureException("spring's", cause)))
@@ -278,7 +278,7 @@ class FailureTranslationTests {
 	}
 
 	@Test
-	void whatIsNotKnownIsLeftInDoubt() {
+	void anUnknownErrorIsInDoubt() {
 		assertThat(
 				this.failures.translate("acquire the lock 'stock'", LIMIT, false, new IllegalArgumentException("odd")))
 			.hasMessage("Could not acquire the lock 'stock' in the collection 'locks': it failed with"
@@ -286,7 +286,7 @@ class FailureTranslationTests {
 	}
 
 	@Test
-	void onlyAnIllegalStateThatIsAClosedClientIsToldAsOne() {
+	void onlyTheIllegalStateOfAClosedClientIsReportedAsOne() {
 		DataAccessException wrapped = new InvalidDataAccessApiUsageException("spring's",
 				new IllegalStateException("state should be: open"));
 		assertThat(this.failures.translate("x", LIMIT, false, wrapped))
@@ -308,7 +308,7 @@ class FailureTranslationTests {
 	}
 
 	@Test
-	void whatIsOursIsLeftAsItIs() {
+	void exceptionsOfTheLibraryPassUnchanged() {
 		RuntimeException foreign = new ForeignDocumentException("stock", "locks");
 		assertThat(this.failures.translate("x", LIMIT, false, foreign)).isSameAs(foreign);
 		DataAccessException other = new TransientDataAccessResourceException("again");

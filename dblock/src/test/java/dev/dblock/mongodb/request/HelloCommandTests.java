@@ -70,7 +70,7 @@ class HelloCommandTests {
 	}
 
 	@Test
-	void aServerThatKnowsNeitherNameIsAskedTwiceAndNoMore() {
+	void aServerThatSupportsNeitherNameIsAskedExactlyTwice() {
 		List<String> asked = new ArrayList<>();
 		assertThatExceptionOfType(MongoCommandException.class).isThrownBy(() -> this.hello.say(store((call) -> {
 			asked.add(call.getArgument(0, BsonDocument.class).getFirstKey());

@@ -63,7 +63,7 @@ class ServerClockTests {
 	}
 
 	@Test
-	void theBoundsPartByTheDriftAndNoMore() {
+	void theBoundsDivergeExactlyByTheDrift() {
 		this.clock.read(this.store);
 		pass(50_000);
 		Reading reading = this.clock.read(this.store);

@@ -26,25 +26,25 @@ import org.springframework.transaction.reactive.TransactionContext;
 /**
  * One process's connection to a store that tells all processes of releases.
  */
-final class TellingRepository implements LockRepository, ReleaseFeed {
+final class NotifyingRepository implements LockRepository, ReleaseFeed {
 
 	private final LockRepository store;
 
-	private final Set<ReleaseListener> everybody;
+	private final Set<ReleaseListener> listeners;
 
 	private volatile ReleaseListener listener;
 
-	TellingRepository(LockRepository store) {
+	NotifyingRepository(LockRepository store) {
 		this(store, ConcurrentHashMap.newKeySet());
 	}
 
-	private TellingRepository(LockRepository store, Set<ReleaseListener> everybody) {
+	private NotifyingRepository(LockRepository store, Set<ReleaseListener> listeners) {
 		this.store = store;
-		this.everybody = everybody;
+		this.listeners = listeners;
 	}
 
-	TellingRepository ofAnotherProcess() {
-		return new TellingRepository(this.store, this.everybody);
+	NotifyingRepository ofAnotherProcess() {
+		return new NotifyingRepository(this.store, this.listeners);
 	}
 
 	@Override
@@ -55,14 +55,14 @@ final class TellingRepository implements LockRepository, ReleaseFeed {
 	@Override
 	public void open(ReleaseListener listener) {
 		this.listener = listener;
-		this.everybody.add(listener);
+		this.listeners.add(listener);
 		listener.listening();
 	}
 
 	@Override
 	public void close(Duration atMost) {
 		if (this.listener != null) {
-			this.everybody.remove(this.listener);
+			this.listeners.remove(this.listener);
 		}
 	}
 
@@ -70,7 +70,7 @@ final class TellingRepository implements LockRepository, ReleaseFeed {
 	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
 			Duration timeout) {
 		boolean released = this.store.release(lease, minHoldLeft, mark, end, timeout);
-		this.everybody.forEach((listener) -> listener.released(lease.name()));
+		this.listeners.forEach((listener) -> listener.released(lease.name()));
 		return released;
 	}
 
