@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for what a thread logs that works under a lock.
+ * Tests for the log of a thread that works under a lock.
  */
 class LockLoggingTests {
 

@@ -144,7 +144,7 @@ class AheadOfTimeTests {
 	}
 
 	/**
-	 * What is run in the class loader of the application.
+	 * Runs in the class loader of the application.
 	 */
 	public static final class Processed {
 

@@ -26,8 +26,8 @@ import org.springframework.boot.convert.DurationStyle;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Whether {@code docs/configuration.md} says of each property what the metadata say, and
- * shows no Java that does not compile.
+ * Checks that {@code docs/configuration.md} agrees with the metadata of each property,
+ * and that its Java compiles.
  */
 class ConfigurationDocumentTests {
 
@@ -90,7 +90,7 @@ class ConfigurationDocumentTests {
 	}
 
 	/**
-	 * Durations in whatever unit.
+	 * Durations in any unit.
 	 */
 	private static Object comparable(String value) {
 		return value.matches("\\d+(ms|s|m|h|d)") ? DurationStyle.detectAndParse(value) : value;

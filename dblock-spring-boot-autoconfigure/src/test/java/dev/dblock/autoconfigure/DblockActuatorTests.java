@@ -162,7 +162,7 @@ class DblockActuatorTests {
 		assertThat(answer).containsEntry("released", true);
 		assertThat(answer.getString("meaning")).contains("this test", "at its next renewal");
 		if (handle.isHeld()) {
-			assertThat(this.locks.tryAcquire("taken")).as("nobody overlaps a holder that was not told").isEmpty();
+			assertThat(this.locks.tryAcquire("taken")).as("no other holder before the loss is reported").isEmpty();
 		}
 		Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> !handle.isHeld());
 		assertThat(handle.release()).isFalse();

@@ -70,7 +70,7 @@ class DblockAutoConfigurationTests {
 		.withConfiguration(AutoConfigurations.of(DblockAutoConfiguration.class));
 
 	/**
-	 * Nobody listens on port 1, so whatever starts here starts without a server.
+	 * Nothing listens on port 1, so these applications start without a server.
 	 */
 	private final ApplicationContextRunner contextRunner = this.bareRunner
 		.withConfiguration(AutoConfigurations.of(MongoAutoConfiguration.class, DataMongoAutoConfiguration.class))
@@ -418,7 +418,7 @@ class DblockAutoConfigurationTests {
 	}
 
 	/**
-	 * Who was told.
+	 * The listeners that were notified.
 	 */
 	record Heard(List<String> by) {
 

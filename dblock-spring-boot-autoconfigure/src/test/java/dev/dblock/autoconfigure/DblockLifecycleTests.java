@@ -39,7 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for what {@link DblockAutoConfiguration} starts and ends, and when.
+ * Tests for the lifecycle of the beans of {@link DblockAutoConfiguration}.
  */
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class DblockLifecycleTests {

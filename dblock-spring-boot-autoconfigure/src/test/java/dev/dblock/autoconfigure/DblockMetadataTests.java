@@ -103,8 +103,7 @@ class DblockMetadataTests {
 	}
 
 	/**
-	 * The default as the metadata would have it; a duration in whatever unit is used
-	 * there.
+	 * The default in the form of the metadata; a duration in the unit that is used there.
 	 */
 	private static Object asMetadata(Object value, Object stated) {
 		if (value instanceof Duration duration) {

@@ -20,7 +20,7 @@ import static org.mockito.Mockito.CALLS_REAL_METHODS;
 import static org.mockito.Mockito.mock;
 
 /**
- * Tests for {@link DblockProperties} and what {@link DblockSettings} makes of them.
+ * Tests for {@link DblockProperties} and {@link DblockSettings}.
  */
 class DblockPropertiesTests {
 

@@ -156,7 +156,7 @@ class DedicatedClientTests {
 	}
 
 	/**
-	 * What the clients that are connected to a server call themselves.
+	 * Returns the application names of the clients that are connected to a server.
 	 */
 	private static Set<String> applications(MongoServer server) {
 		return server.client()

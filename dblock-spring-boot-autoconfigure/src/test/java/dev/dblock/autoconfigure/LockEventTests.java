@@ -180,7 +180,7 @@ class LockEventTests {
 	}
 
 	/**
-	 * Whatever Spring lets listen to an event that is none of its own.
+	 * The ways in which Spring lets beans listen to application events.
 	 */
 	static class Kinds implements ApplicationListener<PayloadApplicationEvent<LockReleasedEvent>> {
 
@@ -224,8 +224,8 @@ class LockEventTests {
 	}
 
 	/**
-	 * A listener that ends before the locks that it stands on, and does not bear being
-	 * told something afterwards.
+	 * A listener that is destroyed before the locks that it depends on, and fails if it
+	 * is notified afterwards.
 	 */
 	static class Standing implements DisposableBean {
 

@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests of what is set for single locks ({@code dblock.locks}).
+ * Tests for the settings of single locks ({@code dblock.locks}).
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LockSettingsConfigurationTests {

@@ -57,8 +57,8 @@ import org.springframework.util.ReflectionUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What Spring Boot shows and measures of scheduled methods, in an application with dblock
- * and in the same one without it.
+ * Compares Spring Boot's view and metrics of scheduled methods in an application with
+ * dblock and in the same one without it.
  */
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.STANDALONE)
@@ -182,7 +182,7 @@ class ScheduledTasksTests {
 		assertThat(jobs.failures).hasValue(1);
 		assertThat(jobs.elsewhere).hasValue(0);
 		assertThat(jobs.observed).isEqualTo("tasks.scheduled.execution");
-		// What stays due is asked for again, by a call that is observed as well
+		// A firing that stays due is requested again, by a call that is observed as well
 		Awaitility.await().atMost(LIMIT).until(() -> countOf(this.application, "held") > 1);
 		assertThat(jobs.late).hasValue(0);
 		held.close();

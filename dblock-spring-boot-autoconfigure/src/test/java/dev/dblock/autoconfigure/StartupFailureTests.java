@@ -43,8 +43,8 @@ import static org.mockito.Mockito.CALLS_REAL_METHODS;
 import static org.mockito.Mockito.mock;
 
 /**
- * Whatever a user can do wrong before the start ends it with a text that says what is
- * wrong, where, and what to do, and without a stack trace.
+ * Every mistake that start-up can detect fails it with a text that names problem, place
+ * and remedy, without a stack trace.
  */
 @SameOnEachJdk
 @ExtendWith(OutputCaptureExtension.class)
@@ -54,7 +54,7 @@ class StartupFailureTests {
 			+ "org.springframework.boot.mongodb.autoconfigure.MongoAutoConfiguration,"
 			+ "org.springframework.boot.data.mongodb.autoconfigure.DataMongoAutoConfiguration";
 
-	// It makes settings of its own, whatever factory there is
+	// It creates its own settings, whichever factory is present
 	private static final String WITHOUT_BOOTS_REACTIVE_MONGODB = "spring.autoconfigure.exclude="
 			+ "org.springframework.boot.mongodb.autoconfigure.MongoReactiveAutoConfiguration";
 
@@ -240,7 +240,7 @@ class StartupFailureTests {
 			throw new AssertionError(context + " started with " + String.join(", ", properties));
 		}
 		catch (RuntimeException ex) {
-			// Told by the log, which is what a user sees
+			// Reported in the log, where a user sees it
 			assertThat(ex).isNotNull();
 		}
 	}

@@ -34,8 +34,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Whatever the documentation and the applications of this repository set of dblock can be
- * set: each key is in the metadata, and each value is one that its property can have.
+ * Checks the properties of dblock that the documentation and the applications of this
+ * repository set: each key is in the metadata, and each value is valid.
  */
 class ConfigurationBlocksTests {
 

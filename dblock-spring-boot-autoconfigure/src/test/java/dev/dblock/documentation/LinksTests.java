@@ -54,8 +54,8 @@ class LinksTests {
 	}
 
 	/**
-	 * What links lead to from a page, from there, and so on. A page that only pages link
-	 * to which cannot be reached themselves is not among it.
+	 * Returns the pages that can be reached from a page by links. A page that only
+	 * unreachable pages link to is not among them.
 	 */
 	private static Set<Path> reachedFrom(Path start) {
 		Set<Path> reached = new HashSet<>(Set.of(start));

@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The texts in the code that users get to see, as they stand in the sources. What differs
- * from time to time is an ellipsis.
+ * The texts of the code that users see, as in the sources. Variable parts are an
+ * ellipsis.
  */
 final class Messages {
 
@@ -41,7 +41,7 @@ final class Messages {
 	}
 
 	/**
-	 * What is logged.
+	 * Returns the messages of the log.
 	 * @param levels methods of the logger
 	 * @param modules the folders of the modules
 	 */

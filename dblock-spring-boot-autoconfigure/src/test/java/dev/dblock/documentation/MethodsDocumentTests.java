@@ -13,7 +13,7 @@ import reactor.core.publisher.Mono;
 import org.springframework.scheduling.annotation.Async;
 
 /**
- * What {@code docs/methods.md} shows is what compiles here.
+ * Compiles the examples of {@code docs/methods.md}.
  */
 class MethodsDocumentTests {
 

@@ -18,7 +18,7 @@ import org.springframework.integration.support.leader.LockRegistryLeaderInitiato
 import org.springframework.integration.support.locks.LockRegistry;
 
 /**
- * What the pages about several locks and Spring Integration show is what compiles here.
+ * Compiles the examples of the pages about several locks and Spring Integration.
  */
 class SeveralLocksDocumentTests {
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Every test that {@code docs/spring.md} names is there, in whatever module.
+ * Every test that {@code docs/spring.md} names exists in one of the modules.
  */
 class SpringDocumentTests {
 

@@ -64,7 +64,7 @@ class TroubleshootingDocumentTests {
 	}
 
 	/**
-	 * What is fixed in the quote has to follow each other in the message.
+	 * The fixed parts of the quote have to follow one another in the message.
 	 */
 	private static boolean isFound(String quote, String message) {
 		return Pattern

@@ -40,7 +40,7 @@ final class AnotherProcess implements AutoCloseable {
 	/**
 	 * Wait for a line that begins with a word.
 	 * @param word the word
-	 * @return what follows it
+	 * @return the rest of the line
 	 */
 	String await(String word) {
 		try {
@@ -65,7 +65,7 @@ final class AnotherProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Have it stand still, as in a long collection or on a machine that is moved.
+	 * Pause it, like a long garbage collection or a migration of its machine.
 	 */
 	void pause() {
 		Signals.send(this.process.pid(), "STOP");

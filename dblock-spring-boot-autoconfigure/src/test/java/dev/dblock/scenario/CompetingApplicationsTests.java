@@ -66,7 +66,7 @@ class CompetingApplicationsTests {
 	}
 
 	/**
-	 * Have an application hold the lock until the end is told.
+	 * Let an application hold the lock until the end is signalled.
 	 */
 	private Work<Long> hold(ConfigurableApplicationContext application) throws InterruptedException {
 		CountDownLatch started = new CountDownLatch(1);
@@ -122,8 +122,8 @@ class CompetingApplicationsTests {
 	}
 
 	/**
-	 * The order in which SIGTERM ends an application: who waits is refused, who works may
-	 * finish as far as the executors' patience goes.
+	 * The order in which SIGTERM shuts an application down: waiters are refused, and work
+	 * may finish within the time limits of the executors.
 	 */
 	@Test
 	void applicationThatEndsRefusesItsWaitersAndLetsItsHolderFinish() throws Exception {

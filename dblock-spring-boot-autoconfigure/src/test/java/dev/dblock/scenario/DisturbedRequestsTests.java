@@ -192,7 +192,8 @@ class DisturbedRequestsTests {
 	}
 
 	/**
-	 * Without a majority even a refusal is not confirmed; a look at the document tells.
+	 * Without a majority even a refusal is not confirmed; a read of the document shows
+	 * the holder.
 	 */
 	@Test
 	void waiterWhoseRefusalsAreNotConfirmedLearnsTheHolder() {
@@ -205,7 +206,7 @@ class DisturbedRequestsTests {
 	}
 
 	/**
-	 * How a renewal goes wrong, once.
+	 * The ways in which a renewal fails once.
 	 */
 	enum Trouble {
 
@@ -351,9 +352,9 @@ class DisturbedRequestsTests {
 	}
 
 	/**
-	 * Whatever goes wrong however often: who was given a lock has it, or was told that
-	 * all its renewals went wrong; and what nobody was given is free at the end of its
-	 * lease at the latest, since nobody prolongs it.
+	 * However requests fail: a holder still has its lock, or was notified that all
+	 * renewals failed; and a lock that was not granted to a caller is free at the end of
+	 * its lease at the latest, since it is not renewed.
 	 */
 	@ParameterizedTest
 	@EnumSource(names = { "CONNECTION_LOST", "NOT_CONFIRMED", "NOT_CONFIRMED_IN_TIME" })

@@ -96,8 +96,8 @@ class DisturbedTransactionTests {
 	}
 
 	/**
-	 * Have the server do at once what it does to the transactions of a dead process after
-	 * a minute.
+	 * Let the server abort transactions at once, as it does for a dead process after a
+	 * minute.
 	 */
 	private void endOpenTransactions() {
 		List<Document> sessions = this.application.commands()

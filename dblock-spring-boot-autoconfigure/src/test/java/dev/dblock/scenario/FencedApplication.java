@@ -109,7 +109,7 @@ final class FencedApplication {
 
 	/**
 	 * Do something between the fence and the commit of the next transaction.
-	 * @return what came of it
+	 * @return the outcome
 	 */
 	<T> T beforeNextCommit(Callable<T> action, Runnable transaction) {
 		AtomicReference<T> result = new AtomicReference<>();

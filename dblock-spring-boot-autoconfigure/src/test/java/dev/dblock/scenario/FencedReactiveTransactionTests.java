@@ -176,7 +176,7 @@ class FencedReactiveTransactionTests {
 			run(way, this::order);
 		}
 		catch (LockLostException ex) {
-			assertThat(ex.name()).as("told at the release, after the commit").isEqualTo("stock");
+			assertThat(ex.name()).as("reported by the release, after the commit").isEqualTo("stock");
 		}
 		assertThat(takeOver.get().result()).as("what the next holder sees").isEqualTo(2);
 	}
@@ -225,7 +225,7 @@ class FencedReactiveTransactionTests {
 		ReactiveApplication unfenced = ReactiveApplication.start(this.instances, "unfenced",
 				"dblock.mongodb.fence-transactions=false");
 		long before = orders();
-		assertThatExceptionOfType(LockLostException.class).as("told at the release")
+		assertThatExceptionOfType(LockLostException.class).as("reported by the release")
 			.isThrownBy(() -> run(unfenced.stock().lockedInTransaction(() -> unfenced.order(this::overtake))));
 		assertThat(orders()).isEqualTo(before + 1);
 		assertThat(unfenced.commands().to(Instance.FENCES)).isEmpty();
@@ -407,8 +407,8 @@ class FencedReactiveTransactionTests {
 	}
 
 	/**
-	 * Have the server do at once what it does to the transactions of a dead process after
-	 * a minute.
+	 * Let the server abort transactions at once, as it does for a dead process after a
+	 * minute.
 	 */
 	private void endOpenTransactions() {
 		List<Document> sessions = this.application.commands()

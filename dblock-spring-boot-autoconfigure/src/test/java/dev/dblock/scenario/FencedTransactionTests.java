@@ -84,7 +84,8 @@ class FencedTransactionTests {
 	}
 
 	/**
-	 * Have the holder overtaken, by the server's clock and unseen by it.
+	 * Let the lease expire by the server's clock, unnoticed by the holder, and let
+	 * another holder take over.
 	 */
 	private LockHandle overtake() {
 		this.instances.expire("stock");
@@ -189,7 +190,7 @@ class FencedTransactionTests {
 			return started;
 		}, () -> inTransaction(this::order));
 		assertThat(takeOver.result()).as("what the next holder sees").isEqualTo(before + 1);
-		assertThat(stale.isHeld()).as("nobody has told it yet").isTrue();
+		assertThat(stale.isHeld()).as("not noticed yet").isTrue();
 		assertLost(() -> inTransaction(this::order));
 		assertThat(orders()).isEqualTo(before + 1);
 	}
@@ -302,7 +303,7 @@ class FencedTransactionTests {
 	}
 
 	/**
-	 * What it has read is older than what the holder before it has committed.
+	 * It has read older data than the previous holder has committed.
 	 */
 	@Test
 	void transactionOlderThanItsLockMeetsTheCommitOfTheHolderBefore() {
@@ -532,7 +533,7 @@ class FencedTransactionTests {
 	}
 
 	/**
-	 * Nobody ever finds those servers: a fence that was sent there would fail.
+	 * Those servers do not exist: a fence that was sent there would fail.
 	 */
 	@Test
 	void transactionOfOtherServersIsNotFencedAndRefusedOnceTheLeaseHasExpired() {

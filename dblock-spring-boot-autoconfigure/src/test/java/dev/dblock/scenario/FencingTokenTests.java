@@ -141,7 +141,7 @@ class FencingTokenTests {
 				this.overtaken.add(handle);
 			}
 			case DELETION -> {
-				// Without the document only the server's clock knows of the last token
+				// Without the document, only the server's clock tracks the last token
 				awaitServerTime(Instant.ofEpochMilli(this.instances.document("stock").getLong("token") / 1024 + 1));
 				this.instances.documents().deleteOne(new Document("_id", "stock"));
 				assertThat(handle.release()).isFalse();

@@ -15,7 +15,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A lock whose handle became unreachable, while its work may go on.
+ * A lock whose handle became unreachable, while its work may still be running.
  */
 @MongoServerTest
 @ExtendWith(OutputCaptureExtension.class)

@@ -50,7 +50,7 @@ final class Instance implements AutoCloseable {
 
 	/**
 	 * Start an instance.
-	 * @param name what it is called in its locks, and by which fail points know it
+	 * @param name its name in its locks and in fail points
 	 * @param uri the server
 	 * @param database the database of the locks
 	 * @param clockAllowance by how much the servers' clocks may differ
@@ -80,16 +80,16 @@ final class Instance implements AutoCloseable {
 	}
 
 	/**
-	 * Wait until its waiters are told of releases: then they ask of themselves only at
-	 * the end of the holder's lease, or when they were told nothing for long.
+	 * Wait until its waiters are notified of releases: then they ask without a signal
+	 * only at the end of the holder's lease, or after a long time without signals.
 	 */
 	void awaitSignals() {
 		Instances.eventually().until(() -> WaitCounts.isToldOfReleases(this.engine));
 	}
 
 	/**
-	 * Whether waiters asked when a lease ended, and none because it was told nothing for
-	 * long.
+	 * Assert that waiters asked when a lease ended, and none because of a long time
+	 * without signals.
 	 */
 	void assertWokenAtTheEndOfALease() {
 		assertThat(WaitCounts.of(this.engine)).containsEntry("SLOW_POLL", 0L)

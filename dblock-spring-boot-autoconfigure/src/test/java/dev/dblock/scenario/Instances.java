@@ -63,7 +63,7 @@ final class Instances implements AutoCloseable {
 
 	/**
 	 * Start an application with everything that the module's auto-configuration brings.
-	 * @param name what it is called in its locks
+	 * @param name its name in its locks
 	 * @param configuration the application's own configuration
 	 * @param properties further properties
 	 */
@@ -119,7 +119,7 @@ final class Instances implements AutoCloseable {
 	}
 
 	/**
-	 * Let a lease end by the server's clock, now and unseen by its holder.
+	 * Let a lease end by the server's clock, now and unnoticed by its holder.
 	 * @param lock the name of the lock
 	 */
 	void expire(String lock) {

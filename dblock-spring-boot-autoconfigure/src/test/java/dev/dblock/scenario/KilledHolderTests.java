@@ -25,7 +25,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A holder whose process is killed, so that nobody can release its lock.
+ * A holder whose process is killed, so that its lock is not released.
  */
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
@@ -53,8 +53,8 @@ class KilledHolderTests {
 	}
 
 	/**
-	 * What it has written to the fence stays a write that may still be committed until
-	 * the server ends its transaction.
+	 * Its write to the fence may still be committed until the server aborts its
+	 * transaction.
 	 */
 	@Test
 	void takeOverWaitsForTheTransactionOfAHolderThatDiedBetweenItsFenceAndItsCommit(MongoServer server)

@@ -41,7 +41,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Locks of methods whose work goes on after they return, as another process and the
+ * Locks of methods whose work continues after they return, as another process and the
  * server see them.
  */
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)

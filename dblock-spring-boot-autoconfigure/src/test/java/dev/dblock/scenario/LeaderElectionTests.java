@@ -106,7 +106,8 @@ class LeaderElectionTests {
 	}
 
 	/**
-	 * An operator takes the lock away, and the leader leads again as soon as it is free.
+	 * An operator releases the lock by force, and the leader leads again as soon as it is
+	 * free.
 	 */
 	@Test
 	void aLeaderThatWasDeposedCanBeElectedAgain() {

@@ -23,7 +23,7 @@ import org.springframework.context.annotation.Configuration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A method that takes many times its lease, as somebody at the server sees its lock.
+ * A method that takes many times its lease, as the server shows its lock.
  */
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)

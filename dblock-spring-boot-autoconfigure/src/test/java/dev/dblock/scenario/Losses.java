@@ -9,7 +9,7 @@ import dev.dblock.LossReason;
 import dev.dblock.event.LockListener;
 
 /**
- * Remembers which locks were lost, and when a listener was told. Keeps no handle.
+ * Records which locks were lost, and when a listener was notified. Keeps no handle.
  */
 final class Losses implements LockListener {
 
@@ -33,7 +33,7 @@ final class Losses implements LockListener {
 	 *
 	 * @param name its name
 	 * @param reason why it was lost
-	 * @param noticedNanos when the listener was told, by the monotonic clock
+	 * @param noticedNanos when the listener was notified, by the monotonic clock
 	 */
 	record Loss(String name, LossReason reason, long noticedNanos) {
 	}

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What it costs the server to keep many locks.
+ * The requests that many held locks cost the server.
  */
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
@@ -70,7 +70,7 @@ class ManyLeasesTests {
 		long before = renewals(holder);
 		awaitServerTime(start.plus(ROUND.multipliedBy(ROUNDS)));
 		long sent = renewals(holder) - before;
-		// A busy machine may have looked later than it was meant to
+		// A busy machine may have checked later than planned
 		long rounds = Duration.between(start, now()).dividedBy(ROUND) + 1;
 		assertThat(sent).isBetween(ROUNDS - 1L, rounds * mostPerRound);
 		assertThat(holder.losses().all()).isEmpty();

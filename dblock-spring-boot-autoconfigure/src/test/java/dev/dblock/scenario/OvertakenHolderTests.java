@@ -25,12 +25,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A holder whose lease has ended, and who comes back when another has the lock.
+ * A holder whose lease has ended, and that uses its handle when another has the lock.
  * <p>
  * The steps are those in which ShedLock's MongoDB provider takes the successor's lock for
  * the caller's: its unlock finds the document by {@code _id} alone, and its extend by
- * {@code _id}, host name and an end that is not yet reached, so that neither tells one
- * acquisition from the next one (of the same host).
+ * {@code _id}, host name and an end that is not yet reached, so that neither
+ * distinguishes one acquisition from the next one (of the same host).
  */
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
@@ -62,7 +62,7 @@ class OvertakenHolderTests {
 	}
 
 	/**
-	 * What somebody can do with a handle.
+	 * The uses of a handle.
 	 */
 	enum Action {
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A holder whose process stands still for longer than its lease, and then goes on.
+ * A holder whose process is paused for longer than its lease, and then resumes.
  */
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)

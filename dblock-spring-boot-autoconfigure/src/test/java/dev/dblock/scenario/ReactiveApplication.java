@@ -73,7 +73,7 @@ final class ReactiveApplication {
 	}
 
 	/**
-	 * An operator that the application has made by hand.
+	 * An operator that the application has created itself.
 	 */
 	TransactionalOperator ownOperator(boolean readOnly, int propagation) {
 		DefaultTransactionDefinition definition = new DefaultTransactionDefinition(propagation);
@@ -83,7 +83,7 @@ final class ReactiveApplication {
 
 	/**
 	 * Something to be committed.
-	 * @param next what happens when it is written
+	 * @param next runs when it is written
 	 */
 	Mono<String> order(Runnable next) {
 		return Mono.defer(() -> bean(ReactiveMongoTemplate.class).insert(new Document(), ORDERS))
@@ -114,8 +114,7 @@ final class ReactiveApplication {
 	}
 
 	/**
-	 * Transactions of servers that have nothing to do with the locks, and that nobody
-	 * ever finds.
+	 * Transactions of servers that are unrelated to the locks and do not exist.
 	 */
 	static final class Elsewhere implements AutoCloseable {
 

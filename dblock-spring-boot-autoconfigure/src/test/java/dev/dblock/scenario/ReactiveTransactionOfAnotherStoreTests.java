@@ -128,7 +128,7 @@ class ReactiveTransactionOfAnotherStoreTests {
 	}
 
 	/**
-	 * A resource that was bound in the transaction's course does not tell whose it is.
+	 * A resource that was bound during the transaction does not identify its manager.
 	 */
 	@Test
 	void oneOfMongodbThatUsesAnotherStoreOnTheWayIsFenced() {

@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A lock with a short lease that is re-entered for longer, and another instance that
- * wants it.
+ * waits for it.
  */
 @Timeout(300)
 @MongoServerTest

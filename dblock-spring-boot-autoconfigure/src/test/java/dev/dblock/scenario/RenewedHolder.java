@@ -9,7 +9,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 
 /**
- * A holder in a JVM of its own, which renews its lock, and tells when it has lost it.
+ * A holder in a JVM of its own, which renews its lock, and reports when it has lost it.
  */
 final class RenewedHolder implements AutoCloseable {
 
@@ -49,7 +49,7 @@ final class RenewedHolder implements AutoCloseable {
 	}
 
 	/**
-	 * Have an instance wait for the lock, and be told of releases.
+	 * Let an instance wait for the lock, and wait until it is notified of releases.
 	 */
 	static Work<LockHandle> awaitBy(Instance other) {
 		Work<LockHandle> waiter = Work

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Remembers what a client sent to the collections of an application, and how often it was
- * answered.
+ * Records the commands that a client sent to the collections of an application, and the
+ * answers to them.
  */
 final class SentCommands implements CommandListener {
 
@@ -62,7 +62,7 @@ final class SentCommands implements CommandListener {
 	}
 
 	/**
-	 * Returns what the server answered where the user lacked a privilege.
+	 * Returns the server's errors of missing privileges.
 	 */
 	List<String> denied() {
 		return this.denied;
@@ -73,7 +73,8 @@ final class SentCommands implements CommandListener {
 	}
 
 	/**
-	 * Returns what was sent to the fences, but for the creation of their collection.
+	 * Returns the commands that were sent to the fences, except for the creation of their
+	 * collection.
 	 */
 	List<Sent> fences() {
 		return to(Instance.FENCES).stream().filter((sent) -> !sent.command().equals("createIndexes")).toList();

@@ -50,7 +50,7 @@ class ServerDownAtStartTests {
 		}
 	}
 
-	// What a request in doubt has acquired is given back in the background
+	// A lock that a request in doubt has acquired is released in the background
 	private static boolean passes(Throwable ex) {
 		return ex instanceof DataAccessException || ex instanceof LockUnavailableException;
 	}

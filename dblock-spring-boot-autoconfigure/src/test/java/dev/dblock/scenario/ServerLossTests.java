@@ -32,14 +32,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Holders whose server goes away.
+ * Holders whose server becomes unreachable.
  */
 @SameOnEachJdk
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3, fresh = true)
 class ServerLossTests {
 
 	/**
-	 * Leaves a busy machine some time to tell, beside what the clocks may differ by.
+	 * Leaves a busy machine some time to notify, beside the possible difference of the
+	 * clocks.
 	 */
 	private static final Duration CLOCK_ALLOWANCE = Duration.ofSeconds(10);
 
@@ -74,7 +75,7 @@ class ServerLossTests {
 		LockHandle handle = this.holder.locks().acquire("stock", LockOptions.lease(Duration.ofSeconds(30)));
 		long token = handle.token();
 		String id = this.instances.document("stock").getString("holder");
-		// However fast the election is, the first renewal on the next primary goes wrong
+		// However fast the election is, the first renewal on the next primary fails
 		this.server.failCommandOnAllNodes(FailCommand.on("update").times(1).closeConnection().forApplication("holder"));
 		MongoNode killed = this.server.killPrimary();
 		Instant killedAt = this.clock.latest(System.nanoTime());
@@ -130,8 +131,8 @@ class ServerLossTests {
 	}
 
 	/**
-	 * Everybody is noticed before the server lets another in.
-	 * @return when the last of them was noticed, at most
+	 * Assert that all are notified before the server would grant another.
+	 * @return when the last of them was notified, at most
 	 */
 	private Instant assertNotified(LockHandle handle, Work<Boolean> work, Job job, long belief, Instant free)
 			throws Exception {
@@ -176,7 +177,7 @@ class ServerLossTests {
 	}
 
 	/**
-	 * How all servers go away.
+	 * How all servers become unreachable.
 	 */
 	enum Outage {
 
@@ -202,7 +203,7 @@ class ServerLossTests {
 	}
 
 	/**
-	 * Work that goes on until it is interrupted, and remembers when it was noticed.
+	 * Work that runs until it is interrupted, and records when it was notified.
 	 */
 	private static final class Job {
 

@@ -10,7 +10,7 @@ import org.bson.Document;
  * The server's clock, anchored to this process's monotonic one by one answer of the
  * server.
  *
- * @param localTime what the server's clock showed when it answered
+ * @param localTime the server's time when it answered
  * @param sentNanos before it was asked
  * @param receivedNanos after it had answered
  */
@@ -23,7 +23,7 @@ record ServerTime(Instant localTime, long sentNanos, long receivedNanos) {
 	}
 
 	/**
-	 * Returns what the server's clock showed at least.
+	 * Returns the earliest possible time of the server's clock.
 	 * @param nanos a moment of the monotonic clock
 	 */
 	Instant earliest(long nanos) {
@@ -31,7 +31,8 @@ record ServerTime(Instant localTime, long sentNanos, long receivedNanos) {
 	}
 
 	/**
-	 * Returns what the server's clock showed at most; it shows whole milliseconds.
+	 * Returns the latest possible time of the server's clock, which has whole
+	 * milliseconds.
 	 * @param nanos a moment of the monotonic clock
 	 */
 	Instant latest(long nanos) {

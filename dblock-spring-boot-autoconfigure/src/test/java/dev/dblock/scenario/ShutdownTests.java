@@ -150,7 +150,7 @@ class ShutdownTests {
 		assertThat(left).containsKey("holder").doesNotContainKey("releasedAt");
 		LockHandle next = this.other.locks().acquire("job", UNENDING.autoRenew(false).waitUpTo(Duration.ofMinutes(2)));
 		Document taken = this.instances.document("job");
-		assertThat(taken.getDate("acquiredAt")).as("nothing renewed it, and nobody released it")
+		assertThat(taken.getDate("acquiredAt")).as("neither renewed nor released")
 			.isAfterOrEqualTo(left.getDate("expiresAt"));
 		job.end.countDown();
 		assertThat(job.outcome.get(60, TimeUnit.SECONDS)).isEqualTo("lost at the end: SHUTDOWN");
@@ -178,7 +178,7 @@ class ShutdownTests {
 	}
 
 	/**
-	 * Whoever listens for the end as well may wait for threads that wait for a lock.
+	 * Another listener of the shutdown may wait for threads that wait for a lock.
 	 */
 	@Test
 	void waitersAreRefusedBeforeOtherBeansLearnOfTheShutdown() throws Exception {
@@ -239,7 +239,7 @@ class ShutdownTests {
 	}
 
 	/**
-	 * A client that was closed would send nothing whatever the engine does.
+	 * A client that was closed would never send anything.
 	 */
 	@Test
 	void nothingIsRenewedAfterwardsThoughTheClientStaysOpen() {
@@ -377,8 +377,8 @@ class ShutdownTests {
 	}
 
 	/**
-	 * Work under a lock, in a task of one executor or another, until it is told to end.
-	 * An executor interrupts what it has no more patience for; this goes on.
+	 * Work under a lock, in a task of one executor or another, until it is stopped. An
+	 * executor interrupts it when its time limit is up; it ignores that.
 	 */
 	static class Job {
 
@@ -483,7 +483,7 @@ class ShutdownTests {
 	}
 
 	/**
-	 * Brings an executor of its own; what it does not bring is its parent's.
+	 * Has an executor of its own, and all other beans of its parent.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration

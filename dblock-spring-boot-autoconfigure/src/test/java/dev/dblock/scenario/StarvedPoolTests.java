@@ -91,7 +91,7 @@ class StarvedPoolTests {
 	}
 
 	/**
-	 * Have queries take all connections until they are ended.
+	 * Let queries occupy all connections until they are ended.
 	 */
 	private List<Work<Boolean>> starve(ConfigurableApplicationContext application) {
 		this.server.failCommand(FailCommand.on("find")

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeoutException;
 import org.awaitility.Awaitility;
 
 /**
- * What another thread does meanwhile.
+ * Work of another thread.
  *
  * @param <T> the type of its result
  */

@@ -1,6 +1,6 @@
 /**
- * The whole thing, engine, store, annotation and wiring, on real servers: what is
- * promised to applications, tried as they would meet it.
+ * Tests of engine, store, annotation and auto-configuration together, on real servers:
+ * the guarantees, from the point of view of applications.
  */
 @NullMarked
 package dev.dblock.scenario;

@@ -70,7 +70,7 @@ class SpringCallbackCheckTests {
 	}
 
 	/**
-	 * The methods of {@link Named} that are refused for what its definition says.
+	 * Returns the methods of {@link Named} that are refused because of its definition.
 	 */
 	private static List<String> callbacks(Consumer<RootBeanDefinition> names) {
 		InvalidLockDeclarationException ex = start((context) -> {

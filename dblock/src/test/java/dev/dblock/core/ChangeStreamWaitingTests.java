@@ -297,8 +297,8 @@ class ChangeStreamWaitingTests {
 	}
 
 	/**
-	 * A primary that steps down goes on with its streams as a secondary; the stream of
-	 * one that is killed has to be opened at the next.
+	 * A primary that steps down keeps its streams as a secondary; the stream of one that
+	 * is killed has to be opened at the next.
 	 */
 	@ParameterizedTest
 	@ValueSource(strings = { "step down", "kill" })
@@ -351,8 +351,7 @@ class ChangeStreamWaitingTests {
 	}
 
 	/**
-	 * Wait until the waiter has nothing to wait for but that it is told of a release, and
-	 * much later a poll.
+	 * Wait until only the signal of a release, or a much later poll, can wake the waiter.
 	 */
 	private static void awaitParked(DefaultLockEngine engine) {
 		eventually().until(() -> {

@@ -142,7 +142,7 @@ class DefaultLockEngineTests {
 	void reportsHeldLocksAsLostAtShutdownAndDoesNotReleaseThem() {
 		LockHandle handle = this.world.acquire("a");
 		this.world.engine().close();
-		assertThat(this.world.news()).as("told before the engine is gone")
+		assertThat(this.world.news()).as("reported before the engine is closed")
 			.containsExactly("acquired a", "lost a SHUTDOWN");
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(this.repository.isHeld("a")).isTrue();

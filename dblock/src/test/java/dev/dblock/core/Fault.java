@@ -83,7 +83,7 @@ interface Fault {
 	}
 
 	/**
-	 * The engine gets this answer, whatever the store would say.
+	 * The engine gets this answer in place of the store's.
 	 */
 	static Fault stale(Object answer) {
 		return (request, store) -> answer;

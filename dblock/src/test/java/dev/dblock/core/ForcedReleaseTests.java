@@ -18,8 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * When a holder is noticesAfter that an operator has taken its lock away, as the Javadoc
- * of {@link dev.dblock.LockOperations#forceRelease(String)} says it.
+ * When a holder notices that an operator has released its lock, as documented in
+ * {@link dev.dblock.LockOperations#forceRelease(String)}.
  */
 class ForcedReleaseTests {
 
@@ -112,7 +112,7 @@ class ForcedReleaseTests {
 	}
 
 	/**
-	 * How a lease is kept up, and what follows for its holder.
+	 * How a lease is renewed, and when its holder notices the loss.
 	 */
 	enum Holder {
 

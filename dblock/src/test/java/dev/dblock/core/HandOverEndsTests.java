@@ -29,8 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * What becomes of a lock that passes, or does not pass, from thread to thread inside the
- * process when something else happens at the same moment.
+ * Hand-overs of a lock between threads of the process that coincide with other events.
  */
 @Timeout(300)
 class HandOverEndsTests {
@@ -303,8 +302,8 @@ class HandOverEndsTests {
 	}
 
 	/**
-	 * A lock that is about to be handed over, and what happens when its lease has ended
-	 * and there is no other yet.
+	 * A lock that is about to be handed over when its lease has ended and no other was
+	 * granted yet.
 	 */
 	private static final class HandOver implements LockClock {
 

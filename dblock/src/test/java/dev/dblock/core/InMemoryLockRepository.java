@@ -45,7 +45,7 @@ import org.springframework.transaction.reactive.TransactionContext;
 final class InMemoryLockRepository implements LockRepository {
 
 	/**
-	 * What begins like this is neither counted nor disturbed.
+	 * Requests for names with this prefix are neither counted nor disturbed.
 	 */
 	static final String UNSEEN = "unseen-";
 
@@ -79,14 +79,14 @@ final class InMemoryLockRepository implements LockRepository {
 	}
 
 	/**
-	 * Have the next requests of a kind go wrong, one after another.
+	 * Let the next requests of a kind fail, one after another.
 	 */
 	void next(Kind kind, Fault... faults) {
 		this.nextFaults.get(kind).addAll(List.of(faults));
 	}
 
 	/**
-	 * Have all requests of a kind go wrong until {@link #heal()}.
+	 * Let all requests of a kind fail until {@link #heal()}.
 	 */
 	void always(Kind kind, Fault fault) {
 		always((request) -> request.kind() == kind, fault);
@@ -331,7 +331,7 @@ final class InMemoryLockRepository implements LockRepository {
 	}
 
 	/**
-	 * What the last release of a lock said about the fence.
+	 * Returns the mark for the fence of the last release of a lock.
 	 */
 	@Nullable FenceMark fenceMark(String name) {
 		synchronized (this.documents) {
@@ -345,7 +345,7 @@ final class InMemoryLockRepository implements LockRepository {
 	}
 
 	/**
-	 * Have engines that are made from now on told of releases.
+	 * Notify engines that are created from now on of releases.
 	 */
 	void notifyBy(ReleaseFeed feed) {
 		this.feed = feed;

@@ -26,8 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Interrupts that tell of a loss, beside those that somebody else sends to the same
- * thread.
+ * Interrupts that signal a loss, beside those that other code sends to the same thread.
  */
 @Timeout(120)
 class InterruptsOfLossesTests {
@@ -47,7 +46,7 @@ class InterruptsOfLossesTests {
 	}
 
 	/**
-	 * A thread that has never been told of a loss.
+	 * A thread that was never notified of a loss.
 	 */
 	private static void inAThreadOfItsOwn(Runnable test) throws Exception {
 		boolean unused = Worker.start(() -> {
@@ -71,7 +70,7 @@ class InterruptsOfLossesTests {
 			assertThat(inner.release()).isTrue();
 			assertThat(Thread.currentThread().isInterrupted()).isTrue();
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::close);
-			assertThat(Thread.currentThread().isInterrupted()).as("the interrupt of somebody else").isTrue();
+			assertThat(Thread.currentThread().isInterrupted()).as("the foreign interrupt").isTrue();
 		});
 	}
 
@@ -87,7 +86,7 @@ class InterruptsOfLossesTests {
 					Fault.after(() -> lease(outer).lose(LossReason.EXPIRED, "scripted, while inner is given back")));
 			assertThat(inner.release()).isTrue();
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::close);
-			assertThat(Thread.currentThread().isInterrupted()).as("the work around was not told yet").isTrue();
+			assertThat(Thread.currentThread().isInterrupted()).as("the outer work was not interrupted yet").isTrue();
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(around::close);
 			assertThat(Thread.currentThread().isInterrupted()).isFalse();
 		});
@@ -120,7 +119,7 @@ class InterruptsOfLossesTests {
 		this.repository.release(other, Duration.ZERO, FenceMark.KEEP, LockWorld.TIMEOUT);
 		boolean interrupted = worker.result();
 		assertThat(afterInner).isTrue();
-		assertThat(interrupted).as("the interrupt of somebody else").isTrue();
+		assertThat(interrupted).as("the foreign interrupt").isTrue();
 	}
 
 	private boolean interruptsInATransaction(Consumer<Runnable> reentered) throws Exception {

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store decides about firings of jobs. The planned times are in the past, at
+ * The contract of all stores for firings of jobs. The planned times are in the past, at
  * distances that no slow machine changes.
  */
 public abstract class JobRepositoryContract extends LockRepositoryContract {

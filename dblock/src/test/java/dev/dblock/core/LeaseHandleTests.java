@@ -165,7 +165,7 @@ class LeaseHandleTests {
 			Worker<Boolean> first = Worker.start(this.handle::release);
 			gate.awaitReached();
 			assertThat(this.handle.release()).isFalse();
-			assertThat(this.handle.isHeld()).as("nobody counts on it while its release is under way").isFalse();
+			assertThat(this.handle.isHeld()).as("not held while its release is under way").isFalse();
 			this.handle.close();
 			gate.open();
 			assertThat(first.result()).isTrue();

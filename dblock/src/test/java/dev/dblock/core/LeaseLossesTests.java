@@ -31,7 +31,7 @@ import reactor.core.publisher.Mono;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Notification of losses, whatever else fails or takes long.
+ * Notification of losses while other things fail or take long.
  */
 @Timeout(120)
 class LeaseLossesTests {

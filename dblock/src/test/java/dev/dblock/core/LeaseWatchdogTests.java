@@ -290,7 +290,7 @@ class LeaseWatchdogTests {
 		LockHandle first = this.leases.hold("a", LEASE);
 		this.leases.timer().breakWith(new OutOfMemoryError("scripted"));
 		assertThatThrownBy(() -> this.leases.hold("b", Duration.ofMillis(600))).isInstanceOf(OutOfMemoryError.class);
-		assertThat(this.repository.isHeld("b")).as("a grant that nobody hears of").isFalse();
+		assertThat(this.repository.isHeld("b")).as("a grant without a receiver").isFalse();
 		this.leases.timer().breakWith(null);
 		this.leases.timer().runNext();
 		assertThat(this.leases.timer().pending()).hasSize(1);

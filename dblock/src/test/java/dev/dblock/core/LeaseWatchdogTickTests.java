@@ -95,7 +95,7 @@ class LeaseWatchdogTickTests {
 	}
 
 	/**
-	 * A timer that is wound by hand.
+	 * A timer that is advanced manually.
 	 */
 	private static final class Timer extends ScheduledThreadPoolExecutor {
 

@@ -28,8 +28,8 @@ import org.springframework.util.ReflectionUtils;
  * <li>T tries once,</li>
  * <li>X is another process that may or may not hold the lock for a while.</li>
  * </ul>
- * The stream of releases is a thread as well: what is released is told at some time
- * after. So is the time for which the others go first, and that for which the head goes
+ * The stream of releases is a thread as well: a release is reported at some time after
+ * it. So is the time for which the others go first, and that for which the head goes
  * before those without a place: it may pass at any moment.
  */
 final class LocalQueueModel {
@@ -49,7 +49,7 @@ final class LocalQueueModel {
 	private static final long REQUEST_NANOS = 1000;
 
 	/**
-	 * Shorter than what others need to hear of a release, so that any pause ends a turn.
+	 * Shorter than the delay of a release signal, so that any pause ends a turn.
 	 */
 	private static final long POLL_NANOS = 500;
 
@@ -167,7 +167,7 @@ final class LocalQueueModel {
 	}
 
 	/**
-	 * Whether it matters to somebody that the head goes first.
+	 * Whether it matters to another thread that the head goes first.
 	 */
 	private boolean isHeadStart() {
 		LocalQueue queue = this.queues.find(NAME);
@@ -324,7 +324,7 @@ final class LocalQueueModel {
 		}
 
 		/**
-		 * Who is parked for no longer than others go first wakes by itself.
+		 * A thread that is parked for no longer than others go first wakes by itself.
 		 */
 		void timePasses() {
 			this.permit |= this.at == At.PARKED && this.pausesForOthers;

@@ -21,10 +21,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Runs small casts of threads through one {@link LocalQueue} in every order there is. The
  * calls under the queue's monitor are atomic, and an order of calls is all that this
- * scheduler chooses; what comes between the steps of a call that is not, as leaving the
- * queue, is looked for by {@code LocalQueueLincheckTests}. Nobody's time runs out here:
- * who is parked goes on only when it is woken, so a wake-up that is lost leaves a thread
- * standing at the end.
+ * scheduler chooses; interleavings of the steps of other calls, such as leaving the
+ * queue, are covered by {@code LocalQueueLincheckTests}. No time limit runs out here: a
+ * parked thread continues only when it is woken, so a lost wake-up leaves a thread parked
+ * at the end.
  */
 @SameOnEachJdk
 @Timeout(300)

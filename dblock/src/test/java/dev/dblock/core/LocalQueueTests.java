@@ -106,8 +106,8 @@ class LocalQueueTests {
 	}
 
 	/**
-	 * A crowd that always wants the lock, and a process that looks for it at intervals:
-	 * wherever its looks fall, one of the first few finds the lock free.
+	 * Many threads that always wait for the lock, and a process that polls for it:
+	 * whenever it polls, one of the first few polls finds the lock free.
 	 */
 	@Test
 	void isFoundFreeByEveryProcessThatPolls() {
@@ -300,7 +300,7 @@ class LocalQueueTests {
 		assertThat(queue.present()).isSameAs(lease);
 		queue.releasing();
 		queue.released(1);
-		assertThat(queue.present()).as("one of two was given back").isSameAs(lease);
+		assertThat(queue.present()).as("one of two was released").isSameAs(lease);
 		queue.released(1);
 		assertThat(queue.present()).isNull();
 	}
@@ -415,7 +415,7 @@ class LocalQueueTests {
 		}
 		Waiter asking = new Waiter(TERMS);
 		queue.join(asking);
-		assertThat(queue.tokens(asking, TERMS)).as("where nobody else waits").isEqualTo(1024);
+		assertThat(queue.tokens(asking, TERMS)).as("without other waiters").isEqualTo(1024);
 		queue.join(new Waiter(TERMS));
 		assertThat(queue.tokens(asking, TERMS)).isEqualTo(3002);
 		assertThat(queue.tokens(asking, LeaseTerms.of(LockWorld.DEFAULTS.withLease(Duration.ofSeconds(20)))))
@@ -431,7 +431,7 @@ class LocalQueueTests {
 	}
 
 	/**
-	 * Have the lock held here for a second, and given back.
+	 * Let the lock be held here for a second, and released.
 	 */
 	private void releaseAfterLong(LocalQueue queue, Duration request) {
 		Lease lease = lease();

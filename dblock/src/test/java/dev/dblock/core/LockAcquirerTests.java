@@ -669,7 +669,7 @@ class LockAcquirerTests {
 	}
 
 	/**
-	 * Wait until the time of so many waiters is up and none knows anything of the lock.
+	 * Wait until the time of so many waiters is up and none of them has an answer.
 	 */
 	private void awaitLate(int waiters) {
 		LocalQueue queue = this.world.engine().queues().find("a");
@@ -779,9 +779,9 @@ class LockAcquirerTests {
 		Worker<Boolean> closing = this.world.startClosing("a");
 		assertThat(this.repository.isHeld("a")).isTrue();
 		gate.open();
-		assertThat(closing.result()).as("given back when the engine is closed").isTrue();
+		assertThat(closing.result()).as("free when the engine is closed").isTrue();
 		assertThat(worker.failure()).isInstanceOf(LockShutdownException.class);
-		assertThat(this.world.news()).as("nobody was told of a grant, so nobody is told of its end").isEmpty();
+		assertThat(this.world.news()).as("neither the grant nor its end was reported").isEmpty();
 	}
 
 	@Test
@@ -794,7 +794,7 @@ class LockAcquirerTests {
 		Worker<Boolean> closing = this.world.startClosing("a");
 		gate.open();
 		assertThat(worker.failure()).isInstanceOf(LockShutdownException.class);
-		assertThat(closing.result()).as("given back when the engine is closed").isFalse();
+		assertThat(closing.result()).as("free when the engine is closed").isFalse();
 	}
 
 	@Test

@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What an observer is told.
+ * Tests for the notifications of observers.
  */
 @Timeout(300)
 class LockObservationsTests {
@@ -70,7 +70,7 @@ class LockObservationsTests {
 		LockTemplate locks = new DefaultLockTemplate(this.world.newEngine((activity, subject) -> {
 			if (activity == LockActivity.WAIT && waits.incrementAndGet() == 2) {
 				await(handedOver);
-				// Takes what is left of any wake-up
+				// Consumes a remaining wake-up
 				LockSupport.parkNanos(1_000_000);
 			}
 			return null;

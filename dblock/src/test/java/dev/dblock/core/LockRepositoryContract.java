@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store does, wherever it keeps the locks. Time passes by ending leases
- * sooner, except where a test is about the clock itself.
+ * The contract of all stores. Time passes by ending leases sooner, except where a test is
+ * about the clock itself.
  */
 public abstract class LockRepositoryContract {
 
@@ -58,7 +58,7 @@ public abstract class LockRepositoryContract {
 	protected abstract Object stored(String name);
 
 	/**
-	 * Have whatever keeps a name taken end at that time from now.
+	 * Let any lease or minimum hold of a name end after the given time.
 	 */
 	protected abstract void endIn(String name, Duration left);
 
@@ -67,7 +67,7 @@ public abstract class LockRepositoryContract {
 	}
 
 	/**
-	 * Have the store know nothing of a name any more, as after it was cleaned up.
+	 * Let the store forget a name, as after a clean-up.
 	 */
 	protected abstract void forget(String name);
 
@@ -79,15 +79,15 @@ public abstract class LockRepositoryContract {
 	protected abstract Duration marginOf(Duration lease);
 
 	/**
-	 * By how much what is known of the store's clock may be wrong.
+	 * The possible error of the estimate of the store's clock.
 	 */
 	protected Duration slack() {
 		return Duration.ZERO;
 	}
 
 	/**
-	 * Whether the end of what was promised is counted from exactly the time that is
-	 * stored beside it, rather than from one between the request and the answer.
+	 * Whether the end of a lease is counted from exactly the time that is stored beside
+	 * it, rather than from one between the request and the answer.
 	 */
 	protected boolean countsFromStoredTime() {
 		return true;

@@ -52,7 +52,7 @@ class LockViewTests {
 	}
 
 	/**
-	 * Have the holder find out that it has lost the lock.
+	 * Let the holder notice that it has lost the lock.
 	 */
 	private void lose() {
 		LockHandle handle = LockContext.current("a").orElseThrow();
@@ -334,7 +334,7 @@ class LockViewTests {
 		this.lock.lock();
 		this.lock.lock();
 		lose();
-		assertThat(this.lock.tryLock()).as("told").isFalse();
+		assertThat(this.lock.tryLock()).as("loss already reported").isFalse();
 		assertThat(LockContext.current("a")).isEmpty();
 		assertThat(this.lock.tryLock()).as("held by another").isFalse();
 		freeAgain();

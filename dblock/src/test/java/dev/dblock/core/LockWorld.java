@@ -26,8 +26,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * One process with its engine, one store, and clocks that are moved by hand. Registered
- * as an extension, it is closed after each test, which must leave no interrupt behind.
+ * One process with its engine, one store, and clocks that tests move. Registered as an
+ * extension, it is closed after each test, which must leave no interrupt behind.
  */
 public final class LockWorld implements AfterEachCallback, AutoCloseable {
 
@@ -112,7 +112,7 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 	}
 
 	/**
-	 * Have the locks of all processes look at the transactions of a manager.
+	 * Let the locks of all processes follow the transactions of a manager.
 	 */
 	void follow(ScriptedTransactions manager) {
 		this.transactions.follow(manager);
@@ -175,7 +175,7 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 	}
 
 	/**
-	 * Have an operator take the lock away, and another process take it.
+	 * Let an operator release the lock by force, and another process acquire it.
 	 */
 	public void rob(String name) {
 		this.repository.forceReleaseNow(name);
@@ -191,8 +191,8 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 	}
 
 	/**
-	 * Have the watchdog look at all leases. Starting the renewal of a lock makes it look
-	 * at all of them.
+	 * Let the watchdog check all leases. Starting the renewal of a lock makes it check
+	 * all of them.
 	 */
 	public void look() {
 		try (LockHandle nudge = this.template.acquire(InMemoryLockRepository.UNSEEN + System.nanoTime())) {

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 /**
- * The two clocks of a process and the clock of the server, moved by hand. The monotonic
- * clock begins shortly before it overflows, so whoever compares its values instead of
+ * The two clocks of a process and the clock of the server, moved by tests. The monotonic
+ * clock begins shortly before it overflows, so code that compares its values instead of
  * their differences fails.
  */
 public final class ManualClock implements LockClock {
@@ -33,7 +33,7 @@ public final class ManualClock implements LockClock {
 	}
 
 	/**
-	 * Time passes for everybody.
+	 * Time passes for all processes and the server.
 	 */
 	public void advance(Duration time) {
 		long nanos = time.toNanos();
@@ -41,8 +41,8 @@ public final class ManualClock implements LockClock {
 	}
 
 	/**
-	 * This process's machine sleeps while time passes for everybody else. To fall asleep
-	 * and to wake takes a moment.
+	 * This process's machine sleeps while time passes for all others. To fall asleep and
+	 * to wake takes a moment.
 	 */
 	public void suspend(Duration time) {
 		long nanos = time.toNanos();

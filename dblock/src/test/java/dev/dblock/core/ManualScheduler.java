@@ -39,7 +39,7 @@ final class ManualScheduler extends AbstractExecutorService implements Scheduled
 	}
 
 	/**
-	 * Have every attempt to schedule something fail.
+	 * Let every attempt to schedule a task fail.
 	 */
 	void breakWith(@Nullable Error error) {
 		this.broken = error;

@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Which monitors a thread is in: on a virtual thread of JDK 21 to 23, what it waits for
- * in one of them keeps its carrier.
+ * Which monitors a thread is in: on a virtual thread of JDK 21 to 23, a wait in one of
+ * them pins its carrier.
  */
 final class Monitors {
 
@@ -23,7 +23,7 @@ final class Monitors {
 
 	/**
 	 * The classes whose monitors the current thread is in; none where it is a virtual
-	 * one, of which the JVM does not tell.
+	 * one, for which the JVM reports none.
 	 */
 	static List<String> held() {
 		return classes(look(List.of(Thread.currentThread()))).filter((name) -> name.startsWith("dev.dblock.")).toList();

@@ -24,7 +24,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
- * One process's connection to a store that tells all processes of releases.
+ * One process's connection to a store that notifies all processes of releases.
  */
 final class NotifyingRepository implements LockRepository, ReleaseFeed {
 

@@ -27,7 +27,7 @@ import static dev.dblock.core.LockWorld.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Who asks for a lock that other processes are to have first.
+ * Requests for a lock that other processes are to have first.
  */
 @Timeout(300)
 class OutOfTurnTests {

@@ -394,7 +394,7 @@ class ReactiveTransactionsUnderLocksTests {
 			.withMessageContaining("'a'");
 		assertThat(known).isNotEmpty();
 		lock.release();
-		assertThat(isHeld()).as("though nobody tells of the end of the transaction").isFalse();
+		assertThat(isHeld()).as("though the end of the transaction is not reported").isFalse();
 		known.forEach((joined) -> joined.afterCompletion(TransactionSynchronization.STATUS_ROLLED_BACK).block(LONG));
 		assertThat(this.repository.count(Kind.RELEASE, "a")).isEqualTo(1);
 	}

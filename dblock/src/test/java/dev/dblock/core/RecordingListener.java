@@ -12,7 +12,7 @@ import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRun;
 
 /**
- * Remembers what it was told.
+ * Records its notifications.
  */
 final class RecordingListener implements LockListener {
 

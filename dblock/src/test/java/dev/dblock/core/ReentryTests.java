@@ -86,7 +86,7 @@ class ReentryTests {
 
 	/**
 	 * Each way to re-enter under each way to hold the lock. A sequence does not re-enter
-	 * what its thread has locked by hand or what a transaction of it keeps for later.
+	 * what its thread has locked manually or what a transaction of it keeps for later.
 	 */
 	static Stream<Arguments> nested() {
 		return Stream.of(Way.EXECUTE, Way.FUTURE, Way.LOCK, Way.SEVERAL, Way.WITHIN)

@@ -24,7 +24,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What waiters are told. Polls are an hour apart: whoever asks again was woken.
+ * Tests for the signals to waiters. Polls are an hour apart: a waiter that asks again was
+ * woken.
  */
 @Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)

@@ -8,7 +8,7 @@ import dev.dblock.store.LeaseKey;
 /**
  * One request as it reached the {@link InMemoryLockRepository}.
  *
- * @param kind what was asked for
+ * @param kind the kind of request
  * @param leases the leases that it was about
  * @param timeout the time limit that came with it, zero where there is none
  * @param thread the name of the thread that sent it

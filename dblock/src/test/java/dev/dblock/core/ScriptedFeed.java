@@ -10,7 +10,7 @@ import dev.dblock.store.ReleaseListener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A feed of releases that tells what a test has it tell.
+ * A feed of releases that sends the signals of a test.
  */
 final class ScriptedFeed implements ReleaseFeed {
 
@@ -34,14 +34,14 @@ final class ScriptedFeed implements ReleaseFeed {
 	}
 
 	/**
-	 * Have the next opening fail.
+	 * Let the next opening fail.
 	 */
 	void fail(Error failure) {
 		this.failure = failure;
 	}
 
 	/**
-	 * Stop without telling so.
+	 * Stop without a notification.
 	 */
 	void die() {
 		this.open = false;
@@ -61,7 +61,7 @@ final class ScriptedFeed implements ReleaseFeed {
 	}
 
 	/**
-	 * Tell something to whoever opened the feed last.
+	 * Send a signal to the listener that opened the feed last.
 	 */
 	void send(Consumer<ReleaseListener> news) {
 		LockWorld.eventually().until(() -> !this.openings.isEmpty());

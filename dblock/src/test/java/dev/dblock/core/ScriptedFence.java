@@ -9,7 +9,7 @@ import dev.dblock.store.LeaseKey;
 import dev.dblock.store.TransactionFence;
 
 /**
- * Remembers what was fenced, and answers as a test has scripted.
+ * Records the fenced transactions, and answers as a test has scripted.
  */
 final class ScriptedFence implements TransactionFence {
 
@@ -30,7 +30,7 @@ final class ScriptedFence implements TransactionFence {
 	private volatile boolean prepared;
 
 	/**
-	 * Have the next writes answered so, and those after them be done.
+	 * Let the next writes have these answers, and those after them succeed.
 	 */
 	void next(Written... answers) {
 		this.answers.addAll(List.of(answers));

@@ -40,7 +40,7 @@ final class ScriptedTransactions extends AbstractPlatformTransactionManager {
 	}
 
 	/**
-	 * Have the next commits fail, in a way that says nothing about their outcome.
+	 * Let the next commits fail, in a way that leaves their outcome unknown.
 	 */
 	void failCommits(@Nullable RuntimeException cause) {
 		atCommit(() -> {

@@ -25,8 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What the small lock scripts could do from which this library descends, each by its
- * name, as far as the engine does it.
+ * The features of the small lock scripts that this library descends from, each by its
+ * name, as far as the engine has them.
  */
 @Timeout(300)
 class SeedFeaturesTests {

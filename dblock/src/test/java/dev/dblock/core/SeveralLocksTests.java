@@ -431,7 +431,7 @@ class SeveralLocksTests {
 				assertThat(held()).containsExactly("a", "b");
 				assertThat(LockContext.current("b").orElseThrow().token()).isEqualTo(token);
 			});
-			assertThat(held()).as("what is given back at the inner end").containsExactly("b");
+			assertThat(held()).as("released when the inner work ends").containsExactly("b");
 			try (LockHandles two = this.locks.acquireAll("a", "b")) {
 				assertThat(two.handles().keySet()).containsExactly("a", "b");
 				assertThat(two.token("b")).isEqualTo(token);
@@ -497,7 +497,8 @@ class SeveralLocksTests {
 	}
 
 	/**
-	 * With a wait, it would wait here for the whole hour: whoever has "a" waits for "b".
+	 * With a wait, it would wait here for the whole hour: the holder of "a" waits for
+	 * "b".
 	 */
 	@Test
 	void aNameBeforeAHeldLockIsNotWaitedFor() {

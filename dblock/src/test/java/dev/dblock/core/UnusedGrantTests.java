@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Locks that are granted to a sequence which nobody wants any more.
+ * Locks that are granted to a sequence that was cancelled meanwhile.
  */
 @Timeout(300)
 class UnusedGrantTests {

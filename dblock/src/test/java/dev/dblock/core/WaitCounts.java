@@ -8,7 +8,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.engine.LockEngine;
 
 /**
- * What an engine keeps to itself: above all, what made its waiters ask the store.
+ * Internal state of an engine: above all, what made its waiters ask the store.
  */
 public final class WaitCounts {
 
@@ -16,7 +16,7 @@ public final class WaitCounts {
 	}
 
 	/**
-	 * Whether the engine is told of releases at present.
+	 * Return whether the engine is currently notified of releases.
 	 */
 	public static boolean isToldOfReleases(LockEngine engine) {
 		return ((DefaultLockEngine) engine).signals().isListening();
@@ -30,14 +30,14 @@ public final class WaitCounts {
 	}
 
 	/**
-	 * What the server granted: the same for all handles to which one grant was handed on.
+	 * The grant of the server: the same for all handles to which it was handed on.
 	 */
 	public static String grantOf(LockHandle handle) {
 		return ((LeaseHandle) handle).lease().key().holder();
 	}
 
 	/**
-	 * How often waiters asked since nothing told of releases.
+	 * Return how often waiters asked since there were no release signals.
 	 */
 	public static long polls(LockEngine engine) {
 		return ((DefaultLockEngine) engine).waits().of(WaitCause.POLL);

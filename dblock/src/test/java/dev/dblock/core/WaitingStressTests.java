@@ -276,7 +276,7 @@ class WaitingStressTests {
 	@EnabledForJreRange(min = JRE.JAVA_25)
 	void thousandsOfVirtualThreadsTakeTurnsAndPinNothing() throws Exception {
 		DefaultLockEngine engine = engine(new HandOffSettings(10_000, Duration.ofMillis(100)));
-		// What is initialised at its first use pins whoever waits for that
+		// Initialisation at the first use pins the threads that wait for it
 		startVirtual(() -> section(engine, PATIENTLY)).get();
 		this.tokens.clear();
 		try (Recording recording = new Recording()) {
@@ -294,7 +294,7 @@ class WaitingStressTests {
 	}
 
 	/**
-	 * Have many threads wait for the lock at the same time, and then get it.
+	 * Let many threads wait for the lock at the same time, and then get it.
 	 */
 	private void takeTurns(DefaultLockEngine engine, int threads, Function<Runnable, CompletableFuture<Void>> start)
 			throws Exception {

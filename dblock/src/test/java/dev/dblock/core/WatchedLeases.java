@@ -59,7 +59,7 @@ final class WatchedLeases {
 	}
 
 	/**
-	 * Have what is asked of the queues fail.
+	 * Let all calls of the queues fail.
 	 */
 	void breakQueuesWith(Error error) {
 		this.brokenQueues = error;
@@ -70,7 +70,7 @@ final class WatchedLeases {
 	}
 
 	/**
-	 * A lease that the store has granted, and that nobody looks after yet.
+	 * A lease that the store has granted, and that is not maintained yet.
 	 */
 	Lease grant(String name, LockOptions options) {
 		LeaseTerms terms = LeaseTerms.of(options.orElse(LockWorld.DEFAULTS));
@@ -90,7 +90,7 @@ final class WatchedLeases {
 	}
 
 	/**
-	 * Let time pass and have the watchdog look.
+	 * Let time pass and the watchdog check the leases.
 	 */
 	void advance(Duration time) {
 		this.clock.advance(time);
@@ -98,7 +98,7 @@ final class WatchedLeases {
 	}
 
 	/**
-	 * Let time pass, have the watchdog look, and its requests answered.
+	 * Let time pass, the watchdog check the leases, and answer its requests.
 	 */
 	void advanceAndRenew(Duration time) {
 		advance(time);

@@ -13,7 +13,7 @@ import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.transaction.ReactiveTransactionManager;
 
 /**
- * What the snippets of the documentation use without saying where it comes from.
+ * The context that the snippets of the documentation use without declaring it.
  */
 @SuppressWarnings("NullAway.Init")
 abstract class DocumentedContext {

@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A page of the documentation.
  *
  * @param file where it is
- * @param text what it says
+ * @param text its text
  */
 record Markdown(Path file, String text) {
 
@@ -61,7 +61,7 @@ record Markdown(Path file, String text) {
 
 	/**
 	 * Blocks of code.
-	 * @param info what stands behind the opening fence, in full
+	 * @param info the text after the opening fence, in full
 	 */
 	List<String> blocks(String info) {
 		return FENCE.matcher(this.text)
@@ -72,7 +72,7 @@ record Markdown(Path file, String text) {
 	}
 
 	/**
-	 * Whether the Java that is shown stands in a test that compiles it.
+	 * Returns whether a test that compiles it contains the Java of the page.
 	 * @param test the class of the test
 	 * @param snippets how many there are
 	 */
@@ -88,7 +88,8 @@ record Markdown(Path file, String text) {
 	}
 
 	/**
-	 * What links and images of the text point to, those of HTML included; code has none.
+	 * Returns the targets of the links and images of the text, those of HTML included;
+	 * code has none.
 	 */
 	List<String> links() {
 		String text = withoutCode();
@@ -105,7 +106,7 @@ record Markdown(Path file, String text) {
 	}
 
 	/**
-	 * What the headings are called in links to them, as GitHub makes it up.
+	 * Returns the anchors of the headings, as GitHub derives them.
 	 */
 	Set<String> anchors() {
 		return HEADING.matcher(FENCE.matcher(this.text).replaceAll(""))
@@ -123,7 +124,7 @@ record Markdown(Path file, String text) {
 	}
 
 	/**
-	 * What is quoted within the text as code.
+	 * Returns the inline code of the text.
 	 */
 	Stream<String> quoted() {
 		return INLINE_CODE.matcher(FENCE.matcher(this.text).replaceAll(""))

@@ -17,7 +17,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Compiles a block of Java in the documentation, be it members of a class or statements
- * of a method, with what {@link DocumentedContext} has, or a class that has more.
+ * of a method, with the members of {@link DocumentedContext}, or of a class that has
+ * more.
  */
 final class SnippetCompiler {
 
@@ -31,10 +32,10 @@ final class SnippetCompiler {
 
 	/**
 	 * A compiler.
-	 * @param imports what the block uses without saying where it comes from
-	 * @param context the class, of this package, that has what it uses without declaring
-	 * it
-	 * @param classes where what was compiled is left
+	 * @param imports the imports that the block does without
+	 * @param context the class, of this package, whose members it uses without declaring
+	 * them
+	 * @param classes the folder for the compiled classes
 	 */
 	SnippetCompiler(String imports, Class<? extends DocumentedContext> context, Path classes) {
 		this.head = "package dev.dblock.documentation;\n" + imports;

@@ -50,7 +50,7 @@ import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
 
 /**
- * Work that goes on after the call that began it.
+ * Work that continues after the call that started it.
  */
 @Timeout(300)
 class LockedFutureTests {
@@ -296,7 +296,7 @@ class LockedFutureTests {
 	}
 
 	/**
-	 * What is not to happen has some time for it.
+	 * Leaves some time for an event that must not happen.
 	 */
 	private static boolean isDoneSoon(CompletableFuture<?> future) {
 		try {

@@ -22,7 +22,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
 
 /**
- * The contract of all stores, kept in memory, and what is particular to that.
+ * The contract of all stores for the store in memory, and the particular behaviour of
+ * that.
  */
 class LocalLockRepositoryTests extends JobRepositoryContract {
 

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Whether {@code docs/observability.md} and the dashboard say what the code does.
+ * Checks that {@code docs/observability.md} and the dashboard agree with the code.
  */
 class ObservabilityDocumentTests {
 

@@ -126,8 +126,8 @@ class ChangeStreamReaderTests {
 	}
 
 	/**
-	 * What comes next in the answer that was being read, and what nobody reads at the
-	 * time: a stream that began when it was opened again would show neither.
+	 * Covers the rest of the answer that was being read, and releases that are not being
+	 * read at the time: a stream that began when it was opened again would show neither.
 	 */
 	@Test
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)

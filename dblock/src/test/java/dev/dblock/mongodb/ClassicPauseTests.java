@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A classic request that takes long on its way to the server, which is a pause of the
- * client where its clocks stand still meanwhile, and a slow server where they do not.
+ * client where its clocks are stopped meanwhile, and a slow server where they are not.
  */
 @MongoServerTest(kind = MongoServerKind.STANDALONE, faults = true)
 class ClassicPauseTests {

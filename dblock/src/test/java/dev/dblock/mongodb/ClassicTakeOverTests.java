@@ -41,8 +41,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What others do between a classic acquire's look and its write, and between its writes;
- * and between the look and the write of a forced release.
+ * Changes by others between the read and the write of a classic acquire, and between its
+ * writes; and between the read and the write of a forced release.
  */
 @MongoServerTest(kind = MongoServerKind.STANDALONE)
 class ClassicTakeOverTests implements CommandListener {

@@ -39,8 +39,8 @@ import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * When the index that removes old fences is looked after, and what is said where it
- * cannot be created.
+ * When the index that removes old fences is ensured, and what is logged if it cannot be
+ * created.
  */
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3, faults = true)
 @ExtendWith(OutputCaptureExtension.class)

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 /**
- * What is written of fences, in both dialects.
+ * The stored form of fences, in both dialects.
  */
 class FenceContractTests {
 

@@ -19,8 +19,8 @@ import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A user that may do in the collection of the locks what it needs to, and nothing in that
- * of the fences, is told of the latter.
+ * A user with all privileges for the collection of the locks, and none for that of the
+ * fences, gets an error that names the latter.
  */
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3, faults = true)
 class FenceRightsTests {

@@ -26,7 +26,7 @@ import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * Sessions of clients that {@link LockFence} knows nothing of.
+ * Sessions of clients that are unknown to {@link LockFence}.
  */
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class ForeignSessionTests {

@@ -38,8 +38,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * How the run records of jobs are stored, and what becomes of records that were changed
- * by hand.
+ * How the run records of jobs are stored, and how records that were changed manually are
+ * treated.
  */
 @ExtendWith(OutputCaptureExtension.class)
 abstract class MongoJobContract extends MongoLockRepositoryContract {

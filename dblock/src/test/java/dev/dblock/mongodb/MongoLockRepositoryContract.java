@@ -38,7 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What every dialect does on every server, and how it is stored.
+ * The contract of all dialects on every server, with the stored form.
  */
 abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 
@@ -49,7 +49,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 	/** By how much longer a document may be kept, for the sake of its index. */
 	static final Duration RETENTION_SLACK = Duration.ofHours(1);
 
-	/** For how long both clocks of {@link #pausedLocks()} have stood still. */
+	/** For how long both clocks of {@link #pausedLocks()} were stopped. */
 	private final AtomicLong pausedMillis = new AtomicLong();
 
 	MongoServer server;
@@ -62,7 +62,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 
 	MongoLockRepository locks;
 
-	/** What the server's clock showed when the test began. */
+	/** The time of the server's clock when the test began. */
 	private long opened;
 
 	abstract StatementDialect dialect();
@@ -146,9 +146,9 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 	}
 
 	/**
-	 * By how much what is known of the server's clock may be wrong: classic operators go
-	 * by a sample, which was taken since the test began and is the worse the longer the
-	 * server took to answer.
+	 * The possible error of the estimate of the server's clock: classic operators go by a
+	 * sample, which was taken since the test began and is the worse the longer the server
+	 * took to answer.
 	 */
 	@Override
 	protected final Duration slack() {

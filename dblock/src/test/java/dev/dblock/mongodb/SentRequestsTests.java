@@ -40,7 +40,7 @@ import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What each request tells the server beside what it is about.
+ * The options of each request.
  */
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
 class SentRequestsTests {
@@ -76,7 +76,7 @@ class SentRequestsTests {
 			})
 			.build());
 		this.factory = new SimpleMongoClientDatabaseFactory(this.client, server.freshDatabase());
-		// What the application is content with is not enough for a lock.
+		// The write concern of the application is not enough for a lock.
 		this.factory.setWriteConcern(WriteConcern.W1);
 	}
 

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * Tests for {@link LockSettings}, and for what the engine makes of them.
+ * Tests for {@link LockSettings}, and for their use by the engine.
  */
 class LockSettingsTests {
 

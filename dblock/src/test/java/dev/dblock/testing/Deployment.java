@@ -20,7 +20,7 @@ abstract class Deployment implements AutoCloseable {
 	}
 
 	/**
-	 * Returns what the deployment really is; {@code ANY} for a sharded cluster.
+	 * Returns the actual kind of the deployment; {@code ANY} for a sharded cluster.
 	 */
 	final MongoServerKind kind() {
 		return this.kind;

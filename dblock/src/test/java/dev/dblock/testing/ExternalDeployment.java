@@ -11,8 +11,8 @@ import com.mongodb.client.MongoClients;
 import org.bson.Document;
 
 /**
- * The server that the environment names. It is asked what it is, since it serves only the
- * tests that want such a server.
+ * The server that the environment names. It is asked for its kind, since it serves only
+ * the tests that need such a server.
  */
 final class ExternalDeployment extends Deployment {
 
@@ -54,8 +54,8 @@ final class ExternalDeployment extends Deployment {
 	}
 
 	/**
-	 * Whether a test that asks for the given kind is content with this server: a larger
-	 * replica set stands in for a smaller one.
+	 * Returns whether this server serves a test that asks for the given kind: a larger
+	 * replica set replaces a smaller one.
 	 */
 	boolean serves(MongoServerKind wanted) {
 		return wanted == MongoServerKind.ANY || wanted == kind()

@@ -6,9 +6,9 @@ import java.util.List;
 import org.bson.Document;
 
 /**
- * What the server's {@code failCommand} fail point does to which commands. Each method
- * returns a changed copy. Unless {@link #times(int)} is called it goes on until it is
- * cleared, which happens after each test.
+ * The effect of the server's {@code failCommand} fail point, and the commands that it
+ * applies to. Each method returns a changed copy. Unless {@link #times(int)} is called it
+ * stays active until it is cleared, which happens after each test.
  *
  * @param mode the fail point's mode
  * @param data the fail point's data

@@ -90,7 +90,7 @@ public final class MongoNode {
 	}
 
 	/**
-	 * Lets a paused process go on.
+	 * Resumes a paused process.
 	 */
 	public void resume() {
 		this.process.signal("CONT");

@@ -1,8 +1,8 @@
 package dev.dblock.testing;
 
 /**
- * A replica set that the tests started, with the faults that can be caused in it. What a
- * test disturbed and left so is brought back after it.
+ * A replica set that the tests started, with the faults that can be caused in it. Members
+ * that a test leaves disturbed are restored after it.
  */
 public final class MongoReplicaSet extends MongoServer {
 

@@ -22,8 +22,8 @@ public class MongoServer {
 	}
 
 	/**
-	 * Returns what kind of server it really is, never what was asked for;
-	 * {@link MongoServerKind#ANY} stands for a sharded cluster.
+	 * Returns the actual kind of the server, never the requested one;
+	 * {@link MongoServerKind#ANY} means a sharded cluster.
 	 * @return the kind
 	 */
 	public MongoServerKind kind() {

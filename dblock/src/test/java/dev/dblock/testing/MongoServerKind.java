@@ -28,9 +28,9 @@ public enum MongoServerKind {
 	REPLICA_SET_1(1),
 
 	/**
-	 * A replica set of one member that only lets known users in, started for the test.
-	 * The client and the connection strings of the test's view of it are those of a user
-	 * with all privileges.
+	 * A replica set of one member with access control, started for the test. The client
+	 * and the connection strings of the test's view of it are those of a user with all
+	 * privileges.
 	 */
 	REPLICA_SET_1_WITH_USERS(1),
 

@@ -119,7 +119,7 @@ final class MongodDeployment extends Deployment {
 					new Document("_id", SET_NAME).append("members", members).append("settings", settings)));
 		settling("first election").until(this::isSettled);
 		if (kind() == MongoServerKind.REPLICA_SET_1_WITH_USERS) {
-			// The first user may be created by anybody on the same machine
+			// The first user may be created by any client on the same machine
 			this.nodes.get(0)
 				.command(new Document("createUser", "admin").append("pwd", "secret").append("roles", List.of("root")));
 		}
@@ -127,8 +127,8 @@ final class MongodDeployment extends Deployment {
 
 	/**
 	 * Waits until one member is primary and all others are secondaries, and stay so: one
-	 * that was overtaken is secondary for a moment before it takes back what nobody else
-	 * has of it.
+	 * that was overtaken is secondary for a moment before it rolls back the writes that
+	 * no other member has.
 	 */
 	void awaitSettled() {
 		settling("one primary, all others secondary").during(SETTLED).until(this::isSettled);

@@ -116,8 +116,8 @@ final class MongodProcess {
 	}
 
 	/**
-	 * What answers on the port may be another server, while this one has not yet found it
-	 * taken.
+	 * Another server may answer on the port, while this one has not yet found the port in
+	 * use.
 	 */
 	private boolean listens() {
 		return hasLogged("waiting for connections");

@@ -23,7 +23,7 @@ public final class Ports {
 	}
 
 	/**
-	 * Finds ports that nobody listens on. Somebody else may take one before it is used.
+	 * Finds ports without a listener. Another process may take one before it is used.
 	 * @param count how many
 	 * @return as many different ports
 	 */

@@ -10,7 +10,7 @@ import org.springframework.transaction.reactive.GenericReactiveTransaction;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
 
 /**
- * Reactive transactions of no store, whose beginning and end are told.
+ * Reactive transactions of no store, whose beginning and end are reported.
  */
 public class RecordingReactiveManager extends AbstractReactiveTransactionManager {
 
@@ -20,7 +20,7 @@ public class RecordingReactiveManager extends AbstractReactiveTransactionManager
 
 	/**
 	 * A manager.
-	 * @param events is told of each {@code begin}, {@code commit} and {@code rollback}
+	 * @param events receives each {@code begin}, {@code commit} and {@code rollback}
 	 */
 	public RecordingReactiveManager(Consumer<String> events) {
 		this.events = events;
@@ -28,8 +28,8 @@ public class RecordingReactiveManager extends AbstractReactiveTransactionManager
 
 	/**
 	 * Something that happens when it is subscribed to.
-	 * @param event what to tell
-	 * @return completes when it was told
+	 * @param event the event to report
+	 * @return completes when it was reported
 	 */
 	protected final Mono<Void> event(String event) {
 		return Mono.fromRunnable(() -> this.events.accept(event));

@@ -1,7 +1,7 @@
 package dev.dblock.testing;
 
 /**
- * What a test asks of its server.
+ * The demands of a test on its server.
  *
  * @param kind the kind of server
  * @param fresh whether it must be started for this test alone

@@ -57,7 +57,7 @@ final class ServerFolder {
 	}
 
 	/**
-	 * What a server is told that keeps its files there.
+	 * Returns the options of a server that keeps its files there.
 	 */
 	List<String> arguments() {
 		return (this.parent != null) ? SMALL_JOURNAL : List.of();

@@ -22,7 +22,7 @@ final class ServerSources implements AutoCloseable {
 	static final String BINARY_VARIABLE = "DBLOCK_TEST_MONGOD";
 
 	/**
-	 * How the reason begins when a test is skipped for want of a server;
+	 * The beginning of the reason when a test is skipped because there is no server;
 	 * {@code scripts/verify} looks for it.
 	 */
 	static final String SKIPPED = "needs a real MongoDB server";
@@ -44,7 +44,7 @@ final class ServerSources implements AutoCloseable {
 
 	/**
 	 * Returns where the server can be had.
-	 * @param demand what the test asks for
+	 * @param demand the demands of the test
 	 * @return the first source that serves, or empty if the test has to be skipped
 	 */
 	Optional<Source> find(ServerDemand demand) {
@@ -117,7 +117,7 @@ final class ServerSources implements AutoCloseable {
 	/**
 	 * A way to get a server.
 	 *
-	 * @param name what tells one shared server from another
+	 * @param name distinguishes shared servers
 	 * @param start starts it, or connects to it
 	 */
 	record Source(String name, Supplier<? extends Deployment> start) {

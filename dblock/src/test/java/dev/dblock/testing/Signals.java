@@ -14,7 +14,7 @@ public final class Signals {
 
 	/**
 	 * Send one.
-	 * @param process who gets it
+	 * @param process the process that receives it
 	 * @param name its name without {@code SIG}
 	 */
 	public static void send(long process, String name) {
@@ -25,7 +25,7 @@ public final class Signals {
 
 	/**
 	 * Send one to a process that may be gone.
-	 * @param process who gets it
+	 * @param process the process that receives it
 	 * @param name its name without {@code SIG}
 	 * @return whether it was sent
 	 */

@@ -16,7 +16,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * What is logged while this is open, as an application writes it that has set
+ * Captures the log while it is open, in the form of an application that has set
  * {@code logging.structured.format.console}.
  */
 public final class StructuredLog extends AppenderBase<ILoggingEvent> implements AutoCloseable {

@@ -3,7 +3,7 @@ package dev.dblock.testing;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * What work does that does not let itself be interrupted.
+ * Work that ignores interrupts.
  */
 public final class Stubborn {
 
@@ -11,7 +11,7 @@ public final class Stubborn {
 	}
 
 	/**
-	 * Wait to the end, whoever interrupts, and forget about that.
+	 * Wait to the end and ignore all interrupts.
 	 * @param end the end
 	 */
 	public static void await(CountDownLatch end) {

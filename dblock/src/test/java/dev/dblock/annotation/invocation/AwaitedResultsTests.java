@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * What methods return whose declaration does not say that their work goes on.
+ * Asynchronous results of methods whose return type does not show them.
  */
 @Timeout(60)
 class AwaitedResultsTests {

@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
- * What is called in place of a method whose lock is not available.
+ * Tests for the fallbacks of methods whose lock is not available.
  */
 class FallbackTests {
 

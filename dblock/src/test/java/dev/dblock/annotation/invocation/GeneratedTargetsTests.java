@@ -36,8 +36,8 @@ import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
 /**
- * What an annotation on an interface locks where a proxy or a lambda implements it, or
- * something that does not know the interface stands behind a proxy.
+ * Tests for annotations on an interface that a proxy or a lambda implements, also where
+ * the target of a proxy does not implement the interface.
  */
 class GeneratedTargetsTests {
 

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
- * An engine in memory that writes down what it is asked for.
+ * An engine in memory that records its calls.
  */
 public class RecordingEngine implements LockEngine {
 
@@ -48,7 +48,7 @@ public class RecordingEngine implements LockEngine {
 	private final Map<String, Handle> held = new ConcurrentHashMap<>();
 
 	/**
-	 * What happened, such as "lock a" and "unlock a", and what tests add.
+	 * The recorded events, such as "lock a" and "unlock a", and those that tests add.
 	 */
 	public List<String> events() {
 		return new ArrayList<>(this.events);
@@ -91,7 +91,7 @@ public class RecordingEngine implements LockEngine {
 	}
 
 	/**
-	 * Have a lock that is held be lost, as if its lease had ended.
+	 * Let a held lock be lost, as if its lease had ended.
 	 */
 	public void lose(String name) {
 		this.held.get(name).lose();

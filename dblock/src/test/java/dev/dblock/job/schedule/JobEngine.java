@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
- * An engine in memory that writes down which firings it is asked for, and answers what a
- * test wants.
+ * An engine in memory that records the firings that it is asked for, and gives the
+ * answers of a test.
  */
 class JobEngine implements LockEngine {
 
@@ -47,7 +47,7 @@ class JobEngine implements LockEngine {
 	}
 
 	/**
-	 * What was asked for under a name, in order.
+	 * The requests for a name, in order.
 	 */
 	List<Asked> asked(String name) {
 		return List.copyOf(this.asked.getOrDefault(name, List.of()));
@@ -121,7 +121,7 @@ class JobEngine implements LockEngine {
 	/**
 	 * A request.
 	 *
-	 * @param firing what it was made for
+	 * @param firing the firing that it was made for
 	 * @param thread the name of its thread
 	 */
 	record Asked(@Nullable JobFiring firing, String thread) {

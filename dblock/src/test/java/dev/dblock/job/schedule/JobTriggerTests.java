@@ -125,7 +125,7 @@ class JobTriggerTests {
 	}
 
 	/**
-	 * Plan, wait until the scheduler's timer fires, and take what was planned.
+	 * Plan, wait until the scheduler's timer fires, and return the planned task.
 	 */
 	private Instant fire() {
 		Instant own = plan();

@@ -27,7 +27,7 @@ import org.springframework.transaction.reactive.TransactionContext;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Nobody listens where these clients try to connect to, and nothing is asked.
+ * Nothing listens where these clients try to connect to, and no request is sent.
  */
 class SameServersTests {
 

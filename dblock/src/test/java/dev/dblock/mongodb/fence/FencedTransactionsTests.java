@@ -40,7 +40,7 @@ class FencedTransactionsTests {
 	@Test
 	void creationThatFailedIsRetriedAfterAPauseDuringWhichNoThreadWaits() {
 		willAnswer((call) -> {
-			assertThat(this.fenced.isPrepared()).as("whoever comes meanwhile waits").isFalse();
+			assertThat(this.fenced.isPrepared()).as("other threads wait meanwhile").isFalse();
 			throw new IllegalStateException("scripted");
 		}).given(this.store).create();
 		assertThat(this.fenced.isPrepared()).isFalse();

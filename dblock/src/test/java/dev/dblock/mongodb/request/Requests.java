@@ -29,7 +29,7 @@ public final class Requests {
 	}
 
 	/**
-	 * By how much the server's clock may be wrong as the classic dialect knows it.
+	 * The possible error of the classic dialect's estimate of the server's clock.
 	 * @param age the milliseconds since the sample, with the time that it took
 	 */
 	public static long inaccuracy(long age) {
