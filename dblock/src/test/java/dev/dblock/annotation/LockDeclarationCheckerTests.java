@@ -195,8 +195,7 @@ class LockDeclarationCheckerTests {
 				.withMessageContaining("'caller'")
 				.havingCause()
 				.isInstanceOf(InvalidLockDeclarationException.class)
-				.withMessageStartingWith(
-						"Locked methods cannot work as declared:\n- " + HERE + "Broken#run(String): ");
+				.withMessageStartingWith("Locked methods cannot work as declared:\n- " + HERE + "Broken#run(String): ");
 		}
 	}
 

@@ -52,7 +52,7 @@ class LockingProxyCheckTests {
 	void manuallyCreatedBeanWithoutProxy() {
 		assertThat(start((context) -> context.getBeanFactory().registerSingleton("bean", new Sound())).findings())
 			.containsExactly("bean 'bean', " + Sound.class.getName()
-					+ ": has locked methods, but no proxy that locks them, so that they"
+					+ ": has locked methods, but no proxy that locks them, so they would"
 					+ " run unlocked: the bean was created too early (a bean post-processor depends on it), or"
 					+ " not by Spring; let Spring create it after the post-processors");
 	}

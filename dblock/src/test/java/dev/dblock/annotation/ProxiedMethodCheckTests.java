@@ -27,7 +27,8 @@ class ProxiedMethodCheckTests {
 
 	@Test
 	void hiddenMethods() {
-		assertThat(findings(Hidden.class)).containsExactlyInAnyOrder("bean 'bean', " + HERE
+		assertThat(findings(Hidden.class)).containsExactlyInAnyOrder(
+				"bean 'bean', " + HERE
 						+ "Hidden#secret(): is private, so no proxy can lock it; make it neither private nor final",
 				"bean 'bean', " + HERE
 						+ "Hidden#last(): is final, so no proxy can lock it; make it neither private nor final",

@@ -215,8 +215,7 @@ class ChangeStreamWaitingTests {
 		}
 		held.close();
 		assertThat(this.other.waits().of(WaitCause.SIGNAL)).isZero();
-		eventually().untilAsserted(
-				() -> assertThat(output.getAll()).containsOnlyOnce("Waiters poll for their locks"));
+		eventually().untilAsserted(() -> assertThat(output.getAll()).containsOnlyOnce("Waiters poll for their locks"));
 	}
 
 	@Test

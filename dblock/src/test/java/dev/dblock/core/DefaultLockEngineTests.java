@@ -4,6 +4,7 @@ import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
@@ -23,6 +24,7 @@ import dev.dblock.core.Request.Kind;
 import dev.dblock.engine.HeldLock;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.event.LockListener;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.settings.EngineSettings;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -364,8 +366,11 @@ class DefaultLockEngineTests {
 		assertThat(handle.name()).isEqualTo("shop:a");
 		LockHandle unprefixed = this.world.acquire("a");
 		assertThat(engine.administration().list()).extracting(LockInfo::name).containsExactly("shop:a");
+		assertThat(new DefaultLockTemplate(engine).forAll(Map.of("b", LockOptions.defaults())).inspect("a"))
+			.hasValueSatisfying((lock) -> assertThat(lock.name()).isEqualTo("shop:a"));
 		assertThat(this.world.engine().administration().list()).hasSize(2);
-		assertThat(engine.administration().find(engine.fullName("a"))).hasValueSatisfying((lock) -> assertThat(lock.name()).isEqualTo("shop:a"));
+		assertThat(engine.administration().find(engine.fullName("a")))
+			.hasValueSatisfying((lock) -> assertThat(lock.name()).isEqualTo("shop:a"));
 		assertThat(engine.administration().forceRelease(engine.fullName("a"))).isTrue();
 		assertThat(engine.administration().forceReleaseNow(engine.fullName("a"))).isTrue();
 		assertThat(this.repository.isHeld("a")).isTrue();

@@ -15,6 +15,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.bson.Document;
+
 import org.springframework.util.FileSystemUtils;
 
 /**

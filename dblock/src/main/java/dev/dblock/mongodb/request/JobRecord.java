@@ -11,7 +11,6 @@ import dev.dblock.store.StoredJob;
 import dev.dblock.store.StoredRun;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
-import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
