@@ -31,8 +31,11 @@ final class CronJobs implements BeanRegistrar {
 	/** The same job, without catching up. */
 	static final String NO_CATCH_UP = SKIPPED + "no-catch-up";
 
-	/** Three planned times in a row, followed by a while without any. */
-	static final String IN_GROUPS = "0-2,20-22,40-42 * * * * *";
+	/**
+	 * Three planned times in a row, followed by a pause in which the instances can start
+	 * and run what they missed.
+	 */
+	static final String IN_GROUPS = "0-2,30-32 * * * * *";
 
 	static final int LEASE_SECONDS = 3;
 

@@ -116,10 +116,10 @@ final class DowntimeJudge {
 
 	/**
 	 * Return whether a later planned time took over. A planned time that comes while the
-	 * first instance starts can be the latest, or take over from it.
+	 * missed one may still be run can be the latest, or take over from it.
 	 */
 	private boolean isOvertaken(Downtime downtime, long latest) {
-		long until = this.history.millisOf(downtime.ready()) + JobJudge.BEFORE.toMillis();
+		long until = this.history.millisOf(downtime.ready() + LIMIT.toNanos());
 		return LongStream.iterate(next(latest), (time) -> time < until, DowntimeJudge::next)
 			.anyMatch((time) -> isRun(downtime, time));
 	}

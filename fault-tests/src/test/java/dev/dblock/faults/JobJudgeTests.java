@@ -25,10 +25,10 @@ class JobJudgeTests {
 
 	private static final int CRASHED_AT = 20;
 
-	/** From when to when no instance is there; planned times are at 20, 21 and 22 s. */
-	private static final int DOWN_AT = 16;
+	/** From when to when no instance is there; planned times are at 30, 31 and 32 s. */
+	private static final int DOWN_AT = 26;
 
-	private static final int UP_AT = 31;
+	private static final int UP_AT = 41;
 
 	private static final String WRONG = "missed planned times that were run with SKIP, or with RUN and were not the latest";
 
@@ -213,7 +213,7 @@ class JobJudgeTests {
 	@Test
 	void latestMissedPlannedTimeThatIsRunOncePasses() {
 		allDown();
-		run(1, CronJobs.CATCH_UP, 22_000, 1, 31_100);
+		run(1, CronJobs.CATCH_UP, 32_000, 1, 41_100);
 		assertThat(broken()).isEmpty();
 	}
 
@@ -226,17 +226,17 @@ class JobJudgeTests {
 	@Test
 	void latestMissedPlannedTimeThatIsRunLateIsFound() {
 		allDown();
-		run(1, CronJobs.CATCH_UP, 22_000, 1, 41_200);
+		run(1, CronJobs.CATCH_UP, 32_000, 1, 51_200);
 		assertThat(broken()).containsExactly(MISSING);
-		this.windows.add(new Window("machine stood still", 0, nanos(35_000), nanos(37_000)));
+		this.windows.add(new Window("machine stood still", 0, nanos(45_000), nanos(47_000)));
 		assertThat(broken()).isEmpty();
 	}
 
 	@Test
 	void latestMissedPlannedTimeThatIsRunTwiceIsFound() {
 		allDown();
-		run(1, CronJobs.CATCH_UP, 22_000, 1, 31_100);
-		run(2, CronJobs.CATCH_UP, 22_000, 1, 32_100);
+		run(1, CronJobs.CATCH_UP, 32_000, 1, 41_100);
+		run(2, CronJobs.CATCH_UP, 32_000, 1, 42_100);
 		assertThat(broken()).containsExactly("planned times with SKIP that were run twice",
 				"attempts that were run twice");
 	}
@@ -244,27 +244,39 @@ class JobJudgeTests {
 	@Test
 	void runOfAnEarlierMissedPlannedTimeIsFound() {
 		allDown();
-		run(1, CronJobs.CATCH_UP, 21_000, 1, 31_100);
+		run(1, CronJobs.CATCH_UP, 31_000, 1, 41_100);
 		assertThat(broken()).containsExactly(WRONG, MISSING);
-		run(1, CronJobs.CATCH_UP, 22_000, 1, 31_200);
+		run(1, CronJobs.CATCH_UP, 32_000, 1, 41_200);
 		assertThat(broken()).containsExactly(WRONG);
 	}
 
 	@Test
 	void runOfAMissedPlannedTimeThatIsToBeSkippedIsFound() {
 		allDown();
-		run(1, CronJobs.CATCH_UP, 22_000, 1, 31_100);
-		run(2, CronJobs.NO_CATCH_UP, 22_000, 1, 31_100);
+		run(1, CronJobs.CATCH_UP, 32_000, 1, 41_100);
+		run(2, CronJobs.NO_CATCH_UP, 32_000, 1, 41_100);
 		assertThat(broken()).containsExactly(WRONG);
 	}
 
 	@Test
-	void plannedTimeThatComesWhileTheFirstInstanceStartsCanBeTheLatest() {
+	void plannedTimeThatComesSoonAfterTheStartCanBeTheLatest() {
 		allDown();
-		this.events.replaceAll((event) -> (event.what() == What.READY && event.nanos() > nanos(DOWN_AT * 1000L))
-				? new JobEvent(What.READY, 1, 2, "-", 0, 0, 0, 0, nanos(39_500)) : event);
-		run(1, CronJobs.CATCH_UP, 40_000, 1, 40_005);
+		readyAt(50_500);
+		run(1, CronJobs.CATCH_UP, 60_000, 1, 60_005);
 		assertThat(broken()).isEmpty();
+	}
+
+	@Test
+	void plannedTimeThatComesLaterIsNotTheLatestMissedOne() {
+		allDown();
+		readyAt(49_500);
+		run(1, CronJobs.CATCH_UP, 60_000, 1, 60_005);
+		assertThat(broken()).containsExactly(MISSING);
+	}
+
+	private void readyAt(long millis) {
+		this.events.replaceAll((event) -> (event.what() == What.READY && event.nanos() > nanos(DOWN_AT * 1000L))
+				? new JobEvent(What.READY, 1, 2, "-", 0, 0, 0, 0, nanos(millis)) : event);
 	}
 
 	@Test
@@ -276,7 +288,7 @@ class JobJudgeTests {
 		this.recorded.clear();
 		runAll();
 		start(1, 900, 900);
-		run(1, CronJobs.CATCH_UP, -18_000, 1, 1000);
+		run(1, CronJobs.CATCH_UP, -28_000, 1, 1000);
 		assertThat(broken()).containsExactly("planned times before the first start that were run");
 	}
 
@@ -284,7 +296,7 @@ class JobJudgeTests {
 	void instanceWhoseClockIsBehindStartsByThat() {
 		runAll();
 		start(1, 900, 900 - 600_000);
-		run(1, CronJobs.CATCH_UP, -580_000, 1, 1000);
+		run(1, CronJobs.CATCH_UP, -570_000, 1, 1000);
 		assertThat(broken()).isEmpty();
 	}
 
