@@ -29,7 +29,7 @@ public abstract class LockContext {
 	 * @return its handle, or empty outside of any lock
 	 */
 	public static Optional<LockHandle> current() {
-		return handle((entry) -> entry.isWork());
+		return handle(LockContext::isWork);
 	}
 
 	/**
@@ -38,7 +38,8 @@ public abstract class LockContext {
 	 * outside of any
 	 */
 	public static Optional<JobRun> run() {
-		return handle((entry) -> entry.isWork() && entry.requireHandle().run().isPresent()).flatMap(LockHandle::run);
+		return handle((entry) -> entry.isWork() && entry.holds((handle) -> handle.run().isPresent()))
+			.flatMap(LockHandle::run);
 	}
 
 	/**
@@ -48,7 +49,7 @@ public abstract class LockContext {
 	 * @return its handle, or empty if this thread does not work under it
 	 */
 	public static Optional<LockHandle> current(String name) {
-		return handle((entry) -> entry.handle() != null && entry.requireHandle().name().equals(name));
+		return handle((entry) -> entry.holds((handle) -> handle.name().equals(name)));
 	}
 
 	/**
@@ -61,6 +62,11 @@ public abstract class LockContext {
 
 	private static Optional<LockHandle> handle(Predicate<LockContext> wanted) {
 		return Optional.ofNullable(find(LockContext.class, wanted)).map(LockContext::handle);
+	}
+
+	private boolean holds(Predicate<LockHandle> wanted) {
+		LockHandle handle = handle();
+		return handle != null && wanted.test(handle);
 	}
 
 	/**
@@ -111,25 +117,21 @@ public abstract class LockContext {
 	protected abstract @Nullable LockHandle handle();
 
 	/**
-	 * Whether this entry stands for work, and not for a lock that the thread has locked
+	 * Whether this entry is for work, and not for a lock that the thread has locked
 	 * through {@link LockOperations#asLock}.
-	 * @return whether it stands for work
+	 * @return whether it is for work
 	 */
-	protected abstract boolean isWork();
+	protected boolean isWork() {
+		return true;
+	}
 
 	/**
-	 * Whether the lock of this entry has the given name.
+	 * Whether the lock of work has the given name.
 	 * @param name the name, with or without the prefix of its engine
 	 * @return whether it has this name
 	 */
-	protected abstract boolean isNamed(String name);
-
-	private LockHandle requireHandle() {
-		LockHandle handle = handle();
-		if (handle == null) {
-			throw new IllegalStateException("No lock");
-		}
-		return handle;
+	protected boolean isNamed(String name) {
+		return holds((handle) -> handle.name().equals(name));
 	}
 
 }

@@ -78,13 +78,13 @@ public final class Boot3LockHealthIndicator implements FactoryBean<Object> {
 
 	private @Nullable Object health() {
 		LockHealth health = LockHealth.of(this.engine.get(), this.others.get());
-		Object told = ReflectionUtils.invokeMethod(method("status", String.class),
+		Object built = ReflectionUtils.invokeMethod(method("status", String.class),
 				BeanUtils.instantiateClass(this.builder), health.status());
-		told = ReflectionUtils.invokeMethod(method("withDetails", Map.class), told, health.details());
+		built = ReflectionUtils.invokeMethod(method("withDetails", Map.class), built, health.details());
 		if (health.error() != null) {
-			told = ReflectionUtils.invokeMethod(method("withException", Throwable.class), told, health.error());
+			built = ReflectionUtils.invokeMethod(method("withException", Throwable.class), built, health.error());
 		}
-		return ReflectionUtils.invokeMethod(method("build"), told);
+		return ReflectionUtils.invokeMethod(method("build"), built);
 	}
 
 	private Method method(String name, Class<?>... parameters) {

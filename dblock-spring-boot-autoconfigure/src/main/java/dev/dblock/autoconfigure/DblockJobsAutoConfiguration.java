@@ -1,8 +1,6 @@
 package dev.dblock.autoconfigure;
 
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 
 import dev.dblock.annotation.JobMethods;
@@ -62,11 +60,7 @@ public final class DblockJobsAutoConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean(value = JobOperations.class, search = SearchStrategy.CURRENT)
 	ScheduledJobOperations jobOperations(ApplicationContext context) {
-		List<ScheduledJobs> contexts = new ArrayList<>();
-		for (ApplicationContext each = context; each != null; each = each.getParent()) {
-			contexts.addAll(each.getBeansOfType(ScheduledJobs.class, false, false).values());
-		}
-		return new ScheduledJobOperations(contexts);
+		return ScheduledJobOperations.of(context);
 	}
 
 	@Bean

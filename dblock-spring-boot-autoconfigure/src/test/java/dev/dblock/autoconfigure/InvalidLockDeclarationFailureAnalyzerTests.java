@@ -31,7 +31,7 @@ class InvalidLockDeclarationFailureAnalyzerTests {
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("Locked methods cannot work as declared:")
 			.contains("    - bean 'orders', " + Orders.class.getName()
-					+ "#settle(String): the name 'order-#{#order.}' has" + " an expression that cannot be parsed: ")
+					+ "#settle(String): the name 'order-#{#order.}' has an expression that cannot be parsed: ")
 			.contains("    - bean 'orders', " + Orders.class.getName()
 					+ "#cancel(): is final, so no proxy can lock it; make it neither private nor final")
 			.contains("Fix each @DistributedLock")

@@ -1,7 +1,5 @@
 package dev.dblock.annotation;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 
 import dev.dblock.engine.LockEngine;
@@ -83,11 +81,7 @@ class DistributedLockConfiguration implements ImportAware {
 	@Bean
 	@Lazy
 	ScheduledJobOperations jobOperations(ApplicationContext context) {
-		List<ScheduledJobs> contexts = new ArrayList<>();
-		for (ApplicationContext each = context; each != null; each = each.getParent()) {
-			contexts.addAll(each.getBeansOfType(ScheduledJobs.class, false, false).values());
-		}
-		return new ScheduledJobOperations(contexts);
+		return ScheduledJobOperations.of(context);
 	}
 
 	/**

@@ -3,7 +3,6 @@ package dev.dblock.annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -40,25 +39,24 @@ final class LockedBeanAotProcessor implements BeanRegistrationAotProcessor {
 	@Override
 	public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
 		Class<?> beanClass = ClassUtils.getUserClass(bean.getBeanClass());
-		List<Class<?>> types = new ArrayList<>(List.of(ClassUtils.getAllInterfacesForClass(beanClass)));
-		types.add(beanClass);
-		types.removeIf((type) -> !hasLocks(type));
-		return types.isEmpty() ? null : (generation, code) -> types
-			.forEach((type) -> registerHints(generation.getRuntimeHints().reflection(), type));
+		List<AnnotatedElement> locked = Stream
+			.concat(Stream.of(ClassUtils.getAllInterfacesForClass(beanClass)), Stream.of(beanClass))
+			.<AnnotatedElement>flatMap(
+					(type) -> Stream.concat(Stream.of(type), Stream.of(ReflectionUtils.getAllDeclaredMethods(type))))
+			.filter(LockedBeanAotProcessor::isLocked)
+			.distinct()
+			.toList();
+		return locked.isEmpty() ? null
+				: (generation, code) -> registerHints(generation.getRuntimeHints().reflection(), locked);
 	}
 
-	private static boolean hasLocks(Class<?> type) {
-		return isLocked(type) || Arrays.stream(ReflectionUtils.getAllDeclaredMethods(type))
-			.anyMatch(LockedBeanAotProcessor::isLocked);
-	}
-
-	private void registerHints(ReflectionHints hints, Class<?> type) {
-		if (isLocked(type)) {
-			registerType(hints, type);
-		}
-		for (Method method : ReflectionUtils.getAllDeclaredMethods(type)) {
-			if (isLocked(method)) {
+	private void registerHints(ReflectionHints hints, List<AnnotatedElement> locked) {
+		for (AnnotatedElement element : locked) {
+			if (element instanceof Method method) {
 				registerMethod(hints, method);
+			}
+			else {
+				registerType(hints, (Class<?>) element);
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -13,7 +14,6 @@ import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.engine.HeldLock;
 import dev.dblock.job.JobRun;
-import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.RepositoryInterruptedException;
 import dev.dblock.store.TransactionFence;
@@ -192,7 +192,8 @@ final class LeaseHandle implements HeldLock {
 	@Override
 	public Runnable reenter(LockOptions options) {
 		try {
-			return this.keeper.reenter(this, LeaseTerms.of(options));
+			return this.keeper.reenter(this, Objects.requireNonNull(options.lease()),
+					Boolean.TRUE.equals(options.autoRenew()));
 		}
 		catch (RepositoryInterruptedException ex) {
 			throw new LockInterruptedException(name(), ex);

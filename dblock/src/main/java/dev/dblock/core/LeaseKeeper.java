@@ -243,23 +243,24 @@ final class LeaseKeeper {
 	 * renewed while the work continues. If a transaction keeps the lock, the work ends
 	 * with the transaction. After the maximum hold time, nothing prolongs the lease.
 	 * @param handle the handle of the lock
-	 * @param wanted the terms on which the work would have acquired it
+	 * @param atLeast the lease for which the work would have acquired it
+	 * @param autoRenew whether the lease would have been renewed automatically
 	 * @return ends the renewal for this work
 	 */
-	Runnable reenter(LeaseHandle handle, LeaseTerms wanted) {
+	Runnable reenter(LeaseHandle handle, Duration atLeast, boolean autoRenew) {
 		Lease lease = handle.lease();
 		ensureHeld(lease);
-		boolean renewed = wanted.autoRenew() ? lease.isRenewing() : lease.isRenewingForOwner();
-		Runnable end = (wanted.autoRenew() && !lease.isRenewingForOwner()) ? renewForReentry(lease) : NOTHING;
+		boolean renewed = autoRenew ? lease.isRenewing() : lease.isRenewingForOwner();
+		Runnable end = (autoRenew && !lease.isRenewingForOwner()) ? renewForReentry(lease) : NOTHING;
 		try {
-			boolean shorter = wanted.lease().compareTo(lease.terms().lease()) <= 0;
-			boolean enough = renewed && shorter || lease.remaining().compareTo(wanted.lease()) >= 0;
+			boolean shorter = atLeast.compareTo(lease.terms().lease()) <= 0;
+			boolean enough = renewed && shorter || lease.remaining().compareTo(atLeast) >= 0;
 			if (!enough && !lease.isBeyondMaxHold()) {
 				if (shorter) {
 					renew(lease);
 				}
 				else {
-					extend(lease, wanted.lease());
+					extend(lease, atLeast);
 				}
 			}
 		}

@@ -24,7 +24,7 @@ final class LeaseOwner {
 
 	private boolean working = true;
 
-	private boolean told;
+	private boolean notified;
 
 	LeaseOwner(Thread thread) {
 		this.thread = thread;
@@ -63,10 +63,10 @@ final class LeaseOwner {
 	}
 
 	synchronized void interrupt() {
-		if (this.told) {
+		if (this.notified) {
 			return;
 		}
-		this.told = true;
+		this.notified = true;
 		Set<Thread> working = new HashSet<>(this.others);
 		if (this.working) {
 			working.add(this.thread);
@@ -94,7 +94,7 @@ final class LeaseOwner {
 	 */
 	synchronized void attach() {
 		Thread current = Thread.currentThread();
-		boolean late = this.told && !isAtWork(current);
+		boolean late = this.notified && !isAtWork(current);
 		List<Thread> others = new ArrayList<>(this.others);
 		others.add(current);
 		this.others = List.copyOf(others);
@@ -131,7 +131,7 @@ final class LeaseOwner {
 	}
 
 	private void takeBack(Thread thread) {
-		if (this.told) {
+		if (this.notified) {
 			LossInterrupts.takeBack(thread, this);
 		}
 	}

@@ -186,7 +186,7 @@ final class LeaseRenewer {
 		Lease lease = end(key, reason);
 		if (lease != null) {
 			this.losses.lost(lease, reason,
-					now.map((lock) -> describe(lock, mine)).orElse("Its document no longer" + " exists"));
+					now.map((lock) -> describe(lock, mine)).orElse("Its document no longer exists"));
 		}
 	}
 

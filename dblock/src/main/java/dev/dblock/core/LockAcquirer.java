@@ -285,13 +285,13 @@ final class LockAcquirer {
 		 * unproven, so that the thread has to take a new place
 		 */
 		private @Nullable LockAttempt run(LocalQueue queue, Waiter me) {
-			boolean untold = false;
+			boolean unsignalled = false;
 			for (boolean arriving = true;; arriving = false) {
 				LeaseHandle handed = me.handed();
-				if (handed != null && untold) {
+				if (handed != null && unsignalled) {
 					LockAcquirer.this.statistics.count(WaitCause.UNTOLD);
 				}
-				untold = false;
+				unsignalled = false;
 				if (handed != null && !handed.isHeld()) {
 					return null;
 				}
@@ -328,7 +328,7 @@ final class LockAcquirer {
 				}
 				else if (!beginWaiting(queue, pauseNanos)) {
 					refuseIfClosing();
-					untold = !me.park(Math.min(pauseNanos, leftNanos));
+					unsignalled = !me.park(Math.min(pauseNanos, leftNanos));
 					refuseIfClosing();
 				}
 			}

@@ -40,45 +40,47 @@ final class LockListeners implements LockListener {
 
 	@Override
 	public void onAcquired(LockHandle handle) {
-		tell(Runnable::run, "acquired", handle.name(), (listener) -> listener.onAcquired(handle));
+		notifyListeners(Runnable::run, "acquired", handle.name(), (listener) -> listener.onAcquired(handle));
 	}
 
 	@Override
 	public void onUnavailable(LockRefusal refusal) {
-		tell(Runnable::run, "not available", refusal.name(), (listener) -> listener.onUnavailable(refusal));
+		notifyListeners(Runnable::run, "not available", refusal.name(), (listener) -> listener.onUnavailable(refusal));
 	}
 
 	@Override
 	public void onRenewedLate(LockHandle handle, Duration left) {
-		tell(this.callbacks, "renewed late", handle.name(), (listener) -> listener.onRenewedLate(handle, left));
+		notifyListeners(this.callbacks, "renewed late", handle.name(),
+				(listener) -> listener.onRenewedLate(handle, left));
 	}
 
 	@Override
 	public void onLost(LockHandle handle, LossReason reason) {
-		tell(this.callbacks, "lost", handle.name(), (listener) -> listener.onLost(handle, reason));
+		notifyListeners(this.callbacks, "lost", handle.name(), (listener) -> listener.onLost(handle, reason));
 	}
 
 	@Override
 	public void onReleased(LockHandle handle) {
-		tell(Runnable::run, "released", handle.name(), (listener) -> listener.onReleased(handle));
+		notifyListeners(Runnable::run, "released", handle.name(), (listener) -> listener.onReleased(handle));
 	}
 
 	@Override
 	public void onRunEnded(String name, JobRun run) {
 		boolean lost = run.outcome() == RunOutcome.LOST;
-		tell(lost ? this.callbacks : Runnable::run, "released by a job", name,
+		notifyListeners(lost ? this.callbacks : Runnable::run, "released by a job", name,
 				(listener) -> listener.onRunEnded(name, run));
 	}
 
 	@Override
 	public void onMissed(String name, String jobId, Instant plannedAt) {
-		tell(this.callbacks, "not acquired for a planned time", name,
+		notifyListeners(this.callbacks, "not acquired for a planned time", name,
 				(listener) -> listener.onMissed(name, jobId, plannedAt));
 	}
 
-	private void tell(Executor thread, String what, String lock, Consumer<LockListener> news) {
+	private void notifyListeners(Executor thread, String what, String lock, Consumer<LockListener> news) {
 		try {
-			this.listeners.forEach((listener) -> CallThreads.execute(thread, () -> tell(listener, what, lock, news)));
+			this.listeners
+				.forEach((listener) -> CallThreads.execute(thread, () -> notifyListener(listener, what, lock, news)));
 		}
 		catch (Throwable ex) {
 			logger.warn("The lock '{}' was {}, but its listeners could not be notified: the LockListener beans are"
@@ -86,7 +88,7 @@ final class LockListeners implements LockListener {
 		}
 	}
 
-	private static void tell(LockListener listener, String what, String lock, Consumer<LockListener> news) {
+	private static void notifyListener(LockListener listener, String what, String lock, Consumer<LockListener> news) {
 		try {
 			news.accept(listener);
 		}

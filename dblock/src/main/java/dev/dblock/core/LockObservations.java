@@ -38,7 +38,7 @@ final class LockObservations {
 			return this.observer.begin(activity, subject);
 		}
 		catch (Throwable ex) {
-			tell(activity, ex);
+			logFailure(activity, ex);
 			return null;
 		}
 	}
@@ -51,11 +51,11 @@ final class LockObservations {
 			observed.end(outcome, subject, error);
 		}
 		catch (Throwable ex) {
-			tell(outcome, ex);
+			logFailure(outcome, ex);
 		}
 	}
 
-	private static void tell(Object what, Throwable ex) {
+	private static void logFailure(Object what, Throwable ex) {
 		logger.warn(
 				"The observation of a lock failed at '{}'. No lock is affected, but metrics and traces lack this"
 						+ " observation; find the handler, convention or registry that failed in the stack trace",

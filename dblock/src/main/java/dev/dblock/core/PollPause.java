@@ -42,11 +42,11 @@ final class PollPause {
 	 * @return the plan
 	 */
 	AskPlan plan(Outcome last, int refusals, boolean listening, long now) {
-		boolean told = listening && last.failure() == null;
-		long pollNanos = told ? safeguard() : polling(last.isTimedOut() ? 1 : refusals);
+		boolean reported = listening && last.failure() == null;
+		long pollNanos = reported ? safeguard() : polling(last.isTimedOut() ? 1 : refusals);
 		long expiryNanos = untilExpiry(last.expiryNanos());
 		boolean expires = expiryNanos < pollNanos;
-		WaitCause cause = expires ? WaitCause.EXPIRY : (told ? WaitCause.SLOW_POLL : WaitCause.POLL);
+		WaitCause cause = expires ? WaitCause.EXPIRY : (reported ? WaitCause.SLOW_POLL : WaitCause.POLL);
 		return new AskPlan(last, refusals, cause, now + (expires ? expiryNanos : pollNanos));
 	}
 

@@ -51,7 +51,7 @@ final class ReleaseSignals {
 
 	private volatile boolean listening;
 
-	private boolean toldUnsupported;
+	private boolean unsupportedLogged;
 
 	private volatile boolean unsupported;
 
@@ -177,8 +177,8 @@ final class ReleaseSignals {
 		this.subscription = null;
 		this.unsupported = true;
 		this.unsupportedSinceNanos = this.clock.nanoTime();
-		if (!this.toldUnsupported) {
-			this.toldUnsupported = true;
+		if (!this.unsupportedLogged) {
+			this.unsupportedLogged = true;
 			logger.info("Waiters poll for their locks, and try again when the holder's lease ends: {}", reason);
 		}
 		return before;
@@ -190,7 +190,7 @@ final class ReleaseSignals {
 	 */
 	private final class Subscription implements ReleaseListener {
 
-		private volatile boolean told;
+		private volatile boolean logged;
 
 		@Override
 		public void listening() {
@@ -210,8 +210,8 @@ final class ReleaseSignals {
 			if (!listens(this, false)) {
 				return;
 			}
-			if (before || !this.told) {
-				this.told = true;
+			if (before || !this.logged) {
+				this.logged = true;
 				logger.info("Releases of locks are not reported at the moment, so waiters poll for them: {}", reason);
 			}
 			if (before) {

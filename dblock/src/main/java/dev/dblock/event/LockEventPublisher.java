@@ -79,11 +79,11 @@ public final class LockEventPublisher implements LockListener {
 			this.context.publishEvent(new News(this.context, event, TYPES.get(event.getClass())));
 		}
 		catch (Throwable ex) {
-			tell(event, ex);
+			logFailure(event, ex);
 		}
 	}
 
-	private void tell(LockEvent event, Throwable ex) {
+	private void logFailure(LockEvent event, Throwable ex) {
 		if (isClosing(ex)) {
 			logger.debug("The {} for the lock '{}' did not reach every listener, because the application is closing",
 					event.getClass().getSimpleName(), event.name(), ex);

@@ -38,8 +38,12 @@ public final class DefaultLockTemplate implements LockTemplate {
 
 	private final LockEngine engine;
 
+	/** The engine of single locks, if the other one acquires several as one. */
+	private final LockEngine single;
+
 	public DefaultLockTemplate(LockEngine engine) {
 		this.engine = engine;
+		this.single = (engine instanceof SeveralEngine several) ? several.single() : engine;
 	}
 
 	/**
@@ -288,7 +292,7 @@ public final class DefaultLockTemplate implements LockTemplate {
 
 	@Override
 	public DefaultLockTemplate forAll(Map<String, LockOptions> locks) {
-		return new DefaultLockTemplate(new SeveralEngine(this.engine, locks));
+		return new DefaultLockTemplate(new SeveralEngine(this.single, locks));
 	}
 
 	@Override
@@ -298,22 +302,22 @@ public final class DefaultLockTemplate implements LockTemplate {
 
 	@Override
 	public Optional<LockInfo> inspect(String name) {
-		return this.engine.administration().find(this.engine.fullName(name));
+		return this.single.administration().find(this.single.fullName(name));
 	}
 
 	@Override
 	public List<LockInfo> list() {
-		return this.engine.administration().list();
+		return this.single.administration().list();
 	}
 
 	@Override
 	public boolean forceRelease(String name) {
-		return this.engine.administration().forceRelease(this.engine.fullName(name));
+		return this.single.administration().forceRelease(this.single.fullName(name));
 	}
 
 	@Override
 	public boolean forceReleaseNow(String name) {
-		return this.engine.administration().forceReleaseNow(this.engine.fullName(name));
+		return this.single.administration().forceReleaseNow(this.single.fullName(name));
 	}
 
 }

@@ -37,7 +37,7 @@ public final class Hold {
 
 	private final boolean owned;
 
-	private final Set<Runnable> toBeTold = new LinkedHashSet<>(2);
+	private final Set<Runnable> lossCallbacks = new LinkedHashSet<>(2);
 
 	private int users = 1;
 
@@ -134,7 +134,7 @@ public final class Hold {
 	 * @return {@code null} if the lock was already released. If another owner releases
 	 * it, the work runs under the lock for as long as that owner holds it
 	 */
-	@Nullable public Hold shared() {
+	public @Nullable Hold shared() {
 		if (!this.owned) {
 			return borrowed(this.engine, this.handle);
 		}
@@ -229,10 +229,10 @@ public final class Hold {
 		Runnable first = null;
 		boolean late;
 		synchronized (this) {
-			this.toBeTold.add(news);
+			this.lossCallbacks.add(news);
 			late = this.lost;
 			if (this.follower == null) {
-				first = this::tellOfLoss;
+				first = this::notifyOfLoss;
 				this.follower = first;
 			}
 		}
@@ -252,11 +252,11 @@ public final class Hold {
 		return this.follower == candidate;
 	}
 
-	private void tellOfLoss() {
+	private void notifyOfLoss() {
 		List<Runnable> all;
 		synchronized (this) {
 			this.lost = true;
-			all = List.copyOf(this.toBeTold);
+			all = List.copyOf(this.lossCallbacks);
 		}
 		if (all.size() == 1) {
 			all.get(0).run();
@@ -273,8 +273,8 @@ public final class Hold {
 	public void forget(Runnable news) {
 		Runnable last = null;
 		synchronized (this) {
-			this.toBeTold.remove(news);
-			if (!this.owned && this.toBeTold.isEmpty()) {
+			this.lossCallbacks.remove(news);
+			if (!this.owned && this.lossCallbacks.isEmpty()) {
 				last = this.follower;
 				this.follower = null;
 			}
@@ -300,8 +300,7 @@ public final class Hold {
 			throw ex;
 		}
 		catch (RuntimeException ex) {
-			logger.debug(
-					"It is unknown whether the lock '{}' is still held; the last work under it will notice a" + " loss",
+			logger.debug("It is unknown whether the lock '{}' is still held; the last work under it will notice a loss",
 					this.handle.name(), ex);
 		}
 	}
@@ -342,7 +341,7 @@ public final class Hold {
 	 * @param thrown what the work threw, or {@code null}
 	 * @return the exception for the caller, or {@code null}
 	 */
-	@Nullable public Throwable end(@Nullable Throwable thrown) {
+	public @Nullable Throwable end(@Nullable Throwable thrown) {
 		if (thrown != null) {
 			return leaveAfter(thrown);
 		}

@@ -144,10 +144,10 @@ final class LockHandleSet implements LockHandles, HeldLock {
 
 	@Override
 	public void onLost(Runnable callback) {
-		AtomicBoolean told = new AtomicBoolean();
+		AtomicBoolean notified = new AtomicBoolean();
 		Runnable news = () -> {
-			if (!this.closed.get() && told.compareAndSet(false, true)) {
-				tell(callback);
+			if (!this.closed.get() && notified.compareAndSet(false, true)) {
+				notifyOfLoss(callback);
 			}
 		};
 		this.news.add(news);
@@ -157,7 +157,7 @@ final class LockHandleSet implements LockHandles, HeldLock {
 		}
 	}
 
-	private void tell(Runnable callback) {
+	private void notifyOfLoss(Runnable callback) {
 		try {
 			callback.run();
 		}

@@ -106,11 +106,6 @@ final class ReentrantHold extends LockContext {
 		return false;
 	}
 
-	@Override
-	protected boolean isNamed(String name) {
-		return this.fullName.equals(name) || this.fullName.equals(this.engine.fullName(name));
-	}
-
 	/**
 	 * Lock once more.
 	 * @param name the name as used by the application

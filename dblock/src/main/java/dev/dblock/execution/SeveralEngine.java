@@ -2,13 +2,11 @@ package dev.dblock.execution;
 
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
 
 import dev.dblock.LockHandle;
-import dev.dblock.LockInfo;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.WhenLost;
@@ -28,14 +26,13 @@ public final class SeveralEngine implements LockEngine {
 
 	private final Map<String, LockOptions> locks;
 
-	private final SeveralLocks.@Nullable ReactiveHolds around;
+	private final @Nullable Map<String, Hold> around;
 
 	SeveralEngine(LockEngine engine, Map<String, LockOptions> locks) {
 		this(engine, new LinkedHashMap<>(locks), null);
 	}
 
-	private SeveralEngine(LockEngine engine, Map<String, LockOptions> locks,
-			SeveralLocks.@Nullable ReactiveHolds around) {
+	private SeveralEngine(LockEngine engine, Map<String, LockOptions> locks, @Nullable Map<String, Hold> around) {
 		this.engine = engine;
 		this.locks = locks;
 		this.around = around;
@@ -57,7 +54,7 @@ public final class SeveralEngine implements LockEngine {
 				holds.put(fullName, hold);
 			}
 		}
-		return new SeveralEngine(this.engine, this.locks, holds::get);
+		return new SeveralEngine(this.engine, this.locks, holds);
 	}
 
 	@Override
@@ -94,35 +91,15 @@ public final class SeveralEngine implements LockEngine {
 	}
 
 	/**
-	 * Return the locks of the store by the names that the application uses, since this
-	 * engine does not add a prefix to them.
+	 * Return the engine of the locks, which can acquire and administer each of them.
 	 */
+	LockEngine single() {
+		return this.engine;
+	}
+
 	@Override
 	public LockAdministration administration() {
-		LockAdministration byFullName = this.engine.administration();
-		return new LockAdministration() {
-
-			@Override
-			public List<LockInfo> list() {
-				return byFullName.list();
-			}
-
-			@Override
-			public Optional<LockInfo> find(String name) {
-				return byFullName.find(SeveralEngine.this.engine.fullName(name));
-			}
-
-			@Override
-			public boolean forceRelease(String name) {
-				return byFullName.forceRelease(SeveralEngine.this.engine.fullName(name));
-			}
-
-			@Override
-			public boolean forceReleaseNow(String name) {
-				return byFullName.forceReleaseNow(SeveralEngine.this.engine.fullName(name));
-			}
-
-		};
+		return this.engine.administration();
 	}
 
 }

@@ -37,7 +37,7 @@ final class SeveralLocks {
 
 	private final LockEngine engine;
 
-	private final @Nullable ReactiveHolds around;
+	private final @Nullable Map<String, Hold> around;
 
 	private final Map<String, Wanted> wanted = new TreeMap<>();
 
@@ -73,9 +73,9 @@ final class SeveralLocks {
 	 * Create a request for several locks of a sequence.
 	 * @param engine the engine that acquires them
 	 * @param locks the names and how to acquire and hold each
-	 * @param around finds the locks under which the sequence already works
+	 * @param around the locks under which the sequence already works, by full name
 	 */
-	SeveralLocks(LockEngine engine, Map<String, LockOptions> locks, @Nullable ReactiveHolds around) {
+	SeveralLocks(LockEngine engine, Map<String, LockOptions> locks, @Nullable Map<String, Hold> around) {
 		if (locks.isEmpty()) {
 			throw new IllegalArgumentException("No lock was named. Name at least one, or do the work without a lock");
 		}
@@ -150,7 +150,7 @@ final class SeveralLocks {
 
 	private void enter() {
 		for (Wanted lock : this.wanted.values()) {
-			Hold hold = (this.around != null) ? this.around.find(lock.fullName())
+			Hold hold = (this.around != null) ? this.around.get(lock.fullName())
 					: Hold.ofThread(this.engine, lock.fullName());
 			if (hold != null && join(hold)) {
 				reenter(lock, hold);
@@ -292,16 +292,6 @@ final class SeveralLocks {
 			logger.warn("The lock '{}' (fencing token {}), one of several, could not be released; others wait until its"
 					+ " lease ends. Check MongoDB if this happens again", handle.name(), handle.token(), ex);
 		}
-	}
-
-	/**
-	 * Finds the lock with a full name under which a sequence already works.
-	 */
-	@FunctionalInterface
-	interface ReactiveHolds {
-
-		@Nullable Hold find(String fullName);
-
 	}
 
 	/**

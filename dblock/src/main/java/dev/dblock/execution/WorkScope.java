@@ -90,14 +90,8 @@ public final class WorkScope implements AutoCloseable {
 		}
 
 		@Override
-		protected boolean isWork() {
-			return true;
-		}
-
-		@Override
 		protected boolean isNamed(String name) {
-			String own = handle().name();
-			return own.equals(name) || own.equals(this.hold.engine().fullName(name));
+			return super.isNamed(name) || super.isNamed(this.hold.engine().fullName(name));
 		}
 
 	}

@@ -84,7 +84,7 @@ public final class LocalLockStore {
 	}
 
 	boolean endIn(String name, Duration left) {
-		return told(name, change(name, (lock) -> lock.endIn(left, now())));
+		return notifyIfChanged(name, change(name, (lock) -> lock.endIn(left, now())));
 	}
 
 	long now() {
@@ -127,7 +127,7 @@ public final class LocalLockStore {
 	}
 
 	boolean release(LeaseKey lease, Duration minHoldLeft, @Nullable RunEnd end) {
-		return told(lease.name(),
+		return notifyIfChanged(lease.name(),
 				change(lease.name(), (lock) -> lock.release(lease.holder(), minHoldLeft, end, now())));
 	}
 
@@ -157,11 +157,11 @@ public final class LocalLockStore {
 	}
 
 	boolean forceRelease(String name) {
-		return told(name, change(name, (lock) -> lock.forceRelease(now())));
+		return notifyIfChanged(name, change(name, (lock) -> lock.forceRelease(now())));
 	}
 
 	boolean forceReleaseNow(String name) {
-		return told(name, change(name, (lock) -> lock.forceReleaseNow(now())));
+		return notifyIfChanged(name, change(name, (lock) -> lock.forceReleaseNow(now())));
 	}
 
 	private boolean change(String name, Predicate<LocalLock> change) {
@@ -172,7 +172,7 @@ public final class LocalLockStore {
 	}
 
 	// Not under the monitor, since the listeners acquire monitors of their own
-	private boolean told(String name, boolean changed) {
+	private boolean notifyIfChanged(String name, boolean changed) {
 		if (changed) {
 			this.listeners.forEach((listener) -> listener.released(name));
 		}

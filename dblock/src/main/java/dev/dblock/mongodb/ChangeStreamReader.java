@@ -152,7 +152,7 @@ final class ChangeStreamReader {
 				ChangeStreamDocument<BsonDocument> event = cursor.tryNext();
 				this.resumeToken = cursor.getResumeToken();
 				this.pause = FIRST_PAUSE;
-				valid = event == null || tell(event);
+				valid = event == null || passOn(event);
 			}
 			return true;
 		}
@@ -179,7 +179,7 @@ final class ChangeStreamReader {
 	 * Pass an event on to the listener.
 	 * @return whether the stream continues after it
 	 */
-	private boolean tell(ChangeStreamDocument<BsonDocument> event) {
+	private boolean passOn(ChangeStreamDocument<BsonDocument> event) {
 		if (ReleaseEvents.isOfTheCollection(event)) {
 			// The next collection with this name is another one: open a new stream, at
 			// which all waiters try to acquire

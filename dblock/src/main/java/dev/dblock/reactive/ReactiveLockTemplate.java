@@ -53,7 +53,7 @@ import org.springframework.transaction.reactive.TransactionContext;
  */
 public final class ReactiveLockTemplate {
 
-	private static final String UNTOLD = "a reactive sequence";
+	private static final String DEFAULT_PURPOSE = "a reactive sequence";
 
 	private final LockEngine engine;
 
@@ -169,7 +169,7 @@ public final class ReactiveLockTemplate {
 	 * caller.
 	 */
 	private LockRequest request(String name, LockOptions options) {
-		return new LockRequest(this.engine, name, (options.why() != null) ? options : options.why(UNTOLD));
+		return new LockRequest(this.engine, name, (options.why() != null) ? options : options.why(DEFAULT_PURPOSE));
 	}
 
 	/**

@@ -108,11 +108,11 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 	 * @param key the acquisition
 	 * @return the end; {@code null} for a plain lock
 	 */
-	@Nullable public RunEnd abandoned(LeaseKey key) {
+	public @Nullable RunEnd abandoned(LeaseKey key) {
 		return endOfRun(key, RunOutcome.ABANDONED, null);
 	}
 
-	@Nullable public RunEnd endOfRun(LeaseKey key, RunOutcome outcome, @Nullable String error) {
+	public @Nullable RunEnd endOfRun(LeaseKey key, RunOutcome outcome, @Nullable String error) {
 		return (this.firing != null) ? new RunEnd(AcquireRequest.jobId(key.name(), this.firing), outcome, error) : null;
 	}
 

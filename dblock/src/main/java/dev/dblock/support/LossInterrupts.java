@@ -34,9 +34,9 @@ public final class LossInterrupts {
 				SENT.put(thread, only(owner));
 			}
 			else {
-				Set<Object> told = SENT.get(thread);
-				if (told != null && !told.isEmpty()) {
-					told.add(owner);
+				Set<Object> owners = SENT.get(thread);
+				if (owners != null && !owners.isEmpty()) {
+					owners.add(owner);
 				}
 			}
 			thread.interrupt();
@@ -44,9 +44,9 @@ public final class LossInterrupts {
 	}
 
 	private static Set<Object> only(Object owner) {
-		Set<Object> told = Collections.newSetFromMap(new WeakHashMap<>());
-		told.add(owner);
-		return told;
+		Set<Object> owners = Collections.newSetFromMap(new WeakHashMap<>());
+		owners.add(owner);
+		return owners;
 	}
 
 	/**
@@ -59,11 +59,11 @@ public final class LossInterrupts {
 	 */
 	public static void takeBack(Thread thread, Object owner) {
 		synchronized (SENT) {
-			Set<Object> told = SENT.get(thread);
-			if (told == null || !told.remove(owner)) {
+			Set<Object> owners = SENT.get(thread);
+			if (owners == null || !owners.remove(owner)) {
 				return;
 			}
-			boolean last = told.isEmpty();
+			boolean last = owners.isEmpty();
 			if (last) {
 				SENT.remove(thread);
 			}

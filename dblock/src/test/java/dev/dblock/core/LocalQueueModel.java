@@ -252,7 +252,7 @@ final class LocalQueueModel {
 		StringBuilder story = new StringBuilder();
 		for (int i = 0; i < this.steps.length(); i += 2) {
 			story.append(switch (this.steps.charAt(i)) {
-				case STREAM -> " told";
+				case STREAM -> " signalled";
 				case TIME -> " time";
 				case LONG_TIME -> " long time";
 				default -> " " + this.actors.get(this.steps.charAt(i) % INTERRUPT) + ":"

@@ -407,7 +407,7 @@ class LockedFutureTests {
 				assertThat(result.get(60, TimeUnit.SECONDS)).isEqualTo("done");
 			}
 			LockWorld.eventually()
-				.untilAsserted(() -> assertThat(hold.get()).extracting("toBeTold")
+				.untilAsserted(() -> assertThat(hold.get()).extracting("lossCallbacks")
 					.asInstanceOf(InstanceOfAssertFactories.COLLECTION)
 					.isEmpty());
 			last.set(begin(this.work));

@@ -226,7 +226,7 @@ class TtlIndexTests {
 		pass(Duration.ofMinutes(20));
 		acquire("d");
 		assertThat(output.getOut()).containsOnlyOnce("Check the load of MongoDB")
-			.containsOnlyOnce("Grant the" + " createIndex privilege");
+			.containsOnlyOnce("Grant the createIndex privilege");
 	}
 
 	@Test

@@ -22,9 +22,9 @@ import org.springframework.util.ReflectionUtils;
  * Calls another method in place of a method whose lock is not available.
  *
  * @param method the method to call
- * @param told whether it takes the exception as an additional argument
+ * @param takesException whether it takes the exception as an additional argument
  */
-record FallbackMethod(Method method, boolean told) implements UnavailableHandler {
+record FallbackMethod(Method method, boolean takesException) implements UnavailableHandler {
 
 	/**
 	 * Find the method by its name.
@@ -33,14 +33,14 @@ record FallbackMethod(Method method, boolean told) implements UnavailableHandler
 	 */
 	static FallbackMethod of(LockedMethod locked, String name) {
 		List<Class<?>> wanted = parameters(locked.method(), locked.userClass());
-		List<Class<?>> told = new ArrayList<>(wanted);
-		told.add(LockUnavailableException.class);
+		List<Class<?>> withException = new ArrayList<>(wanted);
+		withException.add(LockUnavailableException.class);
 		List<Method> named = named(locked, name);
 		List<FallbackMethod> fitting = new ArrayList<>();
 		for (Method candidate : named) {
 			List<Class<?>> parameters = parameters(candidate, locked.userClass());
-			if (parameters.equals(wanted) || parameters.equals(told)) {
-				fitting.add(new FallbackMethod(candidate, parameters.equals(told)));
+			if (parameters.equals(wanted) || parameters.equals(withException)) {
+				fitting.add(new FallbackMethod(candidate, parameters.equals(withException)));
 			}
 		}
 		if (fitting.isEmpty()) {
@@ -97,7 +97,7 @@ record FallbackMethod(Method method, boolean told) implements UnavailableHandler
 		if (!wanted.isAssignableFrom(returned)) {
 			throw new IllegalArgumentException(
 					"fallback = \"%s\" returns %s, but this method returns %s; make it".formatted(this.method.getName(),
-							returned.getTypeName(), wanted.getTypeName()) + " return the same" + " type");
+							returned.getTypeName(), wanted.getTypeName()) + " return the same type");
 		}
 		for (Class<?> thrown : this.method.getExceptionTypes()) {
 			if (!mayPass(thrown, locked.method())) {
@@ -125,7 +125,7 @@ record FallbackMethod(Method method, boolean told) implements UnavailableHandler
 	@Override
 	public @Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) throws Throwable {
 		@Nullable Object[] arguments = invocation.getArguments();
-		if (this.told) {
+		if (this.takesException) {
 			arguments = Arrays.copyOf(arguments, arguments.length + 1);
 			arguments[arguments.length - 1] = refusal.toException();
 		}

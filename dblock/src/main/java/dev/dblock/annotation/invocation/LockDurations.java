@@ -32,7 +32,7 @@ public final class LockDurations {
 	 * @throws IllegalArgumentException if both are declared, the text is not a duration,
 	 * or the duration is longer than 292 years
 	 */
-	@Nullable public Duration resolve(String attribute, long seconds, String text) {
+	public @Nullable Duration resolve(String attribute, long seconds, String text) {
 		boolean left = seconds == DistributedLock.LEFT_OUT;
 		if (text.isEmpty()) {
 			return left ? null : countable(attribute + "Seconds = " + seconds, Duration.ofSeconds(seconds));

@@ -43,7 +43,7 @@ public final class LockCondition {
 			return met;
 		}
 		throw new IllegalArgumentException(message("is neither true nor false, but " + value
-				+ ". Write a condition that is true or false for every" + " call"));
+				+ ". Write a condition that is true or false for every call"));
 	}
 
 	private String message(String reason) {

@@ -63,7 +63,7 @@ public final class LockNameParser {
 	 * @return the condition, or {@code null} if none is declared
 	 * @throws IllegalArgumentException if it cannot be evaluated, with the reason
 	 */
-	@Nullable public LockCondition parseCondition(LockedMethod method, String text) {
+	public @Nullable LockCondition parseCondition(LockedMethod method, String text) {
 		if (text.isEmpty()) {
 			return null;
 		}

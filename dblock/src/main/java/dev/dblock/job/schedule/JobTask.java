@@ -660,7 +660,7 @@ final class JobTask {
 		}
 		catch (TaskRejectedException ex) {
 			return new ManualRun(Outcome.REFUSED,
-					"Its scheduler accepts no more tasks, because the application is" + " closing");
+					"Its scheduler accepts no more tasks, because the application is closing");
 		}
 		try {
 			return result.get(patience.toMillis(), TimeUnit.MILLISECONDS);
@@ -676,7 +676,7 @@ final class JobTask {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			return new ManualRun(Outcome.WAITING,
-					"The call did not wait for it, because the calling thread was" + " interrupted");
+					"The call did not wait for it, because the calling thread was interrupted");
 		}
 		catch (ExecutionException ex) {
 			throw new IllegalStateException(ex);

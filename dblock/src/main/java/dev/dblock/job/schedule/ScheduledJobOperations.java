@@ -2,6 +2,7 @@ package dev.dblock.job.schedule;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.context.ApplicationContext;
 import org.springframework.dao.DataAccessException;
 
 /**
@@ -47,6 +49,19 @@ public final class ScheduledJobOperations implements JobOperations {
 	 */
 	public ScheduledJobOperations(List<ScheduledJobs> contexts) {
 		this.contexts = List.copyOf(contexts);
+	}
+
+	/**
+	 * Create the operations on the jobs of a context and of its parents.
+	 * @param context the context
+	 * @return the operations
+	 */
+	public static ScheduledJobOperations of(ApplicationContext context) {
+		List<ScheduledJobs> contexts = new ArrayList<>();
+		for (ApplicationContext each = context; each != null; each = each.getParent()) {
+			contexts.addAll(each.getBeansOfType(ScheduledJobs.class, false, false).values());
+		}
+		return new ScheduledJobOperations(contexts);
 	}
 
 	@Override

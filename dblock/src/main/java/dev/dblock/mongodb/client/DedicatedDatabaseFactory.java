@@ -85,7 +85,7 @@ public final class DedicatedDatabaseFactory implements MongoDatabaseFactory, Aut
 		ClusterSettings mine = settings.getClusterSettings();
 		if (!leadToTheSame(theirs, mine)) {
 			throw new IllegalArgumentException(
-					("the application's client connects to %s, but the known settings lead" + " to %s")
+					("the application's client connects to %s, but the known settings lead to %s")
 						.formatted(theirs.getShortDescription(), mine.getShortDescription()));
 		}
 		MongoClientSettings shown = FactoryClient.settingsOf(client);

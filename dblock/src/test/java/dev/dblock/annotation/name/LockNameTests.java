@@ -146,7 +146,7 @@ class LockNameTests {
 		for (String template : List.of("#{#value}", "#{'order-' + #value}")) {
 			assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, new OrderId("7")))
 				.withMessageContaining(
-						"cannot be evaluated: a " + OrderId.class.getName() + " has no toString() of" + " its own")
+						"cannot be evaluated: a " + OrderId.class.getName() + " has no toString() of its own")
 				.withMessageContaining("use one of its properties");
 			assertThatIllegalArgumentException().isThrownBy(() -> name("any", template, List.of(new OrderId("7"))))
 				.withMessageContaining("has no toString() of its own");

@@ -397,7 +397,7 @@ class JobTaskTests {
 		assertThat(this.timers.pending).isEmpty();
 		assertThat(this.firings).extracting(JobFiring::id).hasSize(8).containsOnly(this.firings.get(0).id());
 		assertThat(output)
-			.containsOnlyOnce("The request to the MongoDB server for the lock of the job 'job' failed" + " (away)")
+			.containsOnlyOnce("The request to the MongoDB server for the lock of the job 'job' failed (away)")
 			.doesNotContain("missed");
 	}
 

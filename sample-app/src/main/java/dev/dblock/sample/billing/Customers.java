@@ -47,8 +47,7 @@ class Customers {
 				.toBodilessEntity();
 		}
 		catch (RestClientException ex) {
-			logger.debug(
-					"The order of {} was not stored: the application is stopping, or its server is" + " unreachable",
+			logger.debug("The order of {} was not stored: the application is stopping, or its server is unreachable",
 					customer, ex);
 		}
 	}
