@@ -102,10 +102,10 @@ class ArchitectureTests {
 	static final ArchRule valuesOfJobsUseNothingElse = onlyUses(JOB);
 
 	@ArchTest
-	static final ArchRule eventsUseTheApi = onlyUses(EVENT, API, JOB);
+	static final ArchRule eventsUseTheApi = onlyUses(EVENT, API, JOB, SUPPORT);
 
 	@ArchTest
-	static final ArchRule storesUseTheApi = onlyUses(STORE, API, JOB);
+	static final ArchRule storesUseTheApi = onlyUses(STORE, API, JOB, SUPPORT);
 
 	@ArchTest
 	static final ArchRule settingsUseTheApiAndTheStore = onlyUses(SETTINGS, API, JOB, STORE, SUPPORT);

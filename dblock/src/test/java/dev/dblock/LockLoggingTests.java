@@ -2,14 +2,22 @@ package dev.dblock;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
+import ch.qos.logback.classic.Level;
+import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.LockWorld;
+import dev.dblock.local.LocalLockRepository;
+import dev.dblock.local.LocalLockStore;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.testing.StructuredLog;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
+
+import org.springframework.dao.DataAccessResourceFailureException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -123,6 +131,45 @@ class LockLoggingTests {
 					.containsEntry("dblock.token", Long.toString(handle.token()));
 				assertThat(fields()).isEqualTo(fieldsOf(handle));
 			}));
+		}
+	}
+
+	@Test
+	void logsGrantAndReleaseAtDebug() {
+		try (StructuredLog log = new StructuredLog("ecs", Level.DEBUG)) {
+			LockHandle handle = this.template.acquire("stock");
+			this.world.clock().advance(Duration.ofSeconds(2));
+			handle.close();
+			String lock = " the lock 'stock' (fencing token " + handle.token() + ") ";
+			Document granted = log.line("Acquired" + lock + "for 30 s after 0 ms");
+			Document released = log.line("Released" + lock + "after holding it for 2 s");
+			assertThat(List.of(granted, released)).allSatisfy((line) -> {
+				assertThat(line.get("dblock")).isEqualTo(new Document(dblock(handle)));
+				assertThat(line.get("log", Document.class)).containsEntry("level", "DEBUG");
+			});
+		}
+	}
+
+	@Test
+	void doesNotLogAReleaseThatFailed() {
+		LockHandle handle = this.template.acquire("stock");
+		this.world.failReleases(new DataAccessResourceFailureException("scripted"));
+		try (StructuredLog log = new StructuredLog("ecs", Level.DEBUG)) {
+			handle.close();
+			assertThat(log.messages()).noneMatch((line) -> line.startsWith("Released"))
+				.anyMatch((line) -> line.startsWith("The lock 'stock'") && line
+					.endsWith(" Cause: org.springframework.dao.DataAccessResourceFailureException: scripted"));
+		}
+	}
+
+	@Test
+	void logsWhereLocksAreAtTheStart() {
+		try (StructuredLog log = new StructuredLog("ecs")) {
+			DefaultLockEngine engine = new DefaultLockEngine(new LocalLockRepository(new LocalLockStore()),
+					EngineSettings.defaults("invoices-1"), List.of());
+			engine.close();
+			assertThat(log.messages())
+				.containsExactly("Locks are in memory (only inside this application), lease 30 s, acquirer invoices-1");
 		}
 	}
 

@@ -88,6 +88,18 @@ class DblockAutoConfigurationTests {
 	}
 
 	@Test
+	void placeOfTheLocksIsLoggedOnce(CapturedOutput output) {
+		this.contextRunner.withPropertyValues("dblock.acquirer=invoices-1", "dblock.lease=45s").run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output.getOut().lines().filter((line) -> line.contains("dev.dblock"))).singleElement()
+				.asString()
+				.contains("INFO")
+				.endsWith(": Locks are in MongoDB (database 'test', collection 'dblock_locks'), lease 45 s, acquirer"
+						+ " invoices-1");
+		});
+	}
+
+	@Test
 	void isListedAmongTheAutoConfigurations() {
 		assertThat(ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader()).getCandidates())
 			.contains(DblockAutoConfiguration.class.getName());

@@ -46,13 +46,27 @@ final class Messages {
 	 * @param modules the folders of the modules
 	 */
 	static List<String> logged(List<String> levels, String... modules) {
-		Pattern call = Pattern.compile("logger\\s*\\.(?:" + String.join("|", levels) + ")\\(\\s*(?:" + LITERAL + ")?");
+		String methods = "\\s*\\.(?:" + String.join("|", levels) + ")\\(\\s*";
+		Pattern call = Pattern
+			.compile("(?:logger" + methods + "|FailureLog" + methods + "logger, ex,\\s*)(?:" + LITERAL + ")?");
 		return sources(modules).flatMap((source) -> call.matcher(source).results()).map((found) -> {
 			if (found.group(1) == null) {
 				throw new AssertionError("A line of the log has no text of its own: " + found.group());
 			}
 			return readable(found.group(1));
 		}).toList();
+	}
+
+	/**
+	 * Returns the statements that pass an exception to the log, which adds its stack
+	 * trace.
+	 * @param level method of the logger
+	 * @param modules the folders of the modules
+	 */
+	static List<String> loggedWithStackTrace(String level, String... modules) {
+		Pattern call = Pattern.compile("logger\\s*\\." + level + "\\((?:[^\";]|" + LITERAL
+				+ ")*,\\s*(?:ex|failure|cause|error|thrown|throwable|exception)\\)");
+		return sources(modules).flatMap((source) -> call.matcher(source).results()).map(MatchResult::group).toList();
 	}
 
 	private static Stream<String> sources(String... modules) {

@@ -59,6 +59,12 @@ class TroubleshootingDocumentTests {
 			.isEmpty();
 	}
 
+	@Test
+	void noWarningHasAStackTrace() {
+		assertThat(Messages.loggedWithStackTrace("debug", LIBRARY)).isNotEmpty();
+		assertThat(Messages.loggedWithStackTrace("warn", LIBRARY)).isEmpty();
+	}
+
 	private boolean isDocumented(String message) {
 		return quoted().stream().anyMatch((quote) -> isFound(quote, message));
 	}

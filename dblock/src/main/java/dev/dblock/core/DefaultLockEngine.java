@@ -24,7 +24,10 @@ import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.StoreTime;
 import dev.dblock.support.Durations;
+import dev.dblock.support.LockMdc;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.transaction.reactive.TransactionContext;
 
@@ -33,6 +36,8 @@ import org.springframework.transaction.reactive.TransactionContext;
  * lock is acquired.
  */
 public final class DefaultLockEngine implements LockEngine, AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(DefaultLockEngine.class);
 
 	private static final Duration LONGEST_REQUEST = Duration.ofSeconds(5);
 
@@ -43,6 +48,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	private final EngineSettings settings;
 
 	private final LockNames names;
+
+	private final LockClock clock;
 
 	private final LockListeners listeners;
 
@@ -111,6 +118,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.repository = repository;
 		this.settings = settings;
 		this.names = settings.names();
+		this.clock = clock;
 		this.listeners = new LockListeners(listeners, this.threads.callbacks());
 		this.queues = new LocalQueues(settings.handOff(), this::pollNanos);
 		this.registry = new LeaseRegistry(this.queues::ended);
@@ -129,6 +137,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
 		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals,
 				this.waits, this.threads);
+		logger.info("Locks are in {}, lease {}, acquirer {}", store,
+				Durations.readable(LeaseTerms.of(settings.defaults()).lease()), settings.acquirer());
 	}
 
 	/**
@@ -183,6 +193,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	private LockAttempt acquireAs(String fullName, String name, LockOptions options) {
 		LeaseTerms terms = this.settings.terms(name, options);
 		Acquisition acquisition = this.observations.acquiring(fullName, options.label());
+		long start = this.clock.nanoTime();
 		LockAttempt attempt;
 		try {
 			attempt = this.acquirer.acquire(fullName, terms, acquisition);
@@ -193,6 +204,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		}
 		if (attempt instanceof LockAttempt.Granted grant) {
 			acquisition.acquired(grant.handle());
+			logGrant(grant.handle(), terms, Duration.ofNanos(this.clock.nanoTime() - start));
 			this.listeners.onAcquired(grant.handle());
 		}
 		else if (attempt instanceof LockAttempt.Refused refused) {
@@ -200,6 +212,14 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 			this.listeners.onUnavailable(refused.refusal());
 		}
 		return attempt;
+	}
+
+	private static void logGrant(LockHandle handle, LeaseTerms terms, Duration waited) {
+		if (logger.isDebugEnabled()) {
+			LockMdc.log(handle.name(), handle.token(),
+					() -> logger.debug("Acquired the lock '{}' (fencing token {}) for {} after {}", handle.name(),
+							handle.token(), Durations.readable(terms.lease()), Durations.readable(waited)));
+		}
 	}
 
 	@Override

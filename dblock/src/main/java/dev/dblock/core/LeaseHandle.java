@@ -19,6 +19,7 @@ import dev.dblock.store.RepositoryInterruptedException;
 import dev.dblock.store.TransactionFence;
 import dev.dblock.support.CallThreads;
 import dev.dblock.support.Durations;
+import dev.dblock.support.FailureLog;
 import dev.dblock.support.LockMdc;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -182,10 +183,10 @@ final class LeaseHandle implements HeldLock {
 		}
 		catch (Throwable ex) {
 			LockMdc.log(name(), token(),
-					() -> logger.warn(
+					() -> FailureLog.warn(logger, ex,
 							"The lock '{}' (fencing token {}) was lost, and its holder's onLost callback failed. Other"
 									+ " callbacks and listeners run anyway; fix the callback",
-							name(), token(), ex));
+							name(), token()));
 		}
 	}
 
@@ -237,10 +238,10 @@ final class LeaseHandle implements HeldLock {
 			this.keeper.releaseNow(this);
 		}
 		catch (RuntimeException ex) {
-			LockMdc.log(name(), token(), () -> logger.warn(
+			LockMdc.log(name(), token(), () -> FailureLog.warn(logger, ex,
 					"The lock '{}' (fencing token {}) could not be released after the transaction in which it was"
 							+ " closed; others wait until its lease ends. Check MongoDB if this happens again",
-					name(), token(), ex));
+					name(), token()));
 		}
 	}
 
@@ -258,10 +259,10 @@ final class LeaseHandle implements HeldLock {
 		}
 		catch (RuntimeException ex) {
 			LockMdc.log(name(), token(),
-					() -> logger.warn(
+					() -> FailureLog.warn(logger, ex,
 							"The lock '{}' (fencing token {}) could not be released; it becomes free when its lease"
 									+ " ends, in about {}",
-							name(), token(), Durations.readable(this.lease.leftAtStore()), ex));
+							name(), token(), Durations.readable(this.lease.leftAtStore())));
 		}
 	}
 

@@ -309,6 +309,7 @@ final class LeaseKeeper {
 		endIfOver(lease);
 		if (handOver(lease)) {
 			lease.observedEnd(LockOutcome.HANDED_OVER, null);
+			logRelease("Handed over", lease);
 			this.listeners.onReleased(handle);
 			return true;
 		}
@@ -325,6 +326,9 @@ final class LeaseKeeper {
 		boolean held = true;
 		try {
 			held = giveBack(lease);
+			if (held) {
+				logRelease("Released", lease);
+			}
 		}
 		finally {
 			if (held) {
@@ -339,6 +343,14 @@ final class LeaseKeeper {
 			}
 		}
 		return held;
+	}
+
+	private static void logRelease(String what, Lease lease) {
+		if (logger.isDebugEnabled()) {
+			LockMdc.log(lease.key().name(), lease.token(),
+					() -> logger.debug("{} the lock '{}' (fencing token {}) after holding it for {}", what,
+							lease.key().name(), lease.token(), lease.heldFor()));
+		}
 	}
 
 	/**

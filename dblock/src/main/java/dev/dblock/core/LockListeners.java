@@ -12,6 +12,7 @@ import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.RunOutcome;
 import dev.dblock.support.CallThreads;
+import dev.dblock.support.FailureLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -83,8 +84,10 @@ final class LockListeners implements LockListener {
 				.forEach((listener) -> CallThreads.execute(thread, () -> notifyListener(listener, what, lock, news)));
 		}
 		catch (Throwable ex) {
-			logger.warn("The lock '{}' was {}, but its listeners could not be notified: the LockListener beans are"
-					+ " not available. The lock is not affected; fix what the cause reports", lock, what, ex);
+			FailureLog.warn(logger, ex,
+					"The lock '{}' was {}, but its listeners could not be notified: the LockListener beans are"
+							+ " not available. The lock is not affected; fix the cause",
+					lock, what);
 		}
 	}
 
@@ -93,10 +96,10 @@ final class LockListeners implements LockListener {
 			news.accept(listener);
 		}
 		catch (Throwable ex) {
-			logger.warn(
+			FailureLog.warn(logger, ex,
 					"The lock '{}' was {}, and the listener {} failed when it was notified. The lock is not affected,"
 							+ " and other listeners are notified; fix that listener",
-					lock, what, ClassUtils.getUserClass(listener).getName(), ex);
+					lock, what, ClassUtils.getUserClass(listener).getName());
 		}
 	}
 

@@ -5,6 +5,7 @@ import dev.dblock.observation.LockObserver;
 import dev.dblock.observation.LockObserver.Observed;
 import dev.dblock.observation.LockOutcome;
 import dev.dblock.observation.LockSubject;
+import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,10 +57,10 @@ final class LockObservations {
 	}
 
 	private static void logFailure(Object what, Throwable ex) {
-		logger.warn(
+		FailureLog.warn(logger, ex,
 				"The observation of a lock failed at '{}'. No lock is affected, but metrics and traces lack this"
-						+ " observation; find the handler, convention or registry that failed in the stack trace",
-				what, ex);
+						+ " observation; fix the handler, convention or registry that the stack trace at DEBUG shows",
+				what);
 	}
 
 }

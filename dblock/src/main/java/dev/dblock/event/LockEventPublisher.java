@@ -7,6 +7,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
 import dev.dblock.job.JobRun;
+import dev.dblock.support.FailureLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -89,10 +90,10 @@ public final class LockEventPublisher implements LockListener {
 					event.getClass().getSimpleName(), event.name(), ex);
 		}
 		else {
-			logger.warn("A listener of the {} for the lock '{}' failed: an @EventListener method, or an"
-					+ " ApplicationListener, which the stack trace shows. The lock is not affected; other listeners of"
-					+ " this event may not have received it. Fix that listener", event.getClass().getSimpleName(),
-					event.name(), ex);
+			FailureLog.warn(logger, ex, "A listener of the {} for the lock '{}' failed: an @EventListener method or an"
+					+ " ApplicationListener, which the stack trace at DEBUG shows. The lock is not affected; other"
+					+ " listeners of this event may not have received it. Fix that listener",
+					event.getClass().getSimpleName(), event.name());
 		}
 	}
 

@@ -19,6 +19,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.engine.HeldLock;
+import dev.dblock.support.FailureLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -162,8 +163,10 @@ final class LockHandleSet implements LockHandles, HeldLock {
 			callback.run();
 		}
 		catch (Throwable ex) {
-			logger.warn("One of the locks '{}' was lost, and their holder's onLost callback failed. Other callbacks"
-					+ " and listeners run anyway; fix the callback", name(), ex);
+			FailureLog.warn(logger, ex,
+					"One of the locks '{}' was lost, and their holder's onLost callback failed. Other callbacks"
+							+ " and listeners run anyway; fix the callback",
+					name());
 		}
 	}
 

@@ -16,6 +16,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
+import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -289,8 +290,10 @@ final class SeveralLocks {
 			logger.trace("The work under the lock '{}' will notice its loss", handle.name(), ex);
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The lock '{}' (fencing token {}), one of several, could not be released; others wait until its"
-					+ " lease ends. Check MongoDB if this happens again", handle.name(), handle.token(), ex);
+			FailureLog.warn(logger, ex,
+					"The lock '{}' (fencing token {}), one of several, could not be released; others wait until its"
+							+ " lease ends. Check MongoDB if this happens again",
+					handle.name(), handle.token());
 		}
 	}
 

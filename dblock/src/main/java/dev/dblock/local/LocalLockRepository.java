@@ -120,4 +120,9 @@ public final class LocalLockRepository implements LockRepository {
 		return this.releases;
 	}
 
+	@Override
+	public String toString() {
+		return "memory (only inside this application)";
+	}
+
 }

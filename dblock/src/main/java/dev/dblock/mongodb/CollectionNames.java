@@ -51,7 +51,7 @@ final class CollectionNames {
 	}
 
 	// Does not create the client of a dedicated factory
-	private static String databaseOf(MongoDatabaseFactory factory) {
+	static String databaseOf(MongoDatabaseFactory factory) {
 		return (factory instanceof DedicatedDatabaseFactory dedicated) ? dedicated.databaseName()
 				: factory.getMongoDatabase().getName();
 	}

@@ -231,6 +231,18 @@ public final class MongoLockRepository implements LockRepository {
 		return settings;
 	}
 
+	@Override
+	public String toString() {
+		String collection = "collection '" + this.settings.collection() + "')";
+		try {
+			return "MongoDB (database '" + CollectionNames.databaseOf(this.factory) + "', " + collection;
+		}
+		catch (RuntimeException ex) {
+			// A factory of the application may have a database only in some threads
+			return "MongoDB (" + collection;
+		}
+	}
+
 	MongoDatabaseFactory factory() {
 		return this.factory;
 	}

@@ -11,6 +11,7 @@ import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.execution.Hold;
 import dev.dblock.reactive.ReactiveLockTemplate.LockRequest;
 import dev.dblock.support.CallThreads;
+import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
@@ -305,8 +306,10 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			this.upstream.cancel();
 		}
 		catch (RuntimeException | Error ex) {
-			logger.warn("A sequence under the lock '{}' could not be cancelled, so its work may continue; the lock is"
-					+ " released anyway", this.request.name(), ex);
+			FailureLog.warn(logger, ex,
+					"A sequence under the lock '{}' could not be cancelled, so its work may continue; the lock is"
+							+ " released anyway",
+					this.request.name());
 		}
 	}
 

@@ -4,6 +4,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 import dev.dblock.job.RunOutcome;
+import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,22 +37,7 @@ public record RunEnd(String jobId, RunOutcome outcome, @Nullable String error) {
 	public static String textOf(Throwable cause) {
 		Throwable inner = cause.getCause();
 		boolean wrapped = cause instanceof CompletionException || cause instanceof ExecutionException;
-		String text;
-		try {
-			text = ((wrapped && inner != null) ? inner : cause).toString();
-		}
-		catch (RuntimeException ex) {
-			text = cause.getClass().getName();
-		}
-		StringBuilder line = new StringBuilder();
-		for (int i = 0; text != null && i < text.length() && line.length() < LONGEST_ERROR; i++) {
-			char next = text.charAt(i);
-			line.append(Character.isISOControl(next) ? ' ' : next);
-		}
-		if (!line.isEmpty() && Character.isHighSurrogate(line.charAt(line.length() - 1))) {
-			line.setLength(line.length() - 1);
-		}
-		return line.toString();
+		return FailureLog.textOf((wrapped && inner != null) ? inner : cause, LONGEST_ERROR);
 	}
 
 }

@@ -4,11 +4,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import org.bson.Document;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.logging.logback.StructuredLogEncoder;
@@ -27,7 +29,13 @@ public final class StructuredLog extends AppenderBase<ILoggingEvent> implements 
 
 	private final List<Document> lines = new CopyOnWriteArrayList<>();
 
+	private final @Nullable Level before = this.logger.getLevel();
+
 	public StructuredLog(String format) {
+		this(format, Level.INFO);
+	}
+
+	public StructuredLog(String format, Level level) {
 		LoggerContext context = new LoggerContext();
 		context.putObject(Environment.class.getName(), new StandardEnvironment());
 		this.encoder.setContext(context);
@@ -37,6 +45,7 @@ public final class StructuredLog extends AppenderBase<ILoggingEvent> implements 
 		setContext(this.logger.getLoggerContext());
 		start();
 		this.logger.addAppender(this);
+		this.logger.setLevel(level);
 	}
 
 	@Override
@@ -55,8 +64,13 @@ public final class StructuredLog extends AppenderBase<ILoggingEvent> implements 
 		return found.get(0);
 	}
 
+	public List<String> messages() {
+		return this.lines.stream().map((line) -> line.getString("message")).toList();
+	}
+
 	@Override
 	public void close() {
+		this.logger.setLevel(this.before);
 		this.logger.detachAppender(this);
 		stop();
 	}

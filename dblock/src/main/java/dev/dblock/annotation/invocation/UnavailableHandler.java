@@ -1,14 +1,21 @@
 package dev.dblock.annotation.invocation;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+
+import dev.dblock.LockInfo;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
+
+import org.springframework.util.ClassUtils;
 
 /**
  * Determines the result of a method while its lock is not available.
@@ -44,6 +51,8 @@ interface UnavailableHandler {
 
 		private static final Logger logger = LoggerFactory.getLogger(LockInterceptor.class);
 
+		private static final int LONGEST_LINE = 159;
+
 		@Override
 		public @Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) {
 			log(refusal.isSettled() ? Level.DEBUG : Level.INFO, this.method, refusal);
@@ -52,9 +61,31 @@ interface UnavailableHandler {
 
 		static void log(Level level, LockedMethod method, LockRefusal refusal) {
 			if (logger.isEnabledForLevel(level)) {
-				LockMdc.log(refusal.name(), null,
-						() -> logger.atLevel(level).log("Skipped {}: {}", method.path(), refusal.describe()));
+				LockMdc.log(refusal.name(), null, () -> logger.atLevel(level)
+					.log(line(method, "lock '" + refusal.name() + "' " + reason(refusal))));
 			}
+		}
+
+		private static String reason(LockRefusal refusal) {
+			LockInfo holder = refusal.holder();
+			String waited = refusal.waited().isZero() ? "" : " (waited " + Durations.readable(refusal.waited()) + ")";
+			if (refusal.job() != null) {
+				return refusal.job().describe() + waited;
+			}
+			if (holder == null) {
+				return "is not available" + waited;
+			}
+			Instant acquiredAt = holder.acquiredAt();
+			String since = (holder.held() && acquiredAt != null)
+					? " since " + acquiredAt.truncatedTo(ChronoUnit.SECONDS) : "";
+			return "%s by %s%s, for another %s%s".formatted(holder.held() ? "held" : "released", holder.acquirer(),
+					since, Durations.readable(holder.remaining()), waited);
+		}
+
+		private static String line(LockedMethod method, String reason) {
+			String line = "Skipped %s#%s: %s".formatted(ClassUtils.getShortName(method.userClass()),
+					method.method().getName(), reason);
+			return (line.length() <= LONGEST_LINE) ? line : line.substring(0, LONGEST_LINE - 1) + "…";
 		}
 
 		/**
@@ -64,7 +95,7 @@ interface UnavailableHandler {
 		@Override
 		public @Nullable Object answer(LockShutdownException shutdown) {
 			LockMdc.log(shutdown.name(), null,
-					() -> logger.info("Skipped {}: {}", this.method.path(), shutdown.getMessage()));
+					() -> logger.atInfo().log(line(this.method, "the application is closing")));
 			return this.span.skipped();
 		}
 

@@ -56,6 +56,8 @@ class LockInterceptorTests {
 
 	private static final String PATH = Invoices.class.getName() + "#";
 
+	private static final String SKIPPED = "Skipped LockInterceptorTests.Invoices#";
+
 	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 
 	private RecordingEngine engine;
@@ -173,10 +175,10 @@ class LockInterceptorTests {
 		this.engine.holdElsewhere(method);
 		assertThat(call(method)).isNull();
 		assertThat(this.engine.events()).containsExactly("refuse " + method);
-		assertThat(output.getOut().lines().filter((line) -> line.contains("not available"))).singleElement()
+		assertThat(output.getOut().lines().filter((line) -> line.contains("Skipped"))).singleElement()
 			.asString()
 			.contains("INFO")
-			.contains("Skipped " + PATH + method + ": The lock '" + method + "' is not available");
+			.contains(SKIPPED + method + ": lock '" + method + "' ");
 	}
 
 	@ParameterizedTest
@@ -185,7 +187,7 @@ class LockInterceptorTests {
 		this.engine.refuse("scheduled", reason);
 		assertThat(call("scheduled")).isNull();
 		boolean logged = reason == JobRefusal.Reason.RUNNING || reason == JobRefusal.Reason.OVERLAPPED;
-		assertThat(output.getOut().contains("Skipped " + PATH + "scheduled")).isEqualTo(logged);
+		assertThat(output.getOut().contains(SKIPPED + "scheduled")).isEqualTo(logged);
 	}
 
 	@Test
@@ -211,7 +213,7 @@ class LockInterceptorTests {
 		assertThat(output.getOut().lines().filter((line) -> line.contains("is closing"))).singleElement()
 			.asString()
 			.contains("INFO")
-			.contains("Skipped " + PATH + method + ": The lock '" + method + "' was not acquired");
+			.contains(SKIPPED + method + ": the application is closing");
 	}
 
 	@Test

@@ -1,0 +1,85 @@
+package dev.dblock.annotation.invocation;
+
+import java.time.Duration;
+import java.time.Instant;
+
+import dev.dblock.LockInfo;
+import dev.dblock.LockRefusal;
+import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.job.JobRefusal;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.event.Level;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.util.ReflectionUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the line about a skipped method.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class SkipLineTests {
+
+	private static final Instant START = Instant.parse("2026-11-24T02:00:00.123Z");
+
+	private final LockedMethod method = new LockedMethod(ReflectionUtils.findMethod(Invoices.class, "invoice"),
+			Invoices.class);
+
+	private static LockInfo info(boolean held) {
+		return new LockInfo("nightly-invoices", held, "5f1c", "invoices-7d9f8b6c5d-x2x4z:1:x7f3", "scheduling-1",
+				"com.acme.Invoices#invoice", 7, START, START, START, null, Duration.ofMillis(29_500));
+	}
+
+	private String line(LockRefusal refusal, CapturedOutput output) {
+		UnavailableHandler.Skip.log(Level.INFO, this.method, refusal);
+		String line = output.getOut().strip();
+		assertThat(line.substring(line.indexOf("Skipped"))).hasSizeLessThan(160).doesNotContain("\n");
+		return line.substring(line.indexOf("Skipped"));
+	}
+
+	private String line(@Nullable LockInfo holder, CapturedOutput output) {
+		return line(new LockRefusal("nightly-invoices", holder, Duration.ZERO), output);
+	}
+
+	@Test
+	void saysWhoHoldsTheLock(CapturedOutput output) {
+		assertThat(line(info(true), output)).isEqualTo("Skipped SkipLineTests.Invoices#invoice: lock 'nightly-invoices'"
+				+ " held by invoices-7d9f8b6c5d-x2x4z:1:x7f3 since 2026-11-24T02:00:00Z, for another 29.5 s");
+	}
+
+	@Test
+	void saysWhoReleasedItWithinItsMinimumHold(CapturedOutput output) {
+		assertThat(line(info(false), output))
+			.endsWith("lock 'nightly-invoices' released by invoices-7d9f8b6c5d-x2x4z:1:x7f3, for another 29.5 s");
+	}
+
+	@Test
+	void saysHowLongTheCallWaited(CapturedOutput output) {
+		assertThat(line(new LockRefusal("nightly-invoices", null, Duration.ofSeconds(5)), output))
+			.endsWith("lock 'nightly-invoices' is not available (waited 5 s)");
+	}
+
+	@Test
+	void saysWhyARunWasRefused(CapturedOutput output) {
+		assertThat(line(new LockRefusal("nightly-invoices", null, Duration.ZERO, null,
+				new JobRefusal(JobRefusal.Reason.NOT_DUE, START, null, null, START)), output))
+			.endsWith("lock 'nightly-invoices' not due before 2026-11-24T02:00:00.123Z");
+	}
+
+	@Test
+	void isCutWhereNamesAreLong(CapturedOutput output) {
+		assertThat(line(new LockRefusal("n".repeat(500), info(true), Duration.ZERO), output)).endsWith("n…");
+	}
+
+	static class Invoices {
+
+		void invoice() {
+		}
+
+	}
+
+}
