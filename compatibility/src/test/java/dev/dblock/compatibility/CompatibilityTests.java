@@ -59,7 +59,7 @@ class CompatibilityTests {
 	private static final Pattern SPRING_JAR = Pattern.compile("/(spring-[a-z0-9-]+?)-(\\d[^/]*)\\.jar!");
 
 	private static final Set<String> FRAMEWORK = Set.of("spring-aop", "spring-beans", "spring-context", "spring-core",
-			"spring-expression", "spring-test", "spring-tx", "spring-web", "spring-webmvc");
+			"spring-expression", "spring-test", "spring-tx", "spring-web", "spring-webflux", "spring-webmvc");
 
 	private final HttpClient http = HttpClient.newHttpClient();
 
@@ -133,6 +133,18 @@ class CompatibilityTests {
 			held.ensureHeld();
 		}
 		assertThat(this.orders.settleUnlessBusy(new Order("2"))).hasValue("compatibility-2-settle");
+	}
+
+	@Test
+	void webRequestIsRefusedWhileAnotherInstanceHoldsItsLock() throws Exception {
+		try (LockHandle held = this.locksOfOther.acquire("compatibility-3-settle")) {
+			HttpResponse<String> refused = exchange("POST", "settle?id=3");
+			assertThat(refused.statusCode()).as(refused.body()).isEqualTo(409);
+			assertThat(refused.headers().firstValue("Content-Type")).hasValue("application/problem+json");
+			assertThat(refused.headers().firstValueAsLong("Retry-After").orElseThrow()).isBetween(1L, 31L);
+			held.ensureHeld();
+		}
+		assertThat(exchange("POST", "settle?id=3").body()).isEqualTo("compatibility-3-settle");
 	}
 
 	@Test
@@ -253,13 +265,16 @@ class CompatibilityTests {
 	}
 
 	private String send(String method, String path) throws IOException, InterruptedException {
-		String port = this.application.getEnvironment().getRequiredProperty("local.server.port");
-		URI uri = URI.create("http://127.0.0.1:" + port + "/actuator/" + path);
-		HttpResponse<String> response = this.http.send(
-				HttpRequest.newBuilder(uri).method(method, HttpRequest.BodyPublishers.noBody()).build(),
-				BodyHandlers.ofString());
+		HttpResponse<String> response = exchange(method, "actuator/" + path);
 		assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
 		return response.body();
+	}
+
+	private HttpResponse<String> exchange(String method, String path) throws IOException, InterruptedException {
+		String port = this.application.getEnvironment().getRequiredProperty("local.server.port");
+		URI uri = URI.create("http://127.0.0.1:" + port + "/" + path);
+		return this.http.send(HttpRequest.newBuilder(uri).method(method, HttpRequest.BodyPublishers.noBody()).build(),
+				BodyHandlers.ofString());
 	}
 
 	static class BrokenConfiguration {

@@ -93,6 +93,8 @@ public class DblockProperties {
 
 	private final Mongodb mongodb = new Mongodb();
 
+	private final Web web = new Web();
+
 	public boolean isEnabled() {
 		return this.enabled;
 	}
@@ -191,6 +193,10 @@ public class DblockProperties {
 
 	public Mongodb getMongodb() {
 		return this.mongodb;
+	}
+
+	public Web getWeb() {
+		return this.web;
 	}
 
 	/**
@@ -558,6 +564,27 @@ public class DblockProperties {
 
 		public void setFenceTransactions(boolean fenceTransactions) {
 			this.fenceTransactions = fenceTransactions;
+		}
+
+	}
+
+	/**
+	 * Responses of web applications.
+	 */
+	public static class Web {
+
+		/**
+		 * Whether a request whose lock is not available is answered with 409 and problem
+		 * details, unless the application handles LockUnavailableException itself.
+		 */
+		private boolean problemDetails = true;
+
+		public boolean isProblemDetails() {
+			return this.problemDetails;
+		}
+
+		public void setProblemDetails(boolean problemDetails) {
+			this.problemDetails = problemDetails;
 		}
 
 	}

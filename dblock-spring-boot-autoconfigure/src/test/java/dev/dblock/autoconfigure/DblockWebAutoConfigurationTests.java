@@ -1,0 +1,238 @@
+package dev.dblock.autoconfigure;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+import dev.dblock.LockException;
+import dev.dblock.LockInfo;
+import dev.dblock.LockRefusal;
+import dev.dblock.LockTemplate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.publisher.Mono;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.AbstractApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.test.web.reactive.server.WebTestClient;
+import org.springframework.test.web.servlet.client.MockMvcWebTestClient;
+import org.springframework.web.bind.annotation.ControllerAdvice;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.WebApplicationContext;
+import org.springframework.web.reactive.config.EnableWebFlux;
+import org.springframework.web.servlet.config.annotation.EnableWebMvc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link DblockWebAutoConfiguration}, with requests to Spring MVC and WebFlux.
+ */
+class DblockWebAutoConfigurationTests {
+
+	private static final AutoConfigurations ALL = AutoConfigurations.of(DblockAutoConfiguration.class,
+			DblockAopAutoConfiguration.class, DblockReactiveAutoConfiguration.class, DblockWebAutoConfiguration.class);
+
+	enum Web {
+
+		MVC(new WebApplicationContextRunner().withUserConfiguration(Mvc.class)),
+
+		WEBFLUX(new ReactiveWebApplicationContextRunner().withUserConfiguration(WebFlux.class));
+
+		private final AbstractApplicationContextRunner<?, ?, ?> runner;
+
+		Web(AbstractApplicationContextRunner<?, ?, ?> runner) {
+			this.runner = runner.withConfiguration(ALL)
+				.withPropertyValues("dblock.mode=local", "dblock.lease=1h")
+				.withUserConfiguration(Orders.class);
+		}
+
+		WebTestClient client(ApplicationContext context) {
+			return (this == MVC)
+					? MockMvcWebTestClient.bindToApplicationContext((WebApplicationContext) context).build()
+					: WebTestClient.bindToApplicationContext(context).build();
+		}
+
+		void run(Consumer<WebTestClient> test, Class<?>... configurations) {
+			this.runner.withUserConfiguration(configurations).run((context) -> {
+				assertThat(context).hasNotFailed();
+				test.accept(client(context));
+			});
+		}
+
+	}
+
+	private static WebTestClient.ResponseSpec get(WebTestClient client, String path) {
+		return client.get().uri(path).exchange();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void requestWhoseLockIsHeldGetsAConflictWithTheTimeToWait(Web web) {
+		web.run((client) -> get(client, "/held").expectStatus()
+			.isEqualTo(HttpStatus.CONFLICT)
+			.expectHeader()
+			.contentType(MediaType.APPLICATION_PROBLEM_JSON)
+			.expectHeader()
+			.valueEquals("Retry-After", "3600")
+			.expectBody()
+			.jsonPath("$.status")
+			.isEqualTo(409)
+			.jsonPath("$.title")
+			.isEqualTo("Conflict")
+			.jsonPath("$.instance")
+			.isEqualTo("/held")
+			.jsonPath("$.detail")
+			.value(String.class, (detail) -> assertThat(detail).doesNotContain("secret", "thread")));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void secondsAreRoundedUp(Web web) {
+		web.run((client) -> {
+			get(client, "/refused/1").expectHeader().valueEquals("Retry-After", "1");
+			get(client, "/refused/2000").expectHeader().valueEquals("Retry-After", "2");
+			get(client, "/refused/2001").expectHeader().valueEquals("Retry-After", "3");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void withoutAKnownTimeThereIsNoHeader(Web web) {
+		web.run((client) -> {
+			get(client, "/later").expectStatus()
+				.isEqualTo(HttpStatus.CONFLICT)
+				.expectHeader()
+				.doesNotExist("Retry-After");
+			get(client, "/refused/0").expectHeader().doesNotExist("Retry-After");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void handlerOfAnAdviceOfTheApplicationWins(Web web) {
+		web.run((client) -> get(client, "/held").expectStatus().isEqualTo(HttpStatus.LOCKED), OwnAdvice.class);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void handlerOfAControllerWins(Web web) {
+		web.run((client) -> get(client, "/own").expectStatus().isEqualTo(HttpStatus.TOO_MANY_REQUESTS),
+				OwnController.class);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void otherExceptionsAreNotHandled(Web web) {
+		web.run((client) -> get(client, "/broken").expectStatus().isEqualTo(HttpStatus.GONE));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void propertySwitchesItOff(Web web) {
+		web.runner.withPropertyValues("dblock.web.problem-details=false")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockUnavailableAdvice.class));
+	}
+
+	@Test
+	void applicationWithoutWebOrWithoutSpringWebHasNone() {
+		new ApplicationContextRunner().withConfiguration(ALL)
+			.withPropertyValues("dblock.mode=local")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockUnavailableAdvice.class));
+		new ApplicationContextRunner().withConfiguration(ALL)
+			.withClassLoader(new FilteredClassLoader("org.springframework.web", "org.springframework.http"))
+			.withPropertyValues("dblock.mode=local")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("dblockLockUnavailableAdvice"));
+	}
+
+	@Configuration
+	@EnableWebMvc
+	static class Mvc {
+
+	}
+
+	@Configuration
+	@EnableWebFlux
+	static class WebFlux {
+
+	}
+
+	@RestController
+	static class Orders {
+
+		private final LockTemplate locks;
+
+		Orders(LockTemplate locks) {
+			this.locks = locks;
+		}
+
+		@GetMapping("/held")
+		String held() {
+			CompletableFuture.supplyAsync(() -> this.locks.acquire("secret")).join();
+			return this.locks.<String, RuntimeException>execute("secret", () -> "never");
+		}
+
+		@GetMapping("/later")
+		Mono<String> later() {
+			return Mono.error(() -> new LockRefusal("secret", null, Duration.ZERO).toException());
+		}
+
+		@GetMapping("/refused/{millis}")
+		String refused(@PathVariable long millis) {
+			LockInfo holder = new LockInfo("secret", true, "id", "host", "thread", "why", 1, null, null, null, null,
+					Duration.ofMillis(millis));
+			throw new LockRefusal("secret", holder, Duration.ZERO).toException();
+		}
+
+		@GetMapping("/broken")
+		String broken() {
+			throw new Gone();
+		}
+
+	}
+
+	@RestController
+	static class OwnController {
+
+		@GetMapping("/own")
+		String own() {
+			throw new LockRefusal("secret", null, Duration.ZERO).toException();
+		}
+
+		@ExceptionHandler
+		@ResponseStatus(HttpStatus.TOO_MANY_REQUESTS)
+		void handle(LockException ex) {
+		}
+
+	}
+
+	@ControllerAdvice
+	static class OwnAdvice {
+
+		@ExceptionHandler
+		@ResponseStatus(HttpStatus.LOCKED)
+		void handle(RuntimeException ex) {
+		}
+
+	}
+
+	@ResponseStatus(HttpStatus.GONE)
+	static class Gone extends RuntimeException {
+
+		private static final long serialVersionUID = 1L;
+
+	}
+
+}
