@@ -2,7 +2,6 @@ package dev.dblock.core;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
@@ -131,7 +130,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock), releaser,
 				this.losses, this.listeners, transactions, clock, settings.timeout());
 		this.transactions = transactions;
-		transactions.follow(repository, this.registry);
+		transactions.follow(repository, () -> this.registry.locksOf(Thread.currentThread()));
 		this.signals = new ReleaseSignals(repository.releases(), this.queues, this.threads.watchdog(), clock, feedIdle);
 		LockRequests requests = new LockRequests(repository, settings.acquirer(), releaser, this.keeper, clock);
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
@@ -192,8 +191,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	private LockAttempt acquireAs(String fullName, String name, LockOptions options) {
 		LeaseTerms terms = this.settings.terms(name, options);
-		Acquisition acquisition = this.observations.acquiring(fullName, options.label());
 		long start = this.clock.nanoTime();
+		AcquisitionObservation acquisition = this.observations.acquiring(fullName, options.label());
 		LockAttempt attempt;
 		try {
 			attempt = this.acquirer.acquire(fullName, terms, acquisition);
@@ -203,7 +202,10 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 			throw ex;
 		}
 		if (attempt instanceof LockAttempt.Granted grant) {
-			acquisition.acquired(grant.handle());
+			HoldObservation hold = acquisition.acquired(grant.handle().token());
+			if (hold != null && grant.handle() instanceof LeasedLock lock) {
+				lock.lease().observedBy(hold);
+			}
 			logGrant(grant.handle(), terms, Duration.ofNanos(this.clock.nanoTime() - start));
 			this.listeners.onAcquired(grant.handle());
 		}
@@ -252,13 +254,11 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public Optional<LockHandle> heldByThread(String fullName) {
-		List<LockHandle> held = new ArrayList<>(1);
-		this.registry.forEachOf(Thread.currentThread(), (handle) -> {
-			if (handle.isHeld() && handle.name().equals(fullName)) {
-				held.add(handle);
-			}
-		});
-		return held.stream().findFirst();
+		return this.registry.locksOf(Thread.currentThread())
+			.stream()
+			.filter((handle) -> handle.isHeld() && handle.name().equals(fullName))
+			.map(LockHandle.class::cast)
+			.findFirst();
 	}
 
 	@Override

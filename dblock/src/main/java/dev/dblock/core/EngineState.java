@@ -108,7 +108,10 @@ public final class EngineState {
 	 * @return the way
 	 */
 	public ReleaseNews releases() {
-		return this.signals.state();
+		if (this.signals.isListening()) {
+			return ReleaseNews.STREAM;
+		}
+		return this.signals.areWanted() ? ReleaseNews.POLL : ReleaseNews.IDLE;
 	}
 
 	/**

@@ -15,7 +15,7 @@ final class FencedLease {
 
 	private static final Logger logger = LoggerFactory.getLogger(FencedLease.class);
 
-	private final LeaseHandle handle;
+	private final LeasedLock handle;
 
 	private final boolean open;
 
@@ -29,7 +29,7 @@ final class FencedLease {
 
 	private boolean ended;
 
-	private FencedLease(LeaseHandle handle, boolean open, @Nullable TransactionFence fence, int slot) {
+	private FencedLease(LeasedLock handle, boolean open, @Nullable TransactionFence fence, int slot) {
 		this.handle = handle;
 		this.open = open;
 		this.fence = fence;
@@ -41,7 +41,7 @@ final class FencedLease {
 	 * @param handle the handle, which is kept alive by the transaction
 	 * @param fence makes the transaction depend on the lock; {@code null} if nothing does
 	 */
-	static FencedLease begin(LeaseHandle handle, @Nullable TransactionFence fence) {
+	static FencedLease begin(LeasedLock handle, @Nullable TransactionFence fence) {
 		LeaseState state = handle.lease().state();
 		if (!state.open()) {
 			return new FencedLease(handle, false, fence, LeaseState.NO_SLOT);
@@ -52,15 +52,15 @@ final class FencedLease {
 		return new FencedLease(handle, true, fence, state.takeSlot());
 	}
 
-	LeaseHandle handle() {
+	LeasedLock handle() {
 		return this.handle;
 	}
 
-	boolean isKept(LeaseKeeper keeper, String name) {
-		return this.open && this.handle.isClosed() && this.handle.isOf(keeper) && this.handle.name().equals(name);
+	boolean isKept(Object engine, String name) {
+		return this.open && this.handle.isClosed() && this.handle.engine() == engine && this.handle.name().equals(name);
 	}
 
-	boolean isOf(LeaseHandle handle) {
+	boolean isOf(LeasedLock handle) {
 		return this.handle == handle;
 	}
 
@@ -116,7 +116,7 @@ final class FencedLease {
 		}
 	}
 
-	static IllegalStateException tooMany(LeaseHandle handle) {
+	static IllegalStateException tooMany(LeasedLock handle) {
 		return new IllegalStateException(
 				("A transaction under the lock '%s' (fencing token %d) is rolled back: when it began, %d others under"
 						+ " the same lock were open, or their outcome was unknown, and no more can be fenced at a"
@@ -145,7 +145,7 @@ final class FencedLease {
 	 * committed reported another holder.
 	 * @return the exception to throw
 	 */
-	static RuntimeException overtaken(LeaseHandle handle) {
+	static RuntimeException overtaken(LeasedLock handle) {
 		return handle.lose(LossReason.TAKEN_OVER, "A transaction under it was about to be committed");
 	}
 

@@ -46,7 +46,7 @@ public final class FencedSessions {
 			handle.ensureHeld();
 			return;
 		}
-		if (!(handle instanceof LeaseHandle held)) {
+		if (!(handle instanceof LeasedLock held)) {
 			throw new IllegalArgumentException(
 					"A transaction can only be fenced by a handle that dblock created, but %s is a %s".formatted(handle,
 							handle.getClass().getName()));
@@ -77,7 +77,7 @@ public final class FencedSessions {
 	 * with a store
 	 */
 	public static @Nullable LockRepository storeOf(LockHandle handle) {
-		return (handle instanceof LeaseHandle held) ? held.store() : null;
+		return (handle instanceof LeasedLock held) ? held.store() : null;
 	}
 
 	private void makeRoom(SessionSlots slots, Lease lease, TransactionFence fence) {

@@ -15,7 +15,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class KeptByTransaction implements TransactionSynchronization {
 
-	private final LeaseHandle handle;
+	private final LeasedLock handle;
 
 	private final Key key;
 
@@ -23,21 +23,21 @@ final class KeptByTransaction implements TransactionSynchronization {
 
 	private boolean releaseWanted;
 
-	private KeptByTransaction(LeaseHandle handle, LeaseKeeper keeper) {
+	private KeptByTransaction(LeasedLock handle) {
 		this.handle = handle;
-		this.key = new Key(keeper, handle.name());
+		this.key = new Key(handle.engine(), handle.name());
 	}
 
 	/**
 	 * Bind a new handle to the transaction of this thread, if there is one.
 	 * @return the binding, or {@code null} outside of transactions
 	 */
-	static @Nullable KeptByTransaction join(LeaseHandle handle, LeaseKeeper keeper) {
+	static @Nullable KeptByTransaction join(LeasedLock handle) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return null;
 		}
-		KeptByTransaction kept = new KeptByTransaction(handle, keeper);
+		KeptByTransaction kept = new KeptByTransaction(handle);
 		TransactionSynchronizationManager.registerSynchronization(kept);
 		TransactionSynchronizationManager.unbindResourceIfPossible(kept.key);
 		TransactionSynchronizationManager.bindResource(kept.key, kept);
@@ -48,8 +48,8 @@ final class KeptByTransaction implements TransactionSynchronization {
 	 * Find a lock that a transaction of this thread still keeps although its handle was
 	 * closed.
 	 */
-	static Optional<LockHandle> find(LeaseKeeper keeper, String name) {
-		Object bound = TransactionSynchronizationManager.getResource(new Key(keeper, name));
+	static Optional<LockHandle> find(Object engine, String name) {
+		Object bound = TransactionSynchronizationManager.getResource(new Key(engine, name));
 		return (bound instanceof KeptByTransaction kept && kept.isReleaseOutstanding()) ? Optional.of(kept.handle)
 				: Optional.empty();
 	}
@@ -115,7 +115,7 @@ final class KeptByTransaction implements TransactionSynchronization {
 		this.handle.releaseAfterTransactions();
 	}
 
-	private record Key(LeaseKeeper keeper, String name) {
+	private record Key(Object engine, String name) {
 	}
 
 }

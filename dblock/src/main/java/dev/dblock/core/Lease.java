@@ -44,7 +44,7 @@ final class Lease {
 
 	private final LeaseState state = new LeaseState();
 
-	private volatile WeakReference<LeaseHandle> handle = new WeakReference<>(null);
+	private volatile WeakReference<LeasedLock> handle = new WeakReference<>(null);
 
 	private @Nullable SessionSlots sessionSlots;
 
@@ -64,7 +64,7 @@ final class Lease {
 
 	private volatile @Nullable String runError;
 
-	private volatile @Nullable ObservedHold observed;
+	private volatile @Nullable HoldObservation observed;
 
 	Lease(Grant grant, LeaseTerms terms, Thread owner, LeaseDeadline deadline, LockClock clock) {
 		this.grant = grant;
@@ -101,11 +101,11 @@ final class Lease {
 		return this.deadline;
 	}
 
-	void attach(LeaseHandle handle) {
+	void attach(LeasedLock handle) {
 		this.handle = new WeakReference<>(handle);
 	}
 
-	@Nullable LeaseHandle handle() {
+	@Nullable LeasedLock handle() {
 		return this.handle.get();
 	}
 
@@ -306,7 +306,7 @@ final class Lease {
 	/**
 	 * Notify the given hold when this lease ends, immediately if it has already ended.
 	 */
-	void observedBy(ObservedHold observed) {
+	void observedBy(HoldObservation observed) {
 		this.observed = observed;
 		LossReason reason = end();
 		if (reason != null) {
@@ -319,7 +319,7 @@ final class Lease {
 	}
 
 	void observedEnd(LockOutcome outcome, @Nullable Throwable error) {
-		ObservedHold observed = this.observed;
+		HoldObservation observed = this.observed;
 		if (observed != null) {
 			observed.end(outcome, error);
 		}
@@ -425,9 +425,8 @@ final class Lease {
 	/**
 	 * Return the same lease for the next owner, with its own token.
 	 */
-	Lease handedTo(Waiter waiter) {
-		Lease next = new Lease(this.grant.next(waiter.terms().why()), waiter.terms(), waiter.thread(), this.deadline,
-				this.clock);
+	Lease successor(LeaseTerms terms, Thread owner) {
+		Lease next = new Lease(this.grant.next(terms.why()), terms, owner, this.deadline, this.clock);
 		next.nextAttemptNanos = this.nextAttemptNanos;
 		return next;
 	}

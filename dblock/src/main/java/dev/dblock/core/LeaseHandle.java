@@ -12,11 +12,9 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
-import dev.dblock.engine.HeldLock;
 import dev.dblock.job.JobRun;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.RepositoryInterruptedException;
-import dev.dblock.store.TransactionFence;
 import dev.dblock.support.CallThreads;
 import dev.dblock.support.Durations;
 import dev.dblock.support.FailureLog;
@@ -25,13 +23,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * The application's view of a {@link Lease}.
  */
-final class LeaseHandle implements HeldLock {
+final class LeaseHandle implements LeasedLock {
 
 	private static final Logger logger = LoggerFactory.getLogger(LeaseHandle.class);
 
@@ -50,35 +47,28 @@ final class LeaseHandle implements HeldLock {
 		this.keeper = keeper;
 	}
 
-	boolean isOf(LeaseKeeper keeper) {
-		return this.keeper == keeper;
+	@Override
+	public Object engine() {
+		return this.keeper;
 	}
 
-	boolean isClosed() {
+	@Override
+	public boolean isClosed() {
 		return this.closed.get();
 	}
 
-	Lease lease() {
+	@Override
+	public Lease lease() {
 		return this.lease;
 	}
 
-	@Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
-		return this.keeper.fenceFor(manager);
-	}
-
-	@Nullable TransactionFence fenceFor(TransactionContext transaction) {
-		return this.keeper.fenceFor(transaction);
-	}
-
-	LockRepository store() {
+	@Override
+	public LockRepository store() {
 		return this.keeper.store();
 	}
 
-	/**
-	 * End the lease as lost, because another holder of the lock was found.
-	 * @return the exception to throw
-	 */
-	LockLostException lose(LossReason reason, String detail) {
+	@Override
+	public LockLostException lose(LossReason reason, String detail) {
 		return this.keeper.lose(this.lease, reason, detail);
 	}
 
@@ -163,10 +153,8 @@ final class LeaseHandle implements HeldLock {
 		}
 	}
 
-	/**
-	 * Run the callbacks of a lost lease, each in its own thread.
-	 */
-	void runLostCallbacks(Executor threads) {
+	@Override
+	public void runLostCallbacks(Executor threads) {
 		List<Runnable> callbacks;
 		synchronized (this) {
 			callbacks = this.lostCallbacks;
@@ -217,6 +205,11 @@ final class LeaseHandle implements HeldLock {
 	}
 
 	@Override
+	public void joinTransaction() {
+		this.keeper.joinTransaction(this);
+	}
+
+	@Override
 	public Runnable joinTransaction(TransactionContext transaction) {
 		return ReactiveTransactions.keep(transaction, this);
 	}
@@ -229,11 +222,8 @@ final class LeaseHandle implements HeldLock {
 		return this.keeper.release(this);
 	}
 
-	/**
-	 * Release the lock after the last transaction under it. No caller is left to receive
-	 * a failure, so it is logged.
-	 */
-	void releaseAfterTransactions() {
+	@Override
+	public void releaseAfterTransactions() {
 		try {
 			this.keeper.releaseNow(this);
 		}

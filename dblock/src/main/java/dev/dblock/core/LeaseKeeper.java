@@ -9,7 +9,6 @@ import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockOutcome;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LockRepository;
-import dev.dblock.store.TransactionFence;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
 import org.jspecify.annotations.Nullable;
@@ -17,8 +16,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.QueryTimeoutException;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.reactive.TransactionContext;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -117,7 +114,7 @@ final class LeaseKeeper {
 	 */
 	void joinTransaction(LeaseHandle handle) {
 		if (TransactionSynchronizationManager.isActualTransactionActive()) {
-			handle.keptBy(KeptByTransaction.join(handle, this));
+			handle.keptBy(KeptByTransaction.join(handle));
 			this.transactions.join(handle);
 		}
 	}
@@ -154,14 +151,6 @@ final class LeaseKeeper {
 		}
 		this.transactions.leave(handle);
 		handle.lease().waiveMinHold();
-	}
-
-	@Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
-		return this.repository.fenceFor(manager);
-	}
-
-	@Nullable TransactionFence fenceFor(TransactionContext transaction) {
-		return this.repository.fenceFor(transaction);
 	}
 
 	LockLostException lose(Lease lease, LossReason reason, String detail) {

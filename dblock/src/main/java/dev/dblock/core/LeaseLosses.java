@@ -63,7 +63,7 @@ final class LeaseLosses {
 	 */
 	void nearlyLost(Lease lease, Duration left) {
 		this.statistics.countRenewedLate();
-		LeaseHandle handle = lease.handle();
+		LeasedLock handle = lease.handle();
 		if (handle != null) {
 			notify(() -> this.listeners.onRenewedLate(handle, left));
 		}
@@ -148,7 +148,7 @@ final class LeaseLosses {
 
 	private void notify(Lease lease, LossReason reason) {
 		this.statistics.countLost(reason);
-		LeaseHandle handle = lease.handle();
+		LeasedLock handle = lease.handle();
 		JobRun run = lease.endedRun();
 		notify(() -> {
 			if (handle != null) {

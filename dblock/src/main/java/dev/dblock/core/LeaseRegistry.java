@@ -1,6 +1,8 @@
 package dev.dblock.core;
 
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -121,32 +123,34 @@ final class LeaseRegistry {
 	}
 
 	private static boolean isFinished(Lease lost) {
-		LeaseHandle handle = lost.handle();
+		LeasedLock handle = lost.handle();
 		return handle == null || handle.isClosed();
 	}
 
 	/**
-	 * Apply an action to each handle under which a thread works, held or lost.
+	 * Return the handles under which a thread works, held or lost.
 	 */
-	void forEachOf(Thread thread, Consumer<LeaseHandle> action) {
+	List<LeasedLock> locksOf(Thread thread) {
+		List<LeasedLock> found = new ArrayList<>(2);
 		for (Lease lease : this.byThread.getOrDefault(thread, Set.of())) {
 			if (lease.owner().isOf(thread) && lease.end() != LossReason.RELEASED) {
-				offer(lease, action);
+				addHandle(lease, found);
 			}
 		}
 		if (!this.lost.isEmpty()) {
 			for (Lease lease : this.lost) {
 				if (lease.owner().isOf(thread) && !isFinished(lease)) {
-					offer(lease, action);
+					addHandle(lease, found);
 				}
 			}
 		}
+		return found;
 	}
 
-	private static void offer(Lease lease, Consumer<LeaseHandle> action) {
-		LeaseHandle handle = lease.handle();
+	private static void addHandle(Lease lease, List<LeasedLock> found) {
+		LeasedLock handle = lease.handle();
 		if (handle != null) {
-			action.accept(handle);
+			found.add(handle);
 		}
 	}
 

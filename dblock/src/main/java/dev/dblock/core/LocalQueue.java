@@ -426,13 +426,13 @@ final class LocalQueue {
 	 * @return the waiter that has the lock now, and is to be woken outside of the
 	 * monitor, on which it would only block
 	 */
-	synchronized @Nullable Waiter handOver(Lease lease, Function<Lease, LeaseHandle> keep) {
+	synchronized @Nullable Waiter handOver(Lease lease, Function<Lease, LeasedLock> keep) {
 		Waiter next = successor(lease);
 		if (next == null || !lease.endForSuccessor()) {
 			return null;
 		}
-		Lease successor = lease.handedTo(next);
-		LeaseHandle handle = keep.apply(successor);
+		Lease successor = lease.successor(next.terms(), next.thread());
+		LeasedLock handle = keep.apply(successor);
 		this.holder = successor;
 		this.plan = null;
 		this.waiters.remove(next);

@@ -76,7 +76,7 @@ final class LockAcquirer {
 	 * @param acquisition is notified when the thread has to wait
 	 * @return the grant or the refusal
 	 */
-	LockAttempt acquire(String name, LeaseTerms terms, Acquisition acquisition) {
+	LockAttempt acquire(String name, LeaseTerms terms, AcquisitionObservation acquisition) {
 		if (terms.firing() != null) {
 			return acquireRun(name, terms, acquisition);
 		}
@@ -88,7 +88,7 @@ final class LockAcquirer {
 	 * so a request is sent even while this process has the lock. The thread waits only if
 	 * another holder has the lock.
 	 */
-	private LockAttempt acquireRun(String name, LeaseTerms terms, Acquisition acquisition) {
+	private LockAttempt acquireRun(String name, LeaseTerms terms, AcquisitionObservation acquisition) {
 		refuseIfUnwanted(name);
 		Duration within = (terms.firing() != null) ? terms.firing().answerWithin() : null;
 		LocalQueue queue = this.queues.enter(name);
@@ -99,7 +99,7 @@ final class LockAcquirer {
 			Duration patience = (terms.waitUpTo().compareTo(SHORTEST_REQUEST) > 0) ? terms.waitUpTo()
 					: SHORTEST_REQUEST;
 			Outcome outcome = this.requests.ask(queue, null, terms, waits ? Durations.shorter(most, patience) : most);
-			LeaseHandle handle = outcome.handle();
+			LeasedLock handle = outcome.handle();
 			if (handle != null) {
 				return accept(handle);
 			}
@@ -123,7 +123,7 @@ final class LockAcquirer {
 		try {
 			Outcome outcome = this.requests.tryOnce(queue, terms,
 					Durations.shorter(this.settings.timeout(), terms.lease()));
-			LeaseHandle handle = outcome.handle();
+			LeasedLock handle = outcome.handle();
 			return (handle != null) ? accept(handle) : new LockAttempt.Refused(outcome.refusal(name, Duration.ZERO));
 		}
 		finally {
@@ -149,13 +149,13 @@ final class LockAcquirer {
 		return queue.letsOthersGoFirst() ? Outcome.OTHERS_FIRST.refusal(name, Duration.ZERO) : null;
 	}
 
-	private LockAttempt accept(LeaseHandle handle) {
+	private LockAttempt accept(LeasedLock handle) {
 		boolean accepted = false;
 		try {
 			if (this.closed) {
 				throw new LockShutdownException(handle.name());
 			}
-			this.keeper.joinTransaction(handle);
+			handle.joinTransaction();
 			accepted = true;
 			return new LockAttempt.Granted(handle);
 		}
@@ -203,7 +203,7 @@ final class LockAcquirer {
 
 		private final LeaseTerms terms;
 
-		private final Acquisition acquisition;
+		private final AcquisitionObservation acquisition;
 
 		private final long startNanos;
 
@@ -213,7 +213,7 @@ final class LockAcquirer {
 
 		private int timeouts;
 
-		private @Nullable LeaseHandle taken;
+		private @Nullable LeasedLock taken;
 
 		private boolean subscribed;
 
@@ -226,7 +226,7 @@ final class LockAcquirer {
 		 */
 		private @Nullable JobRefusal job;
 
-		Wait(String name, LeaseTerms terms, Acquisition acquisition) {
+		Wait(String name, LeaseTerms terms, AcquisitionObservation acquisition) {
 			this.name = name;
 			this.terms = terms;
 			this.acquisition = acquisition;
@@ -269,7 +269,7 @@ final class LockAcquirer {
 				if (me.handed() == null && queue.quit(me)) {
 					return;
 				}
-				LeaseHandle handed = me.handed();
+				LeasedLock handed = me.handed();
 				if (handed != null && handed != this.taken) {
 					LockAcquirer.this.keeper.passOn(handed.lease());
 				}
@@ -287,7 +287,7 @@ final class LockAcquirer {
 		private @Nullable LockAttempt run(LocalQueue queue, Waiter me) {
 			boolean unsignalled = false;
 			for (boolean arriving = true;; arriving = false) {
-				LeaseHandle handed = me.handed();
+				LeasedLock handed = me.handed();
 				if (handed != null && unsignalled) {
 					LockAcquirer.this.statistics.count(WaitCause.UNTOLD);
 				}
@@ -364,7 +364,7 @@ final class LockAcquirer {
 			}
 			LockAcquirer.this.statistics.count(cause);
 			Outcome outcome = LockAcquirer.this.requests.ask(queue, me, this.terms, limit(leftNanos));
-			LeaseHandle handle = outcome.handle();
+			LeasedLock handle = outcome.handle();
 			if (handle != null) {
 				return accept(handle);
 			}

@@ -30,8 +30,8 @@ final class LockObservations {
 	/**
 	 * Begin to observe a thread that requests a lock.
 	 */
-	Acquisition acquiring(String name, @Nullable String label) {
-		return areWanted() ? new ObservedAcquisition(this, name, label) : Acquisition.UNOBSERVED;
+	AcquisitionObservation acquiring(String name, @Nullable String label) {
+		return new AcquisitionObservation(this, name, label);
 	}
 
 	@Nullable Observed begin(LockActivity activity, LockSubject subject) {

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import dev.dblock.LockHandle;
 import dev.dblock.store.LockRepository;
@@ -59,15 +60,15 @@ public final class LockTransactions {
 		manager.setTransactionExecutionListeners(listeners);
 	}
 
-	void follow(LockRepository repository, LeaseRegistry registry) {
-		this.engines.add(new Engine(repository, registry));
+	void follow(LockRepository repository, Supplier<List<LeasedLock>> locksOfThread) {
+		this.engines.add(new Engine(repository, locksOfThread));
 	}
 
 	/**
 	 * Bind a lock that was acquired inside a transaction of this thread to that
 	 * transaction, which keeps the lock until its end.
 	 */
-	void join(LeaseHandle handle) {
+	void join(LeasedLock handle) {
 		OpenTransaction transaction = current();
 		if (transaction != null) {
 			transaction.join(handle);
@@ -78,7 +79,7 @@ public final class LockTransactions {
 	 * Continue the innermost transaction of this thread without a lock under which no
 	 * work was done.
 	 */
-	void leave(LeaseHandle handle) {
+	void leave(LeasedLock handle) {
 		OpenTransaction transaction = current();
 		if (transaction != null) {
 			transaction.leave(handle);
@@ -89,14 +90,14 @@ public final class LockTransactions {
 	 * Find a lock that a transaction of this thread still keeps although its handle was
 	 * closed.
 	 */
-	Optional<LockHandle> kept(LeaseKeeper keeper, String name) {
+	Optional<LockHandle> kept(Object engine, String name) {
 		if (this.open.isEmpty()) {
 			return Optional.empty();
 		}
 		LockHandle kept = null;
 		for (OpenTransaction transaction = current(); transaction != null
 				&& kept == null; transaction = transaction.outer()) {
-			kept = transaction.kept(keeper, name);
+			kept = transaction.kept(engine, name);
 		}
 		return Optional.ofNullable(kept);
 	}
@@ -120,7 +121,7 @@ public final class LockTransactions {
 		return current;
 	}
 
-	private record Engine(LockRepository repository, LeaseRegistry registry) {
+	private record Engine(LockRepository repository, Supplier<List<LeasedLock>> locksOfThread) {
 	}
 
 	private void end(TransactionExecution execution, Consumer<OpenTransaction> how) {
@@ -153,7 +154,7 @@ public final class LockTransactions {
 		}
 
 		private void begin(TransactionExecution execution) {
-			OpenTransaction transaction = new OpenTransaction((handle) -> handle.fenceFor(this.manager),
+			OpenTransaction transaction = new OpenTransaction((handle) -> handle.store().fenceFor(this.manager),
 					execution.isReadOnly(), current());
 			LockTransactions.this.open.put(execution, transaction);
 			LockTransactions.this.innermost.set(transaction);
@@ -162,7 +163,7 @@ public final class LockTransactions {
 			}
 			for (Engine engine : LockTransactions.this.engines) {
 				prepare(engine.repository(), execution);
-				engine.registry().forEachOf(Thread.currentThread(), transaction::join);
+				engine.locksOfThread().get().forEach(transaction::join);
 			}
 		}
 

@@ -52,9 +52,9 @@ final class OpenTransaction {
 	 * Return the handle of a lock whose release was requested, but is deferred until the
 	 * end.
 	 */
-	@Nullable LeaseHandle kept(LeaseKeeper keeper, String name) {
+	@Nullable LeasedLock kept(Object engine, String name) {
 		for (FencedLease lease : this.leases) {
-			if (lease.isKept(keeper, name)) {
+			if (lease.isKept(engine, name)) {
 				return lease.handle();
 			}
 		}
@@ -65,7 +65,7 @@ final class OpenTransaction {
 	 * Add a lock that this transaction runs under. A failure is kept for the commit,
 	 * because no exception may be thrown when a transaction has just begun.
 	 */
-	void join(LeaseHandle handle) {
+	void join(LeasedLock handle) {
 		try {
 			FencedLease known = find(handle);
 			if (known != null) {
@@ -85,12 +85,12 @@ final class OpenTransaction {
 	 * Return whether this transaction itself writes the fence of a lock to the place
 	 * where the other fence of that lock would be written.
 	 */
-	boolean isFencedBy(LeaseHandle handle, TransactionFence other) {
+	boolean isFencedBy(LeasedLock handle, TransactionFence other) {
 		FencedLease lease = find(handle);
 		return lease != null && lease.isFencedLike(other);
 	}
 
-	private @Nullable FencedLease find(LeaseHandle handle) {
+	private @Nullable FencedLease find(LeasedLock handle) {
 		for (FencedLease lease : this.leases) {
 			if (lease.isOf(handle)) {
 				return lease;
@@ -103,7 +103,7 @@ final class OpenTransaction {
 	 * Continue this transaction without a lock, unless other work in it has joined the
 	 * lock as well.
 	 */
-	void leave(LeaseHandle handle) {
+	void leave(LeasedLock handle) {
 		FencedLease lease = find(handle);
 		if (lease != null && lease.leave()) {
 			this.leases.remove(lease);
@@ -114,7 +114,7 @@ final class OpenTransaction {
 	/**
 	 * Return whether the commit does not depend on the lock and can no longer be made to.
 	 */
-	boolean isTooLateFor(LeaseHandle handle) {
+	boolean isTooLateFor(LeasedLock handle) {
 		return this.checked && find(handle) == null;
 	}
 
@@ -223,7 +223,7 @@ final class OpenTransaction {
 	@FunctionalInterface
 	interface Fencing {
 
-		@Nullable TransactionFence fenceOf(LeaseHandle handle);
+		@Nullable TransactionFence fenceOf(LeasedLock handle);
 
 	}
 

@@ -21,7 +21,7 @@ import org.springframework.dao.QueryTimeoutException;
  * @param failure the failure
  * @param job why a firing of a job was refused, unless the lock has another holder
  */
-record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullable DataAccessException failure,
+record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @Nullable DataAccessException failure,
 		@Nullable JobRefusal job) {
 
 	/**
@@ -33,7 +33,7 @@ record Outcome(@Nullable LeaseHandle handle, @Nullable LockInfo holder, @Nullabl
 	private static final String OTHERS_FIRST_REMARK = "Threads of this application are waiting for it, and others go"
 			+ " first";
 
-	static Outcome granted(LeaseHandle handle) {
+	static Outcome granted(LeasedLock handle) {
 		return new Outcome(handle, null, null, null);
 	}
 

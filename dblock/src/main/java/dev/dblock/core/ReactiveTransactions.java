@@ -105,7 +105,7 @@ public final class ReactiveTransactions {
 	 * to be committed
 	 */
 	static Runnable keep(TransactionContext transaction, LockHandle lock) {
-		if (lock instanceof LeaseHandle handle && transaction.isActualTransactionActive()) {
+		if (lock instanceof LeasedLock handle && transaction.isActualTransactionActive()) {
 			Joined joined = joined(transaction, true);
 			if (joined != null) {
 				joined.join(handle, transaction);
@@ -119,9 +119,9 @@ public final class ReactiveTransactions {
 	/**
 	 * Find a lock that a transaction still keeps although its handle was closed.
 	 */
-	static Optional<LockHandle> kept(TransactionContext transaction, LeaseKeeper keeper, String name) {
+	static Optional<LockHandle> kept(TransactionContext transaction, Object engine, String name) {
 		Joined joined = joined(transaction, false);
-		return (joined != null) ? Optional.ofNullable(joined.kept(keeper, name)) : Optional.empty();
+		return (joined != null) ? Optional.ofNullable(joined.kept(engine, name)) : Optional.empty();
 	}
 
 	private static @Nullable Joined joined(TransactionContext transaction, boolean create) {
@@ -174,12 +174,12 @@ public final class ReactiveTransactions {
 		 * store is nested in it. Resources found there then belong to the outer
 		 * transaction, which writes the fence right before its own commit.
 		 */
-		private @Nullable TransactionFence fence(LeaseHandle handle, TransactionContext transaction) {
-			TransactionFence fence = handle.fenceFor(transaction);
+		private @Nullable TransactionFence fence(LeasedLock handle, TransactionContext transaction) {
+			TransactionFence fence = handle.store().fenceFor(transaction);
 			return (fence != null && isOfOuter(handle, fence)) ? null : fence;
 		}
 
-		private boolean isOfOuter(LeaseHandle handle, TransactionFence fence) {
+		private boolean isOfOuter(LeasedLock handle, TransactionFence fence) {
 			return this.resources.keySet()
 				.stream()
 				.anyMatch((key) -> key instanceof Joined outer && outer.open.isFencedBy(handle, fence));
@@ -195,7 +195,7 @@ public final class ReactiveTransactions {
 			return Mono.fromRunnable(() -> this.resources.remove(this));
 		}
 
-		void join(LeaseHandle handle, TransactionContext transaction) {
+		void join(LeasedLock handle, TransactionContext transaction) {
 			this.lock.lock();
 			try {
 				if (this.open.isTooLateFor(handle)) {
@@ -220,7 +220,7 @@ public final class ReactiveTransactions {
 			}
 		}
 
-		void leave(LeaseHandle handle) {
+		void leave(LeasedLock handle) {
 			this.lock.lock();
 			try {
 				this.open.leave(handle);
@@ -235,10 +235,10 @@ public final class ReactiveTransactions {
 					: Mono.<Void>fromRunnable(this.open::prepare).subscribeOn(STORE);
 		}
 
-		@Nullable LeaseHandle kept(LeaseKeeper keeper, String name) {
+		@Nullable LeasedLock kept(Object engine, String name) {
 			this.lock.lock();
 			try {
-				return this.open.kept(keeper, name);
+				return this.open.kept(engine, name);
 			}
 			finally {
 				this.lock.unlock();

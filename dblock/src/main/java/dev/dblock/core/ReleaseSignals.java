@@ -81,12 +81,11 @@ final class ReleaseSignals {
 		return !this.listening && (this.unsupported || this.subscription != null);
 	}
 
-	synchronized EngineState.ReleaseNews state() {
-		if (this.listening) {
-			return EngineState.ReleaseNews.STREAM;
-		}
-		boolean needed = this.subscription != null || this.waiters > 0;
-		return needed ? EngineState.ReleaseNews.POLL : EngineState.ReleaseNews.IDLE;
+	/**
+	 * Return whether a thread waits for another process, or waited until recently.
+	 */
+	synchronized boolean areWanted() {
+		return this.subscription != null || this.waiters > 0;
 	}
 
 	/**

@@ -15,7 +15,7 @@ class Waiter {
 
 	private final LeaseTerms terms;
 
-	private volatile @Nullable LeaseHandle handed;
+	private volatile @Nullable LeasedLock handed;
 
 	private boolean expectingNews;
 
@@ -44,7 +44,7 @@ class Waiter {
 	/**
 	 * Return the lock that a thread of this process has handed over, if there is one.
 	 */
-	@Nullable LeaseHandle handed() {
+	@Nullable LeasedLock handed() {
 		return this.handed;
 	}
 
@@ -52,7 +52,7 @@ class Waiter {
 	 * Assign the lock to this waiter, under the queue's monitor. The caller wakes the
 	 * thread after it has left the monitor, on which the thread would only block.
 	 */
-	void hand(LeaseHandle handle) {
+	void hand(LeasedLock handle) {
 		this.handed = handle;
 	}
 

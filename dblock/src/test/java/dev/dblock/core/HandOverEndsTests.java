@@ -272,7 +272,7 @@ class HandOverEndsTests {
 		handOver.leases.repository().delete("a");
 		assertThat(handOver.handle.release()).isTrue();
 		renewal.get().result();
-		LeaseHandle second = Objects.requireNonNull(handOver.next.handed());
+		LeasedLock second = Objects.requireNonNull(handOver.next.handed());
 		assertThat(second.lease().end()).isEqualTo(LossReason.TAKEN_OVER);
 		assertThat(handOver.handle.lease().end()).isEqualTo(LossReason.RELEASED);
 		assertThat(handOver.leases.news()).containsExactlyInAnyOrder("released a", "lost a TAKEN_OVER");

@@ -41,10 +41,8 @@ class LeaseRegistryTests {
 		return handle;
 	}
 
-	private List<LeaseHandle> of(Thread thread) {
-		List<LeaseHandle> found = new ArrayList<>();
-		this.registry.forEachOf(thread, found::add);
-		return found;
+	private List<LeasedLock> of(Thread thread) {
+		return this.registry.locksOf(thread);
 	}
 
 	@Test

@@ -351,7 +351,7 @@ final class LocalQueueModel {
 					&& field(this.place, "signalled").equals(false) && field(this.place, "asking").equals(false);
 		}
 
-		@Nullable LeaseHandle handed() {
+		@Nullable LeasedLock handed() {
 			return (this.waiter != null) ? this.waiter.handed() : null;
 		}
 
@@ -482,7 +482,7 @@ final class LocalQueueModel {
 		}
 
 		private At look() {
-			LeaseHandle handed = handed();
+			LeasedLock handed = handed();
 			if (handed == null) {
 				return At.PAUSE;
 			}
@@ -548,7 +548,7 @@ final class LocalQueueModel {
 			this.quitting = true;
 			boolean waiting = place().quit(waiter());
 			LocalQueueModel.this.line.remove(this);
-			LeaseHandle handed = handed();
+			LeasedLock handed = handed();
 			if (waiting || handed == null) {
 				return At.LEAVE;
 			}

@@ -173,7 +173,7 @@ class LockObservationsTests {
 		WatchedLeases leases = new WatchedLeases();
 		Lease lease = leases.hold("stock", LockWorld.LEASE).lease();
 		leases.advance(LockWorld.LEASE);
-		lease.observedBy(new ObservedHold(new LockObservations(this.diary),
+		lease.observedBy(new HoldObservation(new LockObservations(this.diary),
 				(outcome, subject, error) -> this.diary.write("end HOLD " + subject.name() + " " + outcome, subject),
 				LockSubject.lock("stock", null, 1)));
 		this.diary.isExactly("end HOLD stock LOST");
@@ -183,7 +183,7 @@ class LockObservationsTests {
 	void endsTheHoldOfAnUnreachableHandleWithItsLease() {
 		WatchedLeases leases = new WatchedLeases();
 		Lease lease = leases.grant("stock", LockOptions.defaults());
-		lease.observedBy(new ObservedHold(new LockObservations(this.diary),
+		lease.observedBy(new HoldObservation(new LockObservations(this.diary),
 				(outcome, subject, error) -> this.diary.write("end HOLD " + subject.name() + " " + outcome, subject),
 				LockSubject.lock("stock", null, 1)));
 		leases.watchdog().watch(lease);
@@ -229,7 +229,7 @@ class LockObservationsTests {
 		assertThat(Stream.of(LockActivity.values())
 			.map((activity) -> LockObserver.NONE.begin(activity, LockSubject.locks(1)))).containsOnlyNulls();
 		LockObservations observations = new LockObservations(LockObserver.NONE);
-		assertThat(observations.acquiring("stock", null)).isSameAs(Acquisition.UNOBSERVED);
+		assertThat(observations.acquiring("stock", null).acquired(1)).isNull();
 		assertThat(ObservedRepository.of(this.repository, observations)).isSameAs(this.repository);
 	}
 

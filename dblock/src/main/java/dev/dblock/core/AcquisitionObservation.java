@@ -1,6 +1,5 @@
 package dev.dblock.core;
 
-import dev.dblock.LockHandle;
 import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObserver.Observed;
 import dev.dblock.observation.LockOutcome;
@@ -8,10 +7,10 @@ import dev.dblock.observation.LockSubject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports a thread's attempt to acquire a lock to an observer, and the time for which the
- * thread then holds the lock.
+ * Reports a thread's attempt to acquire a lock to the observer, and the time for which
+ * the thread then holds the lock.
  */
-final class ObservedAcquisition implements Acquisition {
+final class AcquisitionObservation {
 
 	private final LockObservations observations;
 
@@ -21,34 +20,36 @@ final class ObservedAcquisition implements Acquisition {
 
 	private @Nullable Observed wait;
 
-	ObservedAcquisition(LockObservations observations, String name, @Nullable String label) {
+	AcquisitionObservation(LockObservations observations, String name, @Nullable String label) {
 		this.observations = observations;
 		this.subject = LockSubject.lock(name, label, 0);
 		this.acquire = observations.begin(LockActivity.ACQUIRE, this.subject);
 	}
 
-	@Override
-	public void waiting() {
+	/**
+	 * Report that the thread has to wait. Called once.
+	 */
+	void waiting() {
 		this.wait = this.observations.begin(LockActivity.WAIT, this.subject);
 	}
 
-	@Override
-	public void acquired(LockHandle handle) {
-		LockSubject granted = LockSubject.lock(handle.name(), this.subject.label(), handle.token());
+	/**
+	 * Report that the thread has the lock.
+	 * @param token the fencing token
+	 * @return the observation of the hold, or {@code null} if it is not wanted
+	 */
+	@Nullable HoldObservation acquired(long token) {
+		LockSubject granted = new LockSubject(this.subject.name(), this.subject.label(), token, 1);
 		end(LockOutcome.ACQUIRED, granted, null);
 		Observed hold = this.observations.begin(LockActivity.HOLD, granted);
-		if (hold != null) {
-			((LeaseHandle) handle).lease().observedBy(new ObservedHold(this.observations, hold, granted));
-		}
+		return (hold != null) ? new HoldObservation(this.observations, hold, granted) : null;
 	}
 
-	@Override
-	public void unavailable() {
+	void unavailable() {
 		end(LockOutcome.UNAVAILABLE, this.subject, null);
 	}
 
-	@Override
-	public void failed(Throwable ex) {
+	void failed(Throwable ex) {
 		end(LockOutcome.FAILED, this.subject, ex);
 	}
 

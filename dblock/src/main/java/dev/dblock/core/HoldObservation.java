@@ -8,9 +8,9 @@ import dev.dblock.observation.LockSubject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time for which a lock is held, which ends once.
+ * Reports the end of the time for which a lock is held, once.
  */
-final class ObservedHold {
+final class HoldObservation {
 
 	private final LockObservations observations;
 
@@ -20,7 +20,7 @@ final class ObservedHold {
 
 	private final AtomicBoolean ended = new AtomicBoolean();
 
-	ObservedHold(LockObservations observations, Observed hold, LockSubject subject) {
+	HoldObservation(LockObservations observations, Observed hold, LockSubject subject) {
 		this.observations = observations;
 		this.hold = hold;
 		this.subject = subject;
