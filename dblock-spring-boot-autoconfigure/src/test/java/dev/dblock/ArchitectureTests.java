@@ -111,7 +111,7 @@ class ArchitectureTests {
 	static final ArchRule settingsUseTheApiAndTheStore = onlyUses(SETTINGS, API, JOB, STORE, SUPPORT);
 
 	@ArchTest
-	static final ArchRule observationUsesNothingElse = onlyUses(OBSERVATION);
+	static final ArchRule observationUsesTheStore = onlyUses(OBSERVATION, API, JOB, STORE, SUPPORT);
 
 	@ArchTest
 	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, JOB, ENGINE, REACTIVE, SUPPORT, EVENT, STORE,

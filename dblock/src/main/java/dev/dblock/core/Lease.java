@@ -10,6 +10,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.RunOutcome;
+import dev.dblock.observation.HoldObservation;
 import dev.dblock.observation.LockOutcome;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.FenceMark;

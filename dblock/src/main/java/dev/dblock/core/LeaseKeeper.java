@@ -7,6 +7,7 @@ import dev.dblock.LossReason;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockOutcome;
+import dev.dblock.observation.ObservedRepository;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LockRepository;
 import dev.dblock.support.Durations;

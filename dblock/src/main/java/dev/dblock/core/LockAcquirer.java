@@ -7,6 +7,7 @@ import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.job.JobRefusal;
+import dev.dblock.observation.AcquisitionObservation;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.support.Durations;

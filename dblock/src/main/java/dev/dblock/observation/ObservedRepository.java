@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.observation;
 
 import java.time.Duration;
 import java.util.List;
@@ -9,10 +9,7 @@ import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
 import dev.dblock.job.JobStatus;
-import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObserver.Observed;
-import dev.dblock.observation.LockOutcome;
-import dev.dblock.observation.LockSubject;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.FenceMark;
@@ -30,7 +27,7 @@ import org.springframework.transaction.reactive.TransactionContext;
 /**
  * A store whose renewals and releases are observed.
  */
-final class ObservedRepository implements LockRepository {
+public final class ObservedRepository implements LockRepository {
 
 	private final LockRepository repository;
 
@@ -41,11 +38,11 @@ final class ObservedRepository implements LockRepository {
 		this.observations = observations;
 	}
 
-	static LockRepository of(LockRepository repository, LockObservations observations) {
+	public static LockRepository of(LockRepository repository, LockObservations observations) {
 		return observations.areWanted() ? new ObservedRepository(repository, observations) : repository;
 	}
 
-	static LockRepository unwrapped(LockRepository repository) {
+	public static LockRepository unwrapped(LockRepository repository) {
 		return (repository instanceof ObservedRepository observed) ? observed.repository : repository;
 	}
 

@@ -1,16 +1,13 @@
-package dev.dblock.core;
+package dev.dblock.observation;
 
-import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObserver.Observed;
-import dev.dblock.observation.LockOutcome;
-import dev.dblock.observation.LockSubject;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reports a thread's attempt to acquire a lock to the observer, and the time for which
  * the thread then holds the lock.
  */
-final class AcquisitionObservation {
+public final class AcquisitionObservation {
 
 	private final LockObservations observations;
 
@@ -29,7 +26,7 @@ final class AcquisitionObservation {
 	/**
 	 * Report that the thread has to wait. Called once.
 	 */
-	void waiting() {
+	public void waiting() {
 		this.wait = this.observations.begin(LockActivity.WAIT, this.subject);
 	}
 
@@ -38,18 +35,18 @@ final class AcquisitionObservation {
 	 * @param token the fencing token
 	 * @return the observation of the hold, or {@code null} if it is not wanted
 	 */
-	@Nullable HoldObservation acquired(long token) {
+	public @Nullable HoldObservation acquired(long token) {
 		LockSubject granted = new LockSubject(this.subject.name(), this.subject.label(), token, 1);
 		end(LockOutcome.ACQUIRED, granted, null);
 		Observed hold = this.observations.begin(LockActivity.HOLD, granted);
 		return (hold != null) ? new HoldObservation(this.observations, hold, granted) : null;
 	}
 
-	void unavailable() {
+	public void unavailable() {
 		end(LockOutcome.UNAVAILABLE, this.subject, null);
 	}
 
-	void failed(Throwable ex) {
+	public void failed(Throwable ex) {
 		end(LockOutcome.FAILED, this.subject, ex);
 	}
 

@@ -1,10 +1,7 @@
-package dev.dblock.core;
+package dev.dblock.observation;
 
-import dev.dblock.observation.LockActivity;
-import dev.dblock.observation.LockObserver;
 import dev.dblock.observation.LockObserver.Observed;
-import dev.dblock.observation.LockOutcome;
-import dev.dblock.observation.LockSubject;
+import dev.dblock.observation.LockObserver.Observed;
 import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -13,13 +10,13 @@ import org.slf4j.LoggerFactory;
 /**
  * Calls an observer, whose failures do not affect any lock.
  */
-final class LockObservations {
+public final class LockObservations {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockObservations.class);
 
 	private final LockObserver observer;
 
-	LockObservations(LockObserver observer) {
+	public LockObservations(LockObserver observer) {
 		this.observer = observer;
 	}
 
@@ -30,7 +27,7 @@ final class LockObservations {
 	/**
 	 * Begin to observe a thread that requests a lock.
 	 */
-	AcquisitionObservation acquiring(String name, @Nullable String label) {
+	public AcquisitionObservation acquiring(String name, @Nullable String label) {
 		return new AcquisitionObservation(this, name, label);
 	}
 
