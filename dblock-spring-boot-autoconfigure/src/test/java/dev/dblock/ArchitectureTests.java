@@ -50,6 +50,8 @@ class ArchitectureTests {
 
 	private static final String OBSERVATION = "dev.dblock.observation..";
 
+	private static final String LEASE = "dev.dblock.core.lease";
+
 	private static final String CORE = "dev.dblock.core..";
 
 	private static final String ANNOTATION = "dev.dblock.annotation..";
@@ -112,6 +114,10 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule observationUsesTheStore = onlyUses(OBSERVATION, API, JOB, STORE, SUPPORT);
+
+	@ArchTest
+	static final ArchRule leasesUseWhatIsBelowThem = onlyUses(LEASE, API, JOB, ENGINE, SUPPORT, STORE, SETTINGS,
+			OBSERVATION);
 
 	@ArchTest
 	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, JOB, ENGINE, REACTIVE, SUPPORT, EVENT, STORE,

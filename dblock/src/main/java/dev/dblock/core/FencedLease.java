@@ -3,6 +3,9 @@ package dev.dblock.core;
 import java.util.List;
 
 import dev.dblock.LossReason;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeaseState;
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

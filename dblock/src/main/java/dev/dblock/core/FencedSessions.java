@@ -3,6 +3,11 @@ package dev.dblock.core;
 import java.util.function.Predicate;
 
 import dev.dblock.LockHandle;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeaseState;
+import dev.dblock.core.lease.LeasedLock;
+import dev.dblock.core.lease.SessionSlots;
+import dev.dblock.core.lease.UnlockedHandle;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.TransactionFence;
 import dev.dblock.store.TransactionFence.Outcome;

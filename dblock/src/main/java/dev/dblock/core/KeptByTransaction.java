@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.util.Optional;
 
 import dev.dblock.LockHandle;
+import dev.dblock.core.lease.LeasedLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.support.TransactionSynchronization;

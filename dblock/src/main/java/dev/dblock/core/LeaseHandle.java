@@ -12,6 +12,8 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.job.JobRun;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.RepositoryInterruptedException;

@@ -4,6 +4,9 @@ import java.time.Duration;
 
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockOutcome;

@@ -10,6 +10,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.store.FenceMark;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;

@@ -11,6 +11,9 @@ import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LossReason;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 import dev.dblock.support.Durations;

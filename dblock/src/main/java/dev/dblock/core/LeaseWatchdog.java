@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import dev.dblock.core.lease.Lease;
 import dev.dblock.settings.LeaseTerms;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

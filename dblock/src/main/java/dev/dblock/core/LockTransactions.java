@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import dev.dblock.LockHandle;
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;

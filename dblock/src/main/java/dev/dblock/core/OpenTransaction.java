@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.store.TransactionFence;
 import dev.dblock.store.TransactionFence.Written;
 import org.jspecify.annotations.Nullable;

@@ -9,6 +9,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
 import dev.dblock.LockHandle;
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.store.TransactionFence;
 import dev.dblock.support.CallThreads;

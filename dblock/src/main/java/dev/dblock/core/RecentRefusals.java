@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockInfo;
+import dev.dblock.core.lease.LockClock;
 
 /**
  * Predicts from recent refusals which locks are likely to be held, and until when. For

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.core.lease.UnlockedHandle;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;

@@ -16,6 +16,7 @@ import com.mongodb.client.MongoDatabase;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;

@@ -5,6 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 import dev.dblock.LossReason;
+import dev.dblock.core.lease.Grant;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
 import org.junit.jupiter.api.Test;
@@ -31,7 +35,7 @@ class LeaseRegistryTests {
 	private final List<LeaseHandle> handles = new ArrayList<>();
 
 	private LeaseHandle hold(String id, long token, Thread thread) {
-		Grant grant = new Grant(new LeaseKey("name", id), token, token + 9, Instant.EPOCH, "test");
+		Grant grant = new Grant(new LeaseKey("name", id), token, token + 9, Instant.EPOCH, "test", false, null);
 		Lease lease = new Lease(grant, TERMS, thread, LeaseDeadline.from(this.world.clock(), TERMS.lease()),
 				this.world.clock());
 		LeaseHandle handle = new LeaseHandle(lease, this.world.keeper());

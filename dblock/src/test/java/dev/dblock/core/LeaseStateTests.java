@@ -4,6 +4,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import dev.dblock.LossReason;
+import dev.dblock.core.lease.LeaseState;
 import dev.dblock.store.TransactionFence;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -10,6 +10,9 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockHandle;
+import dev.dblock.core.lease.Grant;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
@@ -74,7 +77,8 @@ class LeaseWatchdogTickTests {
 
 	private Lease lease() {
 		LeaseTerms terms = LeaseTerms.of(LockWorld.DEFAULTS);
-		Grant grant = new Grant(new LeaseKey("name", "id-" + this.handles.size()), 1, 2, Instant.EPOCH, "test");
+		Grant grant = new Grant(new LeaseKey("name", "id-" + this.handles.size()), 1, 2, Instant.EPOCH, "test", false,
+				null);
 		Lease lease = new Lease(grant, terms, Thread.currentThread(),
 				LeaseDeadline.from(this.clock, Duration.ofSeconds(30)), this.clock);
 		LeaseHandle handle = new LeaseHandle(lease, keeper());

@@ -10,6 +10,11 @@ import java.util.Map;
 import java.util.Objects;
 
 import dev.dblock.LossReason;
+import dev.dblock.core.lease.Grant;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.LeasedLock;
+import dev.dblock.core.lease.LockClock;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
@@ -507,7 +512,8 @@ final class LocalQueueModel {
 				return At.STORE;
 			}
 			int token = LocalQueueModel.this.tokens += 1000;
-			this.lease = new Lease(new Grant(new LeaseKey("name", this.id), token, token + 999, Instant.EPOCH, "test"),
+			this.lease = new Lease(
+					new Grant(new LeaseKey("name", this.id), token, token + 999, Instant.EPOCH, "test", false, null),
 					TERMS, Thread.currentThread(), LeaseDeadline.from(STOPPED, TERMS.lease()), STOPPED);
 			return At.GRANTED;
 		}

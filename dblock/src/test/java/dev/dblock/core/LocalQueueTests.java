@@ -10,6 +10,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 import dev.dblock.LossReason;
+import dev.dblock.core.lease.Grant;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
@@ -466,7 +469,7 @@ class LocalQueueTests {
 	}
 
 	private Lease lease(int tokens) {
-		Grant grant = new Grant(new LeaseKey("name", "id"), 1, tokens, Instant.EPOCH, "test");
+		Grant grant = new Grant(new LeaseKey("name", "id"), 1, tokens, Instant.EPOCH, "test", false, null);
 		return new Lease(grant, TERMS, Thread.currentThread(), LeaseDeadline.from(this.clock, TERMS.lease()),
 				this.clock);
 	}

@@ -8,6 +8,9 @@ import java.util.concurrent.RejectedExecutionException;
 
 import dev.dblock.LockOptions;
 import dev.dblock.core.Request.Kind;
+import dev.dblock.core.lease.Grant;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
@@ -79,7 +82,7 @@ final class WatchedLeases {
 		AcquireAnswer answer = this.repository
 			.acquire(new AcquireRequest(key, terms.lease(), "me", "main", "test", LockWorld.TIMEOUT));
 		AcquireAnswer.Granted granted = (AcquireAnswer.Granted) answer;
-		Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), "test");
+		Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), "test", false, null);
 		return new Lease(grant, terms, Thread.currentThread(), deadline, this.clock);
 	}
 

@@ -6,6 +6,9 @@ import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.LossReason;
+import dev.dblock.core.lease.Grant;
+import dev.dblock.core.lease.Lease;
+import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
@@ -281,7 +284,7 @@ public class SharedLock {
 			}
 			long token = BLOCK * (long) ++this.grants;
 			this.holder = new LeaseKey(NAME, "holder-" + this.grants);
-			Grant grant = new Grant(this.holder, token, token + BLOCK - 1, Instant.EPOCH, "test");
+			Grant grant = new Grant(this.holder, token, token + BLOCK - 1, Instant.EPOCH, "test", false, null);
 			return new Lease(grant, TERMS, Thread.currentThread(),
 					LeaseDeadline.from(LocalQueueModel.STOPPED, TERMS.lease()), LocalQueueModel.STOPPED);
 		}

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  * no transaction begins under a lease that is being released, and no lease is released
  * under an open transaction.
  */
-final class LeaseState {
+public final class LeaseState {
 
 	/** Indicates that there is no slot. */
-	static final int NO_SLOT = -1;
+	public static final int NO_SLOT = -1;
 
 	private static final LossReason[] REASONS = LossReason.values();
 
@@ -38,7 +38,7 @@ final class LeaseState {
 
 	private volatile int word;
 
-	@Nullable LossReason end() {
+	public @Nullable LossReason end() {
 		int end = this.word & END;
 		return (end != 0) ? REASONS[end - 1] : null;
 	}
@@ -48,7 +48,7 @@ final class LeaseState {
 	 * transactions.
 	 * @return whether this call ended it
 	 */
-	boolean endWith(LossReason reason) {
+	public boolean endWith(LossReason reason) {
 		while (true) {
 			int now = this.word;
 			if ((now & END) != 0 || reason == LossReason.RELEASED && now >= ONE_OPEN) {
@@ -65,7 +65,7 @@ final class LeaseState {
 	 * transaction whose end is unknown prevents that, as an open transaction does.
 	 * @return whether this call ended it
 	 */
-	boolean endForSuccessor() {
+	public boolean endForSuccessor() {
 		while (true) {
 			int now = this.word;
 			if ((now & END) != 0 || now >= FIRST_RETIRED) {
@@ -81,7 +81,7 @@ final class LeaseState {
 	 * Turn a release into a loss.
 	 * @return whether this call did so
 	 */
-	boolean endedInVain() {
+	public boolean endedInVain() {
 		int released = numberOf(LossReason.RELEASED);
 		while (true) {
 			int now = this.word;
@@ -101,14 +101,14 @@ final class LeaseState {
 	/**
 	 * Return whether no transaction can be in progress under this lease.
 	 */
-	boolean isClear() {
+	public boolean isClear() {
 		return this.word < FIRST_RETIRED;
 	}
 
 	/**
 	 * Return whether there is a transaction with an unknown outcome.
 	 */
-	boolean isUnsettled() {
+	public boolean isUnsettled() {
 		return (this.word & RETIRED) != 0;
 	}
 
@@ -116,7 +116,7 @@ final class LeaseState {
 	 * Begin a transaction.
 	 * @return {@code false} when the lease has already ended
 	 */
-	boolean open() {
+	public boolean open() {
 		while (true) {
 			int now = this.word;
 			if ((now & END) != 0) {
@@ -132,7 +132,7 @@ final class LeaseState {
 	 * Choose a slot that is not in use by a transaction with a pending outcome.
 	 * @return its number, or {@link #NO_SLOT} when there is none, or the lease has ended
 	 */
-	int takeSlot() {
+	public int takeSlot() {
 		return take(FIRST_IN_USE);
 	}
 
@@ -141,7 +141,7 @@ final class LeaseState {
 	 * cannot end without notice to the next holder.
 	 * @return its number, or {@link #NO_SLOT} when there is none, or the lease has ended
 	 */
-	int takeRetiredSlot() {
+	public int takeRetiredSlot() {
 		return take(FIRST_RETIRED);
 	}
 
@@ -164,12 +164,12 @@ final class LeaseState {
 		}
 	}
 
-	boolean hasFreeSlot() {
+	public boolean hasFreeSlot() {
 		int now = this.word;
 		return ((now | now >> TransactionFence.SLOTS) / FIRST_IN_USE & ALL_SLOTS) != ALL_SLOTS;
 	}
 
-	void freeSlot(int slot) {
+	public void freeSlot(int slot) {
 		WORD.updateAndGet(this, (now) -> now & ~((FIRST_IN_USE | FIRST_RETIRED) << slot));
 	}
 
@@ -177,7 +177,7 @@ final class LeaseState {
 	 * Retire a slot, because its transaction may still be committed and its end is not
 	 * reported.
 	 */
-	void retireSlot(int slot) {
+	public void retireSlot(int slot) {
 		WORD.updateAndGet(this, (now) -> now & ~(FIRST_IN_USE << slot) | FIRST_RETIRED << slot);
 	}
 
@@ -185,7 +185,7 @@ final class LeaseState {
 	 * Defer a release until the last transaction has ended.
 	 * @return {@code false} when there is none
 	 */
-	boolean releaseAtEnd() {
+	public boolean releaseAtEnd() {
 		while (true) {
 			int now = this.word;
 			if (now < ONE_OPEN) {
@@ -201,7 +201,7 @@ final class LeaseState {
 	 * End a transaction.
 	 * @return whether it was the last one, and a release waits for it
 	 */
-	boolean close() {
+	public boolean close() {
 		while (true) {
 			int now = this.word;
 			int next = now - ONE_OPEN;

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -6,13 +6,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
+import dev.dblock.core.UnlockedEngine;
 import dev.dblock.settings.LeaseTerms;
 
 /**
  * A handle of the {@link UnlockedEngine}, which is held until it is released and never
  * lost.
  */
-final class UnlockedHandle implements LockHandle {
+public final class UnlockedHandle implements LockHandle {
 
 	private final String name;
 
@@ -22,7 +23,7 @@ final class UnlockedHandle implements LockHandle {
 
 	private final AtomicBoolean held = new AtomicBoolean(true);
 
-	UnlockedHandle(String name, long token, Duration lease) {
+	public UnlockedHandle(String name, long token, Duration lease) {
 		this.name = name;
 		this.token = token;
 		this.lease = lease;

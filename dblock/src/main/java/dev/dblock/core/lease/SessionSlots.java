@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
@@ -15,7 +15,7 @@ import dev.dblock.store.TransactionFence;
  * transaction at a time, so it keeps its slot. The end of its transactions is not
  * reported, so the slot is retired from the beginning.
  */
-final class SessionSlots {
+public final class SessionSlots {
 
 	/**
 	 * A monitor would pin a virtual thread to its carrier during a request to the store.
@@ -35,7 +35,7 @@ final class SessionSlots {
 	 * @return the slot, or {@link LeaseState#NO_SLOT} when there is none, or the lease
 	 * has ended
 	 */
-	int slotOf(Object session) {
+	public int slotOf(Object session) {
 		this.lock.lock();
 		try {
 			return slot(session);
@@ -65,7 +65,7 @@ final class SessionSlots {
 	 * @param settle waits until no earlier transaction of the given slots can be
 	 * committed
 	 */
-	void makeRoom(Predicate<Object> isOpen, Consumer<List<Integer>> settle) {
+	public void makeRoom(Predicate<Object> isOpen, Consumer<List<Integer>> settle) {
 		this.lock.lock();
 		try {
 			makeRoomWhereNeeded(isOpen, settle);

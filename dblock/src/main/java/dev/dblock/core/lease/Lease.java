@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * must not keep an abandoned handle alive. Therefore the lease refers to the handle
  * weakly.
  */
-final class Lease {
+public final class Lease {
 
-	static final Object OWNER = new Object();
+	public static final Object OWNER = new Object();
 
 	private final Grant grant;
 
@@ -67,7 +67,7 @@ final class Lease {
 
 	private volatile @Nullable HoldObservation observed;
 
-	Lease(Grant grant, LeaseTerms terms, Thread owner, LeaseDeadline deadline, LockClock clock) {
+	public Lease(Grant grant, LeaseTerms terms, Thread owner, LeaseDeadline deadline, LockClock clock) {
 		this.grant = grant;
 		this.terms = terms;
 		this.clock = clock;
@@ -78,53 +78,53 @@ final class Lease {
 		this.nextAttemptNanos = deadline.sentNanos();
 	}
 
-	LeaseKey key() {
+	public LeaseKey key() {
 		return this.grant.key();
 	}
 
-	Grant grant() {
+	public Grant grant() {
 		return this.grant;
 	}
 
-	LeaseTerms terms() {
+	public LeaseTerms terms() {
 		return this.terms;
 	}
 
-	long token() {
+	public long token() {
 		return this.grant.token();
 	}
 
-	LeaseOwner owner() {
+	public LeaseOwner owner() {
 		return this.owner;
 	}
 
-	LeaseDeadline deadline() {
+	public LeaseDeadline deadline() {
 		return this.deadline;
 	}
 
-	void attach(LeasedLock handle) {
+	public void attach(LeasedLock handle) {
 		this.handle = new WeakReference<>(handle);
 	}
 
-	@Nullable LeasedLock handle() {
+	public @Nullable LeasedLock handle() {
 		return this.handle.get();
 	}
 
 	/**
 	 * Mark the work under this lease as completed and its release as imminent.
 	 */
-	void aboutToEnd() {
+	public void aboutToEnd() {
 		this.aboutToEnd = true;
 	}
 
-	boolean isAboutToEnd() {
+	public boolean isAboutToEnd() {
 		return this.aboutToEnd && end() == null;
 	}
 
 	/**
 	 * Return how long the lock was held, in readable form.
 	 */
-	String heldFor() {
+	public String heldFor() {
 		return Durations.readable(Duration.ofNanos(heldNanos()));
 	}
 
@@ -136,21 +136,21 @@ final class Lease {
 	 * Return the rest of the minimum hold time. It is counted from the time at which the
 	 * answer was read, so that it does not end earlier than by the store's clock.
 	 */
-	long minHoldLeftNanos() {
+	public long minHoldLeftNanos() {
 		return this.minHoldWaived ? 0 : Math.max(0, this.terms.minHold().toNanos() - heldNanos());
 	}
 
 	/**
 	 * Waive the minimum hold time, because no work was done under the lease.
 	 */
-	void waiveMinHold() {
+	public void waiveMinHold() {
 		this.minHoldWaived = true;
 	}
 
 	/**
 	 * Record that the work of a run has failed. Only the first failure is recorded.
 	 */
-	synchronized void runFailed(Throwable cause) {
+	public synchronized void runFailed(Throwable cause) {
 		if (this.terms.firing() != null && this.runError == null) {
 			this.runError = RunEnd.textOf(cause);
 		}
@@ -160,7 +160,7 @@ final class Lease {
 	 * Return the end of the run that the release records.
 	 * @return how it ended; {@code null} for a plain lock
 	 */
-	@Nullable RunEnd runEnd() {
+	public @Nullable RunEnd runEnd() {
 		String error = this.runError;
 		LossReason reason = end();
 		RunOutcome outcome = (error != null) ? RunOutcome.FAILED : RunOutcome.SUCCEEDED;
@@ -178,7 +178,7 @@ final class Lease {
 	 * the grant is continued by the clock of this process.
 	 * @return the run; {@code null} for a plain lock
 	 */
-	@Nullable JobRun endedRun() {
+	public @Nullable JobRun endedRun() {
 		JobRun run = this.grant.run();
 		RunEnd end = runEnd();
 		return (run != null && end != null)
@@ -187,26 +187,26 @@ final class Lease {
 				: null;
 	}
 
-	boolean isOver() {
+	public boolean isOver() {
 		return this.deadline.passed(this.clock);
 	}
 
-	boolean isUnproven() {
+	public boolean isUnproven() {
 		return this.deadline.suspect(this.clock);
 	}
 
-	long remainingNanos() {
+	public long remainingNanos() {
 		return this.deadline.remainingNanos(this.clock);
 	}
 
-	Duration remaining() {
+	public Duration remaining() {
 		return Duration.ofNanos(Math.max(0, remainingNanos()));
 	}
 
 	/**
 	 * Record that the store has confirmed the lease.
 	 */
-	synchronized void prove(LeaseDeadline proof) {
+	public synchronized void prove(LeaseDeadline proof) {
 		this.deadline = this.deadline.merge(proof);
 	}
 
@@ -216,7 +216,7 @@ final class Lease {
 	 * lock held until its end.
 	 * @param inDoubt the deadline if the store had applied the extension just now
 	 */
-	synchronized void maybeExtended(LeaseDeadline inDoubt) {
+	public synchronized void maybeExtended(LeaseDeadline inDoubt) {
 		LeaseDeadline before = this.extensionAsked;
 		if (before == null || before.remainingNanos(this.clock) < inDoubt.remainingNanos(this.clock)) {
 			this.extensionAsked = inDoubt;
@@ -227,7 +227,7 @@ final class Lease {
 	 * Return whether the store may keep the lock held for longer than this process can
 	 * trust the lease.
 	 */
-	boolean isPerhapsExtended() {
+	public boolean isPerhapsExtended() {
 		LeaseDeadline inDoubt = this.extensionAsked;
 		long left = Math.max(0, remainingNanos());
 		// Read last, so that a confirmed extension has no more time left than the lease
@@ -238,7 +238,7 @@ final class Lease {
 	 * Return the longest time for which the store keeps the lock held if it is not
 	 * released.
 	 */
-	Duration leftAtStore() {
+	public Duration leftAtStore() {
 		LeaseDeadline inDoubt = this.extensionAsked;
 		long perhaps = (inDoubt != null) ? inDoubt.remainingNanos(this.clock) : 0;
 		return Duration.ofNanos(Math.max(0, Math.max(perhaps, remainingNanos())));
@@ -247,29 +247,29 @@ final class Lease {
 	/**
 	 * Return the slots of sessions that the application manages itself.
 	 */
-	synchronized SessionSlots sessionSlots() {
+	public synchronized SessionSlots sessionSlots() {
 		if (this.sessionSlots == null) {
 			this.sessionSlots = new SessionSlots(this.state);
 		}
 		return this.sessionSlots;
 	}
 
-	LeaseState state() {
+	public LeaseState state() {
 		return this.state;
 	}
 
 	/**
 	 * Observe the clocks. Call this often enough to see every step of the wall clock.
 	 */
-	synchronized void observeClocks() {
+	public synchronized void observeClocks() {
 		this.deadline = this.deadline.observe(this.clock);
 	}
 
-	@Nullable LossReason end() {
+	public @Nullable LossReason end() {
 		return this.state.end();
 	}
 
-	boolean isHeld() {
+	public boolean isHeld() {
 		return end() == null && !isOver() && !isUnproven();
 	}
 
@@ -278,7 +278,7 @@ final class Lease {
 	 * open.
 	 * @return whether this call ended it
 	 */
-	boolean endWith(LossReason reason) {
+	public boolean endWith(LossReason reason) {
 		return this.state.endWith(reason);
 	}
 
@@ -286,7 +286,7 @@ final class Lease {
 	 * End the lease for a successor inside the process.
 	 * @return whether this call ended it
 	 */
-	boolean endForSuccessor() {
+	public boolean endForSuccessor() {
 		return this.state.endForSuccessor();
 	}
 
@@ -295,11 +295,11 @@ final class Lease {
 	 * the holder. The lease had been lost before, and the loss had not been noticed.
 	 * @return whether this call turned the release into a loss
 	 */
-	boolean endedInVain() {
+	public boolean endedInVain() {
 		return this.state.endedInVain();
 	}
 
-	LockLostException lost() {
+	public LockLostException lost() {
 		LossReason reason = end();
 		return new LockLostException(key().name(), token(), (reason != null) ? reason : LossReason.EXPIRED);
 	}
@@ -307,7 +307,7 @@ final class Lease {
 	/**
 	 * Notify the given hold when this lease ends, immediately if it has already ended.
 	 */
-	void observedBy(HoldObservation observed) {
+	public void observedBy(HoldObservation observed) {
 		this.observed = observed;
 		LossReason reason = end();
 		if (reason != null) {
@@ -315,41 +315,41 @@ final class Lease {
 		}
 	}
 
-	boolean isObserved() {
+	public boolean isObserved() {
 		return this.observed != null;
 	}
 
-	void observedEnd(LockOutcome outcome, @Nullable Throwable error) {
+	public void observedEnd(LockOutcome outcome, @Nullable Throwable error) {
 		HoldObservation observed = this.observed;
 		if (observed != null) {
 			observed.end(outcome, error);
 		}
 	}
 
-	boolean isRenewing() {
+	public boolean isRenewing() {
 		return !this.renewers.isEmpty() && !isBeyondMaxHold();
 	}
 
-	boolean isRenewingForOwner() {
+	public boolean isRenewingForOwner() {
 		return this.renewers.contains(OWNER) && !isBeyondMaxHold();
 	}
 
 	/**
 	 * Renew the lease until renewal is stopped for the same renewer, or for all.
 	 */
-	synchronized void renewFor(Object renewer) {
+	public synchronized void renewFor(Object renewer) {
 		Set<Object> all = new HashSet<>(this.renewers);
 		all.add(renewer);
 		this.renewers = Set.copyOf(all);
 	}
 
-	synchronized void stopRenewalFor(Object renewer) {
+	public synchronized void stopRenewalFor(Object renewer) {
 		Set<Object> all = new HashSet<>(this.renewers);
 		all.remove(renewer);
 		this.renewers = Set.copyOf(all);
 	}
 
-	synchronized void stopRenewal() {
+	public synchronized void stopRenewal() {
 		this.renewers = Set.of();
 	}
 
@@ -357,18 +357,18 @@ final class Lease {
 	 * Stop renewing the lease, because its handle is unreachable.
 	 * @return whether this is the first call
 	 */
-	boolean abandon() {
+	public boolean abandon() {
 		boolean first = !this.abandoned;
 		this.abandoned = true;
 		stopRenewal();
 		return first;
 	}
 
-	boolean isAbandoned() {
+	public boolean isAbandoned() {
 		return this.abandoned;
 	}
 
-	boolean isBeyondMaxHold() {
+	public boolean isBeyondMaxHold() {
 		long maxHold = this.terms.maxHold().toNanos();
 		return maxHold > 0 && heldNanos() >= maxHold;
 	}
@@ -377,12 +377,12 @@ final class Lease {
 	 * Return when to attempt the next renewal: a third into the lease, and a little later
 	 * after a failed attempt.
 	 */
-	long renewalDueInNanos() {
+	public long renewalDueInNanos() {
 		long byLease = remainingNanos() - this.terms.lease().toNanos() / 3 * 2;
 		return Math.max(byLease, retryDueInNanos());
 	}
 
-	long retryDueInNanos() {
+	public long retryDueInNanos() {
 		return this.nextAttemptNanos - this.clock.nanoTime();
 	}
 
@@ -391,12 +391,12 @@ final class Lease {
 	 * is the case from halfway to its own renewal. As a result, leases that were acquired
 	 * at different times soon share their renewals.
 	 */
-	boolean canJoinRenewal() {
+	public boolean canJoinRenewal() {
 		long leaseNanos = this.terms.lease().toNanos();
 		return remainingNanos() <= leaseNanos / 6 * 5 && retryDueInNanos() <= 0;
 	}
 
-	void retryIn(long nanos) {
+	public void retryIn(long nanos) {
 		this.nextAttemptNanos = this.clock.nanoTime() + nanos;
 	}
 
@@ -406,7 +406,7 @@ final class Lease {
 	 * which its successor has not. Neither is it possible if the lease is for a run of a
 	 * job, which ends with its owner.
 	 */
-	boolean canBeHandedOver() {
+	public boolean canBeHandedOver() {
 		return this.terms.firing() == null && this.state.isClear() && isHeld() && this.extensionAsked == null
 				&& minHoldLeftNanos() == 0 && this.grant.hasNext()
 				&& remainingNanos() >= this.terms.lease().toNanos() / 2;
@@ -416,7 +416,7 @@ final class Lease {
 	 * Return the mark by which the release informs the next holder about transactions
 	 * under this lease.
 	 */
-	FenceMark markAtRelease() {
+	public FenceMark markAtRelease() {
 		if (this.state.isUnsettled()) {
 			return FenceMark.SET;
 		}
@@ -426,7 +426,7 @@ final class Lease {
 	/**
 	 * Return the same lease for the next owner, with its own token.
 	 */
-	Lease successor(LeaseTerms terms, Thread owner) {
+	public Lease successor(LeaseTerms terms, Thread owner) {
 		Lease next = new Lease(this.grant.next(terms.why()), terms, owner, this.deadline, this.clock);
 		next.nextAttemptNanos = this.nextAttemptNanos;
 		return next;
@@ -437,7 +437,7 @@ final class Lease {
 	 * @param acquirer the name of this process
 	 * @return its state, as far as it is known without a request
 	 */
-	LockInfo describe(String acquirer) {
+	public LockInfo describe(String acquirer) {
 		return new LockInfo(key().name(), true, key().holder(), acquirer, this.owner.threadName(), this.grant.why(),
 				this.grant.lastToken(), this.grant.acquiredAt(), null, null, null, remaining());
 	}
@@ -446,7 +446,7 @@ final class Lease {
 	 * Describe the lock as it is stored, with its present owner in this process. The
 	 * store knows only the thread that it granted the lock to.
 	 */
-	LockInfo describe(LockInfo stored) {
+	public LockInfo describe(LockInfo stored) {
 		return new LockInfo(stored.name(), stored.held(), stored.holder(), stored.acquirer(), this.owner.threadName(),
 				this.grant.why(), stored.token(), stored.acquiredAt(), stored.updatedAt(), stored.expiresAt(),
 				stored.releasedAt(), stored.remaining());

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -14,7 +14,7 @@ import dev.dblock.support.LossInterrupts;
  * work. Only an interrupt that was also meant for work under another lock may be sent
  * twice. An interrupt that other code sent earlier is preserved.
  */
-final class LeaseOwner {
+public final class LeaseOwner {
 
 	private final Thread thread;
 
@@ -26,21 +26,21 @@ final class LeaseOwner {
 
 	private boolean notified;
 
-	LeaseOwner(Thread thread) {
+	public LeaseOwner(Thread thread) {
 		this.thread = thread;
 	}
 
 	/**
 	 * Return whether work that the given thread begins now is work under this lock.
 	 */
-	boolean isOf(Thread thread) {
+	public boolean isOf(Thread thread) {
 		return this.thread == thread && !this.left || this.others.contains(thread);
 	}
 
 	/**
 	 * Return the threads that work under the lock, and the thread that acquired it.
 	 */
-	Set<Thread> threads() {
+	public Set<Thread> threads() {
 		List<Thread> others = this.others;
 		if (others.isEmpty()) {
 			return Set.of(this.thread);
@@ -57,12 +57,12 @@ final class LeaseOwner {
 	/**
 	 * Return the name of a thread. Virtual threads have no name by default.
 	 */
-	static String nameOf(Thread thread) {
+	public static String nameOf(Thread thread) {
 		String name = thread.getName();
 		return name.isEmpty() ? "thread-" + thread.getId() : name;
 	}
 
-	synchronized void interrupt() {
+	public synchronized void interrupt() {
 		if (this.notified) {
 			return;
 		}
@@ -81,7 +81,7 @@ final class LeaseOwner {
 	/**
 	 * Record that the work is over.
 	 */
-	synchronized void finish() {
+	public synchronized void finish() {
 		if (this.working) {
 			this.working = false;
 			takeBack(this.thread);
@@ -92,7 +92,7 @@ final class LeaseOwner {
 	 * Add the current thread to those that work under the lock. If the others have
 	 * already been interrupted, it is interrupted as well.
 	 */
-	synchronized void attach() {
+	public synchronized void attach() {
 		Thread current = Thread.currentThread();
 		boolean late = this.notified && !isAtWork(current);
 		List<Thread> others = new ArrayList<>(this.others);
@@ -106,7 +106,7 @@ final class LeaseOwner {
 	/**
 	 * Remove the current thread from those that work under the lock.
 	 */
-	synchronized void detach() {
+	public synchronized void detach() {
 		Thread current = Thread.currentThread();
 		List<Thread> others = new ArrayList<>(this.others);
 		if (others.remove(current)) {

@@ -1,10 +1,10 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 /**
  * The two clocks of this process. Leases are measured by the monotonic clock. The wall
  * clock can only make a lease unproven, see {@link LeaseDeadline#suspect(LockClock)}.
  */
-interface LockClock {
+public interface LockClock {
 
 	LockClock SYSTEM = new LockClock() {
 

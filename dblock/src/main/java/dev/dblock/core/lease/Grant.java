@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.lease;
 
 import java.time.Instant;
 
@@ -18,12 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param fenceRaised whether the fence was raised against an earlier holder
  * @param run the run of a job that it is for
  */
-record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why, boolean fenceRaised,
+public record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why, boolean fenceRaised,
 		@Nullable JobRun run) {
-
-	Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why) {
-		this(key, token, lastToken, acquiredAt, why, false, null);
-	}
 
 	boolean hasNext() {
 		return this.token < this.lastToken;
