@@ -3,6 +3,10 @@ package dev.dblock.core;
 import java.time.Duration;
 
 import dev.dblock.LossReason;
+import dev.dblock.core.queue.LocalQueues;
+import dev.dblock.core.queue.ReleaseSignals;
+import dev.dblock.core.queue.WaitCause;
+import dev.dblock.core.queue.WaitStatistics;
 
 /**
  * The current state of an engine, determined at each call without a request to a server.

@@ -14,6 +14,8 @@ import dev.dblock.LossReason;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.core.lease.LockClock;
+import dev.dblock.core.queue.LocalQueue;
+import dev.dblock.core.queue.LocalQueues;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 import dev.dblock.support.Durations;

@@ -13,6 +13,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.core.lease.Grant;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.queue.LocalQueues;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;

@@ -15,6 +15,13 @@ import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.core.lease.LockClock;
+import dev.dblock.core.queue.AskPlan;
+import dev.dblock.core.queue.CrossProcessYield;
+import dev.dblock.core.queue.LocalQueue;
+import dev.dblock.core.queue.LocalQueues;
+import dev.dblock.core.queue.Outcome;
+import dev.dblock.core.queue.WaitCause;
+import dev.dblock.core.queue.Waiter;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
@@ -464,7 +471,7 @@ final class LocalQueueModel {
 			Waiter joining = new Waiter(TERMS) {
 
 				@Override
-				void wake() {
+				public void wake() {
 					Actor.this.permit = true;
 				}
 

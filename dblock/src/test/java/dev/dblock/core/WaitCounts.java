@@ -5,6 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 import dev.dblock.LockHandle;
+import dev.dblock.core.queue.WaitCause;
+import dev.dblock.core.queue.WaitStatistics;
 import dev.dblock.engine.LockEngine;
 
 /**

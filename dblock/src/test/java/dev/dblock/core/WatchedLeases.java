@@ -11,6 +11,8 @@ import dev.dblock.core.Request.Kind;
 import dev.dblock.core.lease.Grant;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.queue.LocalQueue;
+import dev.dblock.core.queue.LocalQueues;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;

@@ -9,6 +9,12 @@ import dev.dblock.LossReason;
 import dev.dblock.core.lease.Grant;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.queue.AskPlan;
+import dev.dblock.core.queue.LocalQueue;
+import dev.dblock.core.queue.LocalQueues;
+import dev.dblock.core.queue.Outcome;
+import dev.dblock.core.queue.WaitCause;
+import dev.dblock.core.queue.Waiter;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
@@ -254,13 +260,13 @@ public class SharedLock {
 		}
 
 		@Override
-		void wake() {
+		public void wake() {
 			this.woken = true;
 			super.wake();
 		}
 
 		@Override
-		boolean park(long nanos) {
+		public boolean park(long nanos) {
 			while (!this.woken) {
 				LockSupport.park(this);
 			}

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
@@ -17,12 +17,12 @@ import org.slf4j.LoggerFactory;
  * Keeps the store's feed of releases open while a thread waits and for some time
  * afterwards, and passes its reports on to the queues.
  */
-final class ReleaseSignals {
+public final class ReleaseSignals {
 
 	/**
 	 * How long the feed stays open when no thread waits any more.
 	 */
-	static final Duration IDLE = Duration.ofSeconds(30);
+	public static final Duration IDLE = Duration.ofSeconds(30);
 
 	private static final long UNSUPPORTED_NANOS = TimeUnit.MINUTES.toNanos(5);
 
@@ -58,7 +58,7 @@ final class ReleaseSignals {
 
 	private long unsupportedSinceNanos;
 
-	ReleaseSignals(ReleaseFeed feed, LocalQueues queues, ScheduledExecutorService timer, LockClock clock,
+	public ReleaseSignals(ReleaseFeed feed, LocalQueues queues, ScheduledExecutorService timer, LockClock clock,
 			Duration idle) {
 		this.feed = feed;
 		this.queues = queues;
@@ -70,7 +70,7 @@ final class ReleaseSignals {
 	/**
 	 * Return whether every release is reported at present.
 	 */
-	boolean isListening() {
+	public boolean isListening() {
 		return this.listening;
 	}
 
@@ -78,21 +78,21 @@ final class ReleaseSignals {
 	 * Return whether releases should be reported, but are not. This is read without the
 	 * monitor, so that a queue can call it under its own monitor.
 	 */
-	boolean isPolling() {
+	public boolean isPolling() {
 		return !this.listening && (this.unsupported || this.subscription != null);
 	}
 
 	/**
 	 * Return whether a thread waits for another process, or waited until recently.
 	 */
-	synchronized boolean areWanted() {
+	public synchronized boolean areWanted() {
 		return this.subscription != null || this.waiters > 0;
 	}
 
 	/**
 	 * Record that a thread begins to wait for a lock that another process has.
 	 */
-	synchronized void enter() {
+	public synchronized void enter() {
 		this.waiters++;
 		if (this.unsupported && this.clock.nanoTime() - this.unsupportedSinceNanos > UNSUPPORTED_NANOS) {
 			this.unsupported = false;
@@ -108,11 +108,11 @@ final class ReleaseSignals {
 		this.feed.open(this.subscription);
 	}
 
-	synchronized int waiters() {
+	public synchronized int waiters() {
 		return this.waiters;
 	}
 
-	synchronized void leave() {
+	public synchronized void leave() {
 		this.waiters--;
 		this.idleSinceNanos = this.clock.nanoTime();
 		if (this.waiters == 0 && this.subscription != null && !this.checking) {
@@ -148,7 +148,7 @@ final class ReleaseSignals {
 	/**
 	 * Stop subscribing, and wait until the feed is closed.
 	 */
-	void close() {
+	public void close() {
 		synchronized (this) {
 			this.closed = true;
 			this.subscription = null;

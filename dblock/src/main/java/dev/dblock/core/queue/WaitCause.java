@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 /**
  * The causes for which a waiter requests the lock from the store, or finds that the lock

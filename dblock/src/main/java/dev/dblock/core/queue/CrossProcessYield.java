@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
  * The pause in which the waiters of one process yield a lock to other processes, after it
  * has been handed over among them for as long as allowed.
  */
-final class CrossProcessYield {
+public final class CrossProcessYield {
 
 	/**
 	 * A store that took longer to release is itself slow, and a longer pause here would
@@ -29,7 +29,7 @@ final class CrossProcessYield {
 	 * because they poll; zero while releases are reported
 	 * @param nanos the present time
 	 */
-	CrossProcessYield(LongSupplier pollNanos, long nanos) {
+	public CrossProcessYield(LongSupplier pollNanos, long nanos) {
 		this.pollNanos = pollNanos;
 		this.turnSinceNanos = nanos;
 		this.untilNanos = nanos;
@@ -44,7 +44,7 @@ final class CrossProcessYield {
 	 * request at any time of the pause, so no thread of this process may acquire the lock
 	 * before its end.
 	 */
-	boolean isForPolling(long nanos) {
+	public boolean isForPolling(long nanos) {
 		return this.turnOver && leftNanos(nanos) > 0;
 	}
 
@@ -57,7 +57,7 @@ final class CrossProcessYield {
 	 * @param requestNanos how long the release took
 	 * @param nanos the present time
 	 */
-	void begin(long requestNanos, long nanos) {
+	public void begin(long requestNanos, long nanos) {
 		long pause = Math.min(LONGEST_NANOS, 2 * requestNanos);
 		long poll = this.pollNanos.getAsLong();
 		if (poll > 0 && nanos - this.turnSinceNanos >= poll) {

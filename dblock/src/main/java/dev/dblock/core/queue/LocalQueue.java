@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * to the store, and no thread does so while the process holds the lock or is releasing
  * it.
  */
-final class LocalQueue {
+public final class LocalQueue {
 
 	/**
 	 * Waiters are notified of the end of the holder's lease and of the end of a release,
@@ -36,13 +36,13 @@ final class LocalQueue {
 	 * A release that was sent to a failed server may have been applied earlier. The
 	 * waiters of this process need not be the last to find out.
 	 */
-	static final long LONGEST_RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
+	public static final long LONGEST_RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	/**
 	 * A head that has to wake up first is later than a thread that only retries. A head
 	 * that has not sent its request within this time no longer blocks other threads.
 	 */
-	static final long HEAD_START_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+	public static final long HEAD_START_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private static final AtomicIntegerFieldUpdater<LocalQueue> VISITORS = AtomicIntegerFieldUpdater
 		.newUpdater(LocalQueue.class, "visitors");
@@ -122,7 +122,7 @@ final class LocalQueue {
 		return this.nanos.getAsLong();
 	}
 
-	String name() {
+	public String name() {
 		return this.name;
 	}
 
@@ -141,7 +141,7 @@ final class LocalQueue {
 	 * Leave the queue. A thread that was granted or handed the lock leaves while the
 	 * queue has a holder, and then without the queue's monitor.
 	 */
-	void leave() {
+	public void leave() {
 		if (VISITORS.decrementAndGet(this) == 0 && this.holder == null) {
 			removeIfIdle();
 		}
@@ -160,7 +160,7 @@ final class LocalQueue {
 	/**
 	 * Return the lease that this process holds, as far as it can be trusted.
 	 */
-	synchronized @Nullable Lease holder() {
+	public synchronized @Nullable Lease holder() {
 		Lease lease = this.holder;
 		return (lease != null && lease.isHeld()) ? lease : null;
 	}
@@ -169,7 +169,7 @@ final class LocalQueue {
 	 * Return the lease by which this process keeps the lock held: the one that it holds,
 	 * or the one that it is releasing.
 	 */
-	synchronized @Nullable Lease present() {
+	public synchronized @Nullable Lease present() {
 		Lease lease = this.holder;
 		if (releasingNanos(now()) > 0) {
 			lease = (lease != null) ? lease : this.givenBack;
@@ -185,7 +185,7 @@ final class LocalQueue {
 	 * their head is due to send a request after a release. A thread without a place in
 	 * the queue must not overtake either of them.
 	 */
-	synchronized boolean letsOthersGoFirst() {
+	public synchronized boolean letsOthersGoFirst() {
 		long now = now();
 		return !this.waiters.isEmpty() && (this.crossProcessYield.leftNanos(now) > 0 || isHeadDue(now));
 	}
@@ -194,7 +194,7 @@ final class LocalQueue {
 	 * Return whether the waiters of this process yield the lock to other processes at
 	 * present.
 	 */
-	synchronized boolean isYielding() {
+	public synchronized boolean isYielding() {
 		return this.crossProcessYield.leftNanos(now()) > 0;
 	}
 
@@ -207,7 +207,7 @@ final class LocalQueue {
 	 * waiter, or the waiter quits. The queue is kept until the caller leaves it.
 	 * @return {@code false} when the queue is already removed
 	 */
-	synchronized boolean join(Waiter waiter) {
+	public synchronized boolean join(Waiter waiter) {
 		return enter() && this.waiters.add(waiter);
 	}
 
@@ -215,7 +215,7 @@ final class LocalQueue {
 	 * Give up the place in the queue, without the lock.
 	 * @return {@code false} when the lock was already handed over to this waiter
 	 */
-	synchronized boolean quit(Waiter waiter) {
+	public synchronized boolean quit(Waiter waiter) {
 		boolean wasHead = head() == waiter;
 		if (!this.waiters.remove(waiter)) {
 			return false;
@@ -238,7 +238,7 @@ final class LocalQueue {
 	 * @return the holder, or why the request to the store failed; {@code null} when
 	 * nothing is known
 	 */
-	synchronized @Nullable Outcome known(Waiter waiter, String acquirer) {
+	public synchronized @Nullable Outcome known(Waiter waiter, String acquirer) {
 		Lease mine = present();
 		if (mine != null) {
 			return Outcome.refused(mine.describe(acquirer));
@@ -258,7 +258,7 @@ final class LocalQueue {
 	 * Return the plan for the head of the queue, if one of the waiters was already
 	 * refused.
 	 */
-	@Nullable AskPlan plan() {
+	public @Nullable AskPlan plan() {
 		return this.plan;
 	}
 
@@ -268,7 +268,7 @@ final class LocalQueue {
 	 * @return the pause; zero or less when it is its turn now, and unlimited while others
 	 * are before it
 	 */
-	synchronized long pauseBeforeAsking(Waiter waiter) {
+	public synchronized long pauseBeforeAsking(Waiter waiter) {
 		long now = now();
 		long own = pauseUntilTold(waiter, now);
 		if (own > 0) {
@@ -307,7 +307,7 @@ final class LocalQueue {
 	 * @param waiter the waiter
 	 * @return the cause of the request, or {@code null} when it is no longer its turn
 	 */
-	synchronized @Nullable WaitCause beginAsking(Waiter waiter) {
+	public synchronized @Nullable WaitCause beginAsking(Waiter waiter) {
 		return (pauseBeforeAsking(waiter) > 0) ? null : begin(waiter);
 	}
 
@@ -320,7 +320,7 @@ final class LocalQueue {
 	 * @return the cause of the request, or {@code null} when it is not its turn, or when
 	 * another holder of the lock is known
 	 */
-	synchronized @Nullable WaitCause beginAskingAtLast(Waiter waiter) {
+	public synchronized @Nullable WaitCause beginAskingAtLast(Waiter waiter) {
 		long now = now();
 		if (pauseUntilTold(waiter, now) > 0 || (this.plan != null && !this.signalled)
 				|| this.crossProcessYield.isForPolling(now)) {
@@ -355,7 +355,7 @@ final class LocalQueue {
 	 * @param asking the requesting thread's place in the queue, if it has one
 	 * @param terms the terms of the request
 	 */
-	synchronized int tokens(@Nullable Waiter asking, LeaseTerms terms) {
+	public synchronized int tokens(@Nullable Waiter asking, LeaseTerms terms) {
 		boolean others = this.waiters.stream()
 			.filter((waiter) -> waiter != asking)
 			.findFirst()
@@ -369,7 +369,7 @@ final class LocalQueue {
 	 * @param waiter the waiter
 	 * @param next when to send the next request, for the head of the queue at that time
 	 */
-	synchronized void refused(Waiter waiter, AskPlan next) {
+	public synchronized void refused(Waiter waiter, AskPlan next) {
 		if (head() == waiter) {
 			this.asking = false;
 			this.outOfTurn = false;
@@ -386,7 +386,7 @@ final class LocalQueue {
 	 * @param lease the new lease
 	 * @param waiter the thread's place in the queue, if it had one
 	 */
-	synchronized void granted(Lease lease, @Nullable Waiter waiter) {
+	public synchronized void granted(Lease lease, @Nullable Waiter waiter) {
 		this.holder = lease;
 		this.handOvers = 0;
 		boolean afterOthers = this.plan != null && this.plan.last().failure() == null;
@@ -411,7 +411,7 @@ final class LocalQueue {
 	/**
 	 * Record that a lease of this process has ended without a hand-over.
 	 */
-	synchronized void ended(Lease lease) {
+	public synchronized void ended(Lease lease) {
 		if (this.holder == lease) {
 			this.holder = null;
 			this.givenBack = (this.releases > 0) ? lease : null;
@@ -428,7 +428,7 @@ final class LocalQueue {
 	 * @return the waiter that has the lock now, and is to be woken outside of the
 	 * monitor, on which it would only block
 	 */
-	synchronized @Nullable Waiter handOver(Lease lease, Function<Lease, LeasedLock> keep) {
+	public synchronized @Nullable Waiter handOver(Lease lease, Function<Lease, LeasedLock> keep) {
 		Waiter next = successor(lease);
 		if (next == null || !lease.endForSuccessor()) {
 			return null;
@@ -457,7 +457,7 @@ final class LocalQueue {
 	 * Record that the lock is about to be released to the store.
 	 * @return {@code false} when the queue is already removed
 	 */
-	synchronized boolean releasing() {
+	public synchronized boolean releasing() {
 		if (this.releases == 0) {
 			this.releasingSinceNanos = now();
 		}
@@ -471,7 +471,7 @@ final class LocalQueue {
 	 * processes.
 	 * @param requestNanos how long the release took
 	 */
-	synchronized void released(long requestNanos) {
+	public synchronized void released(long requestNanos) {
 		this.releases--;
 		this.givenBack = (this.releases > 0) ? this.givenBack : null;
 		long now = now();
@@ -489,7 +489,7 @@ final class LocalQueue {
 	 * Signal that the lock may be free, so that the head sends a request as soon as it
 	 * may.
 	 */
-	synchronized void signal() {
+	public synchronized void signal() {
 		this.signalled = true;
 		wakeHead();
 	}
@@ -515,7 +515,7 @@ final class LocalQueue {
 		this.waiters.forEach(Waiter::wake);
 	}
 
-	synchronized int waiters() {
+	public synchronized int waiters() {
 		return this.waiters.size();
 	}
 

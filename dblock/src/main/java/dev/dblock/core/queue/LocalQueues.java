@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The queues of the locks that this process waits for or holds, and of no others. Pauses
  * use real time, regardless of the clock of the leases.
  */
-final class LocalQueues {
+public final class LocalQueues {
 
 	private final Map<String, LocalQueue> byName = new ConcurrentHashMap<>();
 
@@ -32,25 +32,25 @@ final class LocalQueues {
 	 * @param pollNanos how long other processes may take to see that a lock is free
 	 * because they poll; zero while releases are reported
 	 */
-	LocalQueues(HandOffSettings handOff, LongSupplier pollNanos) {
+	public LocalQueues(HandOffSettings handOff, LongSupplier pollNanos) {
 		this(handOff, LocalQueue.LONGEST_RELEASE_NANOS, pollNanos, System::nanoTime);
 	}
 
-	LocalQueues(HandOffSettings handOff, long longestReleaseNanos, LongSupplier pollNanos, LongSupplier nanos) {
+	public LocalQueues(HandOffSettings handOff, long longestReleaseNanos, LongSupplier pollNanos, LongSupplier nanos) {
 		this.handOff = handOff;
 		this.longestReleaseNanos = longestReleaseNanos;
 		this.pollNanos = pollNanos;
 		this.nanos = nanos;
 	}
 
-	@Nullable LocalQueue find(String name) {
+	public @Nullable LocalQueue find(String name) {
 		return this.byName.get(name);
 	}
 
 	/**
 	 * Return the queue of a name, which is kept until the caller leaves it.
 	 */
-	LocalQueue enter(String name) {
+	public LocalQueue enter(String name) {
 		return admit(name, LocalQueue::enter);
 	}
 
@@ -58,7 +58,7 @@ final class LocalQueues {
 	 * Take the last place in the queue of a name.
 	 * @return the queue, which is kept until the waiter leaves it
 	 */
-	LocalQueue join(String name, Waiter waiter) {
+	public LocalQueue join(String name, Waiter waiter) {
 		return admit(name, (queue) -> queue.join(waiter));
 	}
 
@@ -66,7 +66,7 @@ final class LocalQueues {
 	 * Record that a lock of this process is about to be released to the store.
 	 * @return its queue, which is kept until it is notified of the release
 	 */
-	LocalQueue releasing(String name) {
+	public LocalQueue releasing(String name) {
 		return admit(name, LocalQueue::releasing);
 	}
 
@@ -87,7 +87,7 @@ final class LocalQueues {
 		return this.byName.remove(queue.name(), queue);
 	}
 
-	void ended(Lease lease) {
+	public void ended(Lease lease) {
 		LocalQueue queue = find(lease.key().name());
 		if (queue != null) {
 			queue.ended(lease);
@@ -97,32 +97,32 @@ final class LocalQueues {
 	/**
 	 * Return the stored state of a lock, with its present owner if this process holds it.
 	 */
-	LockInfo withOwner(LockInfo stored) {
+	public LockInfo withOwner(LockInfo stored) {
 		LocalQueue queue = find(stored.name());
 		Lease mine = (queue != null) ? queue.holder() : null;
 		return (mine != null && mine.key().holder().equals(stored.holder())) ? mine.describe(stored) : stored;
 	}
 
-	void signal(String name) {
+	public void signal(String name) {
 		LocalQueue queue = this.byName.get(name);
 		if (queue != null) {
 			queue.signal();
 		}
 	}
 
-	void signalAll() {
+	public void signalAll() {
 		this.byName.values().forEach(LocalQueue::signal);
 	}
 
-	void wakeAll() {
+	public void wakeAll() {
 		this.byName.values().forEach(LocalQueue::wakeAll);
 	}
 
-	int waiters() {
+	public int waiters() {
 		return this.byName.values().stream().mapToInt(LocalQueue::waiters).sum();
 	}
 
-	int size() {
+	public int size() {
 		return this.byName.size();
 	}
 

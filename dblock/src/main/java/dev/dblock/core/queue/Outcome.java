@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -22,31 +22,31 @@ import org.springframework.dao.QueryTimeoutException;
  * @param failure the failure
  * @param job why a firing of a job was refused, unless the lock has another holder
  */
-record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @Nullable DataAccessException failure,
+public record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @Nullable DataAccessException failure,
 		@Nullable JobRefusal job) {
 
 	/**
 	 * The lock may be free, but it is the turn of other threads, in this process or
 	 * elsewhere.
 	 */
-	static final Outcome OTHERS_FIRST = new Outcome(null, null, null, null);
+	public static final Outcome OTHERS_FIRST = new Outcome(null, null, null, null);
 
 	private static final String OTHERS_FIRST_REMARK = "Threads of this application are waiting for it, and others go"
 			+ " first";
 
-	static Outcome granted(LeasedLock handle) {
+	public static Outcome granted(LeasedLock handle) {
 		return new Outcome(handle, null, null, null);
 	}
 
-	static Outcome refused(LockInfo holder) {
+	public static Outcome refused(LockInfo holder) {
 		return refused(holder, null);
 	}
 
-	static Outcome refused(@Nullable LockInfo holder, @Nullable JobRefusal job) {
+	public static Outcome refused(@Nullable LockInfo holder, @Nullable JobRefusal job) {
 		return new Outcome(null, holder, null, job);
 	}
 
-	static Outcome failed(DataAccessException failure) {
+	public static Outcome failed(DataAccessException failure) {
 		return new Outcome(null, null, failure, null);
 	}
 
@@ -54,21 +54,21 @@ record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @Nullable
 	 * Return whether the request used up its time limit, so that no further pause is
 	 * needed after it.
 	 */
-	boolean isTimedOut() {
+	public boolean isTimedOut() {
 		return this.failure instanceof QueryTimeoutException;
 	}
 
 	/**
 	 * Return whether waiting cannot change the answer.
 	 */
-	boolean isFinal() {
+	public boolean isFinal() {
 		return this.job != null && this.job.isFinal();
 	}
 
 	/**
 	 * Return this outcome with the refusal that concerns only the requesting thread.
 	 */
-	Outcome forJob(@Nullable JobRefusal job) {
+	public Outcome forJob(@Nullable JobRefusal job) {
 		return (this.failure == null) ? refused(this.holder, job) : this;
 	}
 
@@ -77,7 +77,7 @@ record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @Nullable
 	 * failure is wrapped, because its exception belongs to the stack of the requesting
 	 * thread.
 	 */
-	Outcome seenByOthers(String name) {
+	public Outcome seenByOthers(String name) {
 		return (this.failure == null) ? this : failed(new DataAccessResourceFailureException(
 				("The lock '%s' could not be requested on behalf of all threads that wait for it, including this one."
 						+ " The lock is not held; the cause says what failed and what to do")
@@ -89,7 +89,7 @@ record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @Nullable
 	 * Return the refusal at the end of the wait. A failure is thrown, and never reported
 	 * as a refusal.
 	 */
-	LockRefusal refusal(String name, Duration waited) {
+	public LockRefusal refusal(String name, Duration waited) {
 		if (this.failure != null) {
 			throw this.failure;
 		}

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 import java.util.concurrent.atomic.LongAdder;
 
@@ -6,21 +6,21 @@ import java.util.concurrent.atomic.LongAdder;
  * Counts the causes for which waiters requested the lock from the store again, or found
  * that it was handed over to them.
  */
-final class WaitStatistics {
+public final class WaitStatistics {
 
 	private final LongAdder[] counts = new LongAdder[WaitCause.values().length];
 
-	WaitStatistics() {
+	public WaitStatistics() {
 		for (int i = 0; i < this.counts.length; i++) {
 			this.counts[i] = new LongAdder();
 		}
 	}
 
-	void count(WaitCause cause) {
+	public void count(WaitCause cause) {
 		this.counts[cause.ordinal()].increment();
 	}
 
-	long of(WaitCause cause) {
+	public long of(WaitCause cause) {
 		return this.counts[cause.ordinal()].sum();
 	}
 

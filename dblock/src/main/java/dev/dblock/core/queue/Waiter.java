@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.core.queue;
 
 import java.util.concurrent.locks.LockSupport;
 
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A thread in a {@link LocalQueue}. Its state changes under the queue's monitor, but the
  * thread itself parks outside of the monitor.
  */
-class Waiter {
+public class Waiter {
 
 	private final Thread thread = Thread.currentThread();
 
@@ -22,7 +22,7 @@ class Waiter {
 
 	private boolean awaitingAnswer;
 
-	Waiter(LeaseTerms terms) {
+	public Waiter(LeaseTerms terms) {
 		this.terms = terms;
 	}
 
@@ -45,7 +45,7 @@ class Waiter {
 	/**
 	 * Return the lock that a thread of this process has handed over, if there is one.
 	 */
-	@Nullable LeasedLock handed() {
+	public @Nullable LeasedLock handed() {
 		return this.handed;
 	}
 
@@ -62,7 +62,7 @@ class Waiter {
 	 * not been notified since. Guarded by the queue's monitor, like
 	 * {@link #expectNews(boolean)}.
 	 */
-	boolean isExpectingNews() {
+	public boolean isExpectingNews() {
 		return this.expectingNews;
 	}
 
@@ -92,7 +92,7 @@ class Waiter {
 	/**
 	 * Wake the thread, so that it checks its queue again.
 	 */
-	void wake() {
+	public void wake() {
 		LockSupport.unpark(this.thread);
 	}
 
@@ -100,7 +100,7 @@ class Waiter {
 	 * Pause until {@link #wake()} or an interrupt, but no longer than the given time.
 	 * @return {@code false} when the given time has elapsed
 	 */
-	boolean park(long nanos) {
+	public boolean park(long nanos) {
 		long start = System.nanoTime();
 		LockSupport.parkNanos(this, nanos);
 		return System.nanoTime() - start < nanos;
