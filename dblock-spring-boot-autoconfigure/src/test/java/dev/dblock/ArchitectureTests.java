@@ -56,6 +56,8 @@ class ArchitectureTests {
 
 	private static final String CORE = "dev.dblock.core..";
 
+	private static final String TRANSACTION = "dev.dblock.transaction..";
+
 	private static final String ANNOTATION = "dev.dblock.annotation..";
 
 	private static final String MONGODB = "dev.dblock.mongodb..";
@@ -125,8 +127,12 @@ class ArchitectureTests {
 	static final ArchRule queuesUseLeases = onlyUses(QUEUE, API, JOB, LEASE, ENGINE, SUPPORT, STORE, SETTINGS);
 
 	@ArchTest
-	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, JOB, ENGINE, REACTIVE, SUPPORT, EVENT, STORE,
+	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, JOB, ENGINE, TRANSACTION, SUPPORT, EVENT, STORE,
 			SETTINGS, OBSERVATION);
+
+	@ArchTest
+	static final ArchRule transactionsUseLeases = onlyUses(TRANSACTION, API, JOB, LEASE, ENGINE, REACTIVE, SUPPORT,
+			STORE);
 
 	@ArchTest
 	static final ArchRule schedulesUseTheInterfaceOfTheEngine = onlyUses(SCHEDULE, API, JOB, ENGINE, SUPPORT);

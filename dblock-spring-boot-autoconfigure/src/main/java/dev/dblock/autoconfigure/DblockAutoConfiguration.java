@@ -8,7 +8,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
 import dev.dblock.core.DefaultLockEngine;
-import dev.dblock.core.LockTransactions;
+import dev.dblock.transaction.LockTransactions;
 import dev.dblock.core.UnlockedEngine;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockEventPublisher;

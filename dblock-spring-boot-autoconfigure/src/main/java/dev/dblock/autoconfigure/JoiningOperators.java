@@ -1,6 +1,6 @@
 package dev.dblock.autoconfigure;
 
-import dev.dblock.core.ReactiveTransactions;
+import dev.dblock.transaction.ReactiveTransactions;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.reactive.TransactionalOperator;

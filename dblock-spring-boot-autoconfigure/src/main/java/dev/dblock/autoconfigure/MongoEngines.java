@@ -3,7 +3,7 @@ package dev.dblock.autoconfigure;
 import java.util.function.UnaryOperator;
 
 import dev.dblock.core.DefaultLockEngine;
-import dev.dblock.core.LockTransactions;
+import dev.dblock.transaction.LockTransactions;
 import dev.dblock.event.LockListener;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;

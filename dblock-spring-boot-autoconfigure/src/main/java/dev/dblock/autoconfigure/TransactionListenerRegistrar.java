@@ -1,6 +1,6 @@
 package dev.dblock.autoconfigure;
 
-import dev.dblock.core.LockTransactions;
+import dev.dblock.transaction.LockTransactions;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;

@@ -11,7 +11,7 @@ import dev.dblock.DistributedLock;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.core.LockWorld;
-import dev.dblock.core.ReactiveTransactions;
+import dev.dblock.transaction.ReactiveTransactions;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.testing.RecordingReactiveManager;
 import org.junit.jupiter.api.AfterEach;

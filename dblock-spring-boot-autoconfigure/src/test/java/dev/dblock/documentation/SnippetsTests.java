@@ -44,6 +44,7 @@ class SnippetsTests {
 			import dev.dblock.job.*;
 			import dev.dblock.mongodb.*;
 			import dev.dblock.settings.*;
+			import dev.dblock.transaction.*;
 			import org.bson.conversions.Bson;
 			import org.springframework.context.annotation.*;
 			import org.springframework.context.event.EventListener;

@@ -8,7 +8,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockTemplate;
 import dev.dblock.annotation.DistributedLockAdvisor;
 import dev.dblock.core.DefaultLockEngine;
-import dev.dblock.core.LockTransactions;
+import dev.dblock.transaction.LockTransactions;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;

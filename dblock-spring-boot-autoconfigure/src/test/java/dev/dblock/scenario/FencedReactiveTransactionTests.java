@@ -14,7 +14,7 @@ import com.mongodb.MongoException;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
-import dev.dblock.core.ReactiveTransactions;
+import dev.dblock.transaction.ReactiveTransactions;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.scenario.ReactiveApplication.Elsewhere;

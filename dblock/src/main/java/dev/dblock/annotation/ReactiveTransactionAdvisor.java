@@ -2,7 +2,7 @@ package dev.dblock.annotation;
 
 import java.lang.reflect.Method;
 
-import dev.dblock.core.ReactiveTransactions;
+import dev.dblock.transaction.ReactiveTransactions;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;

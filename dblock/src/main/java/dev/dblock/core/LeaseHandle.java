@@ -21,6 +21,8 @@ import dev.dblock.support.CallThreads;
 import dev.dblock.support.Durations;
 import dev.dblock.support.FailureLog;
 import dev.dblock.support.LockMdc;
+import dev.dblock.transaction.KeptByTransaction;
+import dev.dblock.transaction.ReactiveTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

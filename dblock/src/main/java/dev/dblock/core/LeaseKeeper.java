@@ -18,6 +18,8 @@ import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LockRepository;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
+import dev.dblock.transaction.KeptByTransaction;
+import dev.dblock.transaction.LockTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 import com.mongodb.ClientSessionOptions;
 import com.mongodb.client.ClientSession;
 import dev.dblock.LockHandle;
-import dev.dblock.core.FencedSessions;
+import dev.dblock.transaction.FencedSessions;
 import dev.dblock.mongodb.client.SameServers;
 import dev.dblock.mongodb.fence.FencedTransactions;
 import dev.dblock.mongodb.fence.MongoFence;

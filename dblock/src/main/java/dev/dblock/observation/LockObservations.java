@@ -1,7 +1,6 @@
 package dev.dblock.observation;
 
 import dev.dblock.observation.LockObserver.Observed;
-import dev.dblock.observation.LockObserver.Observed;
 import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -35,6 +35,7 @@ import dev.dblock.testing.MongoReplicaSet;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
+import dev.dblock.transaction.LockTransactions;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.bson.Document;

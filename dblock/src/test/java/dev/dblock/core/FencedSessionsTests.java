@@ -15,6 +15,7 @@ import dev.dblock.engine.LockAttempt;
 import dev.dblock.store.FenceMark;
 import dev.dblock.store.TransactionFence.Outcome;
 import dev.dblock.store.TransactionFence.Written;
+import dev.dblock.transaction.FencedSessions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

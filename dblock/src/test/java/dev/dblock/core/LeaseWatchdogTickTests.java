@@ -17,6 +17,7 @@ import dev.dblock.core.queue.LocalQueues;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.transaction.LockTransactions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

@@ -20,6 +20,7 @@ import dev.dblock.settings.PollSettings;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.transaction.LockTransactions;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.extension.AfterEachCallback;

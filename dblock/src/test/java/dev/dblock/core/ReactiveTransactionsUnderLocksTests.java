@@ -23,6 +23,7 @@ import dev.dblock.store.FenceMark;
 import dev.dblock.store.TransactionFence;
 import dev.dblock.store.TransactionFence.Outcome;
 import dev.dblock.testing.RecordingReactiveManager;
+import dev.dblock.transaction.ReactiveTransactions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -363,24 +364,6 @@ class ReactiveTransactionsUnderLocksTests {
 			.block(LONG)).isEqualTo("read");
 		assertThat(this.fence.slots()).isEmpty();
 		assertThat(this.manager.outcomes).containsExactly("commit");
-	}
-
-	@Test
-	void aLockMayJoinWhileAnotherOneIsPrepared() {
-		LeaseHandle first = (LeaseHandle) this.world.template().acquire("a");
-		LeaseHandle second = (LeaseHandle) this.world.template().acquire("b");
-		TransactionFence slow = mock(TransactionFence.class);
-		OpenTransaction transaction = new OpenTransaction((handle) -> slow, false, null);
-		willAnswer((call) -> {
-			transaction.join(second);
-			return null;
-		}).given(slow).prepare();
-		transaction.join(first);
-		assertThatCode(transaction::prepare).doesNotThrowAnyException();
-		transaction.end();
-		first.release();
-		second.release();
-		assertThat(isHeld() || this.repository.isHeld("b")).isFalse();
 	}
 
 	@Test

@@ -17,6 +17,7 @@ import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.transaction.LockTransactions;
 import org.jspecify.annotations.Nullable;
 
 /**

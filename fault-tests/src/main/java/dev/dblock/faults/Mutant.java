@@ -52,7 +52,7 @@ record Mutant(String name, String source, List<Change> changes, List<String> exp
 						List.of(new Change("return updateUnrecorded(store, heldBy(lease), free);",
 								"return updateUnrecorded(store, lock(lease.name()), free);")),
 						OVERLAPS, Trial.STOPS),
-				new Mutant("no fence", "core/OpenTransaction.java",
+				new Mutant("no fence", "transaction/OpenTransaction.java",
 						List.of(new Change("this.leases.forEach(this::write);", "// No fence is written")),
 						List.of("lost updates, in transactions", "numbers that more than one transaction"),
 						Trial.WRITES),

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.transaction;
 
 import java.util.List;
 

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.transaction;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -105,7 +105,7 @@ public final class ReactiveTransactions {
 	 * @throws IllegalStateException when the transaction ends at this moment, or is about
 	 * to be committed
 	 */
-	static Runnable keep(TransactionContext transaction, LockHandle lock) {
+	public static Runnable keep(TransactionContext transaction, LockHandle lock) {
 		if (lock instanceof LeasedLock handle && transaction.isActualTransactionActive()) {
 			Joined joined = joined(transaction, true);
 			if (joined != null) {
@@ -120,7 +120,7 @@ public final class ReactiveTransactions {
 	/**
 	 * Find a lock that a transaction still keeps although its handle was closed.
 	 */
-	static Optional<LockHandle> kept(TransactionContext transaction, Object engine, String name) {
+	public static Optional<LockHandle> kept(TransactionContext transaction, Object engine, String name) {
 		Joined joined = joined(transaction, false);
 		return (joined != null) ? Optional.ofNullable(joined.kept(engine, name)) : Optional.empty();
 	}

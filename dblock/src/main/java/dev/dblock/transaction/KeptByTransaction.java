@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.transaction;
 
 import java.util.Optional;
 
@@ -14,7 +14,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * completed. If the lock were released before the commit, the next holder would not see
  * the changes made under it. A commit under a lost lock is refused.
  */
-final class KeptByTransaction implements TransactionSynchronization {
+public final class KeptByTransaction implements TransactionSynchronization {
 
 	private final LeasedLock handle;
 
@@ -33,7 +33,7 @@ final class KeptByTransaction implements TransactionSynchronization {
 	 * Bind a new handle to the transaction of this thread, if there is one.
 	 * @return the binding, or {@code null} outside of transactions
 	 */
-	static @Nullable KeptByTransaction join(LeasedLock handle) {
+	public static @Nullable KeptByTransaction join(LeasedLock handle) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return null;
@@ -49,7 +49,7 @@ final class KeptByTransaction implements TransactionSynchronization {
 	 * Find a lock that a transaction of this thread still keeps although its handle was
 	 * closed.
 	 */
-	static Optional<LockHandle> find(Object engine, String name) {
+	public static Optional<LockHandle> find(Object engine, String name) {
 		Object bound = TransactionSynchronizationManager.getResource(new Key(engine, name));
 		return (bound instanceof KeptByTransaction kept && kept.isReleaseOutstanding()) ? Optional.of(kept.handle)
 				: Optional.empty();
@@ -72,7 +72,7 @@ final class KeptByTransaction implements TransactionSynchronization {
 	 * @return whether it was deferred; {@code false} when the transaction has already
 	 * completed
 	 */
-	synchronized boolean releaseAtEnd() {
+	public synchronized boolean releaseAtEnd() {
 		this.releaseWanted = !this.completed;
 		return this.releaseWanted;
 	}
@@ -80,7 +80,7 @@ final class KeptByTransaction implements TransactionSynchronization {
 	/**
 	 * Continue the transaction without the lock.
 	 */
-	void forget() {
+	public void forget() {
 		unbind();
 		synchronized (this) {
 			this.completed = true;

@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.transaction;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -61,7 +61,7 @@ public final class LockTransactions {
 		manager.setTransactionExecutionListeners(listeners);
 	}
 
-	void follow(LockRepository repository, Supplier<List<LeasedLock>> locksOfThread) {
+	public void follow(LockRepository repository, Supplier<List<LeasedLock>> locksOfThread) {
 		this.engines.add(new Engine(repository, locksOfThread));
 	}
 
@@ -69,7 +69,7 @@ public final class LockTransactions {
 	 * Bind a lock that was acquired inside a transaction of this thread to that
 	 * transaction, which keeps the lock until its end.
 	 */
-	void join(LeasedLock handle) {
+	public void join(LeasedLock handle) {
 		OpenTransaction transaction = current();
 		if (transaction != null) {
 			transaction.join(handle);
@@ -80,7 +80,7 @@ public final class LockTransactions {
 	 * Continue the innermost transaction of this thread without a lock under which no
 	 * work was done.
 	 */
-	void leave(LeasedLock handle) {
+	public void leave(LeasedLock handle) {
 		OpenTransaction transaction = current();
 		if (transaction != null) {
 			transaction.leave(handle);
@@ -91,7 +91,7 @@ public final class LockTransactions {
 	 * Find a lock that a transaction of this thread still keeps although its handle was
 	 * closed.
 	 */
-	Optional<LockHandle> kept(Object engine, String name) {
+	public Optional<LockHandle> kept(Object engine, String name) {
 		if (this.open.isEmpty()) {
 			return Optional.empty();
 		}
