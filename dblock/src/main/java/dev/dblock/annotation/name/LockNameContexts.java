@@ -35,7 +35,10 @@ public final class LockNameContexts {
 	// since setting up the conversions would slow down start-up
 	private final Supplier<StandardEvaluationContext> shared;
 
+	private final BeanFactory beanFactory;
+
 	public LockNameContexts(BeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
 		this.shared = SingletonSupplier.of(() -> shared(beanFactory));
 	}
 
@@ -75,6 +78,13 @@ public final class LockNameContexts {
 				this.parameterNames);
 		this.shared.get().applyDelegatesTo(context);
 		return context;
+	}
+
+	/**
+	 * Return whether there is a bean with a name. No bean is created for it.
+	 */
+	boolean hasBean(String name) {
+		return this.beanFactory.containsBean(name);
 	}
 
 	/**

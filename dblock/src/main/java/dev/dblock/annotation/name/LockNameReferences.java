@@ -2,11 +2,10 @@ package dev.dblock.annotation.name;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -49,16 +48,24 @@ final class LockNameReferences {
 
 	private final List<String> problems = new ArrayList<>();
 
-	LockNameReferences(LockedMethod method, @Nullable String @Nullable [] parameterNames) {
+	private final KnownTypes types;
+
+	LockNameReferences(LockedMethod method, @Nullable String @Nullable [] parameterNames, Predicate<String> beans) {
 		this.method = method;
 		this.parameterNames = parameterNames;
+		this.types = new KnownTypes(method, beans, this.problems::add);
 		for (int i = 0; i < method.method().getParameterCount(); i++) {
-			this.known.add("#a" + i);
-			this.known.add("#p" + i);
+			define("a" + i, i);
+			define("p" + i, i);
+			if (parameterNames != null && parameterNames[i] != null) {
+				define(parameterNames[i], i);
+			}
 		}
-		if (parameterNames != null) {
-			Arrays.stream(parameterNames).filter(Objects::nonNull).map((name) -> "#" + name).forEach(this.known::add);
-		}
+	}
+
+	private void define(@Nullable String name, int parameter) {
+		this.known.add("#" + name);
+		this.types.define("#" + name, parameter);
 	}
 
 	List<String> problems() {
@@ -67,7 +74,7 @@ final class LockNameReferences {
 
 	void visit(SpelExpression expression) {
 		visitSums(expression.getAST(), true);
-		visit(expression.getAST(), true);
+		visitCondition(expression);
 	}
 
 	/**
@@ -91,6 +98,7 @@ final class LockNameReferences {
 	 */
 	void visitCondition(SpelExpression expression) {
 		visit(expression.getAST(), true);
+		this.types.check(expression.getAST());
 	}
 
 	/**
