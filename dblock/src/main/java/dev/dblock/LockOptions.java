@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * Options for acquiring and holding a lock. Immutable: each method returns a copy. An
  * option that is not set ({@code null}) defaults to {@code dblock.*}.
  *
- * @param lease how long the server keeps the lock without hearing from its holder
+ * @param lease how long the server keeps the lock without hearing from its holder: at
+ * least {@link #SHORTEST_RENEWED_LEASE}, or a millisecond without automatic renewal
  * @param waitUpTo how long to wait while another holder has the lock; with zero, the lock
  * is requested once
  * @param minHold how long the lock remains unavailable after the grant even if the work
@@ -34,6 +35,13 @@ import org.jspecify.annotations.Nullable;
 public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo, @Nullable Duration minHold,
 		@Nullable Duration maxHold, @Nullable Boolean autoRenew, @Nullable WhenLost whenLost, @Nullable String why,
 		@Nullable String label, @Nullable JobFiring firing) {
+
+	/**
+	 * The shortest lease that can be renewed automatically. A renewal starts after a
+	 * third of the lease, and each attempt may take a sixth. With a shorter lease, an
+	 * ordinary garbage collection pause would use up all attempts.
+	 */
+	public static final Duration SHORTEST_RENEWED_LEASE = Duration.ofMillis(500);
 
 	private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null, null, null, null);
 

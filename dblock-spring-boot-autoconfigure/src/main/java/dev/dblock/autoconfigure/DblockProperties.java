@@ -64,8 +64,8 @@ public class DblockProperties {
 
 	/**
 	 * How long a lock stays held after the lease of a failed holder, in addition to a
-	 * thousandth of the lease; at least 250ms, and the clocks of the servers may differ
-	 * by 250ms less than this.
+	 * thousandth of the lease; the clocks of the servers may differ by 250ms less than
+	 * this, or by half of it if it is below 500ms.
 	 */
 	private Duration clockAllowance = Duration.ofMillis(500);
 

@@ -29,9 +29,6 @@ final class DblockSettings {
 
 	private static final Duration A_SECOND = Duration.ofSeconds(1);
 
-	// The holder's clocks may miss a suspension of the machine of up to this length
-	private static final Duration LEAST_ALLOWANCE = Duration.ofMillis(250);
-
 	private static final Duration LONGEST_RETENTION = Duration.ofDays(36_500);
 
 	private static final LockOptions POSSIBLE = new LockOptions(Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO,
@@ -88,21 +85,11 @@ final class DblockSettings {
 		DblockProperties.Mongodb mongodb = this.properties.getMongodb();
 		String collection = mongodb.getCollection();
 		return refuseAs("dblock.mongodb.collection", collection,
-				() -> new MongoLockSettings(collection, clockAllowance(),
+				() -> new MongoLockSettings(collection,
+						bounded("dblock.clock-allowance", this.properties.getClockAllowance(), Duration.ZERO, LONGEST),
 						bounded("dblock.mongodb.retention", mongodb.getRetention(), Duration.ofDays(1),
 								LONGEST_RETENTION),
 						timeout(), mongodb.getStatements(), mongodb.isCreateIndexes(), mongodb.isFenceTransactions()));
-	}
-
-	private Duration clockAllowance() {
-		Duration allowance = this.properties.getClockAllowance();
-		if (allowance.compareTo(LEAST_ALLOWANCE) < 0) {
-			throw refusal("dblock.clock-allowance", allowance,
-					("It must be at least %s: a holder detects a suspension of its machine only if it is longer than"
-							+ " that")
-						.formatted(Durations.written(LEAST_ALLOWANCE)));
-		}
-		return bounded("dblock.clock-allowance", allowance, LEAST_ALLOWANCE, LONGEST);
 	}
 
 	/**

@@ -29,34 +29,32 @@ class DblockPropertiesTests {
 		.withBean(LockRepository.class, () -> mock(LockRepository.class, CALLS_REAL_METHODS));
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|',
-			textBlock = """
-					dblock.lease                 | 0s                         | 0s          | must be positive
-					dblock.lease                 | -1s                        | -1s         | must be positive
-					dblock.lease                 | 366d                       | 366d        |
-					dblock.lease                 | 9223372036854775807s       |             |
-					dblock.lease                 | 1ms                        | 1ms         | write 1s if you mean seconds
-					dblock.wait                  | -1s                        | -1s         | zero tries once
-					dblock.min-hold              | -1ms                       | -1ms        | zero means none
-					dblock.min-hold              | 31s                        | 31s         | lease
-					dblock.max-hold              | -1s                        | -1s         | zero means no limit
-					dblock.clock-allowance       | -1ms                       | -1ms        | at least 250ms
-					dblock.clock-allowance       | 249ms                      | 249ms       | at least 250ms: a holder detects a suspension
-					dblock.clock-allowance       | 9223372036854775807s       |             | at most
-					dblock.poll.min-interval     | 0s                         | 0s          | at least 1ms
-					dblock.poll.max-interval     | 49ms                       | 49ms        | must not be below the minimum
-					dblock.poll.max-interval     | 9223372036854775807s       |             | at most
-					dblock.handoff.max-count     | -1                         | -1          | must not be negative
-					dblock.handoff.max-time      | -1s                        | -1s         | at least 0s
-					dblock.mongodb.retention     | 23h                        | 23h         | at least 1d
-					dblock.mongodb.retention     | 36501d                     | 36501d      | at most
-					dblock.mongodb.timeout       | 0s                         | 0s          | at least 1ms
-					dblock.mongodb.timeout       | -1s                        | -1s         | at least
-					dblock.mongodb.collection    | ''                         | ''          | must have a name
-					dblock.mongodb.collection    | ' '                        |             | must have a name
-					dblock.mongodb.collection    | lo$cks                     | lo$cks      | '$'
-					dblock.mongodb.collection    | system.locks               |             | reserved for the server
-					""")
+	@CsvSource(delimiter = '|', textBlock = """
+			dblock.lease                 | 0s                         | 0s          | must be positive
+			dblock.lease                 | -1s                        | -1s         | must be positive
+			dblock.lease                 | 366d                       | 366d        |
+			dblock.lease                 | 9223372036854775807s       |             |
+			dblock.lease                 | 1ms                        | 1ms         | write 1s if you mean seconds
+			dblock.wait                  | -1s                        | -1s         | zero tries once
+			dblock.min-hold              | -1ms                       | -1ms        | zero means none
+			dblock.min-hold              | 31s                        | 31s         | lease
+			dblock.max-hold              | -1s                        | -1s         | zero means no limit
+			dblock.clock-allowance       | -1ms                       | -1ms        | at least 0s
+			dblock.clock-allowance       | 9223372036854775807s       |             | at most
+			dblock.poll.min-interval     | 0s                         | 0s          | at least 1ms
+			dblock.poll.max-interval     | 49ms                       | 49ms        | must not be below the minimum
+			dblock.poll.max-interval     | 9223372036854775807s       |             | at most
+			dblock.handoff.max-count     | -1                         | -1          | must not be negative
+			dblock.handoff.max-time      | -1s                        | -1s         | at least 0s
+			dblock.mongodb.retention     | 23h                        | 23h         | at least 1d
+			dblock.mongodb.retention     | 36501d                     | 36501d      | at most
+			dblock.mongodb.timeout       | 0s                         | 0s          | at least 1ms
+			dblock.mongodb.timeout       | -1s                        | -1s         | at least
+			dblock.mongodb.collection    | ''                         | ''          | must have a name
+			dblock.mongodb.collection    | ' '                        |             | must have a name
+			dblock.mongodb.collection    | lo$cks                     | lo$cks      | '$'
+			dblock.mongodb.collection    | system.locks               |             | reserved for the server
+			""")
 	void propertyThatCannotBeIsRefusedByName(String property, String value, String shown, String reason) {
 		this.contextRunner.withPropertyValues(property + "=" + value).run((context) -> {
 			InvalidConfigurationPropertyValueException refused = refusal(context.getStartupFailure());
@@ -137,6 +135,13 @@ class DblockPropertiesTests {
 							+ "poll=PollSettings[minInterval=PT0.01S, maxInterval=PT2S], handOff=HandOffSettings[maxCount=3, maxTime=PT4S]");
 				assertThat(properties.getAdvisorOrder()).isEqualTo(17);
 			});
+	}
+
+	@Test
+	void clocksMayBeTakenToAgree() {
+		DblockProperties properties = new DblockProperties();
+		properties.setClockAllowance(Duration.ZERO);
+		assertThat(new DblockSettings(properties).forMongodb().clockAllowance()).isZero();
 	}
 
 	@Test

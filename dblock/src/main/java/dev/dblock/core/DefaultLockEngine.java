@@ -114,7 +114,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	 */
 	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockObserver observer, LockTransactions transactions) {
-		this(repository, settings, listeners, observer, transactions, LockClock.SYSTEM, ReleaseSignals.IDLE);
+		this(repository, settings, listeners, observer, transactions, LockClock.with(repository.clockAllowance()),
+				ReleaseSignals.IDLE);
 	}
 
 	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,

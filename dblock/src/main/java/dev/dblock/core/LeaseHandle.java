@@ -125,8 +125,13 @@ final class LeaseHandle implements LeasedLock {
 	}
 
 	@Override
-	public void extend(Duration atLeast) {
-		this.keeper.extend(this.lease, atLeast);
+	public void extend(Duration atLeast, Duration minHold) {
+		this.keeper.extend(this.lease, atLeast, minHold);
+	}
+
+	@Override
+	public void extendExactly(Duration duration, Duration minHold) {
+		this.keeper.extendExactly(this.lease, duration, minHold);
 	}
 
 	@Override

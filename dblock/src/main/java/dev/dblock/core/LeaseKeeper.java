@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.time.Duration;
 
 import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
@@ -214,24 +215,60 @@ final class LeaseKeeper {
 		checkNotOver(lease);
 	}
 
-	void extend(Lease lease, Duration atLeast) {
-		LeaseTerms.checkExtension(atLeast);
+	void extend(Lease lease, Duration atLeast, Duration minHold) {
+		LeaseTerms.checkExtension(atLeast, minHold);
 		checkNotOver(lease);
 		LeaseDeadline proof = LeaseDeadline.from(this.clock, atLeast);
 		lease.maybeExtended(proof);
 		try {
 			if (this.repository.extend(lease.key(), atLeast, this.timeout)) {
 				lease.prove(proof);
+				if (minHold.toNanos() > lease.minHoldLeftNanos()) {
+					lease.minHoldFor(minHold);
+				}
 			}
 			else {
-				LossReason reason = (lease.isOver() || lease.isUnproven()) ? LossReason.EXPIRED : LossReason.TAKEN_OVER;
-				this.losses.lose(lease, reason, "The server refused to extend it");
+				refusedToExtend(lease);
 			}
 		}
 		catch (RuntimeException | Error ex) {
 			lease.maybeExtended(LeaseDeadline.from(this.clock, atLeast));
 			throw ex;
 		}
+		checkNotOver(lease);
+	}
+
+	private void refusedToExtend(Lease lease) {
+		LossReason reason = (lease.isOver() || lease.isUnproven()) ? LossReason.EXPIRED : LossReason.TAKEN_OVER;
+		this.losses.lose(lease, reason, "The server refused to extend it");
+	}
+
+	/**
+	 * Let the lease end exactly after the given time. It is trusted until the earlier of
+	 * both ends from before the request is sent until it is answered, and if it fails.
+	 */
+	void extendExactly(Lease lease, Duration duration, Duration minHold) {
+		LeaseTerms.checkExtension(duration, minHold);
+		ensureHeld(lease);
+		lease.stopRenewal();
+		LeaseDeadline exact = LeaseDeadline.from(this.clock, duration);
+		lease.beginExactChange(exact);
+		boolean confirmed = false;
+		try {
+			confirmed = this.repository.extendExactly(lease.key(), duration, this.timeout);
+			if (!confirmed) {
+				refusedToExtend(lease);
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			lease.maybeExtended(LeaseDeadline.from(this.clock, duration));
+			throw ex;
+		}
+		finally {
+			lease.endExactChange(exact, confirmed);
+			this.watchdog.tickWithin(lease.remainingNanos());
+		}
+		lease.minHoldFor(minHold);
 		checkNotOver(lease);
 	}
 
@@ -248,6 +285,9 @@ final class LeaseKeeper {
 	Runnable reenter(LeaseHandle handle, Duration atLeast, boolean autoRenew) {
 		Lease lease = handle.lease();
 		ensureHeld(lease);
+		if (autoRenew) {
+			requireRenewable(lease);
+		}
 		boolean renewed = autoRenew ? lease.isRenewing() : lease.isRenewingForOwner();
 		Runnable end = (autoRenew && !lease.isRenewingForOwner()) ? renewForReentry(lease) : NOTHING;
 		try {
@@ -258,7 +298,7 @@ final class LeaseKeeper {
 					renew(lease);
 				}
 				else {
-					extend(lease, atLeast);
+					extend(lease, atLeast, Duration.ZERO);
 				}
 			}
 		}
@@ -276,7 +316,19 @@ final class LeaseKeeper {
 		return () -> lease.stopRenewalFor(renewer);
 	}
 
+	private static void requireRenewable(Lease lease) {
+		Duration length = lease.terms().lease();
+		if (length.compareTo(LockOptions.SHORTEST_RENEWED_LEASE) < 0) {
+			throw new IllegalStateException(
+					("The lock '%s' was acquired for a lease of %s, which is too short to be renewed automatically. Acquire"
+							+ " it for %s or longer")
+						.formatted(lease.key().name(), Durations.written(length),
+								Durations.written(LockOptions.SHORTEST_RENEWED_LEASE)));
+		}
+	}
+
 	void startRenewal(Lease lease) {
+		requireRenewable(lease);
 		checkNotOver(lease);
 		lease.renewFor(Lease.OWNER);
 		this.watchdog.tickWithin(0);

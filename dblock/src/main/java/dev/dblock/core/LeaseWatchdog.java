@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import dev.dblock.LockOptions;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.settings.LeaseTerms;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +38,7 @@ final class LeaseWatchdog {
 	/**
 	 * Leases of the same group differ in length by less than a factor of two.
 	 */
-	static final int MOST_GROUPS = magnitude(LeaseTerms.MAX_LEASE) - magnitude(LeaseTerms.MIN_LEASE) + 1;
+	static final int MOST_GROUPS = magnitude(LeaseTerms.MAX_LEASE) - magnitude(LockOptions.SHORTEST_RENEWED_LEASE) + 1;
 
 	private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -167,7 +168,9 @@ final class LeaseWatchdog {
 				if (lease.handle() == null) {
 					this.abandoned.accept(lease);
 				}
-				groupOf(lease).consider(lease);
+				if (lease.isRenewing()) {
+					groupOf(lease).consider(lease);
+				}
 				pause = Math.min(pause, lease.remainingNanos());
 			}
 		}
@@ -211,7 +214,7 @@ final class LeaseWatchdog {
 		}
 
 		void consider(Lease lease) {
-			if (this.busy || !lease.isRenewing()) {
+			if (this.busy) {
 				return;
 			}
 			boolean unproven = lease.isUnproven();

@@ -106,7 +106,7 @@ final class LockAcquirer {
 		Duration within = (terms.firing() != null) ? terms.firing().answerWithin() : null;
 		LocalQueue queue = this.queues.enter(name);
 		try {
-			Duration most = Durations.shorter(this.settings.timeout(), terms.lease());
+			Duration most = terms.acquireTimeout(this.settings.timeout());
 			most = (within != null) ? Durations.shorter(most, within) : most;
 			boolean waits = !terms.waitUpTo().isZero();
 			Duration patience = (terms.waitUpTo().compareTo(SHORTEST_REQUEST) > 0) ? terms.waitUpTo()
@@ -134,8 +134,7 @@ final class LockAcquirer {
 		}
 		LocalQueue queue = this.queues.enter(name);
 		try {
-			Outcome outcome = this.requests.tryOnce(queue, terms,
-					Durations.shorter(this.settings.timeout(), terms.lease()));
+			Outcome outcome = this.requests.tryOnce(queue, terms, terms.acquireTimeout(this.settings.timeout()));
 			LeasedLock handle = outcome.handle();
 			return (handle != null) ? accept(handle) : new LockAttempt.Refused(outcome.refusal(name, Duration.ZERO));
 		}
@@ -407,7 +406,7 @@ final class LockAcquirer {
 		 * server that answers within M.
 		 */
 		private Duration limit(long leftNanos) {
-			Duration most = Durations.shorter(LockAcquirer.this.settings.timeout(), this.terms.lease());
+			Duration most = this.terms.acquireTimeout(LockAcquirer.this.settings.timeout());
 			long patienceNanos = PATIENCE.multipliedBy(1L << Math.min(this.timeouts, MOST_DOUBLINGS)).toNanos();
 			long afterwardsNanos = leftNanos - patienceNanos - LockRequests.LOOK.toNanos()
 					- LockAcquirer.this.settings.poll().minInterval().toNanos();

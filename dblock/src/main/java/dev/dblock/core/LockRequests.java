@@ -130,7 +130,8 @@ final class LockRequests {
 
 	/**
 	 * Request a lock. When the server that receives the request has failed or is no
-	 * longer the primary, the request is sent to the next one in the time that is left.
+	 * longer the primary, or grants the lock after its lease, it is requested once more
+	 * in the time that is left.
 	 * @param queue the queue of its name
 	 * @param waiter the caller's place in the queue, if it waits
 	 * @param terms the terms of the lease
@@ -163,14 +164,13 @@ final class LockRequests {
 				throw ex;
 			}
 			catch (RuntimeException ex) {
-				if (before != null || !mayWorkElsewhere(ex) || isTooLate(end)) {
+				if (before != null || !mayWorkAgain(ex, deadline) || isTooLate(end)) {
 					if (!(ex instanceof UnreachableStoreException)) {
 						this.releaser.releaseDoubtful(key, deadline, left, terms.abandoned(key));
 					}
 					return afterFailure(key, before, terms, ex);
 				}
-				logger.debug("A server did not accept the request for the lock '{}'; the next one is tried", key.name(),
-						ex);
+				logger.debug("A server did not grant the lock '{}' in time; it is requested again", key.name(), ex);
 				before = new DoubtfulAttempt(key, deadline, left, ex);
 				this.releaser.releaseDoubtfulFirst(key, deadline, left, left(end).dividedBy(2), terms.abandoned(key));
 				if (isTooLate(end)) {
@@ -189,9 +189,15 @@ final class LockRequests {
 		return end.remainingNanos(this.clock) < SHORTEST_REPETITION_NANOS;
 	}
 
-	private static boolean mayWorkElsewhere(RuntimeException ex) {
-		return ex instanceof DataAccessResourceFailureException && !(ex instanceof UnreachableStoreException)
-				&& !Thread.currentThread().isInterrupted();
+	/**
+	 * Whether another attempt may succeed: at another server, or if the first request of
+	 * this process took longer than a very short lease.
+	 */
+	private boolean mayWorkAgain(RuntimeException ex, LeaseDeadline deadline) {
+		boolean elsewhere = ex instanceof DataAccessResourceFailureException
+				&& !(ex instanceof UnreachableStoreException);
+		boolean late = ex instanceof QueryTimeoutException && deadline.passed(this.clock);
+		return (elsewhere || late) && !Thread.currentThread().isInterrupted();
 	}
 
 	/**

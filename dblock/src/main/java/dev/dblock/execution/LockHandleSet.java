@@ -128,8 +128,19 @@ final class LockHandleSet implements LockHandles, HeldLock {
 
 	@Override
 	public void extend(Duration atLeast) {
+		extend(atLeast, Duration.ZERO);
+	}
+
+	@Override
+	public void extend(Duration atLeast, Duration minHold) {
 		ensureHeld();
-		each(all(), (handle) -> handle.extend(atLeast));
+		each(all(), (handle) -> handle.extend(atLeast, minHold));
+	}
+
+	@Override
+	public void extendExactly(Duration duration, Duration minHold) {
+		ensureHeld();
+		each(all(), (handle) -> handle.extendExactly(duration, minHold));
 	}
 
 	@Override

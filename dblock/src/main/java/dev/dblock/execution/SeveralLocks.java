@@ -232,8 +232,10 @@ final class SeveralLocks {
 	 * waited for.
 	 */
 	private boolean isRenewedForNow(Wanted lock) {
+		Duration lease = lock.completed().lease();
 		return Boolean.FALSE.equals(lock.completed().autoRenew()) && this.wanted.size() > 1
-				&& !this.entered.containsKey(lock.fullName());
+				&& !this.entered.containsKey(lock.fullName())
+				&& (lease == null || lease.compareTo(LockOptions.SHORTEST_RENEWED_LEASE) >= 0);
 	}
 
 	private LockRefusal explain(LockRefusal refusal, Wanted lock, boolean outOfOrder) {

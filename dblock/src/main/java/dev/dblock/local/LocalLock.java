@@ -127,19 +127,22 @@ final class LocalLock {
 	}
 
 	boolean renew(String by, long now) {
-		return prolong(by, this.leaseMillis, now);
+		return prolong(by, Math.max(this.expiresAt, endOf(this.leaseMillis, now)), now);
 	}
 
 	boolean extend(String by, Duration atLeast, long now) {
-		return prolong(by, millis(atLeast), now);
+		return prolong(by, Math.max(this.expiresAt, endOf(millis(atLeast), now)), now);
 	}
 
-	// Never shortens: requests can be applied in another order than they were sent
-	private boolean prolong(String by, long leaseMillis, long now) {
+	boolean extendExactly(String by, Duration duration, long now) {
+		return prolong(by, endOf(millis(duration), now), now);
+	}
+
+	private boolean prolong(String by, long until, long now) {
 		if (!by.equals(this.holder) || !isTaken(now)) {
 			return false;
 		}
-		this.expiresAt = Math.max(this.expiresAt, endOf(leaseMillis, now));
+		this.expiresAt = until;
 		this.updatedAt = now;
 		return true;
 	}

@@ -59,6 +59,11 @@ public final class LocalLockRepository implements LockRepository {
 	}
 
 	@Override
+	public boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout) {
+		return this.store.extendExactly(lease, duration);
+	}
+
+	@Override
 	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
 			Duration timeout) {
 		return this.store.release(lease, minHoldLeft, end);

@@ -126,6 +126,10 @@ public final class LocalLockStore {
 		return change(lease.name(), (lock) -> lock.extend(lease.holder(), atLeast, now()));
 	}
 
+	boolean extendExactly(LeaseKey lease, Duration duration) {
+		return change(lease.name(), (lock) -> lock.extendExactly(lease.holder(), duration, now()));
+	}
+
 	boolean release(LeaseKey lease, Duration minHoldLeft, @Nullable RunEnd end) {
 		return notifyIfChanged(lease.name(),
 				change(lease.name(), (lock) -> lock.release(lease.holder(), minHoldLeft, end, now())));

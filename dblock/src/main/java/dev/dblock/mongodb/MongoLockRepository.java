@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoWriteException;
 import dev.dblock.LockInfo;
+import dev.dblock.LockOptions;
 import dev.dblock.job.JobStatus;
 import dev.dblock.mongodb.client.DedicatedDatabaseFactory;
 import dev.dblock.mongodb.client.SameServers;
@@ -270,7 +271,9 @@ public final class MongoLockRepository implements LockRepository {
 				: statements.acquire(store, request);
 		if (acquired.created()) {
 			this.indexes.suspectDrop();
-			this.indexes.lookAfter(store, request.lease().dividedBy(4));
+			if (request.lease().compareTo(LockOptions.SHORTEST_RENEWED_LEASE) >= 0) {
+				this.indexes.lookAfter(store, request.lease().dividedBy(4));
+			}
 		}
 		return acquired;
 	}
@@ -384,6 +387,17 @@ public final class MongoLockRepository implements LockRepository {
 	public boolean extend(LeaseKey lease, Duration atLeast, Duration timeout) {
 		return execute("extend the lock '" + lease.name() + "'", timeout,
 				(statements, store) -> statements.extend(store, lease, LeaseTimes.millis(atLeast)));
+	}
+
+	@Override
+	public boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout) {
+		return execute("extend the lock '" + lease.name() + "'", timeout,
+				(statements, store) -> statements.extendExactly(store, lease, LeaseTimes.millis(duration)));
+	}
+
+	@Override
+	public Duration clockAllowance() {
+		return this.settings.clockAllowance();
 	}
 
 	@Override

@@ -64,6 +64,16 @@ public final class ObservedRepository implements LockRepository {
 	}
 
 	@Override
+	public boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout) {
+		return this.repository.extendExactly(lease, duration, timeout);
+	}
+
+	@Override
+	public Duration clockAllowance() {
+		return this.repository.clockAllowance();
+	}
+
+	@Override
 	public boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout) {
 		return release(lease, minHoldLeft, FenceMark.KEEP, null, timeout);
 	}

@@ -27,12 +27,8 @@ import org.jspecify.annotations.Nullable;
 public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Duration maxHold, boolean autoRenew,
 		WhenLost whenLost, @Nullable String why, @Nullable JobFiring firing) {
 
-	/**
-	 * The shortest lease. A renewal starts after a third of the lease, and each attempt
-	 * may take a sixth. With a shorter lease, an ordinary garbage collection pause would
-	 * use up all attempts.
-	 */
-	public static final Duration MIN_LEASE = Duration.ofMillis(500);
+	/** The unit of the stored dates. */
+	private static final Duration SHORTEST_LEASE = Duration.ofMillis(1);
 
 	public static final Duration MAX_LEASE = Duration.ofDays(365);
 
@@ -61,12 +57,12 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 	}
 
 	private static void checkLease(Duration lease, boolean autoRenew) {
-		if (lease.compareTo(MIN_LEASE) < 0) {
-			String reason = autoRenew ? "to be renewed in time. The shortest is %s"
-					: "even without renewal: an ordinary pause of the process could outlast it. The shortest is %s";
+		Duration shortest = autoRenew ? LockOptions.SHORTEST_RENEWED_LEASE : SHORTEST_LEASE;
+		if (lease.compareTo(shortest) < 0) {
+			String reason = autoRenew ? " to be renewed in time" : "";
 			throw new IllegalArgumentException(
-					("The lease of %s is too short " + reason + "; tens of seconds are typical")
-						.formatted(Durations.written(lease), Durations.written(MIN_LEASE)));
+					("The lease of %s is too short%s. The shortest is %s; tens of seconds are typical")
+						.formatted(Durations.written(lease), reason, Durations.written(shortest)));
 		}
 		refuseLong(lease);
 	}
@@ -82,14 +78,21 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 	/**
 	 * Check the extension of a lease.
 	 * @param atLeast the extension
-	 * @throws IllegalArgumentException if it is not positive or too long
+	 * @param minHold how long the lock must remain unavailable
+	 * @throws IllegalArgumentException if the extension is not positive or too long, or
+	 * if the minimum hold is negative or longer
 	 */
-	public static void checkExtension(Duration atLeast) {
+	public static void checkExtension(Duration atLeast, Duration minHold) {
 		if (atLeast.isNegative() || atLeast.isZero()) {
 			throw new IllegalArgumentException(
 					"A lease can be extended only by a positive duration, not by " + Durations.written(atLeast));
 		}
 		refuseLong(atLeast);
+		if (minHold.isNegative() || minHold.compareTo(atLeast) > 0) {
+			throw new IllegalArgumentException(
+					"The minimum hold of an extension must be between zero and the extension (%s), but is %s"
+						.formatted(Durations.written(atLeast), Durations.written(minHold)));
+		}
 	}
 
 	private static Duration capped(Duration maxHold) {
@@ -114,6 +117,18 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 
 	public @Nullable RunEnd endOfRun(LeaseKey key, RunOutcome outcome, @Nullable String error) {
 		return (this.firing != null) ? new RunEnd(AcquireRequest.jobId(key.name(), this.firing), outcome, error) : null;
+	}
+
+	/**
+	 * Return the time limit of one attempt to acquire such a lease. A grant counts only
+	 * while the lease lasts, but the first request, which also determines what the server
+	 * supports, may take longer than a very short lease.
+	 * @param timeout how long a request may take at most
+	 * @return the lease or half a second if that is longer, but not more than the timeout
+	 */
+	public Duration acquireTimeout(Duration timeout) {
+		boolean renewable = this.lease.compareTo(LockOptions.SHORTEST_RENEWED_LEASE) >= 0;
+		return Durations.shorter(timeout, renewable ? this.lease : LockOptions.SHORTEST_RENEWED_LEASE);
 	}
 
 	/**

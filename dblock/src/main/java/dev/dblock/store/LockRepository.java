@@ -64,6 +64,29 @@ public interface LockRepository {
 	boolean extend(LeaseKey lease, Duration atLeast, Duration timeout);
 
 	/**
+	 * Let one lease that has not ended by the store's clock end exactly after the given
+	 * time from now, even if it would otherwise last longer. The request has an effect
+	 * only if no renewal or extension of the lease was applied since this method was
+	 * called, and none is applied by a request that was sent later. So a request that is
+	 * delayed cannot shorten a lease that was confirmed after it.
+	 * @param lease the lease
+	 * @param duration how long it must last
+	 * @param timeout how long the request may take in total
+	 * @return whether it was still held
+	 */
+	boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout);
+
+	/**
+	 * Return for how much longer than its lease a lock remains unavailable, so that
+	 * clocks may differ. A suspension of this machine may use up half of it, at most 250
+	 * milliseconds, before a lease counts as unproven.
+	 * @return the clock allowance
+	 */
+	default Duration clockAllowance() {
+		return Duration.ofMillis(500);
+	}
+
+	/**
 	 * Release a lock.
 	 * @param lease the lease
 	 * @param minHoldLeft how long the lock remains unavailable; with zero, it becomes

@@ -240,6 +240,14 @@ final class InMemoryLockRepository implements LockRepository {
 	}
 
 	@Override
+	public boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout) {
+		return serve(Kind.EXTEND, List.of(lease), timeout, () -> {
+			Document document = this.documents.get(lease.name());
+			return document != null && document.endExactly(lease, duration.toMillis(), now());
+		});
+	}
+
+	@Override
 	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
 			Duration timeout) {
 		return serve(Kind.RELEASE, List.of(lease), timeout, () -> {
@@ -474,6 +482,14 @@ final class InMemoryLockRepository implements LockRepository {
 			this.expiresAt = Math.max(known, endOf(millis, now));
 			this.updatedAt = now;
 			return true;
+		}
+
+		boolean endExactly(LeaseKey lease, long millis, long now) {
+			boolean held = prolong(lease, millis, now);
+			if (held) {
+				this.expiresAt = endOf(millis, now);
+			}
+			return held;
 		}
 
 		private static long endOf(long leaseMillis, long now) {

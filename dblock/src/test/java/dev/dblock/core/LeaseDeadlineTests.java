@@ -46,6 +46,50 @@ class LeaseDeadlineTests {
 	}
 
 	@Test
+	void theThresholdIsHalfOfASmallClockAllowance() {
+		assertThat(LockClock.with(Duration.ofDays(1)).unnoticedNanos()).isEqualTo(250_000_000);
+		assertThat(LockClock.with(Duration.ofMillis(500)).unnoticedNanos()).isEqualTo(250_000_000);
+		assertThat(LockClock.with(Duration.ofMillis(300)).unnoticedNanos()).isEqualTo(150_000_000);
+		assertThat(LockClock.with(Duration.ZERO).unnoticedNanos()).isEqualTo(10_000_000);
+		LockClock strict = new LockClock() {
+
+			@Override
+			public long nanoTime() {
+				return LeaseDeadlineTests.this.clock.nanoTime();
+			}
+
+			@Override
+			public long wallMillis() {
+				return LeaseDeadlineTests.this.clock.wallMillis();
+			}
+
+			@Override
+			public long unnoticedNanos() {
+				return LockClock.with(Duration.ZERO).unnoticedNanos();
+			}
+
+		};
+		LeaseDeadline deadline = LeaseDeadline.from(strict, LEASE);
+		this.clock.suspend(Duration.ofMillis(10));
+		assertThat(deadline.suspect(strict)).isFalse();
+		this.clock.suspend(Duration.ofMillis(1));
+		assertThat(deadline.suspect(strict)).isTrue();
+		assertThat(deadline.suspect(this.clock)).isFalse();
+	}
+
+	@Test
+	void upToAnotherEndKeepsWhatIsKnownOfTheMachine() {
+		LeaseDeadline deadline = LeaseDeadline.from(this.clock, LEASE);
+		this.clock.suspend(Duration.ofSeconds(1));
+		LeaseDeadline observed = deadline.observe(this.clock);
+		LeaseDeadline sooner = observed.upTo(LeaseDeadline.from(this.clock, Duration.ofSeconds(2)));
+		assertThat(sooner.remainingNanos(this.clock)).isEqualTo(Duration.ofSeconds(2).toNanos());
+		assertThat(sooner.suspect(this.clock)).isTrue();
+		LeaseDeadline later = observed.upTo(LeaseDeadline.from(this.clock, Duration.ofHours(2)));
+		assertThat(later).isEqualTo(observed);
+	}
+
+	@Test
 	void aLongLeaseMayDriftByAThousandth() {
 		LeaseDeadline deadline = LeaseDeadline.from(this.clock, Duration.ofHours(2));
 		this.clock.advance(Duration.ofHours(1));

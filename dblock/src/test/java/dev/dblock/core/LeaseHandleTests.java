@@ -57,6 +57,34 @@ class LeaseHandleTests {
 			});
 	}
 
+	@Test
+	void aVeryShortLeaseIsHeldButNotRenewed() {
+		LockHandle handle = this.world.acquire("a", LockOptions.lease(Duration.ofMillis(1)).autoRenew(false));
+		assertThat(handle.remaining()).isEqualTo(Duration.ofMillis(1));
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(handle::startRenewal)
+			.withMessageContaining("lease of 1ms")
+			.withMessageContaining("500ms");
+		this.world.clock().advance(Duration.ofMillis(1));
+		assertLost(LossReason.EXPIRED, handle::close);
+	}
+
+	@Test
+	void workThatNeedsRenewalDoesNotReenterAVeryShortLease() {
+		LockHandle handle = this.world.acquire("a", LockOptions.lease(Duration.ofMillis(20)).autoRenew(false));
+		assertThatExceptionOfType(IllegalStateException.class)
+			.isThrownBy(
+					() -> this.world.template().within(handle, () -> this.world.template().execute("a", () -> "never")))
+			.withMessageContaining("too short to be renewed");
+	}
+
+	@Test
+	void aGrantOfAVeryShortLeaseThatCameTooLateIsRequestedOnceMore() {
+		LockOptions options = LockOptions.lease(Duration.ofMillis(5)).autoRenew(false);
+		this.repository.next(Kind.ACQUIRE, Fault.before(() -> this.world.clock().advance(Duration.ofMillis(200))));
+		assertThat(this.world.acquire("a", options).remaining()).isEqualTo(Duration.ofMillis(5));
+		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(2);
+	}
+
 	@Nested
 	class Held {
 
@@ -115,10 +143,129 @@ class LeaseHandleTests {
 		}
 
 		@Test
+		void isExtendedWithAMinimumHoldThatIsNeverShortened() {
+			this.handle.extend(Duration.ofMinutes(10), Duration.ofMinutes(2));
+			this.handle.extend(SECOND, SECOND);
+			LeaseHandleTests.this.world.clock().advance(SECOND);
+			assertThat(this.handle.release()).isTrue();
+			assertThat(LeaseHandleTests.this.repository.peek("a").remaining()).isEqualTo(Duration.ofSeconds(119));
+		}
+
+		@Test
+		void keepsItsMinimumHoldWhenAnExtensionFails() {
+			LeaseHandleTests.this.repository.next(Kind.EXTEND, Fault.NO_SERVER);
+			assertThatThrownBy(() -> this.handle.extend(Duration.ofMinutes(10), Duration.ofMinutes(2)))
+				.isInstanceOf(DataAccessException.class);
+			assertThat(this.handle.release()).isTrue();
+			assertThat(LeaseHandleTests.this.repository.peek("a").remaining()).isZero();
+		}
+
+		@Test
+		void endsExactlyWhenRequested() {
+			this.handle.extend(Duration.ofHours(1), Duration.ofMinutes(30));
+			this.handle.extendExactly(Duration.ofSeconds(5), SECOND);
+			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(5));
+			assertThat(LeaseHandleTests.this.repository.peek("a").remaining()).isEqualTo(Duration.ofMillis(5505));
+			LeaseHandleTests.this.world.advance(Duration.ofSeconds(4));
+			assertThat(this.handle.remaining()).isEqualTo(SECOND);
+			this.handle.extendExactly(Duration.ofMinutes(10), Duration.ofSeconds(20));
+			assertThat(this.handle.remaining()).isEqualTo(Duration.ofMinutes(10));
+			assertThat(this.handle.release()).isTrue();
+			assertThat(LeaseHandleTests.this.repository.peek("a").remaining()).isEqualTo(Duration.ofSeconds(20));
+		}
+
+		@Test
+		void isLostAtItsExactEndAndNotHandedOver() {
+			this.handle.extendExactly(Duration.ofSeconds(5), Duration.ZERO);
+			assertThat(((LeaseHandle) this.handle).lease().canBeHandedOver()).isFalse();
+			LeaseHandleTests.this.world.advance(Duration.ofSeconds(5));
+			assertThat(this.handle.isHeld()).isFalse();
+			assertLost(LossReason.EXPIRED, this.handle::ensureHeld);
+		}
+
+		@Test
+		void canBeRenewedAfterAnExactEndWasSet() {
+			this.handle.extendExactly(Duration.ofSeconds(5), Duration.ZERO);
+			LeaseHandleTests.this.world.clock().advance(Duration.ofNanos(1));
+			this.handle.renew();
+			assertThat(this.handle.remaining()).isEqualTo(LockWorld.LEASE);
+			this.handle.startRenewal();
+			LeaseHandleTests.this.world.advance(Duration.ofSeconds(20));
+			LockWorld.eventually().until(() -> this.handle.remaining().equals(LockWorld.LEASE));
+		}
+
+		@Test
+		void countsUntilTheEarlierEndWhenAnExactExtensionIsInDoubt() {
+			LeaseHandleTests.this.repository.next(Kind.EXTEND, Fault.answerLost(Fault.timeout()),
+					Fault.answerLost(Fault.timeout()));
+			assertThatThrownBy(() -> this.handle.extendExactly(Duration.ofHours(1), Duration.ZERO))
+				.isInstanceOf(DataAccessException.class);
+			assertThat(this.handle.remaining()).isEqualTo(LockWorld.LEASE);
+			assertThatThrownBy(() -> this.handle.extendExactly(Duration.ofSeconds(5), Duration.ofSeconds(5)))
+				.isInstanceOf(DataAccessException.class);
+			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(5));
+			LeaseHandleTests.this.world.clock().advance(Duration.ofNanos(1));
+			this.handle.renew();
+			assertThat(this.handle.remaining()).isEqualTo(LockWorld.LEASE);
+			assertThat(this.handle.release()).isTrue();
+			assertThat(LeaseHandleTests.this.repository.peek("a").remaining()).isZero();
+		}
+
+		@Test
+		void isTrustedNoLongerThanItsExactEndWhileThatIsRequested() {
+			LeaseHandleTests.this.repository.next(Kind.EXTEND, (request, store) -> {
+				assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(5));
+				return store.get();
+			});
+			this.handle.extendExactly(Duration.ofSeconds(5), Duration.ZERO);
+			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(5));
+		}
+
+		/**
+		 * The store applies the renewal first, so it does not prolong the lease.
+		 */
+		@Test
+		void aRenewalThatIsAnsweredAfterAnExactExtensionProvesNothing() {
+			LeaseHandleTests.this.repository.next(Kind.RENEW,
+					Fault.before(() -> this.handle.extendExactly(Duration.ofSeconds(5), Duration.ZERO)));
+			this.handle.renew();
+			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(5));
+			assertThat(LeaseHandleTests.this.repository.peek("a").remaining())
+				.isGreaterThanOrEqualTo(this.handle.remaining());
+		}
+
+		@Test
+		void aRenewalThatIsAnsweredDuringAnExactExtensionProvesNothing() {
+			LeaseHandleTests.this.repository.next(Kind.EXTEND, Fault.after(this.handle::renew));
+			this.handle.extendExactly(Duration.ofSeconds(5), Duration.ZERO);
+			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(5));
+		}
+
+		@Test
+		void ofTwoExactExtensionsAtOnceTheEarlierEndCounts() {
+			LeaseHandleTests.this.repository.next(Kind.EXTEND,
+					Fault.after(() -> this.handle.extendExactly(Duration.ofSeconds(5), Duration.ZERO)));
+			this.handle.extendExactly(Duration.ofSeconds(9), Duration.ZERO);
+			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(5));
+			this.handle.extendExactly(Duration.ofSeconds(9), Duration.ZERO);
+			assertThat(this.handle.remaining()).isEqualTo(Duration.ofSeconds(9));
+		}
+
+		@Test
+		void isLostWhenAnExactExtensionFindsItTaken() {
+			LeaseHandleTests.this.world.repository().forceRelease("a");
+			assertLost(LossReason.TAKEN_OVER, () -> this.handle.extendExactly(SECOND, Duration.ZERO));
+		}
+
+		@Test
 		void refusesInvalidExtensions() {
 			int before = requests();
 			assertThatIllegalArgumentException().isThrownBy(() -> this.handle.extend(Duration.ZERO));
 			assertThatIllegalArgumentException().isThrownBy(() -> this.handle.extend(Duration.ofDays(366)));
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> this.handle.extendExactly(Duration.ZERO, Duration.ZERO));
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> this.handle.extendExactly(SECOND, Duration.ofSeconds(2)));
 			assertThat(requests()).isEqualTo(before);
 		}
 

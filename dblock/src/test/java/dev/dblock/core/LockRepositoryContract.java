@@ -358,6 +358,51 @@ public abstract class LockRepositoryContract {
 	}
 
 	@Test
+	void anExactExtensionLengthensAndShortens() {
+		LeaseKey key = acquired("stock");
+		for (Duration exact : List.of(LEASE.multipliedBy(3), Duration.ofMinutes(1), LEASE)) {
+			Instant before = storeTime();
+			assertThat(locks().extendExactly(key, exact, TIMEOUT)).isTrue();
+			LockInfo extended = look("stock");
+			assertLasts(extended.expiresAt(), extended.updatedAt(), before, exact.plus(marginOf(exact)));
+			assertThat(extended.updatedAt()).isAfterOrEqualTo(before);
+			assertThat(extended.holder()).isEqualTo(key.holder());
+		}
+		assertThat(locks().extendExactly(key, Duration.ofMinutes(1), TIMEOUT)).isTrue();
+		assertThat(locks().renew(List.of(key), TIMEOUT)).isEmpty();
+		assertThat(look("stock").expiresAt()).isAfter(storeTime().plus(LEASE.dividedBy(2)));
+	}
+
+	@Test
+	void anExactExtensionNeedsTheHolderAndItsLease() {
+		LeaseKey key = acquired("stock");
+		Object held = stored("stock");
+		assertThat(locks().extendExactly(key("stock"), LEASE, TIMEOUT)).isFalse();
+		assertThat(locks().extendExactly(key("unknown"), LEASE, TIMEOUT)).isFalse();
+		assertThat(stored("stock")).isEqualTo(held);
+		expire("stock");
+		Object expired = stored("stock");
+		assertThat(locks().extendExactly(key, LEASE, TIMEOUT)).isFalse();
+		assertThat(stored("stock")).isEqualTo(expired);
+		LeaseKey second = acquired("stock");
+		assertThat(locks().extendExactly(key, Duration.ofMillis(1), TIMEOUT)).isFalse();
+		assertThat(locks().renew(List.of(second), TIMEOUT)).isEmpty();
+	}
+
+	@Test
+	void anExactExtensionEndsByTheServersClock() {
+		LockRepository exact = exactLocks();
+		LeaseKey key = key("stock");
+		exact.acquire(request(key, LEASE));
+		assertThat(exact.extendExactly(key, Duration.ofMillis(50), TIMEOUT)).isTrue();
+		LeaseKey second = key("stock");
+		Awaitility.await()
+			.pollInterval(Duration.ofMillis(1))
+			.atMost(TIMEOUT)
+			.until(() -> exact.acquire(request(second, LEASE)) instanceof Granted);
+	}
+
+	@Test
 	void anExpiredLeaseIsNeverRevived() {
 		LeaseKey key = acquired("stock");
 		expire("stock");

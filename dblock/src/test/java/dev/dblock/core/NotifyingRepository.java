@@ -110,6 +110,11 @@ final class NotifyingRepository implements LockRepository, ReleaseFeed {
 	}
 
 	@Override
+	public boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout) {
+		return this.store.extendExactly(lease, duration, timeout);
+	}
+
+	@Override
 	public boolean extend(LeaseKey lease, Duration atLeast, Duration timeout) {
 		return this.store.extend(lease, atLeast, timeout);
 	}

@@ -209,8 +209,8 @@ class MongoLockFaultTests {
 
 	private static List<ThrowingCallable> writes(MongoLockRepository locks, LeaseKey held) {
 		return List.of(() -> locks.renew(List.of(held), TIMEOUT), () -> locks.extend(held, LEASE, TIMEOUT),
-				() -> locks.release(held, Duration.ZERO, TIMEOUT), () -> locks.forceReleaseNow("held"),
-				() -> acquire(locks, key("held")));
+				() -> locks.extendExactly(held, LEASE, TIMEOUT), () -> locks.release(held, Duration.ZERO, TIMEOUT),
+				() -> locks.forceReleaseNow("held"), () -> acquire(locks, key("held")));
 	}
 
 	@Test
@@ -277,7 +277,8 @@ class MongoLockFaultTests {
 		// A caller that waited for it would have the answer, and no exception.
 		this.server.failCommand(FailCommand.on("findAndModify", "update", "find").blockFor(Duration.ofSeconds(5)));
 		for (ThrowingCallable request : List.<ThrowingCallable>of(() -> locks.renew(List.of(held), limit),
-				() -> locks.extend(held, LEASE, limit), () -> locks.release(held, Duration.ZERO, limit),
+				() -> locks.extend(held, LEASE, limit), () -> locks.extendExactly(held, LEASE, limit),
+				() -> locks.release(held, Duration.ZERO, limit),
 				() -> locks.acquire(request(key("new"), LEASE, limit)))) {
 			assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(request)
 				.withMessageContaining("the time limit of 300 ms ran out")

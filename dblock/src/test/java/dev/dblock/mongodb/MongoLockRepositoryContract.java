@@ -239,6 +239,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 		set("stock", "later", later);
 		this.locks.renew(List.of(first), TIMEOUT);
 		this.locks.extend(first, LEASE.multipliedBy(2), TIMEOUT);
+		this.locks.extendExactly(first, LEASE, TIMEOUT);
 		this.locks.release(first, Duration.ZERO, TIMEOUT);
 		LeaseKey second = acquired("stock");
 		assertThat(stored("stock")).containsEntry("later", later).doesNotContainKey("releasedAt");
@@ -493,6 +494,17 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 		this.pausedMillis.addAndGet(Duration.ofHours(1).toMillis());
 		assertThat(paused.extend(key, promised, TIMEOUT)).isFalse();
 		assertThat(acquire(key("stock"))).isInstanceOf(Granted.class);
+	}
+
+	@Test
+	void anExactExtensionAfterAPauseLastsAsLongAsItPromises() {
+		LeaseKey key = acquired("stock");
+		MongoLockRepository paused = pausedLocks();
+		Duration promised = Duration.ofMinutes(1);
+		Instant before = storeTime();
+		assertThat(paused.extendExactly(key, promised, TIMEOUT)).isTrue();
+		assertThat(look("stock").expiresAt()).isBetween(before.plus(promised).plus(marginOf(promised)),
+				before.plus(LEASE));
 	}
 
 	@Test

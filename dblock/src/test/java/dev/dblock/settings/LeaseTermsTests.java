@@ -18,6 +18,8 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 class LeaseTermsTests {
 
+	private static final Duration ZERO = Duration.ZERO;
+
 	private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE, 999_999_999);
 
 	private static LeaseTerms terms(LockOptions options) {
@@ -59,11 +61,21 @@ class LeaseTermsTests {
 	}
 
 	@Test
-	void doesNotSpeakOfRenewalWhereThereIsNone() {
+	void acceptsAnyLeaseFromAMillisecondWithoutRenewal() {
+		assertThatNoException()
+			.isThrownBy(() -> terms(LockOptions.lease(Duration.ofMillis(1)).minHold(ZERO).autoRenew(false)));
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> terms(LockOptions.lease(Duration.ofMillis(30)).autoRenew(false)))
-			.withMessage("The lease of 30ms is too short even without renewal: an ordinary pause of the process could"
-					+ " outlast it. The shortest is 500ms; tens of seconds are typical");
+			.isThrownBy(() -> terms(LockOptions.lease(Duration.ofNanos(999_999)).autoRenew(false)))
+			.withMessageContaining("too short. The shortest is 1ms; tens of seconds are typical");
+	}
+
+	@Test
+	void theFirstRequestForAVeryShortLeaseMayTakeLongerThanTheLease() {
+		LeaseTerms terms = terms(LockOptions.lease(Duration.ofMillis(1)).minHold(ZERO).autoRenew(false));
+		assertThat(terms.acquireTimeout(Duration.ofSeconds(10))).isEqualTo(Duration.ofMillis(500));
+		assertThat(terms.acquireTimeout(Duration.ofMillis(100))).isEqualTo(Duration.ofMillis(100));
+		assertThat(terms(LockOptions.lease(Duration.ofSeconds(2))).acquireTimeout(Duration.ofSeconds(10)))
+			.isEqualTo(Duration.ofSeconds(2));
 	}
 
 	@Test
@@ -106,12 +118,21 @@ class LeaseTermsTests {
 
 	@Test
 	void anExtensionIsPositiveAndNotLongerThanALeaseMayBe() {
-		assertThatNoException().isThrownBy(() -> LeaseTerms.checkExtension(Duration.ofNanos(1)));
-		assertThatNoException().isThrownBy(() -> LeaseTerms.checkExtension(Duration.ofDays(365)));
-		assertThatIllegalArgumentException().isThrownBy(() -> LeaseTerms.checkExtension(Duration.ZERO));
-		assertThatIllegalArgumentException().isThrownBy(() -> LeaseTerms.checkExtension(Duration.ofSeconds(-1)));
+		assertThatNoException().isThrownBy(() -> LeaseTerms.checkExtension(Duration.ofNanos(1), ZERO));
+		assertThatNoException().isThrownBy(() -> LeaseTerms.checkExtension(Duration.ofDays(365), ZERO));
+		assertThatIllegalArgumentException().isThrownBy(() -> LeaseTerms.checkExtension(ZERO, ZERO));
+		assertThatIllegalArgumentException().isThrownBy(() -> LeaseTerms.checkExtension(Duration.ofSeconds(-1), ZERO));
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> LeaseTerms.checkExtension(Duration.ofDays(365).plusNanos(1)));
+			.isThrownBy(() -> LeaseTerms.checkExtension(Duration.ofDays(365).plusNanos(1), ZERO));
+	}
+
+	@Test
+	void theMinimumHoldOfAnExtensionIsNotLongerThanTheExtension() {
+		Duration second = Duration.ofSeconds(1);
+		assertThatNoException().isThrownBy(() -> LeaseTerms.checkExtension(second, second));
+		assertThatIllegalArgumentException().isThrownBy(() -> LeaseTerms.checkExtension(second, second.plusNanos(1)))
+			.withMessageContaining("minimum hold");
+		assertThatIllegalArgumentException().isThrownBy(() -> LeaseTerms.checkExtension(second, Duration.ofNanos(-1)));
 	}
 
 	@Test

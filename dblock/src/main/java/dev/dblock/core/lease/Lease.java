@@ -57,7 +57,16 @@ public final class Lease {
 
 	private volatile boolean aboutToEnd;
 
+	private volatile long minHoldEndNanos;
+
 	private volatile boolean minHoldWaived;
+
+	/** The changes to an exact end of the lease that are in progress. */
+	private int exactChanges;
+
+	private boolean exactChangesOverlap;
+
+	private @Nullable Long provenFromNanos;
 
 	private volatile boolean abandoned;
 
@@ -73,6 +82,7 @@ public final class Lease {
 		this.clock = clock;
 		this.owner = new LeaseOwner(owner);
 		this.grantedNanos = clock.nanoTime();
+		this.minHoldEndNanos = this.grantedNanos + terms.minHold().toNanos();
 		this.deadline = deadline;
 		this.renewers = terms.autoRenew() ? Set.of(OWNER) : Set.of();
 		this.nextAttemptNanos = deadline.sentNanos();
@@ -137,7 +147,14 @@ public final class Lease {
 	 * answer was read, so that it does not end earlier than by the store's clock.
 	 */
 	public long minHoldLeftNanos() {
-		return this.minHoldWaived ? 0 : Math.max(0, this.terms.minHold().toNanos() - heldNanos());
+		return this.minHoldWaived ? 0 : Math.max(0, this.minHoldEndNanos - this.clock.nanoTime());
+	}
+
+	/**
+	 * Set the minimum hold time anew, counted from now.
+	 */
+	public void minHoldFor(Duration minHold) {
+		this.minHoldEndNanos = this.clock.nanoTime() + minHold.toNanos();
 	}
 
 	/**
@@ -204,10 +221,42 @@ public final class Lease {
 	}
 
 	/**
-	 * Record that the store has confirmed the lease.
+	 * Record that the store has confirmed the lease. A request that was sent before an
+	 * exact change was answered proves nothing: the store may have applied it before the
+	 * change, which it then preceded and did not prolong.
 	 */
 	public synchronized void prove(LeaseDeadline proof) {
-		this.deadline = this.deadline.merge(proof);
+		Long from = this.provenFromNanos;
+		if (this.exactChanges == 0 && (from == null || proof.sentNanos() - from > 0)) {
+			this.deadline = this.deadline.merge(proof);
+		}
+	}
+
+	/**
+	 * Trust the lease no longer than until an exact end, since a request to set it is
+	 * about to be sent and can be applied at any time from now on.
+	 */
+	public synchronized void beginExactChange(LeaseDeadline exact) {
+		maybeExtended(this.deadline);
+		maybeExtended(exact);
+		this.deadline = this.deadline.upTo(exact);
+		this.exactChangesOverlap = this.exactChanges > 0;
+		this.exactChanges++;
+	}
+
+	/**
+	 * End such a request. If several were in progress at the same time, it is unknown
+	 * which of them was applied last, so the lease counts until the earliest end.
+	 * @param exact the end that was to be set
+	 * @param confirmed whether the store has set it
+	 */
+	public synchronized void endExactChange(LeaseDeadline exact, boolean confirmed) {
+		this.exactChanges--;
+		this.provenFromNanos = this.clock.nanoTime();
+		if (confirmed && !this.exactChangesOverlap) {
+			this.deadline = this.deadline.merge(exact);
+			this.extensionAsked = exact;
+		}
 	}
 
 	/**

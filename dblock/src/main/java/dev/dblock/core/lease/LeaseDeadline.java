@@ -16,17 +16,10 @@ import java.util.concurrent.TimeUnit;
  */
 public record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long lostNanos, long observedNanos) {
 
-	/**
-	 * The monotonic clock stands still while a machine is suspended, so the wall clock
-	 * runs ahead of it. This is half of the smallest sensible clock allowance. The drift,
-	 * which the allowance also covers, is added.
-	 */
-	private static final long SUSPICION_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
-
 	private static final long DRIFT = 1000;
 
 	/** Readings differ by the rounding of a clock. */
-	private static final long NOISE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+	static final long NOISE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
 	public LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
 		this(sentNanos, sentWallMillis, leaseNanos, 0, sentNanos);
@@ -55,17 +48,18 @@ public record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos
 	}
 
 	/**
-	 * Return whether the machine may have been suspended since. The wall clock is read
-	 * before the monotonic clock here, and after it when the proof began. Therefore a
-	 * thread that is not scheduled between two readings is not mistaken for a suspended
-	 * machine.
+	 * Return whether the machine may have been suspended since. The monotonic clock
+	 * stands still while a machine is suspended, so the wall clock runs ahead of it. The
+	 * wall clock is read before the monotonic clock here, and after it when the proof
+	 * began. Therefore a thread that is not scheduled between two readings is not
+	 * mistaken for a suspended machine.
 	 */
 	public boolean suspect(LockClock clock) {
 		return this.lostNanos > 0 || isLeap(aheadAtLeast(clock), clock);
 	}
 
 	private boolean isLeap(long aheadNanos, LockClock clock) {
-		return aheadNanos > SUSPICION_NANOS + elapsedNanos(clock) / DRIFT;
+		return aheadNanos > clock.unnoticedNanos() + elapsedNanos(clock) / DRIFT;
 	}
 
 	private long aheadAtLeast(LockClock clock) {
@@ -117,6 +111,15 @@ public record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos
 	public LeaseDeadline merge(LeaseDeadline other) {
 		boolean fresher = this.sentNanos - other.sentNanos > 0;
 		return fresher ? withReachOf(other) : other.withReachOf(this);
+	}
+
+	/**
+	 * Return the same proof of a lease that ends no later than another one.
+	 */
+	public LeaseDeadline upTo(LeaseDeadline other) {
+		long most = other.leaseNanos + other.sentNanos - this.sentNanos;
+		return new LeaseDeadline(this.sentNanos, this.sentWallMillis, Math.min(this.leaseNanos, most), this.lostNanos,
+				this.observedNanos);
 	}
 
 	private LeaseDeadline withReachOf(LeaseDeadline older) {

@@ -62,9 +62,14 @@ public final class UnlockedHandle implements LockHandle {
 	}
 
 	@Override
-	public void extend(Duration atLeast) {
-		LeaseTerms.checkExtension(atLeast);
+	public void extend(Duration atLeast, Duration minHold) {
+		LeaseTerms.checkExtension(atLeast, minHold);
 		ensureHeld();
+	}
+
+	@Override
+	public void extendExactly(Duration duration, Duration minHold) {
+		extend(duration, minHold);
 	}
 
 	@Override

@@ -22,6 +22,7 @@ import dev.dblock.store.LeaseKey;
 import dev.dblock.store.RunEnd;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
+import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
@@ -295,6 +296,40 @@ final class ClassicStatements implements Statements {
 					.updateOne(notExpired(OperatorStatements.heldBy(lease), now),
 							prolong(untilFree(atLeastMillis, now), 0))
 					.getMatchedCount() > 0);
+	}
+
+	/**
+	 * Change the end of a lease that no other request has changed since it was read, as
+	 * {@link PipelineStatements} does, and repeat it until the server's clock confirms
+	 * the sample by which the end is dated.
+	 */
+	@Override
+	public boolean extendExactly(StoreRequest store, LeaseKey lease, long millis) {
+		while (true) {
+			BsonDocument held = OperatorStatements.heldBy(lease);
+			BsonDocument found = store.collection().find(held).first();
+			Reading now = this.clock.readAnew(store);
+			LockDocument document = (found != null) ? LockDocument.readIfOurs(found).orElse(null) : null;
+			if (document == null || !document.isTakenAt(now.notAfter())) {
+				return false;
+			}
+			Long updatedAt = document.updatedAt();
+			// Another request of the same millisecond would leave the same date
+			if ((updatedAt == null || updatedAt < now.notBefore())
+					&& setEnd(store, notExpired(held, now), updatedAt, untilFree(millis, now))
+					&& this.clock.confirms(store, now)) {
+				return true;
+			}
+			OperatorStatements.checkExactChange(store, lease);
+		}
+	}
+
+	private boolean setEnd(StoreRequest store, BsonDocument filter, @Nullable Long updatedAt, long free) {
+		filter.append(LockDocument.UPDATED_AT, (updatedAt != null) ? date(updatedAt) : BsonNull.VALUE);
+		BsonDocument update = doc("$set", doc(LockDocument.EXPIRES_AT, date(free)))
+			.append("$max", doc(LockDocument.CLEAN_UP_AT, date(free + this.times.retention())))
+			.append("$currentDate", UPDATED);
+		return store.collection().updateOne(filter, update).getMatchedCount() > 0;
 	}
 
 	// Certainly not expired, since this compares with the latest time that the clock can

@@ -71,6 +71,13 @@ public final class OperatorStatements {
 		return doc(LockDocument.ID, text(lease.name())).append(LockDocument.HOLDER, text(lease.holder()));
 	}
 
+	static void checkExactChange(StoreRequest store, LeaseKey lease) {
+		if (store.isOver()) {
+			throw new QueryTimeoutException("The lease of the lock '" + lease.name()
+					+ "' was changed by another request each time it was about to be changed. Try again");
+		}
+	}
+
 	static boolean release(StoreRequest store, LeaseKey lease, FenceMark mark, @Nullable RunEnd end) {
 		BsonDocument free = switch (mark) {
 			case KEEP -> FREE;

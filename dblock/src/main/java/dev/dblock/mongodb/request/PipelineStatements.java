@@ -101,7 +101,7 @@ final class PipelineStatements implements Statements {
 	PipelineStatements(LeaseTimes times) {
 		this.times = times;
 		BsonString lease = ref("$leaseMillis");
-		this.renewal = List.of(prolong(doc("$add", NOW, lease, number(times.clockAllowance()),
+		this.renewal = List.of(atLeast(doc("$add", NOW, lease, number(times.clockAllowance()),
 				doc("$ceil", doc("$divide", lease, number(LeaseTimes.DRIFT))))));
 		this.fencedRenewal = List.of(this.renewal.get(0), FENCE_IS_RAISED);
 	}
@@ -265,17 +265,45 @@ final class PipelineStatements implements Statements {
 
 	@Override
 	public boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis) {
-		BsonDocument update = prolong(doc("$add", NOW, number(this.times.untilFree(atLeastMillis))));
+		BsonDocument update = atLeast(doc("$add", NOW, number(this.times.untilFree(atLeastMillis))));
 		BsonDocument filter = OperatorStatements.heldBy(lease).append("$expr", NOT_EXPIRED.get("$expr"));
 		return store.collection().updateOne(filter, List.of(update)).getMatchedCount() > 0;
 	}
 
+	/**
+	 * Change the end of a lease that no other request has changed since it was read. Each
+	 * of them changes {@code updatedAt}, so a request that is delayed finds another date.
+	 */
+	@Override
+	public boolean extendExactly(StoreRequest store, LeaseKey lease, long millis) {
+		BsonDocument until = doc("$add", NOW, number(this.times.untilFree(millis)));
+		while (true) {
+			BsonDocument held = OperatorStatements.heldBy(lease).append("$expr", NOT_EXPIRED.get("$expr"));
+			BsonDocument found = store.collection().find(held).projection(PROJECTION).first();
+			if (found == null) {
+				return false;
+			}
+			BsonValue updatedAt = found.get(LockDocument.UPDATED_AT, BsonNull.VALUE);
+			// Another request of the same millisecond would leave the same date
+			boolean unique = !updatedAt.equals(BsonParts.date(now(found)));
+			if (unique && store.collection()
+				.updateOne(held.append(LockDocument.UPDATED_AT, updatedAt), List.of(ending(until, until)))
+				.getMatchedCount() > 0) {
+				return true;
+			}
+			OperatorStatements.checkExactChange(store, lease);
+		}
+	}
+
 	// Never shortens a lease, since requests may be applied in another order than they
 	// were sent.
-	private BsonDocument prolong(BsonDocument until) {
-		return doc("$set",
-				doc(LockDocument.EXPIRES_AT, doc("$max", EXPIRES_AT, until)).append(LockDocument.UPDATED_AT, NOW)
-					.append(LockDocument.CLEAN_UP_AT, doc("$max", CLEAN_UP_AT, cleanUpAt(until, 0))));
+	private BsonDocument atLeast(BsonDocument until) {
+		return ending(doc("$max", EXPIRES_AT, until), until);
+	}
+
+	private BsonDocument ending(BsonDocument expiresAt, BsonDocument until) {
+		return doc("$set", doc(LockDocument.EXPIRES_AT, expiresAt).append(LockDocument.UPDATED_AT, NOW)
+			.append(LockDocument.CLEAN_UP_AT, doc("$max", CLEAN_UP_AT, cleanUpAt(until, 0))));
 	}
 
 	@Override

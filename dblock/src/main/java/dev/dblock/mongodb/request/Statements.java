@@ -31,6 +31,8 @@ public interface Statements {
 
 	boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis);
 
+	boolean extendExactly(StoreRequest store, LeaseKey lease, long millis);
+
 	boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark, @Nullable RunEnd end);
 
 	void pauseJob(StoreRequest store, String name, JobFields job, String by);

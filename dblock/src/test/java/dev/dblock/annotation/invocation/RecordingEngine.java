@@ -210,7 +210,12 @@ public class RecordingEngine implements LockEngine {
 		}
 
 		@Override
-		public void extend(Duration atLeast) {
+		public void extend(Duration atLeast, Duration minHold) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public void extendExactly(Duration duration, Duration minHold) {
 			throw new UnsupportedOperationException();
 		}
 

@@ -153,7 +153,11 @@ class JobEngine implements LockEngine {
 		}
 
 		@Override
-		public void extend(Duration atLeast) {
+		public void extend(Duration atLeast, Duration minHold) {
+		}
+
+		@Override
+		public void extendExactly(Duration duration, Duration minHold) {
 		}
 
 		@Override
