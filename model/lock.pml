@@ -7,7 +7,7 @@
  * for ever. Times are kept as what is left of them, in ticks; so the clock has no end.
  *
  * The promises stand below under their name. A weakened form is chosen by one of the macros
- * in capitals; model/check lists them with what each of them breaks. docs/model.md says what
+ * in capitals; model/check lists them with what each of them breaks. model/README.md says what
  * is left out.
  */
 

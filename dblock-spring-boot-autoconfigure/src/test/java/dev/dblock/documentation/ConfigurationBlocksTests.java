@@ -121,7 +121,7 @@ class ConfigurationBlocksTests {
 	@Test
 	void theSampleIsAmongTheCheckedFiles() throws IOException {
 		assertThat(blocks().map((block) -> block.get()[0])).contains("sample-app/src/main/resources/application.yml",
-				"docs/configuration.md", "docs/scheduled-jobs-details.md");
+				"docs/configuration.md", "docs/scheduled-jobs.md");
 	}
 
 	@Test

@@ -7,19 +7,22 @@ import dev.dblock.DistributedLock;
 import dev.dblock.LockInfo;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.reactive.ReactiveLockTemplate;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Mono;
 
 import org.springframework.scheduling.annotation.Async;
 
 /**
- * Compiles the examples of {@code docs/methods.md}.
+ * Compiles the examples of {@code docs/methods.md} and {@code docs/async.md}.
  */
 class MethodsDocumentTests {
 
-	@Test
-	void everySnippetCompiles() {
-		Markdown.read(Markdown.ROOT.resolve("docs/methods.md")).assertTakenFrom(MethodsDocumentTests.class, 4);
+	@ParameterizedTest
+	@CsvSource({ "methods.md, 2", "async.md, 2" })
+	void everySnippetCompiles(String page, int snippets) {
+		Markdown.read(Markdown.ROOT.resolve("docs").resolve(page))
+			.assertTakenFrom(MethodsDocumentTests.class, snippets);
 	}
 
 	static class Examples {

@@ -37,12 +37,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Checks that {@code docs/reference.md} names exactly the public API.
+ * Checks that {@code docs/reference.md} names exactly the public API, and
+ * {@code docs/observability.md} its events.
  */
 @SameOnEachJdk
 class ReferenceDocumentTests {
 
 	private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
+
+	private static final Markdown OBSERVABILITY = Markdown.read(Markdown.ROOT.resolve("docs/observability.md"));
 
 	private final Markdown page = Markdown.read(Markdown.ROOT.resolve("docs/reference.md"));
 
@@ -109,7 +112,7 @@ class ReferenceDocumentTests {
 						.map(RecordComponent::getName)
 						.collect(Collectors.joining(","))));
 		}
-		assertThat(rows("event", 2)).isEqualTo(events);
+		assertThat(rows(OBSERVABILITY, "event", 2)).isEqualTo(events);
 	}
 
 	@Test
@@ -148,8 +151,12 @@ class ReferenceDocumentTests {
 	 * columns after it.
 	 */
 	private Map<String, List<String>> rows(String title, int columns) {
+		return rows(this.page, title, columns);
+	}
+
+	private static Map<String, List<String>> rows(Markdown page, String title, int columns) {
 		Map<String, List<String>> rows = new TreeMap<>();
-		this.page.text()
+		page.text()
 			.lines()
 			.dropWhile((line) -> !line.startsWith("| " + title + " |"))
 			.skip(2)

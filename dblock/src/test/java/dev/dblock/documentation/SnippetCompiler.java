@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 import javax.tools.Diagnostic;
 import javax.tools.DiagnosticCollector;
@@ -16,9 +17,9 @@ import javax.tools.ToolProvider;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Compiles a block of Java in the documentation, be it members of a class or statements
- * of a method, with the members of {@link DocumentedContext}, or of a class that has
- * more.
+ * Compiles a block of Java in the documentation: its imports, then members of a class or
+ * statements of a method, with the members of {@link DocumentedContext}, or of a class
+ * that has more.
  */
 final class SnippetCompiler {
 
@@ -44,17 +45,26 @@ final class SnippetCompiler {
 	}
 
 	void assertCompiles(Markdown page, String snippet) {
-		String code = snippet.replace("…", LEFT_OUT);
-		List<String> asMembers = compile("abstract class Snippet extends " + this.context + " {\n" + code + "\n}");
+		String imports = lines(snippet, true);
+		String code = lines(snippet, false).replace("…", LEFT_OUT);
+		List<String> asMembers = compile(
+				imports + "abstract class Snippet extends " + this.context + " {\n" + code + "\n}");
 		if (asMembers.isEmpty()) {
 			return;
 		}
-		List<String> asStatements = compile("abstract class Snippet extends " + this.context
+		List<String> asStatements = compile(imports + "abstract class Snippet extends " + this.context
 				+ " {\nvoid snippet() throws Throwable {\n" + code + "\n}\n}");
 		assertThat(asStatements)
 			.as(() -> "%s, where neither members nor statements compile:%n%s%nas members: %s".formatted(page, snippet,
 					asMembers))
 			.isEmpty();
+	}
+
+	private static String lines(String snippet, boolean imports) {
+		return snippet.lines()
+			.filter((line) -> line.startsWith("import ") == imports)
+			.map((line) -> line + "\n")
+			.collect(Collectors.joining());
 	}
 
 	private List<String> compile(String body) {
