@@ -136,19 +136,6 @@ class LockAcquirerTests {
 	}
 
 	@Test
-	void withoutAWaitANewLockIsReadFirstWhereMostWereRefused() {
-		for (int i = 0; i < 16; i++) {
-			this.world.seize("taken-" + i, LockWorld.LEASE);
-			refused(acquire("taken-" + i));
-		}
-		assertThat(this.repository.count(Kind.FIND, "taken-0")).isZero();
-		assertThat(this.repository.count(Kind.ACQUIRE, "taken-15")).as("that of the holder").isOne();
-		assertThat(this.repository.count(Kind.FIND, "taken-15")).isOne();
-		granted(acquire("free")).close();
-		assertThat(this.repository.count(Kind.ACQUIRE, "free")).isOne();
-	}
-
-	@Test
 	void aLockThatIsFreeSoonerThanExpectedIsGranted() {
 		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
 		refused(acquire("a"));

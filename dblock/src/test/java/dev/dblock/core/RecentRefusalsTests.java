@@ -45,37 +45,6 @@ class RecentRefusalsTests {
 	}
 
 	@Test
-	void aNameOfWhichNothingIsKnownIsLikelyToBeTakenWhereMostWere() {
-		for (int i = 0; i < 14; i++) {
-			this.refusals.remember(lock("refused-" + i, Duration.ofSeconds(3)));
-			assertThat(this.refusals.isLikelyTaken("new")).as("after %d", i + 1).isFalse();
-		}
-		this.refusals.remember(lock("refused", Duration.ofSeconds(3)));
-		assertThat(this.refusals.isLikelyTaken("new")).isTrue();
-		for (int i = 0; i < 2; i++) {
-			this.refusals.forget("granted-" + i);
-		}
-		assertThat(this.refusals.isLikelyTaken("new")).isFalse();
-	}
-
-	@Test
-	void halfOfThemAreNotMost() {
-		for (int i = 0; i < 100; i++) {
-			this.refusals.remember(lock("refused-" + i, Duration.ofSeconds(3)));
-			this.refusals.forget("granted-" + i);
-		}
-		assertThat(this.refusals.isLikelyTaken("new")).isFalse();
-	}
-
-	@Test
-	void repeatedRefusalsOfOneNameSayNothingOfOthers() {
-		for (int i = 0; i < 100; i++) {
-			this.refusals.remember(lock("a", Duration.ofSeconds(3)));
-		}
-		assertThat(this.refusals.isLikelyTaken("b")).isFalse();
-	}
-
-	@Test
 	void theNumberOfNamesIsLimitedAndThoseThatAreOverMakeRoom() {
 		this.refusals.remember(lock("brief", Duration.ofSeconds(1)));
 		for (int i = 0; i < 2 * RecentRefusals.MOST; i++) {
