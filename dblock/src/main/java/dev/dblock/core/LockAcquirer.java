@@ -297,13 +297,8 @@ final class LockAcquirer {
 		 * unproven, so that the thread has to take a new place
 		 */
 		private @Nullable LockAttempt run(LocalQueue queue, Waiter me) {
-			boolean unsignalled = false;
 			for (boolean arriving = true;; arriving = false) {
 				LeasedLock handed = me.handed();
-				if (handed != null && unsignalled) {
-					LockAcquirer.this.statistics.count(WaitCause.UNTOLD);
-				}
-				unsignalled = false;
 				if (handed != null && !handed.isHeld()) {
 					return null;
 				}
@@ -340,7 +335,7 @@ final class LockAcquirer {
 				}
 				else if (!beginWaiting(queue, pauseNanos)) {
 					refuseIfClosing();
-					unsignalled = !me.park(Math.min(pauseNanos, leftNanos));
+					me.park(Math.min(pauseNanos, leftNanos));
 					refuseIfClosing();
 				}
 			}

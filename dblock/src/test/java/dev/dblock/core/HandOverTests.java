@@ -14,7 +14,6 @@ import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.core.queue.LocalQueue;
 import dev.dblock.core.queue.WaitCause;
-import dev.dblock.core.queue.Waiter;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
@@ -25,8 +24,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-
-import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
@@ -66,21 +63,7 @@ class HandOverTests {
 		handle.close();
 		assertThat(this.repository.isHeld("stock")).isFalse();
 		assertThat(this.repository.count(Kind.RELEASE)).isEqualTo(1);
-		assertThat(this.world.engine().waits().of(WaitCause.UNTOLD)).isZero();
 		assertNothingIsLeft();
-	}
-
-	@Test
-	void countsASuccessorThatWasNotWoken() {
-		LockHandle first = take("stock");
-		Waiting second = waitFor("stock", LockOptions.defaults().waitUpTo(Duration.ofMillis(300)));
-		LockWorld.eventually().until(() -> second.thread.getState() == Thread.State.TIMED_WAITING);
-		Object keeper = ReflectionTestUtils.getField(first, "keeper");
-		Waiter handed = ReflectionTestUtils.invokeMethod(keeper, "handOver", ((LeaseHandle) first).lease(),
-				this.world.engine().queues().find("stock"));
-		assertThat(handed).isNotNull();
-		second.handle().close();
-		assertThat(this.world.engine().waits().of(WaitCause.UNTOLD)).isEqualTo(1);
 	}
 
 	@Test

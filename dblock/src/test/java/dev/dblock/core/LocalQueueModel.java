@@ -212,8 +212,8 @@ final class LocalQueueModel {
 		for (Actor actor : this.actors) {
 			state.append((char) ('A' + actor.at.ordinal()));
 			add(state, actor.quitting, actor.permit, actor.pausesForOthers, actor.asksAtLast, actor.awaitsAnswer,
-					actor.waiter != null && actor.waiter.isExpectingNews(), actor.lease != null, actor.handed() != null,
-					actor.lease != null && actor.lease == holder, actor.id != null && actor.id.equals(this.stored));
+					actor.lease != null, actor.handed() != null, actor.lease != null && actor.lease == holder,
+					actor.id != null && actor.id.equals(this.stored));
 		}
 		for (Actor waiting : this.line) {
 			state.append(waiting.number);
@@ -383,7 +383,6 @@ final class LocalQueueModel {
 				}
 				case BEGIN -> {
 					WaitCause cause = place().beginAsking(waiter());
-					check(cause != WaitCause.UNTOLD && cause != WaitCause.SLOW_RELEASE, "Was not told");
 					this.at = (cause != null) ? At.ASK : At.LOOK;
 					checkThatItMayAsk();
 					check(this.at == At.LOOK || !isYielding(), "Did not let others go first");

@@ -97,13 +97,12 @@ final class MillionSections {
 			System.out.printf(Locale.ROOT,
 					"worker %d: %,d sections under %,d grants, %,d times after another process, %,d writes to the document; "
 							+ "asked the server: first %s, signal %s, expiry %s, poll %s (%s of them although told), "
-							+ "slow poll %s, slow release %s, untold %s%n",
+							+ "slow poll %s%n",
 					process, number(result, "sections"), number(result, "grants"), number(result, "fromOtherProcesses"),
 					number(result, "documentWrites"), result.getProperty("asked.FIRST"),
 					result.getProperty("asked.SIGNAL"), result.getProperty("asked.EXPIRY"),
 					result.getProperty("asked.POLL"), result.getProperty("latePolls"),
-					result.getProperty("asked.SLOW_POLL"), result.getProperty("asked.SLOW_RELEASE"),
-					result.getProperty("asked.UNTOLD"));
+					result.getProperty("asked.SLOW_POLL"));
 		}
 		return results;
 	}
@@ -125,7 +124,6 @@ final class MillionSections {
 		passed &= check("waiters that asked because they were told nothing for long",
 				sum.applyAsLong("asked.SLOW_POLL"), 0);
 		passed &= check("waiters that asked because a lease was over", sum.applyAsLong("asked.EXPIRY"), 0);
-		passed &= check("waiters whose turn it was without their being told", sum.applyAsLong("asked.UNTOLD"), 0);
 		passed &= check("queues that were left", sum.applyAsLong("queuesLeft"), 0);
 		// A waiter may be about to poll when its process begins to receive notifications
 		passed &= checkAtMost("waiters that polled although they were told", sum.applyAsLong("latePolls"),

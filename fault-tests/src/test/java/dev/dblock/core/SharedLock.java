@@ -266,12 +266,11 @@ public class SharedLock {
 		}
 
 		@Override
-		public boolean park(long nanos) {
+		public void park(long nanos) {
 			while (!this.woken) {
 				LockSupport.park(this);
 			}
 			this.woken = false;
-			return true;
 		}
 
 	}

@@ -270,21 +270,13 @@ public final class LocalQueue {
 	 */
 	public synchronized long pauseBeforeAsking(Waiter waiter) {
 		long now = now();
-		long own = pauseUntilTold(waiter, now);
+		long own = pauseOfThisProcess(waiter, now);
 		if (own > 0) {
 			return own;
 		}
 		AskPlan next = this.plan;
 		long ask = (this.signalled || next == null) ? 0 : next.atNanos() - now;
 		return Math.max(this.crossProcessYield.leftNanos(now), ask);
-	}
-
-	private long pauseUntilTold(Waiter waiter, long now) {
-		long pause = pauseOfThisProcess(waiter, now);
-		if (pause > 0) {
-			waiter.expectNews(true);
-		}
-		return pause;
 	}
 
 	private long pauseOfThisProcess(Waiter waiter, long now) {
@@ -308,7 +300,7 @@ public final class LocalQueue {
 	 * @return the cause of the request, or {@code null} when it is no longer its turn
 	 */
 	public synchronized @Nullable WaitCause beginAsking(Waiter waiter) {
-		return (pauseBeforeAsking(waiter) > 0) ? null : begin(waiter);
+		return (pauseBeforeAsking(waiter) > 0) ? null : begin();
 	}
 
 	/**
@@ -322,32 +314,30 @@ public final class LocalQueue {
 	 */
 	public synchronized @Nullable WaitCause beginAskingAtLast(Waiter waiter) {
 		long now = now();
-		if (pauseUntilTold(waiter, now) > 0 || (this.plan != null && !this.signalled)
+		if (pauseOfThisProcess(waiter, now) > 0 || (this.plan != null && !this.signalled)
 				|| this.crossProcessYield.isForPolling(now)) {
 			return null;
 		}
 		this.outOfTurn = this.crossProcessYield.leftNanos(now) > 0;
-		return begin(waiter);
+		return begin();
 	}
 
-	private WaitCause begin(Waiter waiter) {
-		WaitCause cause = waiter.isExpectingNews() ? causeWithoutNews() : cause();
-		waiter.expectNews(false);
+	private WaitCause begin() {
+		WaitCause cause = cause();
 		this.signalled = false;
 		this.asking = true;
 		return cause;
 	}
 
 	private WaitCause cause() {
-		AskPlan due = this.plan;
-		return this.signalled ? WaitCause.SIGNAL : ((due != null) ? due.cause() : WaitCause.FIRST);
-	}
-
-	private WaitCause causeWithoutNews() {
+		if (this.signalled) {
+			return WaitCause.SIGNAL;
+		}
 		if (this.holder != null) {
 			return WaitCause.EXPIRY;
 		}
-		return (this.releases > 0) ? WaitCause.SLOW_RELEASE : WaitCause.UNTOLD;
+		AskPlan due = this.plan;
+		return (due != null) ? due.cause() : WaitCause.FIRST;
 	}
 
 	/**
@@ -501,7 +491,6 @@ public final class LocalQueue {
 	private void wakeHead() {
 		Waiter head = head();
 		if (head != null) {
-			head.expectNews(false);
 			head.wake();
 		}
 		else {

@@ -19,15 +19,6 @@ public enum WaitCause {
 	 */
 	EXPIRY,
 	/**
-	 * The waiter's own process takes longer to release the lock than waiters wait for it.
-	 */
-	SLOW_RELEASE,
-	/**
-	 * The waiter found by chance, or after a safety timeout, that it may send a request
-	 * or has the lock. It should have been notified of that.
-	 */
-	UNTOLD,
-	/**
 	 * Releases are not reported, so the waiter polls.
 	 */
 	POLL,

@@ -18,15 +18,13 @@ public class Waiter {
 
 	private volatile @Nullable LeasedLock handed;
 
-	private boolean expectingNews;
-
 	private boolean awaitingAnswer;
 
 	public Waiter(LeaseTerms terms) {
 		this.terms = terms;
 	}
 
-	Thread thread() {
+	public Thread thread() {
 		return this.thread;
 	}
 
@@ -58,19 +56,6 @@ public class Waiter {
 	}
 
 	/**
-	 * Return whether this waiter had to wait for other threads of its process, and has
-	 * not been notified since. Guarded by the queue's monitor, like
-	 * {@link #expectNews(boolean)}.
-	 */
-	public boolean isExpectingNews() {
-		return this.expectingNews;
-	}
-
-	void expectNews(boolean expecting) {
-		this.expectingNews = expecting;
-	}
-
-	/**
 	 * Set whether the time of this waiter is over while the store has not answered any
 	 * waiter of its queue. Guarded by the queue's monitor.
 	 */
@@ -98,12 +83,9 @@ public class Waiter {
 
 	/**
 	 * Pause until {@link #wake()} or an interrupt, but no longer than the given time.
-	 * @return {@code false} when the given time has elapsed
 	 */
-	public boolean park(long nanos) {
-		long start = System.nanoTime();
+	public void park(long nanos) {
 		LockSupport.parkNanos(this, nanos);
-		return System.nanoTime() - start < nanos;
 	}
 
 }
