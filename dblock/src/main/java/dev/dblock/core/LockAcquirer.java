@@ -231,8 +231,6 @@ final class LockAcquirer {
 
 		private boolean waiting;
 
-		private boolean askedAtLast;
-
 		/**
 		 * Why the last request of this thread was refused, if it is for a planned time.
 		 */
@@ -297,7 +295,8 @@ final class LockAcquirer {
 		 * unproven, so that the thread has to take a new place
 		 */
 		private @Nullable LockAttempt run(LocalQueue queue, Waiter me) {
-			for (boolean arriving = true;; arriving = false) {
+			boolean askedLate = false;
+			while (true) {
 				LeasedLock handed = me.handed();
 				if (handed != null && !handed.isHeld()) {
 					return null;
@@ -309,19 +308,15 @@ final class LockAcquirer {
 				refuseIfUnwanted(this.name);
 				long leftNanos = this.waitNanos - elapsedNanos();
 				long pauseNanos = queue.pauseBeforeAsking(me);
-				if (pauseNanos <= 0 && (leftNanos > 0 || arriving)) {
-					LockAttempt attempt = ask(queue, me, queue.beginAsking(me), leftNanos);
+				if (pauseNanos <= 0 && (leftNanos > 0 || !askedLate && queue.plan() == null)) {
+					WaitCause cause = queue.beginAsking(me);
+					askedLate = cause != null && leftNanos <= 0;
+					LockAttempt attempt = ask(queue, me, cause, leftNanos);
 					if (attempt != null) {
 						return attempt;
 					}
 				}
 				else if (leftNanos <= 0) {
-					WaitCause cause = this.askedAtLast ? null : queue.beginAskingAtLast(me);
-					this.askedAtLast |= cause != null;
-					LockAttempt attempt = ask(queue, me, cause, leftNanos);
-					if (attempt != null) {
-						return attempt;
-					}
 					Outcome known = queue.known(me, LockAcquirer.this.settings.acquirer());
 					long patienceNanos = SHORTEST_REQUEST.toNanos() + leftNanos;
 					if (known == null && patienceNanos > 0) {

@@ -224,8 +224,8 @@ final class LocalQueueModel {
 			Object streak = field(queue, "streak");
 			state.append(field(queue, "releases")).append(' ').append(field(queue, "visitors")).append(' ');
 			add(state, holder == null, field(queue, "givenBack") == null, (boolean) field(queue, "signalled"),
-					(boolean) field(queue, "asking"), (boolean) field(queue, "outOfTurn"), isYielding(), isHeadStart(),
-					isTurnOver(queue), queue.plan() == null);
+					(boolean) field(queue, "asking"), isYielding(), isHeadStart(), isTurnOver(queue),
+					queue.plan() == null);
 			state.append(field(queue, "granted")).append(' ');
 			state.append((streak != null) ? field(streak, "count") : "");
 		}
@@ -359,8 +359,8 @@ final class LocalQueueModel {
 			return this.place == null || this.place.waiters() == 0 && this.place.holder() == null
 					&& this.place.plan() == null && field(this.place, "holder") == null
 					&& field(this.place, "releases").equals(0) && field(this.place, "visitors").equals(0)
-					&& field(this.place, "givenBack") == null && field(this.place, "outOfTurn").equals(false)
-					&& field(this.place, "signalled").equals(false) && field(this.place, "asking").equals(false);
+					&& field(this.place, "givenBack") == null && field(this.place, "signalled").equals(false)
+					&& field(this.place, "asking").equals(false);
 		}
 
 		@Nullable LeasedLock handed() {
@@ -443,9 +443,9 @@ final class LocalQueueModel {
 		 */
 		private At askAtLast() {
 			this.awaitsAnswer = false;
-			boolean turnOfOthers = yieldOf(place()).isForPolling(LocalQueueModel.this.nanos);
-			if (place().beginAskingAtLast(waiter()) != null) {
-				check(!turnOfOthers, "Asked though processes that poll have their turn");
+			boolean turnOfOthers = isYielding();
+			if (place().plan() == null && place().beginAsking(waiter()) != null) {
+				check(!turnOfOthers, "Did not let others go first");
 				this.asksAtLast = true;
 				this.at = At.ASK;
 				checkThatItMayAsk();

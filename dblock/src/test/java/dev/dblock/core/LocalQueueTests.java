@@ -83,7 +83,6 @@ class LocalQueueTests {
 		LocalQueue queue = queue(Duration.ofMillis(100));
 		releaseAfterLong(queue, Duration.ofMillis(30));
 		Waiter next = new Waiter(TERMS);
-		assertThat(queue.beginAskingAtLast(this.waiter)).as("at the end of its wait").isNull();
 		assertThat(queue.known(this.waiter, "me")).isEqualTo(Outcome.OTHERS_FIRST);
 		queue.quit(this.waiter);
 		queue.join(next);
@@ -190,43 +189,6 @@ class LocalQueueTests {
 		LocalQueue queue = queue(LONG);
 		releaseAfterLong(queue, Duration.ofMillis(30));
 		assertThatItStillLetsOthersGoFirst(queue, null);
-	}
-
-	@Test
-	void letsOthersGoFirstAgainAfterAGrantToAHeadThatDidNotLetThemDoSo() {
-		LocalQueue queue = queue(LONG);
-		releaseAfterLong(queue, Duration.ofMillis(30));
-		Waiter next = new Waiter(TERMS);
-		queue.join(next);
-		assertThat(queue.beginAskingAtLast(next)).as("behind another").isNull();
-		assertThat(queue.beginAskingAtLast(this.waiter)).isEqualTo(WaitCause.SIGNAL);
-		assertThatItStillLetsOthersGoFirst(queue, this.waiter);
-		pass(LONG);
-		assertThat(queue.beginAskingAtLast(next)).isNotNull();
-		Lease lease = lease();
-		queue.granted(lease, next);
-		assertThat(queue.waiters()).isZero();
-	}
-
-	@Test
-	void isInTurnAgainAfterAHeadThatDidNotLetOthersGoFirstWasRefused() {
-		LocalQueue queue = queue(LONG);
-		releaseAfterLong(queue, Duration.ofMillis(30));
-		Waiter next = new Waiter(TERMS);
-		queue.join(next);
-		assertThat(queue.beginAskingAtLast(this.waiter)).isNotNull();
-		queue.refused(this.waiter, new AskPlan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, this.nanos.get()));
-		assertThat(queue.beginAskingAtLast(this.waiter)).as("knows the answer").isNull();
-		queue.signal();
-		assertThat(queue.beginAskingAtLast(this.waiter)).as("which may be another now").isNotNull();
-		queue.quit(this.waiter);
-		pass(LONG);
-		assertThat(queue.beginAsking(next)).isNotNull();
-		Waiter last = new Waiter(TERMS);
-		queue.join(last);
-		Lease lease = lease();
-		queue.granted(lease, next);
-		assertThat(handOver(queue, lease)).isSameAs(last);
 	}
 
 	private void assertThatItStillLetsOthersGoFirst(LocalQueue queue, Waiter granted) {
@@ -394,7 +356,6 @@ class LocalQueueTests {
 		queue.ended(lease);
 		assertThat(queue.pauseBeforeAsking(this.waiter)).isEqualTo(LocalQueue.LONGEST_RELEASE_NANOS);
 		assertThat(queue.beginAsking(this.waiter)).isNull();
-		assertThat(queue.beginAskingAtLast(this.waiter)).isNull();
 		pass(Duration.ofNanos(LocalQueue.LONGEST_RELEASE_NANOS));
 		assertThat(queue.pauseBeforeAsking(this.waiter)).isNotPositive();
 		assertThat(queue.beginAsking(this.waiter)).isNotNull();

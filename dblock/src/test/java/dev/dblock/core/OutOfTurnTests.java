@@ -17,7 +17,6 @@ import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.PollSettings;
-import dev.dblock.store.LeaseKey;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -92,23 +91,9 @@ class OutOfTurnTests {
 	}
 
 	@Test
-	void aWaiterWhoseTimeIsUpBeforeItsTurnAsksOnce() {
+	void aWaitThatEndsWhileOthersGoFirstIsRefusedWithoutARequest() {
 		LocalQueue queue = this.engine.queues().enter("a");
 		letOthersGoFirst(queue);
-		granted(this.engine.acquire("a", BRIEFLY)).close();
-		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
-		letOthersGoFirst(queue);
-		int before = this.repository.count(Kind.ACQUIRE, "a");
-		assertThat(refused(this.engine.acquire("a", BRIEFLY)).holder()).isNotNull()
-			.satisfies((holder) -> assertThat(holder.holder()).isEqualTo(other.holder()));
-		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(before + 1);
-		queue.leave();
-	}
-
-	@Test
-	void aWaitThatEndsWhileProcessesThatPollHaveTheirTurnIsRefusedWithoutARequest() {
-		LocalQueue queue = this.engine.queues().enter("a");
-		leaveToPollingProcesses(queue);
 		LockRefusal refusal = refused(this.engine.acquire("a", BRIEFLY));
 		assertThat(refusal.holder()).isNull();
 		assertThat(refusal.describe()).endsWith("Threads of this application are waiting for it, and others go first");
@@ -151,13 +136,6 @@ class OutOfTurnTests {
 		CrossProcessYield yield = new CrossProcessYield(() -> 0, System.nanoTime());
 		ReflectionTestUtils.setField(queue, "crossProcessYield", yield);
 		yield.begin(1, System.nanoTime() + Duration.ofHours(1).toNanos());
-	}
-
-	private static void leaveToPollingProcesses(LocalQueue queue) {
-		long hour = Duration.ofHours(1).toNanos();
-		CrossProcessYield yield = new CrossProcessYield(() -> hour, System.nanoTime() - 2 * hour);
-		yield.begin(1, System.nanoTime());
-		ReflectionTestUtils.setField(queue, "crossProcessYield", yield);
 	}
 
 	private LockAttempt tryNow() {

@@ -40,15 +40,6 @@ public final class CrossProcessYield {
 	}
 
 	/**
-	 * Return whether this is a pause for processes that poll. Such a process may send its
-	 * request at any time of the pause, so no thread of this process may acquire the lock
-	 * before its end.
-	 */
-	public boolean isForPolling(long nanos) {
-		return this.turnOver && leftNanos(nanos) > 0;
-	}
-
-	/**
 	 * Begin the pause after this process has released the lock. Other processes need
 	 * twice the time of a request to learn of the release and to send their own request.
 	 * A process that polls may do so just before the pause and not again for a whole poll

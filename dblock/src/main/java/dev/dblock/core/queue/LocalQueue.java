@@ -74,8 +74,6 @@ public final class LocalQueue {
 
 	private boolean asking;
 
-	private boolean outOfTurn;
-
 	private final CrossProcessYield crossProcessYield;
 
 	private long headStartUntilNanos;
@@ -223,7 +221,6 @@ public final class LocalQueue {
 		if (wasHead) {
 			this.signalled |= this.asking;
 			this.asking = false;
-			this.outOfTurn = false;
 			wakeHead();
 		}
 		return true;
@@ -247,7 +244,7 @@ public final class LocalQueue {
 		if (last != null) {
 			return last.last();
 		}
-		if (this.granted || this.crossProcessYield.isForPolling(now())) {
+		if (this.granted || isYielding()) {
 			return Outcome.OTHERS_FIRST;
 		}
 		waiter.awaitAnswer(true);
@@ -300,29 +297,9 @@ public final class LocalQueue {
 	 * @return the cause of the request, or {@code null} when it is no longer its turn
 	 */
 	public synchronized @Nullable WaitCause beginAsking(Waiter waiter) {
-		return (pauseBeforeAsking(waiter) > 0) ? null : begin();
-	}
-
-	/**
-	 * Begin the last request of a waiter whose time is over, which would otherwise leave
-	 * without knowing whether the lock is free. This request does not yield to other
-	 * processes, except those that poll. If it is granted, it does not count as a turn of
-	 * this process's waiters.
-	 * @param waiter the waiter
-	 * @return the cause of the request, or {@code null} when it is not its turn, or when
-	 * another holder of the lock is known
-	 */
-	public synchronized @Nullable WaitCause beginAskingAtLast(Waiter waiter) {
-		long now = now();
-		if (pauseOfThisProcess(waiter, now) > 0 || (this.plan != null && !this.signalled)
-				|| this.crossProcessYield.isForPolling(now)) {
+		if (pauseBeforeAsking(waiter) > 0) {
 			return null;
 		}
-		this.outOfTurn = this.crossProcessYield.leftNanos(now) > 0;
-		return begin();
-	}
-
-	private WaitCause begin() {
 		WaitCause cause = cause();
 		this.signalled = false;
 		this.asking = true;
@@ -362,7 +339,6 @@ public final class LocalQueue {
 	public synchronized void refused(Waiter waiter, AskPlan next) {
 		if (head() == waiter) {
 			this.asking = false;
-			this.outOfTurn = false;
 			this.plan = next;
 			this.granted = false;
 			this.waiters.forEach(Waiter::answered);
@@ -370,9 +346,9 @@ public final class LocalQueue {
 	}
 
 	/**
-	 * Record that the store has granted the lock to a thread of this process. If that was
-	 * not a turn of this process's waiters, the streak of hand-overs goes on as before,
-	 * and the waiters continue to yield to other processes.
+	 * Record that the store has granted the lock to a thread of this process. If that
+	 * thread has no place in the queue, the streak of hand-overs goes on as before, and
+	 * the waiters continue to yield to other processes.
 	 * @param lease the new lease
 	 * @param waiter the thread's place in the queue, if it had one
 	 */
@@ -382,14 +358,12 @@ public final class LocalQueue {
 		boolean afterOthers = this.plan != null && this.plan.last().failure() == null;
 		this.plan = null;
 		this.granted = true;
-		boolean inTurn = waiter != null && !this.outOfTurn;
 		if (waiter != null) {
 			this.waiters.remove(waiter);
 			this.asking = false;
-			this.outOfTurn = false;
 		}
 		this.waiters.forEach(Waiter::answered);
-		if (inTurn || this.waiters.isEmpty()) {
+		if (waiter != null || this.waiters.isEmpty()) {
 			long now = now();
 			this.crossProcessYield.end(afterOthers, now);
 			if (!this.streak.mayGoOn(now) || this.waiters.isEmpty()) {
@@ -429,7 +403,6 @@ public final class LocalQueue {
 		this.plan = null;
 		this.waiters.remove(next);
 		this.asking = false;
-		this.outOfTurn = false;
 		this.streak.handedOver();
 		this.handOvers++;
 		next.hand(handle);
