@@ -95,7 +95,7 @@ class ArchitectureTests {
 	static final ArchRule supportUsesNothingElse = onlyUses(SUPPORT);
 
 	@ArchTest
-	static final ArchRule engineInterfaceUsesTheApi = onlyUses(ENGINE, API, JOB, STORE);
+	static final ArchRule engineInterfaceUsesTheApi = onlyUses(ENGINE, API, JOB, SETTINGS, STORE);
 
 	@ArchTest
 	static final ArchRule executionUsesTheInterfaceOfTheEngine = onlyUses(EXECUTION, API, JOB, ENGINE, STORE, SUPPORT);

@@ -113,8 +113,10 @@ public final class DblockAutoConfiguration {
 		EngineSettings settings = new DblockSettings(properties).forEngine(locks,
 				new ProvidedPrefix(prefixes, beanFactory));
 		return Customizers.of(EngineSettingsCustomizer.class, customizers, beanFactory)
-			.apply(settings, EngineSettingsCustomizer::customize,
-					(customized) -> new UnlockedEngine(customized).check(LockOptions.defaults()));
+			.apply(settings, EngineSettingsCustomizer::customize, (customized) -> {
+				customized.names();
+				customized.check(LockOptions.defaults());
+			});
 	}
 
 	private static Customizers<MongoLockSettingsCustomizer> customizers(

@@ -7,8 +7,6 @@ import java.util.function.Supplier;
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
-import dev.dblock.core.UnlockedEngine;
-import dev.dblock.engine.LockEngine;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
@@ -47,8 +45,8 @@ final class DblockSettings {
 	EngineSettings forEngine(LockSettings locks, LockNamePrefix callPrefix) {
 		String prefix = resolved("dblock.name-prefix", this.properties.getNamePrefix());
 		EngineSettings settings = new EngineSettings(prefix, acquirer(), POSSIBLE, timeout(), poll(), handoff());
-		LockEngine judge = refuseAs("dblock.name-prefix", prefix, () -> new UnlockedEngine(settings));
-		return new EngineSettings(prefix, settings.acquirer(), defaults(judge), settings.timeout(), settings.poll(),
+		refuseAs("dblock.name-prefix", prefix, settings::names);
+		return new EngineSettings(prefix, settings.acquirer(), defaults(settings), settings.timeout(), settings.poll(),
 				settings.handOff(), locks, callPrefix);
 	}
 
@@ -95,7 +93,7 @@ final class DblockSettings {
 	/**
 	 * Add one option after the other, so that an error can be attributed to its property.
 	 */
-	private LockOptions defaults(LockEngine judge) {
+	private LockOptions defaults(EngineSettings judge) {
 		Duration lease = this.properties.getLease();
 		Duration wait = this.properties.getWait();
 		Duration minHold = this.properties.getMinHold();
@@ -107,7 +105,7 @@ final class DblockSettings {
 	}
 
 	private static LockOptions checked(String property, Duration value, Supplier<LockOptions> options,
-			LockEngine judge) {
+			EngineSettings judge) {
 		return refuseAs(property, value, () -> {
 			LockOptions candidate = options.get();
 			judge.check(candidate);

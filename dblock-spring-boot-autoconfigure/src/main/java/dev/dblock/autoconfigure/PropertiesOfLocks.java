@@ -12,8 +12,6 @@ import java.util.stream.Collectors;
 
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
-import dev.dblock.core.UnlockedEngine;
-import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LockSetting;
@@ -36,8 +34,8 @@ final class PropertiesOfLocks {
 
 	private static final Duration ANY = Duration.ofSeconds(1);
 
-	private final LockEngine judge = new UnlockedEngine(new EngineSettings("", "nobody", TOLERANT, ANY,
-			new PollSettings(ANY, ANY), new HandOffSettings(0, Duration.ZERO)));
+	private final EngineSettings judge = new EngineSettings("", "nobody", TOLERANT, ANY, new PollSettings(ANY, ANY),
+			new HandOffSettings(0, Duration.ZERO));
 
 	private final Map<String, DblockProperties.Lock> properties;
 

@@ -18,6 +18,7 @@ import dev.dblock.job.WhenMissed;
 import dev.dblock.job.schedule.JobDeclaration;
 import dev.dblock.job.schedule.JobSettings;
 import dev.dblock.job.schedule.ScheduledJobs;
+import dev.dblock.settings.LockSetting;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.MergedAnnotation;
@@ -76,9 +77,9 @@ final class JobPolicies {
 		}
 		String name = (lock.name() instanceof LockName.Constant constant) ? constant.text() : null;
 		LockEngine engine = Objects.requireNonNull(operation.engine());
+		LockSetting setting = engine.setting((name != null) ? name : lock.name().sample());
 		// A mocked engine returns null
-		LockOptions options = Objects.requireNonNullElse(
-				engine.withSettings((name != null) ? name : lock.name().sample(), lock.options()), lock.options());
+		LockOptions options = (setting != null) ? setting.options().orElse(lock.options()) : lock.options();
 		String obstacle = (operation.locks().size() > 1) ? SEVERAL_LOCKS : null;
 		if (obstacle == null && whenMissed == WhenMissed.RUN && name == null) {
 			obstacle = UNKNOWN_LOCK;

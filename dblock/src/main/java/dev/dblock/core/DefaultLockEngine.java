@@ -9,7 +9,6 @@ import java.util.function.BooleanSupplier;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
-import dev.dblock.WhenUnavailable;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.core.lease.LockClock;
@@ -29,6 +28,7 @@ import dev.dblock.observation.ObservedRepository;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.settings.LockNames;
+import dev.dblock.settings.LockSetting;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.StoreTime;
@@ -172,35 +172,25 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
-	public void checkName(String name) {
-		this.names.check(name);
-	}
-
-	@Override
-	public void check(LockOptions options) {
-		LeaseTerms.of(options.orElse(this.settings.defaults()));
-	}
-
-	@Override
 	public void check(String name, LockOptions options) {
 		this.settings.check(name, options);
 	}
 
 	@Override
-	public Optional<WhenUnavailable> whenUnavailable(String name) {
-		return Optional.ofNullable(this.settings.locks().of(name).whenUnavailable());
+	public LockSetting setting(String name) {
+		return this.settings.locks().of(name);
 	}
 
 	@Override
 	public LockAttempt acquire(String name, LockOptions options) {
 		String fullName = fullName(name);
-		return acquireAs(fullName, name, withSettings(name, options));
+		return acquireAs(fullName, name, this.settings.locks().before(name, options));
 	}
 
 	@Override
 	public LockAttempt acquire(String name, LockOptions options, Duration wait) {
 		String fullName = fullName(name);
-		return acquireAs(fullName, name, withSettings(name, options).waitUpTo(wait));
+		return acquireAs(fullName, name, this.settings.locks().before(name, options).waitUpTo(wait));
 	}
 
 	private LockAttempt acquireAs(String fullName, String name, LockOptions options) {
@@ -239,13 +229,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
-	public LockOptions withSettings(String name, LockOptions options) {
-		return this.settings.locks().before(name, options);
-	}
-
-	@Override
 	public LockOptions complete(String name, LockOptions options) {
-		LockOptions completed = withSettings(name, options);
+		LockOptions completed = this.settings.locks().before(name, options);
 		this.settings.terms(name, completed);
 		return completed.orElse(this.settings.defaults());
 	}

@@ -5,13 +5,13 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
-import dev.dblock.WhenUnavailable;
 import dev.dblock.core.lease.UnlockedHandle;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.settings.LockNames;
+import dev.dblock.settings.LockSetting;
 import dev.dblock.store.LockAdministration;
 import org.jspecify.annotations.Nullable;
 
@@ -53,40 +53,25 @@ public final class UnlockedEngine implements LockEngine {
 	}
 
 	@Override
-	public void checkName(String name) {
-		this.names.check(name);
-	}
-
-	@Override
-	public void check(LockOptions options) {
-		LeaseTerms.of(options.orElse(this.settings.defaults()));
-	}
-
-	@Override
 	public void check(String name, LockOptions options) {
 		this.settings.check(name, options);
 	}
 
 	@Override
-	public Optional<WhenUnavailable> whenUnavailable(String name) {
-		return Optional.ofNullable(this.settings.locks().of(name).whenUnavailable());
+	public LockSetting setting(String name) {
+		return this.settings.locks().of(name);
 	}
 
 	@Override
 	public LockAttempt acquire(String name, LockOptions options) {
 		String fullName = fullName(name);
-		LeaseTerms terms = this.settings.terms(name, withSettings(name, options));
+		LeaseTerms terms = this.settings.terms(name, this.settings.locks().before(name, options));
 		return new LockAttempt.Granted(new UnlockedHandle(fullName, this.token.incrementAndGet(), terms.lease()));
 	}
 
 	@Override
-	public LockOptions withSettings(String name, LockOptions options) {
-		return this.settings.locks().before(name, options);
-	}
-
-	@Override
 	public LockOptions complete(String name, LockOptions options) {
-		return withSettings(name, options).orElse(this.settings.defaults());
+		return this.settings.locks().before(name, options).orElse(this.settings.defaults());
 	}
 
 	@Override

@@ -8,7 +8,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
-import dev.dblock.WhenUnavailable;
+import dev.dblock.settings.LockSetting;
 import dev.dblock.store.LockAdministration;
 import org.jspecify.annotations.Nullable;
 
@@ -28,12 +28,16 @@ public interface LockEngine {
 	String fullName(String name);
 
 	/**
-	 * Check options without requesting a lock.
+	 * Check a name and options without requesting the lock. Settings for the name
+	 * ({@code dblock.locks}) take precedence over the options.
+	 * @param name the name as used by the application, with {@code U+0000} for each part
+	 * that only a call determines. In this case, the settings for all names that it can
+	 * become are checked as well
 	 * @param options the options, completed by the engine's own defaults
-	 * @throws IllegalArgumentException if no lock could be acquired with them, with the
-	 * reason
+	 * @throws IllegalArgumentException if the lock could not be acquired with them, with
+	 * the reason
 	 */
-	void check(LockOptions options);
+	void check(String name, LockOptions options);
 
 	/**
 	 * Request a lock, and wait for it as long as the options allow. Settings for its name
@@ -52,36 +56,13 @@ public interface LockEngine {
 	LockAttempt acquire(String name, LockOptions options);
 
 	/**
-	 * Check a name as far as possible outside of a call.
+	 * Return the settings for the locks of a name ({@code dblock.locks}). They take
+	 * precedence over what the code declares.
 	 * @param name the name as used by the application
-	 * @throws IllegalArgumentException if the name is invalid, with the reason
+	 * @return the settings, which may be empty
 	 */
-	default void checkName(String name) {
-		fullName(name);
-	}
-
-	/**
-	 * Check options for a name without requesting its lock. Settings for the name
-	 * ({@code dblock.locks}) take precedence over the options.
-	 * @param name the name as used by the application, with {@code U+0000} for each part
-	 * that only a call determines. In this case, the settings for all names that it can
-	 * become are checked as well
-	 * @param options the options, completed by the engine's own defaults
-	 * @throws IllegalArgumentException if the lock could not be acquired with them, with
-	 * the reason
-	 */
-	default void check(String name, LockOptions options) {
-		check(options);
-	}
-
-	/**
-	 * Return the behavior that is set for methods that find a lock unavailable. It takes
-	 * precedence over what the methods declare.
-	 * @param name the name as used by the application
-	 * @return the behavior, or empty if the declarations of the methods apply
-	 */
-	default Optional<WhenUnavailable> whenUnavailable(String name) {
-		return Optional.empty();
+	default LockSetting setting(String name) {
+		return LockSetting.NOTHING;
 	}
 
 	/**
@@ -96,17 +77,6 @@ public interface LockEngine {
 	 */
 	default LockAttempt acquire(String name, LockOptions options, Duration wait) {
 		return acquire(name, options.waitUpTo(wait));
-	}
-
-	/**
-	 * Complete options by the settings for single names, without the engine's own
-	 * defaults.
-	 * @param name the name as used by the application
-	 * @param options the options
-	 * @return the options
-	 */
-	default LockOptions withSettings(String name, LockOptions options) {
-		return options;
 	}
 
 	/**

@@ -32,7 +32,6 @@ final class ReentrantLockView implements Lock {
 		this.engine = engine;
 		this.name = name;
 		this.options = options;
-		engine.checkName(name);
 		engine.check(name, options);
 	}
 

@@ -63,7 +63,7 @@ public final class SeveralEngine implements LockEngine {
 	}
 
 	@Override
-	public void check(LockOptions options) {
+	public void check(String name, LockOptions options) {
 		this.locks.forEach(this.engine::check);
 	}
 

@@ -9,6 +9,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.settings.LockSettings;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,7 @@ final class IntegrationLocks {
 		this.template = DefaultLockTemplate.of(template);
 		this.options = (options.label() != null) ? options : options.label(prefix + "*");
 		this.prefix = prefix;
-		this.template.engine().check(options);
+		this.template.engine().check(prefix + LockSettings.ANYTHING, options);
 	}
 
 	LockTemplate template() {

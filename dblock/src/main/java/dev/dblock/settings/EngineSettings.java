@@ -89,13 +89,25 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 	}
 
 	/**
-	 * Check options for all names that a declared name can become.
+	 * Check options.
+	 * @param options the options, completed by the defaults
+	 * @throws IllegalArgumentException if no lock could be acquired with them
+	 */
+	public void check(LockOptions options) {
+		LeaseTerms.of(options.orElse(this.defaults));
+	}
+
+	/**
+	 * Check a declared name, and options for all names that it can become.
 	 * @param shape the name, with {@link LockSettings#ANYTHING} for each part that only a
 	 * call determines
 	 * @param options the options that the code sets
-	 * @throws IllegalArgumentException if they are invalid
+	 * @throws IllegalArgumentException if the name or the options are invalid
 	 */
 	public void check(String shape, LockOptions options) {
+		if (shape.indexOf(LockSettings.ANYTHING) < 0) {
+			names().check(shape);
+		}
 		this.locks.namesCoveredBy(shape).forEach((name) -> terms(name, this.locks.before(name, options)));
 	}
 

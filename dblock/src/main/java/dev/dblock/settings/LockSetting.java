@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record LockSetting(LockOptions options, @Nullable WhenUnavailable whenUnavailable) {
 
-	static final LockSetting NOTHING = new LockSetting(LockOptions.defaults(), null);
+	/** No settings. */
+	public static final LockSetting NOTHING = new LockSetting(LockOptions.defaults(), null);
 
 	LockSetting orElse(LockSetting other) {
 		return new LockSetting(this.options.orElse(other.options),

@@ -122,7 +122,7 @@ class DefaultLockEngineTests {
 	@Test
 	void startsNoThreadBeforeTheFirstLockIsTaken() {
 		this.world.engine().administration().list();
-		this.world.engine().check(LockOptions.defaults());
+		this.world.engine().check("stock", LockOptions.defaults());
 		assertThat(newThreads()).isEmpty();
 		this.world.acquire("a");
 		assertThat(newThreads()).isNotEmpty().allMatch(Thread::isDaemon);
@@ -389,9 +389,9 @@ class DefaultLockEngineTests {
 
 	@Test
 	void checksOptionsWithoutARequest() {
-		assertThatNoException().isThrownBy(() -> this.world.engine().check(LockOptions.defaults()));
+		assertThatNoException().isThrownBy(() -> this.world.engine().check("stock", LockOptions.defaults()));
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.world.engine().check(LockOptions.lease(Duration.ofMillis(1))));
+			.isThrownBy(() -> this.world.engine().check("stock", LockOptions.lease(Duration.ofMillis(1))));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.world.engine().acquire("a", LockOptions.lease(Duration.ofMillis(1))));
 		assertThat(this.repository.count(Kind.ACQUIRE)).isZero();

@@ -55,8 +55,8 @@ class UnlockedEngineTests {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.engine.acquire("a", LockOptions.lease(Duration.ofMillis(1))));
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.engine.check(LockOptions.lease(Duration.ofMillis(1))));
-		this.engine.check(LockOptions.defaults());
+			.isThrownBy(() -> this.engine.check("stock", LockOptions.lease(Duration.ofMillis(1))));
+		this.engine.check("stock", LockOptions.defaults());
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.engine.administration().find(this.engine.fullName("")));
 		assertThatIllegalArgumentException()

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
@@ -205,13 +204,13 @@ class LockSettingsTests {
 	void behaviourOfAMethodIsSetByName() {
 		Map<String, LockSetting> settings = Map.of("stock",
 				new LockSetting(LockOptions.defaults(), WhenUnavailable.SKIP));
-		assertThat(engine(settings).whenUnavailable("stock")).contains(WhenUnavailable.SKIP);
-		assertThat(engine(settings).whenUnavailable("shop-stock")).isEmpty();
+		assertThat(engine(settings).setting("stock").whenUnavailable()).isEqualTo(WhenUnavailable.SKIP);
+		assertThat(engine(settings).setting("shop-stock").whenUnavailable()).isNull();
 		EngineSettings base = LockWorld.settings("");
 		UnlockedEngine unlocked = new UnlockedEngine(new EngineSettings("", base.acquirer(), base.defaults(),
 				base.timeout(), base.poll(), base.handOff(), new LockSettings(settings), (name) -> ""));
-		assertThat(unlocked.whenUnavailable("stock")).contains(WhenUnavailable.SKIP);
-		assertThat(unlocked.whenUnavailable("other")).isEqualTo(Optional.empty());
+		assertThat(unlocked.setting("stock").whenUnavailable()).isEqualTo(WhenUnavailable.SKIP);
+		assertThat(unlocked.setting("other").whenUnavailable()).isNull();
 	}
 
 }

@@ -220,13 +220,17 @@ final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
 	 */
 	private Optional<WhenUnavailable> setFor(String fullName) {
 		if (this.several == null) {
-			return this.locks.engine().whenUnavailable(this.name);
+			return setting(this.name);
 		}
 		return this.several.names()
 			.stream()
 			.filter((each) -> this.locks.engine().fullName(each).equals(fullName))
 			.findFirst()
-			.flatMap(this.locks.engine()::whenUnavailable);
+			.flatMap(this::setting);
+	}
+
+	private Optional<WhenUnavailable> setting(String name) {
+		return Optional.ofNullable(this.locks.engine().setting(name).whenUnavailable());
 	}
 
 	/**

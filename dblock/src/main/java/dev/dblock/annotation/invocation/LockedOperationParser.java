@@ -19,6 +19,7 @@ import dev.dblock.annotation.name.LockName;
 import dev.dblock.annotation.name.LockNameParser;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
+import dev.dblock.settings.LockSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.MergedAnnotations;
@@ -29,6 +30,8 @@ import org.springframework.scheduling.annotation.Scheduled;
  * Creates an operation from a declaration, and reports all of its problems at once.
  */
 public final class LockedOperationParser {
+
+	private static final String ANY_NAME = String.valueOf(LockSettings.ANYTHING);
 
 	private final LockNameParser names;
 
@@ -105,7 +108,7 @@ public final class LockedOperationParser {
 	private @Nullable MethodLock lock(LockDeclaration declaration, DistributedLock annotation,
 			@Nullable LockEngine engine, Findings findings) {
 		LockedMethod method = declaration.method();
-		LockName name = findings.collect(() -> name(method, annotation, engine));
+		LockName name = findings.collect(() -> this.names.parse(method, annotation.name()));
 		Findings own = (declaration.annotations().size() > 1)
 				? findings.within("for the lock '%s'".formatted((name != null) ? name.template() : annotation.name()))
 				: findings;
@@ -127,14 +130,6 @@ public final class LockedOperationParser {
 		}
 	}
 
-	private LockName name(LockedMethod method, DistributedLock annotation, @Nullable LockEngine engine) {
-		LockName name = this.names.parse(method, annotation.name());
-		if (engine != null && name instanceof LockName.Constant constant) {
-			engine.checkName(constant.text());
-		}
-		return name;
-	}
-
 	private @Nullable LockOptions options(LockedMethod method, DistributedLock lock, @Nullable LockName name,
 			@Nullable LockEngine engine, Findings findings) {
 		Duration lease = findings.collect(() -> duration("lease", lock.leaseSeconds(), lock.leaseString()));
@@ -146,19 +141,10 @@ public final class LockedOperationParser {
 					(lock.whenLost() != WhenLost.NOTIFY) ? lock.whenLost() : null, method.path(),
 					(name != null) ? name.template() : null);
 			if (engine != null) {
-				check(engine, name, options);
+				engine.check((name != null) ? name.shape() : ANY_NAME, options);
 			}
 			return options;
 		});
-	}
-
-	private static void check(LockEngine engine, @Nullable LockName name, LockOptions options) {
-		if (name != null) {
-			engine.check(name.shape(), options);
-		}
-		else {
-			engine.check(options);
-		}
 	}
 
 	private @Nullable Duration duration(String attribute, long seconds, String text) {
@@ -170,7 +156,7 @@ public final class LockedOperationParser {
 		UnavailableHandler declared = declared(declaration, span);
 		boolean declaredCounts = locks.isEmpty() || engine == null;
 		for (MethodLock lock : locks) {
-			WhenUnavailable set = (engine != null) ? engine.whenUnavailable(lock.name().sample()).orElse(null) : null;
+			WhenUnavailable set = (engine != null) ? engine.setting(lock.name().sample()).whenUnavailable() : null;
 			declaredCounts |= set == null;
 			if (set != null && skips(set, declaration.method())) {
 				refuseSkip(span, "set when-unavailable: throw in dblock.locks (or the LockSettings bean)");

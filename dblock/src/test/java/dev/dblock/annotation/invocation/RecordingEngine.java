@@ -19,6 +19,8 @@ import dev.dblock.WhenUnavailable;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobRefusal;
+import dev.dblock.settings.LockSetting;
+import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockAdministration;
 import org.jspecify.annotations.Nullable;
 
@@ -110,8 +112,8 @@ public class RecordingEngine implements LockEngine {
 	}
 
 	@Override
-	public Optional<WhenUnavailable> whenUnavailable(String name) {
-		return Optional.ofNullable(this.whenUnavailable.get(name));
+	public LockSetting setting(String name) {
+		return new LockSetting(LockOptions.defaults(), this.whenUnavailable.get(name));
 	}
 
 	@Override
@@ -123,7 +125,10 @@ public class RecordingEngine implements LockEngine {
 	}
 
 	@Override
-	public void check(LockOptions options) {
+	public void check(String name, LockOptions options) {
+		if (name.indexOf(LockSettings.ANYTHING) < 0) {
+			fullName(name);
+		}
 		if (options.lease() != null && options.lease().compareTo(Duration.ofSeconds(2)) < 0) {
 			throw new IllegalArgumentException(
 					"A lease of %s is too short; the shortest is PT2S".formatted(options.lease()));
@@ -137,7 +142,7 @@ public class RecordingEngine implements LockEngine {
 	@Override
 	public LockAttempt acquire(String name, LockOptions options) {
 		String fullName = fullName(name);
-		check(options);
+		check(name, options);
 		this.options.add(options);
 		this.optionsByName.put(fullName, options);
 		if (this.closing) {

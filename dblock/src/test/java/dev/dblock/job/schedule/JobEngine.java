@@ -74,7 +74,7 @@ class JobEngine implements LockEngine {
 	}
 
 	@Override
-	public void check(LockOptions options) {
+	public void check(String name, LockOptions options) {
 	}
 
 	@Override
