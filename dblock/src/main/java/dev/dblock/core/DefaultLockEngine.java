@@ -24,7 +24,6 @@ import dev.dblock.observation.AcquisitionObservation;
 import dev.dblock.observation.HoldObservation;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
-import dev.dblock.observation.ObservedRepository;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.settings.LockNames;
@@ -123,11 +122,10 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions(), clock, ReleaseSignals.IDLE);
 	}
 
-	DefaultLockEngine(LockRepository store, EngineSettings settings, Iterable<LockListener> listeners,
+	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockObserver observer, LockTransactions transactions, LockClock clock, Duration feedIdle) {
 		LeaseTerms.of(settings.defaults());
 		this.observations = new LockObservations(observer);
-		LockRepository repository = ObservedRepository.of(store, this.observations);
 		this.repository = repository;
 		this.settings = settings;
 		this.names = settings.names();
@@ -137,8 +135,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.registry = new LeaseRegistry(this.queues::ended);
 		this.losses = new LeaseLosses(this.registry, this.listeners, this.threads.notifications(),
 				this.threads.callbacks());
-		LeaseReleaser releaser = new LeaseReleaser(repository, clock, settings.timeout(), this.threads.watchdog(),
-				this.threads.releases());
+		LeaseReleaser releaser = new LeaseReleaser(repository, this.observations, clock, settings.timeout(),
+				this.threads.watchdog(), this.threads.releases());
 		LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses, LeaseKeeper::abandon,
 				() -> newRenewer(clock), this.threads.watchdog(), this.threads.renewals());
 		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock), releaser,
@@ -150,7 +148,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
 		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals,
 				this.waits, this.threads);
-		logger.info("Locks are in {}, lease {}, acquirer {}", store,
+		logger.info("Locks are in {}, lease {}, acquirer {}", repository,
 				Durations.readable(LeaseTerms.of(settings.defaults()).lease()), settings.acquirer());
 	}
 
@@ -163,7 +161,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	private LeaseRenewer newRenewer(LockClock clock) {
-		return new LeaseRenewer(this.repository, this.registry, this.queues, this.losses, clock);
+		return new LeaseRenewer(this.repository, this.registry, this.queues, this.losses, this.observations, clock);
 	}
 
 	@Override

@@ -14,7 +14,6 @@ import dev.dblock.core.queue.Waiter;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockOutcome;
-import dev.dblock.observation.ObservedRepository;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LockRepository;
 import dev.dblock.support.Durations;
@@ -146,7 +145,7 @@ final class LeaseKeeper {
 	}
 
 	LockRepository store() {
-		return ObservedRepository.unwrapped(this.repository);
+		return this.repository;
 	}
 
 	/**

@@ -13,6 +13,10 @@ import java.util.concurrent.locks.LockSupport;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.core.lease.LockClock;
+import dev.dblock.observation.LockActivity;
+import dev.dblock.observation.LockObservations;
+import dev.dblock.observation.LockOutcome;
+import dev.dblock.observation.LockSubject;
 import dev.dblock.store.FenceMark;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
@@ -56,6 +60,8 @@ final class LeaseReleaser {
 
 	private final LockRepository repository;
 
+	private final LockObservations observations;
+
 	private final LockClock clock;
 
 	private final Duration timeout;
@@ -68,9 +74,10 @@ final class LeaseReleaser {
 
 	private final AtomicBoolean fullLogged = new AtomicBoolean();
 
-	LeaseReleaser(LockRepository repository, LockClock clock, Duration timeout, ScheduledExecutorService timer,
-			Executor background) {
+	LeaseReleaser(LockRepository repository, LockObservations observations, LockClock clock, Duration timeout,
+			ScheduledExecutorService timer, Executor background) {
 		this.repository = repository;
+		this.observations = observations;
 		this.clock = clock;
 		this.timeout = timeout;
 		this.timer = timer;
@@ -92,8 +99,8 @@ final class LeaseReleaser {
 		try (LossInterrupts.Aside interrupt = LossInterrupts.putAside()) {
 			for (int attempt = 1;; attempt++) {
 				try {
-					boolean matched = this.repository.release(lease.key(), minHoldLeft(lease), lease.markAtRelease(),
-							lease.runEnd(), timeoutFor(end, attempt));
+					boolean matched = send(lease.key(), minHoldLeft(lease), lease.markAtRelease(), lease.runEnd(),
+							timeoutFor(end, attempt));
 					return matched || proven && attempt > 1;
 				}
 				catch (RuntimeException ex) {
@@ -296,13 +303,19 @@ final class LeaseReleaser {
 	private boolean releaseQuietly(LeaseKey key, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
 			Duration limit) {
 		try {
-			this.repository.release(key, minHoldLeft, mark, end, limit);
+			send(key, minHoldLeft, mark, end, limit);
 			return true;
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The lock '{}' could not be released; it becomes free when its lease ends", key.name(), ex);
 			return false;
 		}
+	}
+
+	private boolean send(LeaseKey key, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end, Duration limit) {
+		return this.observations.observe(LockActivity.RELEASE, LockSubject.lock(key.name(), null, 0),
+				() -> this.repository.release(key, minHoldLeft, mark, end, limit),
+				(held) -> held ? LockOutcome.RELEASED : LockOutcome.LOST);
 	}
 
 }

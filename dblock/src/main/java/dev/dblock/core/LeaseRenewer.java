@@ -16,6 +16,10 @@ import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.core.lease.LockClock;
 import dev.dblock.core.queue.LocalQueue;
 import dev.dblock.core.queue.LocalQueues;
+import dev.dblock.observation.LockActivity;
+import dev.dblock.observation.LockObservations;
+import dev.dblock.observation.LockOutcome;
+import dev.dblock.observation.LockSubject;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 import dev.dblock.support.Durations;
@@ -54,16 +58,19 @@ final class LeaseRenewer {
 
 	private final LeaseLosses losses;
 
+	private final LockObservations observations;
+
 	private final LockClock clock;
 
 	private int limit = MAX_BATCH;
 
 	LeaseRenewer(LockRepository repository, LeaseRegistry registry, LocalQueues queues, LeaseLosses losses,
-			LockClock clock) {
+			LockObservations observations, LockClock clock) {
 		this.repository = repository;
 		this.registry = registry;
 		this.queues = queues;
 		this.losses = losses;
+		this.observations = observations;
 		this.clock = clock;
 	}
 
@@ -161,7 +168,9 @@ final class LeaseRenewer {
 	 */
 	private void renewKeys(List<LeaseKey> keys, Duration timeout) {
 		LeaseDeadline sent = LeaseDeadline.from(this.clock, Duration.ZERO);
-		Map<LeaseKey, Optional<LockInfo>> gone = this.repository.renew(keys, timeout);
+		Map<LeaseKey, Optional<LockInfo>> gone = this.observations.observe(LockActivity.RENEW,
+				LockSubject.locks(keys.size()), () -> this.repository.renew(keys, timeout),
+				(lost) -> lost.isEmpty() ? LockOutcome.RENEWED : LockOutcome.LOST);
 		for (LeaseKey key : keys) {
 			Optional<LockInfo> now = gone.get(key);
 			if (now != null) {

@@ -1,5 +1,8 @@
 package dev.dblock.observation;
 
+import java.util.function.Function;
+import java.util.function.Supplier;
+
 import dev.dblock.observation.LockObserver.Observed;
 import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
@@ -19,15 +22,33 @@ public final class LockObservations {
 		this.observer = observer;
 	}
 
-	boolean areWanted() {
-		return this.observer != LockObserver.NONE;
-	}
-
 	/**
 	 * Begin to observe a thread that requests a lock.
 	 */
 	public AcquisitionObservation acquiring(String name, @Nullable String label) {
 		return new AcquisitionObservation(this, name, label);
+	}
+
+	/**
+	 * Observe a request to the store.
+	 * @param activity the activity
+	 * @param subject its lock
+	 * @param request sends the request
+	 * @param outcome returns the outcome of an answer
+	 * @return the answer
+	 */
+	public <T> T observe(LockActivity activity, LockSubject subject, Supplier<T> request,
+			Function<T, LockOutcome> outcome) {
+		Observed observed = begin(activity, subject);
+		try {
+			T answer = request.get();
+			end(observed, outcome.apply(answer), subject, null);
+			return answer;
+		}
+		catch (RuntimeException | Error ex) {
+			end(observed, LockOutcome.FAILED, subject, ex);
+			throw ex;
+		}
 	}
 
 	@Nullable Observed begin(LockActivity activity, LockSubject subject) {

@@ -17,6 +17,8 @@ import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.RunOutcome;
+import dev.dblock.observation.LockObservations;
+import dev.dblock.observation.LockObserver;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.RepositoryInterruptedException;
@@ -302,8 +304,8 @@ class LeaseReleaserTests {
 	@Test
 	void releasesThatWaitForAThreadAreLimitedAndTheRestIsLoggedOnce(CapturedOutput output) {
 		List<Runnable> queue = new ArrayList<>();
-		LeaseReleaser releaser = new LeaseReleaser(this.repository, this.world.clock(), LockWorld.TIMEOUT,
-				new ManualScheduler(), queue::add);
+		LeaseReleaser releaser = new LeaseReleaser(this.repository, new LockObservations(LockObserver.NONE),
+				this.world.clock(), LockWorld.TIMEOUT, new ManualScheduler(), queue::add);
 		for (int round = 1; round <= 2; round++) {
 			for (int i = 0; i < LeaseReleaser.MOST_WAITING + 100; i++) {
 				releaser.releaseDoubtful(new LeaseKey("a", "id-" + i),
@@ -528,7 +530,8 @@ class LeaseReleaserTests {
 	}
 
 	private static LeaseReleaser newReleaser(WatchedLeases leases, ManualScheduler timer) {
-		return new LeaseReleaser(leases.repository(), leases.clock(), LockWorld.TIMEOUT, timer, Runnable::run);
+		return new LeaseReleaser(leases.repository(), new LockObservations(LockObserver.NONE), leases.clock(),
+				LockWorld.TIMEOUT, timer, Runnable::run);
 	}
 
 	private LockTemplate hurriedProcess() {

@@ -17,6 +17,8 @@ import dev.dblock.core.Request.Kind;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.core.lease.LockClock;
+import dev.dblock.observation.LockObservations;
+import dev.dblock.observation.LockObserver;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.testing.StructuredLog;
@@ -284,7 +286,8 @@ class LeaseRenewerTests {
 			close.add(new Lease(granted.grant(), granted.terms(), Thread.currentThread(), deadline, going));
 		}
 		close.forEach(this.leases.registry()::add);
-		new LeaseRenewer(this.repository, this.leases.registry(), this.leases.queues(), this.leases.losses(), going)
+		new LeaseRenewer(this.repository, this.leases.registry(), this.leases.queues(), this.leases.losses(),
+				new LockObservations(LockObserver.NONE), going)
 			.renew(close);
 		assertThat(batchSizes()).containsExactly(2000);
 	}

@@ -14,6 +14,8 @@ import dev.dblock.core.lease.Grant;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.core.queue.LocalQueues;
+import dev.dblock.observation.LockObservations;
+import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
@@ -90,13 +92,13 @@ class LeaseWatchdogTickTests {
 	}
 
 	private LeaseKeeper keeper() {
-		LeaseReleaser releaser = new LeaseReleaser(new InMemoryLockRepository(this.clock::serverMillis), this.clock,
-				LockWorld.TIMEOUT, this.timer, Runnable::run);
+		LeaseReleaser releaser = new LeaseReleaser(new InMemoryLockRepository(this.clock::serverMillis),
+				new LockObservations(LockObserver.NONE), this.clock, LockWorld.TIMEOUT, this.timer, Runnable::run);
 		LocalQueues queues = new LocalQueues(new HandOffSettings(0, Duration.ZERO), () -> 0);
 		return new LeaseKeeper(new InMemoryLockRepository(this.clock::serverMillis), this.watchdog, this.registry,
 				queues,
 				new LeaseRenewer(new InMemoryLockRepository(this.clock::serverMillis), this.registry, queues,
-						this.losses, this.clock),
+						this.losses, new LockObservations(LockObserver.NONE), this.clock),
 				releaser, this.losses, this.listeners, new LockTransactions(), this.clock, LockWorld.TIMEOUT);
 	}
 

@@ -20,7 +20,6 @@ import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.observation.LockSubject;
-import dev.dblock.observation.ObservedRepository;
 import dev.dblock.store.LeaseKey;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -234,7 +233,6 @@ class LockObservationsTests {
 			.map((activity) -> LockObserver.NONE.begin(activity, LockSubject.locks(1)))).containsOnlyNulls();
 		LockObservations observations = new LockObservations(LockObserver.NONE);
 		assertThat(observations.acquiring("stock", null).acquired(1)).isNull();
-		assertThat(ObservedRepository.of(this.repository, observations)).isSameAs(this.repository);
 	}
 
 	private record Broken(LockActivity activity, boolean atTheEnd) implements LockObserver {

@@ -13,6 +13,8 @@ import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.core.queue.LocalQueue;
 import dev.dblock.core.queue.LocalQueues;
+import dev.dblock.observation.LockObservations;
+import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
@@ -42,8 +44,8 @@ final class WatchedLeases {
 
 	private final Line renewals = new Line();
 
-	private final LeaseReleaser releaser = new LeaseReleaser(this.repository, this.clock, LockWorld.TIMEOUT, this.timer,
-			Runnable::run);
+	private final LeaseReleaser releaser = new LeaseReleaser(this.repository, new LockObservations(LockObserver.NONE),
+			this.clock, LockWorld.TIMEOUT, this.timer, Runnable::run);
 
 	private final LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses, LeaseKeeper::abandon,
 			this::newRenewer, this.timer, this.renewals);
@@ -72,7 +74,8 @@ final class WatchedLeases {
 	}
 
 	LeaseRenewer newRenewer() {
-		return new LeaseRenewer(this.repository, this.registry, this.queues, this.losses, this.clock);
+		return new LeaseRenewer(this.repository, this.registry, this.queues, this.losses,
+				new LockObservations(LockObserver.NONE), this.clock);
 	}
 
 	/**
