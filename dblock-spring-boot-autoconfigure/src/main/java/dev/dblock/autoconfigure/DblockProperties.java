@@ -87,6 +87,12 @@ public class DblockProperties {
 	 */
 	private final Jobs jobs = new Jobs();
 
+	/**
+	 * How waiting callers learn of releases by other instances: by the change stream of
+	 * the server if there is one (auto), or always by polling.
+	 */
+	private ReleaseFeedMode releaseFeed = ReleaseFeedMode.AUTO;
+
 	private final Poll poll = new Poll();
 
 	private final Handoff handoff = new Handoff();
@@ -181,6 +187,14 @@ public class DblockProperties {
 
 	public Jobs getJobs() {
 		return this.jobs;
+	}
+
+	public ReleaseFeedMode getReleaseFeed() {
+		return this.releaseFeed;
+	}
+
+	public void setReleaseFeed(ReleaseFeedMode releaseFeed) {
+		this.releaseFeed = releaseFeed;
 	}
 
 	public Poll getPoll() {

@@ -76,7 +76,8 @@ final class DblockSettings {
 				LONGEST);
 		Duration maxInterval = bounded("dblock.poll.max-interval", poll.getMaxInterval(), Duration.ofMillis(1),
 				LONGEST);
-		return refuseAs("dblock.poll.max-interval", maxInterval, () -> new PollSettings(minInterval, maxInterval));
+		return refuseAs("dblock.poll.max-interval", maxInterval, () -> new PollSettings(minInterval, maxInterval,
+				this.properties.getReleaseFeed() == ReleaseFeedMode.POLL));
 	}
 
 	MongoLockSettings forMongodb() {

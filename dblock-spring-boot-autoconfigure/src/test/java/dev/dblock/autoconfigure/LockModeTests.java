@@ -192,6 +192,22 @@ class LockModeTests {
 	}
 
 	@Test
+	void aWaiterPollsIfTheReleaseFeedIsSwitchedOff() {
+		LocalLockStore store = new LocalLockStore();
+		ApplicationContextRunner sharing = this.localRunner.withBean(LocalLockStore.class, () -> store)
+			.withPropertyValues("dblock.lease=1h", "dblock.release-feed=poll", "dblock.poll.max-interval=50ms");
+		sharing.run((one) -> sharing.run((two) -> {
+			LockHandle held = one.getBean(LockTemplate.class).acquire("stock");
+			CompletableFuture<Boolean> waiting = CompletableFuture
+				.supplyAsync(() -> two.getBean(LockTemplate.class).acquire("stock", PATIENT).release());
+			eventually().until(() -> two.getBean(DefaultLockEngine.class).state().releases() == ReleaseNews.POLL);
+			assertThat(held.release()).isTrue();
+			assertThat(waiting.get(1, TimeUnit.MINUTES)).isTrue();
+			assertThat(two.getBean(DefaultLockEngine.class).state().releases()).isNotEqualTo(ReleaseNews.STREAM);
+		}));
+	}
+
+	@Test
 	void anOvertakenHolderLearnsOfTheLoss() {
 		LocalLockStore store = new LocalLockStore();
 		BlockingQueue<LossReason> losses = new LinkedBlockingQueue<>();

@@ -143,7 +143,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 				this.losses, this.listeners, transactions, clock, settings.timeout());
 		this.transactions = transactions;
 		transactions.follow(repository, () -> this.registry.locksOf(Thread.currentThread()));
-		this.signals = new ReleaseSignals(repository.releases(), this.queues, this.threads.watchdog(), clock, feedIdle);
+		this.signals = new ReleaseSignals(repository.releases(), settings.poll().always(), this.queues,
+				this.threads.watchdog(), clock, feedIdle);
 		LockRequests requests = new LockRequests(repository, settings.acquirer(), releaser, this.keeper, clock);
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
 		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals,

@@ -195,6 +195,21 @@ class ReleaseSignalsTests {
 	}
 
 	@Test
+	void aFeedThatIsNotToBeUsedIsNeverOpened(CapturedOutput output) throws Exception {
+		this.engine = this.world.newEngine(LockWorld.settings(LockWorld.DEFAULTS, LockWorld.TIMEOUT,
+				new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2), true)));
+		assertThat(this.engine.signals().isPolling()).as("before anything was waited for").isTrue();
+		assertThat(this.engine.state().releases()).isEqualTo(EngineState.ReleaseNews.IDLE);
+		Worker<LockAttempt> waiter = waitFor();
+		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") > 10);
+		assertThat(this.engine.state().releases()).isEqualTo(EngineState.ReleaseNews.POLL);
+		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
+		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
+		assertThat(this.feed.openings()).isZero();
+		assertThat(output).doesNotContain("Waiters poll");
+	}
+
+	@Test
 	void aFeedThatIsOpenIsOpenedOnce() throws Exception {
 		waitUntilRefused("b");
 		waitUntilRefused("c");

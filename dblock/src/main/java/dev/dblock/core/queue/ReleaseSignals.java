@@ -32,6 +32,8 @@ public final class ReleaseSignals {
 
 	private final ReleaseFeed feed;
 
+	private final boolean unused;
+
 	private final LocalQueues queues;
 
 	private final ScheduledExecutorService timer;
@@ -58,9 +60,19 @@ public final class ReleaseSignals {
 
 	private long unsupportedSinceNanos;
 
-	public ReleaseSignals(ReleaseFeed feed, LocalQueues queues, ScheduledExecutorService timer, LockClock clock,
-			Duration idle) {
+	/**
+	 * Create signals from a feed.
+	 * @param feed the feed
+	 * @param unused whether waiters poll, and the feed is never opened
+	 * @param queues the queues to notify
+	 * @param timer closes the feed
+	 * @param clock the clock
+	 * @param idle how long the feed stays open when no thread waits any more
+	 */
+	public ReleaseSignals(ReleaseFeed feed, boolean unused, LocalQueues queues, ScheduledExecutorService timer,
+			LockClock clock, Duration idle) {
 		this.feed = feed;
+		this.unused = unused;
 		this.queues = queues;
 		this.timer = timer;
 		this.clock = clock;
@@ -79,7 +91,7 @@ public final class ReleaseSignals {
 	 * monitor, so that a queue can call it under its own monitor.
 	 */
 	public boolean isPolling() {
-		return !this.listening && (this.unsupported || this.subscription != null);
+		return this.unused || !this.listening && (this.unsupported || this.subscription != null);
 	}
 
 	/**
@@ -97,7 +109,7 @@ public final class ReleaseSignals {
 		if (this.unsupported && this.clock.nanoTime() - this.unsupportedSinceNanos > UNSUPPORTED_NANOS) {
 			this.unsupported = false;
 		}
-		if (this.unsupported || this.closed) {
+		if (this.unused || this.unsupported || this.closed) {
 			return;
 		}
 		if (this.subscription == null) {
