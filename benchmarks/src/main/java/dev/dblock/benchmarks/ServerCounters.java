@@ -48,6 +48,28 @@ final class ServerCounters implements AutoCloseable {
 	}
 
 	/**
+	 * Measure the processor time of all servers for a while.
+	 * @param seconds how long
+	 * @return the processor time per elapsed time, so 1 is one core
+	 * @throws InterruptedException if the calling thread was interrupted
+	 */
+	double cores(int seconds) throws InterruptedException {
+		long before = processorMicros();
+		long start = System.nanoTime();
+		TimeUnit.SECONDS.sleep(seconds);
+		return (processorMicros() - before) * 1e3 / (System.nanoTime() - start);
+	}
+
+	private long processorMicros() {
+		return this.clients.stream()
+			.map((client) -> client.getDatabase("admin")
+				.runCommand(new Document("serverStatus", 1))
+				.get("extra_info", Document.class))
+			.mapToLong((info) -> Numbers.integer(info, "user_time_us") + Numbers.integer(info, "system_time_us"))
+			.sum();
+	}
+
+	/**
 	 * Count the commands of one name.
 	 * @param command the name as the servers know it
 	 * @return the number of commands that all servers have received since each was

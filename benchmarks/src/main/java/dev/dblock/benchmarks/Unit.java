@@ -45,6 +45,16 @@ enum Unit {
 	},
 
 	/**
+	 * Processor time per elapsed time.
+	 */
+	CORES {
+		@Override
+		String format(double value) {
+			return String.format(Locale.ROOT, "%.2f cores", value);
+		}
+	},
+
+	/**
 	 * A count of indivisible items.
 	 */
 	COUNT {

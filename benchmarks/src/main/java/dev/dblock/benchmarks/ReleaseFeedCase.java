@@ -1,0 +1,152 @@
+package dev.dblock.benchmarks;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.dblock.LockHandle;
+import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
+
+/**
+ * P12: what waiting processes cost the servers while other locks are released, with
+ * change streams and with polling.
+ */
+final class ReleaseFeedCase implements BenchmarkCase {
+
+	private static final int RELEASES_PER_SECOND = 50;
+
+	private static final int THREADS = 4;
+
+	private static final int NAMES = 1000;
+
+	@Override
+	public String id() {
+		return "P12";
+	}
+
+	@Override
+	public String title() {
+		return "waiting processes at %d releases/s of other locks: cost on the servers".formatted(RELEASES_PER_SECOND);
+	}
+
+	@Override
+	public List<Line> run(Bench bench) throws Exception {
+		int most = bench.pick(200, 50);
+		List<Setting> settings = Stream.of(10, 50, 100, 200)
+			.filter((count) -> count <= most)
+			.flatMap((count) -> Stream.of(new Setting(count, false), new Setting(count, true)))
+			.toList();
+		Map<Setting, List<Double>> costs = new LinkedHashMap<>();
+		List<Double> without = new ArrayList<>();
+		// Each waiting thread may occupy a connection with its change stream
+		MongoClientSettings unlimited = MongoClientSettings.builder()
+			.applyConnectionString(new ConnectionString(bench.addresses().mongodb()))
+			.applyToConnectionPoolSettings((pool) -> pool.maxSize(0))
+			.build();
+		try (DblockLocks application = bench.lab().application();
+				ServerCounters counters = new ServerCounters(bench.addresses());
+				MongoClient client = MongoClients.create(unlimited)) {
+			LockTemplate locks = application.template();
+			List<LockHandle> held = IntStream.range(0, most)
+				.mapToObj((i) -> locks.acquire(WaitingProcesses.name(i),
+						LockOptions.lease(Duration.ofHours(2)).autoRenew(false)))
+				.toList();
+			Releases releases = new Releases(locks);
+			try {
+				for (int round = 0; round < bench.pick(2, 1); round++) {
+					double base = measure(bench, counters);
+					without.add(base);
+					for (Setting setting : settings) {
+						try (WaitingProcesses waiting = new WaitingProcesses(client, bench.addresses().database(),
+								setting.processes(), setting.polling())) {
+							costs.computeIfAbsent(setting, (key) -> new ArrayList<>())
+								.add(measure(bench, counters) - base);
+						}
+					}
+				}
+				return lines(without, costs, releases.perSecond());
+			}
+			finally {
+				releases.close();
+				held.forEach(LockHandle::close);
+			}
+		}
+	}
+
+	private static double measure(Bench bench, ServerCounters counters) throws InterruptedException {
+		TimeUnit.SECONDS.sleep(bench.pick(3, 1));
+		return counters.cores(bench.pick(8, 2));
+	}
+
+	private List<Line> lines(List<Double> without, Map<Setting, List<Double>> costs, double releases) {
+		List<Line> lines = new ArrayList<>();
+		lines.add(line("0 " + title(), without, "%s were released".formatted(Quantity.perSecond(releases))));
+		costs.forEach((setting, values) -> lines
+			.add(line("%d %s, %s".formatted(setting.processes(), title(), setting.polling() ? "polling" : "streams"),
+					values, "beyond that without waiting processes")));
+		return lines;
+	}
+
+	private Line line(String what, List<Double> values, String note) {
+		Spread spread = Spread.of(values);
+		return Line.absolute(id(), what, new Quantity(spread.median(), Unit.CORES), null, "%s; %s to %s in %d rounds"
+			.formatted(note, Unit.CORES.format(spread.lower()), Unit.CORES.format(spread.upper()), spread.count()));
+	}
+
+	/**
+	 * Waiting processes.
+	 *
+	 * @param processes the number of processes
+	 * @param polling whether they poll
+	 */
+	private record Setting(int processes, boolean polling) {
+	}
+
+	/**
+	 * Acquires and releases locks at a steady rate.
+	 */
+	private static final class Releases implements AutoCloseable {
+
+		private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(THREADS);
+
+		private final AtomicLong count = new AtomicLong();
+
+		private final long startNanos = System.nanoTime();
+
+		Releases(LockTemplate locks) {
+			long periodNanos = TimeUnit.SECONDS.toNanos(1) * THREADS / RELEASES_PER_SECOND;
+			Runnable section = () -> locks.acquire("released-" + this.count.getAndIncrement() % NAMES).close();
+			for (int i = 0; i < THREADS; i++) {
+				var unused = this.threads.scheduleAtFixedRate(section, periodNanos * i / THREADS, periodNanos,
+						TimeUnit.NANOSECONDS);
+			}
+		}
+
+		double perSecond() {
+			return this.count.get() * 1e9 / (System.nanoTime() - this.startNanos);
+		}
+
+		@Override
+		public void close() throws InterruptedException {
+			this.threads.shutdown();
+			if (!this.threads.awaitTermination(1, TimeUnit.MINUTES)) {
+				throw new IllegalStateException("The releases do not end");
+			}
+		}
+
+	}
+
+}

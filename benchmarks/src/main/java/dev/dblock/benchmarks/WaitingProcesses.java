@@ -1,0 +1,101 @@
+package dev.dblock.benchmarks;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import com.mongodb.client.MongoClient;
+import dev.dblock.LockOptions;
+import dev.dblock.LockShutdownException;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.core.EngineState.ReleaseNews;
+import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.mongodb.MongoLockRepository;
+import dev.dblock.mongodb.MongoLockSettings;
+import dev.dblock.settings.EngineSettings;
+import dev.dblock.settings.PollSettings;
+
+import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+
+/**
+ * Engines that each wait for a lock of their own, as so many processes would. They share
+ * this JVM and a client: the cost for the servers is that of the change streams and of
+ * the requests.
+ */
+final class WaitingProcesses implements AutoCloseable {
+
+	private static final Duration LIMIT = Duration.ofMinutes(2);
+
+	private final List<DefaultLockEngine> engines = new ArrayList<>();
+
+	private final List<Thread> threads = new ArrayList<>();
+
+	/**
+	 * Let engines wait, and return once all of them learn of releases as they should.
+	 * @param client the client, with a connection for each engine
+	 * @param database the database of the locks
+	 * @param count the number of engines
+	 * @param polling whether they poll instead of reading change streams
+	 */
+	WaitingProcesses(MongoClient client, String database, int count, boolean polling) throws InterruptedException {
+		EngineSettings defaults = EngineSettings.defaults("waiting");
+		EngineSettings settings = new EngineSettings(defaults.namePrefix(), defaults.acquirer(), defaults.defaults(),
+				defaults.timeout(),
+				new PollSettings(defaults.poll().minInterval(), defaults.poll().maxInterval(), polling),
+				defaults.handOff());
+		SimpleMongoClientDatabaseFactory factory = new SimpleMongoClientDatabaseFactory(client, database);
+		for (int i = 0; i < count; i++) {
+			String name = name(i);
+			DefaultLockEngine engine = new DefaultLockEngine(
+					new MongoLockRepository(factory, MongoLockSettings.defaults()), settings, List.of());
+			Thread thread = new Thread(() -> waitFor(name, engine), name);
+			this.engines.add(engine);
+			this.threads.add(thread);
+			thread.start();
+		}
+		ReleaseNews wanted = polling ? ReleaseNews.POLL : ReleaseNews.STREAM;
+		long end = System.nanoTime() + LIMIT.toNanos();
+		while (!this.engines.stream().allMatch((engine) -> engine.state().releases() == wanted)) {
+			if (System.nanoTime() > end) {
+				throw new IllegalStateException("Not all processes wait by " + wanted + " after " + LIMIT);
+			}
+			TimeUnit.MILLISECONDS.sleep(100);
+		}
+	}
+
+	/**
+	 * Return the name that an engine waits for.
+	 */
+	static String name(int index) {
+		return "waited-for-" + index;
+	}
+
+	private static void waitFor(String name, DefaultLockEngine engine) {
+		try {
+			new DefaultLockTemplate(engine).acquire(name, LockOptions.defaults().waitUpTo(Duration.ofHours(1)));
+			throw new IllegalStateException("The lock '" + name + "' was not held");
+		}
+		catch (LockShutdownException ex) {
+			// The measurement is over
+		}
+	}
+
+	@Override
+	public void close() {
+		List<Thread> closing = this.engines.stream().map((engine) -> new Thread(engine::close)).toList();
+		closing.forEach(Thread::start);
+		closing.forEach(WaitingProcesses::join);
+		this.threads.forEach(WaitingProcesses::join);
+	}
+
+	private static void join(Thread thread) {
+		try {
+			thread.join(LIMIT.toMillis());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+}
