@@ -30,6 +30,7 @@ final class PeriodJudge {
 		List<String> tooShort = new ArrayList<>();
 		List<String> tooLong = new ArrayList<>();
 		List<String> off = new ArrayList<>();
+		List<String> stopped = new ArrayList<>();
 		for (String job : List.of(PeriodicJobs.RATE, PeriodicJobs.DELAY)) {
 			List<Span> gaps = gaps(job);
 			gaps.stream()
@@ -43,10 +44,15 @@ final class PeriodJudge {
 			if (Math.abs(median - 1) > MEDIAN) {
 				off.add(String.format(Locale.ROOT, "%s: %.3f periods", job, median));
 			}
+			Span end = new Span(last(job), this.history.judged().to());
+			if (!isDisturbed(end) && periods(end) > LONGEST_AFTER_KILL) {
+				stopped.add(describe(job, end));
+			}
 		}
 		return List.of(Finding.rule("gaps shorter than 90 % of the period", tooShort),
 				Finding.rule("jobs whose median gap is off by more than 2 %", off),
 				Finding.rule("gaps longer than 1.5 periods after the one that ran last was killed", tooLong),
+				Finding.rule("jobs that did not run in the last 1.5 periods", stopped),
 				Finding.rule("processes that did not begin or did not end", this.history.stuck()));
 	}
 
@@ -55,7 +61,6 @@ final class PeriodJudge {
 	 * start for a fixed delay.
 	 */
 	private List<Span> gaps(String job) {
-		What from = job.equals(PeriodicJobs.RATE) ? What.BEGUN : What.ENDED;
 		List<Span> gaps = new ArrayList<>();
 		long last = 0;
 		for (JobEvent event : this.history.events()) {
@@ -63,10 +68,27 @@ final class PeriodJudge {
 				if (event.what() == What.BEGUN && last > this.history.judged().from()) {
 					gaps.add(new Span(last, event.nanos()));
 				}
-				last = (event.what() == from) ? event.nanos() : last;
+				last = (event.what() == from(job)) ? event.nanos() : last;
 			}
 		}
 		return gaps;
+	}
+
+	/**
+	 * Return when the last run began or, for a fixed delay, ended.
+	 */
+	private long last(String job) {
+		return this.history.events()
+			.stream()
+			.filter((event) -> event.job().equals(job) && event.what() == from(job)
+					&& event.nanos() < this.history.judged().to())
+			.mapToLong(JobEvent::nanos)
+			.max()
+			.orElse(this.history.judged().from());
+	}
+
+	private static What from(String job) {
+		return job.equals(PeriodicJobs.RATE) ? What.BEGUN : What.ENDED;
 	}
 
 	private static double periods(Span gap) {
