@@ -111,8 +111,10 @@ public final class DblockJobsEndpoint {
 		if (!StringUtils.hasText(name)) {
 			return "an operator";
 		}
-		String line = name.replaceAll("\\p{Cntrl}", " ");
-		return (line.length() > LONGEST_NAME) ? line.substring(0, LONGEST_NAME) : line;
+		String line = name.replaceAll("\\p{Cc}", " ");
+		int length = Math.min(line.length(), LONGEST_NAME);
+		// Half of a pair would be stored as invalid text
+		return line.substring(0, Character.isHighSurrogate(line.charAt(length - 1)) ? length - 1 : length);
 	}
 
 	private static String id(String[] path) {

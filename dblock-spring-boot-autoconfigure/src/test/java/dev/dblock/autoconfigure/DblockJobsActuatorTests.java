@@ -245,6 +245,15 @@ class DblockJobsActuatorTests {
 		assertThat(jobs(this.readOnly).nightly).hasValue(0);
 	}
 
+	@Test
+	void nameOfTheOperatorIsStoredAsOneLineOfValidText() throws Exception {
+		String by = "a\u0085" + "b".repeat(97) + "\uD83D\uDE00";
+		String body = new Document("action", "pause").append("by", by).toJson();
+		assertThat(send(this.one, "POST", "/app-nightly", body).statusCode()).isEqualTo(200);
+		assertThat(job(this.readOnly, "app-nightly")).containsEntry("pausedBy", "a " + "b".repeat(97));
+		assertThat(change("app-nightly", "resume").statusCode()).isEqualTo(200);
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "pause", "resume", "run" })
 	void knowsOnlyItsOwnJobs(String action) throws Exception {
