@@ -137,7 +137,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 				this.threads.callbacks());
 		LeaseReleaser releaser = new LeaseReleaser(repository, this.observations, clock, settings.timeout(),
 				this.threads.watchdog(), this.threads.releases());
-		LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses, LeaseKeeper::abandon,
+		LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses, LeaseCompletion::abandon,
 				() -> newRenewer(clock), this.threads.watchdog(), this.threads.renewals());
 		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock), releaser,
 				this.losses, this.listeners, transactions, clock, settings.timeout());

@@ -228,13 +228,13 @@ final class LeaseHandle implements LeasedLock {
 		if (!this.closed.compareAndSet(false, true)) {
 			return false;
 		}
-		return this.keeper.release(this);
+		return this.keeper.completion().release(this);
 	}
 
 	@Override
 	public void releaseAfterTransactions() {
 		try {
-			this.keeper.releaseNow(this);
+			this.keeper.completion().releaseNow(this);
 		}
 		catch (RuntimeException ex) {
 			LockMdc.log(name(), token(), () -> FailureLog.warn(logger, ex,
@@ -254,7 +254,7 @@ final class LeaseHandle implements LeasedLock {
 
 	private void releaseOrLog() {
 		try {
-			this.keeper.release(this);
+			this.keeper.completion().release(this);
 		}
 		catch (RuntimeException ex) {
 			LockMdc.log(name(), token(),

@@ -8,32 +8,22 @@ import dev.dblock.LossReason;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.core.lease.LockClock;
-import dev.dblock.core.queue.LocalQueue;
 import dev.dblock.core.queue.LocalQueues;
-import dev.dblock.core.queue.Waiter;
 import dev.dblock.event.LockListener;
-import dev.dblock.job.JobRun;
-import dev.dblock.observation.LockOutcome;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LockRepository;
 import dev.dblock.support.Durations;
-import dev.dblock.support.LockMdc;
 import dev.dblock.transaction.KeptByTransaction;
 import dev.dblock.transaction.LockTransactions;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Performs every operation on a lease between its grant and its end, on behalf of its
- * handle.
+ * Performs every operation on a lease from its grant until its work has ended, on behalf
+ * of its handle.
  */
 final class LeaseKeeper {
-
-	private static final Logger logger = LoggerFactory.getLogger(LeaseKeeper.class);
 
 	private static final Runnable NOTHING = () -> {
 	};
@@ -44,15 +34,11 @@ final class LeaseKeeper {
 
 	private final LeaseRegistry registry;
 
-	private final LocalQueues queues;
-
 	private final LeaseRenewer renewer;
-
-	private final LeaseReleaser releaser;
 
 	private final LeaseLosses losses;
 
-	private final LockListener listeners;
+	private final LeaseCompletion completion;
 
 	private final LockTransactions transactions;
 
@@ -66,14 +52,16 @@ final class LeaseKeeper {
 		this.repository = repository;
 		this.watchdog = watchdog;
 		this.registry = registry;
-		this.queues = queues;
 		this.renewer = renewer;
-		this.releaser = releaser;
 		this.losses = losses;
-		this.listeners = listeners;
+		this.completion = new LeaseCompletion(registry, queues, releaser, losses, listeners, this::keep);
 		this.transactions = transactions;
 		this.clock = clock;
 		this.timeout = timeout;
+	}
+
+	LeaseCompletion completion() {
+		return this.completion;
 	}
 
 	LeaseHandle keep(Lease lease) {
@@ -83,39 +71,10 @@ final class LeaseKeeper {
 			this.watchdog.watch(lease);
 		}
 		catch (RuntimeException | Error ex) {
-			discard(lease);
+			this.completion.discard(lease);
 			throw ex;
 		}
 		return handle;
-	}
-
-	/**
-	 * Release a grant that is not returned to any caller.
-	 */
-	void discard(Lease lease) {
-		lease.waiveMinHold();
-		lease.owner().finish();
-		this.registry.finished(lease);
-		lease.endWith(LossReason.RELEASED);
-		try {
-			giveBack(lease);
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The lock '{}' could not be released; it becomes free when its lease ends", lease.key().name(),
-					ex);
-		}
-	}
-
-	/**
-	 * Hand a lock over to the next waiter, because the thread that received it no longer
-	 * wants it.
-	 */
-	void passOn(Lease lease) {
-		lease.waiveMinHold();
-		lease.owner().finish();
-		if (!handOver(lease)) {
-			discard(lease);
-		}
 	}
 
 	/**
@@ -192,19 +151,9 @@ final class LeaseKeeper {
 	}
 
 	private void checkNotOver(Lease lease) {
-		endIfOver(lease);
+		this.losses.endIfOver(lease);
 		if (lease.end() != null) {
 			throw lease.lost();
-		}
-	}
-
-	/**
-	 * End a lease whose time is over. The check that finds this first reports the loss,
-	 * be it by the watchdog or not.
-	 */
-	private void endIfOver(Lease lease) {
-		if (lease.end() == null && lease.isOver()) {
-			this.losses.expire(lease);
 		}
 	}
 
@@ -331,160 +280,6 @@ final class LeaseKeeper {
 		checkNotOver(lease);
 		lease.renewFor(Lease.OWNER);
 		this.watchdog.tickWithin(0);
-	}
-
-	/**
-	 * Release the lock for its handle, at the end of the transaction that keeps it.
-	 * @return whether it was still held
-	 */
-	boolean release(LeaseHandle handle) {
-		Lease lease = handle.lease();
-		lease.owner().finish();
-		this.registry.finished(lease);
-		endIfOver(lease);
-		KeptByTransaction transaction = handle.keptBy();
-		if (transaction != null && lease.end() == null && transaction.releaseAtEnd()) {
-			return true;
-		}
-		return releaseNow(handle);
-	}
-
-	/**
-	 * Release the lock, or let the last transaction under it do so when it ends.
-	 * @return whether it was still held
-	 */
-	boolean releaseNow(LeaseHandle handle) {
-		Lease lease = handle.lease();
-		endIfOver(lease);
-		if (handOver(lease)) {
-			lease.observedEnd(LockOutcome.HANDED_OVER, null);
-			logRelease("Handed over", lease);
-			this.listeners.onReleased(handle);
-			return true;
-		}
-		while (!lease.endWith(LossReason.RELEASED)) {
-			if (lease.state().releaseAtEnd()) {
-				return lease.end() == null;
-			}
-			if (lease.end() != null) {
-				this.releaser.releaseInBackground(lease);
-				return false;
-			}
-		}
-		JobRun ended = lease.endedRun();
-		boolean held = true;
-		try {
-			held = giveBack(lease);
-			if (held) {
-				logRelease("Released", lease);
-			}
-		}
-		finally {
-			if (held) {
-				lease.observedEnd(LockOutcome.RELEASED, null);
-				this.listeners.onReleased(handle);
-				if (ended != null) {
-					this.listeners.onRunEnded(handle.name(), ended);
-				}
-			}
-			else {
-				this.losses.loseAtRelease(lease);
-			}
-		}
-		return held;
-	}
-
-	private static void logRelease(String what, Lease lease) {
-		if (logger.isDebugEnabled()) {
-			LockMdc.log(lease.key().name(), lease.token(),
-					() -> logger.debug("{} the lock '{}' (fencing token {}) after holding it for {}", what,
-							lease.key().name(), lease.token(), lease.heldFor()));
-		}
-	}
-
-	/**
-	 * Hand the lease over to the next waiting thread of this process, without a request.
-	 * The queue exists as long as it has this lease; without a queue there is no
-	 * successor.
-	 */
-	private boolean handOver(Lease lease) {
-		LocalQueue queue = this.queues.find(lease.key().name());
-		if (queue == null) {
-			return false;
-		}
-		Waiter next = handOver(lease, queue);
-		if (next != null) {
-			next.wake();
-		}
-		return next != null;
-	}
-
-	private @Nullable Waiter handOver(Lease lease, LocalQueue queue) {
-		try {
-			return queue.handOver(lease, this::keep);
-		}
-		catch (RuntimeException | Error ex) {
-			breakOff(lease, queue, ex);
-			throw ex;
-		}
-	}
-
-	/**
-	 * Release the lease in the background after a failed hand-over. The store is notified
-	 * first, because the failure may occur again.
-	 */
-	private void breakOff(Lease lease, LocalQueue queue, Throwable ex) {
-		try {
-			if (lease.endWith(LossReason.RELEASED) || lease.end() != null) {
-				this.releaser.releaseInBackground(lease);
-				lease.observedEnd(LockOutcome.RELEASED, ex);
-				this.registry.remove(lease);
-			}
-		}
-		finally {
-			queue.ended(lease);
-		}
-	}
-
-	private boolean giveBack(Lease lease) {
-		LocalQueue queue = releasing(lease);
-		long start = System.nanoTime();
-		try {
-			this.registry.remove(lease);
-			return this.releaser.release(lease);
-		}
-		finally {
-			queue.released(System.nanoTime() - start);
-		}
-	}
-
-	/**
-	 * Register a release in the queue. A lease that is not released must not be renewed
-	 * either.
-	 */
-	private LocalQueue releasing(Lease lease) {
-		try {
-			return this.queues.releasing(lease.key().name());
-		}
-		catch (RuntimeException | Error ex) {
-			this.registry.remove(lease);
-			throw ex;
-		}
-	}
-
-	/**
-	 * Let a lease expire whose handle is unreachable and can never release it. It is not
-	 * released earlier, because its work may continue without the handle.
-	 */
-	static void abandon(Lease lease) {
-		if (lease.abandon()) {
-			LockMdc.log(lease.key().name(), lease.token(), () -> logger.warn(
-					"The lock '{}' (fencing token {}) was never released, and its handle is no longer referenced. Its"
-							+ " work may continue, so it is not released now, but it is no longer renewed and becomes"
-							+ " free when its lease ends, in {}. Close handles in a try block; to hold a lock for the"
-							+ " lifetime of the application, keep its handle in a field",
-					lease.key().name(), lease.token(), Durations.readable(lease.leftAtStore())));
-		}
 	}
 
 }

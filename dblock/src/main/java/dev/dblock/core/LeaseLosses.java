@@ -172,6 +172,16 @@ final class LeaseLosses {
 	}
 
 	/**
+	 * End a lease whose time is over. The check that finds this first reports the loss,
+	 * be it by the watchdog or not.
+	 */
+	void endIfOver(Lease lease) {
+		if (lease.end() == null && lease.isOver()) {
+			expire(lease);
+		}
+	}
+
+	/**
 	 * End a lease whose time is over by the clock of this process.
 	 * @param lease the lease
 	 */

@@ -173,7 +173,7 @@ final class LockAcquirer {
 		}
 		finally {
 			if (!accepted) {
-				this.keeper.passOn(handle.lease());
+				this.keeper.completion().passOn(handle.lease());
 			}
 		}
 	}
@@ -281,7 +281,7 @@ final class LockAcquirer {
 				}
 				LeasedLock handed = me.handed();
 				if (handed != null && handed != this.taken) {
-					LockAcquirer.this.keeper.passOn(handed.lease());
+					LockAcquirer.this.keeper.completion().passOn(handed.lease());
 				}
 			}
 			finally {

@@ -423,7 +423,7 @@ class LeaseWatchdogTests {
 	void anUnreferencedLostLeaseIsForgottenAtOnce() {
 		LockHandle handle = this.leases.hold("a", LEASE);
 		this.leases.advance(LEASE);
-		this.leases.keeper().discard(((LeaseHandle) handle).lease());
+		this.leases.keeper().completion().discard(((LeaseHandle) handle).lease());
 		assertThat(this.leases.registry().unfinished()).isZero();
 	}
 

@@ -47,7 +47,7 @@ final class WatchedLeases {
 	private final LeaseReleaser releaser = new LeaseReleaser(this.repository, new LockObservations(LockObserver.NONE),
 			this.clock, LockWorld.TIMEOUT, this.timer, Runnable::run);
 
-	private final LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses, LeaseKeeper::abandon,
+	private final LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses, LeaseCompletion::abandon,
 			this::newRenewer, this.timer, this.renewals);
 
 	private final LeaseKeeper keeper = new LeaseKeeper(this.repository, this.watchdog, this.registry, this.queues,
