@@ -1,6 +1,8 @@
 package dev.dblock.core;
 
+import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -54,6 +56,10 @@ final class LockRequests {
 	 */
 	private static final long SHORTEST_REPETITION_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+	private static final int ID_BYTES = 16;
+
+	private static final Base64.Encoder ID_ENCODER = Base64.getUrlEncoder().withoutPadding();
+
 	private static final Logger logger = LoggerFactory.getLogger(LockRequests.class);
 
 	private final LockRepository repository;
@@ -66,7 +72,7 @@ final class LockRequests {
 
 	private final LockClock clock;
 
-	private final HolderIds ids = new HolderIds();
+	private final SecureRandom random = new SecureRandom();
 
 	private final RecentRefusals refusals;
 
@@ -145,7 +151,7 @@ final class LockRequests {
 		Duration left = limit;
 		DoubtfulAttempt before = null;
 		while (true) {
-			LeaseKey key = new LeaseKey(queue.name(), this.ids.next());
+			LeaseKey key = new LeaseKey(queue.name(), newHolderId());
 			LeaseDeadline deadline = LeaseDeadline.from(this.clock, terms.lease());
 			try {
 				AcquireRequest request = new AcquireRequest(key, terms.lease(), this.acquirer, thread, why, left,
@@ -183,6 +189,17 @@ final class LockRequests {
 				throw ex;
 			}
 		}
+	}
+
+	/**
+	 * Create the identity of an acquisition. It is read from the generator of the system,
+	 * so that a process that was copied while it ran (a restored snapshot) does not
+	 * repeat the ids of its twin.
+	 */
+	private String newHolderId() {
+		byte[] bytes = new byte[ID_BYTES];
+		this.random.nextBytes(bytes);
+		return ID_ENCODER.encodeToString(bytes);
 	}
 
 	private boolean isTooLate(LeaseDeadline end) {
