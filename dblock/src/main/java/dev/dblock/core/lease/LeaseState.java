@@ -1,46 +1,35 @@
 package dev.dblock.core.lease;
 
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-
 import dev.dblock.LossReason;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of a lease and the transactions under it. Both are stored in one word, so that
- * no transaction begins under a lease that is being released, and no lease is released
- * under an open transaction.
+ * The end of a lease and the transactions under it. Both are guarded by one monitor, so
+ * that no transaction begins under a lease that is being released, and no lease is
+ * released under an open transaction. No method blocks while it has the monitor.
  */
 public final class LeaseState {
 
 	/** Indicates that there is no slot. */
 	public static final int NO_SLOT = -1;
 
-	private static final LossReason[] REASONS = LossReason.values();
-
-	private static final AtomicIntegerFieldUpdater<LeaseState> WORD = AtomicIntegerFieldUpdater
-		.newUpdater(LeaseState.class, "word");
-
-	/** Zero, or the ordinal of the reason plus one. */
-	private static final int END = 0b111;
-
-	private static final int RELEASE_WANTED = 1 << 3;
-
-	private static final int FIRST_IN_USE = 1 << 4;
-
-	private static final int FIRST_RETIRED = 1 << (4 + TransactionFence.SLOTS);
-
-	private static final int RETIRED = (FIRST_RETIRED << TransactionFence.SLOTS) - FIRST_RETIRED;
-
 	private static final int ALL_SLOTS = (1 << TransactionFence.SLOTS) - 1;
 
-	private static final int ONE_OPEN = 1 << (4 + 2 * TransactionFence.SLOTS);
+	private volatile @Nullable LossReason end;
 
-	private volatile int word;
+	private int openTransactions;
+
+	private boolean releaseWanted;
+
+	/** A bit for each slot of an open transaction. */
+	private int slotsInUse;
+
+	/** A bit for each slot of a transaction with an unknown outcome. */
+	private int retiredSlots;
 
 	public @Nullable LossReason end() {
-		int end = this.word & END;
-		return (end != 0) ? REASONS[end - 1] : null;
+		return this.end;
 	}
 
 	/**
@@ -48,16 +37,12 @@ public final class LeaseState {
 	 * transactions.
 	 * @return whether this call ended it
 	 */
-	public boolean endWith(LossReason reason) {
-		while (true) {
-			int now = this.word;
-			if ((now & END) != 0 || reason == LossReason.RELEASED && now >= ONE_OPEN) {
-				return false;
-			}
-			if (WORD.compareAndSet(this, now, now + numberOf(reason))) {
-				return true;
-			}
+	public synchronized boolean endWith(LossReason reason) {
+		if (this.end != null || reason == LossReason.RELEASED && this.openTransactions > 0) {
+			return false;
 		}
+		this.end = reason;
+		return true;
 	}
 
 	/**
@@ -65,75 +50,58 @@ public final class LeaseState {
 	 * transaction whose end is unknown prevents that, as an open transaction does.
 	 * @return whether this call ended it
 	 */
-	public boolean endForSuccessor() {
-		while (true) {
-			int now = this.word;
-			if ((now & END) != 0 || now >= FIRST_RETIRED) {
-				return false;
-			}
-			if (WORD.compareAndSet(this, now, now + numberOf(LossReason.RELEASED))) {
-				return true;
-			}
+	public synchronized boolean endForSuccessor() {
+		if (this.end != null || !isClear()) {
+			return false;
 		}
+		this.end = LossReason.RELEASED;
+		return true;
 	}
 
 	/**
 	 * Turn a release into a loss.
 	 * @return whether this call did so
 	 */
-	public boolean endedInVain() {
-		int released = numberOf(LossReason.RELEASED);
-		while (true) {
-			int now = this.word;
-			if ((now & END) != released) {
-				return false;
-			}
-			if (WORD.compareAndSet(this, now, now - released + numberOf(LossReason.TAKEN_OVER))) {
-				return true;
-			}
+	public synchronized boolean endedInVain() {
+		boolean released = this.end == LossReason.RELEASED;
+		if (released) {
+			this.end = LossReason.TAKEN_OVER;
 		}
-	}
-
-	private static int numberOf(LossReason reason) {
-		return reason.ordinal() + 1;
+		return released;
 	}
 
 	/**
 	 * Return whether no transaction can be in progress under this lease.
 	 */
-	public boolean isClear() {
-		return this.word < FIRST_RETIRED;
+	public synchronized boolean isClear() {
+		return this.openTransactions == 0 && this.retiredSlots == 0;
 	}
 
 	/**
 	 * Return whether there is a transaction with an unknown outcome.
 	 */
-	public boolean isUnsettled() {
-		return (this.word & RETIRED) != 0;
+	public synchronized boolean isUnsettled() {
+		return this.retiredSlots != 0;
 	}
 
 	/**
 	 * Begin a transaction.
 	 * @return {@code false} when the lease has already ended
 	 */
-	public boolean open() {
-		while (true) {
-			int now = this.word;
-			if ((now & END) != 0) {
-				return false;
-			}
-			if (WORD.compareAndSet(this, now, now + ONE_OPEN)) {
-				return true;
-			}
-		}
+	public synchronized boolean open() {
+		boolean held = this.end == null;
+		this.openTransactions += held ? 1 : 0;
+		return held;
 	}
 
 	/**
 	 * Choose a slot that is not in use by a transaction with a pending outcome.
 	 * @return its number, or {@link #NO_SLOT} when there is none, or the lease has ended
 	 */
-	public int takeSlot() {
-		return take(FIRST_IN_USE);
+	public synchronized int takeSlot() {
+		int slot = nextSlot();
+		this.slotsInUse |= (slot != NO_SLOT) ? 1 << slot : 0;
+		return slot;
 	}
 
 	/**
@@ -141,75 +109,54 @@ public final class LeaseState {
 	 * cannot end without notice to the next holder.
 	 * @return its number, or {@link #NO_SLOT} when there is none, or the lease has ended
 	 */
-	public int takeRetiredSlot() {
-		return take(FIRST_RETIRED);
+	public synchronized int takeRetiredSlot() {
+		int slot = nextSlot();
+		this.retiredSlots |= (slot != NO_SLOT) ? 1 << slot : 0;
+		return slot;
 	}
 
-	private int take(int first) {
-		while (true) {
-			int now = this.word;
-			if ((now & END) != 0) {
-				return NO_SLOT;
-			}
-			int slot = 0;
-			while (slot < TransactionFence.SLOTS && (now & (FIRST_IN_USE | FIRST_RETIRED) << slot) != 0) {
-				slot++;
-			}
-			if (slot == TransactionFence.SLOTS) {
-				return NO_SLOT;
-			}
-			if (WORD.compareAndSet(this, now, now | first << slot)) {
-				return slot;
-			}
-		}
+	private int nextSlot() {
+		return (this.end == null && hasFreeSlot())
+				? Integer.numberOfTrailingZeros(~(this.slotsInUse | this.retiredSlots)) : NO_SLOT;
 	}
 
-	public boolean hasFreeSlot() {
-		int now = this.word;
-		return ((now | now >> TransactionFence.SLOTS) / FIRST_IN_USE & ALL_SLOTS) != ALL_SLOTS;
+	public synchronized boolean hasFreeSlot() {
+		return (this.slotsInUse | this.retiredSlots) != ALL_SLOTS;
 	}
 
-	public void freeSlot(int slot) {
-		WORD.updateAndGet(this, (now) -> now & ~((FIRST_IN_USE | FIRST_RETIRED) << slot));
+	public synchronized void freeSlot(int slot) {
+		this.slotsInUse &= ~(1 << slot);
+		this.retiredSlots &= ~(1 << slot);
 	}
 
 	/**
 	 * Retire a slot, because its transaction may still be committed and its end is not
 	 * reported.
 	 */
-	public void retireSlot(int slot) {
-		WORD.updateAndGet(this, (now) -> now & ~(FIRST_IN_USE << slot) | FIRST_RETIRED << slot);
+	public synchronized void retireSlot(int slot) {
+		this.slotsInUse &= ~(1 << slot);
+		this.retiredSlots |= 1 << slot;
 	}
 
 	/**
 	 * Defer a release until the last transaction has ended.
 	 * @return {@code false} when there is none
 	 */
-	public boolean releaseAtEnd() {
-		while (true) {
-			int now = this.word;
-			if (now < ONE_OPEN) {
-				return false;
-			}
-			if (WORD.compareAndSet(this, now, now | RELEASE_WANTED)) {
-				return true;
-			}
-		}
+	public synchronized boolean releaseAtEnd() {
+		boolean open = this.openTransactions > 0;
+		this.releaseWanted |= open;
+		return open;
 	}
 
 	/**
 	 * End a transaction.
 	 * @return whether it was the last one, and a release waits for it
 	 */
-	public boolean close() {
-		while (true) {
-			int now = this.word;
-			int next = now - ONE_OPEN;
-			boolean release = next < ONE_OPEN && (now & RELEASE_WANTED) != 0;
-			if (WORD.compareAndSet(this, now, release ? next & ~RELEASE_WANTED : next)) {
-				return release;
-			}
-		}
+	public synchronized boolean close() {
+		this.openTransactions--;
+		boolean release = this.releaseWanted && this.openTransactions == 0;
+		this.releaseWanted &= !release;
+		return release;
 	}
 
 }
