@@ -4,8 +4,8 @@ import java.lang.reflect.Method;
 import java.util.function.Supplier;
 
 import dev.dblock.annotation.invocation.JobCarrier;
+import dev.dblock.annotation.invocation.LockAnnotations;
 import dev.dblock.annotation.invocation.LockedOperation;
-import dev.dblock.annotation.invocation.LockedOperationParser;
 import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledJobs;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +75,7 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 		}
 		// A scoped bean may have other instances, which the job does not know
 		boolean single = this.beans != null && this.beans.containsBean(beanName) && this.beans.isSingleton(beanName);
-		if (!single || LockedOperationParser.isScheduled(method)) {
+		if (!single || LockAnnotations.isScheduled(method)) {
 			proxy.addAdvisor(0, carrier(method, job));
 		}
 		else {

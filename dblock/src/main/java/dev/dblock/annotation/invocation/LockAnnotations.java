@@ -2,6 +2,7 @@ package dev.dblock.annotation.invocation;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -15,6 +16,7 @@ import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.annotation.RepeatableContainers;
+import org.springframework.scheduling.annotation.Scheduled;
 
 /**
  * The lock annotations of a method or a class, whether repeated, inherited, or
@@ -93,6 +95,10 @@ public record LockAnnotations(List<DistributedLock> locks, boolean empty, boolea
 	private static <A extends Annotation> Stream<MergedAnnotation<A>> on(int distance,
 			List<MergedAnnotation<A>> annotations) {
 		return annotations.stream().filter((annotation) -> annotation.getAggregateIndex() == distance);
+	}
+
+	public static boolean isScheduled(Method method) {
+		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(Scheduled.class);
 	}
 
 }

@@ -37,7 +37,7 @@ public record LockedOperation(LockedMethod method, List<MethodLock> locks, Invoc
 		if (set.isEmpty()) {
 			return this.declared;
 		}
-		boolean skipped = LockedOperationParser.skips(set.get(), this.method) && this.span.obstacleToSkip() == null;
+		boolean skipped = UnavailableHandler.skips(set.get(), this.method) && this.span.obstacleToSkip() == null;
 		return skipped ? new UnavailableHandler.Skip(this.method, this.span) : UnavailableHandler.THROW;
 	}
 

@@ -1,6 +1,5 @@
 package dev.dblock.annotation.invocation;
 
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -21,10 +20,6 @@ import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.LockSettings;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
-import org.springframework.scheduling.annotation.Scheduled;
 
 /**
  * Creates an operation from a declaration, and reports all of its problems at once.
@@ -81,7 +76,7 @@ public final class LockedOperationParser {
 	}
 
 	private static boolean isSkippedByDefault(LockDeclaration declaration) {
-		return isScheduled(declaration.method().method()) && declaration.annotations()
+		return LockAnnotations.isScheduled(declaration.method().method()) && declaration.annotations()
 			.stream()
 			.allMatch((lock) -> lock.whenUnavailable() == WhenUnavailable.DEFAULT && lock.fallback().isEmpty());
 	}
@@ -158,7 +153,7 @@ public final class LockedOperationParser {
 		for (MethodLock lock : locks) {
 			WhenUnavailable set = (engine != null) ? engine.setting(lock.name().sample()).whenUnavailable() : null;
 			declaredCounts |= set == null;
-			if (set != null && skips(set, declaration.method())) {
+			if (set != null && UnavailableHandler.skips(set, declaration.method())) {
 				refuseSkip(span, "set when-unavailable: throw in dblock.locks (or the LockSettings bean)");
 			}
 		}
@@ -173,8 +168,8 @@ public final class LockedOperationParser {
 				WhenUnavailable.DEFAULT);
 		String fallback = only(declaration, "fallback", DistributedLock::fallback, "");
 		if (fallback.isEmpty()) {
-			return skips(wanted, declaration.method()) ? new UnavailableHandler.Skip(declaration.method(), span)
-					: UnavailableHandler.THROW;
+			return UnavailableHandler.skips(wanted, declaration.method())
+					? new UnavailableHandler.Skip(declaration.method(), span) : UnavailableHandler.THROW;
 		}
 		if (wanted != WhenUnavailable.DEFAULT) {
 			throw new IllegalArgumentException(
@@ -210,17 +205,6 @@ public final class LockedOperationParser {
 		if (obstacle != null) {
 			throw new IllegalArgumentException(obstacle + ", or " + remedy);
 		}
-	}
-
-	/**
-	 * Return whether a method is skipped while its lock is not available.
-	 */
-	static boolean skips(WhenUnavailable wanted, LockedMethod method) {
-		return (wanted != WhenUnavailable.DEFAULT) ? wanted == WhenUnavailable.SKIP : isScheduled(method.method());
-	}
-
-	public static boolean isScheduled(Method method) {
-		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(Scheduled.class);
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.time.temporal.ChronoUnit;
 import dev.dblock.LockInfo;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
+import dev.dblock.WhenUnavailable;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
@@ -35,6 +36,14 @@ interface UnavailableHandler {
 	}
 
 	/**
+	 * Return whether a method is skipped while its lock is not available.
+	 */
+	static boolean skips(WhenUnavailable wanted, LockedMethod method) {
+		return (wanted != WhenUnavailable.DEFAULT) ? wanted == WhenUnavailable.SKIP
+				: LockAnnotations.isScheduled(method.method());
+	}
+
+	/**
 	 * Throws an exception.
 	 */
 	UnavailableHandler THROW = (refusal, invocation) -> {
@@ -49,7 +58,7 @@ interface UnavailableHandler {
 	 */
 	record Skip(LockedMethod method, InvocationStrategy span) implements UnavailableHandler {
 
-		private static final Logger logger = LoggerFactory.getLogger(LockInterceptor.class);
+		private static final Logger logger = LoggerFactory.getLogger(UnavailableHandler.class);
 
 		private static final int LONGEST_LINE = 159;
 
