@@ -14,7 +14,7 @@ import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.core.lease.LockClock;
 import dev.dblock.core.queue.LocalQueues;
 import dev.dblock.core.queue.ReleaseSignals;
-import dev.dblock.core.queue.WaitStatistics;
+import dev.dblock.core.queue.WaitCause;
 import dev.dblock.engine.JobRecords;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
@@ -80,7 +80,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	private final ReleaseSignals signals;
 
-	private final WaitStatistics waits = new WaitStatistics();
+	private final Counts<WaitCause> waits = new Counts<>(WaitCause.class);
 
 	private final LockAcquirer acquirer;
 
@@ -288,7 +288,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		return this.signals;
 	}
 
-	WaitStatistics waits() {
+	Counts<WaitCause> waits() {
 		return this.waits;
 	}
 

@@ -6,7 +6,6 @@ import dev.dblock.LossReason;
 import dev.dblock.core.queue.LocalQueues;
 import dev.dblock.core.queue.ReleaseSignals;
 import dev.dblock.core.queue.WaitCause;
-import dev.dblock.core.queue.WaitStatistics;
 
 /**
  * The current state of an engine, determined at each call without a request to a server.
@@ -23,12 +22,12 @@ public final class EngineState {
 
 	private final ReleaseSignals signals;
 
-	private final WaitStatistics waits;
+	private final Counts<WaitCause> waits;
 
 	private final EngineThreads threads;
 
 	EngineState(LeaseRegistry registry, LocalQueues queues, LeaseStatistics statistics, LeaseWatchdog watchdog,
-			ReleaseSignals signals, WaitStatistics waits, EngineThreads threads) {
+			ReleaseSignals signals, Counts<WaitCause> waits, EngineThreads threads) {
 		this.registry = registry;
 		this.queues = queues;
 		this.statistics = statistics;

@@ -10,20 +10,14 @@ import dev.dblock.LossReason;
  */
 final class LeaseStatistics {
 
-	private final LongAdder[] lost = new LongAdder[LossReason.values().length];
+	private final Counts<LossReason> lost = new Counts<>(LossReason.class);
 
 	private final LongAdder renewedLate = new LongAdder();
 
 	private final LongAdder notRenewed = new LongAdder();
 
-	LeaseStatistics() {
-		for (int i = 0; i < this.lost.length; i++) {
-			this.lost[i] = new LongAdder();
-		}
-	}
-
 	void countLost(LossReason reason) {
-		this.lost[reason.ordinal()].increment();
+		this.lost.count(reason);
 	}
 
 	void countRenewedLate() {
@@ -35,7 +29,7 @@ final class LeaseStatistics {
 	}
 
 	long lost(LossReason reason) {
-		return this.lost[reason.ordinal()].sum();
+		return this.lost.of(reason);
 	}
 
 	long renewedLate() {

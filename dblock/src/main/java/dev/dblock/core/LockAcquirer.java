@@ -15,7 +15,6 @@ import dev.dblock.core.queue.Outcome;
 import dev.dblock.core.queue.PollPause;
 import dev.dblock.core.queue.ReleaseSignals;
 import dev.dblock.core.queue.WaitCause;
-import dev.dblock.core.queue.WaitStatistics;
 import dev.dblock.core.queue.Waiter;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.job.JobRefusal;
@@ -62,7 +61,7 @@ final class LockAcquirer {
 
 	private final PollPause pauses;
 
-	private final WaitStatistics statistics;
+	private final Counts<WaitCause> statistics;
 
 	private final LockClock clock;
 
@@ -71,7 +70,7 @@ final class LockAcquirer {
 	private volatile boolean closed;
 
 	LockAcquirer(LockRequests requests, EngineSettings settings, LocalQueues queues, ReleaseSignals signals,
-			LeaseKeeper keeper, WaitStatistics statistics, LockClock clock) {
+			LeaseKeeper keeper, Counts<WaitCause> statistics, LockClock clock) {
 		this.requests = requests;
 		this.settings = settings;
 		this.queues = queues;

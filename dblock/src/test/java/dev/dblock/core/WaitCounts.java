@@ -6,7 +6,6 @@ import java.util.Map;
 
 import dev.dblock.LockHandle;
 import dev.dblock.core.queue.WaitCause;
-import dev.dblock.core.queue.WaitStatistics;
 import dev.dblock.engine.LockEngine;
 
 /**
@@ -51,7 +50,7 @@ public final class WaitCounts {
 	 * @return how often waiters asked, by the reason
 	 */
 	public static Map<String, Long> of(LockEngine engine) {
-		WaitStatistics statistics = ((DefaultLockEngine) engine).waits();
+		Counts<WaitCause> statistics = ((DefaultLockEngine) engine).waits();
 		Map<WaitCause, Long> counts = new EnumMap<>(WaitCause.class);
 		for (WaitCause cause : WaitCause.values()) {
 			counts.put(cause, statistics.of(cause));
