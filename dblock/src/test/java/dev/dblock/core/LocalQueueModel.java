@@ -16,7 +16,6 @@ import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.core.lease.LockClock;
 import dev.dblock.core.queue.AskPlan;
-import dev.dblock.core.queue.CrossProcessYield;
 import dev.dblock.core.queue.LocalQueue;
 import dev.dblock.core.queue.LocalQueues;
 import dev.dblock.core.queue.Outcome;
@@ -239,13 +238,13 @@ final class LocalQueueModel {
 	}
 
 	private boolean isTurnOver(LocalQueue queue) {
-		CrossProcessYield yield = yieldOf(queue);
+		Object yield = yieldOf(queue);
 		long since = (long) Objects.requireNonNull(field(yield, "turnSinceNanos"));
 		return this.nanos - since >= POLL_NANOS || Boolean.TRUE.equals(field(yield, "turnOver"));
 	}
 
-	private static CrossProcessYield yieldOf(LocalQueue queue) {
-		return (CrossProcessYield) Objects.requireNonNull(field(queue, "crossProcessYield"));
+	private static Object yieldOf(LocalQueue queue) {
+		return Objects.requireNonNull(field(queue, "crossProcessYield"));
 	}
 
 	private static @Nullable Object field(Object target, String name) {

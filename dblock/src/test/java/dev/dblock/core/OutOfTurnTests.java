@@ -11,7 +11,6 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.core.lease.LockClock;
-import dev.dblock.core.queue.CrossProcessYield;
 import dev.dblock.core.queue.LocalQueue;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.EngineSettings;
@@ -133,9 +132,8 @@ class OutOfTurnTests {
 	}
 
 	private static void letOthersGoFirst(LocalQueue queue) {
-		CrossProcessYield yield = new CrossProcessYield(() -> 0, System.nanoTime());
-		ReflectionTestUtils.setField(queue, "crossProcessYield", yield);
-		yield.begin(1, System.nanoTime() + Duration.ofHours(1).toNanos());
+		ReflectionTestUtils.setField(ReflectionTestUtils.getField(queue, "crossProcessYield"), "untilNanos",
+				System.nanoTime() + Duration.ofHours(1).toNanos());
 	}
 
 	private LockAttempt tryNow() {

@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
  * The pause in which the waiters of one process yield a lock to other processes, after it
  * has been handed over among them for as long as allowed.
  */
-public final class CrossProcessYield {
+final class CrossProcessYield {
 
 	/**
 	 * A store that took longer to release is itself slow, and a longer pause here would
@@ -29,7 +29,7 @@ public final class CrossProcessYield {
 	 * because they poll; zero while releases are reported
 	 * @param nanos the present time
 	 */
-	public CrossProcessYield(LongSupplier pollNanos, long nanos) {
+	CrossProcessYield(LongSupplier pollNanos, long nanos) {
 		this.pollNanos = pollNanos;
 		this.turnSinceNanos = nanos;
 		this.untilNanos = nanos;
@@ -48,7 +48,7 @@ public final class CrossProcessYield {
 	 * @param requestNanos how long the release took
 	 * @param nanos the present time
 	 */
-	public void begin(long requestNanos, long nanos) {
+	void begin(long requestNanos, long nanos) {
 		long pause = Math.min(LONGEST_NANOS, 2 * requestNanos);
 		long poll = this.pollNanos.getAsLong();
 		if (poll > 0 && nanos - this.turnSinceNanos >= poll) {
