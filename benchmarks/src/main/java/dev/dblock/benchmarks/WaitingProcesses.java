@@ -44,11 +44,15 @@ final class WaitingProcesses implements AutoCloseable {
 				defaults.timeout(),
 				new PollSettings(defaults.poll().minInterval(), defaults.poll().maxInterval(), polling),
 				defaults.handOff());
+		// The index is there, and so many requests for it at once would only cost
+		MongoLockSettings usual = MongoLockSettings.defaults();
+		MongoLockSettings store = new MongoLockSettings(usual.collection(), usual.clockAllowance(), usual.retention(),
+				usual.timeout(), usual.statements(), false);
 		SimpleMongoClientDatabaseFactory factory = new SimpleMongoClientDatabaseFactory(client, database);
 		for (int i = 0; i < count; i++) {
 			String name = name(i);
-			DefaultLockEngine engine = new DefaultLockEngine(
-					new MongoLockRepository(factory, MongoLockSettings.defaults()), settings, List.of());
+			DefaultLockEngine engine = new DefaultLockEngine(new MongoLockRepository(factory, store), settings,
+					List.of());
 			Thread thread = new Thread(() -> waitFor(name, engine), name);
 			this.engines.add(engine);
 			this.threads.add(thread);
