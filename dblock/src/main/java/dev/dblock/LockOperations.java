@@ -5,14 +5,21 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.Lock;
 
 import dev.dblock.reactive.ReactiveLockTemplate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Programmatic locking. {@link LockTemplate} extends this interface with
- * {@code executeAsync}, {@code within} and {@code forAll}.
+ * Programmatic locking, by the {@link LockTemplate} bean.
+ * <p>
+ * The methods that run work throw its exceptions unchanged, including checked ones, which
+ * they do not declare. So a lambda can throw any exception, in Java as in Kotlin. Code
+ * that wants to catch a checked one around the call catches {@code Exception}. Work
+ * without a result is a variable argument, because Kotlin would otherwise prefer it to
+ * work with a result.
  * <p>
  * Every method that takes a name throws {@link IllegalArgumentException} if the name is
  * not valid for a lock (empty, blank, too long, with control characters). Every method
@@ -37,25 +44,21 @@ public interface LockOperations {
 	 * publisher, a stream, an iterator or a {@code Callable}, also as the only content of
 	 * an {@code Optional} or a response. Such a result is rejected after the action has
 	 * run, regardless of its declared type, and the lock is released. Use
-	 * {@link LockTemplate#executeAsync} or {@link ReactiveLockTemplate} instead, or
-	 * within the action: work that they begin under the same lock keeps the lock until it
-	 * ends. The result of a re-entered call is not checked here, but by the call that
-	 * acquired the lock. The result of a fallback, which runs without a lock, is not
-	 * checked.
+	 * {@link #executeAsync} or {@link ReactiveLockTemplate} instead, or within the
+	 * action: work that they begin under the same lock keeps the lock until it ends. The
+	 * result of a re-entered call is not checked here, but by the call that acquired the
+	 * lock. The result of a fallback, which runs without a lock, is not checked.
 	 * @param name the name of the lock
 	 * @param action the work
 	 * @param <T> the type of its result
-	 * @param <E> the type of exception that it can throw
 	 * @return the result of the work
 	 * @throws LockUnavailableException if the lock is not available within the wait; the
 	 * work was not started
 	 * @throws LockLostException if the lease was lost before the work ended; an exception
 	 * of the work itself is among the suppressed exceptions
 	 * @throws IllegalStateException if the work continues after its result was returned
-	 * @throws E if the work fails
 	 */
-	default <T extends @Nullable Object, E extends Throwable> T execute(String name, LockedAction<T, E> action)
-			throws E {
+	default <T extends @Nullable Object> T execute(String name, LockedAction<T> action) {
 		return execute(name, LockOptions.defaults(), action);
 	}
 
@@ -65,14 +68,11 @@ public interface LockOperations {
 	 * @param options how to acquire and hold it
 	 * @param action the work
 	 * @param <T> the type of its result
-	 * @param <E> the type of exception that it can throw
 	 * @return the result of the work
 	 * @throws LockUnavailableException if the lock is not available within the wait
 	 * @throws LockLostException if the lease was lost before the work ended
-	 * @throws E if the work fails
 	 */
-	default <T extends @Nullable Object, E extends Throwable> T execute(String name, LockOptions options,
-			LockedAction<T, E> action) throws E {
+	default <T extends @Nullable Object> T execute(String name, LockOptions options, LockedAction<T> action) {
 		return execute(name, options, action, (refusal) -> {
 			throw refusal.toException();
 		});
@@ -86,46 +86,108 @@ public interface LockOperations {
 	 * @param action the work
 	 * @param fallback the work to do if the lock is not available
 	 * @param <T> the type of the result
-	 * @param <E> the type of exception that both can throw
 	 * @return the result of the action or of the fallback
 	 * @throws LockLostException if the lease was lost before the work ended
-	 * @throws E if the work or the fallback fails
 	 */
-	<T extends @Nullable Object, E extends Throwable> T execute(String name, LockOptions options,
-			LockedAction<T, E> action, LockedFallback<T, E> fallback) throws E;
+	<T extends @Nullable Object> T execute(String name, LockOptions options, LockedAction<T> action,
+			LockedFallback<T> fallback);
 
 	/**
-	 * Execute a task without a result under a lock, see
-	 * {@link #execute(String, LockedAction)}.
+	 * Run work without a result under a lock, see {@link #execute(String, LockedAction)}.
 	 * @param name the name of the lock
-	 * @param task the work
-	 * @param <E> the type of exception that it can throw
+	 * @param tasks the work, usually a single lambda; several are run one after another
 	 * @throws LockUnavailableException if the lock is not available within the wait
 	 * @throws LockLostException if the lease was lost before the work ended
-	 * @throws E if the work fails
 	 */
-	default <E extends Throwable> void execute(String name, LockedTask<E> task) throws E {
-		execute(name, LockOptions.defaults(), task);
+	default void execute(String name, LockedTask... tasks) {
+		execute(name, LockOptions.defaults(), tasks);
 	}
 
 	/**
-	 * Execute a task without a result under a lock, see
-	 * {@link #execute(String, LockedAction)}.
+	 * Run work without a result under a lock, see {@link #execute(String, LockedAction)}.
 	 * @param name the name of the lock
 	 * @param options how to acquire and hold it
-	 * @param task the work
-	 * @param <E> the type of exception that it can throw
+	 * @param tasks the work, usually a single lambda; several are run one after another
 	 * @throws LockUnavailableException if the lock is not available within the wait
 	 * @throws LockLostException if the lease was lost before the work ended
-	 * @throws E if the work fails
 	 */
-	default <E extends Throwable> void execute(String name, LockOptions options, LockedTask<E> task) throws E {
-		LockedAction<LockedTask<E>, E> action = () -> {
-			task.run();
-			return task;
-		};
-		execute(name, options, action);
+	default void execute(String name, LockOptions options, LockedTask... tasks) {
+		execute(name, options, LockedTask.all(tasks));
 	}
+
+	/**
+	 * Execute asynchronous work under a lock, see
+	 * {@link #executeAsync(String, LockOptions, LockedAction, LockedFallback)}.
+	 * @param name the name of the lock
+	 * @param action begins the work
+	 * @param <T> the type of the result
+	 * @return the result of the action; if the lock is not available within the wait, a
+	 * stage that is completed with a {@link LockUnavailableException}
+	 * @throws IllegalArgumentException if the name is invalid
+	 */
+	default <T extends @Nullable Object> @Nullable CompletionStage<T> executeAsync(String name,
+			LockedAction<? extends @Nullable CompletionStage<T>> action) {
+		return executeAsync(name, LockOptions.defaults(), action);
+	}
+
+	/**
+	 * Execute asynchronous work under a lock, see
+	 * {@link #executeAsync(String, LockOptions, LockedAction, LockedFallback)}.
+	 * @param name the name of the lock
+	 * @param options how to acquire and hold it
+	 * @param action begins the work
+	 * @param <T> the type of the result
+	 * @return the result of the action; if the lock is not available within the wait, a
+	 * stage that is completed with a {@link LockUnavailableException}
+	 * @throws IllegalArgumentException if the name or the options are invalid
+	 */
+	default <T extends @Nullable Object> @Nullable CompletionStage<T> executeAsync(String name, LockOptions options,
+			LockedAction<? extends @Nullable CompletionStage<T>> action) {
+		return executeAsync(name, options, action, (refusal) -> CompletableFuture.failedFuture(refusal.toException()));
+	}
+
+	/**
+	 * Execute asynchronous work under a lock. The lock is held until the stage that the
+	 * action returns has completed. The action itself runs in this thread, which waits
+	 * for the lock as configured. If this thread already works under the same lock, the
+	 * work shares that hold, which then ends with the last of the two.
+	 * <p>
+	 * The returned stage completes after the lock was released, with the outcome of the
+	 * action's stage. If the lease is lost, it completes with a {@link LockLostException}
+	 * at the moment of the loss, whether or not the work continues. A cancellation stops
+	 * the work only if the action's stage is a future that supports this (not a plain
+	 * {@link CompletableFuture}, whose cancellation stops nothing); the lock is held
+	 * until the work has ended. If this method returned the action's stage for another
+	 * lock, the work is followed to its end, and not only to a loss of the other lock. A
+	 * stage that is derived from such a stage is followed only to its own completion.
+	 * @param name the name of the lock
+	 * @param options how to acquire and hold it; with {@link WhenLost#INTERRUPT} a loss
+	 * also cancels the action's stage
+	 * @param action begins the work
+	 * @param fallback the work to do if the lock is not available
+	 * @param <T> the type of the result
+	 * @return the result of the action or of the fallback; if acquiring the lock fails, a
+	 * stage that is completed with that exception
+	 * @throws IllegalArgumentException if the name or the options are invalid
+	 */
+	<T extends @Nullable Object> @Nullable CompletionStage<T> executeAsync(String name, LockOptions options,
+			LockedAction<? extends @Nullable CompletionStage<T>> action,
+			LockedFallback<? extends @Nullable CompletionStage<T>> fallback);
+
+	/**
+	 * Execute an action in this thread under a lock that was acquired by hand, in this
+	 * thread or another. {@link LockContext#current()} then returns this lock,
+	 * {@link #execute} re-enters it, and transactions that begin meanwhile depend on it.
+	 * The lock is neither acquired nor released.
+	 * @param handle a handle of this template
+	 * @param action the work
+	 * @param <T> the type of its result
+	 * @return the result of the work
+	 * @throws LockLostException if the lock is no longer held when the work is about to
+	 * begin, or when it has ended; an exception of the work is among the suppressed
+	 * exceptions
+	 */
+	<T extends @Nullable Object> T within(LockHandle handle, LockedAction<T> action);
 
 	/**
 	 * Try to acquire a lock without waiting. Never re-enters.
@@ -175,15 +237,12 @@ public interface LockOperations {
 	 * @param names the names of the locks, in any order; duplicates count once
 	 * @param action the work
 	 * @param <T> the type of its result
-	 * @param <E> the type of exception that it can throw
 	 * @return the result of the work
 	 * @throws LockUnavailableException if one of the locks is not available within the
 	 * wait
 	 * @throws LockLostException if one of the leases was lost before the work ended
-	 * @throws E if the work fails
 	 */
-	default <T extends @Nullable Object, E extends Throwable> T executeAll(Collection<String> names,
-			LockedAction<T, E> action) throws E {
+	default <T extends @Nullable Object> T executeAll(Collection<String> names, LockedAction<T> action) {
 		return executeAll(names, LockOptions.defaults(), action);
 	}
 
@@ -193,52 +252,41 @@ public interface LockOperations {
 	 * @param options how to acquire and hold each of them
 	 * @param action the work
 	 * @param <T> the type of its result
-	 * @param <E> the type of exception that it can throw
 	 * @return the result of the work
 	 * @throws LockUnavailableException if one of the locks is not available within the
 	 * wait
 	 * @throws LockLostException if one of the leases was lost before the work ended
-	 * @throws E if the work fails
 	 */
-	default <T extends @Nullable Object, E extends Throwable> T executeAll(Collection<String> names,
-			LockOptions options, LockedAction<T, E> action) throws E {
+	default <T extends @Nullable Object> T executeAll(Collection<String> names, LockOptions options,
+			LockedAction<T> action) {
 		return executeAll(LockOptions.forEach(names, options), action);
 	}
 
 	/**
-	 * Execute a task without a result under several locks, see
+	 * Run work without a result under several locks, see
 	 * {@link #executeAll(Map, LockedAction)}.
 	 * @param names the names of the locks, in any order; duplicates count once
-	 * @param task the work
-	 * @param <E> the type of exception that it can throw
+	 * @param tasks the work, usually a single lambda; several are run one after another
 	 * @throws LockUnavailableException if one of the locks is not available within the
 	 * wait
 	 * @throws LockLostException if one of the leases was lost before the work ended
-	 * @throws E if the work fails
 	 */
-	default <E extends Throwable> void executeAll(Collection<String> names, LockedTask<E> task) throws E {
-		executeAll(names, LockOptions.defaults(), task);
+	default void executeAll(Collection<String> names, LockedTask... tasks) {
+		executeAll(names, LockOptions.defaults(), tasks);
 	}
 
 	/**
-	 * Execute a task without a result under several locks, see
+	 * Run work without a result under several locks, see
 	 * {@link #executeAll(Map, LockedAction)}.
 	 * @param names the names of the locks, in any order; duplicates count once
 	 * @param options how to acquire and hold each of them
-	 * @param task the work
-	 * @param <E> the type of exception that it can throw
+	 * @param tasks the work, usually a single lambda; several are run one after another
 	 * @throws LockUnavailableException if one of the locks is not available within the
 	 * wait
 	 * @throws LockLostException if one of the leases was lost before the work ended
-	 * @throws E if the work fails
 	 */
-	default <E extends Throwable> void executeAll(Collection<String> names, LockOptions options, LockedTask<E> task)
-			throws E {
-		LockedAction<LockedTask<E>, E> action = () -> {
-			task.run();
-			return task;
-		};
-		executeAll(names, options, action);
+	default void executeAll(Collection<String> names, LockOptions options, LockedTask... tasks) {
+		executeAll(names, options, LockedTask.all(tasks));
 	}
 
 	/**
@@ -248,38 +296,29 @@ public interface LockOperations {
 	 * @param locks the names of the locks, each with how to acquire and hold it
 	 * @param action the work
 	 * @param <T> the type of its result
-	 * @param <E> the type of exception that it can throw
 	 * @return the result of the work
 	 * @throws LockUnavailableException if one of the locks is not available within its
 	 * wait; the work was not started, and none of them is held
 	 * @throws LockLostException if one of the leases was lost before the work ended; an
 	 * exception of the work itself is among the suppressed exceptions
-	 * @throws E if the work fails
 	 */
-	default <T extends @Nullable Object, E extends Throwable> T executeAll(Map<String, LockOptions> locks,
-			LockedAction<T, E> action) throws E {
+	default <T extends @Nullable Object> T executeAll(Map<String, LockOptions> locks, LockedAction<T> action) {
 		return executeAll(locks, action, (refusal) -> {
 			throw refusal.toException();
 		});
 	}
 
 	/**
-	 * Execute a task without a result under several locks, see
+	 * Run work without a result under several locks, see
 	 * {@link #executeAll(Map, LockedAction)}.
 	 * @param locks the names of the locks, each with how to acquire and hold it
-	 * @param task the work
-	 * @param <E> the type of exception that it can throw
+	 * @param tasks the work, usually a single lambda; several are run one after another
 	 * @throws LockUnavailableException if one of the locks is not available within its
 	 * wait
 	 * @throws LockLostException if one of the leases was lost before the work ended
-	 * @throws E if the work fails
 	 */
-	default <E extends Throwable> void executeAll(Map<String, LockOptions> locks, LockedTask<E> task) throws E {
-		LockedAction<LockedTask<E>, E> action = () -> {
-			task.run();
-			return task;
-		};
-		executeAll(locks, action);
+	default void executeAll(Map<String, LockOptions> locks, LockedTask... tasks) {
+		executeAll(locks, LockedTask.all(tasks));
 	}
 
 	/**
@@ -290,13 +329,21 @@ public interface LockOperations {
 	 * @param fallback the work to do if one of the locks, which the refusal names, is not
 	 * available
 	 * @param <T> the type of the result
-	 * @param <E> the type of exception that both can throw
 	 * @return the result of the action or of the fallback
 	 * @throws LockLostException if one of the leases was lost before the work ended
-	 * @throws E if the work or the fallback fails
 	 */
-	<T extends @Nullable Object, E extends Throwable> T executeAll(Map<String, LockOptions> locks,
-			LockedAction<T, E> action, LockedFallback<T, E> fallback) throws E;
+	<T extends @Nullable Object> T executeAll(Map<String, LockOptions> locks, LockedAction<T> action,
+			LockedFallback<T> fallback);
+
+	/**
+	 * Return a template for the locks of one call, all or none. Each of its calls runs
+	 * under all of these locks, regardless of the name that is passed, as
+	 * {@link #executeAll} does.
+	 * @param locks the names of the locks, each with how to acquire and hold it
+	 * @return the template
+	 * @throws IllegalArgumentException if no lock is named
+	 */
+	LockOperations forAll(Map<String, LockOptions> locks);
 
 	/**
 	 * Try to acquire several locks, or none of them, without waiting, see
@@ -447,8 +494,8 @@ public interface LockOperations {
 	 * as described for {@link #execute(String, LockedAction)}, and then throws the same
 	 * exceptions if the request to the server fails. The lock is released at the
 	 * outermost end. A handle that the thread has acquired by hand is not re-entered
-	 * (unless the thread works {@link LockTemplate#within within} it): as long as it is
-	 * held, {@code tryLock} returns {@code false}, and {@code lock} and
+	 * (unless the thread works {@link #within within} it): as long as it is held,
+	 * {@code tryLock} returns {@code false}, and {@code lock} and
 	 * {@code lockInterruptibly} throw {@link IllegalStateException} at once, since the
 	 * thread would wait for itself. If a thread ends without unlocking, the lock ends
 	 * with its lease, which is no longer renewed once the garbage collector has detected

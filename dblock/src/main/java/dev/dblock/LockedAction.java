@@ -3,19 +3,19 @@ package dev.dblock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that runs under a lock and has a result.
+ * Work that runs under a lock and has a result. It can throw any exception, which is
+ * thrown unchanged by the method that runs the work.
  *
  * @param <T> the type of the result
- * @param <E> the type of exception that it can throw
  */
 @FunctionalInterface
-public interface LockedAction<T extends @Nullable Object, E extends Throwable> {
+public interface LockedAction<T extends @Nullable Object> {
 
 	/**
 	 * Do the work.
 	 * @return the result
-	 * @throws E if the work fails
+	 * @throws Throwable if the work fails
 	 */
-	T run() throws E;
+	T run() throws Throwable;
 
 }

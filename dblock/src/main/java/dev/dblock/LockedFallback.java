@@ -6,17 +6,16 @@ import org.jspecify.annotations.Nullable;
  * Work that runs without the lock if the lock is not available.
  *
  * @param <T> the type of the result
- * @param <E> the type of exception that it can throw
  */
 @FunctionalInterface
-public interface LockedFallback<T extends @Nullable Object, E extends Throwable> {
+public interface LockedFallback<T extends @Nullable Object> {
 
 	/**
 	 * Do the work without the lock.
 	 * @param refusal the refusal, with the holder of the lock
 	 * @return the result, in place of that of the locked work
-	 * @throws E if the work fails
+	 * @throws Throwable if the work fails
 	 */
-	T unavailable(LockRefusal refusal) throws E;
+	T unavailable(LockRefusal refusal) throws Throwable;
 
 }

@@ -1,17 +1,34 @@
 package dev.dblock;
 
 /**
- * Work that runs under a lock and has no result.
- *
- * @param <E> the type of exception that it can throw
+ * Work that runs under a lock and has no result. It can throw any exception, which is
+ * thrown unchanged by the method that runs the work.
  */
 @FunctionalInterface
-public interface LockedTask<E extends Throwable> {
+public interface LockedTask {
 
 	/**
 	 * Do the work.
-	 * @throws E if the work fails
+	 * @throws Throwable if the work fails
 	 */
-	void run() throws E;
+	void run() throws Throwable;
+
+	/**
+	 * Return tasks as one action, which runs them one after another.
+	 * @param tasks the tasks, at least one
+	 * @return the action, whose result has no meaning
+	 * @throws IllegalArgumentException if there is no task
+	 */
+	static LockedAction<Boolean> all(LockedTask... tasks) {
+		if (tasks.length == 0) {
+			throw new IllegalArgumentException("There is no work to run under the lock. Pass a lambda");
+		}
+		return () -> {
+			for (LockedTask task : tasks) {
+				task.run();
+			}
+			return true;
+		};
+	}
 
 }

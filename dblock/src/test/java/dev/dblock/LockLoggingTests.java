@@ -95,7 +95,7 @@ class LockLoggingTests {
 	@Test
 	void logsNothingForALockThatIsNotAvailable() {
 		this.world.seize("stock", Duration.ofSeconds(30));
-		this.template.<String, RuntimeException>execute("stock", LockOptions.defaults(), () -> "work", (refusal) -> {
+		this.template.<String>execute("stock", LockOptions.defaults(), () -> "work", (refusal) -> {
 			assertThat(fields()).isEmpty();
 			return "fallback";
 		});

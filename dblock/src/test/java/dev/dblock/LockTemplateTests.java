@@ -60,6 +60,56 @@ class LockTemplateTests {
 	}
 
 	@Test
+	void onePlainCallTakesWorkOfEveryKind() {
+		List<String> done = new ArrayList<>();
+		String value = this.template.execute("a", () -> "value");
+		String nothing = this.template.execute("a", () -> null);
+		this.template.execute("a", () -> done.clear());
+		this.template.execute("a", done::clear);
+		this.template.execute("a", LockOptions.defaults(), () -> {
+			done.add("block");
+		});
+		this.template.execute("a", () -> done.add("first"), () -> done.add("second"));
+		this.template.executeAll(List.of("a", "b"), () -> {
+			done.add("all");
+		});
+		assertThat(value).isEqualTo("value");
+		assertThat(nothing).isNull();
+		assertThat(done).containsExactly("block", "first", "second", "all");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.template.execute("a"))
+			.withMessageContaining("no work");
+	}
+
+	@Test
+	void aCheckedExceptionIsThrownUnchanged() {
+		IOException failure = new IOException("scripted");
+		assertThatThrownBy(() -> this.template.execute("a", () -> fail(failure))).isSameAs(failure);
+		assertThatThrownBy(() -> this.template.execute("a", () -> {
+			throw failure;
+		})).isSameAs(failure);
+		assertThat(isHeld("a")).isFalse();
+	}
+
+	private static void fail(IOException failure) throws IOException {
+		throw failure;
+	}
+
+	@Test
+	void asynchronousWorkNeedsNeitherOptionsNorFallback() {
+		CompletableFuture<String> work = new CompletableFuture<>();
+		CompletionStage<String> result = this.template.executeAsync("a", () -> work);
+		assertThat(isHeld("a")).isTrue();
+		work.complete("done");
+		assertThat(result).succeedsWithin(Duration.ofSeconds(60)).isEqualTo("done");
+		try (LockHandle other = this.world.anotherProcess().acquire("a")) {
+			CompletionStage<String> refused = this.template.executeAsync("a", () -> work);
+			assertThat(refused).failsWithin(Duration.ofSeconds(60))
+				.withThrowableThat()
+				.withCauseInstanceOf(LockUnavailableException.class);
+		}
+	}
+
+	@Test
 	void executeGivesTheResultOfTheWorkThatWasDoneUnderTheLock() {
 		String result = this.template.execute("a", () -> {
 			assertThat(isHeld("a")).isTrue();
@@ -67,7 +117,7 @@ class LockTemplateTests {
 		});
 		assertThat(result).isEqualTo("done");
 		assertThat(isHeld("a")).isFalse();
-		assertThat(this.template.<Object, RuntimeException>execute("a", () -> null)).isNull();
+		assertThat(this.template.<Object>execute("a", () -> null)).isNull();
 	}
 
 	@Test
@@ -103,10 +153,10 @@ class LockTemplateTests {
 		String result = this.template.execute("a", LockOptions.defaults(), () -> "work",
 				(refusal) -> "instead of " + refusal.name());
 		assertThat(result).isEqualTo("instead of a");
-		assertThatExceptionOfType(IOException.class).isThrownBy(() -> this.template.<String, IOException>execute("a",
-				LockOptions.defaults(), () -> "work", (refusal) -> {
-					throw new IOException("scripted");
-				}));
+		assertThatExceptionOfType(IOException.class)
+			.isThrownBy(() -> this.template.<String>execute("a", LockOptions.defaults(), () -> "work", (refusal) -> {
+				throw new IOException("scripted");
+			}));
 		assertThat(LockContext.current()).isEmpty();
 	}
 
@@ -153,7 +203,7 @@ class LockTemplateTests {
 
 	@Test
 	void anotherThreadDoesNotReEnter() throws Exception {
-		Throwable failure = this.template.<Throwable, Exception>execute("a",
+		Throwable failure = this.template.execute("a",
 				() -> Worker.start(() -> this.template.execute("a", () -> "work")).failure());
 		assertThat(failure).isInstanceOf(LockUnavailableException.class);
 	}
@@ -258,7 +308,7 @@ class LockTemplateTests {
 	@Test
 	void aReleaseThatFailsHidesNothing() {
 		this.world.failReleases(new IllegalStateException("the client is closed"));
-		assertThat(this.template.<String, RuntimeException>execute("a", () -> "done")).isEqualTo("done");
+		assertThat(this.template.<String>execute("a", () -> "done")).isEqualTo("done");
 		IOException failure = new IOException("scripted");
 		assertThatThrownBy(() -> this.template.execute("b", () -> {
 			throw failure;
@@ -360,7 +410,7 @@ class LockTemplateTests {
 
 	@Test
 	void theContextIsThatOfItsThread() throws Exception {
-		Optional<LockHandle> elsewhere = this.template.<Optional<LockHandle>, Exception>execute("a",
+		Optional<LockHandle> elsewhere = this.template.<Optional<LockHandle>>execute("a",
 				() -> Worker.start(() -> LockContext.current()).result());
 		assertThat(elsewhere).isEmpty();
 	}
@@ -419,8 +469,7 @@ class LockTemplateTests {
 	@ParameterizedTest
 	@MethodSource("unfinishedResults")
 	void asynchronousResultIsRefusedAndTheLockReleased(Object result, String advice) {
-		assertThatIllegalStateException()
-			.isThrownBy(() -> this.template.<Object, RuntimeException>execute("a", () -> result))
+		assertThatIllegalStateException().isThrownBy(() -> this.template.<Object>execute("a", () -> result))
 			.withMessageContaining("under the lock 'a' returned a ")
 			.withMessageContaining("The result was discarded")
 			.withMessageEndingWith(
@@ -430,7 +479,7 @@ class LockTemplateTests {
 							: ""));
 		assertThat(isHeld("a")).isFalse();
 		assertThatIllegalStateException()
-			.isThrownBy(() -> this.template.<Object, RuntimeException>executeAll(List.of("a", "b"), () -> result));
+			.isThrownBy(() -> this.template.<Object>executeAll(List.of("a", "b"), () -> result));
 		assertThat(isHeld("a")).isFalse();
 	}
 
@@ -453,8 +502,8 @@ class LockTemplateTests {
 	void resultOfAFallbackNeedsNoLock() {
 		this.world.seize("a", Duration.ofSeconds(30));
 		CompletableFuture<String> future = new CompletableFuture<>();
-		assertThat(this.template.<CompletableFuture<String>, RuntimeException>execute("a", LockOptions.defaults(),
-				CompletableFuture::new, (refusal) -> future))
+		assertThat(this.template.<CompletableFuture<String>>execute("a", LockOptions.defaults(), CompletableFuture::new,
+				(refusal) -> future))
 			.isSameAs(future);
 	}
 
@@ -462,8 +511,8 @@ class LockTemplateTests {
 	void resultOfReenteredWorkIsLeftToTheWorkAround() {
 		CompletableFuture<String> work = new CompletableFuture<>();
 		CompletableFuture<String> result = this.template
-			.<String, RuntimeException>executeAsync("a", LockOptions.defaults(),
-					() -> this.template.execute("a", () -> work), (refusal) -> work)
+			.<String>executeAsync("a", LockOptions.defaults(), () -> this.template.execute("a", () -> work),
+					(refusal) -> work)
 			.toCompletableFuture();
 		assertThat(isHeld("a")).isTrue();
 		work.complete("done");
@@ -475,15 +524,14 @@ class LockTemplateTests {
 		CompletableFuture<String> work = new CompletableFuture<>();
 		CompletionStage<String> result = this.template.executeAll(List.of("a", "b"),
 				() -> this.template.forAll(LockOptions.forEach(List.of("b", "a"), LockOptions.defaults()))
-					.<String, RuntimeException>executeAsync("both", LockOptions.defaults(), () -> work,
-							(refusal) -> work));
+					.<String>executeAsync("both", LockOptions.defaults(), () -> work, (refusal) -> work));
 		assertThat(isHeld("a") && isHeld("b")).isTrue();
-		assertThatIllegalStateException().isThrownBy(() -> this.template.execute("c", () -> this.template
-			.<String, RuntimeException>executeAsync("d", LockOptions.defaults(), () -> work, (refusal) -> work)));
+		assertThatIllegalStateException().isThrownBy(() -> this.template.execute("c",
+				() -> this.template.<String>executeAsync("d", LockOptions.defaults(), () -> work, (refusal) -> work)));
 		assertThat(isHeld("c")).isFalse();
 		assertThatIllegalStateException().as("a future under one of two locks")
-			.isThrownBy(() -> this.template.executeAll(List.of("c", "e"), () -> this.template
-				.<String, RuntimeException>executeAsync("c", LockOptions.defaults(), () -> work, (refusal) -> work)));
+			.isThrownBy(() -> this.template.executeAll(List.of("c", "e"), () -> this.template.<String>executeAsync("c",
+					LockOptions.defaults(), () -> work, (refusal) -> work)));
 		work.complete("done");
 		assertThat(result.toCompletableFuture()).succeedsWithin(Duration.ofSeconds(60)).isEqualTo("done");
 		assertThat(isHeld("a") || isHeld("b")).isFalse();

@@ -48,8 +48,7 @@ public class AnnotationBenchmark {
 	// NullAway treats the type variable as non-null
 	@SuppressWarnings("NullAway")
 	public @Nullable Object template() {
-		return this.template.<@Nullable Object, RuntimeException>execute(NAME, LockOptions.defaults(), () -> NAME,
-				(refusal) -> null);
+		return this.template.<@Nullable Object>execute(NAME, LockOptions.defaults(), () -> NAME, (refusal) -> null);
 	}
 
 	/**

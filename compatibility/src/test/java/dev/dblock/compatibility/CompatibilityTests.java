@@ -156,7 +156,7 @@ class CompatibilityTests {
 
 	@Test
 	void templateLocksAndItsTokensRise() {
-		assertThat(this.locks.<String, RuntimeException>execute("stock", () -> {
+		assertThat(this.locks.<String>execute("stock", () -> {
 			assertThat(this.locksOfOther.tryAcquire("stock")).isEmpty();
 			return "reserved";
 		})).isEqualTo("reserved");

@@ -1,6 +1,7 @@
 package dev.dblock.autoconfigure;
 
-import dev.dblock.LockTemplate;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.integration.DblockLockRegistry;
 import dev.dblock.integration.DblockLockRegistry6;
 
@@ -22,7 +23,7 @@ import org.springframework.integration.support.locks.LockRegistry;
 		afterName = { "org.springframework.boot.integration.autoconfigure.IntegrationAutoConfiguration",
 				"org.springframework.boot.autoconfigure.integration.IntegrationAutoConfiguration" })
 @ConditionalOnClass(LockRegistry.class)
-@ConditionalOnSingleCandidate(LockTemplate.class)
+@ConditionalOnSingleCandidate(LockEngine.class)
 @ConditionalOnMissingBean(LockRegistry.class)
 public final class DblockIntegrationAutoConfiguration {
 
@@ -36,8 +37,8 @@ public final class DblockIntegrationAutoConfiguration {
 
 		@Bean
 		@Lazy
-		DblockLockRegistry lockRegistry(LockTemplate template) {
-			return new DblockLockRegistry(template);
+		DblockLockRegistry lockRegistry(LockEngine engine) {
+			return new DblockLockRegistry(new DefaultLockTemplate(engine));
 		}
 
 	}
@@ -48,8 +49,8 @@ public final class DblockIntegrationAutoConfiguration {
 
 		@Bean
 		@Lazy
-		DblockLockRegistry6 lockRegistry(LockTemplate template) {
-			return new DblockLockRegistry6(template);
+		DblockLockRegistry6 lockRegistry(LockEngine engine) {
+			return new DblockLockRegistry6(new DefaultLockTemplate(engine));
 		}
 
 	}

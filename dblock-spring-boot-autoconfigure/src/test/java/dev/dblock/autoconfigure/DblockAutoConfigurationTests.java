@@ -250,8 +250,7 @@ class DblockAutoConfigurationTests {
 	void withoutLocksNoMongodbIsNeededAndThatIsLogged(CapturedOutput output) {
 		this.bareRunner.withPropertyValues("dblock.enabled=false").run((context) -> {
 			assertThat(context).hasSingleBean(UnlockedEngine.class);
-			assertThat(context.getBean(LockTemplate.class).<String, RuntimeException>execute("stock", () -> "done"))
-				.isEqualTo("done");
+			assertThat(context.getBean(LockTemplate.class).<String>execute("stock", () -> "done")).isEqualTo("done");
 			assertThat(output).containsOnlyOnce("dblock.enabled is false");
 		});
 	}

@@ -181,7 +181,7 @@ class DblockWebAutoConfigurationTests {
 		@GetMapping("/held")
 		String held() {
 			CompletableFuture.supplyAsync(() -> this.locks.acquire("secret")).join();
-			return this.locks.<String, RuntimeException>execute("secret", () -> "never");
+			return this.locks.<String>execute("secret", () -> "never");
 		}
 
 		@GetMapping("/later")

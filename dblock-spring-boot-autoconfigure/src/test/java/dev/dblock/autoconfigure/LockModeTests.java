@@ -68,8 +68,7 @@ class LockModeTests {
 	void localNeedsNoMongodbAndTheConsequencesAreLogged(CapturedOutput output) {
 		this.localRunner.run((context) -> {
 			assertThat(context).hasSingleBean(DefaultLockEngine.class);
-			assertThat(context.getBean(LockTemplate.class).<String, RuntimeException>execute("stock", () -> "done"))
-				.isEqualTo("done");
+			assertThat(context.getBean(LockTemplate.class).<String>execute("stock", () -> "done")).isEqualTo("done");
 			assertThat(output).containsOnlyOnce("dblock.mode is local")
 				.contains("apply only inside this application", "Other instances");
 		});

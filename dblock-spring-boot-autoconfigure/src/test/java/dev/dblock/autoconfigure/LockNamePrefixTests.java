@@ -90,7 +90,7 @@ class LockNamePrefixTests {
 		this.contextRunner.run((context) -> {
 			TENANT.set("acme");
 			Job job = context.getBean(Job.class);
-			assertThat(context.getBean(LockTemplate.class).<String, RuntimeException>execute("stock", job::stock))
+			assertThat(context.getBean(LockTemplate.class).<String>execute("stock", job::stock))
 				.isEqualTo("shop-acme:stock");
 		});
 	}

@@ -71,8 +71,8 @@ public final class DefaultLockTemplate implements LockTemplate {
 	}
 
 	@Override
-	public <T extends @Nullable Object, E extends Throwable> T execute(String name, LockOptions options,
-			LockedAction<T, E> action, LockedFallback<T, E> fallback) throws E {
+	public <T extends @Nullable Object> T execute(String name, LockOptions options, LockedAction<T> action,
+			LockedFallback<T> fallback) {
 		String fullName = this.engine.fullName(name);
 		Hold entered = Hold.ofThread(this.engine, fullName);
 		if (entered != null) {
@@ -86,7 +86,7 @@ public final class DefaultLockTemplate implements LockTemplate {
 		}
 		LockAttempt attempt = this.engine.acquire(name, options);
 		if (attempt instanceof LockAttempt.Refused refused) {
-			return fallback.unavailable(refused.refusal());
+			return unchanged(() -> fallback.unavailable(refused.refusal()));
 		}
 		Hold hold = Hold.owned(this.engine, ((LockAttempt.Granted) attempt).handle());
 		return leaving(hold, () -> finished(hold, acquired(hold, action)));
@@ -124,34 +124,50 @@ public final class DefaultLockTemplate implements LockTemplate {
 	 * Run the action of a re-entry. If a transaction keeps the lock, the thread may
 	 * already have been detached, and has to be notified of a loss again from now on.
 	 */
-	private static <T extends @Nullable Object, E extends Throwable> T reentered(Hold hold, LockedAction<T, E> action)
-			throws E {
+	private static <T extends @Nullable Object> T reentered(Hold hold, LockedAction<T> action) {
 		return hold.isOwned() ? within(hold, action) : attached(hold, action);
 	}
 
-	private static <T extends @Nullable Object, E extends Throwable> T within(Hold hold, LockedAction<T, E> action)
-			throws E {
+	private static <T extends @Nullable Object> T within(Hold hold, LockedAction<T> action) {
 		try (WorkScope scope = WorkScope.enter(hold)) {
-			return action.run();
+			return unchanged(action);
 		}
 	}
 
+	/**
+	 * Run work whose exceptions are thrown unchanged.
+	 */
+	private static <T extends @Nullable Object> T unchanged(LockedAction<T> action) {
+		try {
+			return action.run();
+		}
+		catch (Throwable ex) {
+			throw DefaultLockTemplate.<RuntimeException>unchanged(ex);
+		}
+	}
+
+	/**
+	 * Throw an exception that the calling method does not declare.
+	 * @return nothing, so that the caller can write {@code throw}
+	 */
 	@SuppressWarnings("unchecked")
-	private static <T extends @Nullable Object, E extends Throwable> T leaving(Hold hold, LockedAction<T, E> action)
-			throws E {
+	static <E extends Throwable> RuntimeException unchanged(Throwable ex) throws E {
+		throw (E) ex;
+	}
+
+	private static <T extends @Nullable Object> T leaving(Hold hold, LockedAction<T> action) {
 		T result;
 		try {
 			result = action.run();
 		}
 		catch (Throwable ex) {
-			throw (E) hold.leaveAfter(ex);
+			throw DefaultLockTemplate.<RuntimeException>unchanged(hold.leaveAfter(ex));
 		}
 		hold.leave();
 		return result;
 	}
 
-	private static <T extends @Nullable Object, E extends Throwable> T acquired(Hold hold, LockedAction<T, E> action)
-			throws E {
+	private static <T extends @Nullable Object> T acquired(Hold hold, LockedAction<T> action) {
 		hold.enterThread();
 		try {
 			return within(hold, action);
@@ -162,9 +178,9 @@ public final class DefaultLockTemplate implements LockTemplate {
 	}
 
 	@Override
-	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletionStage<T> executeAsync(String name,
-			LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>, E> action,
-			LockedFallback<? extends @Nullable CompletionStage<T>, E> fallback) throws E {
+	public <T extends @Nullable Object> @Nullable CompletionStage<T> executeAsync(String name, LockOptions options,
+			LockedAction<? extends @Nullable CompletionStage<T>> action,
+			LockedFallback<? extends @Nullable CompletionStage<T>> fallback) {
 		return executeAsync(name, options, action, fallback, (result) -> {
 		});
 	}
@@ -181,15 +197,13 @@ public final class DefaultLockTemplate implements LockTemplate {
 	 * @param check receives the result of the action while the lock is still held; an
 	 * exception that it throws replaces the result
 	 * @param <T> the type of the result
-	 * @param <E> the type of exception that both can throw before there is a stage
 	 * @return the result of the action or of the fallback; if acquiring the lock fails, a
 	 * stage that is completed with that exception
 	 * @throws IllegalArgumentException if the name or the options are invalid
-	 * @throws E if the action or the fallback fails before there is a stage
 	 */
-	public <T extends @Nullable Object, E extends Throwable> @Nullable CompletionStage<T> executeAsync(String name,
-			LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>, E> action,
-			LockedFallback<? extends @Nullable CompletionStage<T>, E> fallback, Consumer<? super T> check) throws E {
+	public <T extends @Nullable Object> @Nullable CompletionStage<T> executeAsync(String name, LockOptions options,
+			LockedAction<? extends @Nullable CompletionStage<T>> action,
+			LockedFallback<? extends @Nullable CompletionStage<T>> fallback, Consumer<? super T> check) {
 		String fullName = this.engine.fullName(name);
 		boolean cancelWhenLost = this.engine.complete(name, options).whenLost() == WhenLost.INTERRUPT;
 		Hold entered = Hold.ofThread(this.engine, fullName);
@@ -208,7 +222,7 @@ public final class DefaultLockTemplate implements LockTemplate {
 			return CompletableFuture.failedFuture(ex);
 		}
 		if (attempt instanceof LockAttempt.Refused refused) {
-			return fallback.unavailable(refused.refusal());
+			return unchanged(() -> fallback.unavailable(refused.refusal()));
 		}
 		if (attempt instanceof LockAttempt.Granted grant) {
 			Hold hold = Hold.owned(this.engine, grant.handle());
@@ -234,15 +248,13 @@ public final class DefaultLockTemplate implements LockTemplate {
 	}
 
 	@Override
-	public <T extends @Nullable Object, E extends Throwable> T within(LockHandle handle, LockedAction<T, E> action)
-			throws E {
+	public <T extends @Nullable Object> T within(LockHandle handle, LockedAction<T> action) {
 		handle.ensureHeld();
 		Hold hold = Hold.borrowed(this.engine, handle);
 		return leaving(hold, () -> attached(hold, action));
 	}
 
-	public static <T extends @Nullable Object, E extends Throwable> T attached(Hold hold, LockedAction<T, E> action)
-			throws E {
+	public static <T extends @Nullable Object> T attached(Hold hold, LockedAction<T> action) {
 		hold.attach();
 		try {
 			return within(hold, action);
@@ -269,8 +281,8 @@ public final class DefaultLockTemplate implements LockTemplate {
 	}
 
 	@Override
-	public <T extends @Nullable Object, E extends Throwable> T executeAll(Map<String, LockOptions> locks,
-			LockedAction<T, E> action, LockedFallback<T, E> fallback) throws E {
+	public <T extends @Nullable Object> T executeAll(Map<String, LockOptions> locks, LockedAction<T> action,
+			LockedFallback<T> fallback) {
 		return forAll(locks).execute(String.join(", ", locks.keySet()), LockOptions.defaults(), action, fallback);
 	}
 

@@ -62,16 +62,14 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 	 * result was checked.
 	 * @return {@code null} if there is no stage
 	 */
-	@SuppressWarnings("unchecked")
-	static <T extends @Nullable Object, E extends Throwable> @Nullable CompletionStage<T> until(Hold hold,
-			boolean cancelWhenLost, LockedAction<? extends @Nullable CompletionStage<T>, E> action,
-			Consumer<? super T> check) throws E {
+	static <T extends @Nullable Object> @Nullable CompletionStage<T> until(Hold hold, boolean cancelWhenLost,
+			LockedAction<? extends @Nullable CompletionStage<T>> action, Consumer<? super T> check) {
 		CompletionStage<T> work;
 		try {
 			work = action.run();
 		}
 		catch (Throwable ex) {
-			throw (E) hold.leaveAfter(ex);
+			throw DefaultLockTemplate.<RuntimeException>unchanged(hold.leaveAfter(ex));
 		}
 		if (work == null) {
 			hold.leave();

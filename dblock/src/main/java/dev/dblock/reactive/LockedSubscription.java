@@ -39,9 +39,9 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	private final boolean single;
 
-	private final LockedAction<? extends Publisher<T>, ?> work;
+	private final LockedAction<? extends Publisher<T>> work;
 
-	private final LockedFallback<? extends Publisher<T>, ?> fallback;
+	private final LockedFallback<? extends Publisher<T>> fallback;
 
 	private final Runnable news = () -> CallThreads.executeCallback(this::lost);
 
@@ -72,7 +72,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	private volatile boolean ended;
 
 	LockedSubscription(LockRequest request, CoreSubscriber<? super T> actual, boolean single,
-			LockedAction<? extends Publisher<T>, ?> work, LockedFallback<? extends Publisher<T>, ?> fallback) {
+			LockedAction<? extends Publisher<T>> work, LockedFallback<? extends Publisher<T>> fallback) {
 		this.request = request;
 		this.actual = Operators.serialize(actual);
 		this.single = single;

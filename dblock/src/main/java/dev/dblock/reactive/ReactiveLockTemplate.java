@@ -111,7 +111,7 @@ public final class ReactiveLockTemplate {
 	 * @param <T> the type of its result
 	 * @return the sequence under its lock
 	 */
-	public <T> Mono<T> execute(String name, LockedAction<? extends Mono<T>, Exception> work) {
+	public <T> Mono<T> execute(String name, LockedAction<? extends Mono<T>> work) {
 		return execute(name, LockOptions.defaults(), work, (refusal) -> Mono.error(refusal.toException()));
 	}
 
@@ -125,8 +125,8 @@ public final class ReactiveLockTemplate {
 	 * @param <T> the type of the result
 	 * @return the sequence under its lock
 	 */
-	public <T> Mono<T> execute(String name, LockOptions options, LockedAction<? extends Publisher<T>, ?> work,
-			LockedFallback<? extends Publisher<T>, ?> fallback) {
+	public <T> Mono<T> execute(String name, LockOptions options, LockedAction<? extends Publisher<T>> work,
+			LockedFallback<? extends Publisher<T>> fallback) {
 		Publisher<T> locked = (subscriber) -> new LockedSubscription<T>(request(name, options),
 				Operators.toCoreSubscriber(subscriber), true, work, fallback)
 			.begin();
@@ -142,7 +142,7 @@ public final class ReactiveLockTemplate {
 	 * @param <T> the type of its results
 	 * @return the sequence under its lock
 	 */
-	public <T> Flux<T> executeMany(String name, LockedAction<? extends Flux<T>, Exception> work) {
+	public <T> Flux<T> executeMany(String name, LockedAction<? extends Flux<T>> work) {
 		return executeMany(name, LockOptions.defaults(), work, (refusal) -> Flux.error(refusal.toException()));
 	}
 
@@ -156,8 +156,8 @@ public final class ReactiveLockTemplate {
 	 * @param <T> the type of the results
 	 * @return the sequence under its lock
 	 */
-	public <T> Flux<T> executeMany(String name, LockOptions options, LockedAction<? extends Publisher<T>, ?> work,
-			LockedFallback<? extends Publisher<T>, ?> fallback) {
+	public <T> Flux<T> executeMany(String name, LockOptions options, LockedAction<? extends Publisher<T>> work,
+			LockedFallback<? extends Publisher<T>> fallback) {
 		Publisher<T> locked = (subscriber) -> new LockedSubscription<T>(request(name, options),
 				Operators.toCoreSubscriber(subscriber), false, work, fallback)
 			.begin();

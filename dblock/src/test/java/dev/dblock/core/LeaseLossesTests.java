@@ -103,7 +103,7 @@ class LeaseLossesTests {
 		List<CompletableFuture<String>> futures = new ArrayList<>();
 		CountDownLatch called = new CountDownLatch(2 * NAMES.size());
 		for (String name : NAMES) {
-			futures.add(template.<String, RuntimeException>executeAsync(name, LockOptions.defaults(), () -> {
+			futures.add(template.<String>executeAsync(name, LockOptions.defaults(), () -> {
 				for (int i = 0; i < 2; i++) {
 					LockContext.current().orElseThrow().onLost(() -> {
 						called.countDown();
@@ -163,7 +163,7 @@ class LeaseLossesTests {
 	void dependentsOfAFutureDelayNoOtherFutureUnderTheSameLock() {
 		DefaultLockTemplate template = template();
 		List<CompletableFuture<String>> inner = new ArrayList<>();
-		template.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> {
+		template.<String>executeAsync("a", LockOptions.defaults(), () -> {
 			inner.add(begin(template, "a"));
 			inner.add(begin(template, "a"));
 			return new CompletableFuture<>();
@@ -259,8 +259,7 @@ class LeaseLossesTests {
 
 	private static CompletableFuture<String> begin(DefaultLockTemplate template, String name) {
 		return template
-			.<String, RuntimeException>executeAsync(name, LockOptions.defaults(), CompletableFuture::new,
-					LeaseLossesTests::refused)
+			.<String>executeAsync(name, LockOptions.defaults(), CompletableFuture::new, LeaseLossesTests::refused)
 			.toCompletableFuture();
 	}
 

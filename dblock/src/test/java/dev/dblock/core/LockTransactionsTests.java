@@ -543,8 +543,8 @@ class LockTransactionsTests {
 	}
 
 	private void async(String name) {
-		this.locks.<String, RuntimeException>executeAsync(name, LockOptions.defaults(),
-				() -> CompletableFuture.completedFuture("done"), (refusal) -> {
+		this.locks.<String>executeAsync(name, LockOptions.defaults(), () -> CompletableFuture.completedFuture("done"),
+				(refusal) -> {
 					throw refusal.toException();
 				});
 	}

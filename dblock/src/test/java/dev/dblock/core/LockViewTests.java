@@ -144,7 +144,7 @@ class LockViewTests {
 		assertThatIllegalStateException().isThrownBy(this.lock::lockInterruptibly);
 		assertThat(this.lock.tryLock()).isFalse();
 		assertThat(this.lock.tryLock(0, TimeUnit.SECONDS)).isFalse();
-		this.locks.<Void, InterruptedException>within(handle, () -> {
+		this.locks.<Void>within(handle, () -> {
 			this.lock.lock();
 			this.lock.lockInterruptibly();
 			this.lock.unlock();

@@ -314,7 +314,7 @@ class ReactiveTransactionsUnderLocksTests {
 		assertThat(this.world.template().tryAcquire("a")).isPresent();
 	}
 
-	private <T> Mono<T> locked(LockOptions options, LockedAction<Mono<T>, RuntimeException> work) {
+	private <T> Mono<T> locked(LockOptions options, LockedAction<Mono<T>> work) {
 		return this.locks.execute("a", options, work, (refusal) -> Mono.error(refusal.toException()));
 	}
 

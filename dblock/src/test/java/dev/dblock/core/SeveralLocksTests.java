@@ -403,7 +403,7 @@ class SeveralLocksTests {
 		assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> this.locks.executeAll(BOTH, LockOptions.defaults(), begun::incrementAndGet));
 		Map<String, LockOptions> both = Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults());
-		String instead = this.locks.<String, RuntimeException>executeAll(both, () -> "work " + begun.incrementAndGet(),
+		String instead = this.locks.<String>executeAll(both, () -> "work " + begun.incrementAndGet(),
 				(refusal) -> "instead of " + refusal.name());
 		assertThat(instead).isEqualTo("instead of b");
 		this.locks.executeAll(Map.of("a", LockOptions.defaults()), () -> {
@@ -616,7 +616,7 @@ class SeveralLocksTests {
 		CompletableFuture<String> work = new CompletableFuture<>();
 		Map<String, LockOptions> both = Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults());
 		CompletableFuture<String> result = this.locks.forAll(both)
-			.<String, RuntimeException>executeAsync("both", LockOptions.defaults(), () -> {
+			.<String>executeAsync("both", LockOptions.defaults(), () -> {
 				assertThat(LockContext.current("a")).isPresent();
 				return work;
 			}, (refusal) -> CompletableFuture.failedFuture(refusal.toException()))
@@ -634,7 +634,7 @@ class SeveralLocksTests {
 		this.locks
 			.executeAll(BOTH,
 					() -> result.set(this.locks
-						.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> work,
+						.<String>executeAsync("a", LockOptions.defaults(), () -> work,
 								(refusal) -> CompletableFuture.failedFuture(refusal.toException()))
 						.toCompletableFuture()));
 		assertThat(held()).containsExactly("a");
@@ -689,7 +689,7 @@ class SeveralLocksTests {
 
 	private CompletableFuture<String> goOn(DefaultLockTemplate template, CompletableFuture<String> work) {
 		return template
-			.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> work,
+			.<String>executeAsync("a", LockOptions.defaults(), () -> work,
 					(refusal) -> CompletableFuture.failedFuture(refusal.toException()))
 			.toCompletableFuture();
 	}
@@ -707,12 +707,10 @@ class SeveralLocksTests {
 		DefaultLockTemplate both = this.locks
 			.forAll(Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults().whenLost(WhenLost.INTERRUPT)));
 		AtomicReference<LockHandle> handle = new AtomicReference<>();
-		CompletableFuture<String> result = both
-			.<String, RuntimeException>executeAsync("both", LockOptions.defaults(), () -> {
-				handle.set(LockContext.current("a").orElseThrow());
-				return work;
-			}, (refusal) -> CompletableFuture.failedFuture(refusal.toException()))
-			.toCompletableFuture();
+		CompletableFuture<String> result = both.<String>executeAsync("both", LockOptions.defaults(), () -> {
+			handle.set(LockContext.current("a").orElseThrow());
+			return work;
+		}, (refusal) -> CompletableFuture.failedFuture(refusal.toException())).toCompletableFuture();
 		this.world.rob("a");
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> handle.get().renew());
 		LockWorld.eventually().until(work::isCancelled);

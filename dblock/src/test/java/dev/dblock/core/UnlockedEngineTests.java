@@ -45,8 +45,7 @@ class UnlockedEngineTests {
 	@Test
 	void runsWorkUnlocked() {
 		LockTemplate template = new DefaultLockTemplate(this.engine);
-		assertThat(template.<String, RuntimeException>execute("a", () -> template.execute("a", () -> "done")))
-			.isEqualTo("done");
+		assertThat(template.<String>execute("a", () -> template.execute("a", () -> "done"))).isEqualTo("done");
 	}
 
 	@Test

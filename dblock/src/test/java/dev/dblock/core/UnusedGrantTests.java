@@ -94,7 +94,7 @@ class UnusedGrantTests {
 	@Test
 	void theMinimumHoldOfALockAroundThemIsKept() {
 		cancelBeforeTheGrantOf("b");
-		this.template.<RuntimeException>execute("a", HELD_ON, () -> {
+		this.template.execute("a", HELD_ON, () -> {
 			subscribe(this.template.forAll(both()), "both");
 			awaitRelease("b");
 		});

@@ -73,8 +73,7 @@ class LockedFutureTests {
 	}
 
 	private CompletableFuture<String> begin(LockOptions options, CompletionStage<String> stage) {
-		return this.template
-			.<String, RuntimeException>executeAsync("a", options, () -> stage, (refusal) -> refused(refusal))
+		return this.template.<String>executeAsync("a", options, () -> stage, (refusal) -> refused(refusal))
 			.toCompletableFuture();
 	}
 
@@ -116,11 +115,10 @@ class LockedFutureTests {
 	@Test
 	void workIsBegunInTheCallingThreadUnderTheLock() {
 		AtomicReference<String> name = new AtomicReference<>();
-		CompletionStage<String> result = this.template.<String, RuntimeException>executeAsync("a",
-				LockOptions.defaults(), () -> {
-					name.set(LockContext.current().orElseThrow().name());
-					return CompletableFuture.completedStage("done");
-				}, LockedFutureTests::refused);
+		CompletionStage<String> result = this.template.<String>executeAsync("a", LockOptions.defaults(), () -> {
+			name.set(LockContext.current().orElseThrow().name());
+			return CompletableFuture.completedStage("done");
+		}, LockedFutureTests::refused);
 		assertThat(name).hasValue("a");
 		assertThat(result.toCompletableFuture()).isCompletedWithValue("done");
 		assertThat(isHeld()).isFalse();
@@ -140,7 +138,7 @@ class LockedFutureTests {
 	@Test
 	void exceptionBeforeThereIsAFutureIsThrown() {
 		assertThatIllegalStateException()
-			.isThrownBy(() -> this.template.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> {
+			.isThrownBy(() -> this.template.<String>executeAsync("a", LockOptions.defaults(), () -> {
 				throw new IllegalStateException("scripted");
 			}, LockedFutureTests::refused))
 			.withMessage("scripted");
@@ -149,8 +147,8 @@ class LockedFutureTests {
 
 	@Test
 	void noFutureAtAllEndsTheWork() {
-		assertThat(this.template.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> null,
-				LockedFutureTests::refused))
+		assertThat(
+				this.template.<String>executeAsync("a", LockOptions.defaults(), () -> null, LockedFutureTests::refused))
 			.isNull();
 		assertThat(isHeld()).isFalse();
 	}
@@ -171,7 +169,7 @@ class LockedFutureTests {
 
 	@Test
 	void nameAndOptionsThatCannotBeAreThrown() {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.template.<String, RuntimeException>executeAsync(" ",
+		assertThatIllegalArgumentException().isThrownBy(() -> this.template.<String>executeAsync(" ",
 				LockOptions.defaults(), () -> this.work, (refusal) -> null));
 		assertThatIllegalArgumentException().isThrownBy(() -> begin(LockOptions.lease(Duration.ofMillis(1)), this.work))
 			.withMessageContaining("too short");
@@ -238,12 +236,10 @@ class LockedFutureTests {
 	void lossOfInnerWorkReachesTheOuterWhileDependentsOfTheInnerBlock() throws Exception {
 		CountDownLatch end = new CountDownLatch(1);
 		AtomicReference<CompletableFuture<String>> inner = new AtomicReference<>();
-		CompletableFuture<String> outer = this.template
-			.<String, RuntimeException>executeAsync("outer", LockOptions.defaults(), () -> {
-				inner.set(begin(this.work));
-				return inner.get();
-			}, LockedFutureTests::refused)
-			.toCompletableFuture();
+		CompletableFuture<String> outer = this.template.<String>executeAsync("outer", LockOptions.defaults(), () -> {
+			inner.set(begin(this.work));
+			return inner.get();
+		}, LockedFutureTests::refused).toCompletableFuture();
 		inner.get().whenComplete((result, failure) -> awaitQuietly(end));
 		this.world.rob("a");
 		this.world.advance(Duration.ofSeconds(11));
@@ -280,9 +276,9 @@ class LockedFutureTests {
 		LockLostException lost = new LockLostException("a", 1, LossReason.TAKEN_OVER);
 		doAnswer((call) -> news.complete(call.getArgument(0))).when(handle).onLost(any());
 		doThrow(lost).when(handle).ensureHeld();
-		CompletableFuture<String> result = LockedFuture.<String, RuntimeException>until(
-				Hold.owned(mock(LockEngine.class), handle), false, () -> this.work, (value) -> {
-				})
+		CompletableFuture<String> result = LockedFuture
+			.<String>until(Hold.owned(mock(LockEngine.class), handle), false, () -> this.work, (value) -> {
+			})
 			.toCompletableFuture();
 		doAnswer((call) -> {
 			news.join().run();
@@ -375,7 +371,7 @@ class LockedFutureTests {
 
 	@Test
 	void workThatIsBegunUnderTheSameLockMayEndFirst() throws Exception {
-		this.template.<RuntimeException>execute("a", () -> {
+		this.template.execute("a", () -> {
 			CompletableFuture<String> result = begin(this.work);
 			this.work.complete("done");
 			assertThat(result.join()).isEqualTo("done");
@@ -474,7 +470,7 @@ class LockedFutureTests {
 	@Test
 	void severalLocksThatWereReleasedLeaveNothingWithALockAroundThem() {
 		LockHandle handle = this.template.acquire("a");
-		this.template.<@Nullable Void, RuntimeException>within(handle, () -> {
+		this.template.<@Nullable Void>within(handle, () -> {
 			LockHandles several = this.template.acquireAll("a", "b");
 			several.onLost(() -> {
 			});
@@ -516,7 +512,7 @@ class LockedFutureTests {
 		LockHandle handle = this.template.acquire("a");
 		CountDownLatch begun = new CountDownLatch(1);
 		CompletableFuture<String> call = CompletableFuture.supplyAsync(() -> this.template.within(handle,
-				() -> this.template.<String, RuntimeException>executeAsync("a", LockOptions.defaults(), () -> {
+				() -> this.template.<String>executeAsync("a", LockOptions.defaults(), () -> {
 					begun.countDown();
 					return this.work;
 				}, LockedFutureTests::refused).toCompletableFuture().join()));
@@ -529,8 +525,7 @@ class LockedFutureTests {
 	@Test
 	void lossOfTheLockOfInnerWorkDoesNotEndTheOuterLock() throws Exception {
 		CompletableFuture<String> outer = this.template
-			.<String, RuntimeException>executeAsync("outer", LockOptions.defaults(), () -> begin(this.work),
-					LockedFutureTests::refused)
+			.<String>executeAsync("outer", LockOptions.defaults(), () -> begin(this.work), LockedFutureTests::refused)
 			.toCompletableFuture();
 		this.world.rob("a");
 		this.world.advance(Duration.ofSeconds(11));
@@ -543,15 +538,13 @@ class LockedFutureTests {
 	@Test
 	void outcomeOfInnerWorkIsThatOfTheOuter() throws Exception {
 		CompletableFuture<String> outer = this.template
-			.<String, RuntimeException>executeAsync("outer", LockOptions.defaults(), () -> begin(this.work),
-					LockedFutureTests::refused)
+			.<String>executeAsync("outer", LockOptions.defaults(), () -> begin(this.work), LockedFutureTests::refused)
 			.toCompletableFuture();
 		this.work.complete("done");
 		assertThat(outer.get(60, TimeUnit.SECONDS)).isEqualTo("done");
 		assertThat(this.template.inspect("outer").filter(LockInfo::held)).isEmpty();
 		CompletableFuture<String> over = this.template
-			.<String, RuntimeException>executeAsync("outer", LockOptions.defaults(), () -> begin(this.work),
-					LockedFutureTests::refused)
+			.<String>executeAsync("outer", LockOptions.defaults(), () -> begin(this.work), LockedFutureTests::refused)
 			.toCompletableFuture();
 		assertThat(over).isCompletedWithValue("done");
 	}
@@ -592,9 +585,7 @@ class LockedFutureTests {
 	}
 
 	private CompletableFuture<String> begin(DefaultLockTemplate template, String name, CompletionStage<String> stage) {
-		return template
-			.<String, RuntimeException>executeAsync(name, LockOptions.defaults(), () -> stage,
-					LockedFutureTests::refused)
+		return template.<String>executeAsync(name, LockOptions.defaults(), () -> stage, LockedFutureTests::refused)
 			.toCompletableFuture();
 	}
 
@@ -604,9 +595,9 @@ class LockedFutureTests {
 		CountDownLatch begun = new CountDownLatch(1);
 		CompletableFuture<Void> call = CompletableFuture.runAsync(() -> {
 			try (handle) {
-				this.template.<Void, RuntimeException>within(handle, () -> {
-					CompletionStage<String> result = this.template.<String, RuntimeException>executeAsync("a",
-							LockOptions.defaults(), () -> {
+				this.template.<Void>within(handle, () -> {
+					CompletionStage<String> result = this.template.<String>executeAsync("a", LockOptions.defaults(),
+							() -> {
 								CompletableFuture<String> inner = begin(this.template, "b", this.work);
 								begun.countDown();
 								return inner;

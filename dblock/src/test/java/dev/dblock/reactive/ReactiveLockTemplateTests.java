@@ -512,7 +512,7 @@ class ReactiveLockTemplateTests {
 
 	@Test
 	void cancelledReentryLeavesTheOuterAlone() {
-		this.template.<RuntimeException>execute("a", () -> {
+		this.template.execute("a", () -> {
 			Disposable inner = mono(LockOptions.defaults(), Mono.never()).subscribe();
 			inner.dispose();
 			assertThat(isHeld()).isTrue();

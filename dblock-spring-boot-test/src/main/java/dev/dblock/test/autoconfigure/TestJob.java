@@ -76,20 +76,18 @@ public final class TestJob {
 	 * planned time was run, is more than 250 ms in the future, or the job is paused.
 	 * @param plannedAt the planned time
 	 * @param call the call of the job's method, through its proxy
-	 * @param <E> the type of exception that the call may throw
-	 * @throws E if the call throws it
 	 * @throws IllegalStateException if the application has no scheduled jobs, because
 	 * scheduling is off or {@code dblock.jobs.once-per-planned-time} is {@code false}
 	 */
-	public <E extends Throwable> void fire(Instant plannedAt, LockedTask<E> call) throws E {
+	public void fire(Instant plannedAt, LockedTask call) {
 		if (this.scheduled == null) {
 			throw new IllegalStateException(("The job '%s' cannot be called for a planned time, because this test has"
 					+ " no scheduled jobs. Leave dblock.jobs.once-per-planned-time on")
 				.formatted(this.jobId));
 		}
-		Thrown<E> thrown = new Thrown<>();
+		Thrown thrown = new Thrown();
 		this.scheduled.fire(plannedAt, () -> thrown.run(call));
-		thrown.rethrow();
+		thrown.<RuntimeException>rethrow();
 	}
 
 	/**
@@ -121,11 +119,11 @@ public final class TestJob {
 	/**
 	 * Carries the exception of a call through a {@link Runnable}, which cannot throw it.
 	 */
-	private static final class Thrown<E extends Throwable> {
+	private static final class Thrown {
 
 		private @Nullable Throwable thrown;
 
-		void run(LockedTask<E> call) {
+		void run(LockedTask call) {
 			try {
 				call.run();
 			}
@@ -135,7 +133,7 @@ public final class TestJob {
 		}
 
 		@SuppressWarnings("unchecked")
-		void rethrow() throws E {
+		<E extends Throwable> void rethrow() throws E {
 			if (this.thrown != null) {
 				throw (E) this.thrown;
 			}

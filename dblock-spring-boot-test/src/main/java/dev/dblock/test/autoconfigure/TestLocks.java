@@ -250,10 +250,8 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	 * {@link dev.dblock.LockContext}.
 	 * @param name the full name of the lock
 	 * @param task the task
-	 * @param <E> the type of exception that the task may throw
-	 * @throws E if the task throws it
 	 */
-	public static <E extends Throwable> void pretendLocked(String name, LockedTask<E> task) throws E {
+	public static void pretendLocked(String name, LockedTask task) {
 		LockOptions defaults = new LockOptions(LEASE_ELSEWHERE, Duration.ZERO, Duration.ZERO, Duration.ZERO, false,
 				WhenLost.NOTIFY, null, null);
 		EngineSettings settings = new EngineSettings("", "test", defaults, LOSS_IS_TOLD,

@@ -54,7 +54,7 @@ final class BlockingInvocation implements InvocationStrategy {
 		}
 		try {
 			return call.template()
-				.<@Nullable Object, Throwable>execute(call.name(), call.options(),
+				.<@Nullable Object>execute(call.name(), call.options(),
 						() -> this.results.ended(operation.method(), call.proceed()), call);
 		}
 		catch (LockShutdownException ex) {

@@ -42,7 +42,7 @@ final class FutureInvocation implements InvocationStrategy {
 			return invocation.proceed();
 		}
 		CompletionStage<@Nullable Object> result = call.template()
-			.<@Nullable Object, Throwable>executeAsync(call.name(), call.options(),
+			.<@Nullable Object>executeAsync(call.name(), call.options(),
 					() -> stage(operation.method(), call.proceed()),
 					(refusal) -> stage(operation.method(), () -> call.unavailable(refusal)),
 					(delivered) -> this.results.delivered(operation.method(), delivered));

@@ -29,7 +29,7 @@ import org.springframework.dao.DataAccessException;
  * One call of a locked method: the locks that it needs, treated as one, and its result if
  * they are not available.
  */
-final class LockCall implements LockedFallback<@Nullable Object, Throwable> {
+final class LockCall implements LockedFallback<@Nullable Object> {
 
 	private final LockedOperation operation;
 

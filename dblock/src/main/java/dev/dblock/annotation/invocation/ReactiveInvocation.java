@@ -52,13 +52,13 @@ final class ReactiveInvocation implements InvocationStrategy {
 			return unlocked(invocation);
 		}
 		ReactiveLockTemplate locks = new ReactiveLockTemplate(call.template().engine());
-		LockedAction<Publisher<Object>, Throwable> work = () -> {
+		LockedAction<Publisher<Object>> work = () -> {
 			call.begin();
 			call.granted(LockContext.current());
 			return inside(call, Flux.from(proceed(invocation)))
 				.doOnNext((element) -> this.results.delivered(operation.method(), element));
 		};
-		LockedFallback<Publisher<Object>, Throwable> fallback = (refusal) -> publisher(call.unavailable(refusal));
+		LockedFallback<Publisher<Object>> fallback = (refusal) -> publisher(call.unavailable(refusal));
 		Publisher<Object> locked = this.adapter.isMultiValue()
 				? locks.executeMany(call.name(), call.options(), work, fallback)
 				: locks.execute(call.name(), call.options(), work, fallback);

@@ -53,9 +53,9 @@ class AwaitedResultsTests {
 		CompletableFuture<String> work = new CompletableFuture<>();
 		CountDownLatch begun = new CountDownLatch(1);
 		CompletableFuture<Object> call = CompletableFuture
-			.supplyAsync(() -> this.template.<Object, RuntimeException>execute("outer", () -> {
-				CompletionStage<String> inner = this.template.<String, RuntimeException>executeAsync("inner",
-						LockOptions.defaults(), () -> work, AwaitedResultsTests::refused);
+			.supplyAsync(() -> this.template.<Object>execute("outer", () -> {
+				CompletionStage<String> inner = this.template.<String>executeAsync("inner", LockOptions.defaults(),
+						() -> work, AwaitedResultsTests::refused);
 				begun.countDown();
 				return this.results.ended(method, inner);
 			}));
@@ -72,8 +72,8 @@ class AwaitedResultsTests {
 	void deliveredFutureIsNotOverBecauseItsOwnLockWasLost() throws Exception {
 		LockedMethod method = new LockedMethod(Supplier.class.getMethod("get"), Supplier.class);
 		CompletableFuture<String> work = new CompletableFuture<>();
-		CompletionStage<String> inner = this.template.<String, RuntimeException>executeAsync("inner",
-				LockOptions.defaults(), () -> work, AwaitedResultsTests::refused);
+		CompletionStage<String> inner = this.template.<String>executeAsync("inner", LockOptions.defaults(), () -> work,
+				AwaitedResultsTests::refused);
 		this.world.rob("inner");
 		this.world.advance(Duration.ofSeconds(11));
 		LockWorld.eventually().until(() -> inner.toCompletableFuture().isDone());
@@ -92,7 +92,7 @@ class AwaitedResultsTests {
 		AtomicBoolean interrupted = new AtomicBoolean();
 		Thread thread = new Thread(() -> {
 			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> this.template.<Object, RuntimeException>execute("outer", interrupting, () -> {
+				.isThrownBy(() -> this.template.<Object>execute("outer", interrupting, () -> {
 					begun.countDown();
 					return this.results.ended(method, new CompletableFuture<>());
 				}));
