@@ -212,7 +212,9 @@ final class JobJudge {
 		long first = this.history.millisOf(this.history.judged().from()) / step * step + step;
 		for (long time = first; isJudged(time); time += step) {
 			long nanos = this.history.nanosOf(time);
-			boolean seen = planned.getOrDefault(time, List.of()).stream().anyMatch((run) -> !run.isAbandoned());
+			boolean seen = planned.getOrDefault(time, List.of())
+				.stream()
+				.anyMatch((run) -> !run.isAbandoned() || isStoppedBeforeWork(run));
 			boolean disturbed = isDisturbed(nanos - BEFORE.toNanos(), nanos + BEFORE.toNanos());
 			if (!seen && disturbed != undisturbed && !isDown(nanos) && !isOverlapped(ofJob, time)) {
 				cases.add(job + " at " + Instant.ofEpochMilli(time) + around(ofJob, time).stream()
@@ -238,6 +240,19 @@ final class JobJudge {
 			.anyMatch((run) -> run.planned() < planned
 					&& this.history.nanosOf(run.started() - OFF_MILLIS) < due + BEFORE.toNanos()
 					&& run.free(this.history) > due && isLatestBefore(runs, run, due));
+	}
+
+	/**
+	 * Return whether the instance of an abandoned grant was stopped while the lease
+	 * lasted. It was too late for the work when it went on, and so was the next planned
+	 * time of another instance, which passes over the abandoned one.
+	 */
+	private boolean isStoppedBeforeWork(JobRunSeen run) {
+		long granted = this.history.nanosOf(run.started() - OFF_MILLIS);
+		return this.history.windows()
+			.stream()
+			.anyMatch((window) -> window.worker() > 0 && run.isOf(window.worker())
+					&& window.overlaps(granted, granted + TAKEN_AFTER_CRASH.toNanos()));
 	}
 
 	/**

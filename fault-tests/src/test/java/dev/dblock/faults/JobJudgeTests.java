@@ -133,6 +133,18 @@ class JobJudgeTests {
 	}
 
 	@Test
+	void grantThatWasAbandonedIsFoundUnlessItsInstanceWasStopped() {
+		runAll(30);
+		record(1, RERUN, 30_000, 1, 30_005, "ABANDONED");
+		record(1, SKIP, 30_000, 1, 30_005, "ABANDONED");
+		assertThat(broken()).containsExactly("planned times that were missed though nothing happened");
+		this.windows.add(new Window("worker stopped", 2, nanos(30_020), nanos(33_000)));
+		assertThat(broken()).containsExactly("planned times that were missed though nothing happened");
+		this.windows.add(new Window("worker stopped", 1, nanos(30_020), nanos(33_000)));
+		assertThat(broken()).isEmpty();
+	}
+
+	@Test
 	void secondWithoutRunIsExcusedByServersThatWereAway() {
 		runAll(28);
 		this.windows.add(new Window("servers away", 0, nanos(25_000), nanos(31_000)));
