@@ -105,7 +105,9 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 	 * @throws IllegalArgumentException if the name or the options are invalid
 	 */
 	public void check(String shape, LockOptions options) {
-		if (shape.indexOf(LockSettings.ANYTHING) < 0) {
+		// A caller without null checks may pass null, which is reported as an invalid
+		// name
+		if (shape == null || shape.indexOf(LockSettings.ANYTHING) < 0) {
 			names().check(shape);
 		}
 		this.locks.namesCoveredBy(shape).forEach((name) -> terms(name, this.locks.before(name, options)));
