@@ -30,7 +30,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Checks that {@code docs/observability.md} and the dashboard agree with the code.
+ * Checks that {@code docs/observability.md}, the alerts and the dashboard agree with the
+ * code.
  */
 class ObservabilityDocumentTests {
 
@@ -183,6 +184,19 @@ class ObservabilityDocumentTests {
 			}
 		}
 		return names;
+	}
+
+	@Test
+	void alertsUseMetersThatExist() throws IOException {
+		Set<String> used = new TreeSet<>();
+		Files.readAllLines(DOCS.resolve("alerts.yml"))
+			.stream()
+			.filter((line) -> !line.contains("summary:") && !line.contains("description:"))
+			.flatMap((line) -> Pattern.compile("dblock_[a-z_]+").matcher(line).results())
+			.forEach((meter) -> used.add(meter.group()));
+		assertThat(prometheusNames()).containsAll(used);
+		assertThat(used).contains("dblock_leases_lost_total", "dblock_renewals_late_total", "dblock_job_missed_total",
+				"dblock_job_since_success_seconds");
 	}
 
 	@Test
