@@ -325,7 +325,9 @@ final class ClassicStatements implements Statements {
 	}
 
 	private boolean setEnd(StoreRequest store, BsonDocument filter, @Nullable Long updatedAt, long free) {
-		filter.append(LockDocument.UPDATED_AT, (updatedAt != null) ? date(updatedAt) : BsonNull.VALUE);
+		// The embedded server stores dates with fractions of a millisecond
+		filter.append(LockDocument.UPDATED_AT,
+				(updatedAt != null) ? doc("$gte", date(updatedAt)).append("$lt", date(updatedAt + 1)) : BsonNull.VALUE);
 		BsonDocument update = doc("$set", doc(LockDocument.EXPIRES_AT, date(free)))
 			.append("$max", doc(LockDocument.CLEAN_UP_AT, date(free + this.times.retention())))
 			.append("$currentDate", UPDATED);
