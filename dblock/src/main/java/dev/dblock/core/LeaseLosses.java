@@ -15,6 +15,7 @@ import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockOutcome;
 import dev.dblock.support.CallThreads;
 import dev.dblock.support.LockMdc;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -78,20 +79,23 @@ final class LeaseLosses {
 	 * @param detail further details beyond the reason, for the log
 	 */
 	void lose(Lease lease, LossReason reason, String detail) {
+		LeasedLock handle = lease.handle();
 		if (lease.endWith(reason)) {
-			lost(lease, reason, detail);
+			lost(lease, handle, reason, detail);
 		}
 	}
 
 	/**
 	 * Report the loss of a lease that the caller has ended.
 	 * @param lease the lease
+	 * @param handle its handle before it ended, so that the handle is not collected
+	 * before the listeners are notified
 	 * @param reason the reason
 	 * @param detail further details beyond the reason, for the log
 	 */
-	void lost(Lease lease, LossReason reason, String detail) {
+	void lost(Lease lease, @Nullable LeasedLock handle, LossReason reason, String detail) {
 		stop(lease);
-		announce(lease, reason, detail);
+		announce(lease, handle, reason, detail);
 	}
 
 	private void stop(Lease lease) {
@@ -123,7 +127,7 @@ final class LeaseLosses {
 						+ " wait for its work before it closes, for example with"
 						+ " spring.task.execution.shutdown.await-termination",
 				lost.size(), names, (lost.size() > NAMES_IN_THE_LOG) ? ", ..." : "");
-		lost.forEach((lease) -> notify(lease, LossReason.SHUTDOWN));
+		lost.forEach((lease) -> notify(lease, lease.handle(), LossReason.SHUTDOWN));
 	}
 
 	private static String describe(Lease lease) {
@@ -137,20 +141,19 @@ final class LeaseLosses {
 	 */
 	void loseAtRelease(Lease lease) {
 		if (lease.endedInVain()) {
-			announce(lease, LossReason.TAKEN_OVER, "The loss was noticed when it was released");
+			announce(lease, lease.handle(), LossReason.TAKEN_OVER, "The loss was noticed when it was released");
 		}
 	}
 
-	private void announce(Lease lease, LossReason reason, String detail) {
+	private void announce(Lease lease, @Nullable LeasedLock handle, LossReason reason, String detail) {
 		LockMdc.log(lease.key().name(), lease.token(),
 				() -> logger.warn("Lost the lock '{}' (fencing token {}) after holding it for {}: {}. {}",
 						lease.key().name(), lease.token(), lease.heldFor(), reason.description(), detail));
-		notify(lease, reason);
+		notify(lease, handle, reason);
 	}
 
-	private void notify(Lease lease, LossReason reason) {
+	private void notify(Lease lease, @Nullable LeasedLock handle, LossReason reason) {
 		this.statistics.countLost(reason);
-		LeasedLock handle = lease.handle();
 		JobRun run = lease.endedRun();
 		notify(() -> {
 			if (handle != null) {

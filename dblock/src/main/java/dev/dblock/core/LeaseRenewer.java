@@ -13,6 +13,7 @@ import dev.dblock.LockInfo;
 import dev.dblock.LossReason;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
+import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.core.lease.LockClock;
 import dev.dblock.core.queue.LocalQueue;
 import dev.dblock.core.queue.LocalQueues;
@@ -197,9 +198,9 @@ final class LeaseRenewer {
 	private void lose(LeaseKey key, Optional<LockInfo> now) {
 		boolean mine = now.filter((lock) -> key.holder().equals(lock.holder())).isPresent();
 		LossReason reason = mine ? LossReason.EXPIRED : LossReason.TAKEN_OVER;
-		Lease lease = end(key, reason);
-		if (lease != null) {
-			this.losses.lost(lease, reason,
+		Ended ended = end(key, reason);
+		if (ended != null) {
+			this.losses.lost(ended.lease(), ended.handle(), reason,
 					now.map((lock) -> describe(lock, mine)).orElse("Its document no longer exists"));
 		}
 	}
@@ -208,9 +209,9 @@ final class LeaseRenewer {
 	 * End the lease of its present owner. The lease cannot be handed over between the
 	 * look-up of its owner and its end. Otherwise the successor would have a lost lock
 	 * and would not be notified.
-	 * @return the lease that this call has ended, if there was one
+	 * @return the lease that this call has ended, and its handle, if there was one
 	 */
-	private @Nullable Lease end(LeaseKey key, LossReason reason) {
+	private @Nullable Ended end(LeaseKey key, LossReason reason) {
 		LocalQueue queue = this.queues.find(key.name());
 		if (queue == null) {
 			return endOfHolder(key, reason);
@@ -220,9 +221,13 @@ final class LeaseRenewer {
 		}
 	}
 
-	private @Nullable Lease endOfHolder(LeaseKey key, LossReason reason) {
+	private @Nullable Ended endOfHolder(LeaseKey key, LossReason reason) {
 		Lease lease = this.registry.find(key);
-		return (lease != null && lease.endWith(reason)) ? lease : null;
+		if (lease == null) {
+			return null;
+		}
+		LeasedLock handle = lease.handle();
+		return lease.endWith(reason) ? new Ended(lease, handle) : null;
 	}
 
 	private static String describe(LockInfo lock, boolean mine) {
@@ -249,6 +254,10 @@ final class LeaseRenewer {
 	 */
 	void renewNow(Lease lease, Duration timeout) {
 		renewKeys(List.of(lease.key()), timeout);
+	}
+
+	/** Keeps the handle reachable until the listeners are notified. */
+	private record Ended(Lease lease, @Nullable LeasedLock handle) {
 	}
 
 }
