@@ -171,9 +171,7 @@ final class LeaseKeeper {
 		try {
 			if (this.repository.extend(lease.key(), atLeast, this.timeout)) {
 				lease.prove(proof);
-				if (minHold.toNanos() > lease.minHoldLeftNanos()) {
-					lease.minHoldFor(minHold);
-				}
+				lease.minHoldAtLeast(minHold);
 			}
 			else {
 				refusedToExtend(lease);
@@ -216,7 +214,9 @@ final class LeaseKeeper {
 			lease.endExactChange(exact, confirmed);
 			this.watchdog.tickWithin(lease.remainingNanos());
 		}
-		lease.minHoldFor(minHold);
+		if (confirmed) {
+			lease.minHoldFor(minHold);
+		}
 		checkNotOver(lease);
 	}
 

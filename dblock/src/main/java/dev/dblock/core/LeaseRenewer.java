@@ -152,7 +152,8 @@ final class LeaseRenewer {
 		List<LeaseKey> keys = new ArrayList<>(batch.size());
 		Duration timeout = LONGEST_TIMEOUT;
 		for (Lease lease : batch) {
-			if (this.registry.find(lease.key()) != null) {
+			Lease present = this.registry.find(lease.key());
+			if (present != null && present.isRenewing()) {
 				keys.add(lease.key());
 				timeout = Durations.shorter(timeout, lease.terms().renewalTimeout());
 			}

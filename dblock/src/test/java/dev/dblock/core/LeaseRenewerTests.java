@@ -61,6 +61,15 @@ class LeaseRenewerTests {
 	}
 
 	@Test
+	void aLeaseWhoseRenewalWasStoppedWhileItsBatchWasWaitingIsNotRenewed() {
+		List<Lease> due = hold(2);
+		this.handles.get(0).extendExactly(Duration.ofSeconds(5), Duration.ZERO);
+		this.renewer.renew(due);
+		assertThat(batchSizes()).containsExactly(1);
+		assertThat(this.handles.get(0).remaining()).isEqualTo(Duration.ofSeconds(5));
+	}
+
+	@Test
 	void aRequestMayTakeASixthOfItsShortestLease() {
 		this.leases.hold("day", Duration.ofDays(1));
 		this.renewer.renew(List.copyOf(this.leases.registry().all()));

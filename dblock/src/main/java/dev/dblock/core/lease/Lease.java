@@ -153,8 +153,18 @@ public final class Lease {
 	/**
 	 * Set the minimum hold time anew, counted from now.
 	 */
-	public void minHoldFor(Duration minHold) {
+	public synchronized void minHoldFor(Duration minHold) {
 		this.minHoldEndNanos = this.clock.nanoTime() + minHold.toNanos();
+	}
+
+	/**
+	 * Lengthen the minimum hold time to the given one, counted from now, if it would end
+	 * earlier.
+	 */
+	public synchronized void minHoldAtLeast(Duration minHold) {
+		if (minHold.toNanos() > minHoldLeftNanos()) {
+			minHoldFor(minHold);
+		}
 	}
 
 	/**
