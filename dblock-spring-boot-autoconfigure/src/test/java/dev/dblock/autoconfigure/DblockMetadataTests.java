@@ -31,7 +31,8 @@ class DblockMetadataTests {
 			"dblock.mode", "dblock.mongodb.collection", "dblock.mongodb.create-indexes",
 			"dblock.mongodb.database-factory", "dblock.mongodb.dedicated-client", "dblock.mongodb.fence-transactions",
 			"dblock.mongodb.retention", "dblock.mongodb.statements", "dblock.mongodb.timeout", "dblock.name-prefix",
-			"dblock.poll.max-interval", "dblock.poll.min-interval", "dblock.wait");
+			"dblock.poll.max-interval", "dblock.poll.min-interval", "dblock.release-feed", "dblock.wait",
+			"dblock.web.problem-details");
 
 	private final Map<String, Document> metadata = read();
 
