@@ -69,7 +69,7 @@ class StartupFailureTests {
 						"The lease of 30ms is too short to be renewed in time. The shortest is 500ms",
 						"A number without a unit is in milliseconds; write 30s if you mean seconds"),
 				arguments("dblock.min-hold=1h", "dblock.min-hold", "longer than the lease", "at least as long"),
-				arguments("dblock.clock-allowance=-1ms", "dblock.clock-allowance", "at least 0s"),
+				arguments("dblock.clock-allowance=-1ms", "dblock.clock-allowance", "-1ms", "at least 0s"),
 				arguments("dblock.advisor-order=first", "dblock.advisor-order", "first", "java.lang.Integer"),
 				arguments("dblock.name-prefix=a\nb", "dblock.name-prefix", "control characters", "U+000A"),
 				arguments("dblock.name-prefix=${TENANT}:", "dblock.name-prefix", "${TENANT}:",

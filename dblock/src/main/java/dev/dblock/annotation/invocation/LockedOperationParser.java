@@ -18,6 +18,7 @@ import dev.dblock.annotation.name.LockName;
 import dev.dblock.annotation.name.LockNameParser;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
+import dev.dblock.settings.LockSetting;
 import dev.dblock.settings.LockSettings;
 import org.jspecify.annotations.Nullable;
 
@@ -151,7 +152,9 @@ public final class LockedOperationParser {
 		UnavailableHandler declared = declared(declaration, span);
 		boolean declaredCounts = locks.isEmpty() || engine == null;
 		for (MethodLock lock : locks) {
-			WhenUnavailable set = (engine != null) ? engine.setting(lock.name().sample()).whenUnavailable() : null;
+			LockSetting setting = (engine != null) ? engine.setting(lock.name().sample()) : null;
+			// A mocked engine returns null
+			WhenUnavailable set = (setting != null) ? setting.whenUnavailable() : null;
 			declaredCounts |= set == null;
 			if (set != null && UnavailableHandler.skips(set, declaration.method())) {
 				refuseSkip(span, "set when-unavailable: throw in dblock.locks (or the LockSettings bean)");
