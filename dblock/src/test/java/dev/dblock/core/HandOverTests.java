@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.fail;
 @Timeout(300)
 class HandOverTests {
 
-	private static final LockOptions PATIENTLY = LockOptions.defaults().waitUpTo(Duration.ofSeconds(30));
+	private static final LockOptions PATIENTLY = LockOptions.defaults().waitUpTo(Duration.ofMinutes(10));
 
 	private final LockWorld world = new LockWorld();
 
