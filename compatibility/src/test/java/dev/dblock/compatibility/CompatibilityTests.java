@@ -24,6 +24,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -37,6 +38,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.SpringVersion;
@@ -77,7 +79,7 @@ class CompatibilityTests {
 	void start(MongoServer server) {
 		String uri = server.uri(server.freshDatabase());
 		this.application = start(uri).run();
-		this.other = start(uri, "dblock.mongodb.dedicated-client=true").web(WebApplicationType.NONE).run();
+		this.other = start(uri, "dblock.max-hold=3600").web(WebApplicationType.NONE).run();
 		this.locks = this.application.getBean(LockTemplate.class);
 		this.locksOfOther = this.other.getBean(LockTemplate.class);
 		this.orders = this.application.getBean(OrderService.class);
@@ -114,6 +116,15 @@ class CompatibilityTests {
 		}
 		assertThat(seen).contains("spring-boot", "spring-boot-autoconfigure", "spring-boot-test", "spring-core",
 				"spring-test", "spring-tx");
+	}
+
+	@Test
+	void unknownPropertyStopsTheStartAndAPlainNumberIsInSeconds() {
+		SpringApplicationBuilder misspelt = start("mongodb://127.0.0.1:1/test", "dblock.leese=5s")
+			.web(WebApplicationType.NONE);
+		assertThatExceptionOfType(InvalidConfigurationPropertyValueException.class).isThrownBy(misspelt::run)
+			.satisfies((ex) -> assertThat(ex.getReason()).contains("Did you mean dblock.lease?"));
+		assertThat(this.other.getBean(EngineSettings.class).defaults().maxHold()).isEqualTo(Duration.ofHours(1));
 	}
 
 	@Test

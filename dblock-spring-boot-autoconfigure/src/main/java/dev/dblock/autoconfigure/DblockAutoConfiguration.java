@@ -79,7 +79,7 @@ public final class DblockAutoConfiguration {
 				customizers(customizers, beanFactory));
 		beanFactory.registerDependentBean(factory.getBeanName(), REPOSITORY);
 		MongoDatabaseFactory application = factory.getBeanInstance();
-		return new MongoLockRepository(properties.getMongodb().isDedicatedClient()
+		return new MongoLockRepository(properties.mongodb().dedicatedClient()
 				? dedicated(dedicatedClient.getObject(), application, beanFactory) : application, settings);
 	}
 
@@ -91,12 +91,12 @@ public final class DblockAutoConfiguration {
 
 	private static NamedBeanHolder<MongoDatabaseFactory> mongoDatabaseFactory(DblockProperties properties,
 			ConfigurableListableBeanFactory beanFactory) {
-		return new MongoDatabases(beanFactory).usual(properties.getMongodb().getDatabaseFactory());
+		return new MongoDatabases(beanFactory).usual(properties.mongodb().databaseFactory());
 	}
 
 	@Bean
-	static LockSettingNames dblockLockSettingNames(Environment environment) {
-		return new LockSettingNames(environment);
+	static PropertyNameChecker dblockPropertyNameChecker(Environment environment) {
+		return new PropertyNameChecker(environment);
 	}
 
 	@Bean
@@ -137,7 +137,7 @@ public final class DblockAutoConfiguration {
 		LockMode mode = all.mode();
 		if (mode == LockMode.NONE) {
 			logger.warn("{}: no locks are acquired, and every method runs unlocked",
-					properties.isEnabled() ? "dblock.mode is none" : "dblock.enabled is false");
+					properties.enabled() ? "dblock.mode is none" : "dblock.enabled is false");
 			return new UnlockedEngine(settings);
 		}
 		NamedBeanHolder<? extends LockRepository> repository = repository(mode, context.getBeanFactory());

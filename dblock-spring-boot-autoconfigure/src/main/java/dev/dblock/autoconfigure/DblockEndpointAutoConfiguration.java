@@ -33,11 +33,11 @@ public final class DblockEndpointAutoConfiguration {
 			ObjectProvider<LockTemplates> templates) {
 		DefaultLockEngine usual = engine(operations);
 		if (usual == null) {
-			return new DblockEndpoint(operations, properties.getNamePrefix());
+			return new DblockEndpoint(operations, properties.namePrefix());
 		}
 		return new DblockEndpoint(
 				(database) -> (database == null) ? usual.administration() : find(database, templates.getObject()),
-				properties.getNamePrefix());
+				properties.namePrefix());
 	}
 
 	@Bean

@@ -46,7 +46,7 @@ public final class DblockJobsAutoConfiguration {
 		Binder.get(environment)
 			.bind(PREFIX, Bindable.mapOf(String.class, DblockProperties.Job.class), new OnlySingleJobs())
 			.ifBound((jobs) -> jobs.forEach((id, job) -> settings.put(id,
-					new JobSettings(job.getWhenCrashed(), job.getWhenMissed(), job.getStartWithin()))));
+					new JobSettings(job.whenCrashed(), job.whenMissed(), job.startWithin()))));
 		return new ScheduledJobs(settings);
 	}
 

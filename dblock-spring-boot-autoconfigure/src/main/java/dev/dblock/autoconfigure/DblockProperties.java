@@ -1,7 +1,7 @@
 package dev.dblock.autoconfigure;
 
 import java.time.Duration;
-import java.util.LinkedHashMap;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
 
 import dev.dblock.WhenLost;
@@ -12,595 +12,178 @@ import dev.dblock.mongodb.request.StatementDialect;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.bind.Name;
+import org.springframework.boot.convert.DurationUnit;
 
 /**
- * Configuration properties of dblock.
+ * Properties {@code dblock.*}. A duration without a unit is in seconds.
+ *
+ * @param enabled Whether to acquire locks; if false, every method runs unlocked.
+ * @param strict Whether an unknown property under 'dblock' stops the start; if false, it
+ * is only logged.
+ * @param mode Where locks are stored: in MongoDB, in the memory of this application only,
+ * or nowhere, so that every method runs unlocked.
+ * @param lease Duration of a lease: how long a lock stays held if its holder does not
+ * renew it.
+ * @param waitUpTo How long to wait while another holder has the lock; zero tries once.
+ * @param minHold How long after the grant a lock stays unavailable even if the work ends
+ * sooner; not longer than the lease.
+ * @param maxHold How long after the grant a lease is renewed at most; zero means no
+ * limit.
+ * @param namePrefix Prefix of the name of every lock, so that applications can share a
+ * collection.
+ * @param acquirer Name of this instance in the locks that it acquires; defaults to host,
+ * process id and a random suffix.
+ * @param clockAllowance How long a lock stays held after the lease of a failed holder, in
+ * addition to a thousandth of the lease; the clocks of the servers may differ by 250ms
+ * less than this, or by half of it if it is below 500ms.
+ * @param advisorOrder Order of the lock among the advisors of a method; transactions and
+ * caches run inside it as long as their order is higher.
+ * @param locks Settings of single locks, by name or by the beginning of a name, such as
+ * order-*; they override annotations and code.
+ * @param jobs Scheduled methods.
+ * @param releaseFeed How waiting callers learn of releases by other instances: by the
+ * change stream of the server if there is one (auto), or always by polling.
+ * @param poll Polling by waiting threads.
+ * @param handoff Hand-over of locks inside the process.
+ * @param mongodb Storage of the locks in MongoDB.
+ * @param web Responses of web applications.
  */
 @ConfigurationProperties("dblock")
-public class DblockProperties {
-
-	/**
-	 * Whether to acquire locks; if false, every method runs unlocked.
-	 */
-	private boolean enabled = true;
-
-	/**
-	 * Where locks are stored: in MongoDB, in the memory of this application only, or
-	 * nowhere, so that every method runs unlocked.
-	 */
-	private LockMode mode = LockMode.MONGODB;
-
-	/**
-	 * Duration of a lease: how long a lock stays held if its holder does not renew it.
-	 */
-	private Duration lease = Duration.ofSeconds(30);
-
-	/**
-	 * How long to wait while another holder has the lock; zero tries once.
-	 */
-	private Duration wait = Duration.ofSeconds(0);
-
-	/**
-	 * How long after the grant a lock stays unavailable even if the work ends sooner; not
-	 * longer than the lease.
-	 */
-	private Duration minHold = Duration.ofSeconds(0);
-
-	/**
-	 * How long after the grant a lease is renewed at most; zero means no limit.
-	 */
-	private Duration maxHold = Duration.ofSeconds(0);
-
-	/**
-	 * Prefix of the name of every lock, so that applications can share a collection.
-	 */
-	private String namePrefix = "";
-
-	/**
-	 * Name of this instance in the locks that it acquires; defaults to host, process id
-	 * and a random suffix.
-	 */
-	private @Nullable String acquirer;
-
-	/**
-	 * How long a lock stays held after the lease of a failed holder, in addition to a
-	 * thousandth of the lease; the clocks of the servers may differ by 250ms less than
-	 * this, or by half of it if it is below 500ms.
-	 */
-	private Duration clockAllowance = Duration.ofMillis(500);
-
-	// Lowest precedence less 100, written out because the metadata takes literals only
-	/**
-	 * Order of the lock among the advisors of a method; transactions and caches run
-	 * inside it as long as their order is higher.
-	 */
-	private int advisorOrder = 2147483547;
-
-	/**
-	 * Settings of single locks, by name or by a pattern such as order-*; they override
-	 * annotations and code.
-	 */
-	private final Map<String, Lock> locks = new LinkedHashMap<>();
+public record DblockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("true") boolean strict,
+		@DefaultValue("mongodb") LockMode mode, @DefaultValue("30s") @DurationUnit(ChronoUnit.SECONDS) Duration lease,
+		@Name("wait") @DefaultValue("0s") @DurationUnit(ChronoUnit.SECONDS) Duration waitUpTo,
+		@DefaultValue("0s") @DurationUnit(ChronoUnit.SECONDS) Duration minHold,
+		@DefaultValue("0s") @DurationUnit(ChronoUnit.SECONDS) Duration maxHold, @DefaultValue("") String namePrefix,
+		@Nullable String acquirer, @DefaultValue("500ms") @DurationUnit(ChronoUnit.SECONDS) Duration clockAllowance,
+		@DefaultValue("2147483547") int advisorOrder, @DefaultValue Map<String, Lock> locks, @DefaultValue Jobs jobs,
+		@DefaultValue("auto") ReleaseFeed releaseFeed, @DefaultValue Poll poll, @DefaultValue Handoff handoff,
+		@DefaultValue Mongodb mongodb, @DefaultValue Web web) {
 
 	/**
 	 * Scheduled methods.
+	 *
+	 * @param oncePerPlannedTime Whether each planned time of a scheduled method with a
+	 * lock runs at most once across all instances; if false, runs are only kept from
+	 * overlapping.
 	 */
-	private final Jobs jobs = new Jobs();
-
-	/**
-	 * How waiting callers learn of releases by other instances: by the change stream of
-	 * the server if there is one (auto), or always by polling.
-	 */
-	private ReleaseFeedMode releaseFeed = ReleaseFeedMode.AUTO;
-
-	private final Poll poll = new Poll();
-
-	private final Handoff handoff = new Handoff();
-
-	private final Mongodb mongodb = new Mongodb();
-
-	private final Web web = new Web();
-
-	public boolean isEnabled() {
-		return this.enabled;
-	}
-
-	public void setEnabled(boolean enabled) {
-		this.enabled = enabled;
-	}
-
-	public LockMode getMode() {
-		return this.mode;
-	}
-
-	public void setMode(LockMode mode) {
-		this.mode = mode;
-	}
-
-	public Duration getLease() {
-		return this.lease;
-	}
-
-	public void setLease(Duration lease) {
-		this.lease = lease;
-	}
-
-	public Duration getWait() {
-		return this.wait;
-	}
-
-	public void setWait(Duration wait) {
-		this.wait = wait;
-	}
-
-	public Duration getMinHold() {
-		return this.minHold;
-	}
-
-	public void setMinHold(Duration minHold) {
-		this.minHold = minHold;
-	}
-
-	public Duration getMaxHold() {
-		return this.maxHold;
-	}
-
-	public void setMaxHold(Duration maxHold) {
-		this.maxHold = maxHold;
-	}
-
-	public String getNamePrefix() {
-		return this.namePrefix;
-	}
-
-	public void setNamePrefix(String namePrefix) {
-		this.namePrefix = namePrefix;
-	}
-
-	public @Nullable String getAcquirer() {
-		return this.acquirer;
-	}
-
-	public void setAcquirer(@Nullable String acquirer) {
-		this.acquirer = acquirer;
-	}
-
-	public Duration getClockAllowance() {
-		return this.clockAllowance;
-	}
-
-	public void setClockAllowance(Duration clockAllowance) {
-		this.clockAllowance = clockAllowance;
-	}
-
-	public int getAdvisorOrder() {
-		return this.advisorOrder;
-	}
-
-	public void setAdvisorOrder(int advisorOrder) {
-		this.advisorOrder = advisorOrder;
-	}
-
-	public Map<String, Lock> getLocks() {
-		return this.locks;
-	}
-
-	public Jobs getJobs() {
-		return this.jobs;
-	}
-
-	public ReleaseFeedMode getReleaseFeed() {
-		return this.releaseFeed;
-	}
-
-	public void setReleaseFeed(ReleaseFeedMode releaseFeed) {
-		this.releaseFeed = releaseFeed;
-	}
-
-	public Poll getPoll() {
-		return this.poll;
-	}
-
-	public Handoff getHandoff() {
-		return this.handoff;
-	}
-
-	public Mongodb getMongodb() {
-		return this.mongodb;
-	}
-
-	public Web getWeb() {
-		return this.web;
-	}
-
-	/**
-	 * Scheduled methods. The settings of a single job ({@code dblock.jobs.<id>.*}) are
-	 * those of {@link Job}.
-	 */
-	public static class Jobs {
-
-		/**
-		 * Whether each planned time of a method with @Scheduled and @DistributedLock runs
-		 * at most once across all instances; if false, runs are only kept from
-		 * overlapping.
-		 */
-		private boolean oncePerPlannedTime = true;
-
-		public boolean isOncePerPlannedTime() {
-			return this.oncePerPlannedTime;
-		}
-
-		public void setOncePerPlannedTime(boolean oncePerPlannedTime) {
-			this.oncePerPlannedTime = oncePerPlannedTime;
-		}
-
+	public record Jobs(@DefaultValue("true") boolean oncePerPlannedTime) {
 	}
 
 	/**
 	 * Settings of a single job.
+	 *
+	 * @param whenCrashed What happens to the planned time of a run whose instance
+	 * crashed.
+	 * @param whenMissed What happens to planned times at which no instance was running.
+	 * @param startWithin How long after its planned time the job can start.
 	 */
-	public static class Job {
-
-		/**
-		 * What happens to the planned time of a run whose instance crashed.
-		 */
-		private @Nullable WhenCrashed whenCrashed;
-
-		/**
-		 * What happens to planned times at which no instance was running.
-		 */
-		private @Nullable WhenMissed whenMissed;
-
-		/**
-		 * How long after its planned time the job can start.
-		 */
-		private @Nullable Duration startWithin;
-
-		public @Nullable WhenCrashed getWhenCrashed() {
-			return this.whenCrashed;
-		}
-
-		public void setWhenCrashed(@Nullable WhenCrashed whenCrashed) {
-			this.whenCrashed = whenCrashed;
-		}
-
-		public @Nullable WhenMissed getWhenMissed() {
-			return this.whenMissed;
-		}
-
-		public void setWhenMissed(@Nullable WhenMissed whenMissed) {
-			this.whenMissed = whenMissed;
-		}
-
-		public @Nullable Duration getStartWithin() {
-			return this.startWithin;
-		}
-
-		public void setStartWithin(@Nullable Duration startWithin) {
-			this.startWithin = startWithin;
-		}
-
+	public record Job(@Nullable WhenCrashed whenCrashed, @Nullable WhenMissed whenMissed,
+			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration startWithin) {
 	}
 
 	/**
-	 * Settings of the locks of one name or pattern. Settings that are not specified
-	 * default to those in the code.
+	 * Settings of the locks of one name, or of all names with one beginning. Settings
+	 * that are not specified default to those in the code.
+	 *
+	 * @param lease Duration of the lease: how long the lock stays held if its holder does
+	 * not renew it.
+	 * @param waitUpTo How long to wait while another holder has the lock; zero tries
+	 * once.
+	 * @param minHold How long after the grant the lock stays unavailable even if the work
+	 * ends sooner; not longer than the lease.
+	 * @param maxHold How long after the grant the lease is renewed at most; zero means no
+	 * limit.
+	 * @param autoRenew Whether the lease is renewed automatically while the lock is held.
+	 * @param whenUnavailable What a locked method does when the lock is not available
+	 * within the wait.
+	 * @param whenLost What happens to the thread that acquired the lock when the lease is
+	 * lost.
+	 * @param label Name of the lock in metrics, instead of its declared name.
 	 */
-	public static class Lock {
+	public record Lock(@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration lease,
+			@Name("wait") @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration waitUpTo,
+			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration minHold,
+			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration maxHold, @Nullable Boolean autoRenew,
+			@Nullable WhenUnavailable whenUnavailable, @Nullable WhenLost whenLost, @Nullable String label) {
+	}
+
+	/**
+	 * How waiting callers learn of releases by other instances.
+	 */
+	public enum ReleaseFeed {
 
 		/**
-		 * Duration of the lease: how long the lock stays held if its holder does not
-		 * renew it.
+		 * By the change stream of the server, or by polling where there is none. Each
+		 * instance whose callers wait reads every release of the collection.
 		 */
-		private @Nullable Duration lease;
+		AUTO,
 
 		/**
-		 * How long to wait while another holder has the lock; zero tries once.
+		 * By polling. No instance opens a change stream.
 		 */
-		private @Nullable Duration wait;
-
-		/**
-		 * How long after the grant the lock stays unavailable even if the work ends
-		 * sooner; not longer than the lease.
-		 */
-		private @Nullable Duration minHold;
-
-		/**
-		 * How long after the grant the lease is renewed at most; zero means no limit.
-		 */
-		private @Nullable Duration maxHold;
-
-		/**
-		 * Whether the lease is renewed automatically while the lock is held.
-		 */
-		private @Nullable Boolean autoRenew;
-
-		/**
-		 * What a locked method does when the lock is not available within the wait.
-		 */
-		private @Nullable WhenUnavailable whenUnavailable;
-
-		/**
-		 * What happens to the thread that acquired the lock when the lease is lost.
-		 */
-		private @Nullable WhenLost whenLost;
-
-		/**
-		 * Name of the lock in metrics, instead of its declared name.
-		 */
-		private @Nullable String label;
-
-		public @Nullable Duration getLease() {
-			return this.lease;
-		}
-
-		public void setLease(@Nullable Duration lease) {
-			this.lease = lease;
-		}
-
-		public @Nullable Duration getWait() {
-			return this.wait;
-		}
-
-		public void setWait(@Nullable Duration wait) {
-			this.wait = wait;
-		}
-
-		public @Nullable Duration getMinHold() {
-			return this.minHold;
-		}
-
-		public void setMinHold(@Nullable Duration minHold) {
-			this.minHold = minHold;
-		}
-
-		public @Nullable Duration getMaxHold() {
-			return this.maxHold;
-		}
-
-		public void setMaxHold(@Nullable Duration maxHold) {
-			this.maxHold = maxHold;
-		}
-
-		public @Nullable Boolean getAutoRenew() {
-			return this.autoRenew;
-		}
-
-		public void setAutoRenew(@Nullable Boolean autoRenew) {
-			this.autoRenew = autoRenew;
-		}
-
-		public @Nullable WhenUnavailable getWhenUnavailable() {
-			return this.whenUnavailable;
-		}
-
-		public void setWhenUnavailable(@Nullable WhenUnavailable whenUnavailable) {
-			this.whenUnavailable = whenUnavailable;
-		}
-
-		public @Nullable WhenLost getWhenLost() {
-			return this.whenLost;
-		}
-
-		public void setWhenLost(@Nullable WhenLost whenLost) {
-			this.whenLost = whenLost;
-		}
-
-		public @Nullable String getLabel() {
-			return this.label;
-		}
-
-		public void setLabel(@Nullable String label) {
-			this.label = label;
-		}
+		POLL
 
 	}
 
 	/**
 	 * Polling by waiting threads.
+	 *
+	 * @param minInterval How long a waiter pauses after the first refusal.
+	 * @param maxInterval How long a waiter pauses at most; the pauses double up to this.
 	 */
-	public static class Poll {
-
-		/**
-		 * How long a waiter pauses after the first refusal.
-		 */
-		private Duration minInterval = Duration.ofMillis(50);
-
-		/**
-		 * How long a waiter pauses at most; the pauses double up to this.
-		 */
-		private Duration maxInterval = Duration.ofSeconds(1);
-
-		public Duration getMinInterval() {
-			return this.minInterval;
-		}
-
-		public void setMinInterval(Duration minInterval) {
-			this.minInterval = minInterval;
-		}
-
-		public Duration getMaxInterval() {
-			return this.maxInterval;
-		}
-
-		public void setMaxInterval(Duration maxInterval) {
-			this.maxInterval = maxInterval;
-		}
-
+	public record Poll(@DefaultValue("50ms") @DurationUnit(ChronoUnit.SECONDS) Duration minInterval,
+			@DefaultValue("1s") @DurationUnit(ChronoUnit.SECONDS) Duration maxInterval) {
 	}
 
 	/**
 	 * Hand-over of locks inside the process.
+	 *
+	 * @param maxCount How many times in a row a lock is handed over inside the process at
+	 * most, before other processes get their turn; zero disables hand-over.
+	 * @param maxTime How long a lock is handed over inside the process at most, before
+	 * other processes get their turn; zero disables hand-over.
 	 */
-	public static class Handoff {
-
-		/**
-		 * How many times in a row a lock is handed over inside the process at most,
-		 * before other processes get their turn; zero disables hand-over.
-		 */
-		private int maxCount = 10000;
-
-		/**
-		 * How long a lock is handed over inside the process at most, before other
-		 * processes get their turn; zero disables hand-over.
-		 */
-		private Duration maxTime = Duration.ofMillis(100);
-
-		public int getMaxCount() {
-			return this.maxCount;
-		}
-
-		public void setMaxCount(int maxCount) {
-			this.maxCount = maxCount;
-		}
-
-		public Duration getMaxTime() {
-			return this.maxTime;
-		}
-
-		public void setMaxTime(Duration maxTime) {
-			this.maxTime = maxTime;
-		}
-
+	public record Handoff(@DefaultValue("10000") int maxCount,
+			@DefaultValue("100ms") @DurationUnit(ChronoUnit.SECONDS) Duration maxTime) {
 	}
 
 	/**
 	 * Storage of the locks in MongoDB.
+	 *
+	 * @param databaseFactory Name of the MongoDatabaseFactory bean whose database stores
+	 * the locks; defaults to the primary or only one.
+	 * @param collection Name of the collection that stores the locks.
+	 * @param retention How long the document of an unused lock is kept before the server
+	 * removes it; at least one day.
+	 * @param timeout How long one request to the server may take.
+	 * @param statements Which statements are sent: those of current servers, those that
+	 * every server supports, or those that the server is found to support.
+	 * @param createIndexes Whether to create the indexes that let the server remove old
+	 * locks and fences.
+	 * @param dedicatedClient Whether the locks use a small client of their own instead of
+	 * the connections of the application; for applications whose queries can exhaust
+	 * their connection pool for longer than two thirds of a lease.
+	 * @param fenceTransactions Whether transactions under a lock commit only if the lock
+	 * has not passed to another holder; applies to transactions of a MongoDB transaction
+	 * manager on the servers that store the locks.
 	 */
-	public static class Mongodb {
-
-		/**
-		 * Name of the MongoDatabaseFactory bean whose database stores the locks; defaults
-		 * to the primary or only one.
-		 */
-		private @Nullable String databaseFactory;
-
-		/**
-		 * Name of the collection that stores the locks.
-		 */
-		private String collection = "dblock_locks";
-
-		/**
-		 * How long the document of an unused lock is kept before the server removes it;
-		 * at least one day.
-		 */
-		private Duration retention = Duration.ofDays(7);
-
-		/**
-		 * How long one request to the server may take.
-		 */
-		private Duration timeout = Duration.ofSeconds(10);
-
-		/**
-		 * Which statements are sent: those of current servers, those that every server
-		 * supports, or those that the server is found to support.
-		 */
-		private StatementDialect statements = StatementDialect.AUTO;
-
-		/**
-		 * Whether to create the indexes that let the server remove old locks and fences.
-		 */
-		private boolean createIndexes = true;
-
-		/**
-		 * Whether the locks use a small client of their own instead of the connections of
-		 * the application; for applications whose queries can exhaust their connection
-		 * pool for longer than two thirds of a lease.
-		 */
-		private boolean dedicatedClient = false;
-
-		/**
-		 * Whether transactions under a lock commit only if the lock has not passed to
-		 * another holder; applies to transactions of a MongoDB transaction manager on the
-		 * servers that store the locks.
-		 */
-		private boolean fenceTransactions = true;
-
-		public @Nullable String getDatabaseFactory() {
-			return this.databaseFactory;
-		}
-
-		public void setDatabaseFactory(@Nullable String databaseFactory) {
-			this.databaseFactory = databaseFactory;
-		}
-
-		public String getCollection() {
-			return this.collection;
-		}
-
-		public void setCollection(String collection) {
-			this.collection = collection;
-		}
-
-		public Duration getRetention() {
-			return this.retention;
-		}
-
-		public void setRetention(Duration retention) {
-			this.retention = retention;
-		}
-
-		public Duration getTimeout() {
-			return this.timeout;
-		}
-
-		public void setTimeout(Duration timeout) {
-			this.timeout = timeout;
-		}
-
-		public StatementDialect getStatements() {
-			return this.statements;
-		}
-
-		public void setStatements(StatementDialect statements) {
-			this.statements = statements;
-		}
-
-		public boolean isCreateIndexes() {
-			return this.createIndexes;
-		}
-
-		public void setCreateIndexes(boolean createIndexes) {
-			this.createIndexes = createIndexes;
-		}
-
-		public boolean isDedicatedClient() {
-			return this.dedicatedClient;
-		}
-
-		public void setDedicatedClient(boolean dedicatedClient) {
-			this.dedicatedClient = dedicatedClient;
-		}
-
-		public boolean isFenceTransactions() {
-			return this.fenceTransactions;
-		}
-
-		public void setFenceTransactions(boolean fenceTransactions) {
-			this.fenceTransactions = fenceTransactions;
-		}
-
+	public record Mongodb(@Nullable String databaseFactory, @DefaultValue("dblock_locks") String collection,
+			@DefaultValue("7d") @DurationUnit(ChronoUnit.SECONDS) Duration retention,
+			@DefaultValue("10s") @DurationUnit(ChronoUnit.SECONDS) Duration timeout,
+			@DefaultValue("auto") StatementDialect statements, @DefaultValue("true") boolean createIndexes,
+			@DefaultValue("false") boolean dedicatedClient, @DefaultValue("true") boolean fenceTransactions) {
 	}
 
 	/**
 	 * Responses of web applications.
+	 *
+	 * @param problemDetails Whether a request whose lock is not available is answered
+	 * with 409 and problem details, unless the application handles
+	 * LockUnavailableException itself.
 	 */
-	public static class Web {
-
-		/**
-		 * Whether a request whose lock is not available is answered with 409 and problem
-		 * details, unless the application handles LockUnavailableException itself.
-		 */
-		private boolean problemDetails = true;
-
-		public boolean isProblemDetails() {
-			return this.problemDetails;
-		}
-
-		public void setProblemDetails(boolean problemDetails) {
-			this.problemDetails = problemDetails;
-		}
-
+	public record Web(@DefaultValue("true") boolean problemDetails) {
 	}
 
 }

@@ -1,7 +1,9 @@
 package dev.dblock.autoconfigure;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 import dev.dblock.LockNamePrefix;
@@ -10,9 +12,12 @@ import dev.dblock.WhenLost;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.LeaseTerms;
+import dev.dblock.settings.LockSetting;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.settings.PollSettings;
 import dev.dblock.support.Durations;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.util.StringUtils;
@@ -25,11 +30,12 @@ final class DblockSettings {
 
 	private static final Duration LONGEST = Duration.ofDays(365);
 
-	private static final Duration A_SECOND = Duration.ofSeconds(1);
-
 	private static final Duration LONGEST_RETENTION = Duration.ofDays(36_500);
 
-	private static final LockOptions POSSIBLE = new LockOptions(Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO,
+	static final String LOCKS = "dblock.locks";
+
+	// Contradicts no other option
+	private static final LockOptions POSSIBLE = new LockOptions(LeaseTerms.MAX_LEASE, Duration.ZERO, Duration.ZERO,
 			Duration.ZERO, true, WhenLost.NOTIFY, null, null);
 
 	private final DblockProperties properties;
@@ -43,16 +49,55 @@ final class DblockSettings {
 	}
 
 	EngineSettings forEngine(LockSettings locks, LockNamePrefix callPrefix) {
-		String prefix = resolved("dblock.name-prefix", this.properties.getNamePrefix());
-		EngineSettings settings = new EngineSettings(prefix, acquirer(), POSSIBLE, timeout(), poll(), handoff());
+		String prefix = resolved("dblock.name-prefix", this.properties.namePrefix());
+		LockOptions defaults = checked("dblock.", POSSIBLE, this.properties.lease(), this.properties.waitUpTo(),
+				this.properties.minHold(), this.properties.maxHold());
+		EngineSettings settings = new EngineSettings(prefix, acquirer(), defaults, timeout(), poll(), handoff(), locks,
+				callPrefix);
 		refuseAs("dblock.name-prefix", prefix, settings::names);
-		return new EngineSettings(prefix, settings.acquirer(), defaults(settings), settings.timeout(), settings.poll(),
-				settings.handOff(), locks, callPrefix);
+		return settings;
 	}
 
+	/**
+	 * Return the settings of single locks. Those that match the same name must not
+	 * contradict each other; what the code sets is not known here.
+	 */
 	LockSettings forLocks() {
-		Map<String, DblockProperties.Lock> locks = this.properties.getLocks();
-		return locks.isEmpty() ? LockSettings.NONE : new PropertiesOfLocks(locks).toSettings();
+		Map<String, LockSetting> settings = new LinkedHashMap<>();
+		this.properties.locks().forEach((key, lock) -> {
+			String name = LOCKS + (key.matches("[\\w-]+") ? "." + key : "[" + key + "]");
+			settings.put(key, new LockSetting(
+					checked(name + ".",
+							new LockOptions(null, null, null, null, lock.autoRenew(), lock.whenLost(), null,
+									lock.label()),
+							lock.lease(), lock.waitUpTo(), lock.minHold(), lock.maxHold()),
+					lock.whenUnavailable()));
+			refuseAs(LOCKS, key, () -> new LockSettings(settings));
+		});
+		LockSettings all = new LockSettings(settings);
+		all.keys().forEach((key) -> refuseAs(LOCKS, key, () -> all.terms(key.replace('*', '…'), POSSIBLE)));
+		return all;
+	}
+
+	/**
+	 * Add one duration after the other to options, so that an error can be attributed to
+	 * its property.
+	 */
+	private static LockOptions checked(String prefix, LockOptions options, @Nullable Duration lease,
+			@Nullable Duration waitUpTo, @Nullable Duration minHold, @Nullable Duration maxHold) {
+		LockOptions leasing = checked(prefix + "lease", lease, options, LockOptions::withLease);
+		LockOptions waiting = checked(prefix + "wait", waitUpTo, leasing, LockOptions::waitUpTo);
+		LockOptions holding = checked(prefix + "min-hold", minHold, waiting, LockOptions::minHold);
+		return checked(prefix + "max-hold", maxHold, holding, LockOptions::maxHold);
+	}
+
+	private static LockOptions checked(String property, @Nullable Duration value, LockOptions options,
+			BiFunction<LockOptions, Duration, LockOptions> addition) {
+		return (value == null) ? options : refuseAs(property, value, () -> {
+			LockOptions candidate = addition.apply(options, value);
+			LeaseTerms.of(candidate.orElse(POSSIBLE));
+			return candidate;
+		});
 	}
 
 	/**
@@ -60,62 +105,36 @@ final class DblockSettings {
 	 * disabled.
 	 */
 	LockMode mode() {
-		return this.properties.isEnabled() ? this.properties.getMode() : LockMode.NONE;
+		return this.properties.enabled() ? this.properties.mode() : LockMode.NONE;
 	}
 
 	private HandOffSettings handoff() {
-		DblockProperties.Handoff handoff = this.properties.getHandoff();
-		Duration maxTime = bounded("dblock.handoff.max-time", handoff.getMaxTime(), Duration.ZERO, LONGEST);
-		return refuseAs("dblock.handoff.max-count", handoff.getMaxCount(),
-				() -> new HandOffSettings(handoff.getMaxCount(), maxTime));
+		DblockProperties.Handoff handoff = this.properties.handoff();
+		Duration maxTime = bounded("dblock.handoff.max-time", handoff.maxTime(), Duration.ZERO, LONGEST);
+		return refuseAs("dblock.handoff.max-count", handoff.maxCount(),
+				() -> new HandOffSettings(handoff.maxCount(), maxTime));
 	}
 
 	private PollSettings poll() {
-		DblockProperties.Poll poll = this.properties.getPoll();
-		Duration minInterval = bounded("dblock.poll.min-interval", poll.getMinInterval(), Duration.ofMillis(1),
-				LONGEST);
-		Duration maxInterval = bounded("dblock.poll.max-interval", poll.getMaxInterval(), Duration.ofMillis(1),
-				LONGEST);
+		DblockProperties.Poll poll = this.properties.poll();
+		Duration minInterval = bounded("dblock.poll.min-interval", poll.minInterval(), Duration.ofMillis(1), LONGEST);
+		Duration maxInterval = bounded("dblock.poll.max-interval", poll.maxInterval(), Duration.ofMillis(1), LONGEST);
 		return refuseAs("dblock.poll.max-interval", maxInterval, () -> new PollSettings(minInterval, maxInterval,
-				this.properties.getReleaseFeed() == ReleaseFeedMode.POLL));
+				this.properties.releaseFeed() == DblockProperties.ReleaseFeed.POLL));
 	}
 
 	MongoLockSettings forMongodb() {
-		DblockProperties.Mongodb mongodb = this.properties.getMongodb();
-		String collection = mongodb.getCollection();
+		DblockProperties.Mongodb mongodb = this.properties.mongodb();
+		String collection = mongodb.collection();
 		return refuseAs("dblock.mongodb.collection", collection,
 				() -> new MongoLockSettings(collection,
-						bounded("dblock.clock-allowance", this.properties.getClockAllowance(), Duration.ZERO, LONGEST),
-						bounded("dblock.mongodb.retention", mongodb.getRetention(), Duration.ofDays(1),
-								LONGEST_RETENTION),
-						timeout(), mongodb.getStatements(), mongodb.isCreateIndexes(), mongodb.isFenceTransactions()));
-	}
-
-	/**
-	 * Add one option after the other, so that an error can be attributed to its property.
-	 */
-	private LockOptions defaults(EngineSettings judge) {
-		Duration lease = this.properties.getLease();
-		Duration wait = this.properties.getWait();
-		Duration minHold = this.properties.getMinHold();
-		Duration maxHold = this.properties.getMaxHold();
-		LockOptions leasing = checked("dblock.lease", lease, () -> POSSIBLE.withLease(lease), judge);
-		LockOptions waiting = checked("dblock.wait", wait, () -> leasing.waitUpTo(wait), judge);
-		LockOptions holding = checked("dblock.min-hold", minHold, () -> waiting.minHold(minHold), judge);
-		return checked("dblock.max-hold", maxHold, () -> holding.maxHold(maxHold), judge);
-	}
-
-	private static LockOptions checked(String property, Duration value, Supplier<LockOptions> options,
-			EngineSettings judge) {
-		return refuseAs(property, value, () -> {
-			LockOptions candidate = options.get();
-			judge.check(candidate);
-			return candidate;
-		});
+						bounded("dblock.clock-allowance", this.properties.clockAllowance(), Duration.ZERO, LONGEST),
+						bounded("dblock.mongodb.retention", mongodb.retention(), Duration.ofDays(1), LONGEST_RETENTION),
+						timeout(), mongodb.statements(), mongodb.createIndexes(), mongodb.fenceTransactions()));
 	}
 
 	private String acquirer() {
-		String acquirer = this.properties.getAcquirer();
+		String acquirer = this.properties.acquirer();
 		return (acquirer != null && StringUtils.hasText(acquirer)) ? resolved("dblock.acquirer", acquirer)
 				: InstanceName.create();
 	}
@@ -131,8 +150,7 @@ final class DblockSettings {
 	}
 
 	private Duration timeout() {
-		return bounded("dblock.mongodb.timeout", this.properties.getMongodb().getTimeout(), Duration.ofMillis(1),
-				LONGEST);
+		return bounded("dblock.mongodb.timeout", this.properties.mongodb().timeout(), Duration.ofMillis(1), LONGEST);
 	}
 
 	private static Duration bounded(String property, Duration value, Duration least, Duration most) {
@@ -158,15 +176,8 @@ final class DblockSettings {
 		}
 	}
 
-	/**
-	 * Create the exception for an invalid duration. A duration below one second is often
-	 * a number that was meant in seconds.
-	 */
 	private static InvalidConfigurationPropertyValueException refusal(String property, Duration value, String reason) {
-		String hint = (value.isNegative() || value.isZero() || value.compareTo(A_SECOND) >= 0) ? ""
-				: ". A number without a unit is in milliseconds; write %ds if you mean seconds"
-					.formatted(value.toMillis());
-		return new InvalidConfigurationPropertyValueException(property, Durations.written(value), reason + hint);
+		return new InvalidConfigurationPropertyValueException(property, Durations.written(value), reason);
 	}
 
 }

@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,8 +18,6 @@ import java.util.stream.Stream;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.beans.BeanUtils;
-import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.convert.DurationStyle;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -56,12 +53,7 @@ class ConfigurationDocumentTests {
 
 	@Test
 	void everySettingOfASingleLockHasARow() {
-		List<String> settings = Arrays.stream(BeanUtils.getPropertyDescriptors(DblockProperties.Lock.class))
-			.filter((property) -> property.getWriteMethod() != null)
-			.map((property) -> ConfigurationPropertyName
-				.adapt(property.getName().replaceAll("([A-Z])", "-$1").toLowerCase(), '.')
-				.toString())
-			.toList();
+		List<String> settings = PropertyNameChecker.settings(DblockProperties.Lock.class);
 		assertThat(table("setting").map((cells) -> unquoted(cells[0]))).containsExactlyInAnyOrderElementsOf(settings);
 	}
 

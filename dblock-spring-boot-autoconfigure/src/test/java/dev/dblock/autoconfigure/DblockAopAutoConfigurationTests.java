@@ -15,6 +15,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -88,7 +89,8 @@ class DblockAopAutoConfigurationTests {
 
 	@Test
 	void orderIsTheDefaultOfTheProperty() {
-		assertThat(new DblockProperties().getAdvisorOrder()).isEqualTo(DistributedLockAdvisor.DEFAULT_ORDER);
+		assertThat(new Binder().bindOrCreate("dblock", DblockProperties.class).advisorOrder())
+			.isEqualTo(DistributedLockAdvisor.DEFAULT_ORDER);
 	}
 
 	@Test

@@ -5,18 +5,24 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.beans.BeanWrapper;
-import org.springframework.beans.BeanWrapperImpl;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.context.properties.bind.Name;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,12 +33,14 @@ class DblockMetadataTests {
 
 	private static final List<String> PROPERTIES = List.of("dblock.acquirer", "dblock.advisor-order",
 			"dblock.clock-allowance", "dblock.enabled", "dblock.handoff.max-count", "dblock.handoff.max-time",
-			"dblock.jobs.once-per-planned-time", "dblock.lease", "dblock.locks", "dblock.max-hold", "dblock.min-hold",
-			"dblock.mode", "dblock.mongodb.collection", "dblock.mongodb.create-indexes",
-			"dblock.mongodb.database-factory", "dblock.mongodb.dedicated-client", "dblock.mongodb.fence-transactions",
-			"dblock.mongodb.retention", "dblock.mongodb.statements", "dblock.mongodb.timeout", "dblock.name-prefix",
-			"dblock.poll.max-interval", "dblock.poll.min-interval", "dblock.release-feed", "dblock.wait",
+			"dblock.jobs", "dblock.jobs.once-per-planned-time", "dblock.lease", "dblock.locks", "dblock.max-hold",
+			"dblock.min-hold", "dblock.mode", "dblock.mongodb.collection", "dblock.mongodb.create-indexes",
+			"dblock.mongodb.database-factory", "dblock.mongodb.fence-transactions", "dblock.mongodb.retention",
+			"dblock.mongodb.statements", "dblock.mongodb.timeout", "dblock.name-prefix", "dblock.poll.max-interval",
+			"dblock.poll.min-interval", "dblock.release-feed", "dblock.strict", "dblock.wait",
 			"dblock.web.problem-details");
+
+	private static final Set<String> MAPS = Set.of("dblock.jobs", "dblock.locks");
 
 	private final Map<String, Document> metadata = read();
 
@@ -53,10 +61,9 @@ class DblockMetadataTests {
 
 	@Test
 	void everyDefaultIsThatOfTheCode() {
-		this.metadata.remove("dblock.locks");
-		BeanWrapper defaults = new BeanWrapperImpl(new DblockProperties());
+		this.metadata.keySet().removeAll(MAPS);
 		assertThat(this.metadata).allSatisfy((name, property) -> assertThat(property.get("defaultValue"))
-			.isEqualTo(asMetadata(defaults.getPropertyValue(path(name)), property.get("defaultValue"))));
+			.isEqualTo(asMetadata(Component.of(name).value(), property.get("defaultValue"))));
 	}
 
 	@Test
@@ -77,7 +84,6 @@ class DblockMetadataTests {
 
 	@Test
 	void everyValueOfAnEnumIsHintedAt() {
-		BeanWrapper defaults = new BeanWrapperImpl(new DblockProperties());
 		Map<String, List<String>> hinted = ConfigurationDocumentTests.read("hints")
 			.stream()
 			.collect(Collectors.toMap((hint) -> hint.getString("name"),
@@ -86,21 +92,67 @@ class DblockMetadataTests {
 						.map((value) -> Objects.toString(value.get("value")))
 						.toList()));
 		assertThat(this.metadata.keySet())
-			.filteredOn((name) -> !name.equals("dblock.locks") && defaults.getPropertyType(path(name)).isEnum())
+			.filteredOn((name) -> !MAPS.contains(name) && Component.of(name).value() instanceof Enum<?>)
 			.isNotEmpty()
 			.allSatisfy((name) -> assertThat(hinted.get(name)).as(name)
 				.containsExactlyInAnyOrderElementsOf(
-						Arrays.stream(defaults.getPropertyType(path(name)).getEnumConstants())
+						Arrays.stream(Component.of(name).value().getClass().getEnumConstants())
 							.map((constant) -> ((Enum<?>) constant).name().toLowerCase())
 							.toList()));
 	}
 
-	private static String path(String name) {
-		StringBuilder path = new StringBuilder();
-		for (int i = "dblock.".length(); i < name.length(); i++) {
-			path.append((name.charAt(i) == '-') ? Character.toUpperCase(name.charAt(++i)) : name.charAt(i));
+	@Test
+	void everyDurationWithoutAUnitIsInSeconds() {
+		Map<String, String> properties = new HashMap<>(
+				Map.of("dblock.locks.report.lease", "7", "dblock.locks.report.wait", "7",
+						"dblock.locks.report.min-hold", "7", "dblock.locks.report.max-hold", "7"));
+		this.metadata.forEach((name, property) -> {
+			if (property.get("type").equals(Duration.class.getName())) {
+				properties.put(name, "7");
+			}
+		});
+		Binder binder = new Binder(new MapConfigurationPropertySource(properties));
+		Duration seconds = Duration.ofSeconds(7);
+		DblockProperties bound = binder.bind("dblock", DblockProperties.class).get();
+		assertThat(properties.keySet()).filteredOn((name) -> !name.startsWith("dblock.locks."))
+			.hasSize(10)
+			.allSatisfy((name) -> assertThat(Component.of(bound, name).value()).isEqualTo(seconds));
+		assertThat(bound.locks().get("report"))
+			.isEqualTo(new DblockProperties.Lock(seconds, seconds, seconds, seconds, null, null, null, null));
+		assertThat(new Binder(new MapConfigurationPropertySource(Map.of("dblock.jobs.report.start-within", "7")))
+			.bind("dblock.jobs.report", DblockProperties.Job.class)
+			.get()
+			.startWithin()).isEqualTo(seconds);
+	}
+
+	/**
+	 * A component of the properties, by the name of its property.
+	 */
+	private record Component(Object value) {
+
+		static Component of(String name) {
+			return of(new Binder().bindOrCreate("dblock", DblockProperties.class), name);
 		}
-		return path.toString();
+
+		static Component of(Object record, String name) {
+			Object value = record;
+			for (String element : name.substring("dblock.".length()).split("\\.")) {
+				int index = names(value.getClass()).indexOf(element);
+				assertThat(index).as(name).isNotNegative();
+				value = ReflectionUtils.invokeMethod(value.getClass().getRecordComponents()[index].getAccessor(),
+						value);
+			}
+			return new Component(value);
+		}
+
+		private static List<String> names(Class<?> type) {
+			return Stream.of(type.getDeclaredConstructors()[0].getParameters())
+				.map((parameter) -> parameter.isAnnotationPresent(Name.class)
+						? parameter.getAnnotation(Name.class).value()
+						: DataObjectPropertyName.toDashedForm(parameter.getName()))
+				.toList();
+		}
+
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package dev.dblock.autoconfigure;
 
 import java.time.Duration;
+import java.util.Map;
 
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.request.StatementDialect;
@@ -10,6 +11,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -34,7 +37,7 @@ class DblockPropertiesTests {
 			dblock.lease                 | -1s                        | -1s         | must be positive
 			dblock.lease                 | 366d                       | 366d        |
 			dblock.lease                 | 9223372036854775807s       |             |
-			dblock.lease                 | 1ms                        | 1ms         | write 1s if you mean seconds
+			dblock.lease                 | 1ms                        | 1ms         | The lease of 1ms is too short
 			dblock.wait                  | -1s                        | -1s         | zero tries once
 			dblock.min-hold              | -1ms                       | -1ms        | zero means none
 			dblock.min-hold              | 31s                        | 31s         | lease
@@ -108,9 +111,7 @@ class DblockPropertiesTests {
 	@CsvSource({ "MONGODB,true,MONGODB", "LOCAL,true,LOCAL", "NONE,true,NONE", "LOCAL,false,NONE",
 			"MONGODB,false,NONE" })
 	void withoutLocksTheModeDoesNotMatter(LockMode mode, boolean enabled, LockMode expected) {
-		DblockProperties properties = new DblockProperties();
-		properties.setMode(mode);
-		properties.setEnabled(enabled);
+		DblockProperties properties = bound(Map.of("dblock.mode", mode, "dblock.enabled", enabled));
 		assertThat(new DblockSettings(properties).mode()).isEqualTo(expected);
 	}
 
@@ -132,29 +133,26 @@ class DblockPropertiesTests {
 					.startsWith("EngineSettings[namePrefix=shop-, acquirer=pod-7, "
 							+ "defaults=LockOptions[lease=PT20S, waitUpTo=PT5S, minHold=PT1S, maxHold=PT1H, "
 							+ "autoRenew=true, whenLost=NOTIFY, why=null, label=null, firing=null], timeout=PT3S, "
-							+ "poll=PollSettings[minInterval=PT0.01S, maxInterval=PT2S, always=false], "
-							+ "handOff=HandOffSettings[maxCount=3, maxTime=PT4S]");
-				assertThat(properties.getAdvisorOrder()).isEqualTo(17);
+							+ "poll=PollSettings[minInterval=PT0.01S, maxInterval=PT2S, always=false], handOff=HandOffSettings[maxCount=3, maxTime=PT4S]");
+				assertThat(properties.advisorOrder()).isEqualTo(17);
 			});
 	}
 
 	@Test
 	void clocksMayBeTakenToAgree() {
-		DblockProperties properties = new DblockProperties();
-		properties.setClockAllowance(Duration.ZERO);
-		assertThat(new DblockSettings(properties).forMongodb().clockAllowance()).isZero();
+		assertThat(new DblockSettings(bound(Map.of("dblock.clock-allowance", "0"))).forMongodb().clockAllowance())
+			.isZero();
 	}
 
 	@Test
 	void defaultOrderLeavesRoomInsideTheLock() {
-		assertThat(new DblockProperties().getAdvisorOrder()).isEqualTo(Ordered.LOWEST_PRECEDENCE - 100);
+		assertThat(bound(Map.of()).advisorOrder()).isEqualTo(Ordered.LOWEST_PRECEDENCE - 100);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", " " })
 	void emptyAcquirerCountsAsUnset(String acquirer) {
-		DblockProperties properties = new DblockProperties();
-		properties.setAcquirer(acquirer);
+		DblockProperties properties = bound(Map.of("dblock.acquirer", acquirer));
 		assertThat(new DblockSettings(properties).forEngine().acquirer())
 			.contains(":" + ProcessHandle.current().pid() + ":");
 	}
@@ -164,6 +162,11 @@ class DblockPropertiesTests {
 		String[] parts = InstanceName.create().split(":");
 		assertThat(parts).hasSize(3).allSatisfy((part) -> assertThat(part).isNotBlank());
 		assertThat(InstanceName.create()).isNotEqualTo(String.join(":", parts));
+	}
+
+	private static DblockProperties bound(Map<String, Object> properties) {
+		return new Binder(new MapConfigurationPropertySource(properties)).bindOrCreate("dblock",
+				DblockProperties.class);
 	}
 
 	private static InvalidConfigurationPropertyValueException refusal(Throwable failure) {

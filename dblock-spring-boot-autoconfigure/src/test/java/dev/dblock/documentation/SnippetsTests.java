@@ -8,7 +8,6 @@ import java.util.stream.Stream;
 
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import dev.dblock.DistributedLock;
-import dev.dblock.autoconfigure.DblockProperties;
 import dev.dblock.testing.SameOnEachJdk;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -97,7 +96,7 @@ class SnippetsTests {
 	}
 
 	private static Duration lease(DistributedLock lock) {
-		return duration(lock.leaseSeconds(), lock.leaseString(), new DblockProperties().getLease());
+		return duration(lock.leaseSeconds(), lock.leaseString(), Duration.ofSeconds(30));
 	}
 
 	private static Duration duration(long seconds, String text, Duration leftOut) {

@@ -110,7 +110,7 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 		if (shape == null || shape.indexOf(LockSettings.ANYTHING) < 0) {
 			names().check(shape);
 		}
-		this.locks.namesCoveredBy(shape).forEach((name) -> terms(name, this.locks.before(name, options)));
+		this.locks.namesCoveredBy(shape).forEach((name) -> this.locks.terms(name, options.orElse(this.defaults)));
 	}
 
 	/**

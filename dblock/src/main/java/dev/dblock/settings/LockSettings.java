@@ -4,11 +4,10 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 
 import dev.dblock.LockOptions;
 import org.jspecify.annotations.Nullable;
@@ -17,14 +16,11 @@ import org.springframework.util.PatternMatchUtils;
 
 /**
  * External settings for locks by their names, which take precedence over the code. A key
- * is the name of a lock as used by the application, without any prefix, or a pattern in
- * which {@code *} matches any text.
+ * is the name of a lock as used by the application, without any prefix, or the beginning
+ * of names, followed by {@code *}.
  * <p>
- * If several keys match, each option is taken from the most specific key that sets it:
- * the name itself; then the pattern with the longest text before its first {@code *};
- * then the one with more text in total; then the first in alphabetical order.
- * <p>
- * Lookups are not cached, since the number of names is unbounded.
+ * If several keys match, each option is taken from the longest one that sets it, and from
+ * the name itself first. Lookups are not cached, since the number of names is unbounded.
  */
 public final class LockSettings {
 
@@ -39,26 +35,36 @@ public final class LockSettings {
 	 */
 	public static final char ANYTHING = '\0';
 
+	private static final char WILDCARD = '*';
+
+	private static final char ANY = '…';
+
 	private final Map<String, LockSetting> byName = new LinkedHashMap<>();
 
-	private final List<Pattern> patterns = new ArrayList<>();
+	// The longest first
+	private final Map<String, LockSetting> byBeginning = new TreeMap<>(
+			Comparator.comparing(String::length).reversed().thenComparing(Comparator.naturalOrder()));
 
 	/**
 	 * Create settings by name.
-	 * @param settings the settings for each name or pattern
+	 * @param settings the settings for each name, or beginning of names with {@code *}
+	 * @throws IllegalArgumentException if a key has a {@code *} before its end
 	 */
 	public LockSettings(Map<String, LockSetting> settings) {
 		settings.forEach((key, setting) -> {
-			if (key.indexOf(PatternOverlap.WILDCARD) < 0) {
+			int wildcard = key.indexOf(WILDCARD);
+			if (wildcard < 0) {
 				this.byName.put(key, setting);
 			}
+			else if (wildcard == key.length() - 1) {
+				this.byBeginning.put(key.substring(0, wildcard), setting);
+			}
 			else {
-				this.patterns.add(new Pattern(key, setting));
+				throw new IllegalArgumentException(("The key '%s' has a '*' before its end. A key is the name of a"
+						+ " lock, or the beginning of names followed by '*', such as 'order-*'")
+					.formatted(key));
 			}
 		});
-		if (!this.patterns.isEmpty()) {
-			this.patterns.sort(Pattern.MOST_SPECIFIC_FIRST);
-		}
 	}
 
 	/**
@@ -72,13 +78,10 @@ public final class LockSettings {
 	}
 
 	private @Nullable LockSetting find(String name) {
-		if (this.byName.isEmpty() && this.patterns.isEmpty()) {
-			return null;
-		}
 		LockSetting setting = this.byName.get(name);
-		for (Pattern pattern : this.patterns) {
-			if (pattern.matches(name)) {
-				setting = (setting != null) ? setting.orElse(pattern.setting()) : pattern.setting();
+		for (Map.Entry<String, LockSetting> other : this.byBeginning.entrySet()) {
+			if (name.startsWith(other.getKey())) {
+				setting = (setting != null) ? setting.orElse(other.getValue()) : other.getValue();
 			}
 		}
 		return setting;
@@ -94,14 +97,27 @@ public final class LockSettings {
 	}
 
 	/**
+	 * Return the terms of a lock that is not requested yet.
+	 * @param name the name as used by the application
+	 * @param options the options apart from these settings; complete
+	 * @return the terms
+	 * @throws IllegalArgumentException if the options are invalid together with the
+	 * settings for the name
+	 */
+	public LeaseTerms terms(String name, LockOptions options) {
+		try {
+			return LeaseTerms.of(before(name, options));
+		}
+		catch (IllegalArgumentException ex) {
+			throw explained(name, ex);
+		}
+	}
+
+	/**
 	 * Add the origin of invalid options to the exception.
 	 */
 	IllegalArgumentException explained(String name, IllegalArgumentException ex) {
-		List<String> keys = new ArrayList<>();
-		if (this.byName.containsKey(name)) {
-			keys.add(name);
-		}
-		this.patterns.stream().filter((pattern) -> pattern.matches(name)).map(Pattern::text).forEach(keys::add);
+		List<String> keys = keys().stream().filter((key) -> covers(key, name)).toList();
 		return keys.isEmpty() ? ex : new IllegalArgumentException(
 				("%s. The settings for '%s' (dblock.locks or the LockSettings bean) override those in the code: change"
 						+ " one of them")
@@ -116,35 +132,33 @@ public final class LockSettings {
 	 * @return the keys, in no particular order
 	 */
 	public List<String> unusedBy(Collection<String> names) {
-		List<String> unused = keys();
-		unused.removeIf((key) -> names.stream().anyMatch((name) -> PatternOverlap.exists(key, name)));
-		return unused;
+		return keys().stream().filter((key) -> names.stream().noneMatch((name) -> covers(key, name))).toList();
+	}
+
+	/**
+	 * Return whether a name can match a key, once a call has determined it.
+	 */
+	private static boolean covers(String key, String name) {
+		if (key.indexOf(WILDCARD) < 0) {
+			return isWithin(key, name);
+		}
+		String beginning = key.substring(0, key.length() - 1);
+		int open = name.indexOf(ANYTHING);
+		return name.startsWith(beginning) || open >= 0 && beginning.startsWith(name.substring(0, open));
+	}
+
+	private static boolean isWithin(String key, String name) {
+		return PatternMatchUtils.simpleMatch(name.replace(ANYTHING, WILDCARD), key);
 	}
 
 	/**
 	 * Return all keys.
-	 * @return the keys, each name before each pattern and each pattern before those that
-	 * are less specific
+	 * @return the keys, each name before the others, and the longest of the others first
 	 */
 	public List<String> keys() {
 		List<String> keys = new ArrayList<>(this.byName.keySet());
-		this.patterns.forEach((pattern) -> keys.add(pattern.text()));
+		this.byBeginning.keySet().forEach((beginning) -> keys.add(beginning + WILDCARD));
 		return keys;
-	}
-
-	/**
-	 * Find names that match both the given key and others: one for each of the other
-	 * keys, if there is any.
-	 * @param key the key
-	 * @return the names, with an ellipsis for text that no key determines
-	 */
-	public List<String> namesInCommonWith(String key) {
-		String open = key.replace(PatternOverlap.WILDCARD, ANYTHING);
-		return keys().stream()
-			.map((other) -> PatternOverlap.of(other, open))
-			.filter(Objects::nonNull)
-			.distinct()
-			.toList();
 	}
 
 	/**
@@ -158,36 +172,9 @@ public final class LockSettings {
 	 * determines
 	 */
 	List<String> namesCoveredBy(String shape) {
-		Set<String> names = new LinkedHashSet<>();
-		names.add(shape.replace(ANYTHING, PatternOverlap.ANY));
-		if (shape.chars().anyMatch((c) -> c != ANYTHING)) {
-			keys().stream()
-				.map((key) -> key.replace(PatternOverlap.WILDCARD, PatternOverlap.ANY))
-				.filter((key) -> PatternOverlap.exists(key, shape))
-				.forEach(names::add);
-		}
-		return List.copyOf(names);
-	}
-
-	private record Pattern(String text, LockSetting setting) {
-
-		static final Comparator<Pattern> MOST_SPECIFIC_FIRST = Comparator.comparing(Pattern::prefixLength)
-			.thenComparing(Pattern::literalLength)
-			.reversed()
-			.thenComparing(Pattern::text);
-
-		boolean matches(String name) {
-			return PatternMatchUtils.simpleMatch(this.text, name);
-		}
-
-		private int prefixLength() {
-			return this.text.indexOf(PatternOverlap.WILDCARD);
-		}
-
-		private long literalLength() {
-			return this.text.chars().filter((c) -> c != PatternOverlap.WILDCARD).count();
-		}
-
+		Stream<String> keys = shape.chars().allMatch((c) -> c == ANYTHING) ? Stream.empty()
+				: keys().stream().filter((key) -> isWithin(key, shape)).map((key) -> key.replace(WILDCARD, ANY));
+		return Stream.concat(Stream.of(shape.replace(ANYTHING, ANY)), keys).distinct().toList();
 	}
 
 }

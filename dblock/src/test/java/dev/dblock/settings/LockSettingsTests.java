@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -63,17 +64,18 @@ class LockSettingsTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "order-vip-1,order-vip-1", "order-vip-2,order-vip-*", "order-2,order-*", "border-2,*order-*",
-			"stock,*", "a-b,a*b", "a-bc,a*", "night-invoices,*-invoices" })
+	@CsvSource({ "order-vip-1,order-vip-1", "order-vip-2,order-vip-*", "order-vip-,order-vip-*", "order-2,order-*",
+			"border-2,*", "order,*" })
 	void mostSpecificKeyComesFirst(String name, String key) {
-		LockSettings settings = labelled("*", "order-*", "order-vip-1", "a*", "order-vip-*", "*order-*", "a*b",
-				"*-invoices");
+		LockSettings settings = labelled("*", "order-*", "order-vip-1", "order-vip-*");
 		assertThat(settings.of(name).options().label()).isEqualTo(key);
 	}
 
-	@Test
-	void amongEqualsTheFirstByAlphabetComesFirst() {
-		assertThat(labelled("a*z*", "a*y*").of("ayz").options().label()).isEqualTo("a*y*");
+	@ParameterizedTest
+	@ValueSource(strings = { "*-eu", "a*b", "a**" })
+	void wildcardBeforeTheEndIsRefused(String key) {
+		assertThatIllegalArgumentException().isThrownBy(() -> labelled(key))
+			.withMessageContaining("'" + key + "' has a '*' before its end");
 	}
 
 	@Test
@@ -99,25 +101,16 @@ class LockSettingsTests {
 	@ParameterizedTest
 	@CsvSource({ "order-*,order-?,true", "order-*,order-vip-?,true", "order-vip-*,order-?,true",
 			"order-*,stock-?,false", "*,?,true", "stock,stock,true", "stock,stocks,false", "stocks,stock,false",
-			"stock,?,true", "*-eu,order-?,true", "*-eu,order-?-us,false", "*-eu,order-?-eu,true", "a*c,ab,false",
-			"a*c,a?b,false", "a*c,a?,true", "*b*,ac,false", "*b*,a?c,true", "order-1,order-?-1,false", "order-*,?,true",
-			"a*,'',false", "*,'',true" })
+			"stock,?,true", "order-1,order-?-1,false", "order-1-1,order-?-1,true", "order-*,?,true",
+			"order-*,?-eu,true", "order-eu-*,order-?-eu,true", "order-*,orders-?,false", "a*,'',false", "*,'',true" })
 	void keyIsUsedIfANameCouldComeUnderIt(String key, String name, boolean used) {
 		List<String> unused = labelled(key).unusedBy(List.of("other", name.replace('?', LockSettings.ANYTHING)));
 		assertThat(unused.isEmpty()).isEqualTo(used || key.equals("*"));
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "stock,stock,stock", "stock,stocks,", "*-eu,order-*,order-…-eu", "order-7*,order-*,order-7…",
-			"order-*,order-7,order-7", "order-7,order-*,order-7", "*,*,…", "a*z,a*b*z,a…b…z", "ab*,*ba,aba", "*b*,ac,",
-			"*,'',''", "a*,*a,a", "a*-b,a?*,a?…-b" })
-	void nameThatComesUnderBothKeys(String key, String other, String name) {
-		assertThat(labelled(key).namesInCommonWith(other)).isEqualTo((name != null) ? List.of(name) : List.of());
-	}
-
 	@Test
 	void keysThatADeclaredNameCoversAreNarrowerThanIt() {
-		LockSettings settings = labelled("order-7", "order-vip-*", "*-eu", "order*", "*", "stock");
+		LockSettings settings = labelled("order-7", "order-vip-*", "order*", "*", "stock");
 		assertThat(settings.namesCoveredBy("order-" + LockSettings.ANYTHING)).containsExactlyInAnyOrder("order-…",
 				"order-7", "order-vip-…");
 		assertThat(settings.namesCoveredBy("stock")).containsExactly("stock");

@@ -35,10 +35,10 @@ public final class DblockTestAutoConfiguration {
 	@Lazy
 	TestLocks testLocks(LockEngine engine, LocalLockStore store, LockRecorder recorder, DblockProperties properties,
 			ObjectProvider<ScheduledJobs> jobs) {
-		if (properties.getMode() != LockMode.LOCAL || !properties.isEnabled()) {
+		if (properties.mode() != LockMode.LOCAL || !properties.enabled()) {
 			throw new IllegalStateException(("TestLocks works on locks in memory, but dblock.mode is %s and"
 					+ " dblock.enabled is %s. Leave both to @AutoConfigureDblock, or do not use TestLocks")
-				.formatted(properties.getMode(), properties.isEnabled()));
+				.formatted(properties.mode(), properties.enabled()));
 		}
 		return new TestLocks(engine, store, recorder, jobs.getIfAvailable());
 	}
