@@ -40,7 +40,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
@@ -58,7 +57,6 @@ import org.springframework.util.function.SingletonSupplier;
 		"org.springframework.boot.autoconfigure.data.mongo.MongoDataAutoConfiguration" })
 @ConditionalOnClass(value = MongoDatabaseFactory.class, name = "com.mongodb.client.MongoClient")
 @EnableConfigurationProperties(DblockProperties.class)
-@Import(DedicatedClientConfiguration.class)
 public final class DblockAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(DblockAutoConfiguration.class);
@@ -72,26 +70,14 @@ public final class DblockAutoConfiguration {
 	@Bean(REPOSITORY)
 	@Lazy
 	@ConditionalOnMissingBean(LockRepository.class)
-	MongoLockRepository lockRepository(DblockProperties properties, ObjectProvider<DedicatedClient> dedicatedClient,
+	MongoLockRepository lockRepository(DblockProperties properties,
 			ObjectProvider<MongoLockSettingsCustomizer> customizers, ConfigurableListableBeanFactory beanFactory) {
-		NamedBeanHolder<MongoDatabaseFactory> factory = mongoDatabaseFactory(properties, beanFactory);
+		NamedBeanHolder<MongoDatabaseFactory> factory = new MongoDatabases(beanFactory)
+			.usual(properties.mongodb().databaseFactory());
 		MongoLockSettings settings = MongoEngines.customized(new DblockSettings(properties).forMongodb(), factory,
 				customizers(customizers, beanFactory));
 		beanFactory.registerDependentBean(factory.getBeanName(), REPOSITORY);
-		MongoDatabaseFactory application = factory.getBeanInstance();
-		return new MongoLockRepository(properties.mongodb().dedicatedClient()
-				? dedicated(dedicatedClient.getObject(), application, beanFactory) : application, settings);
-	}
-
-	private static MongoDatabaseFactory dedicated(DedicatedClient client, MongoDatabaseFactory application,
-			ConfigurableListableBeanFactory beanFactory) {
-		beanFactory.registerDependentBean(DedicatedClientConfiguration.CLIENT, REPOSITORY);
-		return client.beside(application);
-	}
-
-	private static NamedBeanHolder<MongoDatabaseFactory> mongoDatabaseFactory(DblockProperties properties,
-			ConfigurableListableBeanFactory beanFactory) {
-		return new MongoDatabases(beanFactory).usual(properties.mongodb().databaseFactory());
+		return new MongoLockRepository(factory.getBeanInstance(), settings);
 	}
 
 	@Bean
@@ -142,7 +128,7 @@ public final class DblockAutoConfiguration {
 		}
 		NamedBeanHolder<? extends LockRepository> repository = repository(mode, context.getBeanFactory());
 		DefaultLockEngine engine = new DefaultLockEngine(repository.getBeanInstance(), settings,
-				new ProvidedListeners(listeners), observer.getIfAvailable(() -> LockObserver.NONE), transactions);
+				new ProvidedBeans<>(listeners), observer.getIfAvailable(() -> LockObserver.NONE), transactions);
 		EngineShutdown.arrange(context, engine, ENGINE, repository.getBeanName());
 		return engine;
 	}
@@ -176,24 +162,9 @@ public final class DblockAutoConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(MongoLockRepository.class)
-	LockFence lockFence(DblockProperties properties, ObjectProvider<MongoLockRepository> repository,
-			ConfigurableListableBeanFactory beanFactory) {
-		return (new DblockSettings(properties).mode() == LockMode.MONGODB)
-				? LockFence.of(repository.getObject(), sessions(properties, beanFactory))
-				: LockFence.ofLocksElsewhere();
-	}
-
-	// An application with its own repository may have several factories, none of which is
-	// the default
-	private static @Nullable MongoDatabaseFactory sessions(DblockProperties properties,
-			ConfigurableListableBeanFactory beanFactory) {
-		try {
-			return mongoDatabaseFactory(properties, beanFactory).getBeanInstance();
-		}
-		catch (MongoDatabaseFactoryChoiceException ex) {
-			logger.debug("Only sessions of the client that has the locks can be fenced", ex);
-			return null;
-		}
+	LockFence lockFence(DblockProperties properties, ObjectProvider<MongoLockRepository> repository) {
+		return new LockFence(
+				(new DblockSettings(properties).mode() == LockMode.MONGODB) ? repository.getObject() : null);
 	}
 
 	@Bean
@@ -234,7 +205,7 @@ public final class DblockAutoConfiguration {
 			ObjectProvider<LockObserver> observer, LockTransactions transactions,
 			ConfigurableApplicationContext context) {
 		return new MongoEngines(new DblockSettings(properties).forMongodb(),
-				customizers(customizers, context.getBeanFactory()), settings, new ProvidedListeners(listeners),
+				customizers(customizers, context.getBeanFactory()), settings, new ProvidedBeans<>(listeners),
 				observer.getIfAvailable(() -> LockObserver.NONE), transactions, context);
 	}
 

@@ -162,9 +162,6 @@ public record DblockProperties(@DefaultValue("true") boolean enabled, @DefaultVa
 	 * every server supports, or those that the server is found to support.
 	 * @param createIndexes Whether to create the indexes that let the server remove old
 	 * locks and fences.
-	 * @param dedicatedClient Whether the locks use a small client of their own instead of
-	 * the connections of the application; for applications whose queries can exhaust
-	 * their connection pool for longer than two thirds of a lease.
 	 * @param fenceTransactions Whether transactions under a lock commit only if the lock
 	 * has not passed to another holder; applies to transactions of a MongoDB transaction
 	 * manager on the servers that store the locks.
@@ -173,7 +170,7 @@ public record DblockProperties(@DefaultValue("true") boolean enabled, @DefaultVa
 			@DefaultValue("7d") @DurationUnit(ChronoUnit.SECONDS) Duration retention,
 			@DefaultValue("10s") @DurationUnit(ChronoUnit.SECONDS) Duration timeout,
 			@DefaultValue("auto") StatementDialect statements, @DefaultValue("true") boolean createIndexes,
-			@DefaultValue("false") boolean dedicatedClient, @DefaultValue("true") boolean fenceTransactions) {
+			@DefaultValue("true") boolean fenceTransactions) {
 	}
 
 	/**

@@ -1,5 +1,10 @@
 package dev.dblock.autoconfigure;
 
+import java.util.ArrayList;
+import java.util.List;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.client.MongoClient;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockTemplate;
@@ -7,7 +12,13 @@ import dev.dblock.LockTemplates;
 import dev.dblock.mongodb.MongoLockSettingsCustomizer;
 import dev.dblock.settings.EngineSettingsCustomizer;
 
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.mongodb.autoconfigure.MongoClientFactory;
+import org.springframework.boot.mongodb.autoconfigure.MongoClientSettingsBuilderCustomizer;
 import org.springframework.context.annotation.Bean;
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
@@ -29,6 +40,19 @@ class ConfigurationSnippets {
 	MongoLockSettingsCustomizer orderLocks() {
 		return (databaseFactory, settings) -> databaseFactory.equals("ordersDatabaseFactory")
 				? settings.withCollection("order_locks") : settings;
+	}
+
+	@Bean(defaultCandidate = false)
+	MongoClient lockClient(MongoClientSettings settings,
+			ObjectProvider<MongoClientSettingsBuilderCustomizer> customizers) {
+		List<MongoClientSettingsBuilderCustomizer> all = new ArrayList<>(customizers.orderedStream().toList());
+		all.add((client) -> client.applyToConnectionPoolSettings((pool) -> pool.minSize(0).maxSize(43)));
+		return new MongoClientFactory(all).createMongoClient(settings);
+	}
+
+	@Bean(defaultCandidate = false)
+	MongoDatabaseFactory lockDatabaseFactory(@Qualifier("lockClient") MongoClient client) {
+		return new SimpleMongoClientDatabaseFactory(client, "shop");
 	}
 
 	interface Orders {

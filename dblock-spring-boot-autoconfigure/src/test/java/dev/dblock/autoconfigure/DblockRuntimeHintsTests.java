@@ -31,7 +31,6 @@ import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.beans.factory.support.RegisteredBean;
 import org.springframework.beans.factory.support.RootBeanDefinition;
-import org.springframework.boot.mongodb.autoconfigure.MongoClientSettingsBuilderCustomizer;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 import org.springframework.http.HttpEntity;
@@ -56,15 +55,13 @@ class DblockRuntimeHintsTests {
 		registered();
 		assertThat(this.reflection.onType(TypeReference.of("dev.dblock.annotation.name.LockNameRoot"))
 			.withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS)).accepts(this.hints);
-		assertThat(this.reflection.onType(MongoClientSettingsBuilderCustomizer.class)
-			.withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS)).accepts(this.hints);
 	}
 
 	@Test
-	void settingsOfTheDriversClientAreKept() throws ReflectiveOperationException {
+	void namesOfPropertiesAndSettingsOfJobsAreKept() {
 		registered();
-		assertThat(this.reflection
-			.onMethodInvocation(Class.forName("com.mongodb.client.internal.MongoClientImpl").getMethod("getSettings")))
+		assertThat(this.reflection.onType(DblockProperties.Job.class)).accepts(this.hints);
+		assertThat(RuntimeHintsPredicates.resource().forResource("META-INF/spring-configuration-metadata.json"))
 			.accepts(this.hints);
 	}
 

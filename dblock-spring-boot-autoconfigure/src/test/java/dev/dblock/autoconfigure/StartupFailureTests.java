@@ -54,10 +54,6 @@ class StartupFailureTests {
 			+ "org.springframework.boot.mongodb.autoconfigure.MongoAutoConfiguration,"
 			+ "org.springframework.boot.data.mongodb.autoconfigure.DataMongoAutoConfiguration";
 
-	// It creates its own settings, whichever factory is present
-	private static final String WITHOUT_BOOTS_REACTIVE_MONGODB = "spring.autoconfigure.exclude="
-			+ "org.springframework.boot.mongodb.autoconfigure.MongoReactiveAutoConfiguration";
-
 	// With room for the locks, and none for their fences
 	private static final String LONG = "l".repeat(250);
 
@@ -114,13 +110,6 @@ class StartupFailureTests {
 	void impossibleValue(String properties, String property, String one, String other, CapturedOutput output) {
 		start(Empty.class, properties.split(","));
 		assertAnalyzed(output, property, one, other, "Action:");
-	}
-
-	@Test
-	void dedicatedClientThatCannotBeCreated(CapturedOutput output) {
-		start(OwnFactory.class, "dblock.mongodb.dedicated-client=true", WITHOUT_BOOTS_REACTIVE_MONGODB);
-		assertAnalyzed(output, "dblock.mongodb.dedicated-client", "no MongoClientSettings bean",
-				"set the property to false");
 	}
 
 	@Test
@@ -254,17 +243,6 @@ class StartupFailureTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Empty {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	static class OwnFactory {
-
-		@Bean
-		MongoDatabaseFactory own() {
-			return new SimpleMongoClientDatabaseFactory("mongodb://127.0.0.1:1/test");
-		}
 
 	}
 

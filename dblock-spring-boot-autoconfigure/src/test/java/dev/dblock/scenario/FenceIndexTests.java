@@ -3,7 +3,6 @@ package dev.dblock.scenario;
 import java.util.ArrayList;
 import java.util.List;
 
-import com.mongodb.MongoException;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import dev.dblock.LockHandle;
@@ -20,7 +19,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.NestedExceptionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -83,30 +81,6 @@ class FenceIndexTests {
 			}
 		}
 		assertOldFencesAreRemoved();
-	}
-
-	@Test
-	void oldFencesAreRemovedAgainAfterADrop() {
-		FencedApplication application = FencedApplication.start(this.instances, "application");
-		LockHandle lock = application.locks().acquire("stock");
-		application.inTransaction(() -> application.mongo().insert(new Document(), "orders"));
-		assertOldFencesAreRemoved();
-		this.instances.collection(Instance.FENCES).drop();
-		// A transaction that is older than the collection anew ends with a transient
-		// error
-		Instances.eventually()
-			.pollInSameThread()
-			.ignoreExceptionsMatching(FenceIndexTests::isTransient)
-			.untilAsserted(() -> {
-				application.inTransaction(() -> application.mongo().insert(new Document(), "orders"));
-				assertOldFencesAreRemoved();
-			});
-		lock.release();
-	}
-
-	private static boolean isTransient(Throwable ex) {
-		return NestedExceptionUtils.getMostSpecificCause(ex) instanceof MongoException cause
-				&& cause.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -216,7 +216,7 @@ class FencedTransactionTests {
 	@Test
 	void locksOnAClientOfTheirOwnFenceTheTransactionsOfTheApplication() {
 		FencedApplication application = FencedApplication.start(this.instances, "dedicated", "dblock.lease=10m",
-				"dblock.mongodb.dedicated-client=true");
+				"dblock.mongodb.database-factory=lockDatabaseFactory");
 		LockHandle stale = application.locks().acquire("stock");
 		application.inTransaction(() -> application.mongo().insert(new Document(), ORDERS));
 		assertThat(fence(0)).containsEntry("token", stale.token());

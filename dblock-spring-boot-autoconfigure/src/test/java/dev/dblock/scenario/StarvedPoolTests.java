@@ -33,6 +33,7 @@ import org.springframework.boot.mongodb.autoconfigure.MongoClientSettingsBuilder
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.mongodb.core.MongoOperations;
 
@@ -78,10 +79,10 @@ class StarvedPoolTests {
 		this.instances.close();
 	}
 
-	private ConfigurableApplicationContext startApplication(boolean dedicatedClient) {
+	private ConfigurableApplicationContext startApplication(String databaseFactory) {
 		ConfigurableApplicationContext application = this.instances.startApplication("starved",
 				SmallPoolConfiguration.class, "dblock.clock-allowance=10s",
-				"dblock.mongodb.dedicated-client=" + dedicatedClient);
+				"dblock.mongodb.database-factory=" + databaseFactory);
 		locks(application).acquire("first of starved").release();
 		return application;
 	}
@@ -122,7 +123,7 @@ class StarvedPoolTests {
 
 	@Test
 	void locksWithAClientOfTheirOwnAreRenewedTakenAndReleased() throws Exception {
-		ConfigurableApplicationContext application = startApplication(true);
+		ConfigurableApplicationContext application = startApplication("lockDatabaseFactory");
 		LockHandle handle = locks(application).acquire("stock", LockOptions.lease(LEASE));
 		LockHandle wanted = this.other.locks().acquire("wanted");
 		List<Work<Boolean>> queries = starve(application);
@@ -150,7 +151,7 @@ class StarvedPoolTests {
 	 */
 	@Test
 	void elevenThreadsWhoseRequestsHangLeaveRenewalsTheirConnections() throws Exception {
-		ConfigurableApplicationContext application = startApplication(true);
+		ConfigurableApplicationContext application = startApplication("lockDatabaseFactory");
 		LockHandle handle = locks(application).acquire("stock", LockOptions.lease(LEASE));
 		this.server.failCommand(FailCommand.on("findAndModify")
 			.blockFor(LEASE.multipliedBy(3))
@@ -186,7 +187,7 @@ class StarvedPoolTests {
 
 	@Test
 	void lossIsReportedInTimeWithoutOne() throws Exception {
-		ConfigurableApplicationContext application = startApplication(false);
+		ConfigurableApplicationContext application = startApplication("mongoDatabaseFactory");
 		CompletableFuture<LockHandle> started = new CompletableFuture<>();
 		CompletableFuture<Long> interrupted = new CompletableFuture<>();
 		Work<Boolean> work = Work.start(
@@ -223,6 +224,7 @@ class StarvedPoolTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
+	@Import(LockClientConfiguration.class)
 	static class SmallPoolConfiguration {
 
 		@Bean

@@ -1,10 +1,7 @@
 package dev.dblock.mongodb;
 
-import java.util.function.BiFunction;
-import java.util.stream.Stream;
-
-import com.mongodb.ClientSessionOptions;
 import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
 import dev.dblock.LockHandle;
 import dev.dblock.transaction.FencedSessions;
 import dev.dblock.mongodb.client.SameServers;
@@ -12,10 +9,7 @@ import dev.dblock.mongodb.fence.FencedTransactions;
 import dev.dblock.mongodb.fence.MongoFence;
 import dev.dblock.mongodb.fence.OpenSession;
 import dev.dblock.store.LeaseKey;
-import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
  * Fences transactions of code that manages its {@link ClientSession} itself, so that they
@@ -43,42 +37,15 @@ public final class LockFence {
 	private static final FencedSessions SESSIONS = new FencedSessions(
 			(session) -> ((ClientSession) session).hasActiveTransaction());
 
-	private final @Nullable BiFunction<ClientSession, LockHandle, TransactionFence> fences;
+	private final @Nullable MongoLockRepository repository;
 
 	/**
-	 * Create a fence for the locks of a repository.
-	 * @param repository the repository of the locks
-	 * @param factory a factory for the client that starts the sessions, unless that is
-	 * the client of the locks
+	 * Create a fence.
+	 * @param repository the repository of the locks; {@code null} if they are not stored
+	 * in MongoDB, so that the fence writes nothing and only checks that they are held
 	 */
-	public LockFence(MongoLockRepository repository, MongoDatabaseFactory factory) {
-		this((session, lock) -> fenceFor(repository, factory, session, lock));
-	}
-
-	private LockFence(@Nullable BiFunction<ClientSession, LockHandle, TransactionFence> fences) {
-		this.fences = fences;
-	}
-
-	/**
-	 * Create a fence for the locks of a repository, and for sessions of its client, or of
-	 * the application's client if that connects to the same servers.
-	 * @param repository the repository of the locks
-	 * @param application the application's factory, or {@code null} if there is none
-	 * @return the fence
-	 */
-	public static LockFence of(MongoLockRepository repository, @Nullable MongoDatabaseFactory application) {
-		MongoDatabaseFactory locks = repository.factory();
-		return new LockFence((session, lock) -> fenceFor(repository,
-				(application != null && SameServers.areOf(application, locks)) ? application : locks, session, lock));
-	}
-
-	/**
-	 * Create a fence for locks that are not stored in MongoDB. It only checks that the
-	 * lock is still held.
-	 * @return a fence that writes nothing
-	 */
-	public static LockFence ofLocksElsewhere() {
-		return new LockFence(null);
+	public LockFence(@Nullable MongoLockRepository repository) {
+		this.repository = repository;
 	}
 
 	/**
@@ -94,8 +61,8 @@ public final class LockFence {
 	 * @throws IllegalStateException if the session is not in a transaction, if four other
 	 * transactions are in progress under the same lock, or if fences are disabled
 	 * ({@code dblock.mongodb.fence-transactions})
-	 * @throws IllegalArgumentException if the session belongs to a different client than
-	 * the store of the lock
+	 * @throws IllegalArgumentException if the session belongs to a client of other
+	 * servers than those of the lock
 	 */
 	public void fence(ClientSession session, LockHandle lock) {
 		if (!session.hasActiveTransaction()) {
@@ -103,8 +70,8 @@ public final class LockFence {
 					+ " Call fence after startTransaction and before the commit")
 				.formatted(lock.name()));
 		}
-		if (this.fences != null) {
-			SESSIONS.fence(session, lock, this.fences.apply(session, lock));
+		if (this.repository != null) {
+			SESSIONS.fence(session, lock, fenceFor(this.repository, session, lock));
 		}
 		else {
 			lock.ensureHeld();
@@ -114,55 +81,41 @@ public final class LockFence {
 	/**
 	 * Create the fence of a session. A lock in another database is fenced there.
 	 */
-	private static SessionFence fenceFor(MongoLockRepository usual, MongoDatabaseFactory factory, ClientSession session,
-			LockHandle lock) {
-		return (FencedSessions.storeOf(lock) instanceof MongoLockRepository other && other != usual)
-				? SessionFence.of(other, other.factory(), session, lock)
-				: SessionFence.of(usual, factory, session, lock);
+	private static SessionFence fenceFor(MongoLockRepository usual, ClientSession session, LockHandle lock) {
+		MongoLockRepository repository = (FencedSessions.storeOf(lock) instanceof MongoLockRepository other) ? other
+				: usual;
+		FencedTransactions fenced = repository.fencedTransactions();
+		if (session.getOriginator() instanceof MongoClient client
+				&& SameServers.areOf(client.getClusterDescription(), repository.factory())) {
+			return new SessionFence(fenced, repository, client, session);
+		}
+		throw new IllegalArgumentException(
+				("The session belongs to a client of other servers than those of the lock '%s'. Start it with a client"
+						+ " of the servers that store the locks")
+					.formatted(lock.name()));
 	}
 
 	private static final class SessionFence extends MongoFence {
 
 		private final MongoLockRepository repository;
 
-		private final MongoDatabaseFactory factory;
+		private final MongoClient client;
 
 		private final ClientSession session;
 
-		private SessionFence(FencedTransactions fenced, MongoLockRepository repository, MongoDatabaseFactory factory,
+		private SessionFence(FencedTransactions fenced, MongoLockRepository repository, MongoClient client,
 				ClientSession session) {
 			super(fenced);
 			this.repository = repository;
-			this.factory = factory;
+			this.client = client;
 			this.session = session;
-		}
-
-		static SessionFence of(MongoLockRepository repository, MongoDatabaseFactory factory, ClientSession session,
-				LockHandle lock) {
-			FencedTransactions fenced = repository.fencedTransactions();
-			return Stream.of(factory, repository.factory())
-				.filter((candidate) -> isOf(candidate, session))
-				.findFirst()
-				.map((own) -> new SessionFence(fenced, repository, own, session))
-				.orElseThrow(() -> new IllegalArgumentException(
-						("The session belongs to a different MongoClient than the lock '%s'. Start it with the client"
-								+ " of the MongoDatabaseFactory that has the locks, or create a LockFence(repository,"
-								+ " factory) with a factory for the session's client")
-							.formatted(lock.name())));
-		}
-
-		// The driver compares the originator as well. This sends no request
-		private static boolean isOf(MongoDatabaseFactory factory, ClientSession session) {
-			try (ClientSession own = factory.getSession(ClientSessionOptions.builder().build())) {
-				return own.getOriginator() == session.getOriginator();
-			}
 		}
 
 		@Override
 		public Written write(LeaseKey lease, long token, int slot) {
 			this.repository.fencesSessions();
 			OpenSession.fenced(this.session);
-			return fenced().write(this.factory, this.session, lease, token, slot);
+			return fenced().write(this.client::getDatabase, this.session, lease, token, slot);
 		}
 
 	}

@@ -1,5 +1,6 @@
 package dev.dblock.mongodb;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -13,9 +14,7 @@ import java.util.function.Supplier;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoWriteException;
 import dev.dblock.LockInfo;
-import dev.dblock.LockOptions;
 import dev.dblock.job.JobStatus;
-import dev.dblock.mongodb.client.DedicatedDatabaseFactory;
 import dev.dblock.mongodb.client.SameServers;
 import dev.dblock.mongodb.fence.FenceStore;
 import dev.dblock.mongodb.fence.FencedTransactions;
@@ -47,6 +46,7 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.MongoTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.reactive.TransactionContext;
+import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -149,10 +149,8 @@ import org.springframework.util.function.SingletonSupplier;
  * lock over.
  *
  * <p>
- * At first use, the dialect is detected, a capped collection is refused, and the TTL
- * index is created. After the collection was dropped, the index is created again by the
- * first acquire that has to create its document, and after a renewal whose document is
- * missing.
+ * At first use, the dialect is detected and the TTL index is created. The index is
+ * ensured again every ten minutes, also after the collection was dropped.
  *
  * <p>
  * The idea of one document with holder, reason and take-over is from MongoDB's own former
@@ -162,6 +160,11 @@ import org.springframework.util.function.SingletonSupplier;
  * @see MongoLockSettings
  */
 public final class MongoLockRepository implements LockRepository {
+
+	/** MongoDB limits the names of a database and a collection together, with a dot. */
+	private static final int LONGEST_NAMESPACE = 255;
+
+	private static final int LONGEST_DATABASE = 63;
 
 	// Blank, which the name of a lock cannot be
 	private static final String NO_LOCK = " ";
@@ -173,8 +176,6 @@ public final class MongoLockRepository implements LockRepository {
 	private static final Duration LONGEST_SETTLEMENT = Duration.ofSeconds(1);
 
 	private final MongoLockSettings settings;
-
-	private final CappedCollections capped;
 
 	private final TtlIndex indexes;
 
@@ -194,8 +195,7 @@ public final class MongoLockRepository implements LockRepository {
 	/**
 	 * Create a repository in the database of a factory. This sends no request to the
 	 * server.
-	 * @param factory the application's own factory, or a {@link DedicatedDatabaseFactory}
-	 * beside it, which its creator has to close
+	 * @param factory the factory, which its creator closes
 	 * @param settings the settings of the locks
 	 * @throws IllegalArgumentException if the name of the collection is too long for that
 	 * database
@@ -211,7 +211,6 @@ public final class MongoLockRepository implements LockRepository {
 		this.access = SingletonSupplier.of(() -> new StoreAccess(factory, settings.collection(),
 				Fences.collectionBeside(settings.collection()), settings.statements(),
 				LeaseTimes.of(settings.clockAllowance(), settings.retention()), nanoTime, wallTime));
-		this.capped = new CappedCollections(CollectionNames.of(settings));
 		this.indexes = new TtlIndex(settings.createIndexes(), nanoTime);
 		this.fenced = SingletonSupplier
 			.of(() -> new FencedTransactions(new Fences(settings.collection(), settings.createIndexes(), nanoTime),
@@ -228,7 +227,18 @@ public final class MongoLockRepository implements LockRepository {
 	 * database
 	 */
 	public static MongoLockSettings checked(MongoDatabaseFactory factory, MongoLockSettings settings) {
-		CollectionNames.check(settings, factory);
+		String locks = settings.collection();
+		String longest = settings.fenceTransactions() ? Fences.collectionBeside(locks) : locks;
+		int bytes = longest.getBytes(StandardCharsets.UTF_8).length;
+		// The factory is asked only if the name does not fit into every database
+		if (bytes + LONGEST_DATABASE + 1 > LONGEST_NAMESPACE) {
+			String database = factory.getMongoDatabase().getName();
+			int most = LONGEST_NAMESPACE - 1 - database.getBytes(StandardCharsets.UTF_8).length;
+			Assert.isTrue(bytes <= most,
+					() -> ("The name '%s' is too long for the lock collection in the database '%s': collection names"
+							+ " there may have at most %d bytes in UTF-8, and '%s' has %d")
+						.formatted(locks, database, most, longest, bytes));
+		}
 		return settings;
 	}
 
@@ -236,7 +246,7 @@ public final class MongoLockRepository implements LockRepository {
 	public String toString() {
 		String collection = "collection '" + this.settings.collection() + "')";
 		try {
-			return "MongoDB (database '" + CollectionNames.databaseOf(this.factory) + "', " + collection;
+			return "MongoDB (database '" + this.factory.getMongoDatabase().getName() + "', " + collection;
 		}
 		catch (RuntimeException ex) {
 			// A factory of the application may have a database only in some threads
@@ -262,20 +272,12 @@ public final class MongoLockRepository implements LockRepository {
 	}
 
 	private Statements.Acquired acquire(Statements statements, StoreRequest store, AcquireRequest request) {
-		this.capped.refuse(store);
 		this.indexes.lookAfter(store, request.timeout());
 		if (this.sessionsAreFenced) {
 			fences().indexes().lookAfter(store, request.timeout());
 		}
-		Statements.Acquired acquired = (request.firing() != null) ? acquireForJob(statements, store, request)
+		return (request.firing() != null) ? acquireForJob(statements, store, request)
 				: statements.acquire(store, request);
-		if (acquired.created()) {
-			this.indexes.suspectDrop();
-			if (request.lease().compareTo(LockOptions.SHORTEST_RENEWED_LEASE) >= 0) {
-				this.indexes.lookAfter(store, request.lease().dividedBy(4));
-			}
-		}
-		return acquired;
 	}
 
 	/**
@@ -371,16 +373,11 @@ public final class MongoLockRepository implements LockRepository {
 		// A lock that is renewed was granted, and its fence was raised before, if it had
 		// to be
 		boolean raised = this.fencesAreRaised;
-		Map<LeaseKey, Optional<LockInfo>> gone = execute(RenewalBatches.describe(leases), timeout,
-				(statements, store) -> {
-					Map<LeaseKey, Optional<LockInfo>> all = new HashMap<>();
-					RenewalBatches.of(leases).forEach((batch) -> all.putAll(statements.renew(store, batch, raised)));
-					return all;
-				});
-		if (gone.containsValue(Optional.<LockInfo>empty())) {
-			this.indexes.suspectDrop();
-		}
-		return gone;
+		return execute(RenewalBatches.describe(leases), timeout, (statements, store) -> {
+			Map<LeaseKey, Optional<LockInfo>> all = new HashMap<>();
+			RenewalBatches.of(leases).forEach((batch) -> all.putAll(statements.renew(store, batch, raised)));
+			return all;
+		});
 	}
 
 	@Override

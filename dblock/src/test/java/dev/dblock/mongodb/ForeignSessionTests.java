@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
@@ -32,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class ForeignSessionTests {
 
 	@Test
-	void sessionOfAnotherClientIsAnIllegalArgument(MongoServer server) {
+	void sessionOfAnotherClientIsFencedUnlessItIsOfOtherServers(MongoServer server) {
 		MongoDatabaseFactory factory = new SimpleMongoClientDatabaseFactory(server.client(), server.freshDatabase());
 		MongoLockRepository repository = new MongoLockRepository(factory, new MongoLockSettings("dblock_locks",
 				Duration.ofMillis(500), Duration.ofDays(1), Duration.ofSeconds(10), StatementDialect.AUTO, true));
@@ -45,14 +46,22 @@ class ForeignSessionTests {
 				List.of());
 				LockHandle lock = new DefaultLockTemplate(engine).acquire("stock");
 				MongoClient another = MongoClients.create(server.uri());
-				ClientSession session = another.startSession()) {
-			session.startTransaction();
-			assertThatIllegalArgumentException()
-				.isThrownBy(() -> new LockFence(repository, factory).fence(session, lock))
-				.withMessageContaining("'stock'")
-				.withMessageContaining("different MongoClient")
-				.withMessageContaining("Start it with the client of the MongoDatabaseFactory that has the locks");
+				ClientSession session = another.startSession();
+				MongoClient elsewhere = MongoClients.create("mongodb://127.0.0.1:1/");
+				ClientSession foreign = elsewhere.startSession()) {
+			LockFence fence = new LockFence(repository);
+			fence.fence(started(session), lock);
+			session.commitTransaction();
+			assertThat(factory.getMongoDatabase().getCollection("dblock_fences").find()).singleElement()
+				.satisfies((document) -> assertThat(document).containsEntry("token", lock.token()));
+			assertThatIllegalArgumentException().isThrownBy(() -> fence.fence(started(foreign), lock))
+				.withMessageContaining("a client of other servers than those of the lock 'stock'");
 		}
+	}
+
+	private static ClientSession started(ClientSession session) {
+		session.startTransaction();
+		return session;
 	}
 
 }

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import com.mongodb.client.MongoClient;
-import com.mongodb.connection.ClusterDescription;
 import com.mongodb.connection.ServerDescription;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
@@ -23,20 +23,21 @@ public final class Topology implements Supplier<Object> {
 
 	private final MongoDatabaseFactory factory;
 
+	private volatile @Nullable MongoClient client;
+
 	public Topology(MongoDatabaseFactory factory) {
 		this.factory = factory;
 	}
 
 	@Override
 	public Object get() {
-		MongoDatabaseFactory factory = (this.factory instanceof DedicatedDatabaseFactory dedicated) ? dedicated.open()
-				: this.factory;
-		MongoClient client = FactoryClient.of(factory);
-		if (client != null) {
-			ClusterDescription cluster = client.getClusterDescription();
-			return cluster.getServerDescriptions().stream().map(Topology::state).toList();
+		MongoClient known = this.client;
+		if (known == null) {
+			known = FactoryClient.of(this.factory);
+			this.client = known;
 		}
-		return UNSEEN;
+		return (known != null)
+				? known.getClusterDescription().getServerDescriptions().stream().map(Topology::state).toList() : UNSEEN;
 	}
 
 	private static List<Object> state(ServerDescription server) {

@@ -1,6 +1,6 @@
 /**
- * The clients of the requests: the dedicated client, and what is known about its servers.
- * Internal: can change in any release.
+ * The clients of the requests: what is known about their servers. Internal: can change in
+ * any release.
  */
 @NullMarked
 package dev.dblock.mongodb.client;

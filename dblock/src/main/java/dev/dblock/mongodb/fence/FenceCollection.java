@@ -42,9 +42,7 @@ public final class FenceCollection {
 
 	private final IndexTimes times;
 
-	private final AtomicBoolean warnedOfIndex = new AtomicBoolean();
-
-	private final AtomicBoolean warnedOfCollection = new AtomicBoolean();
+	private final AtomicBoolean warned = new AtomicBoolean();
 
 	FenceCollection(LockCollection collection, boolean enabled, LongSupplier nanoTime) {
 		this.collection = collection;
@@ -78,13 +76,6 @@ public final class FenceCollection {
 	}
 
 	/**
-	 * Ensure the index soon, since the collection may have been replaced.
-	 */
-	void suspectDrop() {
-		this.times.suspectDrop();
-	}
-
-	/**
 	 * Ensure the index later, since the outcome of its creation is unknown.
 	 */
 	void failed() {
@@ -100,19 +91,20 @@ public final class FenceCollection {
 	public void create(StoreRequest store) {
 		this.times.begin();
 		StoreRequest fences = store.on(this.collection);
-		if (!this.enabled) {
-			createCollection(fences);
-			return;
-		}
-		MongoException failure = createIndex(fences.part(LONGEST));
-		if (failure == null) {
+		MongoException withoutIndex = this.enabled ? createIndex(fences.part(LONGEST)) : null;
+		if (this.enabled && withoutIndex == null) {
 			// A later failure is logged again
-			this.warnedOfIndex.set(false);
-			this.warnedOfCollection.set(false);
+			this.warned.set(false);
 			return;
 		}
-		this.times.failed();
-		createWithoutIndex(fences, failure);
+		MongoException withoutCollection = createCollection(fences);
+		if (withoutIndex != null) {
+			this.times.failed();
+			warn(withoutIndex, withoutCollection);
+		}
+		if (withoutCollection != null) {
+			throw withoutCollection;
+		}
 	}
 
 	private @Nullable MongoException createIndex(StoreRequest fences) {
@@ -123,7 +115,7 @@ public final class FenceCollection {
 			return null;
 		}
 		catch (MongoInterruptedException ex) {
-			suspectDrop();
+			this.times.failed();
 			throw ex;
 		}
 		catch (MongoException ex) {
@@ -131,50 +123,38 @@ public final class FenceCollection {
 		}
 	}
 
-	private void createWithoutIndex(StoreRequest fences, MongoException failure) {
+	private static @Nullable MongoException createCollection(StoreRequest fences) {
 		try {
-			createCollection(fences);
+			fences.createCollection();
+			return null;
 		}
 		catch (MongoInterruptedException ex) {
 			throw ex;
 		}
 		catch (MongoException ex) {
-			warnOfCollection(failure, ex);
-			throw ex;
-		}
-		warnOfIndex(failure);
-	}
-
-	private static void createCollection(StoreRequest fences) {
-		try {
-			fences.createCollection();
-		}
-		catch (MongoException ex) {
-			if (ex.getCode() != NAMESPACE_EXISTS) {
-				throw ex;
-			}
+			return (ex.getCode() != NAMESPACE_EXISTS) ? ex : null;
 		}
 	}
 
-	private void warnOfIndex(MongoException failure) {
-		if (this.warnedOfIndex.compareAndSet(false, true)) {
+	private void warn(MongoException index, @Nullable MongoException collection) {
+		if (!this.warned.compareAndSet(false, true)) {
+			return;
+		}
+		String name = this.collection.name();
+		if (collection == null) {
 			logger.warn("The index that removes old fences from '{}' could not be created ({}). Transactions are fenced"
 					+ " without it; the fences of names that are no longer used remain. {}, or run"
 					+ " db.getCollection('{}').createIndex({updatedAt: 1}, {expireAfterSeconds: 86400}) once, or"
-					+ " set dblock.mongodb.create-indexes=false", this.collection.name(),
-					FailureTranslation.summary(failure), FailureTranslation.adviceOnIndex(failure),
-					this.collection.name());
+					+ " set dblock.mongodb.create-indexes=false", name, FailureTranslation.summary(index),
+					FailureTranslation.adviceOnIndex(index), name);
 		}
-	}
-
-	private void warnOfCollection(MongoException index, MongoException failure) {
-		if (this.warnedOfCollection.compareAndSet(false, true)) {
+		else {
 			logger.warn(
 					"The index that removes old fences from '{}' could not be created ({}), nor could the collection"
 							+ " itself ({}). If the collection does not exist, transactions under locks create it, or"
 							+ " fail. {}",
-					this.collection.name(), FailureTranslation.summary(index), FailureTranslation.summary(failure),
-					FailureTranslation.adviceOnCollection(failure));
+					name, FailureTranslation.summary(index), FailureTranslation.summary(collection),
+					FailureTranslation.adviceOnCollection(collection));
 		}
 	}
 

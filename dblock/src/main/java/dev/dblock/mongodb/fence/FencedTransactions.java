@@ -7,12 +7,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import com.mongodb.MongoException;
 import com.mongodb.TransactionOptions;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoDatabase;
 import dev.dblock.mongodb.request.FailureTranslation;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.TransactionFence.Outcome;
@@ -110,9 +112,10 @@ public final class FencedTransactions {
 		return this.prepared ? !this.fences.indexes().isDue() : this.nanoTime.getAsLong() - this.nextPreparation < 0;
 	}
 
-	public Written write(MongoDatabaseFactory factory, ClientSession session, LeaseKey lease, long token, int slot) {
+	public Written write(Function<String, MongoDatabase> databases, ClientSession session, LeaseKey lease, long token,
+			int slot) {
 		return write(session.getTransactionOptions(), lease,
-				() -> this.fences.write(factory.getMongoDatabase(database()), session, lease.name(), slot, token));
+				() -> this.fences.write(databases.apply(database()), session, lease.name(), slot, token));
 	}
 
 	/**

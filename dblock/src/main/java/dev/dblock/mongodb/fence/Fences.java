@@ -53,10 +53,7 @@ public final class Fences {
 
 	private static final String WRITES = "writes";
 
-	private static final BsonInt32 NO_WRITES = new BsonInt32(0);
-
-	private static final BsonDocument RETURNED = doc(LockDocument.TOKEN, new BsonInt32(1)).append(WRITES,
-			new BsonInt32(1));
+	private static final BsonDocument RETURNED = doc(LockDocument.TOKEN, new BsonInt32(1));
 
 	static final FindOneAndUpdateOptions WRITE = new FindOneAndUpdateOptions().upsert(true)
 		.returnDocument(ReturnDocument.AFTER)
@@ -134,13 +131,7 @@ public final class Fences {
 	 * @param written the stored fence after the request
 	 */
 	boolean isWritten(long token, @Nullable BsonDocument written) {
-		if (written == null) {
-			return false;
-		}
-		if (written.getNumber(WRITES, NO_WRITES).longValue() == 1) {
-			this.indexes.suspectDrop();
-		}
-		return written.getInt64(LockDocument.TOKEN).getValue() == token;
+		return written != null && written.getInt64(LockDocument.TOKEN).getValue() == token;
 	}
 
 	/**
@@ -157,9 +148,7 @@ public final class Fences {
 			.toList();
 		StoreRequest fences = store.on(this.collection);
 		try {
-			if (!fences.collection().bulkWrite(writes, UNORDERED).getUpserts().isEmpty()) {
-				this.indexes.suspectDrop();
-			}
+			fences.collection().bulkWrite(writes, UNORDERED);
 		}
 		catch (MongoBulkWriteException ex) {
 			// Another upsert was first, so the documents exist now.

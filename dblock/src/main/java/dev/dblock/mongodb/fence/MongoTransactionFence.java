@@ -23,7 +23,7 @@ public final class MongoTransactionFence extends MongoFence {
 		if (session == null || !session.hasActiveTransaction()) {
 			return Written.DONE;
 		}
-		return translated(fenced().write(this.factory, session, lease, token, slot),
+		return translated(fenced().write(this.factory::getMongoDatabase, session, lease, token, slot),
 				this.factory.getExceptionTranslator());
 	}
 

@@ -73,7 +73,6 @@ final class ClassicStatements implements Statements {
 	@Override
 	public Acquired acquire(StoreRequest store, AcquireRequest request) {
 		String name = request.key().name();
-		boolean created = false;
 		while (!store.isOver()) {
 			BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
 			// Two steps, since some servers refuse an upsert whose filter contains more
@@ -81,11 +80,10 @@ final class ClassicStatements implements Statements {
 			if (stored == null && !OperatorStatements.insert(store, name)) {
 				continue;
 			}
-			created |= stored == null;
 			LockDocument found = LockDocument.read(stored, name, store.collectionName()).orElse(null);
 			Reading now = (found != null) ? this.clock.read(store) : this.clock.readAnew(store);
 			if (found != null && found.isTakenAt(now.notBefore())) {
-				return found.isHeldBy(request.key().holder()) ? granted(store, request, found, created)
+				return found.isHeldBy(request.key().holder()) ? granted(store, request, found)
 						: Acquired.refused(request, found, now.notBefore());
 			}
 			JobGrant job = (request.firing() != null) ? JobGrant.of(request, stored, found, now.notBefore()) : null;
@@ -94,7 +92,7 @@ final class ClassicStatements implements Statements {
 			}
 			LockDocument taken = lasting(store, take(store, request, found, now, job), now);
 			if (taken != null) {
-				return granted(store, request, taken, created);
+				return granted(store, request, taken);
 			}
 		}
 		throw new QueryTimeoutException(
@@ -105,11 +103,11 @@ final class ClassicStatements implements Statements {
 	// The first token of a new document is ahead of the server's clock. Once the clock
 	// has passed it, it is less than the tokens of the document that comes after this
 	// one.
-	private Acquired granted(StoreRequest store, AcquireRequest request, LockDocument document, boolean created) {
+	private Acquired granted(StoreRequest store, AcquireRequest request, LockDocument document) {
 		if (document.isNew()) {
 			awaitClock(store, document.name(), document.token() / LockDocument.TOKENS_PER_MILLI);
 		}
-		return Acquired.granted(document, request, tokens(request, document.isNew()), created);
+		return Acquired.granted(document, request, tokens(request, document.isNew()));
 	}
 
 	// Limits the wait for the tokens of a new document, regardless of the number

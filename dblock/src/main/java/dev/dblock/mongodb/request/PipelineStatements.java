@@ -149,7 +149,7 @@ final class PipelineStatements implements Statements {
 			return Acquired.refused(request, null, now(answer));
 		}
 		LockDocument document = LockDocument.read(answer, name, store.collectionName()).orElseThrow();
-		return document.isHeldBy(request.key().holder()) ? Acquired.granted(document, request, document.isNew())
+		return document.isHeldBy(request.key().holder()) ? Acquired.granted(document, request)
 				: Acquired.refused(request, document, now(answer));
 	}
 

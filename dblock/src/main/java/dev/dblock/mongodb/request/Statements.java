@@ -51,18 +51,17 @@ public interface Statements {
 	 * The result of an acquire.
 	 *
 	 * @param answer the answer
-	 * @param created whether the document is new
 	 * @param fencePending whether a transaction of an earlier holder may be in progress
 	 * @param malformed whether it was refused since no grant can use the run record
 	 * @param due whether it was refused although the rules for jobs would have granted it
 	 */
-	record Acquired(AcquireAnswer answer, boolean created, boolean fencePending, boolean malformed, boolean due) {
+	record Acquired(AcquireAnswer answer, boolean fencePending, boolean malformed, boolean due) {
 
-		static Acquired granted(LockDocument document, AcquireRequest request, boolean created) {
-			return granted(document, request, request.tokens(), created);
+		static Acquired granted(LockDocument document, AcquireRequest request) {
+			return granted(document, request, request.tokens());
 		}
 
-		static Acquired granted(LockDocument document, AcquireRequest request, int tokens, boolean created) {
+		static Acquired granted(LockDocument document, AcquireRequest request, int tokens) {
 			long last = document.token();
 			JobRun run = null;
 			if (request.firing() != null) {
@@ -72,7 +71,7 @@ public interface Statements {
 						: null;
 			}
 			return new Acquired(new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt(), false, run),
-					created, document.isFencePending(), false, false);
+					document.isFencePending(), false, false);
 		}
 
 		/**
@@ -86,13 +85,13 @@ public interface Statements {
 			LockInfo lock = (document != null) ? document.toInfo(now) : new LockInfo(request.key().name(), false, null,
 					null, null, null, 0, null, null, null, null, Duration.ZERO);
 			if (request.firing() == null) {
-				return new Acquired(new AcquireAnswer.Refused(lock), false, false, false, false);
+				return new Acquired(new AcquireAnswer.Refused(lock), false, false, false);
 			}
 			JobRecord record = (document != null) ? document.job(new JobFields(request.jobId()))
 					: JobRecord.read(null, new JobFields(request.jobId()));
 			JobDecision decision = JobDecision.of(request, record.toJob(), JobRecord.stateOf(document, now), now);
-			return new Acquired(new AcquireAnswer.Refused(lock, decision.refusal()), false, false,
-					record.malformed() != null, decision.granted());
+			return new Acquired(new AcquireAnswer.Refused(lock, decision.refusal()), false, record.malformed() != null,
+					decision.granted());
 		}
 
 	}

@@ -15,11 +15,9 @@ import org.slf4j.LoggerFactory;
 import static dev.dblock.mongodb.request.BsonParts.doc;
 
 /**
- * The index that removes old documents. Created at the first acquire. Ensured again every
- * ten minutes, and when a grant had to create its document or the document of a held lock
- * is missing, since either can mean that the collection was dropped. Locks work without
- * it. A failure to create it is logged once for each collection, until the creation
- * succeeds.
+ * The index that removes old documents. Created at the first acquire, and ensured again
+ * every ten minutes. Locks work without it. A failure to create it is logged once for
+ * each collection, until the creation succeeds.
  */
 public final class TtlIndex {
 
@@ -47,13 +45,6 @@ public final class TtlIndex {
 		}
 	}
 
-	/**
-	 * Ensure the index soon, since the collection may have been replaced.
-	 */
-	public void suspectDrop() {
-		this.times.suspectDrop();
-	}
-
 	private void create(StoreRequest store) {
 		try {
 			store.collection()
@@ -63,7 +54,7 @@ public final class TtlIndex {
 			this.warned.set(false);
 		}
 		catch (MongoInterruptedException ex) {
-			suspectDrop();
+			this.times.failed();
 			throw ex;
 		}
 		catch (MongoException ex) {

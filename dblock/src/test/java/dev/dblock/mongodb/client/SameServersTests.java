@@ -5,9 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-import com.mongodb.ConnectionString;
-import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoDriverInformation;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.dblock.mongodb.MongoLockRepository;
@@ -48,6 +45,12 @@ class SameServersTests {
 		return new SimpleMongoClientDatabaseFactory(client, database);
 	}
 
+	private static MongoDatabaseFactory withoutSessions() {
+		return Mockito.mock(MongoDatabaseFactory.class, (call) -> {
+			throw new UnsupportedOperationException();
+		});
+	}
+
 	@Test
 	void factoriesOfOneClientLeadToTheSameServers() {
 		MongoClient client = client("localhost:1");
@@ -69,23 +72,10 @@ class SameServersTests {
 
 	@Test
 	void factoryThatDoesNotShowItsClientLeadsOnlyToItsOwnServers() {
-		MongoDatabaseFactory closed = Mockito.mock(MongoDatabaseFactory.class);
+		MongoDatabaseFactory closed = withoutSessions();
 		assertThat(SameServers.areOf(closed, closed)).isTrue();
 		assertThat(SameServers.areOf(closed, factory(client("localhost:1"), "one"))).isFalse();
 		assertThat(SameServers.areOf(factory(client("localhost:1"), "one"), closed)).isFalse();
-	}
-
-	@Test
-	void clientThatServesLocksAloneLeadsToTheServersOfTheApplication() {
-		MongoDatabaseFactory application = factory(client("localhost:1"), "one");
-		MongoClientSettings settings = MongoClientSettings.builder()
-			.applyConnectionString(new ConnectionString("mongodb://localhost:1"))
-			.build();
-		try (DedicatedDatabaseFactory locks = new DedicatedDatabaseFactory(application, settings,
-				MongoDriverInformation.builder().build())) {
-			assertThat(SameServers.areOf(application, locks)).isTrue();
-			assertThat(SameServers.areOf(factory(client("localhost:2"), "one"), locks)).isFalse();
-		}
 	}
 
 	@Test
@@ -93,9 +83,7 @@ class SameServersTests {
 		MongoDatabaseFactory factory = factory(client("localhost:1"), "one");
 		assertThat(SameServers.areOf(client("localhost:1,localhost:2").getClusterDescription(), factory)).isTrue();
 		assertThat(SameServers.areOf(client("localhost:2").getClusterDescription(), factory)).isFalse();
-		assertThat(SameServers.areOf(client("localhost:1").getClusterDescription(),
-				Mockito.mock(MongoDatabaseFactory.class)))
-			.isFalse();
+		assertThat(SameServers.areOf(client("localhost:1").getClusterDescription(), withoutSessions())).isFalse();
 	}
 
 	@Test

@@ -3,33 +3,34 @@ package dev.dblock.autoconfigure;
 import java.util.Iterator;
 import java.util.List;
 
-import dev.dblock.event.LockListener;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
- * Listeners of an application, resolved at the first event, since they may depend on
+ * Beans of an application in their order, resolved at first use, since they may depend on
  * beans that take locks.
+ *
+ * @param <T> the type of the beans
  */
-final class ProvidedListeners implements Iterable<LockListener> {
+final class ProvidedBeans<T> implements Iterable<T> {
 
-	private final ObjectProvider<LockListener> provider;
+	private final ObjectProvider<T> provider;
 
 	// Not computed under a lock: a thread that creates beans may wait for another thread
 	// that holds it
-	private volatile @Nullable List<LockListener> listeners;
+	private volatile @Nullable List<T> beans;
 
-	ProvidedListeners(ObjectProvider<LockListener> provider) {
+	ProvidedBeans(ObjectProvider<T> provider) {
 		this.provider = provider;
 	}
 
 	@Override
-	public Iterator<LockListener> iterator() {
-		List<LockListener> known = this.listeners;
+	public Iterator<T> iterator() {
+		List<T> known = this.beans;
 		if (known == null) {
 			known = this.provider.orderedStream().toList();
-			this.listeners = known;
+			this.beans = known;
 		}
 		return known.iterator();
 	}
