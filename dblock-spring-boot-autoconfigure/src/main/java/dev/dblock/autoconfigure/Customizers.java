@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 
@@ -26,8 +28,8 @@ record Customizers<C>(Class<C> type, List<C> customizers, ListableBeanFactory be
 	 * @param settings the settings
 	 * @param call calls a customizer
 	 * @param check validates the settings after each customizer
-	 * @throws InvalidCustomizationException with the name of the first customizer that
-	 * fails, or that returns {@code null} or invalid settings
+	 * @throws InvalidSetupException with the name of the first customizer that fails, or
+	 * that returns {@code null} or invalid settings
 	 */
 	<S> S apply(S settings, BiFunction<C, S, S> call, Consumer<S> check) {
 		S customized = settings;
@@ -45,18 +47,16 @@ record Customizers<C>(Class<C> type, List<C> customizers, ListableBeanFactory be
 			customized = call.apply(customizer, settings);
 		}
 		catch (RuntimeException ex) {
-			throw new InvalidCustomizationException("%s failed: %s".formatted(name(customizer), ex), ex);
+			throw failure(customizer, " failed: " + ex, ex);
 		}
 		if (customized == null) {
-			throw new InvalidCustomizationException("%s returned null instead of settings".formatted(name(customizer)),
-					null);
+			throw failure(customizer, " returned null instead of settings", null);
 		}
 		try {
 			check.accept(customized);
 		}
 		catch (RuntimeException ex) {
-			throw new InvalidCustomizationException(
-					"%s returned invalid settings: %s".formatted(name(customizer), reason(ex)), ex);
+			throw failure(customizer, " returned invalid settings: " + reason(ex), ex);
 		}
 		return customized;
 	}
@@ -66,8 +66,11 @@ record Customizers<C>(Class<C> type, List<C> customizers, ListableBeanFactory be
 		return (ex.getMessage() != null) ? ex.getMessage() : ex.toString();
 	}
 
-	private String name(C customizer) {
-		return BeanNames.describe(this.type, customizer, this.beans);
+	private InvalidSetupException failure(C customizer, String failure, @Nullable RuntimeException cause) {
+		return new InvalidSetupException(BeanNames.describe(this.type, customizer, this.beans) + failure,
+				"Fix that bean. It is called after the dblock.* properties are read, and the settings that it returns"
+						+ " are used unchanged: return the same settings or a changed copy",
+				cause);
 	}
 
 }

@@ -1,6 +1,10 @@
 package dev.dblock.autoconfigure;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.BiFunction;
@@ -136,7 +140,34 @@ final class DblockSettings {
 	private String acquirer() {
 		String acquirer = this.properties.acquirer();
 		return (acquirer != null && StringUtils.hasText(acquirer)) ? resolved("dblock.acquirer", acquirer)
-				: InstanceName.create();
+				: instanceName();
+	}
+
+	/**
+	 * Create the default name of an instance: {@code host:pid:suffix}. The suffix
+	 * distinguishes instances with the same host and process id: containers whose
+	 * processes all have the id 1, and contexts of the same process.
+	 */
+	static String instanceName() {
+		byte[] suffix = new byte[4];
+		new SecureRandom().nextBytes(suffix);
+		return "%s:%d:%s".formatted(host(), ProcessHandle.current().pid(), HexFormat.of().formatHex(suffix));
+	}
+
+	private static String host() {
+		// Set in containers and on Windows; a lookup can take seconds
+		for (String variable : new String[] { "HOSTNAME", "COMPUTERNAME" }) {
+			String host = System.getenv(variable);
+			if (StringUtils.hasText(host)) {
+				return host;
+			}
+		}
+		try {
+			return InetAddress.getLocalHost().getHostName();
+		}
+		catch (UnknownHostException ex) {
+			return "unknown-host";
+		}
 	}
 
 	// Spring Boot leaves unknown placeholders unresolved

@@ -30,7 +30,7 @@ final class MongoDatabases {
 	/**
 	 * Return the default database of the locks.
 	 * @param configured the name of its factory, or {@code null} if it is not configured
-	 * @throws MongoDatabaseFactoryChoiceException if the database cannot be determined
+	 * @throws InvalidSetupException if the database cannot be determined
 	 */
 	NamedBeanHolder<MongoDatabaseFactory> usual(@Nullable String configured) {
 		if (StringUtils.hasText(configured)) {
@@ -40,11 +40,28 @@ final class MongoDatabases {
 			return this.beanFactory.resolveNamedBean(MongoDatabaseFactory.class);
 		}
 		catch (NoUniqueBeanDefinitionException ex) {
-			throw new MongoDatabaseFactoryChoiceException(candidates(ex), ex);
+			throw undetermined(candidates(ex), ex);
 		}
 		catch (NoSuchBeanDefinitionException ex) {
-			throw new MongoDatabaseFactoryChoiceException(names(), ex);
+			throw undetermined(names(), ex);
 		}
+	}
+
+	private static InvalidSetupException undetermined(List<String> candidates, Exception cause) {
+		return candidates.isEmpty() ? new InvalidSetupException(
+				"dblock keeps its locks in the application's MongoDB, but there is no MongoDatabaseFactory bean",
+				"Set spring.mongodb.uri (with Spring Boot 3 spring.data.mongodb.uri) and leave Spring Boot's"
+						+ " MongoDB auto-configuration on, define a MongoDatabaseFactory or a LockRepository bean, or"
+						+ " set dblock.mode=local for locks that apply only inside this process, or"
+						+ " dblock.enabled=false to run without locks",
+				cause)
+				: new InvalidSetupException(
+						"dblock keeps its locks in one database, but there are several MongoDatabaseFactory beans and"
+								+ " none of them is primary: " + String.join(", ", candidates),
+						"Name the one whose database keeps the locks (dblock.mongodb.database-factory), or mark it as"
+								+ " @Primary, or define a LockRepository bean: new MongoLockRepository(factory,"
+								+ " settings)",
+						cause);
 	}
 
 	private static List<String> candidates(NoUniqueBeanDefinitionException ex) {
@@ -57,11 +74,15 @@ final class MongoDatabases {
 	 * @param name the name or alias
 	 * @param source the source of the name
 	 * @return the factory with the name of its bean
-	 * @throws MongoDatabaseFactoryChoiceException if there is no factory of that name
+	 * @throws InvalidSetupException if there is no factory of that name
 	 */
 	NamedBeanHolder<MongoDatabaseFactory> named(String name, String source) {
 		if (!this.beanFactory.containsBean(name) || !this.beanFactory.isTypeMatch(name, MongoDatabaseFactory.class)) {
-			throw MongoDatabaseFactoryChoiceException.ofUnknown(source, names());
+			List<String> known = names();
+			throw new InvalidSetupException(
+					source + " is not the name of a MongoDatabaseFactory bean; "
+							+ (known.isEmpty() ? "there are none" : "there are: " + String.join(", ", known)),
+					"Use the name of one of them, or omit it to keep the locks in the default database", null);
 		}
 		return new NamedBeanHolder<>(canonical(name), this.beanFactory.getBean(name, MongoDatabaseFactory.class));
 	}

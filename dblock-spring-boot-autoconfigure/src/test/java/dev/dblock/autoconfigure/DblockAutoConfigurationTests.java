@@ -327,7 +327,7 @@ class DblockAutoConfigurationTests {
 	}
 
 	private static FailureAnalysis analyze(Throwable failure) {
-		FailureAnalysis analysis = new MongoDatabaseFactoryChoiceFailureAnalyzer().analyze(failure);
+		FailureAnalysis analysis = new DblockFailureAnalyzer().analyze(failure);
 		assertThat(analysis).as("analysis of " + failure).isNotNull();
 		return analysis;
 	}

@@ -159,9 +159,9 @@ class DblockPropertiesTests {
 
 	@Test
 	void instancesWithoutANameAreDistinguished() {
-		String[] parts = InstanceName.create().split(":");
+		String[] parts = DblockSettings.instanceName().split(":");
 		assertThat(parts).hasSize(3).allSatisfy((part) -> assertThat(part).isNotBlank());
-		assertThat(InstanceName.create()).isNotEqualTo(String.join(":", parts));
+		assertThat(DblockSettings.instanceName()).isNotEqualTo(String.join(":", parts));
 	}
 
 	private static DblockProperties bound(Map<String, Object> properties) {

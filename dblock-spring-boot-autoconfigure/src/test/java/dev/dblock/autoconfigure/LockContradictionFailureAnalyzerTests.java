@@ -13,14 +13,14 @@ import org.springframework.core.annotation.AnnotationConfigurationException;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link LockContradictionFailureAnalyzer}.
+ * Tests for {@link DblockFailureAnalyzer} with contradictory annotations.
  */
 class LockContradictionFailureAnalyzerTests {
 
 	private static FailureAnalysis analyze(String annotation) {
 		String message = "Different @AliasFor mirror values for annotation [%s] declared on com.acme.Jobs.run();"
 			.formatted(annotation);
-		return new LockContradictionFailureAnalyzer()
+		return new DblockFailureAnalyzer()
 			.analyze(new IllegalStateException("Cannot read Jobs", new AnnotationConfigurationException(message)));
 	}
 

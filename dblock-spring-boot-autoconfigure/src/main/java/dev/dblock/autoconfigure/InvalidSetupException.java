@@ -1,0 +1,31 @@
+package dev.dblock.autoconfigure;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Thrown when beans of the application do not fit together: the database of the locks
+ * cannot be determined, or a customizer fails.
+ */
+final class InvalidSetupException extends IllegalArgumentException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final String description;
+
+	private final String action;
+
+	InvalidSetupException(String description, String action, @Nullable Throwable cause) {
+		super(description + ". " + action, cause);
+		this.description = description;
+		this.action = action;
+	}
+
+	String description() {
+		return this.description;
+	}
+
+	String action() {
+		return this.action;
+	}
+
+}
