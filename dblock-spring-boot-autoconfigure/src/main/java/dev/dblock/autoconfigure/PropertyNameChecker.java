@@ -148,7 +148,7 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 		}
 		if (this.known.entrySet()
 			.stream()
-			.anyMatch((each) -> each.getValue().startsWith("java.util.") && each.getKey().isAncestorOf(name))) {
+			.anyMatch((each) -> hasElements(each.getValue()) && each.getKey().isAncestorOf(name))) {
 			return null;
 		}
 		if (!this.complete) {
@@ -157,6 +157,10 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 		}
 		return "There is no such property. " + advice(property, names())
 				+ ". With dblock.strict=false this is only a warning";
+	}
+
+	private static boolean hasElements(String type) {
+		return type.startsWith("java.util.") || type.endsWith("[]");
 	}
 
 	private static @Nullable String reasonToRefuse(String map, String rest, @Nullable Object value,
@@ -232,7 +236,7 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 		return before[other.length()];
 	}
 
-	private static String name(Parameter parameter) {
+	static String name(Parameter parameter) {
 		Name name = parameter.getAnnotation(Name.class);
 		return (name != null) ? name.value() : DataObjectPropertyName.toDashedForm(parameter.getName());
 	}
@@ -259,7 +263,7 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 					all.forEach((each) -> {
 						if (each instanceof Map<?, ?> property
 								&& String.valueOf(property.get("name")).startsWith("dblock.")) {
-							this.known.put(ConfigurationPropertyName.of(String.valueOf(property.get("name"))),
+							this.known.put(ConfigurationPropertyName.adapt(String.valueOf(property.get("name")), '.'),
 									String.valueOf(property.get("type")));
 						}
 					});

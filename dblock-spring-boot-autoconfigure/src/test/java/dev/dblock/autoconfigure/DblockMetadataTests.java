@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,10 +14,11 @@ import java.util.stream.Stream;
 
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
-import org.springframework.boot.context.properties.bind.Name;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.util.ClassUtils;
@@ -101,28 +101,36 @@ class DblockMetadataTests {
 							.toList()));
 	}
 
+	@ParameterizedTest
+	@MethodSource("durations")
+	void durationWithoutAUnitIsInSeconds(String property, Class<?> type) {
+		String prefix = (type != DblockProperties.class) ? property.substring(0, property.lastIndexOf('.')) : "dblock";
+		Object bound = new Binder(new MapConfigurationPropertySource(Map.of(property, "7"))).bind(prefix, type).get();
+		assertThat(Component.of(bound, property.substring(prefix.length() + 1)).value())
+			.isEqualTo(Duration.ofSeconds(7));
+	}
+
+	static Stream<Arguments> durations() {
+		return Stream
+			.of(read().entrySet()
+				.stream()
+				.filter((property) -> Duration.class.getName().equals(property.getValue().get("type")))
+				.map((property) -> Arguments.of(property.getKey(), DblockProperties.class)),
+					durations("dblock.locks.report.", DblockProperties.Lock.class),
+					durations("dblock.jobs.report.", DblockProperties.Job.class))
+			.flatMap((properties) -> properties);
+	}
+
+	private static Stream<Arguments> durations(String prefix, Class<?> entry) {
+		return Stream.of(entry.getDeclaredConstructors()[0].getParameters())
+			.filter((parameter) -> parameter.getType() == Duration.class)
+			.map((parameter) -> Arguments.of(prefix + PropertyNameChecker.name(parameter), entry));
+	}
+
 	@Test
-	void everyDurationWithoutAUnitIsInSeconds() {
-		Map<String, String> properties = new HashMap<>(
-				Map.of("dblock.locks.report.lease", "7", "dblock.locks.report.wait", "7",
-						"dblock.locks.report.min-hold", "7", "dblock.locks.report.max-hold", "7"));
-		this.metadata.forEach((name, property) -> {
-			if (property.get("type").equals(Duration.class.getName())) {
-				properties.put(name, "7");
-			}
-		});
-		Binder binder = new Binder(new MapConfigurationPropertySource(properties));
-		Duration seconds = Duration.ofSeconds(7);
-		DblockProperties bound = binder.bind("dblock", DblockProperties.class).get();
-		assertThat(properties.keySet()).filteredOn((name) -> !name.startsWith("dblock.locks."))
-			.hasSize(10)
-			.allSatisfy((name) -> assertThat(Component.of(bound, name).value()).isEqualTo(seconds));
-		assertThat(bound.locks().get("report"))
-			.isEqualTo(new DblockProperties.Lock(seconds, seconds, seconds, seconds, null, null, null, null));
-		assertThat(new Binder(new MapConfigurationPropertySource(Map.of("dblock.jobs.report.start-within", "7")))
-			.bind("dblock.jobs.report", DblockProperties.Job.class)
-			.get()
-			.startWithin()).isEqualTo(seconds);
+	void durationsOfAllKindsAreTried() {
+		assertThat(durations().map((arguments) -> arguments.get()[0])).contains("dblock.lease",
+				"dblock.mongodb.timeout", "dblock.locks.report.wait", "dblock.jobs.report.start-within");
 	}
 
 	/**
@@ -131,12 +139,12 @@ class DblockMetadataTests {
 	private record Component(Object value) {
 
 		static Component of(String name) {
-			return of(new Binder().bindOrCreate("dblock", DblockProperties.class), name);
+			return of(new Binder().bindOrCreate("dblock", DblockProperties.class), name.substring("dblock.".length()));
 		}
 
 		static Component of(Object record, String name) {
 			Object value = record;
-			for (String element : name.substring("dblock.".length()).split("\\.")) {
+			for (String element : name.split("\\.")) {
 				int index = names(value.getClass()).indexOf(element);
 				assertThat(index).as(name).isNotNegative();
 				value = ReflectionUtils.invokeMethod(value.getClass().getRecordComponents()[index].getAccessor(),
@@ -146,11 +154,7 @@ class DblockMetadataTests {
 		}
 
 		private static List<String> names(Class<?> type) {
-			return Stream.of(type.getDeclaredConstructors()[0].getParameters())
-				.map((parameter) -> parameter.isAnnotationPresent(Name.class)
-						? parameter.getAnnotation(Name.class).value()
-						: DataObjectPropertyName.toDashedForm(parameter.getName()))
-				.toList();
+			return Stream.of(type.getDeclaredConstructors()[0].getParameters()).map(PropertyNameChecker::name).toList();
 		}
 
 	}

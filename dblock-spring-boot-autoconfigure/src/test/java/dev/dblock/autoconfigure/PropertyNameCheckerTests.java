@@ -134,12 +134,15 @@ class PropertyNameCheckerTests {
 		Files.createDirectories(metadata.getParent());
 		Files.writeString(metadata, """
 				{"properties": [{"name": "dblock.other.enabled", "type": "java.lang.Boolean"},
-					{"name": "dblock.other.texts", "type": "java.util.List<java.lang.String>"}]}""");
+					{"name": "dblock.other.texts", "type": "java.util.List<java.lang.String>"},
+					{"name": "dblock.other.numbers", "type": "int[]"},
+					{"name": "dblock.other.byHand", "type": "java.lang.String[]"}]}""");
 		try (URLClassLoader loader = new URLClassLoader(new URL[] { module.toUri().toURL() },
 				getClass().getClassLoader())) {
 			ApplicationContextRunner runner = this.contextRunner.withClassLoader(loader);
 			runner
-				.withPropertyValues("dblock.other.enabled=false", "dblock.other.texts[0]=a", "dblock.other.texts[1]=b")
+				.withPropertyValues("dblock.other.enabled=false", "dblock.other.texts[0]=a", "dblock.other.texts[1]=b",
+						"dblock.other.numbers[0]=1", "dblock.other.by-hand[0]=c")
 				.run((context) -> assertThat(context).hasNotFailed());
 			runner.withPropertyValues("dblock.other.enable=false")
 				.run((context) -> assertThat(refusal(context.getStartupFailure()).getReason())
