@@ -21,7 +21,7 @@ final class UncontendedCase implements BenchmarkCase {
 
 	@Override
 	public String title() {
-		return "acquire + release, nobody else";
+		return "acquire + release, uncontended";
 	}
 
 	@Override

@@ -52,7 +52,13 @@ class ReferenceDocumentTests {
 	@Test
 	void everyAttributeOfTheAnnotationIsDocumentedWithItsTypeAndDefault() {
 		Map<String, List<String>> attributes = new TreeMap<>();
-		for (Method attribute : DistributedLock.class.getDeclaredMethods()) {
+		List<Method> declared = List.of(DistributedLock.class.getDeclaredMethods());
+		Set<String> names = declared.stream().map(Method::getName).collect(Collectors.toSet());
+		for (Method attribute : declared) {
+			if (names.contains(attribute.getName().replaceFirst("String$", "Seconds"))
+					&& attribute.getName().endsWith("String")) {
+				continue;
+			}
 			Object value = attribute.getDefaultValue();
 			boolean isLeftOut = value.equals("") || value.equals(DistributedLock.LEFT_OUT);
 			attributes.put(attribute.getName(),
@@ -63,25 +69,44 @@ class ReferenceDocumentTests {
 
 	static Stream<Arguments> methods() {
 		return Stream.of(Arguments.of("method", LockTemplate.class),
-				Arguments.of("method of a handle", LockHandle.class),
-				Arguments.of("method of several handles", LockHandles.class),
-				Arguments.of("method of a listener", LockListener.class), Arguments.of("option", LockOptions.class));
+				Arguments.of("method of a handle", LockHandle.class), Arguments.of("option", LockOptions.class));
 	}
 
 	@ParameterizedTest
 	@MethodSource("methods")
 	void everyMethodIsDocumented(String title, Class<?> type) {
+		assertThat(rows(title, 1).keySet()).isEqualTo(methodsOf(type));
+	}
+
+	@Test
+	void handlesOfSeveralLocksHaveTheMethodsOfOneAndThoseThatAreNamed() {
+		Set<String> methods = methodsOf(LockHandle.class);
+		assertThat(methods.removeAll(Set.of("name", "run", "runFailed"))).isTrue();
+		methods.add("handles");
+		assertThat(methodsOf(LockHandles.class)).isEqualTo(methods);
+		assertThat(this.page.text().replace('\n', ' ')).contains("except `name`, `run` and `runFailed`", "`handles()`",
+				"`token(name)`");
+	}
+
+	@Test
+	void everyMethodOfAListenerIsNamedBesideItsEvent() {
+		assertThat(rows(OBSERVABILITY, "event", 3).values()
+			.stream()
+			.map((cells) -> cells.get(1).replaceFirst("\\(.*", ""))
+			.filter((method) -> !method.isEmpty())).containsExactlyInAnyOrderElementsOf(methodsOf(LockListener.class));
+	}
+
+	private static Set<String> methodsOf(Class<?> type) {
 		Set<String> components = type.isRecord()
 				? Stream.of(type.getRecordComponents()).map(RecordComponent::getName).collect(Collectors.toSet())
 				: Set.of();
 		Predicate<Method> isAccessor = (method) -> method.getParameterCount() == 0
 				&& components.contains(method.getName());
-		Set<String> methods = Stream.of(type.getMethods())
+		return Stream.of(type.getMethods())
 			.filter((method) -> method.getDeclaringClass().getName().startsWith("dev.dblock"))
 			.filter(isAccessor.negate().and((method) -> !isOfObject(method)))
 			.map(Method::getName)
 			.collect(Collectors.toCollection(TreeSet::new));
-		assertThat(rows(title, 1).keySet()).isEqualTo(methods);
 	}
 
 	private static boolean isOfObject(Method method) {

@@ -36,7 +36,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A user with the role of {@code docs/operations.md} and nothing else may do all that
+ * A user with the role of {@code docs/security.md} and nothing else may do all that
  * dblock asks for.
  */
 @SameOnEachJdk
@@ -69,7 +69,7 @@ class PrivilegesTests {
 	}
 
 	private Document documentedRole() throws IOException {
-		Matcher role = ROLE.matcher(Files.readString(Path.of("../docs/operations.md")));
+		Matcher role = ROLE.matcher(Files.readString(Path.of("../docs/security.md")));
 		assertThat(role.find()).isTrue();
 		Document shown = Document.parse(role.group(1).replace("\"orders\"", '"' + this.database + '"'));
 		Document command = new Document("createRole", shown.remove("role"));

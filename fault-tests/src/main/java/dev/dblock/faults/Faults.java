@@ -116,7 +116,7 @@ final class Faults {
 			stopWorker(world, kind, worker, millis);
 		}
 		else {
-			stopWorker(world, Window.nobodyFound(kind), world.anyWorker(), millis);
+			stopWorker(world, Window.noWriterFound(kind), world.anyWorker(), millis);
 		}
 	}
 

@@ -78,17 +78,17 @@ final class Judge {
 
 	private List<Finding> times() {
 		return List.of(
-				Finding.rule("free locks left for more than " + UNTAKEN_LIMIT.toSeconds() + " s while somebody waited",
+				Finding.rule("free locks left for more than " + UNTAKEN_LIMIT.toSeconds() + " s while a thread waited",
 						this.freeLocks.leftLongerThan(UNTAKEN_LIMIT)),
 				Finding.rule(
 						"free locks left for more than " + ELECTED_LIMIT.toSeconds()
 								+ " s after an election, though a fault went on",
 						new FreeLocks(this.history.endedByElections()).leftLongerThan(ELECTED_LIMIT, this.freeLocks)),
-				Finding.rule("names that nobody entered for more than " + UNTAKEN_LIMIT.toSeconds()
-						+ " s while somebody waited", this.emptyLocks.leftLongerThan(UNTAKEN_LIMIT)),
-				Finding.figure("names that nobody entered until the server ended a transaction",
+				Finding.rule("names that no thread entered for more than " + UNTAKEN_LIMIT.toSeconds()
+						+ " s while a thread waited", this.emptyLocks.leftLongerThan(UNTAKEN_LIMIT)),
+				Finding.figure("names that no thread entered until the server ended a transaction",
 						this.emptyLocks.behindTransactions(UNTAKEN_LIMIT)),
-				Finding.rule("locks that nobody had for more than a lease", orphans()),
+				Finding.rule("locks without a holder for more than a lease", orphans()),
 				Finding.rule("leases that had ended and were renewed", revived()));
 	}
 

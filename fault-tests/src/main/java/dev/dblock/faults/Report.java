@@ -38,11 +38,11 @@ final class Report {
 		faults();
 		attempts();
 		findings.forEach((finding) -> finding.print(this.out));
-		this.out.printf(Locale.ROOT, "longest time a free lock was left while somebody waited: %,d ms%n",
+		this.out.printf(Locale.ROOT, "longest time a free lock was left while a thread waited: %,d ms%n",
 				new FreeLocks(this.history).longestNanos() / 1_000_000);
 		new EmptyLocks(this.history).longest()
 			.forEach((name, gap) -> this.out.printf(Locale.ROOT,
-					"longest time that nobody entered '%s' while somebody waited, rests of leases left out: %,d ms%s%n",
+					"longest time that no thread entered '%s' while one waited, without rests of leases: %,d ms%s%n",
 					name, gap.nanos() / 1_000_000, gap.isLongerThan(WORTH_TELLING)
 							? new Circumstances(this.history, gap).describe().replace("\n", "\n          ") : ""));
 		return findings.stream().allMatch(Finding::passed);

@@ -34,8 +34,8 @@ record Window(String kind, int worker, long beginNanos, long endNanos) {
 	 * Return the kind of a fault that affected any worker, because no suitable one was
 	 * found.
 	 */
-	static String nobodyFound(String kind) {
-		return kind + ", nobody found";
+	static String noWriterFound(String kind) {
+		return kind + ", no writer found";
 	}
 
 	/**

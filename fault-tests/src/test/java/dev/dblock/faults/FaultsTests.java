@@ -203,7 +203,7 @@ class FaultsTests {
 		given(this.fleet.worker(2)).willReturn(mock());
 		Faults.stopWriter(this.world, "writer stopped", Duration.ZERO, 1, Moment.FENCE);
 		then(this.fleet.worker(2)).should().pause();
-		assertHappened("writer stopped, nobody found");
+		assertHappened("writer stopped, no writer found");
 	}
 
 	@Test

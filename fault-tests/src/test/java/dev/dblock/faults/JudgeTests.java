@@ -41,11 +41,11 @@ class JudgeTests {
 
 	private static final String AFTER_ELECTION = "free locks left for more than 4 s after an election";
 
-	private static final String NOT_ENTERED = "names that nobody entered for more than 2 s";
+	private static final String NOT_ENTERED = "names that no thread entered for more than 2 s";
 
-	private static final String BEHIND_TRANSACTION = "names that nobody entered until the server ended";
+	private static final String BEHIND_TRANSACTION = "names that no thread entered until the server ended";
 
-	private static final String ORPHANS = "locks that nobody had";
+	private static final String ORPHANS = "locks without a holder";
 
 	private static final String REVIVED = "leases that had ended";
 
@@ -287,7 +287,7 @@ class JudgeTests {
 		this.plan = plan(Duration.ofMinutes(30), true);
 		assertBroken(UNFENCED);
 		this.windows.set(2, new Window(Window.notDone("primary stepped down"), 0, nanos(92_000), nanos(93_000)));
-		this.windows.set(1, new Window(Window.nobodyFound("worker killed"), 1, nanos(90_000), nanos(91_000)));
+		this.windows.set(1, new Window(Window.noWriterFound("worker killed"), 1, nanos(90_000), nanos(91_000)));
 		assertBroken(UNFENCED, NEVER_DONE);
 		assertThat(findings()).filteredOn((finding) -> !finding.passed())
 			.singleElement()

@@ -55,12 +55,12 @@ class ReportTests {
 		List<Window> windows = List.of(new Window("primary stepped down", 0, nanos(1000), nanos(1100)),
 				new Window(Window.notDone("primary stepped down"), 0, nanos(5000), nanos(5200)),
 				new Window("fenced writer stopped", 1, nanos(6000), nanos(6300)),
-				new Window(Window.nobodyFound("fenced writer stopped"), 1, nanos(7000), nanos(7400)));
+				new Window(Window.noWriterFound("fenced writer stopped"), 1, nanos(7000), nanos(7400)));
 		assertThat(print(new History(List.of(), windows, List.of(), List.of())))
 			.containsPattern("primary stepped down +1 +100 ")
 			.containsPattern("primary stepped down, not done +1 +200 ")
 			.containsPattern("fenced writer stopped +1 +300 ")
-			.containsPattern("fenced writer stopped, nobody found +1 +400 ");
+			.containsPattern("fenced writer stopped, no writer found +1 +400 ");
 	}
 
 	@Test

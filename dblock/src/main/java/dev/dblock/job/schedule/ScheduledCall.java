@@ -185,7 +185,7 @@ public final class ScheduledCall {
 	 * @param refusal the refusal
 	 * @return whether there is nothing to do for this firing: another one has the planned
 	 * time, it is not due, the job is paused, an earlier call was answered already, or
-	 * the operator who requested it has the answer
+	 * the answer goes to the operator that requested it
 	 */
 	public boolean refused(LockRefusal refusal) {
 		answered(null, refusal, (refusal.job() != null) ? refusal.job().at() : null);
