@@ -75,7 +75,8 @@ class ReferenceDocumentTests {
 	@ParameterizedTest
 	@MethodSource("methods")
 	void everyMethodIsDocumented(String title, Class<?> type) {
-		assertThat(rows(title, 1).keySet()).isEqualTo(methodsOf(type));
+		List<String> names = rows(title, 1).keySet().stream().flatMap((cell) -> Stream.of(cell.split(","))).toList();
+		assertThat(names).containsExactlyInAnyOrderElementsOf(methodsOf(type));
 	}
 
 	@Test
@@ -189,7 +190,7 @@ class ReferenceDocumentTests {
 			.map((line) -> line.substring(1).split("\\|"))
 			.forEach((cells) -> {
 				assertThat(cells[cells.length - 1]).as(cells[0]).isNotBlank();
-				assertThat(rows.put(quoted(cells[0]).replaceFirst("\\(.*", ""),
+				assertThat(rows.put(quoted(cells[0]).replaceAll("\\([^)]*\\)", ""),
 						Arrays.stream(cells).skip(1).limit(columns - 1L).map(ReferenceDocumentTests::quoted).toList()))
 					.as(cells[0])
 					.isNull();
