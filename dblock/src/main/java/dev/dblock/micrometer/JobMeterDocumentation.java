@@ -54,28 +54,17 @@ public enum JobMeterDocumentation implements MeterDocumentation {
 	/**
 	 * Tags.
 	 */
-	public enum Keys implements KeyName {
+	public interface Keys {
 
 		/**
 		 * The id of the job.
 		 */
-		JOB("job"),
+		KeyName JOB = () -> "job";
 
 		/**
 		 * How the run ended.
 		 */
-		OUTCOME("outcome");
-
-		private final String key;
-
-		Keys(String key) {
-			this.key = key;
-		}
-
-		@Override
-		public String asString() {
-			return this.key;
-		}
+		KeyName OUTCOME = () -> "outcome";
 
 	}
 

@@ -69,28 +69,17 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 	/**
 	 * Tags.
 	 */
-	public enum Keys implements KeyName {
+	public interface Keys {
 
 		/**
 		 * The cause of the attempt.
 		 */
-		CAUSE("cause"),
+		KeyName CAUSE = () -> "cause";
 
 		/**
 		 * Why the lease was lost.
 		 */
-		REASON("reason");
-
-		private final String key;
-
-		Keys(String key) {
-			this.key = key;
-		}
-
-		@Override
-		public String asString() {
-			return this.key;
-		}
+		KeyName REASON = () -> "reason";
 
 	}
 

@@ -16,56 +16,50 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 	/**
 	 * A thread requests a lock, including the wait.
 	 */
-	ACQUIRE(LockActivity.ACQUIRE, new KeyName[] { LowCardinality.LOCK, LowCardinality.OUTCOME },
+	ACQUIRE(new KeyName[] { LowCardinality.LOCK, LowCardinality.OUTCOME },
 			new KeyName[] { HighCardinality.NAME, HighCardinality.TOKEN }),
 
 	/**
 	 * A thread waits for a lock that has another holder.
 	 */
-	WAIT(LockActivity.WAIT, new KeyName[] { LowCardinality.LOCK, LowCardinality.OUTCOME },
+	WAIT(new KeyName[] { LowCardinality.LOCK, LowCardinality.OUTCOME },
 			new KeyName[] { HighCardinality.NAME, HighCardinality.TOKEN }),
 
 	/**
 	 * A lock is held, from its grant to its release or loss.
 	 */
-	HOLD(LockActivity.HOLD, new KeyName[] { LowCardinality.LOCK, LowCardinality.OUTCOME },
+	HOLD(new KeyName[] { LowCardinality.LOCK, LowCardinality.OUTCOME },
 			new KeyName[] { HighCardinality.NAME, HighCardinality.TOKEN }),
 
 	/**
 	 * The leases of several locks are renewed by one request.
 	 */
-	RENEW(LockActivity.RENEW, new KeyName[] { LowCardinality.OUTCOME }, new KeyName[] { HighCardinality.LOCKS }),
+	RENEW(new KeyName[] { LowCardinality.OUTCOME }, new KeyName[] { HighCardinality.LOCKS }),
 
 	/**
 	 * A lock is released by one request.
 	 */
-	RELEASE(LockActivity.RELEASE, new KeyName[] { LowCardinality.OUTCOME }, new KeyName[] { HighCardinality.NAME });
+	RELEASE(new KeyName[] { LowCardinality.OUTCOME }, new KeyName[] { HighCardinality.NAME });
 
-	private final LockActivity activity;
+	private final String name;
 
 	private final KeyName[] lowCardinality;
 
 	private final KeyName[] highCardinality;
 
-	LockObservationDocumentation(LockActivity activity, KeyName[] lowCardinality, KeyName[] highCardinality) {
-		this.activity = activity;
+	LockObservationDocumentation(KeyName[] lowCardinality, KeyName[] highCardinality) {
+		this.name = "dblock." + name().toLowerCase(Locale.ROOT);
 		this.lowCardinality = lowCardinality;
 		this.highCardinality = highCardinality;
 	}
 
 	static LockObservationDocumentation of(LockActivity activity) {
-		return switch (activity) {
-			case ACQUIRE -> ACQUIRE;
-			case WAIT -> WAIT;
-			case HOLD -> HOLD;
-			case RENEW -> RENEW;
-			case RELEASE -> RELEASE;
-		};
+		return valueOf(activity.name());
 	}
 
 	@Override
 	public String getName() {
-		return "dblock." + this.activity.name().toLowerCase(Locale.ROOT);
+		return this.name;
 	}
 
 	@Override
@@ -86,62 +80,40 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 	/**
 	 * Tags of timers and of spans.
 	 */
-	public enum LowCardinality implements KeyName {
+	public interface LowCardinality {
 
 		/**
 		 * The name of the lock in metrics: for an annotated method the name as declared,
 		 * otherwise the label of its options, or "none".
 		 */
-		LOCK("lock"),
+		KeyName LOCK = () -> "lock";
 
 		/**
 		 * The outcome; "none" while the activity is in progress.
 		 */
-		OUTCOME("outcome");
-
-		private final String key;
-
-		LowCardinality(String key) {
-			this.key = key;
-		}
-
-		@Override
-		public String asString() {
-			return this.key;
-		}
+		KeyName OUTCOME = () -> "outcome";
 
 	}
 
 	/**
 	 * Tags of spans only.
 	 */
-	public enum HighCardinality implements KeyName {
+	public interface HighCardinality {
 
 		/**
 		 * The full name of the lock.
 		 */
-		NAME("dblock.name"),
+		KeyName NAME = () -> "dblock.name";
 
 		/**
 		 * The fencing token of the grant.
 		 */
-		TOKEN("dblock.token"),
+		KeyName TOKEN = () -> "dblock.token";
 
 		/**
 		 * The number of locks.
 		 */
-		LOCKS("dblock.locks");
-
-		private final String key;
-
-		HighCardinality(String key) {
-			this.key = key;
-		}
-
-		@Override
-		public String asString() {
-			return this.key;
-		}
+		KeyName LOCKS = () -> "dblock.locks";
 
 	}
 

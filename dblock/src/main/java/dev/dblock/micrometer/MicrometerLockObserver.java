@@ -1,8 +1,5 @@
 package dev.dblock.micrometer;
 
-import java.util.List;
-import java.util.stream.Stream;
-
 import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.observation.LockSubject;
@@ -19,7 +16,7 @@ public final class MicrometerLockObserver implements LockObserver {
 
 	private final ObservationRegistry registry;
 
-	private final List<NamedConvention> conventions;
+	private final LockObservationConvention convention;
 
 	/**
 	 * Create an observer.
@@ -28,17 +25,15 @@ public final class MicrometerLockObserver implements LockObserver {
 	 */
 	public MicrometerLockObserver(ObservationRegistry registry, @Nullable LockObservationConvention convention) {
 		this.registry = registry;
-		LockObservationConvention one = (convention != null) ? convention : new DefaultLockObservationConvention();
-		this.conventions = Stream.of(LockActivity.values())
-			.map((activity) -> new NamedConvention(LockObservationDocumentation.of(activity).getName(), one))
-			.toList();
+		this.convention = (convention != null) ? convention : new DefaultLockObservationConvention();
 	}
 
 	@Override
 	public @Nullable Observed begin(LockActivity activity, LockSubject subject) {
 		LockObservationContext context = new LockObservationContext(activity, subject);
-		Observation observation = Observation.createNotStarted(this.conventions.get(activity.ordinal()), () -> context,
-				this.registry);
+		Observation observation = Observation
+			.createNotStarted(LockObservationDocumentation.of(activity).getName(), () -> context, this.registry)
+			.observationConvention(this.convention);
 		if (observation.isNoop()) {
 			return null;
 		}
