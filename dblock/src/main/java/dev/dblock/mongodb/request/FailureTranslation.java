@@ -1,6 +1,5 @@
 package dev.dblock.mongodb.request;
 
-import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
@@ -34,8 +33,6 @@ import org.springframework.dao.QueryTimeoutException;
 import org.springframework.dao.TransientDataAccessResourceException;
 import org.springframework.data.mongodb.UncategorizedMongoDbException;
 
-import static java.util.Map.entry;
-
 /**
  * Translates failures to Spring's exceptions. The messages contain the lock, the
  * collection, and advice on what to do.
@@ -54,37 +51,22 @@ public final class FailureTranslation {
 	private static final Set<String> PASSING = Set.of("RetryableWriteError", "RetryableError");
 
 	/**
-	 * Server errors after which another attempt may succeed, by their codes and names in
-	 * MongoDB's {@code error_codes.yml}, in addition to those for which the driver has a
-	 * class or one of the labels.
+	 * Server errors after which another server, or another route to it, may accept the
+	 * request at once, in addition to those for which the driver has a class or one of
+	 * the labels: HostUnreachable, HostNotFound, ShardNotFound (the router has a shard in
+	 * its metadata that was removed), NetworkTimeout, FailedToSatisfyReadPreference (the
+	 * router finds no primary of the shard), NetworkInterfaceExceededTimeLimit,
+	 * ExceededTimeLimit, ConnectionError (between servers), SocketException.
 	 */
-	private static final Map<Integer, Remedy> REMEDIES = Map.ofEntries(
-			// HostUnreachable, HostNotFound
-			entry(6, Remedy.ANOTHER_SERVER), entry(7, Remedy.ANOTHER_SERVER),
-			// LockTimeout: of the server's own locks
-			entry(24, Remedy.PATIENCE),
-			// LockBusy: a change of the cluster's metadata is under way
-			entry(46, Remedy.PATIENCE),
-			// ShardNotFound: the router has a shard in its metadata that was removed
-			entry(70, Remedy.ANOTHER_SERVER),
-			// NetworkTimeout
-			entry(89, Remedy.ANOTHER_SERVER),
-			// WriteConflict: with another write of the same document
-			entry(112, Remedy.PATIENCE),
-			// FailedToSatisfyReadPreference: the router finds no primary of the shard
-			entry(133, Remedy.ANOTHER_SERVER),
-			// NetworkInterfaceExceededTimeLimit: a shard did not answer the router
-			entry(202, Remedy.ANOTHER_SERVER),
-			// ExceededTimeLimit
-			entry(262, Remedy.ANOTHER_SERVER),
-			// TemporarilyUnavailable: the storage engine is short of cache
-			entry(365, Remedy.PATIENCE),
-			// ConnectionError: between servers
-			entry(384, Remedy.ANOTHER_SERVER),
-			// SocketException
-			entry(9001, Remedy.ANOTHER_SERVER),
-			// Interrupted: this one operation was killed
-			entry(11601, Remedy.PATIENCE));
+	private static final Set<Integer> ANOTHER_SERVER = Set.of(6, 7, 70, 89, 133, 202, 262, 384, 9001);
+
+	/**
+	 * Server errors after which another attempt may succeed a little later: LockTimeout
+	 * (of the server's own locks), LockBusy (a change of the cluster's metadata),
+	 * WriteConflict, TemporarilyUnavailable (the storage engine is short of cache),
+	 * Interrupted (this one operation was killed).
+	 */
+	private static final Set<Integer> PATIENCE = Set.of(24, 46, 112, 365, 11601);
 
 	private static final int WRITE_CONCERN_TIMEOUT = 64;
 
@@ -101,7 +83,7 @@ public final class FailureTranslation {
 	}
 
 	/**
-	 * Translate an exception of the driver or of Spring's template.
+	 * Translate an exception of the driver or of the database factory.
 	 * @param action the attempted action, such as "acquire the lock 'stock'"
 	 * @param limit the time limit of the action
 	 * @param begun whether a part of it was sent before
@@ -148,7 +130,7 @@ public final class FailureTranslation {
 							"The user needs the find, insert and update privileges on that collection"),
 					cause);
 		}
-		if (isRemedy(Remedy.PATIENCE, cause)) {
+		if (PATIENCE.contains(cause.getCode())) {
 			return new TransientDataAccessResourceException(
 					text(action, "MongoDB could not do it at the moment (%s)".formatted(summary(cause)),
 							"It may or may not have been done; try again under a new id"),
@@ -246,10 +228,6 @@ public final class FailureTranslation {
 		return cause instanceof MongoSecurityException || cause.getCode() == LOGIN_FAILED;
 	}
 
-	private static boolean isRemedy(Remedy remedy, MongoException cause) {
-		return REMEDIES.get(cause.getCode()) == remedy;
-	}
-
 	private static boolean isDenied(MongoException cause) {
 		return DENIED.contains(cause.getCode());
 	}
@@ -291,25 +269,9 @@ public final class FailureTranslation {
 		return cause instanceof MongoSocketException || cause instanceof MongoNotPrimaryException
 				|| cause instanceof MongoNodeIsRecoveringException || isUnconfirmed(cause)
 				|| cause instanceof MongoConnectionPoolClearedException
-				|| cause instanceof MongoServerUnavailableException || isRemedy(Remedy.ANOTHER_SERVER, cause)
+				|| cause instanceof MongoServerUnavailableException || ANOTHER_SERVER.contains(cause.getCode())
 				|| PASSING.stream().anyMatch(cause::hasErrorLabel)
 				|| cause.getCause() instanceof MongoException inner && isDisturbed(inner);
-	}
-
-	/**
-	 * The remedy after a server error.
-	 */
-	private enum Remedy {
-
-		/**
-		 * Retry at once: another server, or another route to it, may accept the request.
-		 */
-		ANOTHER_SERVER,
-		/**
-		 * Retry a little later.
-		 */
-		PATIENCE
-
 	}
 
 }
