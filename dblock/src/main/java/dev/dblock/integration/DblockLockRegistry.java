@@ -65,7 +65,7 @@ public final class DblockLockRegistry extends IntegrationRegistry
 	 */
 	@Override
 	public DistributedLock obtain(Object lockKey) {
-		return new IntegrationDistributedLock(locks(), locks().name(lockKey));
+		return new IntegrationDistributedLock(this, name(lockKey));
 	}
 
 }

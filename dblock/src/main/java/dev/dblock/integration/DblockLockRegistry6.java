@@ -45,7 +45,7 @@ public final class DblockLockRegistry6 extends IntegrationRegistry
 	 */
 	@Override
 	public Lock obtain(Object lockKey) {
-		return new IntegrationLock(locks(), locks().name(lockKey));
+		return new IntegrationLock(this, name(lockKey));
 	}
 
 }

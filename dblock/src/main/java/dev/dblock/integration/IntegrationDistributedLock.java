@@ -11,8 +11,8 @@ import org.springframework.integration.support.locks.DistributedLock;
  */
 final class IntegrationDistributedLock extends IntegrationLock implements DistributedLock {
 
-	IntegrationDistributedLock(IntegrationLocks locks, String name) {
-		super(locks, name);
+	IntegrationDistributedLock(IntegrationRegistry registry, String name) {
+		super(registry, name);
 	}
 
 	@Override

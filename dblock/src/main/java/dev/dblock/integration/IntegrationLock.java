@@ -13,27 +13,27 @@ import org.jspecify.annotations.Nullable;
  */
 class IntegrationLock implements Lock {
 
-	private final IntegrationLocks locks;
+	private final IntegrationRegistry registry;
 
 	private final String name;
 
 	private final Lock lock;
 
-	IntegrationLock(IntegrationLocks locks, String name) {
-		this.locks = locks;
+	IntegrationLock(IntegrationRegistry registry, String name) {
+		this.registry = registry;
 		this.name = name;
-		this.lock = with(locks.options());
+		this.lock = with(registry.options());
 	}
 
 	/**
 	 * Return the same lock with other options.
 	 */
 	final Lock with(LockOptions options) {
-		return this.locks.template().asLock(this.name, options);
+		return this.registry.template().asLock(this.name, options);
 	}
 
 	final LockOptions options() {
-		return this.locks.options();
+		return this.registry.options();
 	}
 
 	@Override

@@ -1,9 +1,16 @@
 package dev.dblock.integration;
 
 import java.time.Duration;
+import java.util.UUID;
 
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
+import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.settings.LockSettings;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.scheduling.TaskScheduler;
 
@@ -13,14 +20,44 @@ import org.springframework.scheduling.TaskScheduler;
  */
 abstract class IntegrationRegistry {
 
-	private final IntegrationLocks locks;
+	private final DefaultLockTemplate template;
+
+	private final LockOptions options;
+
+	private final String prefix;
 
 	IntegrationRegistry(LockTemplate template, LockOptions options, String prefix) {
-		this.locks = new IntegrationLocks(template, options, prefix);
+		this.template = DefaultLockTemplate.of(template);
+		this.options = (options.label() != null) ? options : options.label(prefix + "*");
+		this.prefix = prefix;
+		this.template.engine().check(prefix + LockSettings.ANYTHING, options);
 	}
 
-	final IntegrationLocks locks() {
-		return this.locks;
+	final LockTemplate template() {
+		return this.template;
+	}
+
+	final LockOptions options() {
+		return this.options;
+	}
+
+	/**
+	 * Return the name of the lock for a key.
+	 * @throws IllegalArgumentException if the text form of the key can differ in another
+	 * process, or is not a valid lock name
+	 */
+	final String name(@Nullable Object key) {
+		boolean text = key instanceof CharSequence || key instanceof Number || key instanceof UUID
+				|| key instanceof Enum<?>;
+		if (!text) {
+			throw new IllegalArgumentException(
+					("A lock key must be a string, a number, a UUID or an enum constant, whose text is the same in"
+							+ " every process, but is %s. Pass a string that identifies the resource")
+						.formatted((key != null) ? "of " + key.getClass() : "null"));
+		}
+		String name = this.prefix + ((key instanceof Enum<?> constant) ? constant.name() : key);
+		this.template.engine().fullName(name);
+		return name;
 	}
 
 	/**
@@ -31,7 +68,7 @@ abstract class IntegrationRegistry {
 	 * lost it
 	 */
 	public void renewLock(Object lockKey) {
-		this.locks.renew(lockKey, null);
+		renew(lockKey, null);
 	}
 
 	/**
@@ -42,7 +79,26 @@ abstract class IntegrationRegistry {
 	 * lost it
 	 */
 	public void renewLock(Object lockKey, Duration ttl) {
-		this.locks.renew(lockKey, ttl);
+		renew(lockKey, ttl);
+	}
+
+	private void renew(Object key, @Nullable Duration atLeast) {
+		String name = name(key);
+		LockHandle handle = LockContext.current(this.template.engine().fullName(name))
+			.orElseThrow(() -> new IllegalStateException(
+					"The lock '%s' cannot be renewed by the thread '%s', which does not own it".formatted(name,
+							Thread.currentThread().getName())));
+		try {
+			if (atLeast != null) {
+				handle.extend(atLeast);
+			}
+			else {
+				handle.renew();
+			}
+		}
+		catch (LockLostException ex) {
+			throw new IllegalStateException(ex.getMessage(), ex);
+		}
 	}
 
 	/**
@@ -61,7 +117,7 @@ abstract class IntegrationRegistry {
 
 	@Override
 	public String toString() {
-		return this.locks.toString();
+		return "locks of dblock named '%s*'".formatted(this.prefix);
 	}
 
 }
