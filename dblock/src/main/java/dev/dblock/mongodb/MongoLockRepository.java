@@ -448,8 +448,8 @@ public final class MongoLockRepository implements LockRepository {
 
 	@Override
 	public boolean forceRelease(String name) {
-		return execute("force the release of the lock '" + name + "'", this.settings.timeout(),
-				(statements, store) -> statements.forceRelease(store, name) || refuseForeign(statements, store, name));
+		return execute("force the release of the lock '" + name + "'", this.settings.timeout(), (statements,
+				store) -> OperatorStatements.forceRelease(store, name) || refuseForeign(statements, store, name));
 	}
 
 	@Override

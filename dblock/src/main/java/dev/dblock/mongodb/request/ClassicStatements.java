@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 import com.mongodb.MongoInterruptedException;
@@ -380,16 +381,18 @@ final class ClassicStatements implements Statements {
 
 	@Override
 	public Optional<JobStatus> findJob(StoreRequest store, String name, String jobId) {
-		BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
-		return LockDocument.read(stored, name, store.collectionName())
-			.map((found) -> found.job(new JobFields(jobId)).toStatus(jobId, found, this.clock.read(store).notBefore()));
+		return find(store, name, (found, now) -> found.job(new JobFields(jobId)).toStatus(jobId, found, now));
 	}
 
 	@Override
 	public Optional<LockInfo> find(StoreRequest store, String name) {
+		return find(store, name, LockDocument::toInfo);
+	}
+
+	private <T> Optional<T> find(StoreRequest store, String name, BiFunction<LockDocument, Long, T> reading) {
 		BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
 		return LockDocument.read(stored, name, store.collectionName())
-			.map((found) -> found.toInfo(this.clock.read(store).notBefore()));
+			.map((found) -> reading.apply(found, this.clock.read(store).notBefore()));
 	}
 
 	@Override
@@ -398,11 +401,6 @@ final class ClassicStatements implements Statements {
 		found.addWhileStartingWith(prefix, store.collection().find(FoundLocks.from(prefix)).sort(FoundLocks.BY_NAME),
 				(stored) -> this.clock.read(store).notBefore());
 		return found.infos();
-	}
-
-	@Override
-	public boolean forceRelease(StoreRequest store, String name) {
-		return OperatorStatements.forceRelease(store, name);
 	}
 
 	@Override

@@ -1,7 +1,6 @@
 package dev.dblock.mongodb.request;
 
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 import com.mongodb.MongoCommandException;
@@ -37,8 +36,6 @@ final class DialectDetection {
 
 	private final Function<StoreRequest, BsonDocument> hello;
 
-	private final AtomicBoolean routersAreKnown = new AtomicBoolean();
-
 	private final StatementDialect setting;
 
 	private volatile @Nullable Statements chosen;
@@ -61,26 +58,13 @@ final class DialectDetection {
 		if (chosen == null) {
 			chosen = switch (this.setting) {
 				case AUTO -> understandsPipeline(store) ? this.pipeline : this.classic;
-				case PIPELINE -> pipelineAsItIsSet(store);
+				case PIPELINE -> this.pipeline;
 				case CLASSIC -> this.classic;
 			};
 			this.chosen = chosen;
 			logger.debug("Locks in '{}' are kept with {}", store.collectionName(), chosen.getClass().getSimpleName());
 		}
 		return chosen;
-	}
-
-	private Statements pipelineAsItIsSet(StoreRequest store) {
-		try {
-			tellOfRouters(store, this.hello.apply(store));
-		}
-		catch (MongoCommandException ex) {
-			// The command serves the notice only, so its failure does not override the
-			// setting.
-			logger.debug("The server of the locks in '{}' does not answer the hello command", store.collectionName(),
-					ex);
-		}
-		return this.pipeline;
 	}
 
 	private boolean understandsPipeline(StoreRequest store) {
@@ -90,7 +74,12 @@ final class DialectDetection {
 				return false;
 			}
 			PipelineStatements.tryOut(store);
-			tellOfRouters(store, hello);
+			if (HelloCommand.isRouter(hello)) {
+				logger.info(
+						"Locks in '{}' depend on the clocks of the mongos routers: keep those clocks within the"
+								+ " clock allowance (dblock.clock-allowance) less 250 ms of each other",
+						store.collectionName());
+			}
 			return true;
 		}
 		catch (MongoCommandException ex) {
@@ -98,13 +87,6 @@ final class DialectDetection {
 				return false;
 			}
 			throw ex;
-		}
-	}
-
-	private void tellOfRouters(StoreRequest store, BsonDocument hello) {
-		if (HelloCommand.isRouter(hello) && this.routersAreKnown.compareAndSet(false, true)) {
-			logger.info("Locks in '{}' depend on the clocks of the mongos routers: keep those clocks within the clock"
-					+ " allowance (dblock.clock-allowance) less 250 ms of each other", store.collectionName());
 		}
 	}
 

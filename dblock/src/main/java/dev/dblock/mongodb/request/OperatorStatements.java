@@ -253,7 +253,7 @@ public final class OperatorStatements {
 				: fields.append(LockDocument.FENCE_PENDING, BsonBoolean.valueOf(mark == FenceMark.SET));
 	}
 
-	static boolean forceRelease(StoreRequest store, String name) {
+	public static boolean forceRelease(StoreRequest store, String name) {
 		return forceRelease(store, name, FORCE);
 	}
 

@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
 
 import com.mongodb.MongoException;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
@@ -121,9 +122,7 @@ final class PipelineStatements implements Statements {
 		JobFiring firing = request.firing();
 		if (firing == null) {
 			BsonDocument granted = doc("$mergeObjects", ref("$$ROOT"), grant(request));
-			BsonDocument replacement;
-			replacement = doc("$cond", FREE, granted, ref("$$ROOT"));
-			return acquire(store, request, replacement, ENCODED_PROJECTION);
+			return acquire(store, request, doc("$cond", FREE, granted, ref("$$ROOT")), ENCODED_PROJECTION);
 		}
 		JobExpressions job = new JobExpressions(request);
 		BsonDocument projection = PROJECTION.clone();
@@ -341,25 +340,25 @@ final class PipelineStatements implements Statements {
 	@Override
 	public Optional<JobStatus> findJob(StoreRequest store, String name, String jobId) {
 		JobFields job = new JobFields(jobId);
-		BsonDocument projection = PROJECTION.clone()
-			.append(job.path(), new BsonInt32(1))
-			.append("nothing", NOTHING_THERE);
-		BsonDocument found = store.collection().find(doc(LockDocument.ID, text(name))).projection(projection).first();
-		if (found == null || found.getBoolean("nothing").getValue()) {
-			return Optional.empty();
-		}
-		return LockDocument.read(found, name, store.collectionName())
-			.map((lock) -> lock.job(job).toStatus(jobId, lock, now(found)));
+		return find(store, name, PROJECTION.clone().append(job.path(), new BsonInt32(1)),
+				(lock, now) -> lock.job(job).toStatus(jobId, lock, now));
 	}
 
 	@Override
 	public Optional<LockInfo> find(StoreRequest store, String name) {
-		BsonDocument projection = PROJECTION.clone().append("nothing", NOTHING_THERE);
-		BsonDocument found = store.collection().find(doc(LockDocument.ID, text(name))).projection(projection).first();
+		return find(store, name, PROJECTION.clone(), LockDocument::toInfo);
+	}
+
+	private static <T> Optional<T> find(StoreRequest store, String name, BsonDocument projection,
+			BiFunction<LockDocument, Long, T> reading) {
+		BsonDocument found = store.collection()
+			.find(doc(LockDocument.ID, text(name)))
+			.projection(projection.append("nothing", NOTHING_THERE))
+			.first();
 		if (found == null || found.getBoolean("nothing").getValue()) {
 			return Optional.empty();
 		}
-		return LockDocument.read(found, name, store.collectionName()).map((document) -> document.toInfo(now(found)));
+		return LockDocument.read(found, name, store.collectionName()).map((lock) -> reading.apply(lock, now(found)));
 	}
 
 	@Override
@@ -369,11 +368,6 @@ final class PipelineStatements implements Statements {
 				store.collection().find(FoundLocks.from(prefix)).sort(FoundLocks.BY_NAME).projection(PROJECTION),
 				PipelineStatements::now);
 		return found.infos();
-	}
-
-	@Override
-	public boolean forceRelease(StoreRequest store, String name) {
-		return OperatorStatements.forceRelease(store, name);
 	}
 
 	@Override

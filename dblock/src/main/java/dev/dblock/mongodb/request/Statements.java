@@ -43,8 +43,6 @@ public interface Statements {
 
 	List<LockInfo> findAll(StoreRequest store, String prefix);
 
-	boolean forceRelease(StoreRequest store, String name);
-
 	boolean forceReleaseNow(StoreRequest store, String name);
 
 	/**

@@ -15,8 +15,6 @@ import org.bson.BsonString;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
@@ -123,24 +121,15 @@ class DialectDetectionTests {
 			.isSameAs(this.classic);
 	}
 
-	@ParameterizedTest
-	@EnumSource(mode = Mode.EXCLUDE, names = "CLASSIC")
-	void behindRoutersTheDecidingClocksAreLoggedOnce(StatementDialect setting, MongoServer server,
-			CapturedOutput output) {
-		DialectDetection detection = detection(setting, (store) -> new BsonDocument("maxWireVersion", new BsonInt32(17))
-			.append("msg", new BsonString("isdbgrid")));
+	@Test
+	void behindRoutersTheDecidingClocksAreLoggedOnce(MongoServer server, CapturedOutput output) {
+		DialectDetection detection = detection(StatementDialect.AUTO,
+				(store) -> new BsonDocument("maxWireVersion", new BsonInt32(17)).append("msg",
+						new BsonString("isdbgrid")));
 		StoreRequest store = store(server);
 		assertThat(detection.statements(store)).isSameAs(this.pipeline);
 		detection.statements(store);
 		assertThat(output.getOut()).containsOnlyOnce("clocks of the mongos routers");
-	}
-
-	@Test
-	void aServerThatRefusesToIntroduceItselfIsSpokenToAsItIsSet(MongoServer server) {
-		DialectDetection detection = detection(StatementDialect.PIPELINE, (store) -> {
-			throw new MongoCommandException(new BsonDocument("code", new BsonInt32(13)), new ServerAddress());
-		});
-		assertThat(detection.statements(store(server))).isSameAs(this.pipeline);
 	}
 
 }
