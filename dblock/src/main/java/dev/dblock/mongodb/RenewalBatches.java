@@ -2,23 +2,17 @@ package dev.dblock.mongodb;
 
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
 
 import dev.dblock.store.LeaseKey;
 
 /**
- * Splits a list of leases into batches that fit into one command and its answer (16 MB
- * each).
+ * Splits a list of leases into batches that fit into one command (16 MB), since a name
+ * has at most 1000 bytes.
  */
 final class RenewalBatches {
 
 	private static final int MOST_LEASES = 5_000;
-
-	private static final int MOST_BYTES = 6_000_000;
-
-	/** The approximate size in bytes of a found document beyond name and holder. */
-	private static final int OVERHEAD = 400;
 
 	private RenewalBatches() {
 	}
@@ -43,21 +37,10 @@ final class RenewalBatches {
 	 * @return the batches
 	 */
 	static List<List<LeaseKey>> of(Collection<LeaseKey> leases) {
+		List<LeaseKey> all = leases.stream().distinct().toList();
 		List<List<LeaseKey>> batches = new ArrayList<>();
-		List<LeaseKey> batch = new ArrayList<>();
-		int bytes = 0;
-		for (LeaseKey lease : new LinkedHashSet<>(leases)) {
-			int size = OVERHEAD + 3 * (lease.name().length() + lease.holder().length());
-			if (batch.size() == MOST_LEASES || !batch.isEmpty() && bytes + size > MOST_BYTES) {
-				batches.add(batch);
-				batch = new ArrayList<>();
-				bytes = 0;
-			}
-			batch.add(lease);
-			bytes += size;
-		}
-		if (!batch.isEmpty()) {
-			batches.add(batch);
+		for (int first = 0; first < all.size(); first += MOST_LEASES) {
+			batches.add(all.subList(first, Math.min(first + MOST_LEASES, all.size())));
 		}
 		return batches;
 	}
