@@ -55,18 +55,18 @@ public final class LocalLockRepository implements LockRepository {
 
 	@Override
 	public boolean extend(LeaseKey lease, Duration atLeast, Duration timeout) {
-		return this.store.extend(lease, atLeast);
+		return this.store.change(lease.name(), (lock, now) -> lock.extend(lease.holder(), atLeast, now));
 	}
 
 	@Override
 	public boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout) {
-		return this.store.extendExactly(lease, duration);
+		return this.store.change(lease.name(), (lock, now) -> lock.extendExactly(lease.holder(), duration, now));
 	}
 
 	@Override
 	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
 			Duration timeout) {
-		return this.store.release(lease, minHoldLeft, end);
+		return this.store.free(lease.name(), (lock, now) -> lock.release(lease.holder(), minHoldLeft, end, now));
 	}
 
 	@Override
@@ -76,22 +76,22 @@ public final class LocalLockRepository implements LockRepository {
 
 	@Override
 	public boolean resumeJob(String name, String jobId) {
-		return this.store.resumeJob(name, jobId);
+		return this.store.change(name, (lock, now) -> lock.resumeJob(jobId, now));
 	}
 
 	@Override
 	public Optional<JobStatus> findJob(String name, String jobId) {
-		return this.store.findJob(name, jobId);
+		return this.store.read(name, (lock, now) -> lock.status(jobId, now));
 	}
 
 	@Override
 	public Optional<LockInfo> find(String name) {
-		return this.store.find(name);
+		return this.store.read(name, (lock, now) -> lock.info(name, now));
 	}
 
 	@Override
 	public Optional<LockInfo> find(String name, Duration timeout) {
-		return this.store.find(name);
+		return find(name);
 	}
 
 	@Override
@@ -101,12 +101,12 @@ public final class LocalLockRepository implements LockRepository {
 
 	@Override
 	public boolean forceRelease(String name) {
-		return this.store.forceRelease(name);
+		return this.store.free(name, LocalLock::forceRelease);
 	}
 
 	@Override
 	public boolean forceReleaseNow(String name) {
-		return this.store.forceReleaseNow(name);
+		return this.store.free(name, LocalLock::forceReleaseNow);
 	}
 
 	@Override

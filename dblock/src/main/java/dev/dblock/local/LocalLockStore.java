@@ -9,17 +9,14 @@ import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
 
 import dev.dblock.LockInfo;
-import dev.dblock.job.JobStatus;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ReleaseListener;
-import dev.dblock.store.RunEnd;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Lock store in memory. The locks exclude only callers that share this store. Each engine
@@ -78,13 +75,13 @@ public final class LocalLockStore {
 	 */
 	public AcquireAnswer takeOver(AcquireRequest request) {
 		synchronized (this.locks) {
-			change(request.key().name(), (lock) -> lock.endIn(Duration.ZERO, now()));
+			change(request.key().name(), (lock, now) -> lock.endIn(Duration.ZERO, now));
 			return acquire(request);
 		}
 	}
 
 	boolean endIn(String name, Duration left) {
-		return notifyIfChanged(name, change(name, (lock) -> lock.endIn(left, now())));
+		return free(name, (lock, now) -> lock.endIn(left, now));
 	}
 
 	long now() {
@@ -122,32 +119,9 @@ public final class LocalLockStore {
 		return gone;
 	}
 
-	boolean extend(LeaseKey lease, Duration atLeast) {
-		return change(lease.name(), (lock) -> lock.extend(lease.holder(), atLeast, now()));
-	}
-
-	boolean extendExactly(LeaseKey lease, Duration duration) {
-		return change(lease.name(), (lock) -> lock.extendExactly(lease.holder(), duration, now()));
-	}
-
-	boolean release(LeaseKey lease, Duration minHoldLeft, @Nullable RunEnd end) {
-		return notifyIfChanged(lease.name(),
-				change(lease.name(), (lock) -> lock.release(lease.holder(), minHoldLeft, end, now())));
-	}
-
 	void pauseJob(String name, String jobId, String by) {
 		synchronized (this.locks) {
 			this.locks.computeIfAbsent(name, (key) -> new LocalLock()).pauseJob(jobId, by, now());
-		}
-	}
-
-	boolean resumeJob(String name, String jobId) {
-		return change(name, (lock) -> lock.resumeJob(jobId, now()));
-	}
-
-	Optional<JobStatus> findJob(String name, String jobId) {
-		synchronized (this.locks) {
-			return Optional.ofNullable(this.locks.get(name)).map((lock) -> lock.status(jobId, now()));
 		}
 	}
 
@@ -160,32 +134,25 @@ public final class LocalLockStore {
 		}
 	}
 
-	boolean forceRelease(String name) {
-		return notifyIfChanged(name, change(name, (lock) -> lock.forceRelease(now())));
+	boolean change(String name, Change change) {
+		return read(name, change::apply).orElse(false);
 	}
 
-	boolean forceReleaseNow(String name) {
-		return notifyIfChanged(name, change(name, (lock) -> lock.forceReleaseNow(now())));
-	}
-
-	private boolean change(String name, Predicate<LocalLock> change) {
-		synchronized (this.locks) {
-			LocalLock lock = this.locks.get(name);
-			return lock != null && change.test(lock);
-		}
-	}
-
-	// Not under the monitor, since the listeners acquire monitors of their own
-	private boolean notifyIfChanged(String name, boolean changed) {
+	/**
+	 * Change a lock in a way that can make it free.
+	 */
+	boolean free(String name, Change change) {
+		boolean changed = change(name, change);
 		if (changed) {
+			// Not under the monitor, since the listeners acquire monitors of their own
 			this.listeners.forEach((listener) -> listener.released(name));
 		}
 		return changed;
 	}
 
-	Optional<LockInfo> find(String name) {
+	<T> Optional<T> read(String name, BiFunction<LocalLock, Long, T> reading) {
 		synchronized (this.locks) {
-			return Optional.ofNullable(this.locks.get(name)).map((lock) -> lock.info(name, now()));
+			return Optional.ofNullable(this.locks.get(name)).map((lock) -> reading.apply(lock, now()));
 		}
 	}
 
@@ -209,6 +176,15 @@ public final class LocalLockStore {
 
 	void removeListener(ReleaseListener listener) {
 		this.listeners.remove(listener);
+	}
+
+	/**
+	 * A change of a lock at a time of the store's clock.
+	 */
+	interface Change {
+
+		boolean apply(LocalLock lock, long now);
+
 	}
 
 }

@@ -38,7 +38,7 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 
 	@Override
 	protected Object stored(String name) {
-		return this.store.find(name).map(LocalLockRepositoryTests::withoutRemaining).orElse(null);
+		return this.locks.find(name).map(LocalLockRepositoryTests::withoutRemaining).orElse(null);
 	}
 
 	private static LockInfo withoutRemaining(LockInfo lock) {
@@ -56,7 +56,7 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 		this.locks.forceReleaseNow(name);
 		Awaitility.await().atMost(TIMEOUT).pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> {
 			this.store.forgetUnused();
-			return this.store.find(name).isEmpty();
+			return this.locks.find(name).isEmpty();
 		});
 	}
 
