@@ -5,7 +5,6 @@ import java.util.Optional;
 import java.util.function.Function;
 
 import dev.dblock.LockInfo;
-import dev.dblock.LockOperations;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.support.LockMdc;
 import org.jspecify.annotations.Nullable;
@@ -36,15 +35,6 @@ public final class DblockEndpoint {
 	private final Function<@Nullable String, @Nullable LockAdministration> databases;
 
 	private final String prefix;
-
-	/**
-	 * Create an endpoint for operations that put a prefix before every name.
-	 * @param operations the operations on the locks
-	 * @param prefix the prefix that they put before every name
-	 */
-	public DblockEndpoint(LockOperations operations, String prefix) {
-		this((database) -> (database == null) ? new PrefixedLocks(operations, prefix) : null, prefix);
-	}
 
 	/**
 	 * Create an endpoint.

@@ -1,10 +1,9 @@
 package dev.dblock.autoconfigure;
 
-import dev.dblock.LockOperations;
 import dev.dblock.LockTemplates;
 import dev.dblock.actuate.DblockEndpoint;
 import dev.dblock.actuate.DblockEndpointWebExtension;
-import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.store.LockAdministration;
 import org.jspecify.annotations.Nullable;
@@ -23,21 +22,16 @@ import org.springframework.context.annotation.Bean;
  */
 @AutoConfiguration(after = DblockAutoConfiguration.class)
 @ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
-@ConditionalOnSingleCandidate(LockOperations.class)
+@ConditionalOnSingleCandidate(LockEngine.class)
 @ConditionalOnAvailableEndpoint(DblockEndpoint.class)
 public final class DblockEndpointAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	DblockEndpoint dblockEndpoint(LockOperations operations, DblockProperties properties,
+	DblockEndpoint dblockEndpoint(ObjectProvider<LockEngine> engine, DblockProperties properties,
 			ObjectProvider<LockTemplates> templates) {
-		DefaultLockEngine usual = engine(operations);
-		if (usual == null) {
-			return new DblockEndpoint(operations, properties.namePrefix());
-		}
-		return new DblockEndpoint(
-				(database) -> (database == null) ? usual.administration() : find(database, templates.getObject()),
-				properties.namePrefix());
+		return new DblockEndpoint((database) -> (database == null) ? engine.getObject().administration()
+				: find(database, templates.getObject()), properties.namePrefix());
 	}
 
 	@Bean
@@ -50,13 +44,8 @@ public final class DblockEndpointAutoConfiguration {
 		if (templates instanceof DatabaseLockTemplates databases) {
 			return databases.look(database);
 		}
-		DefaultLockEngine engine = engine(templates.on(database));
-		return (engine != null) ? engine.administration() : null;
-	}
-
-	private static @Nullable DefaultLockEngine engine(LockOperations operations) {
-		return (operations instanceof DefaultLockTemplate template
-				&& template.engine() instanceof DefaultLockEngine engine) ? engine : null;
+		return (templates.on(database) instanceof DefaultLockTemplate template) ? template.engine().administration()
+				: null;
 	}
 
 }

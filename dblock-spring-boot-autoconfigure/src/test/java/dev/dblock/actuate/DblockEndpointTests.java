@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.Optional;
 
 import dev.dblock.LockInfo;
-import dev.dblock.LockOperations;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.testing.StructuredLog;
 import org.bson.Document;
@@ -40,19 +39,20 @@ class DblockEndpointTests {
 	private static final LockInfo FREE = new LockInfo("app-stock", false, null, "host-1", "main", "Stock#count", 4711,
 			SINCE, SINCE, null, SINCE.plusSeconds(1), Duration.ZERO);
 
-	private final LockOperations operations = mock(LockOperations.class);
+	private final LockAdministration locks = mock(LockAdministration.class);
 
-	private final DblockEndpoint endpoint = new DblockEndpoint(this.operations, "app-");
+	private final DblockEndpoint endpoint = new DblockEndpoint((database) -> (database == null) ? this.locks : null,
+			"app-");
 
 	@Test
 	void allLocksAreListed() {
-		given(this.operations.list()).willReturn(List.of(HELD));
+		given(this.locks.list()).willReturn(List.of(HELD));
 		assertThat(this.endpoint.locks(null, null).locks()).containsExactly(HELD);
 	}
 
 	@Test
 	void oneLockIsFoundByTheNameUnderWhichItIsListed() {
-		given(this.operations.inspect("stock")).willReturn(Optional.of(HELD));
+		given(this.locks.find("app-stock")).willReturn(Optional.of(HELD));
 		assertThat(this.endpoint.locks("app-stock", null).locks()).containsExactly(HELD);
 		assertThat(this.endpoint.lock(new String[] { "app-stock" }, null)).isEqualTo(HELD);
 		assertThat(this.endpoint.lock(new String[] { "stock" }, null)).as("the name that the application uses")
@@ -61,26 +61,26 @@ class DblockEndpointTests {
 
 	@Test
 	void slashesOfANameArePartsOfAPath() {
-		given(this.operations.inspect("a/b/c")).willReturn(Optional.of(HELD));
+		given(this.locks.find("app-a/b/c")).willReturn(Optional.of(HELD));
 		assertThat(this.endpoint.lock(new String[] { "app-a", "b", "c" }, null)).isEqualTo(HELD);
 	}
 
 	@Test
 	void thereIsNothingToSayOfANameThatWasNeverLocked() {
-		given(this.operations.inspect(any())).willReturn(Optional.empty());
+		given(this.locks.find(any())).willReturn(Optional.empty());
 		assertThat(this.endpoint.locks("nothing", null)).isNull();
 		assertThat(this.endpoint.lock(new String[] { "nothing" }, null)).isNull();
 		ForcedRelease answer = this.endpoint.release("nothing", null, null);
 		assertThat(answer.released()).isFalse();
 		assertThat(answer.before()).isNull();
 		assertThat(answer.meaning()).contains("no such lock");
-		then(this.operations).should(never()).forceRelease(any());
+		then(this.locks).should(never()).forceRelease(any());
 	}
 
 	@Test
 	void aForcedReleaseKeepsExclusionAndDescribesItsEffect(CapturedOutput output) {
-		given(this.operations.inspect("stock")).willReturn(Optional.of(HELD));
-		given(this.operations.forceRelease("stock")).willReturn(true);
+		given(this.locks.find("app-stock")).willReturn(Optional.of(HELD));
+		given(this.locks.forceRelease("app-stock")).willReturn(true);
 		ForcedRelease answer = this.endpoint.releaseLock(new String[] { "app-stock" }, null, null);
 		assertThat(answer.released()).isTrue();
 		assertThat(answer.before()).isEqualTo(HELD);
@@ -89,13 +89,13 @@ class DblockEndpointTests {
 			.contains("without automatic renewal", "extended")
 			.doesNotContain("EXCLUSION IS GIVEN UP");
 		assertThat(output).contains("'app-stock' was released by force by an operator");
-		then(this.operations).should(never()).forceReleaseNow(any());
+		then(this.locks).should(never()).forceReleaseNow(any());
 	}
 
 	@Test
 	void theLogNamesTheLockAmongItsFields() {
-		given(this.operations.inspect("stock")).willReturn(Optional.of(HELD));
-		given(this.operations.forceRelease("stock")).willReturn(true);
+		given(this.locks.find("app-stock")).willReturn(Optional.of(HELD));
+		given(this.locks.forceRelease("app-stock")).willReturn(true);
 		try (StructuredLog log = new StructuredLog("ecs")) {
 			this.endpoint.release("app-stock", null, null);
 			assertThat(log.line("released by force by an operator").get("dblock"))
@@ -105,19 +105,19 @@ class DblockEndpointTests {
 
 	@Test
 	void exclusionIsNotGivenUpSilently(CapturedOutput output) {
-		given(this.operations.inspect("stock")).willReturn(Optional.of(HELD));
-		given(this.operations.forceReleaseNow("stock")).willReturn(true);
+		given(this.locks.find("app-stock")).willReturn(Optional.of(HELD));
+		given(this.locks.forceReleaseNow("app-stock")).willReturn(true);
 		ForcedRelease answer = this.endpoint.release("app-stock", true, null);
 		assertThat(answer.released()).isTrue();
 		assertThat(answer.meaning()).contains("EXCLUSION IS GIVEN UP", "host-1", "4711")
 			.contains("without automatic renewal", "extended", SINCE.plusSeconds(30).toString());
 		assertThat(output).contains("EXCLUSION IS GIVEN UP");
-		then(this.operations).should(never()).forceRelease(any());
+		then(this.locks).should(never()).forceRelease(any());
 	}
 
 	@Test
 	void aLockThatIsNotHeldIsNotChanged(CapturedOutput output) {
-		given(this.operations.inspect("stock")).willReturn(Optional.of(FREE));
+		given(this.locks.find("app-stock")).willReturn(Optional.of(FREE));
 		ForcedRelease answer = this.endpoint.release("app-stock", false, null);
 		assertThat(answer.released()).isFalse();
 		assertThat(answer.meaning()).contains("This lock is not held");
@@ -126,8 +126,8 @@ class DblockEndpointTests {
 
 	@Test
 	void aNameThatIsTakenWithoutAHolderIsFreed() {
-		given(this.operations.inspect("stock")).willReturn(Optional.of(FREE));
-		given(this.operations.forceReleaseNow("stock")).willReturn(true);
+		given(this.locks.find("app-stock")).willReturn(Optional.of(FREE));
+		given(this.locks.forceReleaseNow("app-stock")).willReturn(true);
 		assertThat(this.endpoint.release("app-stock", true, null).meaning()).startsWith("EXCLUSION IS GIVEN UP");
 	}
 

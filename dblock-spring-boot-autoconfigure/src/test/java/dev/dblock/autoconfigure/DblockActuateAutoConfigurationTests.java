@@ -2,11 +2,12 @@ package dev.dblock.autoconfigure;
 
 import java.time.Instant;
 
-import dev.dblock.LockOperations;
 import dev.dblock.LockTemplate;
 import dev.dblock.actuate.DblockEndpoint;
 import dev.dblock.actuate.LockHealthIndicator;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.store.AcquireAnswer;
+import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
 import org.junit.jupiter.api.Test;
 
@@ -20,6 +21,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.then;
 import static org.mockito.Mockito.CALLS_REAL_METHODS;
 import static org.mockito.Mockito.mock;
 
@@ -50,6 +52,19 @@ class DblockActuateAutoConfigurationTests {
 	}
 
 	@Test
+	void endpointShowsTheLocksOfTheEngineBesideOperationsOfTheApplication() {
+		LockAdministration locks = mock(LockAdministration.class);
+		LockEngine engine = mock(LockEngine.class);
+		given(engine.administration()).willReturn(locks);
+		this.exposed.withBean(LockEngine.class, () -> engine)
+			.withBean(LockTemplate.class, () -> mock(LockTemplate.class))
+			.run((context) -> {
+				context.getBean(DblockEndpoint.class).lock(new String[] { "stock" }, null);
+				then(locks).should().find("stock");
+			});
+	}
+
+	@Test
 	void endpointCanBeSwitchedOff() {
 		this.exposed.withPropertyValues("management.endpoint.dblock.access=NONE")
 			.run((context) -> assertThat(context).doesNotHaveBean(DblockEndpoint.class));
@@ -57,14 +72,15 @@ class DblockActuateAutoConfigurationTests {
 
 	@Test
 	void endpointNeedsToKnowWhichLocksAreMeant() {
-		this.exposed.withBean("one", LockOperations.class, () -> mock(LockOperations.class))
-			.withBean("two", LockOperations.class, () -> mock(LockOperations.class))
+		this.exposed.withBean("one", LockEngine.class, () -> mock(LockEngine.class))
+			.withBean("two", LockEngine.class, () -> mock(LockEngine.class))
+			.withBean(LockTemplate.class, () -> mock(LockTemplate.class))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(DblockEndpoint.class));
 	}
 
 	@Test
 	void applicationCanReplaceTheEndpoint() {
-		DblockEndpoint own = new DblockEndpoint(mock(LockOperations.class), "");
+		DblockEndpoint own = new DblockEndpoint((database) -> null, "");
 		this.exposed.withBean("own", DblockEndpoint.class, () -> own)
 			.run((context) -> assertThat(context.getBean(DblockEndpoint.class)).isSameAs(own));
 	}
