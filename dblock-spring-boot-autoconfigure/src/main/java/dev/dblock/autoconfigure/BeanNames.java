@@ -1,18 +1,11 @@
 package dev.dblock.autoconfigure;
 
-import java.util.Arrays;
-
-import org.jspecify.annotations.Nullable;
-
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
-import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.config.SingletonBeanRegistry;
 
 /**
  * Finds the name of a bean for an error message. Ordered access to beans does not provide
- * their names, so they are looked up only after a failure. The lookup creates no bean.
+ * their names, so they are looked up only after a failure.
  */
 final class BeanNames {
 
@@ -22,28 +15,19 @@ final class BeanNames {
 	/**
 	 * Describe a bean.
 	 * @param type the type under which the application declares the bean
-	 * @param bean the bean, which exists
+	 * @param bean the bean; all beans of the type exist
 	 * @param beans the factory of the bean
 	 */
 	static String describe(Class<?> type, Object bean, ListableBeanFactory beans) {
-		String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type, true, false);
-		return Arrays.stream(names)
-			.filter((name) -> names.length == 1 || isSame(name, bean, beans))
+		return BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, type)
+			.entrySet()
+			.stream()
+			.filter((entry) -> entry.getValue() == bean)
 			.findFirst()
-			.map((name) -> "The %s bean '%s'".formatted(type.getSimpleName(), name))
-			.orElseGet(() -> "A %s bean of %s".formatted(type.getSimpleName(), writtenIn(bean)));
-	}
-
-	private static boolean isSame(String name, Object bean, @Nullable BeanFactory beans) {
-		if (beans instanceof SingletonBeanRegistry created && created.containsSingleton(name)) {
-			return created.getSingleton(name) == bean;
-		}
-		return beans instanceof HierarchicalBeanFactory child && isSame(name, bean, child.getParentBeanFactory());
-	}
-
-	// The rest of a lambda's class name differs from one start to the next
-	private static String writtenIn(Object bean) {
-		return bean.getClass().getName().replaceFirst("\\$\\$.*", "");
+			.map((entry) -> "The %s bean '%s'".formatted(type.getSimpleName(), entry.getKey()))
+			// The rest of a lambda's class name differs from one start to the next
+			.orElseGet(() -> "A %s bean of %s".formatted(type.getSimpleName(),
+					bean.getClass().getName().replaceFirst("\\$\\$.*", "")));
 	}
 
 }
