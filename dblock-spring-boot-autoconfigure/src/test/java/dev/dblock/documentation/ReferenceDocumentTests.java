@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import dev.dblock.DistributedLock;
@@ -119,10 +120,9 @@ class ReferenceDocumentTests {
 		Set<String> types = new TreeSet<>();
 		for (JavaClass found : new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests())
 			.importPackages("dev.dblock")) {
-			Class<?> type = found.reflect();
-			if (type.getPackageName().equals("dev.dblock") && type.getEnclosingClass() == null
-					&& Modifier.isPublic(type.getModifiers())) {
-				types.add(type.getSimpleName());
+			if (found.getPackageName().equals("dev.dblock") && found.isTopLevelClass()
+					&& found.getModifiers().contains(JavaModifier.PUBLIC)) {
+				types.add(found.getSimpleName());
 			}
 		}
 		assertThat(types).hasSizeGreaterThan(20).contains("LockTemplate");
@@ -146,8 +146,8 @@ class ReferenceDocumentTests {
 		Map<String, List<String>> exceptions = new TreeMap<>();
 		for (JavaClass found : new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests())
 			.importPackages("dev.dblock")) {
-			Class<?> type = found.reflect();
-			if (Throwable.class.isAssignableFrom(type) && Modifier.isPublic(type.getModifiers())) {
+			if (found.isAssignableTo(Throwable.class) && found.getModifiers().contains(JavaModifier.PUBLIC)) {
+				Class<?> type = found.reflect();
 				exceptions.put(type.getSimpleName(),
 						List.of(type.getSuperclass().getSimpleName(),
 								Stream.of(type.getDeclaredMethods())

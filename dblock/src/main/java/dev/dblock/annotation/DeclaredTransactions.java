@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.transaction.ReactiveTransactionManager;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.annotation.TransactionManagementConfigurer;
@@ -41,16 +40,15 @@ final class DeclaredTransactions {
 	}
 
 	/**
-	 * Return the name of the reactive transaction manager that begins the transaction of
-	 * a method.
+	 * Return the name of the transaction manager that begins the transaction of a method.
+	 * @param type the type of the manager
 	 * @return the name, or {@code null} if the method has no such transaction, or the
 	 * manager is not known before the call
 	 */
-	@Nullable String reactiveManagerOf(LockedMethod locked) {
+	@Nullable String managerOf(LockedMethod locked, Class<? extends TransactionManager> type) {
 		TransactionAttribute attribute = attribute(locked);
 		String manager = (attribute != null) ? chosen(attribute, locked.userClass()) : null;
-		return (manager != null && this.beanFactory.isTypeMatch(manager, ReactiveTransactionManager.class)) ? manager
-				: null;
+		return (manager != null && this.beanFactory.isTypeMatch(manager, type)) ? manager : null;
 	}
 
 	private @Nullable TransactionAttribute attribute(LockedMethod locked) {

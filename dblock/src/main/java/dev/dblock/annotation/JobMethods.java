@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 import dev.dblock.annotation.invocation.JobCarrier;
 import dev.dblock.annotation.invocation.LockAnnotations;
 import dev.dblock.annotation.invocation.LockedOperation;
+import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledJobs;
 import org.jspecify.annotations.Nullable;
@@ -56,7 +57,7 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 		}
 		Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(proxy));
 		for (Method method : advisor.lockedMethods(type)) {
-			if (method.getParameterCount() == 0) {
+			if (LockedMethod.parameterCount(method) == 0) {
 				add(bean, beanName, proxy, type, method, () -> advisor.operation(method, type));
 			}
 		}
@@ -93,7 +94,7 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 
 			@Override
 			public boolean matches(Method method, Class<?> targetClass) {
-				return method.getParameterCount() == 0 && method.getName().equals(locked.getName());
+				return LockedMethod.parameterCount(method) == 0 && method.getName().equals(locked.getName());
 			}
 
 		}, new JobCarrier(job));

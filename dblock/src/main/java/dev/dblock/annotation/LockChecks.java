@@ -25,6 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.core.KotlinDetector;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.ReactiveTransactionManager;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -155,12 +158,19 @@ final class LockChecks {
 			return;
 		}
 		String manager = CompletionStage.class.isAssignableFrom(method.method().getReturnType())
-				? transactions.reactiveManagerOf(method) : null;
+				? transactions.managerOf(method, ReactiveTransactionManager.class) : null;
 		if (manager != null) {
 			logger.warn("{} has a reactive transaction (of the bean '{}') that does not depend on the lock around it,"
 					+ " because the method returns a future: it commits even if the lock was lost before."
 					+ " Return a Mono to make the transaction depend on the lock, or use a blocking"
 					+ " transaction manager", method.describe(), manager);
+		}
+		String blocking = KotlinDetector.isSuspendingFunction(method.method())
+				? transactions.managerOf(method, PlatformTransactionManager.class) : null;
+		if (blocking != null) {
+			logger.warn("{} is a suspend function, but its transaction manager (the bean '{}') is not reactive: the"
+					+ " transaction is committed before the work of the function begins. Use a reactive transaction"
+					+ " manager, or a TransactionTemplate in the function", method.describe(), blocking);
 		}
 	}
 

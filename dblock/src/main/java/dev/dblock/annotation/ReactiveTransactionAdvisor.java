@@ -13,6 +13,7 @@ import reactor.core.publisher.Mono;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.Ordered;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
@@ -56,7 +57,7 @@ public final class ReactiveTransactionAdvisor implements PointcutAdvisor, Ordere
 
 	private static @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object result = invocation.proceed();
-		ReactiveAdapter adapter = adapter(invocation.getMethod());
+		ReactiveAdapter adapter = adapter(returned(invocation.getMethod(), result));
 		return (adapter != null && result != null) ? joined(adapter, result) : result;
 	}
 
@@ -66,8 +67,18 @@ public final class ReactiveTransactionAdvisor implements PointcutAdvisor, Ordere
 						: ReactiveTransactions.join().then(Mono.fromDirect(adapter.toPublisher(result))));
 	}
 
-	private static @Nullable ReactiveAdapter adapter(Method method) {
-		Class<?> returned = method.getReturnType();
+	/**
+	 * Return the type of a result. That of a suspending function is a publisher for its
+	 * interceptors.
+	 */
+	private static Class<?> returned(Method method, @Nullable Object result) {
+		if (!KotlinDetector.isSuspendingFunction(method)) {
+			return method.getReturnType();
+		}
+		return (result instanceof Flux) ? Flux.class : (result instanceof Mono) ? Mono.class : Object.class;
+	}
+
+	private static @Nullable ReactiveAdapter adapter(Class<?> returned) {
 		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(returned);
 		boolean exact = adapter != null && adapter.getDescriptor().isDeferred()
 				&& adapter.getReactiveType() == returned;
@@ -85,7 +96,8 @@ public final class ReactiveTransactionAdvisor implements PointcutAdvisor, Ordere
 
 		@Override
 		public boolean matches(Method method, Class<?> targetClass) {
-			return adapter(method) != null && this.attributes.getTransactionAttribute(method, targetClass) != null;
+			boolean sequence = KotlinDetector.isSuspendingFunction(method) || adapter(method.getReturnType()) != null;
+			return sequence && this.attributes.getTransactionAttribute(method, targetClass) != null;
 		}
 
 	}

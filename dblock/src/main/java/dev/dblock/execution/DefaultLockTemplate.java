@@ -255,12 +255,8 @@ public final class DefaultLockTemplate implements LockTemplate {
 	}
 
 	public static <T extends @Nullable Object> T attached(Hold hold, LockedAction<T> action) {
-		hold.attach();
-		try {
-			return within(hold, action);
-		}
-		finally {
-			hold.detach();
+		try (WorkScope scope = WorkScope.attach(hold)) {
+			return unchanged(action);
 		}
 	}
 

@@ -5,8 +5,10 @@ import java.util.ArrayList;
 import java.util.Enumeration;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Spliterator;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
@@ -48,7 +50,13 @@ public final class PendingTypes {
 	 */
 	public static final String RESPONSE = "org.springframework.http.HttpEntity";
 
-	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
+	/**
+	 * What Spring needs to call a suspending function of Kotlin, with the name of a class
+	 * in it.
+	 */
+	private static final Map<String, String> COROUTINES = new TreeMap<>(
+			Map.of("org.jetbrains.kotlinx:kotlinx-coroutines-reactor", "kotlinx.coroutines.reactor.MonoKt",
+					"org.jetbrains.kotlin:kotlin-reflect", "kotlin.reflect.full.KCallables"));
 
 	// Sufficient for hand-written types, and ends the recursion for types that refer to
 	// themselves
@@ -62,6 +70,8 @@ public final class PendingTypes {
 	private final ReactiveAdapterRegistry reactive = ReactiveAdapterRegistry.getSharedInstance();
 
 	private final boolean reactorPresent;
+
+	private final List<String> missingForCoroutines;
 
 	private final ClassValue<Boolean> lasting = new ClassValue<>() {
 
@@ -80,6 +90,11 @@ public final class PendingTypes {
 		this.body = ClassUtils.isPresent(RESPONSE, classLoader)
 				? ClassUtils.getMethod(ClassUtils.resolveClassName(RESPONSE, classLoader), "getBody") : null;
 		this.reactorPresent = ClassUtils.isPresent(REACTOR, classLoader);
+		this.missingForCoroutines = COROUTINES.entrySet()
+			.stream()
+			.filter((needed) -> !ClassUtils.isPresent(needed.getValue(), classLoader))
+			.map(Map.Entry::getKey)
+			.toList();
 		for (String name : OPTIONAL) {
 			if (ClassUtils.isPresent(name, classLoader)) {
 				this.types.add(ClassUtils.resolveClassName(name, classLoader));
@@ -141,13 +156,11 @@ public final class PendingTypes {
 	}
 
 	/**
-	 * Whether a method is a {@code suspend} function of Kotlin.
-	 * @param method the method
-	 * @return whether it is one
+	 * Return the libraries that are missing for calls of suspending functions of Kotlin.
+	 * @return their coordinates, or nothing if such functions can be called
 	 */
-	public static boolean isSuspending(Method method) {
-		Class<?>[] parameters = method.getParameterTypes();
-		return parameters.length > 0 && CONTINUATION.equals(parameters[parameters.length - 1].getName());
+	public List<String> missingForCoroutines() {
+		return this.missingForCoroutines;
 	}
 
 	/**

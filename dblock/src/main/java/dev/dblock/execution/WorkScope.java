@@ -20,9 +20,13 @@ public final class WorkScope implements AutoCloseable {
 
 	private final LockMdc logged;
 
-	private WorkScope(List<Entry> entries, LockMdc logged) {
+	/** What to do when the work leaves the thread, after its locks have left it. */
+	private final Runnable leave;
+
+	private WorkScope(List<Entry> entries, LockMdc logged, Runnable leave) {
 		this.entries = entries;
 		this.logged = logged;
+		this.leave = leave;
 	}
 
 	/**
@@ -36,7 +40,23 @@ public final class WorkScope implements AutoCloseable {
 		return (found != null) ? found.hold : null;
 	}
 
+	/**
+	 * Begin work in the current thread under a lock that may have been acquired by
+	 * another thread.
+	 * @param hold the lock
+	 * @return ends the work; to be closed in the same thread
+	 */
+	public static WorkScope attach(Hold hold) {
+		hold.attach();
+		return enter(hold, hold::detach);
+	}
+
 	static WorkScope enter(Hold hold) {
+		return enter(hold, () -> {
+		});
+	}
+
+	private static WorkScope enter(Hold hold, Runnable leave) {
 		List<Hold> parts = hold.parts();
 		LockMdc logged = LockMdc.enter(joined(parts, LockHandle::name),
 				joined(parts, (handle) -> Long.toString(handle.token())));
@@ -46,7 +66,7 @@ public final class WorkScope implements AutoCloseable {
 			entry.push();
 			entries.add(entry);
 		}
-		return new WorkScope(entries, logged);
+		return new WorkScope(entries, logged, leave);
 	}
 
 	private static String joined(List<Hold> holds, Function<LockHandle, String> what) {
@@ -58,6 +78,7 @@ public final class WorkScope implements AutoCloseable {
 	public void close() {
 		this.logged.leave();
 		this.entries.forEach(Entry::pop);
+		this.leave.run();
 	}
 
 	/**

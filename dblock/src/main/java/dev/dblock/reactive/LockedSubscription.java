@@ -57,6 +57,9 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	private boolean givenBack;
 
+	/** The work, if it can continue after its cancellation. */
+	private volatile @Nullable LingeringWork lingering;
+
 	/** Whether the lock was acquired for work that has not begun. */
 	private boolean unused;
 
@@ -168,6 +171,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		}
 		this.unused = false;
 		Publisher<T> made = DefaultLockTemplate.attached(granted, this.work::run);
+		this.lingering = (made instanceof LingeringWork lingering) ? lingering : null;
 		made.subscribe(this);
 	}
 
@@ -295,7 +299,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			}
 		}
 		cancelSource();
-		finishLater(this::giveBackUnseen);
+		finishLater(this::giveBackOnceEnded);
 	}
 
 	/**
@@ -310,6 +314,16 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 					"A sequence under the lock '{}' could not be cancelled, so its work may continue; the lock is"
 							+ " released anyway",
 					this.request.name());
+		}
+	}
+
+	private void giveBackOnceEnded() {
+		LingeringWork work = this.lingering;
+		if (work != null) {
+			work.whenEnded(this::giveBackUnseen);
+		}
+		else {
+			giveBackUnseen();
 		}
 	}
 
@@ -352,7 +366,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		LockLostException loss = loss();
 		if (loss != null && end()) {
 			cancelSource();
-			finishLater(this::giveBackUnseen);
+			finishLater(this::giveBackOnceEnded);
 			this.actual.onError(loss);
 		}
 	}

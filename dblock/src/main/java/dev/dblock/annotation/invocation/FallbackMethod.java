@@ -1,6 +1,5 @@
 package dev.dblock.annotation.invocation;
 
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,6 +13,8 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -63,27 +64,35 @@ record FallbackMethod(Method method, boolean takesException) implements Unavaila
 		return Arrays.stream(ReflectionUtils.getAllDeclaredMethods(locked.userClass()))
 			.map((candidate) -> ClassUtils.getMostSpecificMethod(candidate, locked.userClass()))
 			.filter((candidate) -> candidate.getName().equals(name) && !candidate.isSynthetic()
-					&& !candidate.equals(locked.method()))
+					&& !candidate.equals(locked.method()) && isCallable(candidate, locked.method()))
 			.distinct()
 			.toList();
 	}
 
+	/**
+	 * Return whether a candidate can be called in place of a method. A suspending
+	 * function can only be called by another.
+	 */
+	private static boolean isCallable(Method candidate, Method locked) {
+		return !KotlinDetector.isSuspendingFunction(candidate) || KotlinDetector.isSuspendingFunction(locked);
+	}
+
 	private static List<Class<?>> parameters(Method method, Class<?> userClass) {
 		List<Class<?>> parameters = new ArrayList<>();
-		for (int i = 0; i < method.getParameterCount(); i++) {
+		for (int i = 0; i < LockedMethod.parameterCount(method); i++) {
 			parameters.add(ResolvableType.forMethodParameter(method, i, userClass).resolve(Object.class));
 		}
 		return parameters;
 	}
 
 	private static Class<?> returned(Method method, Class<?> userClass) {
-		return ResolvableType.forMethodReturnType(method, userClass).resolve(Object.class);
+		return SuspendedResult.type(method, userClass).resolve(Object.class);
 	}
 
 	private static String found(List<Method> named) {
 		return named.isEmpty() ? ""
 				: named.stream()
-					.map((method) -> describe(Arrays.asList(method.getParameterTypes())))
+					.map((method) -> describe(parameters(method, method.getDeclaringClass())))
 					.collect(Collectors.joining(" and ", ", only with ", ""));
 	}
 
@@ -124,17 +133,15 @@ record FallbackMethod(Method method, boolean takesException) implements Unavaila
 
 	@Override
 	public @Nullable Object answer(LockRefusal refusal, MethodInvocation invocation) throws Throwable {
-		@Nullable Object[] arguments = invocation.getArguments();
+		@Nullable Object[] given = invocation.getArguments();
+		@Nullable Object[] arguments = Arrays.copyOf(given, this.method.getParameterCount());
 		if (this.takesException) {
-			arguments = Arrays.copyOf(arguments, arguments.length + 1);
-			arguments[arguments.length - 1] = refusal.toException();
+			arguments[LockedMethod.parameterCount(this.method) - 1] = refusal.toException();
 		}
-		try {
-			return this.method.invoke(target(invocation), arguments);
+		if (KotlinDetector.isSuspendingFunction(this.method)) {
+			arguments[arguments.length - 1] = given[given.length - 1];
 		}
-		catch (InvocationTargetException ex) {
-			throw ex.getTargetException();
-		}
+		return AopUtils.invokeJoinpointUsingReflection(target(invocation), this.method, arguments);
 	}
 
 	/**

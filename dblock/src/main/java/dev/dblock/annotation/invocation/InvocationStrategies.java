@@ -1,5 +1,6 @@
 package dev.dblock.annotation.invocation;
 
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -10,7 +11,10 @@ import java.util.function.Supplier;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.execution.PendingTypes;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ResolvableType;
 
@@ -43,8 +47,9 @@ final class InvocationStrategies {
 	 * the reason
 	 */
 	InvocationStrategy of(LockedMethod method, Supplier<DefaultLockTemplate> template) {
-		refuse(PendingTypes.isSuspending(method.method()) ? Optional.of("a Kotlin suspend function")
-				: Optional.empty());
+		if (KotlinDetector.isSuspendingFunction(method.method())) {
+			return suspending(method, template);
+		}
 		ResolvableType type = ResolvableType.forMethodReturnType(method.method(), method.userClass());
 		Class<?> returned = type.resolve(Object.class);
 		if (FUTURES.contains(returned)) {
@@ -55,10 +60,17 @@ final class InvocationStrategies {
 		ReactiveAdapter adapter = this.lasting.spannable(returned);
 		if (adapter != null) {
 			refuse(find(type.as(returned).getGeneric()));
-			return new ReactiveInvocation(template, this.results, adapter);
+			return new ReactiveInvocation(template, this.results, adapter, null);
 		}
 		refuse(find(type));
 		return new BlockingInvocation(template, this.results, method.method().getReturnType());
+	}
+
+	private InvocationStrategy suspending(LockedMethod method, Supplier<DefaultLockTemplate> template) {
+		SuspendedResult result = SuspendedResult.of(method, this.lasting);
+		refuse(find(result.isFlow() ? result.type().getGeneric() : result.type()));
+		ReactiveAdapter adapter = this.lasting.spannable(result.isFlow() ? Flux.class : Mono.class);
+		return new ReactiveInvocation(template, this.results, Objects.requireNonNull(adapter), result);
 	}
 
 	private Optional<String> find(ResolvableType type) {

@@ -1,12 +1,16 @@
 package dev.dblock.annotation.invocation;
 
+import java.util.Objects;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import dev.dblock.LockContext;
 import dev.dblock.LockShutdownException;
 import dev.dblock.LockedAction;
 import dev.dblock.LockedFallback;
 import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.job.schedule.ScheduledCall;
+import dev.dblock.reactive.LockedCoroutine;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -23,8 +27,14 @@ import org.springframework.dao.DataAccessException;
 /**
  * Holds the lock from each subscription to the returned publisher until its termination.
  * The method is called once for each subscription, under the lock.
+ * <p>
+ * Spring's proxies convert between suspending functions and publishers: the caller of
+ * such a function subscribes to the publisher that is returned here, and the function
+ * itself is a publisher for its interceptors.
  */
 final class ReactiveInvocation implements InvocationStrategy {
+
+	static final String FLOW = "kotlinx.coroutines.flow.Flow";
 
 	private final Supplier<DefaultLockTemplate> template;
 
@@ -32,10 +42,15 @@ final class ReactiveInvocation implements InvocationStrategy {
 
 	private final ReactiveAdapter adapter;
 
-	ReactiveInvocation(Supplier<DefaultLockTemplate> template, PendingResults results, ReactiveAdapter adapter) {
+	/** The result of a suspending function; {@code null} for any other method. */
+	private final @Nullable SuspendedResult suspended;
+
+	ReactiveInvocation(Supplier<DefaultLockTemplate> template, PendingResults results, ReactiveAdapter adapter,
+			@Nullable SuspendedResult suspended) {
 		this.template = template;
 		this.results = results;
 		this.adapter = adapter;
+		this.suspended = suspended;
 	}
 
 	@Override
@@ -46,8 +61,9 @@ final class ReactiveInvocation implements InvocationStrategy {
 	}
 
 	private Publisher<Object> subscribed(LockedOperation operation, MethodInvocation invocation, ContextView context) {
-		LockCall call = LockCall.of(operation, this.template, invocation,
-				JobCarrier.Reactive.scheduledCall(invocation, context));
+		ScheduledCall scheduled = (this.suspended != null) ? JobCarrier.scheduledCall(invocation)
+				: JobCarrier.Reactive.scheduledCall(invocation, context);
+		LockCall call = LockCall.of(operation, this.template, invocation, scheduled);
 		if (call == null) {
 			return unlocked(invocation);
 		}
@@ -55,8 +71,9 @@ final class ReactiveInvocation implements InvocationStrategy {
 		LockedAction<Publisher<Object>> work = () -> {
 			call.begin();
 			call.granted(LockContext.current());
-			return inside(call, Flux.from(proceed(invocation)))
+			UnaryOperator<Publisher<Object>> checked = (publisher) -> inside(call, Flux.from(publisher))
 				.doOnNext((element) -> this.results.delivered(operation.method(), element));
+			return isCoroutine() ? Coroutine.of(this, invocation, checked) : checked.apply(proceed(invocation));
 		};
 		LockedFallback<Publisher<Object>> fallback = (refusal) -> publisher(call.unavailable(refusal));
 		Publisher<Object> locked = this.adapter.isMultiValue()
@@ -95,26 +112,67 @@ final class ReactiveInvocation implements InvocationStrategy {
 	 * exposed to advice that obtains the invocation from the thread.
 	 */
 	private Publisher<Object> proceed(MethodInvocation invocation) throws Throwable {
-		MethodInvocation call = (invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone()
-				: invocation;
-		return publisher(ExposeInvocationInterceptor.INSTANCE.invoke(call));
+		return publisher(proceed(invocation, invocation.getArguments().clone()));
+	}
+
+	private static @Nullable Object proceed(MethodInvocation invocation, @Nullable Object[] arguments)
+			throws Throwable {
+		MethodInvocation call = (invocation instanceof ProxyMethodInvocation proxied)
+				? proxied.invocableClone(arguments) : invocation;
+		return ExposeInvocationInterceptor.INSTANCE.invoke(call);
+	}
+
+	private boolean isCoroutine() {
+		return this.suspended != null || this.adapter.getReactiveType().getName().equals(FLOW);
 	}
 
 	private Publisher<Object> publisher(@Nullable Object result) {
-		return this.adapter.toPublisher(result);
+		// The fallback of a suspending function need not suspend
+		return (this.suspended != null && !(result instanceof Publisher)) ? Mono.justOrEmpty(result)
+				: this.adapter.toPublisher(result);
 	}
 
 	@Override
 	public Object skipped() {
-		return this.adapter.fromPublisher(Flux.empty());
+		return (this.suspended != null) ? this.suspended.skipped() : this.adapter.fromPublisher(Flux.empty());
 	}
 
 	@Override
 	public @Nullable String obstacleToSkip() {
+		if (this.suspended != null) {
+			return this.suspended.obstacleToSkip();
+		}
 		return this.adapter.supportsEmpty() ? null
 				: ("a skipped call has nothing to return, because a %s always has a result; return a type that may be"
 						+ " empty")
 					.formatted(this.adapter.getReactiveType().getName());
+	}
+
+	/**
+	 * The parts that depend on coroutines.
+	 */
+	private static final class Coroutine {
+
+		private Coroutine() {
+		}
+
+		/**
+		 * Call a method whose work is a coroutine, which then works under the lock.
+		 */
+		static Publisher<Object> of(ReactiveInvocation span, MethodInvocation invocation,
+				UnaryOperator<Publisher<Object>> checked) throws Throwable {
+			LockedCoroutine coroutine = new LockedCoroutine();
+			@Nullable Object[] arguments = invocation.getArguments().clone();
+			if (span.suspended != null) {
+				int last = arguments.length - 1;
+				arguments[last] = coroutine.continuation(Objects.requireNonNull(arguments[last]));
+			}
+			Object result = proceed(invocation, arguments);
+			Publisher<Object> publisher = (span.suspended != null || result == null) ? span.publisher(result)
+					: coroutine.publisher(result);
+			return coroutine.sequence(checked.apply(publisher));
+		}
+
 	}
 
 }

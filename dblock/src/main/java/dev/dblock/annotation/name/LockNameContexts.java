@@ -2,6 +2,7 @@ package dev.dblock.annotation.name;
 
 import java.time.temporal.TemporalAccessor;
 import java.time.temporal.TemporalAmount;
+import java.util.Arrays;
 import java.util.Date;
 import java.util.function.Supplier;
 
@@ -73,7 +74,7 @@ public final class LockNameContexts {
 
 	EvaluationContext create(LockedMethod method, @Nullable Object target, @Nullable Object[] arguments) {
 		LockNameRoot root = new LockNameRoot(method.method(), method.method().getName(), target, method.userClass(),
-				arguments);
+				Arrays.copyOf(arguments, LockedMethod.parameterCount(method.method())));
 		MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(root, method.method(), arguments,
 				this.parameterNames);
 		this.shared.get().applyDelegatesTo(context);

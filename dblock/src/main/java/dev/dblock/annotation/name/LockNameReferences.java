@@ -54,7 +54,7 @@ final class LockNameReferences {
 		this.method = method;
 		this.parameterNames = parameterNames;
 		this.types = new KnownTypes(method, beans, this.problems::add);
-		for (int i = 0; i < method.method().getParameterCount(); i++) {
+		for (int i = 0; i < LockedMethod.parameterCount(method.method()); i++) {
 			define("a" + i, i);
 			define("p" + i, i);
 			if (parameterNames != null && parameterNames[i] != null) {
@@ -167,7 +167,7 @@ final class LockNameReferences {
 		if (this.known.contains(variable)) {
 			return;
 		}
-		if (this.method.method().getParameterCount() == 0) {
+		if (LockedMethod.parameterCount(this.method.method()) == 0) {
 			this.problems.add("there is no %s, because the method has no parameters".formatted(variable));
 		}
 		else if (this.parameterNames == null) {

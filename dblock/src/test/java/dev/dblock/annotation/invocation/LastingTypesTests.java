@@ -1,7 +1,6 @@
 package dev.dblock.annotation.invocation;
 
 import java.lang.reflect.Method;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +16,6 @@ import java.util.stream.Stream;
 
 import dev.dblock.execution.PendingTypes;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -70,23 +68,6 @@ class LastingTypesTests {
 	@Test
 	void typeVariableIsSeenThroughTheImplementation() {
 		assertThat(find(Implementation.class, "run")).contains(CompletableFuture.class);
-	}
-
-	@Test
-	void suspendFunctionIsKnownByItsLastParameter(@TempDir Path folder) throws Exception {
-		Class<?> type = new InMemoryCompiler(folder)
-			.source("kotlin.coroutines.Continuation", "package kotlin.coroutines; public interface Continuation<T> { }")
-			.source("a.Suspending", """
-					package a;
-					public class Suspending {
-						public Object settle(String order, kotlin.coroutines.Continuation<? super String> rest) {
-							return order;
-						}
-					}
-					""")
-			.load("a.Suspending");
-		assertThat(PendingTypes.isSuspending(method(type, "settle"))).isTrue();
-		assertThat(PendingTypes.isSuspending(method(Kinds.class, "text"))).isFalse();
 	}
 
 	@Test

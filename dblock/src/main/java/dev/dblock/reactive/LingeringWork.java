@@ -1,0 +1,14 @@
+package dev.dblock.reactive;
+
+/**
+ * Work that can continue after its sequence was cancelled, and whose end can be observed.
+ */
+interface LingeringWork {
+
+	/**
+	 * Run an action when the work has ended: in another thread, or in this one if it has
+	 * ended already.
+	 */
+	void whenEnded(Runnable action);
+
+}

@@ -1,0 +1,148 @@
+package dev.dblock.reactive;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.dblock.execution.WorkScope;
+import dev.dblock.support.CallThreads;
+import kotlin.Unit;
+import kotlin.coroutines.AbstractCoroutineContextElement;
+import kotlin.coroutines.Continuation;
+import kotlin.coroutines.CoroutineContext;
+import kotlinx.coroutines.Job;
+import kotlinx.coroutines.ThreadContextElement;
+import kotlinx.coroutines.flow.Flow;
+import kotlinx.coroutines.reactor.ReactorFlowKt;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscriber;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Operators;
+
+/**
+ * A coroutine under a lock. As an element of the coroutine's context, it makes each
+ * thread that runs a part of the coroutine, or of a child, work under the locks of the
+ * coroutine for as long as it does so. A suspended coroutine occupies no thread, and its
+ * locks are not those of any thread.
+ */
+public final class LockedCoroutine extends AbstractCoroutineContextElement
+		implements ThreadContextElement<List<WorkScope>> {
+
+	private static final CoroutineContext.Key<LockedCoroutine> KEY = new CoroutineContext.Key<>() {
+	};
+
+	private volatile @Nullable ReactiveScope scope;
+
+	/** The whole coroutine, as seen by the first of its parts. */
+	private volatile @Nullable Job job;
+
+	public LockedCoroutine() {
+		super(KEY);
+	}
+
+	/**
+	 * Create an element for a coroutine whose end another job shows.
+	 * @param job the job
+	 */
+	public LockedCoroutine(Job job) {
+		this();
+		this.job = job;
+	}
+
+	/**
+	 * Return the argument for a suspending function that Spring converts to a publisher.
+	 * It only reads the context.
+	 * @param caller the argument that the caller of the function passed
+	 * @return the argument in place of it
+	 */
+	@SuppressWarnings("unchecked")
+	public Object continuation(Object caller) {
+		Continuation<Object> continuation = (Continuation<Object>) caller;
+		CoroutineContext context = continuation.getContext().plus(this);
+		return new Continuation<Object>() {
+
+			@Override
+			public CoroutineContext getContext() {
+				return context;
+			}
+
+			@Override
+			public void resumeWith(Object result) {
+				continuation.resumeWith(result);
+			}
+
+		};
+	}
+
+	/**
+	 * Return the sequence of a flow that is collected by this coroutine.
+	 * @param flow the flow
+	 * @return the sequence
+	 */
+	@SuppressWarnings("unchecked")
+	public Publisher<Object> publisher(Object flow) {
+		return ReactorFlowKt.asFlux((Flow<Object>) flow, this);
+	}
+
+	/**
+	 * Return a sequence whose locks are those of this coroutine. If it is cancelled, the
+	 * locks are released when the coroutine has ended.
+	 * @param publisher runs the coroutine, once
+	 * @param <T> the type of the elements
+	 * @return the sequence
+	 */
+	public <T> Publisher<T> sequence(Publisher<T> publisher) {
+		return new Sequence<>(this, publisher);
+	}
+
+	@Override
+	public List<WorkScope> updateThreadContext(CoroutineContext context) {
+		if (this.job == null) {
+			this.job = context.get(Job.Key);
+		}
+		List<WorkScope> entered = new ArrayList<>(2);
+		enter(this.scope, entered);
+		return entered;
+	}
+
+	private static void enter(@Nullable ReactiveScope scope, List<WorkScope> entered) {
+		if (scope != null) {
+			enter(scope.outer(), entered);
+			entered.add(WorkScope.attach(scope.hold()));
+		}
+	}
+
+	@Override
+	public void restoreThreadContext(CoroutineContext context, List<WorkScope> entered) {
+		for (int i = entered.size() - 1; i >= 0; i--) {
+			entered.get(i).close();
+		}
+	}
+
+	private record Sequence<T>(LockedCoroutine coroutine,
+			Publisher<T> publisher) implements Publisher<T>, LingeringWork {
+
+		@Override
+		public void subscribe(Subscriber<? super T> subscriber) {
+			CoreSubscriber<? super T> actual = Operators.toCoreSubscriber(subscriber);
+			this.coroutine.scope = ReactiveScope.of(actual.currentContext());
+			this.publisher.subscribe(actual);
+		}
+
+		@Override
+		public void whenEnded(Runnable action) {
+			Job job = this.coroutine.job;
+			if (job == null) {
+				// Cancelled before its first part
+				action.run();
+				return;
+			}
+			job.invokeOnCompletion((failure) -> {
+				CallThreads.execute(action);
+				return Unit.INSTANCE;
+			});
+		}
+
+	}
+
+}
