@@ -8,6 +8,8 @@ import dev.dblock.autoconfigure.DblockAutoConfiguration
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Deferred
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.flowOf
 import org.assertj.core.api.Assertions.assertThat
 import org.junit.jupiter.api.Test
 import org.springframework.boot.autoconfigure.AutoConfigurations
@@ -15,7 +17,9 @@ import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration
 import org.springframework.boot.test.context.FilteredClassLoader
 import org.springframework.boot.test.context.runner.ApplicationContextRunner
 import org.springframework.stereotype.Service
+import reactor.core.publisher.Flux
 import reactor.core.publisher.Mono
+import java.util.concurrent.CompletableFuture
 import kotlin.reflect.KClass
 
 /** What is wrong with a `suspend` function is reported at the start. */
@@ -67,8 +71,16 @@ class SuspendFunctionChecksTests {
 
     @Test
     fun `work that continues is refused`() {
-        assertThat(problem(ReturnsDeferred::class)).contains("with the return type kotlinx.coroutines.Deferred")
-        assertThat(problem(ReturnsMono::class)).contains("with the return type reactor.core.publisher.Mono")
+        for (type in listOf(ReturnsFlow::class, ReturnsMono::class, ReturnsFlux::class, ReturnsFuture::class)) {
+            assertThat(problem(type)).contains("its work continues after the method returns")
+                .contains("; remove 'suspend', and the lock is held until the result has ended")
+        }
+        for (type in listOf(ReturnsDeferred::class, ReturnsSequence::class, ReturnsFlows::class)) {
+            assertThat(problem(type)).contains("its work continues after the method returns")
+                .contains("; finish the work in the function, or acquire the lock where the work is done")
+        }
+        assertThat(problem(ReturnsDeferredAtOnce::class)).contains("with the return type kotlinx.coroutines.Deferred ")
+        assertThat(problem(ReturnsFlow::class)).contains("with the return type kotlinx.coroutines.flow.Flow ")
     }
 
     @Test
@@ -115,6 +127,48 @@ class SuspendFunctionChecksTests {
 
         @DistributedLock("deferred")
         suspend fun deferred(): Deferred<Int> = CompletableDeferred(1)
+    }
+
+    @Service
+    class ReturnsDeferredAtOnce {
+
+        @DistributedLock("deferred")
+        fun deferred(): Deferred<Int> = CompletableDeferred(1)
+    }
+
+    @Service
+    class ReturnsFlow {
+
+        @DistributedLock("flow")
+        suspend fun flow(): Flow<Int> = flowOf(1)
+    }
+
+    @Service
+    class ReturnsFlux {
+
+        @DistributedLock("flux")
+        suspend fun flux(): Flux<Int> = Flux.just(1)
+    }
+
+    @Service
+    class ReturnsFuture {
+
+        @DistributedLock("future")
+        suspend fun future(): CompletableFuture<Int> = CompletableFuture.completedFuture(1)
+    }
+
+    @Service
+    class ReturnsSequence {
+
+        @DistributedLock("sequence")
+        suspend fun sequence(): Sequence<Int> = sequenceOf(1)
+    }
+
+    @Service
+    class ReturnsFlows {
+
+        @DistributedLock("flows")
+        suspend fun flows(): List<Flow<Int>> = listOf(flowOf(1))
     }
 
     @Service

@@ -309,8 +309,6 @@ class SuspendFunctionTests {
             assertThat(isHeld("stream")).isFalse()
             assertThat(stream.take(1).toList()).containsExactly("stream")
             awaitFree("stream")
-            assertThat(stock.suspendedStream().toList()).containsExactly("stream", "stream")
-            assertThat(isHeld("stream")).isFalse()
         }
     }
 
@@ -319,14 +317,14 @@ class SuspendFunctionTests {
     internal class Application {
 
         @Bean
-        fun stock(locks: LockTemplate) = Stock(locks)
+        fun stock() = Stock()
 
         @Bean
         fun till(): Till = CornerTill()
     }
 
     @Service
-    class Stock(private val locks: LockTemplate) {
+    class Stock {
 
         @DistributedLock("stock-#{#item}")
         suspend fun reserve(item: String, work: suspend () -> String): String = work()
@@ -339,17 +337,6 @@ class SuspendFunctionTests {
             repeat(2) {
                 emit(LockContext.current().orElseThrow().name())
                 yield()
-            }
-        }
-
-        @DistributedLock("stream")
-        suspend fun suspendedStream(): Flow<String> {
-            yield()
-            return flow {
-                repeat(2) {
-                    emit(ReactiveLockTemplate.current().awaitSingleOrNull()!!.name())
-                    locks.withLock("stream") { }
-                }
             }
         }
     }

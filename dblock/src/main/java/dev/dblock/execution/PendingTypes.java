@@ -50,6 +50,8 @@ public final class PendingTypes {
 	 */
 	public static final String RESPONSE = "org.springframework.http.HttpEntity";
 
+	private static final String RUNNING_COROUTINE = "kotlinx.coroutines.Deferred";
+
 	/**
 	 * What Spring needs to call a suspending function of Kotlin, with the name of a class
 	 * in it.
@@ -166,13 +168,16 @@ public final class PendingTypes {
 	/**
 	 * Return the adapter that can wrap a sequence of this type, so that signals between
 	 * the sequence and its subscribers can be intercepted. This requires Reactor, and
-	 * exactly a type that the adapter can create.
+	 * exactly a type that the adapter can create. A coroutine of Kotlin that already runs
+	 * is no sequence, although there is an adapter: cancelling one does not end the
+	 * other.
 	 * @param type the type
 	 * @return its adapter, or {@code null}
 	 */
 	public @Nullable ReactiveAdapter spannable(Class<?> type) {
 		ReactiveAdapter adapter = this.reactorPresent ? this.reactive.getAdapter(type) : null;
-		boolean exact = adapter != null && adapter.getDescriptor().isDeferred() && adapter.getReactiveType() == type;
+		boolean exact = adapter != null && adapter.getDescriptor().isDeferred() && adapter.getReactiveType() == type
+				&& !type.getName().equals(RUNNING_COROUTINE);
 		return exact ? adapter : null;
 	}
 

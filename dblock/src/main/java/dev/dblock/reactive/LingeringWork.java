@@ -1,7 +1,8 @@
 package dev.dblock.reactive;
 
 /**
- * Work that can continue after its sequence was cancelled, and whose end can be observed.
+ * Work that can continue after its sequence has ended or was cancelled, and whose end can
+ * be observed.
  */
 interface LingeringWork {
 

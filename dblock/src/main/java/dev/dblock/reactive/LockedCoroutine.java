@@ -2,13 +2,16 @@ package dev.dblock.reactive;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 
 import dev.dblock.execution.WorkScope;
 import dev.dblock.support.CallThreads;
 import kotlin.Unit;
 import kotlin.coroutines.AbstractCoroutineContextElement;
 import kotlin.coroutines.Continuation;
+import kotlin.coroutines.ContinuationInterceptor;
 import kotlin.coroutines.CoroutineContext;
+import kotlinx.coroutines.CoroutineDispatcher;
 import kotlinx.coroutines.Job;
 import kotlinx.coroutines.ThreadContextElement;
 import kotlinx.coroutines.flow.Flow;
@@ -34,10 +37,14 @@ public final class LockedCoroutine extends AbstractCoroutineContextElement
 	private volatile @Nullable ReactiveScope scope;
 
 	/** The whole coroutine, as seen by the first of its parts. */
-	private volatile @Nullable Job job;
+	private @Nullable Job job;
+
+	private final boolean external;
+
+	private boolean released;
 
 	public LockedCoroutine() {
-		super(KEY);
+		this(null, false);
 	}
 
 	/**
@@ -45,8 +52,13 @@ public final class LockedCoroutine extends AbstractCoroutineContextElement
 	 * @param job the job
 	 */
 	public LockedCoroutine(Job job) {
-		this();
+		this(job, true);
+	}
+
+	private LockedCoroutine(@Nullable Job job, boolean external) {
+		super(KEY);
 		this.job = job;
+		this.external = external;
 	}
 
 	/**
@@ -85,8 +97,8 @@ public final class LockedCoroutine extends AbstractCoroutineContextElement
 	}
 
 	/**
-	 * Return a sequence whose locks are those of this coroutine. If it is cancelled, the
-	 * locks are released when the coroutine has ended.
+	 * Return a sequence whose locks are those of this coroutine. However the sequence
+	 * ends, the locks are released when the coroutine has ended.
 	 * @param publisher runs the coroutine, once
 	 * @param <T> the type of the elements
 	 * @return the sequence
@@ -97,12 +109,60 @@ public final class LockedCoroutine extends AbstractCoroutineContextElement
 
 	@Override
 	public List<WorkScope> updateThreadContext(CoroutineContext context) {
-		if (this.job == null) {
-			this.job = context.get(Job.Key);
-		}
 		List<WorkScope> entered = new ArrayList<>(2);
-		enter(this.scope, entered);
+		if (isUnderLock(context)) {
+			enter(this.scope, entered);
+		}
 		return entered;
+	}
+
+	/**
+	 * Return whether a part of the coroutine is about to run, and not one of a coroutine
+	 * that has inherited its context and outlives it.
+	 * @throws CancellationException if the coroutine was cancelled, and its lock
+	 * released, as it was about to begin
+	 */
+	private synchronized boolean isUnderLock(CoroutineContext context) {
+		Job running = context.get(Job.Key);
+		if (this.released) {
+			if (this.job == null && isCancelledUnnoticed(running, context)) {
+				throw new CancellationException("The coroutine was cancelled, and its lock released, before it began");
+			}
+			return false;
+		}
+		if (this.job == null || isAnotherAttempt(running)) {
+			this.job = running;
+		}
+		return isRunning();
+	}
+
+	/**
+	 * Return whether a coroutine would not notice a cancellation at its beginning. One
+	 * that is dispatched looks for it after {@link #updateThreadContext}, others before.
+	 */
+	private static boolean isCancelledUnnoticed(@Nullable Job running, CoroutineContext context) {
+		return running != null && !running.isActive()
+				&& context.get(ContinuationInterceptor.Key) instanceof CoroutineDispatcher dispatcher
+				&& !dispatcher.isDispatchNeeded(context);
+	}
+
+	/**
+	 * Return whether advice inside of the lock has subscribed again.
+	 */
+	private boolean isAnotherAttempt(@Nullable Job running) {
+		return !this.external && !isRunning() && running != null && running.isActive() && running.getParent() == null;
+	}
+
+	private boolean isRunning() {
+		return this.job != null && !this.job.isCompleted();
+	}
+
+	/**
+	 * Return the coroutine, or {@code null} if it has ended or never begins.
+	 */
+	private synchronized @Nullable Job running() {
+		this.released = !isRunning();
+		return this.released ? null : this.job;
 	}
 
 	private static void enter(@Nullable ReactiveScope scope, List<WorkScope> entered) {
@@ -131,9 +191,8 @@ public final class LockedCoroutine extends AbstractCoroutineContextElement
 
 		@Override
 		public void whenEnded(Runnable action) {
-			Job job = this.coroutine.job;
+			Job job = this.coroutine.running();
 			if (job == null) {
-				// Cancelled before its first part
 				action.run();
 				return;
 			}

@@ -57,7 +57,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	private boolean givenBack;
 
-	/** The work, if it can continue after its cancellation. */
+	/** The work, if it can continue after its sequence has ended. */
 	private volatile @Nullable LingeringWork lingering;
 
 	/** Whether the lock was acquired for work that has not begun. */
@@ -127,7 +127,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			next = this.afterBeginning;
 		}
 		if (next != null) {
-			next.run();
+			onceEnded(next);
 		}
 	}
 
@@ -299,7 +299,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			}
 		}
 		cancelSource();
-		finishLater(this::giveBackOnceEnded);
+		finishLater(this::giveBackUnseen);
 	}
 
 	/**
@@ -314,16 +314,6 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 					"A sequence under the lock '{}' could not be cancelled, so its work may continue; the lock is"
 							+ " released anyway",
 					this.request.name());
-		}
-	}
-
-	private void giveBackOnceEnded() {
-		LingeringWork work = this.lingering;
-		if (work != null) {
-			work.whenEnded(this::giveBackUnseen);
-		}
-		else {
-			giveBackUnseen();
 		}
 	}
 
@@ -366,7 +356,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		LockLostException loss = loss();
 		if (loss != null && end()) {
 			cancelSource();
-			finishLater(this::giveBackOnceEnded);
+			finishLater(this::giveBackUnseen);
 			this.actual.onError(loss);
 		}
 	}
@@ -387,7 +377,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	/**
 	 * Finish in another thread, since a release takes a request and the current thread
 	 * may be one that must not block. The lock is not released while the thread that
-	 * began the work may still be in the action.
+	 * began the work may still be in the action, nor before lingering work has ended.
 	 */
 	private void finishLater(Runnable finish) {
 		synchronized (this) {
@@ -396,11 +386,23 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 				return;
 			}
 		}
-		Hold held = this.hold;
-		if (held != null) {
-			held.aboutToLeave();
+		onceEnded(() -> {
+			Hold held = this.hold;
+			if (held != null) {
+				held.aboutToLeave();
+			}
+			CallThreads.execute(Schedulers.onSchedule(finish));
+		});
+	}
+
+	private void onceEnded(Runnable finish) {
+		LingeringWork work = this.lingering;
+		if (work != null) {
+			work.whenEnded(finish);
 		}
-		CallThreads.execute(Schedulers.onSchedule(finish));
+		else {
+			finish.run();
+		}
 	}
 
 	private void finish(@Nullable Throwable failure) {

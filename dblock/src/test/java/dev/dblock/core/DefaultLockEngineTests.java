@@ -10,9 +10,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
@@ -26,11 +28,17 @@ import dev.dblock.engine.HeldLock;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.event.LockListener;
 import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.reactive.LockedCoroutine;
+import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.settings.EngineSettings;
+import kotlinx.coroutines.CompletableJob;
+import kotlinx.coroutines.JobKt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -80,6 +88,25 @@ class DefaultLockEngineTests {
 		assertThat(this.world.anotherProcess().tryAcquire("a")).isPresent();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(used::ensureHeld)
 			.satisfies((lost) -> assertThat(lost.reason()).isEqualTo(LossReason.SHUTDOWN));
+	}
+
+	@Test
+	void coroutineThatWorksAfterItsCancellationIsNotAboutToRelease() {
+		CompletableJob job = JobKt.Job(null);
+		AtomicReference<Lease> lease = new AtomicReference<>();
+		AtomicReference<Thread> beginner = new AtomicReference<>();
+		Disposable subscription = ReactiveLockTemplate.of(this.world.template())
+			.execute("a", LockOptions.defaults(), () -> {
+				lease.set(((LeaseHandle) LockContext.current().orElseThrow()).lease());
+				beginner.set(Thread.currentThread());
+				return new LockedCoroutine(job).sequence(Mono.never());
+			}, (refusal) -> Mono.error(refusal.toException()))
+			.subscribe();
+		LockWorld.eventually().until(() -> beginner.get() != null && !beginner.get().isAlive());
+		subscription.dispose();
+		assertThat(lease.get().isAboutToEnd()).isFalse();
+		job.complete();
+		LockWorld.eventually().until(() -> lease.get().end() == LossReason.RELEASED);
 	}
 
 	private static boolean refusesAll(DefaultLockEngine engine) {

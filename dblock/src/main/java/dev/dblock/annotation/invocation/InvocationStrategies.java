@@ -1,7 +1,6 @@
 package dev.dblock.annotation.invocation;
 
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -11,7 +10,6 @@ import java.util.function.Supplier;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.execution.PendingTypes;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 import org.springframework.core.KotlinDetector;
@@ -54,36 +52,39 @@ final class InvocationStrategies {
 		Class<?> returned = type.resolve(Object.class);
 		if (FUTURES.contains(returned)) {
 			ResolvableType result = type.as(returned).getGeneric();
-			refuse(find(result));
+			refuse(result);
 			return new FutureInvocation(template, this.results, result.resolve(Object.class));
 		}
 		ReactiveAdapter adapter = this.lasting.spannable(returned);
 		if (adapter != null) {
-			refuse(find(type.as(returned).getGeneric()));
+			refuse(type.as(returned).getGeneric());
 			return new ReactiveInvocation(template, this.results, adapter, null);
 		}
-		refuse(find(type));
+		refuse(type);
 		return new BlockingInvocation(template, this.results, method.method().getReturnType());
 	}
 
 	private InvocationStrategy suspending(LockedMethod method, Supplier<DefaultLockTemplate> template) {
 		SuspendedResult result = SuspendedResult.of(method, this.lasting);
-		refuse(find(result.isFlow() ? result.type().getGeneric() : result.type()));
-		ReactiveAdapter adapter = this.lasting.spannable(result.isFlow() ? Flux.class : Mono.class);
+		Class<?> returned = result.type().resolve(Object.class);
+		boolean lockable = FUTURES.contains(returned) || this.lasting.spannable(returned) != null;
+		refuse(result.type(), lockable ? "remove 'suspend', and the lock is held until the result has ended"
+				: "finish the work in the function, or acquire the lock where the work is done");
+		ReactiveAdapter adapter = this.lasting.spannable(Mono.class);
 		return new ReactiveInvocation(template, this.results, Objects.requireNonNull(adapter), result);
 	}
 
-	private Optional<String> find(ResolvableType type) {
-		return this.lasting.find(type).map((found) -> "the return type " + found.getName());
+	private void refuse(ResolvableType type) {
+		refuse(type, "finish the work in the method, return a CompletableFuture or a Mono, or acquire the lock where"
+				+ " the work is done");
 	}
 
-	private static void refuse(Optional<String> what) {
-		what.ifPresent((kind) -> {
+	private void refuse(ResolvableType type, String advice) {
+		this.lasting.find(type).ifPresent((found) -> {
 			throw new IllegalArgumentException(
-					("with %s its work continues after the method returns, when the lock is already released; finish"
-							+ " the work in the method, return a CompletableFuture or a Mono, or acquire the lock"
-							+ " where the work is done")
-						.formatted(kind));
+					("with the return type %s its work continues after the method returns, when the lock is already"
+							+ " released; %s")
+						.formatted(found.getName(), advice));
 		});
 	}
 

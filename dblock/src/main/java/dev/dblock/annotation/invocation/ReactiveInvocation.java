@@ -34,7 +34,7 @@ import org.springframework.dao.DataAccessException;
  */
 final class ReactiveInvocation implements InvocationStrategy {
 
-	static final String FLOW = "kotlinx.coroutines.flow.Flow";
+	private static final String FLOW = "kotlinx.coroutines.flow.Flow";
 
 	private final Supplier<DefaultLockTemplate> template;
 

@@ -7,7 +7,6 @@ import java.util.Optional;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.execution.PendingTypes;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 import org.springframework.core.KotlinDetector;
@@ -49,17 +48,12 @@ record SuspendedResult(ResolvableType type, boolean nullable) {
 				: ResolvableType.forMethodReturnType(method, userClass);
 	}
 
-	boolean isFlow() {
-		return resolved().getName().equals(ReactiveInvocation.FLOW);
-	}
-
 	Object skipped() {
-		return isFlow() ? Flux.empty() : Mono.justOrEmpty(empty());
+		return Mono.justOrEmpty(empty());
 	}
 
 	@Nullable String obstacleToSkip() {
-		boolean returnable = this.nullable || isFlow() || empty().isPresent()
-				|| resolved().getName().equals("kotlin.Unit");
+		boolean returnable = this.nullable || empty().isPresent() || resolved().getName().equals("kotlin.Unit");
 		return returnable ? null
 				: "a skipped call has nothing to return, because the function cannot return null; make its result nullable";
 	}
