@@ -1,12 +1,14 @@
 package dev.dblock.annotation;
 
 import java.lang.reflect.Method;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import dev.dblock.annotation.invocation.JobCarrier;
 import dev.dblock.annotation.invocation.LockAnnotations;
-import dev.dblock.annotation.invocation.LockedOperation;
 import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.engine.LockEngine;
+import dev.dblock.job.schedule.JobDeclaration;
 import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledJobs;
 import org.jspecify.annotations.Nullable;
@@ -58,16 +60,33 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 		Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(proxy));
 		for (Method method : advisor.lockedMethods(type)) {
 			if (LockedMethod.parameterCount(method) == 0) {
-				add(bean, beanName, proxy, type, method, () -> advisor.operation(method, type));
+				add(bean, beanName, proxy, type, method,
+						(policies) -> policies.declaration(advisor.operation(method, type)));
 			}
 		}
 		return bean;
 	}
 
+	/**
+	 * Add a method that another advisor locks, with the locks of an engine of this
+	 * library. Its lock must request the firing of the scheduler's call, and report the
+	 * answer to that call.
+	 * @param bean the bean
+	 * @param beanName the name of the bean
+	 * @param proxy the proxy that locks the method
+	 * @param type the user class of the bean
+	 * @param method the method, which has no parameters
+	 * @param lock the lock of the method, once the application has started
+	 */
+	public void add(Object bean, String beanName, Advised proxy, Class<?> type, Method method,
+			Supplier<LockOfJob> lock) {
+		add(bean, beanName, proxy, type, method, (policies) -> policies.declaration(method, lock.get()));
+	}
+
 	private void add(Object bean, String beanName, Advised proxy, Class<?> type, Method method,
-			Supplier<LockedOperation> operation) {
+			Function<JobPolicies, JobDeclaration> declaration) {
 		JobMethod job = this.jobs.method(beanName, type, method.getName(),
-				() -> new JobPolicies(this.jobs, this::resolve).declaration(operation.get()));
+				() -> declaration.apply(new JobPolicies(this.jobs, this::resolve)));
 		// Spring's blocking and reactive tasks are identified by these texts
 		this.jobs.add(bean.getClass().getName() + "." + method.getName(), job);
 		Method invocable = invocable(method, bean.getClass());
@@ -121,6 +140,17 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 			}
 		}
 		return null;
+	}
+
+	/**
+	 * The lock of a job that another advisor locks.
+	 *
+	 * @param name the name of the lock
+	 * @param defaultId the id of the job unless it declares one; {@code null} for the
+	 * name of the lock
+	 * @param engine the engine of the lock
+	 */
+	public record LockOfJob(String name, @Nullable String defaultId, LockEngine engine) {
 	}
 
 	private static @Nullable Method invocable(Method method, Class<?> beanType) {

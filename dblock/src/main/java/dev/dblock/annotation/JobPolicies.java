@@ -57,16 +57,43 @@ final class JobPolicies {
 	 * that cannot be resolved
 	 */
 	JobDeclaration declaration(LockedOperation operation) {
-		JobPolicy policy = MergedAnnotations.from(operation.method().method(), SearchStrategy.TYPE_HIERARCHY)
+		MethodLock lock = operation.locks().get(0);
+		String name = (lock.name() instanceof LockName.Constant constant) ? constant.text() : null;
+		LockEngine engine = Objects.requireNonNull(operation.engine());
+		LockSetting setting = engine.setting((name != null) ? name : lock.name().sample());
+		// A mocked engine returns null
+		LockOptions options = (setting != null) ? setting.options().orElse(lock.options()) : lock.options();
+		return declaration(operation.method().method(), null, name, lock.name().template(), engine, options,
+				(operation.locks().size() > 1) ? SEVERAL_LOCKS : null);
+	}
+
+	JobDeclaration declaration(Method method, JobMethods.LockOfJob lock) {
+		return declaration(method, lock.defaultId(), lock.name(), lock.name(), lock.engine(), LockOptions.defaults(),
+				null);
+	}
+
+	/**
+	 * Return the declaration of a method that is a job.
+	 * @param defaultId the id if none is declared; {@code null} for the name of the lock
+	 * @param name the name of its lock; {@code null} if only a call determines it
+	 * @param template the name of its lock as it is declared
+	 * @param options the options of its lock
+	 * @param severalLocks why the method cannot run once per planned time, if it has
+	 * several locks
+	 * @throws IllegalArgumentException if an attribute is invalid or has a placeholder
+	 * that cannot be resolved
+	 */
+	private JobDeclaration declaration(Method method, @Nullable String defaultId, @Nullable String name,
+			String template, LockEngine engine, LockOptions options, @Nullable String severalLocks) {
+		JobPolicy policy = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY)
 			.get(JobPolicy.class)
 			.synthesize(MergedAnnotation::isPresent)
 			.orElse(null);
 		String id = (policy != null) ? this.placeholders.resolveStringValue(policy.id()) : null;
 		if (!StringUtils.hasText(id)) {
-			id = null;
+			id = defaultId;
 		}
-		MethodLock lock = operation.locks().get(0);
-		JobSettings settings = this.jobs.settings((id != null) ? id : lock.name().template());
+		JobSettings settings = this.jobs.settings((id != null) ? id : template);
 		WhenCrashed whenCrashed = settings.whenCrashed();
 		if (whenCrashed == null) {
 			whenCrashed = (policy != null) ? policy.whenCrashed() : WhenCrashed.SKIP;
@@ -75,18 +102,13 @@ final class JobPolicies {
 		if (whenMissed == null) {
 			whenMissed = (policy != null) ? policy.whenMissed() : WhenMissed.SKIP;
 		}
-		String name = (lock.name() instanceof LockName.Constant constant) ? constant.text() : null;
-		LockEngine engine = Objects.requireNonNull(operation.engine());
-		LockSetting setting = engine.setting((name != null) ? name : lock.name().sample());
-		// A mocked engine returns null
-		LockOptions options = (setting != null) ? setting.options().orElse(lock.options()) : lock.options();
-		String obstacle = (operation.locks().size() > 1) ? SEVERAL_LOCKS : null;
+		String obstacle = severalLocks;
 		if (obstacle == null && whenMissed == WhenMissed.RUN && name == null) {
 			obstacle = UNKNOWN_LOCK;
 		}
-		return new JobDeclaration(id, (name != null) ? engine.fullName(name) : null, lock.name().template(), engine,
+		return new JobDeclaration(id, (name != null) ? engine.fullName(name) : null, template, engine,
 				whenCrashed == WhenCrashed.RERUN, whenMissed == WhenMissed.RUN, startWithin(policy, settings),
-				options.waitUpTo(), options.minHold(), obstacle, zones(operation.method().method()));
+				options.waitUpTo(), options.minHold(), obstacle, zones(method));
 	}
 
 	private Duration startWithin(@Nullable JobPolicy policy, JobSettings settings) {

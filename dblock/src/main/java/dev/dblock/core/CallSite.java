@@ -13,7 +13,10 @@ final class CallSite {
 
 	private static final String ROOT = "dev.dblock.";
 
-	private static final Set<String> OWN_ROOMS = Set.of("core", "execution", "integration", "reactive");
+	private static final Set<String> OWN_ROOMS = Set.of("core", "execution", "integration", "reactive", "shedlock");
+
+	/** Calls the provider of this library's locks. */
+	private static final String SHEDLOCK = "net.javacrumbs.shedlock.";
 
 	private CallSite() {
 	}
@@ -31,7 +34,7 @@ final class CallSite {
 
 	private static boolean isOwn(String className) {
 		if (!className.startsWith(ROOT)) {
-			return false;
+			return className.startsWith(SHEDLOCK);
 		}
 		int dot = className.indexOf('.', ROOT.length());
 		return (dot < 0) ? className.startsWith("Lock", ROOT.length())

@@ -51,7 +51,12 @@ public final class WorkScope implements AutoCloseable {
 		return enter(hold, hold::detach);
 	}
 
-	static WorkScope enter(Hold hold) {
+	/**
+	 * Begin work in the current thread under a lock that it has acquired.
+	 * @param hold the lock
+	 * @return ends the work; to be closed in the same thread
+	 */
+	public static WorkScope enter(Hold hold) {
 		return enter(hold, () -> {
 		});
 	}

@@ -51,18 +51,20 @@ public final class JobCarrier implements MethodInterceptor {
 
 	/**
 	 * Return the scheduler's call that led to an invocation.
+	 * @param invocation the invocation
 	 * @return the call, or {@code null} if other code calls the method
 	 */
-	static @Nullable ScheduledCall scheduledCall(MethodInvocation invocation) {
+	public static @Nullable ScheduledCall scheduledCall(MethodInvocation invocation) {
 		return (invocation instanceof ProxyMethodInvocation proxied
 				&& proxied.getUserAttribute(CALL) instanceof ScheduledCall call) ? call : null;
 	}
 
 	/**
-	 * Return the job that an invocation calls, or {@code null} if the method is not a
-	 * job.
+	 * Return the job that an invocation calls.
+	 * @param invocation the invocation
+	 * @return the job, or {@code null} if the method is none
 	 */
-	static @Nullable JobMethod job(MethodInvocation invocation) {
+	public static @Nullable JobMethod job(MethodInvocation invocation) {
 		return (invocation instanceof ProxyMethodInvocation proxied
 				&& proxied.getUserAttribute(JOB) instanceof JobMethod job && job.isCaptured()) ? job : null;
 	}
