@@ -45,6 +45,7 @@ import org.springframework.boot.convert.DurationUnit;
  * @param jobs Scheduled methods.
  * @param releaseFeed How waiting callers learn of releases by other instances: by the
  * change stream of the server if there is one (auto), or always by polling.
+ * @param shedlock Locks of ShedLock, with the module dblock-shedlock.
  * @param poll Polling by waiting threads.
  * @param handoff Hand-over of locks inside the process.
  * @param mongodb Storage of the locks in MongoDB.
@@ -58,8 +59,8 @@ public record DblockProperties(@DefaultValue("true") boolean enabled, @DefaultVa
 		@DefaultValue("0s") @DurationUnit(ChronoUnit.SECONDS) Duration maxHold, @DefaultValue("") String namePrefix,
 		@Nullable String acquirer, @DefaultValue("500ms") @DurationUnit(ChronoUnit.SECONDS) Duration clockAllowance,
 		@DefaultValue("2147483547") int advisorOrder, @DefaultValue Map<String, Lock> locks, @DefaultValue Jobs jobs,
-		@DefaultValue("auto") ReleaseFeed releaseFeed, @DefaultValue Poll poll, @DefaultValue Handoff handoff,
-		@DefaultValue Mongodb mongodb, @DefaultValue Web web) {
+		@DefaultValue("auto") ReleaseFeed releaseFeed, @DefaultValue Shedlock shedlock, @DefaultValue Poll poll,
+		@DefaultValue Handoff handoff, @DefaultValue Mongodb mongodb, @DefaultValue Web web) {
 
 	/**
 	 * Scheduled methods.
@@ -69,6 +70,21 @@ public record DblockProperties(@DefaultValue("true") boolean enabled, @DefaultVa
 	 * overlapping.
 	 */
 	public record Jobs(@DefaultValue("true") boolean oncePerPlannedTime) {
+	}
+
+	/**
+	 * Settings of the module dblock-shedlock.
+	 *
+	 * @param keepAlive Whether to renew the locks of ShedLock as long as the work lasts;
+	 * if false, lockAtMostFor is the end of a lock.
+	 * @param beside Whether to acquire each lock from the application's own LockProvider
+	 * as well, so that instances without dblock are excluded during a rolling update.
+	 * @param oncePerPlannedTime Whether each planned time of a method with Spring's
+	 * Scheduled and ShedLock's SchedulerLock runs at most once; if false, the lock only
+	 * keeps runs from overlapping.
+	 */
+	public record Shedlock(@DefaultValue("false") boolean keepAlive, @DefaultValue("false") boolean beside,
+			@DefaultValue("true") boolean oncePerPlannedTime) {
 	}
 
 	/**

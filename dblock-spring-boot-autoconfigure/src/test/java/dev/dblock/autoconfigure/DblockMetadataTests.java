@@ -37,8 +37,8 @@ class DblockMetadataTests {
 			"dblock.min-hold", "dblock.mode", "dblock.mongodb.collection", "dblock.mongodb.create-indexes",
 			"dblock.mongodb.database-factory", "dblock.mongodb.fence-transactions", "dblock.mongodb.retention",
 			"dblock.mongodb.statements", "dblock.mongodb.timeout", "dblock.name-prefix", "dblock.poll.max-interval",
-			"dblock.poll.min-interval", "dblock.release-feed", "dblock.strict", "dblock.wait",
-			"dblock.web.problem-details");
+			"dblock.poll.min-interval", "dblock.release-feed", "dblock.shedlock.beside", "dblock.shedlock.keep-alive",
+			"dblock.shedlock.once-per-planned-time", "dblock.strict", "dblock.wait", "dblock.web.problem-details");
 
 	private static final Set<String> MAPS = Set.of("dblock.jobs", "dblock.locks");
 

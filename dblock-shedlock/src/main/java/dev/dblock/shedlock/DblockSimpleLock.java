@@ -1,0 +1,96 @@
+package dev.dblock.shedlock;
+
+import java.time.Duration;
+import java.util.Optional;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
+import net.javacrumbs.shedlock.core.AbstractSimpleLock;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One acquisition, from its grant or its last extension to the next. If the application
+ * drops it, the lock ends with its lease.
+ */
+final class DblockSimpleLock extends AbstractSimpleLock {
+
+	private static final Logger logger = LoggerFactory.getLogger(DblockSimpleLock.class);
+
+	private final LockHandle handle;
+
+	private final ProvidedLock provided;
+
+	private final boolean keepAlive;
+
+	/** The same lock of another provider. */
+	private final @Nullable SimpleLock other;
+
+	DblockSimpleLock(LockConfiguration configuration, LockHandle handle, ProvidedLock provided, boolean keepAlive,
+			@Nullable SimpleLock other) {
+		super(configuration);
+		this.handle = handle;
+		this.provided = provided;
+		this.keepAlive = keepAlive;
+		this.other = other;
+	}
+
+	/**
+	 * Release the lock. The work has ended, so a loss and a failed request are only
+	 * logged. The lock of the other provider is released only as long as this lock shows
+	 * that it is not the lock of a successor.
+	 */
+	@Override
+	protected void doUnlock() {
+		this.provided.end();
+		try {
+			if (this.other != null && this.handle.isHeld()) {
+				this.other.unlock();
+			}
+		}
+		finally {
+			try {
+				this.handle.close();
+			}
+			catch (LockLostException ex) {
+				logger.debug("The lock '{}' was lost before it was released", this.handle.name(), ex);
+			}
+		}
+	}
+
+	/**
+	 * Let the lock end exactly when ShedLock would end it. A lock that is kept alive has
+	 * no such end, so an extension is a minimum.
+	 */
+	@Override
+	protected Optional<SimpleLock> doExtend(LockConfiguration configuration) {
+		try {
+			this.handle.ensureHeld();
+			Optional<SimpleLock> extended = Optional.empty();
+			if (this.other != null) {
+				extended = this.other.extend(configuration.getLockAtMostFor(), configuration.getLockAtLeastFor());
+				if (extended.isEmpty()) {
+					return extended;
+				}
+			}
+			Duration atMost = DblockLockProvider.lease(configuration);
+			Duration atLeast = DblockLockProvider.minHold(configuration);
+			if (this.keepAlive) {
+				this.handle.extend(atMost, atLeast);
+			}
+			else {
+				this.handle.extendExactly(atMost, atLeast);
+			}
+			return Optional.of(new DblockSimpleLock(configuration, this.handle, this.provided, this.keepAlive,
+					extended.orElse(null)));
+		}
+		catch (LockLostException ex) {
+			logger.debug("The lock '{}' was lost before it was extended", this.handle.name(), ex);
+			return Optional.empty();
+		}
+	}
+
+}

@@ -1,0 +1,190 @@
+package dev.dblock.shedlock;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+import dev.dblock.LockContext;
+import dev.dblock.LockHandle;
+import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
+import dev.dblock.WhenLost;
+import dev.dblock.core.DefaultLockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.local.LocalLockRepository;
+import dev.dblock.local.LocalLockStore;
+import dev.dblock.settings.EngineSettings;
+import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.PollSettings;
+import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.support.KeepAliveLockProvider;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.Mockito.mock;
+
+/**
+ * Locks of two providers at once, during a rolling update.
+ */
+class BesideTests {
+
+	private static final Duration LONG = Duration.ofMinutes(5);
+
+	private static final LockOptions DEFAULTS = new LockOptions(Duration.ofSeconds(30), Duration.ZERO, Duration.ZERO,
+			Duration.ZERO, true, WhenLost.NOTIFY, null, null);
+
+	private final DefaultLockEngine engine = new DefaultLockEngine(new LocalLockRepository(new LocalLockStore()),
+			new EngineSettings("", "test", DEFAULTS, Duration.ofSeconds(10),
+					new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
+					new HandOffSettings(10_000, Duration.ofMillis(100))),
+			List.of());
+
+	private final LockTemplate locks = new DefaultLockTemplate(this.engine);
+
+	private final Other other = new Other();
+
+	private final DblockLockProvider both = new DblockLockProvider(this.locks).beside(this.other);
+
+	@AfterEach
+	void stop() {
+		this.engine.close();
+	}
+
+	private static LockConfiguration stock(Duration atMost, Duration atLeast) {
+		return DblockLockProviderTests.configuration("stock", atMost, atLeast);
+	}
+
+	private Optional<SimpleLock> lock() {
+		return this.both.lock(stock(LONG, Duration.ZERO));
+	}
+
+	private boolean isFreeInDblock() {
+		return this.locks.tryAcquire("stock").map(LockHandle::release).orElse(false);
+	}
+
+	@Test
+	void bothLocksAreHeldUntilTheUnlock() {
+		SimpleLock lock = lock().orElseThrow();
+		assertThat(this.other.events).containsExactly("locked stock");
+		assertThat(isFreeInDblock()).isFalse();
+		lock.unlock();
+		assertThat(this.other.events).containsExactly("locked stock", "unlocked");
+		assertThat(isFreeInDblock()).isTrue();
+	}
+
+	@Test
+	void lockOfDblockComesFirst() {
+		LockHandle held = this.locks.acquire("stock");
+		assertThat(lock()).isEmpty();
+		assertThat(this.other.events).isEmpty();
+		held.release();
+	}
+
+	@Test
+	void refusalByTheOtherLeavesNothingBehind() {
+		this.other.refusing = true;
+		assertThat(this.both.lock(stock(LONG, Duration.ofMinutes(1)))).isEmpty();
+		assertThat(isFreeInDblock()).as("despite lockAtLeastFor").isTrue();
+		assertThat(LockContext.current()).isEmpty();
+	}
+
+	@Test
+	void failureOfTheOtherLeavesNothingBehind() {
+		this.other.failure = new IllegalStateException("unreachable");
+		assertThatIllegalStateException().isThrownBy(() -> this.both.lock(stock(LONG, Duration.ofMinutes(1))))
+			.withMessage("unreachable");
+		assertThat(isFreeInDblock()).isTrue();
+		assertThat(LockContext.current()).isEmpty();
+	}
+
+	@Test
+	void failedUnlockOfTheOtherReleasesTheLockOfDblock() {
+		SimpleLock lock = lock().orElseThrow();
+		this.other.failure = new IllegalStateException("unreachable");
+		assertThatIllegalStateException().isThrownBy(lock::unlock).withMessage("unreachable");
+		assertThat(isFreeInDblock()).isTrue();
+	}
+
+	@Test
+	void lockThatMayBeThatOfASuccessorIsNotUnlocked() {
+		SimpleLock lock = this.both.lock(stock(Duration.ofMillis(600), Duration.ZERO)).orElseThrow();
+		Awaitility.await().atMost(Duration.ofMinutes(1)).until(this::isFreeInDblock);
+		lock.unlock();
+		assertThat(this.other.events).containsExactly("locked stock");
+	}
+
+	@Test
+	void bothLocksAreExtended() {
+		SimpleLock lock = lock().orElseThrow().extend(LONG, Duration.ZERO).orElseThrow();
+		assertThat(this.other.events).containsExactly("locked stock", "extended");
+		lock.unlock();
+		assertThat(this.other.events).containsExactly("locked stock", "extended", "unlocked");
+		assertThat(isFreeInDblock()).isTrue();
+	}
+
+	@Test
+	void lockThatTheOtherCannotExtendIsNotExtended() {
+		SimpleLock lock = lock().orElseThrow();
+		this.other.refusing = true;
+		assertThat(lock.extend(LONG.multipliedBy(2), Duration.ZERO)).isEmpty();
+		assertThat(this.locks.inspect("stock").orElseThrow().remaining()).isLessThanOrEqualTo(LONG.plusSeconds(10));
+	}
+
+	@Test
+	void bothOrNoneOfTheProvidersKeepLocksAlive() {
+		LockProvider alive = mock(KeepAliveLockProvider.class);
+		assertThatIllegalArgumentException().isThrownBy(() -> new DblockLockProvider(this.locks).beside(alive));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new DblockLockProvider(this.locks, true).beside(this.other))
+			.withMessageContaining("Other");
+		assertThat(new DblockLockProvider(this.locks, true).beside(alive)).isNotNull();
+	}
+
+	/**
+	 * A provider without a store.
+	 */
+	private static final class Other implements ExtensibleLockProvider, SimpleLock {
+
+		private final List<String> events = new ArrayList<>();
+
+		private boolean refusing;
+
+		private RuntimeException failure;
+
+		private Optional<SimpleLock> answer(String event) {
+			if (this.failure != null) {
+				throw this.failure;
+			}
+			if (this.refusing) {
+				return Optional.empty();
+			}
+			this.events.add(event);
+			return Optional.of(this);
+		}
+
+		@Override
+		public Optional<SimpleLock> lock(LockConfiguration configuration) {
+			return answer("locked " + configuration.getName());
+		}
+
+		@Override
+		public Optional<SimpleLock> extend(Duration lockAtMostFor, Duration lockAtLeastFor) {
+			return answer("extended");
+		}
+
+		@Override
+		public void unlock() {
+			answer("unlocked");
+		}
+
+	}
+
+}
