@@ -8,6 +8,8 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.event.CommandListener;
+import dev.dblock.shedlock.DblockLockProvider;
+import net.javacrumbs.shedlock.core.LockProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,10 +62,18 @@ final class Lab implements AutoCloseable {
 			case DBLOCK -> application();
 			case RAW -> new RawWrites(this.client.getDatabase(database));
 			case UNREPEATED -> RawWrites.unrepeated(this.addresses);
-			case SHEDLOCK -> new ShedLockLocks(this.client.getDatabase(database));
+			case SHEDLOCK -> new ShedLockLocks(ShedLockLocks.mongo(this.client.getDatabase(database)), null);
+			case PROVIDER -> provided(application(), null);
+			case BOTH_PROVIDERS ->
+				provided(application(), ShedLockLocks.mongo(this.client.getDatabase(database + "-beside")));
 			case REDISSON -> new RedissonLocks(this.addresses.requireRedis());
 			case FAIR_LOCK -> new FairLock();
 		};
+	}
+
+	private static Locks provided(DblockLocks application, @Nullable LockProvider beside) {
+		DblockLockProvider provider = new DblockLockProvider(application.template());
+		return new ShedLockLocks((beside != null) ? provider.beside(beside) : provider, application);
 	}
 
 	/**

@@ -7,12 +7,13 @@ import java.util.concurrent.TimeUnit;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoDatabase;
 import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.mongo.MongoLockProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
- * ShedLock's provider for MongoDB. The provider does not wait, so a caller that has to
+ * Locks of a provider of ShedLock. The provider does not wait, so a caller that has to
  * wait retries every 50 ms.
  */
 final class ShedLockLocks implements Locks {
@@ -21,11 +22,22 @@ final class ShedLockLocks implements Locks {
 
 	private static final long POLL_MILLIS = 50;
 
-	private final MongoLockProvider provider;
+	private final LockProvider provider;
 
-	ShedLockLocks(MongoDatabase database) {
-		this.provider = new MongoLockProvider(
-				database.getCollection("shedlock").withWriteConcern(WriteConcern.MAJORITY));
+	private final @Nullable Locks locks;
+
+	/**
+	 * Create locks.
+	 * @param provider the provider
+	 * @param locks what the provider uses, to be closed with it
+	 */
+	ShedLockLocks(LockProvider provider, @Nullable Locks locks) {
+		this.provider = provider;
+		this.locks = locks;
+	}
+
+	static LockProvider mongo(MongoDatabase database) {
+		return new MongoLockProvider(database.getCollection("shedlock").withWriteConcern(WriteConcern.MAJORITY));
 	}
 
 	@Override
@@ -48,6 +60,9 @@ final class ShedLockLocks implements Locks {
 	@Override
 	public void close() {
 		// The client belongs to the lab
+		if (this.locks != null) {
+			this.locks.close();
+		}
 	}
 
 }

@@ -29,6 +29,16 @@ public enum Subject {
 	SHEDLOCK("ShedLock"),
 
 	/**
+	 * dblock's provider for ShedLock, called like the one above.
+	 */
+	PROVIDER("dblock's provider for ShedLock"),
+
+	/**
+	 * The same, beside ShedLock's provider, as during a rolling update.
+	 */
+	BOTH_PROVIDERS("both providers"),
+
+	/**
 	 * Redisson's lock on a Redis server without persistence.
 	 */
 	REDISSON("Redisson"),
