@@ -23,6 +23,9 @@ enum Command {
 
 	MILLION("a million sections in four processes, undisturbed", "sections", "processes", "threads"),
 
+	SHEDLOCK("ten thousand sections of old instances with ShedLock and new ones with both", "sections", "processes",
+			"threads"),
+
 	JOBS("scheduled jobs on five instances whose clocks differ, through faults", "duration", "seed", "only", "jobs");
 
 	private static final String FOLDER = "folder";

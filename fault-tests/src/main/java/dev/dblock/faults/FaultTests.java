@@ -51,6 +51,7 @@ public final class FaultTests {
 			case APART -> runApart(folder(command, options), options);
 			case MUTANTS -> new Mutants(mongod(), toxiproxy(), folder(command, options), options).run();
 			case MILLION -> MillionSections.run(mongod(), folder(command, options), options);
+			case SHEDLOCK -> ShedLockSections.run(mongod(), folder(command, options), options);
 			case JOBS -> new JobFaults(mongod(), toxiproxy(), folder(command, options), options).run();
 		};
 	}
