@@ -85,10 +85,15 @@ public final class DblockLockProvider implements ExtensibleLockProvider {
 	 * while instances are running that know only the other provider.
 	 * @param other the other provider
 	 * @return the provider
-	 * @throws IllegalArgumentException if only one of the two keeps its locks alive, so
-	 * that one of two locks would end during the work
+	 * @throws IllegalArgumentException if the other provider has the same locks, or if
+	 * only one of the two keeps its locks alive, so that one of two locks would end
+	 * during the work
 	 */
 	public DblockLockProvider beside(LockProvider other) {
+		if (other instanceof DblockLockProvider) {
+			throw new IllegalArgumentException("The other provider has the locks of dblock too, so it would refuse each"
+					+ " lock that this one has acquired. Use the provider of the instances without dblock");
+		}
 		if (this.keepAlive && other instanceof ExtensibleLockProvider) {
 			throw new IllegalArgumentException("The %s does not keep its locks alive, so they would end during the work"
 				.formatted(other.getClass().getSimpleName())
@@ -116,12 +121,9 @@ public final class DblockLockProvider implements ExtensibleLockProvider {
 	public Optional<SimpleLock> lock(LockConfiguration configuration) {
 		SchedulerLockCall call = SchedulerLockCall.take();
 		LockEngine engine = engine();
+		LockAttempt attempt;
 		try {
-			LockAttempt attempt = engine.acquire(configuration.getName(), options(configuration, call), Duration.ZERO);
-			if (attempt instanceof LockAttempt.Refused refused) {
-				return refused(refused.refusal(), call);
-			}
-			return granted(configuration, call, engine, ((LockAttempt.Granted) attempt).handle());
+			attempt = engine.acquire(configuration.getName(), options(configuration, call), Duration.ZERO);
 		}
 		catch (LockShutdownException ex) {
 			logger.debug("The lock '{}' is not acquired, because the application is shutting down",
@@ -129,11 +131,20 @@ public final class DblockLockProvider implements ExtensibleLockProvider {
 			return Optional.empty();
 		}
 		catch (DataAccessException ex) {
-			if (call != null && call.failed(ex)) {
-				return Optional.empty();
-			}
-			throw ex;
+			return failed(ex, call);
 		}
+		if (attempt instanceof LockAttempt.Refused refused) {
+			return refused(refused.refusal(), call);
+		}
+		return granted(configuration, call, engine, ((LockAttempt.Granted) attempt).handle());
+	}
+
+	/**
+	 * Check what can be known of a lock before it is requested.
+	 * @throws IllegalArgumentException if dblock cannot keep such a lock
+	 */
+	void check(LockConfiguration configuration) {
+		engine().check(configuration.getName(), options(configuration, null));
 	}
 
 	LockEngine engine() {
@@ -165,11 +176,30 @@ public final class DblockLockProvider implements ExtensibleLockProvider {
 		return Optional.empty();
 	}
 
+	/**
+	 * Leave the planned time of a scheduled call due. Other callers get the exception.
+	 */
+	private static Optional<SimpleLock> failed(RuntimeException failure, @Nullable SchedulerLockCall call) {
+		if (call != null && call.failed(failure)) {
+			return Optional.empty();
+		}
+		throw failure;
+	}
+
 	private Optional<SimpleLock> granted(LockConfiguration configuration, @Nullable SchedulerLockCall call,
 			LockEngine engine, LockHandle handle) {
 		SimpleLock besides = null;
 		if (this.other != null) {
-			besides = acquireBeside(this.other, configuration, call, engine, handle);
+			try {
+				besides = acquireBeside(this.other, configuration, engine, handle);
+			}
+			catch (IllegalArgumentException ex) {
+				// The same for each attempt
+				throw ex;
+			}
+			catch (RuntimeException ex) {
+				return failed(ex, call);
+			}
 			if (besides == null) {
 				return refused(heldElsewhere(handle, call), call);
 			}
@@ -183,20 +213,16 @@ public final class DblockLockProvider implements ExtensibleLockProvider {
 
 	/**
 	 * Acquire the lock of the other provider second: unlike that one, the lock of dblock
-	 * can be given up without a trace, whatever its minimum hold is.
+	 * can be given up without a trace, whatever its minimum hold is. Its planned time is
+	 * open again then, on each instance.
 	 */
 	private static @Nullable SimpleLock acquireBeside(LockProvider other, LockConfiguration configuration,
-			@Nullable SchedulerLockCall call, LockEngine engine, LockHandle handle) {
+			LockEngine engine, LockHandle handle) {
 		Optional<SimpleLock> acquired = Optional.empty();
 		try {
 			// The configuration counts from its creation, and the first request took time
 			acquired = other.lock(new LockConfiguration(ClockProvider.now(), configuration.getName(),
 					configuration.getLockAtMostFor(), configuration.getLockAtLeastFor()));
-		}
-		catch (RuntimeException ex) {
-			if (call == null || !call.failed(ex)) {
-				throw ex;
-			}
 		}
 		finally {
 			if (acquired.isEmpty()) {

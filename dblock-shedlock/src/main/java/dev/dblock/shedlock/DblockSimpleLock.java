@@ -27,7 +27,7 @@ final class DblockSimpleLock extends AbstractSimpleLock {
 	private final boolean keepAlive;
 
 	/** The same lock of another provider. */
-	private final @Nullable SimpleLock other;
+	private volatile @Nullable SimpleLock other;
 
 	DblockSimpleLock(LockConfiguration configuration, LockHandle handle, ProvidedLock provided, boolean keepAlive,
 			@Nullable SimpleLock other) {
@@ -46,9 +46,10 @@ final class DblockSimpleLock extends AbstractSimpleLock {
 	@Override
 	protected void doUnlock() {
 		this.provided.end();
+		SimpleLock other = this.other;
 		try {
-			if (this.other != null && this.handle.isHeld()) {
-				this.other.unlock();
+			if (other != null && this.handle.isHeld()) {
+				other.unlock();
 			}
 		}
 		finally {
@@ -69,12 +70,16 @@ final class DblockSimpleLock extends AbstractSimpleLock {
 	protected Optional<SimpleLock> doExtend(LockConfiguration configuration) {
 		try {
 			this.handle.ensureHeld();
-			Optional<SimpleLock> extended = Optional.empty();
-			if (this.other != null) {
-				extended = this.other.extend(configuration.getLockAtMostFor(), configuration.getLockAtLeastFor());
+			SimpleLock other = this.other;
+			if (other != null) {
+				Optional<SimpleLock> extended = other.extend(configuration.getLockAtMostFor(),
+						configuration.getLockAtLeastFor());
 				if (extended.isEmpty()) {
 					return extended;
 				}
+				// The one before is spent, even if the next request fails
+				other = extended.get();
+				this.other = other;
 			}
 			Duration atMost = DblockLockProvider.lease(configuration);
 			Duration atLeast = DblockLockProvider.minHold(configuration);
@@ -84,8 +89,7 @@ final class DblockSimpleLock extends AbstractSimpleLock {
 			else {
 				this.handle.extendExactly(atMost, atLeast);
 			}
-			return Optional.of(new DblockSimpleLock(configuration, this.handle, this.provided, this.keepAlive,
-					extended.orElse(null)));
+			return Optional.of(new DblockSimpleLock(configuration, this.handle, this.provided, this.keepAlive, other));
 		}
 		catch (LockLostException ex) {
 			logger.debug("The lock '{}' was lost before it was extended", this.handle.name(), ex);

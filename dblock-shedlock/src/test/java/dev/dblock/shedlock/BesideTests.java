@@ -17,6 +17,10 @@ import dev.dblock.local.LocalLockStore;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.PollSettings;
+import dev.dblock.testing.FailCommand;
+import dev.dblock.testing.MongoServer;
+import dev.dblock.testing.MongoServerTest;
+import net.javacrumbs.shedlock.core.AbstractSimpleLock;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
@@ -24,9 +28,13 @@ import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.support.KeepAliveLockProvider;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.dao.DataAccessException;
+
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.mockito.Mockito.mock;
@@ -139,6 +147,21 @@ class BesideTests {
 	}
 
 	@Test
+	void failedExtensionKeepsTheLockThatTheOtherHasExtended() {
+		SimpleLock lock = lock().orElseThrow();
+		assertThatIllegalArgumentException().isThrownBy(() -> lock.extend(Duration.ofDays(400), Duration.ZERO));
+		lock.unlock();
+		assertThat(this.other.events).containsExactly("locked stock", "extended", "unlocked");
+		assertThat(isFreeInDblock()).isTrue();
+	}
+
+	@Test
+	void providerOfDblockItselfIsRejected() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.both.beside(new DblockLockProvider(this.locks)))
+			.withMessageContaining("the locks of dblock too");
+	}
+
+	@Test
 	void bothOrNoneOfTheProvidersKeepLocksAlive() {
 		LockProvider alive = mock(KeepAliveLockProvider.class);
 		assertThatIllegalArgumentException().isThrownBy(() -> new DblockLockProvider(this.locks).beside(alive));
@@ -149,9 +172,36 @@ class BesideTests {
 	}
 
 	/**
+	 * Two instances on a real server.
+	 */
+	@Nested
+	@MongoServerTest(faults = true)
+	class OnAServer {
+
+		@Test
+		void failedExtensionKeepsTheExtendedLock(MongoServer server) {
+			String database = server.freshDatabase();
+			try (Instance first = new Instance("first", server.uri(), database);
+					Instance second = new Instance("second", server.uri(), database)) {
+				SimpleLock lock = first.dblock()
+					.beside(first.shedLock())
+					.lock(stock(LONG, Duration.ZERO))
+					.orElseThrow();
+				server.failCommand(FailCommand.on("update").errorCode(1).times(1));
+				assertThatExceptionOfType(DataAccessException.class)
+					.isThrownBy(() -> lock.extend(LONG.multipliedBy(2), Duration.ZERO));
+				assertThat(second.shedLock().lock(stock(LONG, Duration.ZERO))).isEmpty();
+				lock.unlock();
+				assertThat(second.dblock().beside(second.shedLock()).lock(stock(LONG, Duration.ZERO))).isPresent();
+			}
+		}
+
+	}
+
+	/**
 	 * A provider without a store.
 	 */
-	private static final class Other implements ExtensibleLockProvider, SimpleLock {
+	private static final class Other implements ExtensibleLockProvider {
 
 		private final List<String> events = new ArrayList<>();
 
@@ -159,7 +209,7 @@ class BesideTests {
 
 		private RuntimeException failure;
 
-		private Optional<SimpleLock> answer(String event) {
+		private Optional<SimpleLock> answer(String event, LockConfiguration configuration) {
 			if (this.failure != null) {
 				throw this.failure;
 			}
@@ -167,22 +217,24 @@ class BesideTests {
 				return Optional.empty();
 			}
 			this.events.add(event);
-			return Optional.of(this);
+			return Optional.of(new AbstractSimpleLock(configuration) {
+
+				@Override
+				protected void doUnlock() {
+					answer("unlocked", configuration);
+				}
+
+				@Override
+				protected Optional<SimpleLock> doExtend(LockConfiguration extension) {
+					return answer("extended", extension);
+				}
+
+			});
 		}
 
 		@Override
 		public Optional<SimpleLock> lock(LockConfiguration configuration) {
-			return answer("locked " + configuration.getName());
-		}
-
-		@Override
-		public Optional<SimpleLock> extend(Duration lockAtMostFor, Duration lockAtLeastFor) {
-			return answer("extended");
-		}
-
-		@Override
-		public void unlock() {
-			answer("unlocked");
+			return answer("locked " + configuration.getName(), configuration);
 		}
 
 	}

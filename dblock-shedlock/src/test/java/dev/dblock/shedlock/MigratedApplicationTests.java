@@ -1,24 +1,30 @@
 package dev.dblock.shedlock;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import com.example.invoices.InvoiceApplication;
 import com.example.invoices.InvoiceJobs;
+import com.mongodb.MongoTimeoutException;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
 import dev.dblock.LockInfo;
 import dev.dblock.LockTemplate;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerTest;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.mongo.MongoLockProvider;
+import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
@@ -32,6 +38,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.scheduling.annotation.Scheduled;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -146,6 +153,73 @@ class MigratedApplicationTests {
 		held.unlock();
 		assertThat(old.lock(stock)).isPresent();
 		awaitRuns("invoices", 2);
+	}
+
+	@Test
+	void plannedTimeIsRepeatedAfterAFailureOfTheOldProvider() {
+		ConfigurableApplicationContext context = start(new Class<?>[] { InvoiceApplication.class, Reports.class },
+				"dblock.shedlock.beside=true");
+		Reports reports = context.getBean(Reports.class);
+		Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> reports.ran().get() > 0);
+		assertThat(reports.requests()).hasValue(4);
+		assertThat(context.getBean(JobOperations.class).find("report").orElseThrow().runs()).hasSize(1);
+		assertThat(reports.ran()).hasValue(1);
+	}
+
+	@Test
+	void plannedTimeRunsOnAnotherInstanceAfterAFailureOfTheOldProvider() {
+		Instant planned = Instant.now().minusSeconds(60).truncatedTo(ChronoUnit.SECONDS);
+		Class<?>[] configuration = { InvoiceApplication.class, Reports.class };
+		String[] properties = { "dblock.shedlock.beside=true", "reports.delay=1000000" };
+		ConfigurableApplicationContext first = start(configuration, properties);
+		ConfigurableApplicationContext second = start(configuration, properties);
+		Reports reports = second.getBean(Reports.class);
+		reports.requests().set(Reports.FAILURES);
+		first.getBean(ScheduledJobs.class).fire(planned, first.getBean(Reports.class)::report);
+		assertThat(first.getBean(Reports.class).ran()).hasValue(0);
+		second.getBean(ScheduledJobs.class).fire(planned, reports::report);
+		second.getBean(ScheduledJobs.class).fire(planned, reports::report);
+		assertThat(reports.ran()).hasValue(1);
+	}
+
+	/**
+	 * A job that is not due again during a test, and a provider that is unreachable at
+	 * first.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class Reports {
+
+		static final int FAILURES = 3;
+
+		private final AtomicInteger requests = new AtomicInteger();
+
+		private final AtomicInteger ran = new AtomicInteger();
+
+		AtomicInteger requests() {
+			return this.requests;
+		}
+
+		AtomicInteger ran() {
+			return this.ran;
+		}
+
+		@Bean
+		LockProvider lockProvider(MongoDatabaseFactory factory) {
+			LockProvider mongo = new MongoLockProvider(factory.getMongoDatabase());
+			return (lock) -> {
+				if (lock.getName().equals("report") && this.requests.incrementAndGet() <= FAILURES) {
+					throw new MongoTimeoutException("No server");
+				}
+				return mongo.lock(lock);
+			};
+		}
+
+		@Scheduled(fixedRate = 1_000_000, initialDelayString = "${reports.delay:0}")
+		@SchedulerLock(name = "report", lockAtMostFor = "1m")
+		void report() {
+			this.ran.incrementAndGet();
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)
