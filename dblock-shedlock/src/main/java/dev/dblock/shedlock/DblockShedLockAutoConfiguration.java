@@ -22,6 +22,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -43,15 +44,27 @@ public final class DblockShedLockAutoConfiguration {
 
 	private static final String BESIDE = "dblock.shedlock.beside";
 
-	// Read from the environment, because the bean of the properties would be created
-	// early
+	// Bound here, because the bean of the properties would be created early
 	@Bean
 	@ConditionalOnClass(name = "net.javacrumbs.shedlock.spring.annotation.SchedulerLock")
-	@ConditionalOnBean(DblockLockProvider.class)
+	@ConditionalOnBean(LockProvider.class)
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static SchedulerLockMethods dblockSchedulerLockMethods(ListableBeanFactory beans, Environment environment) {
-		return new SchedulerLockMethods(beans,
-				environment.getProperty("dblock.shedlock.once-per-planned-time", Boolean.class, true));
+	static SchedulerLockMethods dblockSchedulerLockMethods(ConfigurableListableBeanFactory beans,
+			Environment environment) {
+		return new SchedulerLockMethods(beans, isTrue(environment, "dblock.shedlock.once-per-planned-time", true));
+	}
+
+	/**
+	 * Return those of several providers that are used where none is named.
+	 */
+	static List<String> candidates(ConfigurableListableBeanFactory beans, List<String> providers) {
+		return (providers.size() > 1)
+				? providers.stream().filter((name) -> beans.getMergedBeanDefinition(name).isPrimary()).toList()
+				: providers;
+	}
+
+	private static boolean isTrue(Environment environment, String property, boolean otherwise) {
+		return Binder.get(environment).bind(property, Boolean.class).orElse(otherwise);
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -74,7 +87,7 @@ public final class DblockShedLockAutoConfiguration {
 			return () -> beans.getBeansOfType(LockProvider.class, true, false)
 				.entrySet()
 				.stream()
-				.filter((bean) -> bean.getValue().getClass().getName().startsWith("net.javacrumbs.shedlock.provider."))
+				.filter((bean) -> bean.getValue().getClass().getName().startsWith("net.javacrumbs.shedlock."))
 				.forEach((bean) -> logger.warn(
 						"ShedLock uses the application's bean '{}' ({}), and not dblock. Remove the bean; set {}=true"
 								+ " instead while instances without dblock are still running",
@@ -95,12 +108,15 @@ public final class DblockShedLockAutoConfiguration {
 				ConfigurableListableBeanFactory beans) {
 			boolean keepAlive = properties.shedlock().keepAlive();
 			String other = (String) Objects.requireNonNull(beans.getBeanDefinition(PROVIDER).getAttribute(OTHER));
+			LockProvider provider = beans.getBean(other, LockProvider.class);
 			try {
-				return new DblockLockProvider(template, keepAlive).beside(beans.getBean(other, LockProvider.class));
+				return new DblockLockProvider(template, keepAlive).beside(provider);
 			}
 			catch (IllegalArgumentException ex) {
-				throw new InvalidConfigurationPropertyValueException("dblock.shedlock.keep-alive", keepAlive,
-						ex.getMessage());
+				throw (provider instanceof DblockLockProvider)
+						? new InvalidConfigurationPropertyValueException(BESIDE, true, ex.getMessage())
+						: new InvalidConfigurationPropertyValueException("dblock.shedlock.keep-alive", keepAlive,
+								ex.getMessage());
 			}
 		}
 
@@ -108,13 +124,17 @@ public final class DblockShedLockAutoConfiguration {
 		 * Finds the application's provider, which no longer is the primary one.
 		 */
 		@Bean
-		static BeanFactoryPostProcessor dblockOtherLockProvider() {
+		static BeanFactoryPostProcessor dblockOtherLockProvider(Environment environment) {
 			return (beans) -> {
+				if (!isTrue(environment, BESIDE, false)) {
+					// The condition of this class knows no other word
+					throw new InvalidConfigurationPropertyValueException(BESIDE, environment.getProperty(BESIDE),
+							"Write false instead, or remove the property");
+				}
 				List<String> all = Arrays.stream(beans.getBeanNamesForType(LockProvider.class, true, false))
 					.filter((name) -> !name.equals(PROVIDER))
 					.toList();
-				List<String> used = (all.size() > 1)
-						? all.stream().filter((name) -> beans.getMergedBeanDefinition(name).isPrimary()).toList() : all;
+				List<String> used = candidates(beans, all);
 				if (used.size() != 1) {
 					throw new InvalidConfigurationPropertyValueException(BESIDE, true, all.isEmpty()
 							? "The application has no LockProvider of its own. Keep the bean until no instance without"

@@ -1,7 +1,9 @@
 package dev.dblock.shedlock;
 
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -9,11 +11,16 @@ import java.util.function.Supplier;
 import dev.dblock.DistributedLock;
 import dev.dblock.annotation.JobMethods;
 import dev.dblock.annotation.JobMethods.LockOfJob;
+import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
+import dev.dblock.annotation.invocation.LockAnnotations;
 import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.ExtendedLockConfigurationExtractor;
 import net.javacrumbs.shedlock.spring.annotation.LockProviderToUse;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.Pointcut;
@@ -22,8 +29,11 @@ import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.BeansException;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -34,18 +44,26 @@ import org.springframework.util.ClassUtils;
  * provider knows which method is called, and for which planned time. Not ordered, as
  * {@link JobMethods}.
  */
-final class SchedulerLockMethods implements BeanPostProcessor {
+final class SchedulerLockMethods implements BeanPostProcessor, SmartInitializingSingleton {
 
 	/** Not visible outside of ShedLock. */
 	private static final String ADVISOR = "net.javacrumbs.shedlock.spring.aop.MethodProxyScheduledLockAdvisor";
 
-	private final ListableBeanFactory beans;
+	private static final Logger logger = LoggerFactory.getLogger(SchedulerLockMethods.class);
+
+	private final ConfigurableListableBeanFactory beans;
 
 	private final boolean oncePerPlannedTime;
 
-	private final Map<String, Supplier<String>> locks = new ConcurrentHashMap<>();
+	private final Map<String, Supplier<LockConfiguration>> locks = new ConcurrentHashMap<>();
 
-	SchedulerLockMethods(ListableBeanFactory beans, boolean oncePerPlannedTime) {
+	/**
+	 * Methods that were not added, because the bean of their provider was not created
+	 * yet.
+	 */
+	private final Map<String, String> undecided = new ConcurrentHashMap<>();
+
+	SchedulerLockMethods(ConfigurableListableBeanFactory beans, boolean oncePerPlannedTime) {
 		this.beans = beans;
 		this.oncePerPlannedTime = oncePerPlannedTime;
 	}
@@ -82,21 +100,64 @@ final class SchedulerLockMethods implements BeanPostProcessor {
 		proxy.addAdvisor(index, new DefaultPointcutAdvisor(locked, SchedulerLockCall.BINDING));
 		JobMethods jobs = this.oncePerPlannedTime ? this.beans.getBeanProvider(JobMethods.class).getIfAvailable()
 				: null;
-		if (jobs == null) {
-			return;
-		}
 		Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(proxy));
 		Set<Method> methods = MethodIntrospector
 			.selectMethods(type,
 					(MethodIntrospector.MetadataLookup<@Nullable Boolean>) (
-							method) -> (locked.getMethodMatcher().matches(method, type) && isJob(method)) ? true : null)
+							method) -> locked.getMethodMatcher().matches(method, type) ? true : null)
 			.keySet();
 		for (Method method : methods) {
-			String provider = provider(method, type);
-			if (provider == null || this.beans.isTypeMatch(provider, DblockLockProvider.class)) {
-				add(jobs, bean, beanName, proxy, type, method, provider);
+			boolean twice = AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class);
+			String provider = (twice || (jobs != null && isJob(method))) ? provider(method, type) : null;
+			if (provider == null || !isProvidedByDblock(provider, method, type)) {
+				continue;
 			}
+			if (twice) {
+				throw new InvalidLockDeclarationException(List.of(place(method, type) + " has @SchedulerLock and"
+						+ " @DistributedLock, which would refuse each other: dblock provides both locks. Remove one"));
+			}
+			add(Objects.requireNonNull(jobs), bean, beanName, proxy, type, method, provider);
 		}
+	}
+
+	private static String place(Method method, Class<?> type) {
+		return type.getName() + "#" + method.getName();
+	}
+
+	/**
+	 * Whether a provider is that of dblock. Its bean can be declared as any
+	 * {@link LockProvider}, and has to be created then.
+	 */
+	private boolean isProvidedByDblock(String provider, Method method, Class<?> type) {
+		if (this.beans.isTypeMatch(provider, DblockLockProvider.class)) {
+			return true;
+		}
+		Class<?> declared = this.beans.getType(provider, false);
+		if (declared == null || !declared.isAssignableFrom(DblockLockProvider.class)) {
+			return false;
+		}
+		try {
+			return this.beans.getBean(provider) instanceof DblockLockProvider;
+		}
+		catch (BeansException ex) {
+			// As if the bean of the method is also the configuration of the provider
+			if (LockAnnotations.isScheduled(method)) {
+				this.undecided.put(place(method, type), provider);
+			}
+			return false;
+		}
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		this.undecided.forEach((place, provider) -> {
+			if (this.beans.getBean(provider) instanceof DblockLockProvider) {
+				logger.warn(
+						"{} excludes other runs, but does not run once per planned time, because its provider was"
+								+ " created too late. Declare DblockLockProvider as the type of the bean '{}'",
+						place, provider);
+			}
+		});
 	}
 
 	/**
@@ -105,11 +166,25 @@ final class SchedulerLockMethods implements BeanPostProcessor {
 	 */
 	private static boolean isJob(Method method) {
 		return method.getParameterCount() == 0
-				&& ReactiveAdapterRegistry.getSharedInstance().getAdapter(method.getReturnType()) == null
-				&& !AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class);
+				&& ReactiveAdapterRegistry.getSharedInstance().getAdapter(method.getReturnType()) == null;
 	}
 
-	private static @Nullable String provider(Method method, Class<?> type) {
+	/**
+	 * Return the name of the provider that ShedLock uses for a method, or {@code null} if
+	 * it cannot choose one. It ignores the annotation if there is only one provider.
+	 */
+	private @Nullable String provider(Method method, Class<?> type) {
+		List<String> all = List
+			.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beans, LockProvider.class, true, false));
+		String named = (all.size() > 1) ? named(method, type) : null;
+		if (named != null) {
+			return named;
+		}
+		List<String> candidates = DblockShedLockAutoConfiguration.candidates(this.beans, all);
+		return (candidates.size() == 1) ? candidates.get(0) : null;
+	}
+
+	private static @Nullable String named(Method method, Class<?> type) {
 		LockProviderToUse used = AnnotatedElementUtils.findMergedAnnotation(method, LockProviderToUse.class);
 		if (used == null) {
 			used = AnnotatedElementUtils.findMergedAnnotation(type, LockProviderToUse.class);
@@ -121,17 +196,17 @@ final class SchedulerLockMethods implements BeanPostProcessor {
 	}
 
 	private void add(JobMethods jobs, Object bean, String beanName, Advised proxy, Class<?> type, Method method,
-			@Nullable String provider) {
-		String place = type.getName() + "#" + method.getName();
-		Supplier<String> lock = () -> this.beans.getBean(ExtendedLockConfigurationExtractor.class)
+			String provider) {
+		String place = place(method, type);
+		Supplier<LockConfiguration> lock = () -> this.beans.getBean(ExtendedLockConfigurationExtractor.class)
 			.getLockConfiguration(bean, method, new Object[0])
-			.map(LockConfiguration::getName)
 			.orElseThrow();
 		this.locks.put(place, lock);
 		jobs.add(bean, beanName, proxy, type, method, () -> {
-			String name = lock.get();
-			DblockLockProvider used = (provider != null) ? this.beans.getBean(provider, DblockLockProvider.class)
-					: this.beans.getBean(DblockLockProvider.class);
+			LockConfiguration configuration = lock.get();
+			DblockLockProvider used = this.beans.getBean(provider, DblockLockProvider.class);
+			used.check(configuration);
+			String name = configuration.getName();
 			return new LockOfJob(name, isShared(name, place) ? place : null, used.engine());
 		});
 	}
@@ -145,9 +220,9 @@ final class SchedulerLockMethods implements BeanPostProcessor {
 			.anyMatch((entry) -> !entry.getKey().equals(place) && name.equals(orNull(entry.getValue())));
 	}
 
-	private static @Nullable String orNull(Supplier<String> lock) {
+	private static @Nullable String orNull(Supplier<LockConfiguration> lock) {
 		try {
-			return lock.get();
+			return lock.get().getName();
 		}
 		catch (RuntimeException ex) {
 			// Reported for the method itself

@@ -19,6 +19,8 @@ import net.javacrumbs.shedlock.support.KeepAliveLockProvider;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -68,11 +70,18 @@ class DblockShedLockAutoConfigurationTests {
 	@Test
 	void applicationsOwnProviderIsUsedAndReported(CapturedOutput output) {
 		this.application.withUserConfiguration(OldProvider.class).run((context) -> {
-			assertThat(context).doesNotHaveBean(DblockLockProvider.class).doesNotHaveBean("dblockSchedulerLockMethods");
+			assertThat(context).doesNotHaveBean(DblockLockProvider.class);
 			assertThat(output).contains("WARN")
 				.contains("ShedLock uses the application's bean 'lockProvider' (MongoLockProvider), and not dblock")
 				.contains("dblock.shedlock.beside=true");
 		});
+	}
+
+	@Test
+	void providerThatKeepsLocksAliveIsReportedToo(CapturedOutput output) {
+		this.application.withUserConfiguration(AliveProvider.class)
+			.run((context) -> assertThat(output).contains(
+					"ShedLock uses the application's bean 'lockProvider' (KeepAliveLockProvider), and not dblock"));
 	}
 
 	@Test
@@ -135,6 +144,28 @@ class DblockShedLockAutoConfigurationTests {
 				this.application.withPropertyValues("dblock.shedlock.beside=true")
 					.withBean("one", LockProvider.class, () -> (configuration) -> Optional.empty())
 					.withBean("two", LockProvider.class, () -> (configuration) -> Optional.empty()));
+	}
+
+	@Test
+	void dblocksOwnProviderIsNoOtherProvider() {
+		startFails("beside: The other provider has the locks of dblock too",
+				this.application.withUserConfiguration(SchedulerLockTests.ChangedBean.class)
+					.withPropertyValues("dblock.shedlock.beside=true"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "off", "no", "" })
+	void besideIsTrueOrFalse(String value) {
+		startFails("beside: Write false instead", this.application.withUserConfiguration(OldProvider.class)
+			.withPropertyValues("dblock.shedlock.beside=" + value));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "beside", "once-per-planned-time", "keep-alive" })
+	void valueThatIsNoBooleanIsReported(String property) {
+		this.application.withUserConfiguration(OldProvider.class)
+			.withPropertyValues("dblock.shedlock." + property + "=perhaps")
+			.run((context) -> assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("perhaps"));
 	}
 
 	@Test

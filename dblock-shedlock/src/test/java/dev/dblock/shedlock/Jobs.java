@@ -48,7 +48,7 @@ class Jobs {
 	}
 
 	@Scheduled(fixedRate = 1_000_000_000L, initialDelay = 1_000_000_000L)
-	@SchedulerLock(name = "shared", lockAtMostFor = "1m")
+	@SchedulerLock(name = "shared", lockAtMostFor = "${jobs.at-most:1m}", lockAtLeastFor = "${jobs.at-least:0s}")
 	public void second() {
 		run("second");
 	}

@@ -30,12 +30,15 @@ import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.LockProviderToUse;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.slf4j.MDC;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.test.context.runner.ContextConsumer;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ContextConsumer;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -50,6 +53,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Methods with ShedLock's annotation, in an application whose locks are in memory.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class SchedulerLockTests {
 
 	private static final Instant PLANNED = Instant.now().minusSeconds(600).truncatedTo(ChronoUnit.SECONDS);
@@ -278,6 +282,76 @@ class SchedulerLockTests {
 		});
 	}
 
+	private void runsOnce(AssertableApplicationContext context, Runnable job, AtomicInteger calls) {
+		assertThat(context).hasNotFailed();
+		fire(context, PLANNED, job);
+		fire(context, PLANNED, job);
+		assertThat(calls).hasValue(1);
+	}
+
+	@Test
+	void beanOfTheProviderCanBeDeclaredAsAnyProvider() {
+		this.application.withUserConfiguration(ChangedBean.class, Other.class).run((context) -> {
+			Other other = context.getBean(Other.class);
+			assertThat(context.getBean(JobOperations.class).ids()).contains("nightly", "other");
+			runsOnce(context, other::other, other.calls());
+		});
+	}
+
+	@Test
+	void providerThatIsDeclaredBesideItsJobIsReported(CapturedOutput output) {
+		this.application.withUserConfiguration(AllInOne.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBean(JobOperations.class).ids()).doesNotContain("one");
+			assertThat(output).contains("AllInOne#one excludes other runs, but does not run once per planned time")
+				.contains("Declare DblockLockProvider as the type of the bean 'lockProvider'");
+		});
+	}
+
+	@Test
+	void jobBesideItsOldProviderRunsOnceWithBoth() {
+		this.application.withUserConfiguration(OldAllInOne.class)
+			.withPropertyValues("dblock.shedlock.beside=true")
+			.run((context) -> {
+				OldAllInOne all = context.getBean(OldAllInOne.class);
+				runsOnce(context, all::old, all.calls());
+				assertThat(all.requests()).hasValue(1);
+			});
+	}
+
+	@Test
+	void nameOfAProviderIsIgnoredIfThereIsOnlyOne() {
+		this.application.withUserConfiguration(Other.class).run((context) -> {
+			Other other = context.getBean(Other.class);
+			runsOnce(context, other::other, other.calls());
+		});
+	}
+
+	@Test
+	void invalidLockOfAJobFailsTheStart() {
+		this.application.withPropertyValues("jobs.shared=" + "x".repeat(2000))
+			.run((context) -> assertThat(context).getFailure()
+				.hasMessageContaining("Jobs#first")
+				.hasMessageContaining("xxx"));
+		this.application.withPropertyValues("jobs.at-most=400d")
+			.run((context) -> assertThat(context).getFailure()
+				.hasMessageContaining("Jobs#second")
+				.hasMessageContaining("longer than 365"));
+		this.application.withPropertyValues("jobs.at-most=100ms", "dblock.shedlock.keep-alive=true")
+			.run((context) -> assertThat(context).getFailure().hasMessageContaining("too short to be renewed"));
+		this.application.withPropertyValues("jobs.at-most=10s", "jobs.at-least=20s")
+			.run((context) -> assertThat(context).getFailure()
+				.hasMessageContaining("lockAtLeastFor is longer than lockAtMostFor"));
+	}
+
+	@Test
+	void methodWithBothAnnotationsFailsTheStart() {
+		this.application.withUserConfiguration(Both.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("Both#same has @SchedulerLock and @DistributedLock"));
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EnableScheduling
 	@EnableSchedulerLock(defaultLockAtMostFor = "10m")
@@ -322,6 +396,73 @@ class SchedulerLockTests {
 		@SchedulerLock(name = "other")
 		@LockProviderToUse("free")
 		public void other() {
+			this.calls.incrementAndGet();
+		}
+
+	}
+
+	static class Both {
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@SchedulerLock(name = "same")
+		@DistributedLock(name = "same")
+		void same() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ChangedBean {
+
+		@Bean
+		LockProvider lockProvider(LockTemplate template) {
+			return new DblockLockProvider(template);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class AllInOne {
+
+		@Bean
+		LockProvider lockProvider(LockTemplate template) {
+			return new DblockLockProvider(template);
+		}
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@SchedulerLock(name = "one")
+		void one() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OldAllInOne {
+
+		private final AtomicInteger requests = new AtomicInteger();
+
+		private final AtomicInteger calls = new AtomicInteger();
+
+		AtomicInteger requests() {
+			return this.requests;
+		}
+
+		AtomicInteger calls() {
+			return this.calls;
+		}
+
+		@Bean
+		LockProvider lockProvider() {
+			return (configuration) -> {
+				this.requests.incrementAndGet();
+				return Optional.of(() -> {
+				});
+			};
+		}
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@SchedulerLock(name = "old")
+		void old() {
 			this.calls.incrementAndGet();
 		}
 
