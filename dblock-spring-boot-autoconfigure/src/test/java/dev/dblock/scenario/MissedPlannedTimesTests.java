@@ -58,7 +58,11 @@ class MissedPlannedTimesTests {
 	/** Today's planned time; the next one is tomorrow. */
 	private static final Instant PLANNED = NOW.truncatedTo(ChronoUnit.HOURS);
 
+	private static final Instant BEFORE = PLANNED.minus(Duration.ofMinutes(5));
+
 	private static final String DAILY = "job.cron=0 0 " + PLANNED.toString().substring(11, 13) + " * * *";
+
+	private static final String EARLIER = "job.earlier=0 55 " + BEFORE.toString().substring(11, 13) + " * * *";
 
 	private static final Map<String, List<JobRun>> RUNS = new ConcurrentHashMap<>();
 
@@ -95,20 +99,43 @@ class MissedPlannedTimesTests {
 	}
 
 	@Test
+	void onlyTheLatestOfTwoSchedulesIsRunAfterAnOutage(CapturedOutput output) throws Exception {
+		MongoNode node = this.server.nodes().get(0);
+		node.kill();
+		for (String name : List.of("one", "two")) {
+			this.instances.startApplication(name, TwoSchedulesApplication.class, "dblock.mongodb.timeout=2s",
+					"spring.task.scheduling.pool.size=4");
+		}
+		Instances.eventually().until(() -> output.toString().split(missed(BEFORE), -1).length == 3);
+		node.restart();
+		Instances.eventually().until(() -> !runs("late").isEmpty());
+		Instances.eventually().until(() -> this.instances.isReleased("late"));
+		this.instances.close();
+		assertThat(runs("late")).singleElement().extracting(JobRun::plannedAt).isEqualTo(PLANNED);
+		assertThat(output).doesNotContain(missed(PLANNED));
+	}
+
+	private static String missed(Instant planned) {
+		return "missed its planned time " + planned;
+	}
+
+	@Test
 	void latestOfThreeMissedPlannedTimesIsRunOnceWhereThatIsDeclared() throws Exception {
 		Instance seed = this.instances.start("seed");
 		LockOptions before = LockOptions.defaults().plannedFor(PLANNED.minus(Duration.ofDays(3)));
-		for (String name : List.of("run", "skip")) {
+		for (String name : List.of("run", "skip", "two")) {
 			seed.locks().execute(name, before, () -> true);
 		}
 		seed.locks().acquire("crashed", LockOptions.lease(Duration.ofSeconds(2)).autoRenew(false).plannedFor(PLANNED));
 		for (int i = 0; i < 3; i++) {
-			this.instances.startApplication("instance-" + i, DailyApplication.class, DAILY);
+			this.instances.startApplication("instance-" + i, DailyApplication.class, DAILY, EARLIER);
 		}
-		Instances.eventually().until(() -> RUNS.keySet().containsAll(List.of("run", "crashed")));
-		Instances.eventually().until(() -> this.instances.isReleased("run") && this.instances.isReleased("crashed"));
+		Instances.eventually().until(() -> RUNS.keySet().containsAll(List.of("run", "crashed", "two")));
+		Instances.eventually()
+			.until(() -> List.of("run", "crashed", "two").stream().allMatch(this.instances::isReleased));
 		this.instances.close();
-		assertThat(RUNS).containsOnlyKeys("run", "crashed");
+		assertThat(RUNS).containsOnlyKeys("run", "crashed", "two");
+		assertThat(runs("two")).as("two schedules").singleElement().extracting(JobRun::plannedAt).isEqualTo(PLANNED);
 		assertThat(runs("run")).singleElement().extracting(JobRun::plannedAt).isEqualTo(PLANNED);
 		assertThat(runs("crashed")).singleElement().satisfies((run) -> {
 			assertThat(run.plannedAt()).isEqualTo(PLANNED);
@@ -157,6 +184,26 @@ class MissedPlannedTimesTests {
 			Runnable task = new ScheduledMethodRunnable(job, ReflectionUtils.findMethod(LateJob.class, "run"));
 			return (registrar) -> registrar.addTriggerTask(task,
 					(context) -> (context.lastScheduledExecution() == null) ? PLANNED : null);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class TwoSchedulesApplication {
+
+		@Bean
+		LateJob job() {
+			return new LateJob();
+		}
+
+		@Bean
+		SchedulingConfigurer late(LateJob job) {
+			Runnable task = new ScheduledMethodRunnable(job, ReflectionUtils.findMethod(LateJob.class, "run"));
+			return (registrar) -> List.of(BEFORE, PLANNED)
+				.forEach((planned) -> registrar.addTriggerTask(task,
+						(context) -> (context.lastScheduledExecution() == null) ? planned : null));
 		}
 
 	}
@@ -235,6 +282,14 @@ class MissedPlannedTimesTests {
 		@JobPolicy(whenMissed = WhenMissed.RUN, startWithinString = "2h")
 		void run() {
 			ran("run");
+		}
+
+		@Scheduled(cron = "${job.cron}", zone = "UTC")
+		@Scheduled(cron = "${job.earlier}", zone = "UTC")
+		@DistributedLock(name = "two")
+		@JobPolicy(whenMissed = WhenMissed.RUN, startWithinString = "2h")
+		void two() {
+			ran("two");
 		}
 
 		@Scheduled(cron = "${job.cron}", zone = "UTC")

@@ -2,6 +2,7 @@ package dev.dblock.job.schedule;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import dev.dblock.job.JobRun;
@@ -30,6 +31,9 @@ public final class JobMethod {
 	private final String method;
 
 	private final SingletonSupplier<JobDeclaration> declaration;
+
+	/** The latest planned time that was fired, by any of the job's schedules. */
+	private final AtomicReference<@Nullable Instant> latest = new AtomicReference<>();
 
 	private @Nullable Runnable carrying;
 
@@ -63,6 +67,23 @@ public final class JobMethod {
 	 */
 	public JobDeclaration declaration() {
 		return this.declaration.obtain();
+	}
+
+	AtomicReference<@Nullable Instant> latest() {
+		return this.latest;
+	}
+
+	/**
+	 * Return the id under which the record is stored; {@code null} if the declaration is
+	 * invalid, or if only a call determines the id.
+	 */
+	@Nullable String storedId() {
+		try {
+			return declaration().storedId();
+		}
+		catch (IllegalArgumentException ex) {
+			return null;
+		}
 	}
 
 	/**

@@ -104,7 +104,7 @@ final class JobScheduler implements TaskScheduler {
 		if (methods.isEmpty()) {
 			return null;
 		}
-		return this.jobs.captured(task, period, new JobTask(task, methods, this.scheduler, this.jobs.clock()));
+		return this.jobs.captured(task, period, new JobTask(task, methods, this.scheduler, this.jobs.clock(methods)));
 	}
 
 	private static @Nullable Duration shortestPeriod(CronTrigger trigger) {

@@ -1,5 +1,6 @@
 package dev.dblock.job.schedule;
 
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -120,15 +121,15 @@ public final class ScheduledJobOperations implements JobOperations {
 		String lock = job.lock();
 		List<JobTask> tasks = context.tasks(job);
 		List<JobSchedule> schedules = tasks.stream()
-			.map((task) -> task.schedule(job.declaration().zones()))
+			.map((task) -> task.plan().schedule(job.declaration().zones()))
 			.sorted(Comparator.comparing(JobSchedule::description))
 			.toList();
 		if (status != null && tasks.size() == 1) {
-			tasks.get(0).compare(status.runs(), job.declaration().zones());
+			tasks.get(0).plan().compare(status.runs(), job.declaration().zones());
 		}
-		Instant now = (status != null) ? status.at() : context.now();
+		Instant now = (status != null) ? status.at() : context.clock(List.of(job)).now(Clock.systemUTC());
 		Instant open = tasks.stream()
-			.map(JobTask::openSince)
+			.map((task) -> task.plan().open().since())
 			.filter(Objects::nonNull)
 			.min(Comparator.naturalOrder())
 			.orElse(null);
@@ -178,7 +179,7 @@ public final class ScheduledJobOperations implements JobOperations {
 			.stream()
 			.filter(JobTask::isOfOneMethod)
 			.findFirst()
-			.map((task) -> task.runNow(PATIENCE))
+			.map((task) -> ManualCall.run(task, PATIENCE))
 			.orElseGet(() -> new ManualRun(ManualRun.Outcome.REFUSED,
 					"No scheduler of this instance calls it, or several beans of its class are jobs"));
 	}

@@ -1,6 +1,5 @@
 package dev.dblock.job.schedule;
 
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -12,7 +11,9 @@ import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
+import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobFiring.Schedule;
 import org.jspecify.annotations.Nullable;
 
@@ -31,11 +32,15 @@ public final class ScheduledJobs {
 	private final List<Task> tasks = new CopyOnWriteArrayList<>();
 
 	/** Weak, since the scheduler refers to a task for as long as it is scheduled. */
-	private final Set<JobTask> live = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+	private final Set<JobTask> live = weakSet();
 
 	private final Map<String, JobSettings> settings;
 
-	private final StoreClock clock = new StoreClock(System::nanoTime);
+	/** Each engine can have a server of its own. */
+	private final Map<LockEngine, StoreClock> clocks = new ConcurrentHashMap<>();
+
+	/** The jobs of all contexts with a common ancestor. */
+	private volatile Set<ScheduledJobs> family = weakSet();
 
 	private volatile boolean checked;
 
@@ -45,6 +50,29 @@ public final class ScheduledJobs {
 	 */
 	public ScheduledJobs(Map<String, JobSettings> settings) {
 		this.settings = Map.copyOf(settings);
+		this.family.add(this);
+	}
+
+	private static <T> Set<T> weakSet() {
+		return Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+	}
+
+	private static <T> List<T> copy(Set<T> weak) {
+		synchronized (weak) {
+			return List.copyOf(weak);
+		}
+	}
+
+	/**
+	 * Join the family of an ancestor's jobs.
+	 */
+	void join(ScheduledJobs ancestor) {
+		this.family = ancestor.family;
+		this.family.add(this);
+	}
+
+	List<ScheduledJobs> family() {
+		return copy(this.family);
 	}
 
 	/**
@@ -105,13 +133,7 @@ public final class ScheduledJobs {
 	 * Stop all firings that would keep the scheduler from shutting down.
 	 */
 	void close() {
-		live().forEach(JobTask::close);
-	}
-
-	private List<JobTask> live() {
-		synchronized (this.live) {
-			return List.copyOf(this.live);
-		}
+		copy(this.live).forEach(JobTask::close);
 	}
 
 	List<Task> captured() {
@@ -120,15 +142,18 @@ public final class ScheduledJobs {
 
 	/**
 	 * Complete the startup. From now on, tasks are added and removed with beans that are
-	 * created later. The existing tasks check for unfinished work from before the start.
+	 * created later. The jobs check for unfinished work from before the start.
 	 */
 	void checked() {
 		if (!this.checked) {
 			this.checked = true;
-			List<JobTask> tasks = live();
-			tasks.forEach((task) -> task.lookBack(tasks));
+			scheduled().forEach((method) -> LookBack.begin(method, tasks(method)));
 		}
 		this.tasks.clear();
+	}
+
+	boolean isChecked() {
+		return this.checked;
 	}
 
 	boolean isCaptured(Runnable task) {
@@ -143,12 +168,20 @@ public final class ScheduledJobs {
 	}
 
 	/**
+	 * Return the methods that a scheduler calls now.
+	 */
+	Set<JobMethod> scheduled() {
+		return copy(this.live).stream()
+			.filter((task) -> !task.isCancelled())
+			.flatMap((task) -> task.methods().stream())
+			.collect(Collectors.toUnmodifiableSet());
+	}
+
+	/**
 	 * Return the tasks by which the scheduler calls a method.
 	 */
 	List<JobTask> tasks(JobMethod method) {
-		synchronized (this.live) {
-			return this.live.stream().filter((task) -> task.isOf(method) && !task.isCancelled()).toList();
-		}
+		return copy(this.live).stream().filter((task) -> task.isOf(method) && !task.isCancelled()).toList();
 	}
 
 	/**
@@ -159,21 +192,25 @@ public final class ScheduledJobs {
 	 */
 	public void fire(Instant plannedAt, Runnable call) {
 		try (SimpleAsyncTaskScheduler scheduler = new SimpleAsyncTaskScheduler()) {
-			JobTask task = new JobTask(call, jobs(), scheduler, this.clock);
+			JobTask task = new JobTask(call, jobs(), scheduler, new StoreClock(System::nanoTime));
 			task.close();
 			task.fire(new Schedule.Planned(plannedAt));
 		}
 	}
 
 	/**
-	 * Return the server's time as the jobs know it.
+	 * Return the clock of the server that stores the locks of jobs, as the jobs know it.
+	 * @param methods jobs with one engine
 	 */
-	Instant now() {
-		return this.clock.now(Clock.systemUTC());
-	}
-
-	StoreClock clock() {
-		return this.clock;
+	StoreClock clock(Collection<JobMethod> methods) {
+		try {
+			return this.clocks.computeIfAbsent(methods.iterator().next().declaration().engine(),
+					(engine) -> new StoreClock(System::nanoTime));
+		}
+		catch (IllegalArgumentException ex) {
+			// The startup fails because of the declaration
+			return new StoreClock(System::nanoTime);
+		}
 	}
 
 	private record Place(String bean, Class<?> type, String name) {

@@ -343,11 +343,11 @@ class JobTaskTests {
 	void plannedTimeIsOpenUntilThereIsAnAnswer() {
 		periodic(RATE);
 		this.timers.tick();
-		assertThat(this.task.openSince()).isEqualTo(at("12:00:00"));
+		assertThat(this.task.plan().open().since()).isEqualTo(at("12:00:00"));
 		this.answer = refused(Reason.DONE, at("12:00:04"));
 		this.timers.tick();
-		assertThat(this.task.openSince()).isEqualTo(at("12:00:04"));
-		JobSchedule schedule = this.task.schedule(Map.of());
+		assertThat(this.task.plan().open().since()).isEqualTo(at("12:00:04"));
+		JobSchedule schedule = this.task.plan().schedule(Map.of());
 		assertThat(schedule).isEqualTo(new JobSchedule("fixed rate 2s", at("12:00:04")));
 	}
 
@@ -356,13 +356,13 @@ class JobTaskTests {
 		Runnable firing = planned(at("12:00:00"));
 		this.answer = failed();
 		firing.run();
-		assertThat(this.task.openSince()).isEqualTo(at("12:00:00"));
+		assertThat(this.task.plan().open().since()).isEqualTo(at("12:00:00"));
 		this.answer = overlapped(at("11:00:00"), Duration.ofMinutes(1));
 		this.timers.fire();
-		assertThat(this.task.openSince()).isEqualTo(at("12:00:00"));
+		assertThat(this.task.plan().open().since()).isEqualTo(at("12:00:00"));
 		this.answer = granted(at("12:00:00"));
 		this.timers.fire();
-		assertThat(this.task.openSince()).isNull();
+		assertThat(this.task.plan().open().since()).isNull();
 	}
 
 	@Test
@@ -521,6 +521,26 @@ class JobTaskTests {
 			.contains("The job 'job' missed its planned time 2026-03-01T12:00:00Z: it could not start before its next"
 					+ " planned time. The request to the MongoDB server failed: away. Check the server");
 		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+	}
+
+	@Test
+	void plannedTimeOfAnotherScheduleTakesOver(CapturedOutput output) {
+		Timers others = new Timers();
+		Runnable first = planned(at("12:00:00"));
+		another(others).byTrigger((context) -> at("12:00:10"));
+		this.answer = failed();
+		first.run();
+		this.time.pass(Duration.ofSeconds(10));
+		this.answer = granted(at("12:00:10"));
+		others.task.run();
+		this.timers.fire();
+		assertThat(planned()).containsExactly(at("12:00:00"), at("12:00:10"));
+		assertThat(output).containsOnlyOnce("missed its planned time 2026-03-01T12:00:00Z");
+		assertThat(this.givenUp).containsExactly(at("12:00:00"));
+	}
+
+	private JobTask another(Timers timers) {
+		return new JobTask(this::run, Set.of(this.method), timers, new StoreClock(this.time::nanoTime));
 	}
 
 	@Test
@@ -710,7 +730,7 @@ class JobTaskTests {
 		this.timers.tick();
 		assertThat(this.timers.next).isEqualTo(at("14:00:00"));
 		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("13:10:00"));
-		assertThat(this.task.openSince()).isEqualTo(at("13:00:00"));
+		assertThat(this.task.plan().open().since()).isEqualTo(at("13:00:00"));
 		this.answer = failed();
 		this.timers.fire();
 		assertThat(this.time.server()).isEqualTo(at("13:00:00"));
@@ -737,7 +757,7 @@ class JobTaskTests {
 		this.timers.tick();
 		assertThat(this.timers.pending).as("the trigger has planned it by now").isEmpty();
 		assertThat(this.timers.next).isEqualTo(at("17:10:00"));
-		assertThat(this.task.openSince()).isEqualTo(at("14:00:00"));
+		assertThat(this.task.plan().open().since()).isEqualTo(at("14:00:00"));
 		assertThat(planned()).containsExactly(at("16:00:00"), at("13:00:00"), at("17:00:00"));
 	}
 
@@ -850,7 +870,7 @@ class JobTaskTests {
 		this.answer = refused(Reason.NOT_DUE, null);
 		this.timers.tick();
 		this.status = status(at("11:00:00"), RunOutcome.CRASHED);
-		this.task.lookBack(List.of(this.task));
+		LookBack.begin(this.method, List.of(this.task));
 		this.timers.fire();
 		assertThat(planned()).containsExactly(at("16:00:00"), at("11:00:00"));
 	}
@@ -870,7 +890,7 @@ class JobTaskTests {
 		this.status = () -> {
 			throw new IllegalStateException();
 		};
-		this.task.lookBack(List.of(this.task));
+		LookBack.begin(this.method, List.of(this.task));
 		assertThat(this.timers.pending).isEmpty();
 	}
 
@@ -879,7 +899,7 @@ class JobTaskTests {
 		this.rerun = true;
 		Runnable firing = planned(at("12:00:00"));
 		this.status = status(at("11:00:00"), RunOutcome.CRASHED);
-		this.task.lookBack(List.of(this.task));
+		LookBack.begin(this.method, List.of(this.task));
 		firing.run();
 		this.timers.fire();
 		assertThat(this.firings).hasSize(1);
@@ -892,7 +912,7 @@ class JobTaskTests {
 		this.status = () -> {
 			throw new QueryTimeoutException("away");
 		};
-		this.task.lookBack(List.of(this.task));
+		LookBack.begin(this.method, List.of(this.task));
 		this.timers.fire();
 		this.timers.fire();
 		this.status = status(at("11:00:00"), null);
@@ -962,19 +982,34 @@ class JobTaskTests {
 	void missedPlannedTimeFollowsTheRunOfAnotherSchedule() {
 		this.runMissed = true;
 		cron("0 0 12 * * *");
-		JobTask other = new JobTask(this::run, Set.of(this.method), new Timers(), new StoreClock(this.time::nanoTime));
+		JobTask other = another(new Timers());
 		other.byTrigger(new CronTrigger("0 0 11 * * *", ZoneOffset.UTC));
 		JobTask otherJob = new JobTask(this::run, Set.of(), new Timers(), new StoreClock(this.time::nanoTime));
 		otherJob.byTrigger(new CronTrigger("0 30 11 * * *", ZoneOffset.UTC));
 		List<JobTask> all = List.of(this.task, other, otherJob);
 		this.status = status(at("11:30:00"), RunOutcome.SUCCEEDED);
-		this.task.lookBack(all);
+		LookBack.begin(this.method, all);
 		this.timers.fire();
 		assertThat(planned()).as("the run of a schedule that was changed").isEmpty();
 		this.status = status(at("11:00:00"), RunOutcome.ABANDONED);
-		this.task.lookBack(all);
+		LookBack.begin(this.method, all);
 		this.timers.fire();
 		assertThat(planned()).containsExactly(at("12:00:00"));
+	}
+
+	@Test
+	void onlyTheLatestMissedPlannedTimeOfAllSchedulesIsRun() {
+		this.runMissed = true;
+		cron("0 */20 * * * *");
+		Timers others = new Timers();
+		JobTask other = another(others);
+		other.byTrigger(new CronTrigger("0 2/20 * * * *", ZoneOffset.UTC));
+		this.status = status(at("11:40:00"), RunOutcome.SUCCEEDED);
+		LookBack.begin(this.method, List.of(this.task, other));
+		this.timers.fire();
+		assertThat(planned()).containsExactly(at("12:02:00"));
+		assertThat(this.timers.pending).isEmpty();
+		assertThat(others.pending).isEmpty();
 	}
 
 	@Test
@@ -984,7 +1019,7 @@ class JobTaskTests {
 		JobTask task = new JobTask(this::run, Set.of(this.method, another), this.timers,
 				new StoreClock(this.time::nanoTime));
 		task.byTrigger(new CronTrigger("0 0 * * * *", ZoneOffset.UTC));
-		task.lookBack(List.of(task));
+		LookBack.begin(this.method, List.of(task));
 		assertThat(this.timers.pending).isEmpty();
 	}
 
@@ -1047,7 +1082,7 @@ class JobTaskTests {
 	}
 
 	private void lookBack() {
-		this.task.lookBack(List.of(this.task));
+		LookBack.begin(this.method, List.of(this.task));
 		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(this.time.instant());
 		this.timers.fire();
 	}
