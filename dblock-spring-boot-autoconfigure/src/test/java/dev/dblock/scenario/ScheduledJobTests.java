@@ -1,5 +1,6 @@
 package dev.dblock.scenario;
 
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
@@ -13,7 +14,9 @@ import java.util.stream.IntStream;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
+import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.schedule.InvalidJobException;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -21,20 +24,32 @@ import dev.dblock.testing.MongoServerTest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import reactor.core.publisher.Mono;
 
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.SchedulingConfigurer;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
  * Jobs of three instances that have nothing but the two annotations.
  */
+@ExtendWith(OutputCaptureExtension.class)
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
 class ScheduledJobTests {
 
@@ -60,8 +75,7 @@ class ScheduledJobTests {
 	@Test
 	void eachPlannedTimeRunsOnce() throws Exception {
 		IntStream.rangeClosed(1, 3)
-			.forEach((number) -> this.instances.startApplication("instance-" + number, Application.class,
-					"spring.task.scheduling.pool.size=4"));
+			.forEach((number) -> this.instances.startApplication("instance-" + number, Application.class));
 		await().atMost(LONG).until(() -> runs("cron").size() >= PLANNED_TIMES);
 		await().atMost(LONG).until(() -> runs("mono").size() >= PLANNED_TIMES);
 		await().atMost(LONG).until(() -> runs("rate").size() >= PLANNED_TIMES);
@@ -77,6 +91,48 @@ class ScheduledJobTests {
 			assertThat(Duration.between(runs("delay").get(index - 1).startedAt(), runs("delay").get(index).startedAt()))
 				.isGreaterThanOrEqualTo(Duration.ofMillis(400));
 		}
+	}
+
+	@Test
+	void beansThatAreCreatedLaterAreJobs() throws Exception {
+		for (int number = 1; number <= 3; number++) {
+			this.instances.startApplication("instance-" + number, LateApplication.class).getBean(LateJob.class);
+		}
+		await().atMost(LONG).until(() -> runs("late").size() >= PLANNED_TIMES);
+		this.instances.close();
+		assertThat(runs("late")).extracting(JobRun::plannedAt).doesNotHaveDuplicates().isSorted();
+	}
+
+	@Test
+	void beanWhoseJobHasTheIdOfAnotherIsNotCreated() {
+		ApplicationContext context = this.instances.startApplication("instance", LateApplication.class);
+		context.getBean(LateJob.class);
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> context.getBean(SameId.class))
+			.withRootCauseInstanceOf(InvalidJobException.class)
+			.withStackTraceContaining("are different jobs with the same id 'late'");
+	}
+
+	@Test
+	void jobOfAChildWithTheIdOfAJobOfItsParentStopsTheStart() {
+		ConfigurableApplicationContext parent = this.instances.startApplication("instance", ParentApplication.class);
+		assertThatExceptionOfType(InvalidJobException.class)
+			.isThrownBy(() -> this.instances.startChild(parent, ChildApplication.class))
+			.withMessageContainingAll("bean 'parentJob', ", "LateJob#run() of another application context",
+					"bean 'childJob', ", "are different jobs with the same id 'late'", "@JobPolicy(id = …)");
+		this.instances.startChild(parent, OtherIdApplication.class);
+	}
+
+	@Test
+	void clockThatIsHoursAheadPoisonsNothing(CapturedOutput output) throws Exception {
+		this.instances.startApplication("ahead", Application.class, "clock.ahead=5h");
+		this.instances.startApplication("right", Application.class);
+		await().atMost(LONG).until(() -> runs("cron").size() >= PLANNED_TIMES);
+		this.instances.close();
+		assertThat(runs("cron")).extracting(JobRun::plannedAt).doesNotHaveDuplicates().isSorted();
+		assertThat(runs("cron"))
+			.allMatch((run) -> Duration.between(run.plannedAt(), run.startedAt()).compareTo(Duration.ofHours(1)) < 0
+					&& run.plannedAt().isBefore(run.startedAt().plusMillis(250)));
+		assertThat(output).containsOnlyOnce("Jobs run by the server's clock");
 	}
 
 	private static void assertPeriod(List<JobRun> runs, Duration period) {
@@ -97,6 +153,103 @@ class ScheduledJobTests {
 		@Bean
 		Jobs jobs() {
 			return new Jobs();
+		}
+
+		@Bean
+		SchedulingConfigurer scheduler(ThreadPoolTaskScheduler scheduler) {
+			return (registrar) -> registrar.setTaskScheduler(scheduler);
+		}
+
+		@Bean
+		ThreadPoolTaskScheduler taskScheduler(@Value("${clock.ahead:0s}") Duration ahead) {
+			ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
+			scheduler.setPoolSize(4);
+			scheduler.setClock(Clock.offset(Clock.systemDefaultZone(), ahead));
+			return scheduler;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class LateApplication {
+
+		@Bean
+		@Lazy
+		LateJob lateJob() {
+			return new LateJob();
+		}
+
+		@Bean
+		@Lazy
+		SameId sameId() {
+			return new SameId();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class ParentApplication {
+
+		@Bean
+		LateJob parentJob() {
+			return new LateJob();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class ChildApplication {
+
+		@Bean
+		SameId childJob() {
+			return new SameId();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class OtherIdApplication {
+
+		@Bean
+		OtherId childJob() {
+			return new OtherId();
+		}
+
+	}
+
+	static class LateJob {
+
+		@Scheduled(cron = "* * * * * *")
+		@DistributedLock(name = "late")
+		void run() {
+			Jobs.ran("late");
+		}
+
+	}
+
+	static class SameId {
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@DistributedLock(name = "late")
+		void run() {
+		}
+
+	}
+
+	static class OtherId {
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@DistributedLock(name = "late")
+		@JobPolicy(id = "other")
+		void run() {
 		}
 
 	}

@@ -14,6 +14,7 @@ import ch.qos.logback.classic.Logger;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
+import dev.dblock.LockTemplates;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.annotation.DistributedLockAdvisor;
@@ -39,6 +40,8 @@ import reactor.core.publisher.Mono;
 
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.ProxyConfig;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -48,8 +51,10 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -64,6 +69,7 @@ import org.springframework.util.ReflectionUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
+import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
 /**
@@ -206,6 +212,82 @@ class JobChecksTests {
 			.run((parent) -> this.contextRunner.withBean("another", Job.class)
 				.withParent(parent)
 				.run((child) -> assertThat(child).hasNotFailed()));
+	}
+
+	@Test
+	void jobOfTheParentWithTheSameEngineStopsTheStartOfTheChild() {
+		this.contextRunner.withBean(Job.class).run((parent) -> {
+			ApplicationContextRunner children = new ApplicationContextRunner()
+				.withConfiguration(
+						AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
+								DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
+				.withUserConfiguration(Scheduling.class)
+				.withParent(parent);
+			children.withBean("another", SameLock.class)
+				.run((child) -> assertFails(child, "bean 'another', ", "$Job#run() of another application context",
+						"are different jobs with the same id 'job'"));
+			children.withBean("sibling", OtherId.class).run((sibling) -> {
+				assertThat(sibling).hasNotFailed();
+				children.withBean("another", OtherId.class)
+					.run((child) -> assertFails(child, "bean 'sibling', ", "with the same id 'other'"));
+			});
+			children.withBean("again", OtherId.class)
+				.run((child) -> assertThat(child).as("the sibling is closed").hasNotFailed());
+		});
+	}
+
+	@Test
+	void beanThatIsCreatedLaterIsChecked() {
+		this.contextRunner.withBean(Job.class)
+			.withBean("lazy", LongHold.class, LongHold::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> {
+				assertNotCreated(context, LongHold.class, "is longer than the 1s between two planned times");
+				((GenericApplicationContext) context.getSourceApplicationContext()).registerBean(SameLock.class);
+				assertNotCreated(context, SameLock.class, "are different jobs with the same id 'job'");
+				((GenericApplicationContext) context.getSourceApplicationContext()).registerBean(SeveralLocks.class);
+				assertNotCreated(context, SeveralLocks.class, "a planned time needs a lock of its own");
+			});
+	}
+
+	@Test
+	void lateBeanWithoutAProxyIsNotCreated() {
+		this.contextRunner.withBean("late", Job.class, Job::new, (definition) -> definition.setScope("prototype"))
+			.run((context) -> {
+				context.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class).setOpaque(true);
+				assertNotCreated(context, Job.class, ".run: its planned time cannot be captured");
+			});
+	}
+
+	private static void assertNotCreated(ApplicationContext context, Class<?> type, String message) {
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> context.getBean(type))
+			.withRootCauseInstanceOf(InvalidJobException.class)
+			.havingRootCause()
+			.withMessageContaining(message);
+	}
+
+	@Test
+	void jobsOfTwoDatabasesHaveTwoClocks() {
+		JobEngine first = new JobEngine();
+		first.answer("first", (name, firing) -> new LockAttempt.Refused(
+				JobEngine.refused(name, Reason.DONE, null, null, Instant.now().plus(Duration.ofHours(5)))));
+		JobEngine second = new JobEngine();
+		LockTemplates templates = mock(LockTemplates.class);
+		given(templates.on("second")).willReturn(new DefaultLockTemplate(second));
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
+					DblockAopAutoConfiguration.class, DblockJobsAutoConfiguration.class))
+			.withBean("engine", JobEngine.class, () -> first)
+			.withBean(DefaultLockTemplate.class)
+			.withBean(LockTemplates.class, () -> templates)
+			.withUserConfiguration(Scheduling.class)
+			.withBean(TwoDatabases.class)
+			.run((context) -> {
+				await().atMost(LONG).until(() -> first.planned("first").size() >= 4);
+				await().atMost(LONG).until(() -> second.planned("second").size() >= 4);
+				Instant soon = Instant.now().plus(Duration.ofHours(1));
+				assertThat(second.planned("second")).allMatch((planned) -> planned.isBefore(soon));
+				assertThat(first.planned("first").get(3)).isAfter(soon);
+			});
 	}
 
 	@Test
@@ -530,6 +612,20 @@ class JobChecksTests {
 		@Scheduled(fixedRate = 100)
 		@DistributedLock(name = "job")
 		void run() {
+		}
+
+	}
+
+	static class TwoDatabases {
+
+		@Scheduled(cron = "* * * * * *")
+		@DistributedLock(name = "first")
+		void first() {
+		}
+
+		@Scheduled(cron = "* * * * * *")
+		@DistributedLock(name = "second", databaseFactory = "second")
+		void second() {
 		}
 
 	}

@@ -1,5 +1,6 @@
 package dev.dblock.job.schedule;
 
+import java.util.Collection;
 import java.util.List;
 
 /**
@@ -10,7 +11,7 @@ public final class InvalidJobException extends IllegalStateException {
 
 	private final List<String> findings;
 
-	InvalidJobException(List<String> findings) {
+	InvalidJobException(Collection<String> findings) {
 		super("Jobs cannot run as declared: " + String.join("; ", findings));
 		this.findings = List.copyOf(findings);
 	}

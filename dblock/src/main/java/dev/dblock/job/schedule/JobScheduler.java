@@ -7,6 +7,8 @@ import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.util.Collection;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ScheduledFuture;
 
 import dev.dblock.job.JobFiring.Schedule;
@@ -34,9 +36,12 @@ final class JobScheduler implements TaskScheduler {
 
 	private final ScheduledJobs jobs;
 
-	JobScheduler(TaskScheduler scheduler, ScheduledJobs jobs) {
+	private final JobChecks checks;
+
+	JobScheduler(TaskScheduler scheduler, ScheduledJobs jobs, JobChecks checks) {
 		this.scheduler = scheduler;
 		this.jobs = jobs;
+		this.checks = checks;
 	}
 
 	@Override
@@ -101,10 +106,28 @@ final class JobScheduler implements TaskScheduler {
 
 	private @Nullable JobTask job(Runnable task, @Nullable Duration period) {
 		Collection<JobMethod> methods = this.jobs.of(task);
-		if (methods.isEmpty()) {
-			return null;
+		if (this.jobs.isChecked()) {
+			checkLate(task, period, methods.isEmpty());
 		}
-		return this.jobs.captured(task, period, new JobTask(task, methods, this.scheduler, this.jobs.clock(methods)));
+		return methods.isEmpty() ? null : this.jobs.captured(task, period,
+				new JobTask(task, methods, this.scheduler, this.jobs.clock(methods)));
+	}
+
+	/**
+	 * Check a task of a bean that is created after the startup, whose creation fails if
+	 * it is refused.
+	 */
+	private void checkLate(Runnable task, @Nullable Duration period, boolean uncaptured) {
+		Set<String> findings = new TreeSet<>();
+		if (uncaptured) {
+			this.checks.checkUncaptured(task, "", findings);
+		}
+		else {
+			this.checks.check(new ScheduledJobs.Task(task, period), findings);
+		}
+		if (!findings.isEmpty()) {
+			throw new InvalidJobException(findings);
+		}
 	}
 
 	private static @Nullable Duration shortestPeriod(CronTrigger trigger) {

@@ -1,0 +1,137 @@
+package dev.dblock.job.schedule;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Set;
+import java.util.TreeSet;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.support.Durations;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Finds what keeps the jobs of a context from running once per planned time, at startup
+ * and when a bean is created later.
+ */
+final class JobChecks {
+
+	private static final String NOT_CAPTURED = "%s: its planned time cannot be captured, because %s; or set"
+			+ " dblock.jobs.once-per-planned-time=false and give every job a minimum hold";
+
+	private final ScheduledJobs jobs;
+
+	private final @Nullable ClassLoader classLoader;
+
+	JobChecks(ScheduledJobs jobs, @Nullable ClassLoader classLoader) {
+		this.jobs = jobs;
+		this.classLoader = classLoader;
+	}
+
+	/**
+	 * Refuse a task that is not captured if it calls a locked method.
+	 * @param reason why the tasks of known jobs are not captured
+	 */
+	void checkUncaptured(Runnable task, String reason, Set<String> findings) {
+		Collection<JobMethod> methods = this.jobs.of(task);
+		methods.forEach((method) -> findings.add(NOT_CAPTURED.formatted(method.place(), reason)));
+		if (methods.isEmpty() && isLocked(task.toString())) {
+			findings.add(NOT_CAPTURED.formatted(task,
+					"its bean has no proxy that can capture it: the existing proxy is frozen, opaque or hidden by"
+							+ " a wrapper, or the bean belongs to a context without the auto-configuration of"
+							+ " dblock"));
+		}
+	}
+
+	/**
+	 * Whether the method after which a task is named has a lock of its own.
+	 */
+	private boolean isLocked(String task) {
+		int dot = task.lastIndexOf('.');
+		if (dot < 0) {
+			return false;
+		}
+		try {
+			Class<?> type = ClassUtils.forName(task.substring(0, dot), this.classLoader);
+			Method method = ReflectionUtils.findMethod(ClassUtils.getUserClass(type), task.substring(dot + 1));
+			return method != null
+					&& MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(DistributedLock.class);
+		}
+		catch (ClassNotFoundException | LinkageError ex) {
+			// A task that is not a method
+			return false;
+		}
+	}
+
+	/**
+	 * Check the jobs that a captured task calls.
+	 */
+	void check(ScheduledJobs.Task task, Set<String> findings) {
+		Collection<JobMethod> methods = this.jobs.of(task.runnable());
+		for (JobMethod method : methods) {
+			try {
+				check(method, method.declaration(), task, methods.size() > 1, findings);
+				checkId(method, findings);
+			}
+			catch (IllegalArgumentException ex) {
+				findings.add(method.place() + ": " + ex.getMessage());
+			}
+		}
+	}
+
+	private static void check(JobMethod method, JobDeclaration declaration, ScheduledJobs.Task task,
+			boolean oneOfSeveral, Set<String> findings) {
+		if (declaration.obstacle() != null) {
+			findings.add(method.place() + ": " + declaration.obstacle());
+		}
+		else if (oneOfSeveral && declaration.runMissed()) {
+			findings
+				.add(("%s: whenMissed = RUN needs the run record at startup, but the scheduler calls several beans as"
+						+ " %s; give each a method of its own, or proxies of its class")
+					.formatted(method.place(), task.runnable()));
+		}
+		Duration period = task.period();
+		Duration minHold = declaration.minHold();
+		if (period != null && minHold != null && minHold.compareTo(period) > 0) {
+			findings.add(("%s: its minimum hold of %s is longer than the %s between two planned times, so it would"
+					+ " skip some; a job needs no minimum hold, so remove it")
+				.formatted(method.place(), Durations.written(minHold), Durations.written(period)));
+		}
+		Duration wait = declaration.waitUpTo();
+		if (period != null && wait != null && wait.compareTo(period) > 0) {
+			findings.add(("%s: it waits up to %s for its lock, which is longer than the %s between two planned times;"
+					+ " wait for a shorter time, or not at all")
+				.formatted(method.place(), Durations.written(wait), Durations.written(period)));
+		}
+	}
+
+	/**
+	 * Compare the id of a job with those of its context, and of the jobs in related
+	 * contexts that have the same engine.
+	 */
+	private void checkId(JobMethod method, Set<String> findings) {
+		String id = method.declaration().storedId();
+		Set<String> places = new TreeSet<>();
+		for (ScheduledJobs context : this.jobs.family()) {
+			boolean own = context == this.jobs;
+			for (JobMethod other : context.scheduled()) {
+				if (other != method && id != null && id.equals(other.storedId())
+						&& (own || other.declaration().engine() == method.declaration().engine())) {
+					places.add(own ? other.place() : other.place() + " of another application context");
+				}
+			}
+		}
+		if (!places.isEmpty()) {
+			places.add(method.place());
+			findings.add(("%s are different jobs with the same id '%s', so each planned time would run only one of"
+					+ " them; give each its own id with @JobPolicy(id = …)")
+				.formatted(String.join(" and ", places), id));
+		}
+	}
+
+}
