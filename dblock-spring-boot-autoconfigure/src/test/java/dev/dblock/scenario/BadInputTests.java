@@ -1,5 +1,6 @@
 package dev.dblock.scenario;
 
+import java.time.Instant;
 import java.util.Date;
 import java.util.stream.Stream;
 
@@ -7,6 +8,7 @@ import dev.dblock.DistributedLock;
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.testing.MongoServer;
@@ -77,6 +79,24 @@ class BadInputTests {
 		}));
 		assertThat(this.instances.isReleased(name)).isTrue();
 		this.other.locks().acquire(name).close();
+	}
+
+	@Test
+	void failureOfAJobIsRecordedAsAShortText() {
+		Instant planned = Instant.now().minusSeconds(1);
+		String message = "line\nnext\u0000\u001b[31m \ud83d" + "x".repeat(1 << 20);
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.locks.execute("failing-job", LockOptions.defaults().plannedFor(planned), () -> {
+				throw new IllegalArgumentException(message);
+			}));
+		Document last = this.instances.document("failing-job")
+			.get("jobs", Document.class)
+			.get("failing-job", Document.class)
+			.get("last", Document.class);
+		assertThat(last).containsEntry("outcome", "FAILED");
+		assertThat(last.getString("error")).startsWith("java.lang.IllegalArgumentException: line next  [31m ")
+			.hasSizeLessThanOrEqualTo(300)
+			.doesNotContainPattern("\\p{Cntrl}");
 	}
 
 	@Test
