@@ -603,17 +603,17 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 
 	@Test
 	void theLastTwentyRunsAreKept() {
-		Instant at = past(30);
-		for (int i = 0; i < 22; i++) {
-			Started run = started(skip(at.plusSeconds(i)));
-			end(run.key(), RunOutcome.FAILED, "error " + i);
-		}
-		List<JobRun> runs = runs();
-		assertThat(runs).hasSize(20);
-		for (int i = 0; i < 20; i++) {
-			assertRun(runs.get(i), at.plusSeconds(21 - i), 1);
-			assertThat(runs.get(i).error()).isEqualTo("error " + (21 - i));
-			assertThat(runs.get(i).endedAt()).isAfterOrEqualTo(runs.get(i).startedAt().minus(slack()));
+		Instant at = past(50);
+		for (int last = 0; last < 42; last++) {
+			Started run = started(skip(at.plusSeconds(last)));
+			end(run.key(), RunOutcome.FAILED, "error " + last);
+			List<JobRun> runs = runs();
+			assertThat(runs).hasSize(Math.min(last + 1, 20));
+			for (int i = 0; i < runs.size(); i++) {
+				assertRun(runs.get(i), at.plusSeconds(last - i), 1);
+				assertThat(runs.get(i).error()).isEqualTo("error " + (last - i));
+				assertThat(runs.get(i).endedAt()).isAfterOrEqualTo(runs.get(i).startedAt().minus(slack()));
+			}
 		}
 	}
 

@@ -205,7 +205,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 	void aUsualRecordIsNotTooLarge(CapturedOutput output) {
 		Instant at = past(60);
 		String error = "\u20ac".repeat(300);
-		for (int i = 0; i < 21; i++) {
+		for (int i = 0; i < 32; i++) {
 			Started run = started(skip(at.plusSeconds(i)));
 			end(run.key(), RunOutcome.FAILED, error);
 		}

@@ -49,6 +49,9 @@ final class JobExpressions {
 
 	private static final BsonString NOW = ref("$$NOW");
 
+	/** How many runs the history can have before some are removed. */
+	private static final int MOST_RUNS = 30;
+
 	private static final BsonInt32 FIRST = new BsonInt32(1);
 
 	/** Values that sort before it are not dates. */
@@ -123,14 +126,23 @@ final class JobExpressions {
 
 	private BsonDocument replacement(BsonDocument isDue, BsonDocument grant, BsonDocument run, BsonDocument moved) {
 		BsonDocument token = doc("token", grant.getDocument(LockDocument.TOKEN));
-		BsonDocument runs = doc("$slice",
-				doc("$concatArrays", doc("$ifNull", path(JobFields.RUNS), new BsonArray()), moved),
-				new BsonInt32(-StoredJob.RUNS_BEFORE));
+		BsonDocument runs = doc("$concatArrays", before(), moved);
 		BsonDocument record = doc("$mergeObjects", ref("$" + this.job.path()),
 				doc(JobFields.LAST, run).append(JobFields.RUNS, runs));
 		grant.put(LockDocument.TOKEN, TOKEN);
 		grant.append(JobFields.JOBS, doc("$mergeObjects", ref("$" + JobFields.JOBS), doc(this.job.key(), record)));
 		return doc("$cond", isDue, let(token, doc("$mergeObjects", ref("$$ROOT"), grant)), ref("$$ROOT"));
+	}
+
+	/**
+	 * Return the history, of which old runs are removed several at a time: an array that
+	 * only grows is a small change for the other members of a replica set.
+	 */
+	private BsonDocument before() {
+		BsonDocument all = doc("$ifNull", path(JobFields.RUNS), new BsonArray());
+		BsonDocument kept = doc("$cond", doc("$lt", doc("$size", all), new BsonInt32(MOST_RUNS)),
+				new BsonInt32(-MOST_RUNS), new BsonInt32(-StoredJob.RUNS_BEFORE));
+		return doc("$slice", all, kept);
 	}
 
 	private static BsonDocument let(BsonDocument variables, BsonValue in) {

@@ -54,8 +54,11 @@ public final class JobFields {
 
 	private final String key;
 
+	private final String path;
+
 	public JobFields(String jobId) {
 		this.key = key(jobId);
+		this.path = JOBS + "." + this.key;
 	}
 
 	/**
@@ -85,14 +88,14 @@ public final class JobFields {
 	 * Return the path of the record.
 	 */
 	String path() {
-		return JOBS + "." + this.key;
+		return this.path;
 	}
 
 	/**
 	 * Return the path of a field of the record.
 	 */
 	String path(String field) {
-		return path() + "." + field;
+		return this.path + "." + field;
 	}
 
 	/**

@@ -140,7 +140,8 @@ final class JobRecord {
 			}
 		}
 		BsonValue paused = this.fields.get(JobFields.PAUSED);
-		return new StoredJob(last(), runs, paused != null && !paused.isNull(),
+		int dispensable = Math.max(0, runs.size() - StoredJob.RUNS_BEFORE);
+		return new StoredJob(last(), runs.subList(dispensable, runs.size()), paused != null && !paused.isNull(),
 				(paused instanceof BsonDocument pause) ? text(pause, JobFields.BY) : null,
 				(paused instanceof BsonDocument pause) ? date(pause, JobFields.AT) : null,
 				date(this.fields, JobFields.RESUMED));
