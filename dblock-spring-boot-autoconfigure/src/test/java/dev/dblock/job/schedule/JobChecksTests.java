@@ -52,6 +52,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
@@ -234,6 +235,13 @@ class JobChecksTests {
 			children.withBean("again", OtherId.class)
 				.run((child) -> assertThat(child).as("the sibling is closed").hasNotFailed());
 		});
+	}
+
+	@Test
+	void childThatIsStartedBeforeTheJobsAreScheduledDisturbsNothing() {
+		this.contextRunner.withBean(Job.class)
+			.withBean(ChildStarter.class)
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
@@ -612,6 +620,34 @@ class JobChecksTests {
 		@Scheduled(fixedRate = 100)
 		@DistributedLock(name = "job")
 		void run() {
+		}
+
+	}
+
+	/**
+	 * Starts a child context, as Actuator does for a management port of its own.
+	 */
+	static class ChildStarter implements SmartLifecycle {
+
+		private final GenericApplicationContext child = new GenericApplicationContext();
+
+		ChildStarter(ApplicationContext parent) {
+			this.child.setParent(parent);
+		}
+
+		@Override
+		public void start() {
+			this.child.refresh();
+		}
+
+		@Override
+		public void stop() {
+			this.child.close();
+		}
+
+		@Override
+		public boolean isRunning() {
+			return this.child.isActive();
 		}
 
 	}

@@ -100,7 +100,10 @@ public final class JobSchedulingConfigurer
 		if (!findings.isEmpty()) {
 			throw new InvalidJobException(findings);
 		}
-		this.jobs.checked();
+		// A child context can be started before the jobs are scheduled
+		if (context == this.context) {
+			this.jobs.checked();
+		}
 	}
 
 	private String reasonNotCaptured() {
