@@ -184,7 +184,7 @@ const clock = (millis) => new Date(millis).toLocaleTimeString('en-GB');
 
 function showFeed() {
 	$('feed').className = 'feed';
-	$('feed').replaceChildren('Told by ', bold(state.self), ` · ${state.server}`);
+	$('feed').replaceChildren('Seen by ', bold(state.self), ` · ${state.server}`);
 	put('pause', Math.round(state.pauseMillis / 1000));
 	put('refusal', state.transactions ? 'its commit is refused' : 'its own check refuses its write');
 	$('notice').hidden = state.transactions;
@@ -215,7 +215,7 @@ function stateOf(instance) {
 		return { text: `paused for ${Math.round(instance.silentMillis / 1000)} s`, away: true };
 	}
 	if (silent) {
-		// Killed, as likely as not: what it said last that it waits for is of no use
+		// Probably killed, so the last known wait is outdated
 		return { text: `silent for ${Math.round(instance.silentMillis / 1000)} s`, away: true, gone: true };
 	}
 	return { text: instance.state === 'STOPPING' ? 'stopping' : 'running', away: instance.state !== 'RUNNING' };
@@ -223,7 +223,7 @@ function stateOf(instance) {
 
 const BUTTONS = [
 	['REPORT', 'Make the report', 'Make the report on', 'job', ''],
-	['ASK', 'Ask for it', 'Ask for the report on', 'job', ''],
+	['ASK', 'Wait for it', 'Wait for the report on', 'job', ''],
 	['PAUSE', 'Pause', 'Pause', 'life', ''],
 	['STOP', 'Stop', 'Stop', 'life', 'hard'],
 	['KILL', 'Kill', 'Kill', 'life', 'hard'],
@@ -608,7 +608,7 @@ function drawGrant(root, over, grant, x, y) {
 
 function describeTime() {
 	return state.locks.filter((lock) => lock.held).map((lock) => `${lock.acquirer} holds ${lock.name}`).join(', ')
-		|| 'nobody holds a lock';
+		|| 'no lock is held';
 }
 
 // ---------------------------------------------------------------- events in words
@@ -620,20 +620,20 @@ function inWords(event) {
 	};
 	switch (event.kind) {
 		case 'STARTED': return [` started as ${event.text}`];
-		case 'STOPPING': return [' is told to stop: it finishes its work'];
+		case 'STOPPING': return [' is stopping: it finishes its work'];
 		case 'STOPPED': return [' has stopped'];
 		case 'PAUSED': return [` is stopped by SIGSTOP for ${event.text}`, 'bad'];
-		case 'RESUMED': return [' goes on'];
+		case 'RESUMED': return [' resumes'];
 		case 'ACQUIRED': {
 			const from = takenFrom();
-			return from ? [` takes ${event.name} over, since the lease of ${from} is over`, 'bad']
+			return from ? [` takes over ${event.name}, because the lease of ${from} has ended`, 'bad']
 				: event.name === LONG_JOB ? [` holds ${event.name}`] : null;
 		}
-		case 'RELEASED': return event.name === LONG_JOB ? [` gives ${event.name} back`] : null;
-		case 'UNAVAILABLE': return event.name === LONG_JOB ? [` goes without ${event.name}: ${event.text} has it`] : null;
+		case 'RELEASED': return event.name === LONG_JOB ? [` releases ${event.name}`] : null;
+		case 'UNAVAILABLE': return event.name === LONG_JOB ? [` was refused ${event.name}: ${event.text} holds it`] : null;
 		case 'RENEWED_LATE': return [` renewed ${event.name} late, with ${event.text} left`];
-		case 'EXPIRED': return [`'s lease on ${event.name} is over`, 'bad'];
-		case 'LOST': return [` is told that it lost ${event.name}: ${event.text}`, 'bad'];
+		case 'EXPIRED': return [`'s lease on ${event.name} has ended`, 'bad'];
+		case 'LOST': return [` lost ${event.name}: ${event.text}`, 'bad'];
 		case 'WRITE_REFUSED': return [` could not write ${event.text}`, 'bad'];
 		case 'JOB_FAILED': return [`: ${event.name} failed: ${event.text}`, 'bad'];
 		case 'JOB_REPEATED': return [` repeats the run of ${event.name} that was planned for ${clock(Date.parse(event.text))}`];

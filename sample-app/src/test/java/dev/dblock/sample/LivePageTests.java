@@ -72,10 +72,10 @@ class LivePageTests {
 		awaitRenewal();
 		press("one", "PAUSE");
 		await(() -> assertThat(logged("PAUSED")).anyMatch((line) -> line.contains("one is stopped by SIGSTOP")));
-		await(() -> assertThat(logged("EXPIRED")).anyMatch((line) -> line.contains("one's lease on report is over")));
-		await(() -> assertThat(logged("ACQUIRED")).anyMatch((line) -> line.contains("two takes report over")));
-		await(() -> assertThat(logged("RESUMED")).anyMatch((line) -> line.contains("one goes on")));
-		await(() -> assertThat(logged("LOST")).anyMatch((line) -> line.contains("one is told that it lost report")));
+		await(() -> assertThat(logged("EXPIRED")).anyMatch((line) -> line.contains("one's lease on report has ended")));
+		await(() -> assertThat(logged("ACQUIRED")).anyMatch((line) -> line.contains("two takes over report")));
+		await(() -> assertThat(logged("RESUMED")).anyMatch((line) -> line.contains("one resumes")));
+		await(() -> assertThat(logged("LOST")).anyMatch((line) -> line.contains("one lost report")));
 		await(() -> assertThat(logged("WRITE_REFUSED"))
 			.anyMatch((line) -> line.contains("one could not write the report: its commit was refused")));
 		assertThat(this.reports.find()).singleElement()
@@ -103,7 +103,7 @@ class LivePageTests {
 		assertThat(this.one.process().waitFor(60, TimeUnit.SECONDS)).isTrue();
 		await(() -> assertThat(this.browser.text("[data-instance=one] .state")).contains("silent for"));
 		assertThat(this.browser.text("[data-instance=one] .waits")).isEqualTo("nothing");
-		await(() -> assertThat(logged("ACQUIRED")).anyMatch((line) -> line.contains("two takes report over")));
+		await(() -> assertThat(logged("ACQUIRED")).anyMatch((line) -> line.contains("two takes over report")));
 		await(() -> assertThat(this.reports.find()).singleElement()
 			.satisfies((report) -> assertThat(report).containsEntry("writtenBy", "two")));
 		await(() -> assertThat(this.browser.text("#locks [data-lock=invoice-run]")).contains("two"));
@@ -115,9 +115,9 @@ class LivePageTests {
 	@Test
 	void pageGoesOnWithAnotherInstanceWhenItsOwnIsPaused() {
 		open(this.one);
-		await(() -> assertThat(this.browser.text("#feed")).contains("Told by one"));
+		await(() -> assertThat(this.browser.text("#feed")).contains("Seen by one"));
 		press("one", "PAUSE");
-		await(() -> assertThat(this.browser.text("#feed")).contains("Told by two"));
+		await(() -> assertThat(this.browser.text("#feed")).contains("Seen by two"));
 		await(() -> assertThat(this.browser.text("[data-instance=one] .state")).contains("running"));
 		press("one", "STOP");
 		await(() -> assertThat(this.browser.text("[data-instance=one] .state")).contains("stopped"));
@@ -163,7 +163,7 @@ class LivePageTests {
 		this.browser.driver().switchTo().activeElement().sendKeys(Keys.TAB);
 		assertThat(this.browser.driver().switchTo().activeElement().getAccessibleName())
 			.as("the news leave the focus where it is")
-			.isEqualTo("Ask for the report on one");
+			.isEqualTo("Wait for the report on one");
 	}
 
 	private void assertReadableEverywhere() {

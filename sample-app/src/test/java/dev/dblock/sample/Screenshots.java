@@ -58,7 +58,7 @@ class Screenshots {
 			take(browser, "paused-dark");
 			browser.emulate("prefers-color-scheme", "light");
 			browser.await(() -> assertThat(browser.text("#log")).contains("its commit was refused"));
-			browser.await(() -> assertThat(browser.text("#log")).contains("gives report back"));
+			browser.await(() -> assertThat(browser.text("#log")).contains("releases report"));
 			for (String scheme : List.of("light", "dark")) {
 				browser.emulate("prefers-color-scheme", scheme);
 				browser.resize(1280, 2200);
