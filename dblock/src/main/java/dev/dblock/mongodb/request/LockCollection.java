@@ -24,7 +24,9 @@ public final class LockCollection {
 
 	private final String name;
 
-	private volatile @Nullable Known known;
+	private volatile @Nullable Known<MongoCollection<BsonDocument>> collection;
+
+	private volatile @Nullable Known<MongoDatabase> commands;
 
 	public LockCollection(String name) {
 		this.name = name;
@@ -34,34 +36,35 @@ public final class LockCollection {
 		return this.name;
 	}
 
+	/**
+	 * Return the collection in a database. Each client has its own codec registry, by
+	 * which the database of another client is recognized.
+	 */
 	MongoCollection<BsonDocument> in(MongoDatabase database) {
-		return known(database).collection();
+		Known<MongoCollection<BsonDocument>> last = this.collection;
+		if (last != null && last.isOf(database)) {
+			return last.value;
+		}
+		MongoCollection<BsonDocument> collection = database.getCollection(this.name, BsonDocument.class)
+			.withCodecRegistry(CODECS)
+			.withWriteConcern(WriteConcern.MAJORITY)
+			.withReadConcern(ReadConcern.DEFAULT)
+			.withReadPreference(ReadPreference.primary());
+		this.collection = Known.of(database, collection);
+		return collection;
 	}
 
 	/**
 	 * Return the database for commands.
 	 */
 	MongoDatabase commandsIn(MongoDatabase database) {
-		return known(database).commands();
-	}
-
-	/**
-	 * Return what is known of a database. Each client has its own codec registry, by
-	 * which the database of another client is recognized.
-	 */
-	private Known known(MongoDatabase database) {
-		Known last = this.known;
-		if (last == null || last.codecs() != database.getCodecRegistry()
-				|| !last.database().equals(database.getName())) {
-			MongoDatabase commands = database.withCodecRegistry(CODECS);
-			last = new Known(database.getName(), database.getCodecRegistry(), commands,
-					commands.getCollection(this.name, BsonDocument.class)
-						.withWriteConcern(WriteConcern.MAJORITY)
-						.withReadConcern(ReadConcern.DEFAULT)
-						.withReadPreference(ReadPreference.primary()));
-			this.known = last;
+		Known<MongoDatabase> last = this.commands;
+		if (last != null && last.isOf(database)) {
+			return last.value;
 		}
-		return last;
+		MongoDatabase commands = database.withCodecRegistry(CODECS);
+		this.commands = Known.of(database, commands);
+		return commands;
 	}
 
 	/**
@@ -69,11 +72,20 @@ public final class LockCollection {
 	 * that was closed.
 	 */
 	void forget() {
-		this.known = null;
+		this.collection = null;
+		this.commands = null;
 	}
 
-	private record Known(String database, CodecRegistry codecs, MongoDatabase commands,
-			MongoCollection<BsonDocument> collection) {
+	private record Known<T>(String database, CodecRegistry codecs, T value) {
+
+		static <T> Known<T> of(MongoDatabase database, T value) {
+			return new Known<>(database.getName(), database.getCodecRegistry(), value);
+		}
+
+		boolean isOf(MongoDatabase other) {
+			return this.codecs == other.getCodecRegistry() && this.database.equals(other.getName());
+		}
+
 	}
 
 }

@@ -1,14 +1,22 @@
 package dev.dblock.mongodb.request;
 
 import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 
 import com.mongodb.client.MongoCollection;
 import dev.dblock.mongodb.client.Topology;
 import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.SessionSynchronization;
+import org.springframework.data.mongodb.core.MongoTemplate;
+import org.springframework.data.mongodb.core.convert.MappingMongoConverter;
+import org.springframework.data.mongodb.core.convert.NoOpDbRefResolver;
+import org.springframework.data.mongodb.core.mapping.MongoMappingContext;
 
 /**
  * Executes all requests to the servers: outside of any session of the calling thread, in
@@ -17,7 +25,7 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
  */
 public final class StoreAccess {
 
-	private final MongoDatabaseFactory factory;
+	private final MongoTemplate template;
 
 	private final LockCollection collection;
 
@@ -33,13 +41,25 @@ public final class StoreAccess {
 
 	public StoreAccess(MongoDatabaseFactory factory, String locks, String fences, StatementDialect statements,
 			LeaseTimes times, LongSupplier nanoTime, LongSupplier wallTime) {
-		this.factory = factory;
+		this.template = template(factory);
 		this.collection = new LockCollection(locks);
 		this.clock = new ServerClock(nanoTime, wallTime, new Topology(factory), this.hello::say);
 		this.dialect = new DialectDetection(statements, new PipelineStatements(times),
 				new ClassicStatements(times, this.clock), this.hello::say);
 		this.failures = new FailureTranslation(locks);
 		this.failuresOfFences = new FailureTranslation(fences);
+	}
+
+	// Not a bean, and independent of the application's converter, for whose entities
+	// indexes would be created, and of its transactions
+	private static MongoTemplate template(MongoDatabaseFactory factory) {
+		MongoMappingContext mapping = new MongoMappingContext();
+		mapping.afterPropertiesSet();
+		MappingMongoConverter converter = new MappingMongoConverter(NoOpDbRefResolver.INSTANCE, mapping);
+		converter.afterPropertiesSet();
+		MongoTemplate template = new MongoTemplate(factory, converter);
+		template.setSessionSynchronization(SessionSynchronization.NEVER);
+		return template;
 	}
 
 	/**
@@ -71,15 +91,20 @@ public final class StoreAccess {
 
 	private <T> T execute(FailureTranslation failures, boolean begun, String action, Duration timeout, TimeLimit limit,
 			BiFunction<Statements, StoreRequest, T> work) {
-		StoreRequest store = null;
+		AtomicReference<@Nullable StoreRequest> request = new AtomicReference<>();
 		try {
-			store = new StoreRequest(this.factory.getMongoDatabase(), this.collection, timeout);
-			return work.apply(this.dialect.statements(store), store);
+			T result = this.template.execute((database) -> {
+				StoreRequest store = new StoreRequest(database, this.collection, timeout);
+				request.set(store);
+				return work.apply(this.dialect.statements(store), store);
+			});
+			return Objects.requireNonNull(result);
 		}
 		catch (RuntimeException ex) {
 			this.clock.forget();
 			this.collection.forget();
-			throw failures.translate(action, limit, begun || store != null && store.isBegun(), ex);
+			StoreRequest sent = request.get();
+			throw failures.translate(action, limit, begun || sent != null && sent.isBegun(), ex);
 		}
 	}
 
@@ -88,7 +113,7 @@ public final class StoreAccess {
 	 * @param timeout how long each request on it may take
 	 */
 	public MongoCollection<BsonDocument> collection(Duration timeout) {
-		return new StoreRequest(this.factory.getMongoDatabase(), this.collection, timeout).collection();
+		return new StoreRequest(this.template.getDb(), this.collection, timeout).collection();
 	}
 
 	public boolean tellsOfTransactions(StoreRequest store) {

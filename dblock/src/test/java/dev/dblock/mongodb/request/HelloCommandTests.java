@@ -13,7 +13,6 @@ import java.util.concurrent.TimeUnit;
 import com.mongodb.MongoCommandException;
 import com.mongodb.ReadPreference;
 import com.mongodb.ServerAddress;
-import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -32,12 +31,9 @@ class HelloCommandTests {
 
 	private final HelloCommand hello = new HelloCommand();
 
-	@SuppressWarnings("unchecked")
 	private static StoreRequest store(Answer<BsonDocument> answer) {
 		MongoDatabase database = Mockito.mock(MongoDatabase.class, Answers.RETURNS_SELF);
 		Mockito.when(database.getName()).thenReturn("test");
-		Mockito.when(database.getCollection("locks", BsonDocument.class))
-			.thenReturn(Mockito.mock(MongoCollection.class, Answers.RETURNS_SELF));
 		Mockito.when(database.runCommand(any(), any(ReadPreference.class), eq(BsonDocument.class))).thenAnswer(answer);
 		return new StoreRequest(database, new LockCollection("locks"), Duration.ofSeconds(5));
 	}
