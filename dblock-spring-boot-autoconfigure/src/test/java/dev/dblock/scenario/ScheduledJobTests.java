@@ -25,6 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
 import org.springframework.beans.factory.BeanCreationException;
@@ -122,9 +124,10 @@ class ScheduledJobTests {
 		this.instances.startChild(parent, OtherIdApplication.class);
 	}
 
-	@Test
-	void clockThatIsHoursAheadPoisonsNothing(CapturedOutput output) throws Exception {
-		this.instances.startApplication("ahead", Application.class, "clock.ahead=5h");
+	@ParameterizedTest
+	@ValueSource(strings = { "5h", "-5h" })
+	void clockThatIsHoursOffPoisonsNothing(String ahead, CapturedOutput output) throws Exception {
+		this.instances.startApplication("wrong", Application.class, "clock.ahead=" + ahead);
 		this.instances.startApplication("right", Application.class);
 		await().atMost(LONG).until(() -> runs("cron").size() >= PLANNED_TIMES);
 		this.instances.close();

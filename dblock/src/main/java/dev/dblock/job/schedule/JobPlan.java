@@ -31,7 +31,9 @@ final class JobPlan {
 
 	private final Clock own;
 
-	private final OpenTime open = new OpenTime();
+	private @Nullable Instant open;
+
+	private @Nullable Instant last;
 
 	private final AtomicBoolean disagreed = new AtomicBoolean();
 
@@ -60,7 +62,7 @@ final class JobPlan {
 			Instant next = planning.nextExecution(context);
 			Instant planned = planning.planned();
 			if (next != null && planned != null) {
-				this.open.planned(planned);
+				planned(planned);
 				if (this.first == null) {
 					this.first = planned;
 				}
@@ -69,7 +71,34 @@ final class JobPlan {
 		};
 	}
 
-	OpenTime open() {
+	private synchronized void planned(Instant at) {
+		this.last = at;
+		plannedAgain(at);
+	}
+
+	/**
+	 * Record a planned time that was refused as not due and will be fired again, after
+	 * the next one was planned.
+	 */
+	synchronized void plannedAgain(Instant at) {
+		if (this.open == null || at.isBefore(this.open)) {
+			this.open = at;
+		}
+	}
+
+	/**
+	 * Record that all planned times up to this one were run, or are skipped.
+	 */
+	synchronized void answered(Instant at) {
+		if (this.open != null && !this.open.isAfter(at)) {
+			this.open = (this.last != null && this.last.isAfter(at)) ? this.last : null;
+		}
+	}
+
+	/**
+	 * Return the earliest planned time for which there is no answer yet.
+	 */
+	synchronized @Nullable Instant openSince() {
 		return this.open;
 	}
 

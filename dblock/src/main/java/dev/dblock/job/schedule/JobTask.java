@@ -417,7 +417,7 @@ final class JobTask {
 		if (due == null) {
 			return null;
 		}
-		this.plan.open().plannedAgain(due);
+		this.plan.plannedAgain(due);
 		return again(later(due), new Schedule.Planned(due));
 	}
 
@@ -464,7 +464,7 @@ final class JobTask {
 	 * Record that a planned time was run, is being run, or is skipped.
 	 */
 	void answered(Schedule schedule) {
-		this.plan.open().answered((schedule instanceof Schedule.Planned planned) ? planned.at() : now());
+		this.plan.answered((schedule instanceof Schedule.Planned planned) ? planned.at() : now());
 	}
 
 	JobPlan plan() {

@@ -177,7 +177,8 @@ public final class ScheduledCall {
 	 * @param run the run that it was granted for; {@code null} if the engine knows none
 	 */
 	public void granted(@Nullable JobRun run) {
-		answered(run, null, (run != null) ? run.startedAt() : null);
+		report(Outcome.STARTED, "It has started");
+		answered(run, null, null, (run != null) ? run.startedAt() : null);
 	}
 
 	/**
@@ -188,7 +189,8 @@ public final class ScheduledCall {
 	 * the answer goes to the operator that requested it
 	 */
 	public boolean refused(LockRefusal refusal) {
-		answered(null, refusal, (refusal.job() != null) ? refusal.job().at() : null);
+		report(Outcome.REFUSED, refusal.describe());
+		answered(null, refusal, null, (refusal.job() != null) ? refusal.job().at() : null);
 		return isFinal(refusal) || isRepeated() || this.manual != null;
 	}
 
@@ -219,25 +221,17 @@ public final class ScheduledCall {
 	 */
 	public boolean failed(RuntimeException failure) {
 		report(Outcome.FAILED, "The request for its lock failed: " + failure);
-		boolean follow;
-		synchronized (this) {
-			if (this.schedule == null || this.run != null) {
-				return false;
-			}
-			this.answered = true;
-			this.failure = failure;
-			this.refusal = null;
-			follow = this.returned;
+		if (this.schedule == null || run() != null) {
+			return false;
 		}
-		if (follow) {
-			this.task.follow(this);
-		}
+		answered(null, null, failure, null);
 		return true;
 	}
 
 	// The answer to a retry repeats the start of the run, so only the first one shows the
 	// server's clock
-	private void answered(@Nullable JobRun run, @Nullable LockRefusal refusal, @Nullable Instant serverTime) {
+	private void answered(@Nullable JobRun run, @Nullable LockRefusal refusal, @Nullable RuntimeException failure,
+			@Nullable Instant serverTime) {
 		boolean follow;
 		synchronized (this) {
 			if (serverTime != null && !this.answered) {
@@ -246,14 +240,8 @@ public final class ScheduledCall {
 			this.answered = true;
 			this.run = run;
 			this.refusal = refusal;
-			this.failure = null;
+			this.failure = failure;
 			follow = this.returned;
-		}
-		if (refusal != null) {
-			report(Outcome.REFUSED, refusal.describe());
-		}
-		else {
-			report(Outcome.STARTED, "It has started");
 		}
 		noteInstance(run, (refusal != null && refusal.job() != null) ? refusal.job().last() : null);
 		if (this.schedule != null && !isStillDue() && !isPlannedAgain(refusal)) {

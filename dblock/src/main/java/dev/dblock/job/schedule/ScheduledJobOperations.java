@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import dev.dblock.engine.LockEngine;
@@ -84,7 +83,7 @@ public final class ScheduledJobOperations implements JobOperations {
 
 	@Override
 	public Optional<JobInfo> find(String jobId) {
-		return withJob(jobId, (known) -> info(known.context(), known.method()));
+		return known(jobId).map((known) -> info(known.context(), known.method()));
 	}
 
 	/**
@@ -116,37 +115,32 @@ public final class ScheduledJobOperations implements JobOperations {
 				null);
 	}
 
-	private static JobInfo info(ScheduledJobs context, JobMethod job, @Nullable JobStatus status,
+	private static JobInfo info(ScheduledJobs context, JobMethod job, @Nullable JobStatus found,
 			@Nullable String problem) {
-		String lock = job.lock();
-		List<JobTask> tasks = context.tasks(job);
-		List<JobSchedule> schedules = tasks.stream()
-			.map((task) -> task.plan().schedule(job.declaration().zones()))
+		JobStatus status = (found != null) ? found : new JobStatus(job.id(), List.of(), false, null, null, null, null,
+				context.clock(List.of(job)).now(Clock.systemUTC()));
+		Map<String, String> zones = job.declaration().zones();
+		List<JobPlan> plans = context.tasks(job).stream().map(JobTask::plan).toList();
+		List<JobSchedule> schedules = plans.stream()
+			.map((plan) -> plan.schedule(zones))
 			.sorted(Comparator.comparing(JobSchedule::description))
 			.toList();
-		if (status != null && tasks.size() == 1) {
-			tasks.get(0).plan().compare(status.runs(), job.declaration().zones());
+		if (plans.size() == 1) {
+			plans.get(0).compare(status.runs(), zones);
 		}
-		Instant now = (status != null) ? status.at() : context.clock(List.of(job)).now(Clock.systemUTC());
-		Instant open = tasks.stream()
-			.map((task) -> task.plan().open().since())
+		boolean overdue = plans.stream()
+			.map(JobPlan::openSince)
 			.filter(Objects::nonNull)
 			.min(Comparator.naturalOrder())
-			.orElse(null);
-		boolean overdue = open != null && open.plus(TOLERANCE).isBefore(now) && !isRunOrPaused(status, open);
-		return (status != null)
-				? new JobInfo(job.id(), lock, job.bean(), job.method(), schedules, status.paused(), status.pausedBy(),
-						status.pausedAt(), status.heldBy(), overdue, now, status.runs(), problem)
-				: new JobInfo(job.id(), lock, job.bean(), job.method(), schedules, false, null, null, null, overdue,
-						now, List.of(), problem);
+			.filter((open) -> open.plus(TOLERANCE).isBefore(status.at()) && !isRunOrPaused(status, open))
+			.isPresent();
+		return new JobInfo(job.id(), job.lock(), job.bean(), job.method(), schedules, status.paused(),
+				status.pausedBy(), status.pausedAt(), status.heldBy(), overdue, status.at(), status.runs(), problem);
 	}
 
-	private static boolean isRunOrPaused(@Nullable JobStatus status, Instant planned) {
-		if (status == null || status.paused()) {
-			return status != null;
-		}
+	private static boolean isRunOrPaused(JobStatus status, Instant planned) {
 		JobRun last = status.runs().isEmpty() ? null : status.runs().get(0);
-		return last != null && (last.outcome() == null || !last.plannedAt().isBefore(planned));
+		return status.paused() || (last != null && (last.outcome() == null || !last.plannedAt().isBefore(planned)));
 	}
 
 	@Override
@@ -184,16 +178,15 @@ public final class ScheduledJobOperations implements JobOperations {
 					"No scheduler of this instance calls it, or several beans of its class are jobs"));
 	}
 
-	private <T> Optional<T> withJob(String jobId, Function<Known, T> action) {
+	private Optional<Known> known(String jobId) {
 		return this.contexts.stream()
 			.flatMap((context) -> context.jobs().stream().map((job) -> new Known(context, job)))
 			.filter((known) -> known.method().isKnownAs(jobId))
-			.min(Comparator.comparing((known) -> !known.method().id().equals(jobId)))
-			.map(action);
+			.min(Comparator.comparing((known) -> !known.method().id().equals(jobId)));
 	}
 
 	private Known require(String jobId) {
-		return withJob(jobId, Function.identity())
+		return known(jobId)
 			.orElseThrow(() -> new IllegalArgumentException("This application has no job with the id '" + jobId + "'"));
 	}
 

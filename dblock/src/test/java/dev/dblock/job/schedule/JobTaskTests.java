@@ -343,10 +343,10 @@ class JobTaskTests {
 	void plannedTimeIsOpenUntilThereIsAnAnswer() {
 		periodic(RATE);
 		this.timers.tick();
-		assertThat(this.task.plan().open().since()).isEqualTo(at("12:00:00"));
+		assertThat(this.task.plan().openSince()).isEqualTo(at("12:00:00"));
 		this.answer = refused(Reason.DONE, at("12:00:04"));
 		this.timers.tick();
-		assertThat(this.task.plan().open().since()).isEqualTo(at("12:00:04"));
+		assertThat(this.task.plan().openSince()).isEqualTo(at("12:00:04"));
 		JobSchedule schedule = this.task.plan().schedule(Map.of());
 		assertThat(schedule).isEqualTo(new JobSchedule("fixed rate 2s", at("12:00:04")));
 	}
@@ -356,13 +356,13 @@ class JobTaskTests {
 		Runnable firing = planned(at("12:00:00"));
 		this.answer = failed();
 		firing.run();
-		assertThat(this.task.plan().open().since()).isEqualTo(at("12:00:00"));
+		assertThat(this.task.plan().openSince()).isEqualTo(at("12:00:00"));
 		this.answer = overlapped(at("11:00:00"), Duration.ofMinutes(1));
 		this.timers.fire();
-		assertThat(this.task.plan().open().since()).isEqualTo(at("12:00:00"));
+		assertThat(this.task.plan().openSince()).isEqualTo(at("12:00:00"));
 		this.answer = granted(at("12:00:00"));
 		this.timers.fire();
-		assertThat(this.task.plan().open().since()).isNull();
+		assertThat(this.task.plan().openSince()).isNull();
 	}
 
 	@Test
@@ -730,7 +730,7 @@ class JobTaskTests {
 		this.timers.tick();
 		assertThat(this.timers.next).isEqualTo(at("14:00:00"));
 		assertThat(this.timers.pending).extracting(Timer::at).containsExactly(at("13:10:00"));
-		assertThat(this.task.plan().open().since()).isEqualTo(at("13:00:00"));
+		assertThat(this.task.plan().openSince()).isEqualTo(at("13:00:00"));
 		this.answer = failed();
 		this.timers.fire();
 		assertThat(this.time.server()).isEqualTo(at("13:00:00"));
@@ -757,7 +757,7 @@ class JobTaskTests {
 		this.timers.tick();
 		assertThat(this.timers.pending).as("the trigger has planned it by now").isEmpty();
 		assertThat(this.timers.next).isEqualTo(at("17:10:00"));
-		assertThat(this.task.plan().open().since()).isEqualTo(at("14:00:00"));
+		assertThat(this.task.plan().openSince()).isEqualTo(at("14:00:00"));
 		assertThat(planned()).containsExactly(at("16:00:00"), at("13:00:00"), at("17:00:00"));
 	}
 
