@@ -46,11 +46,10 @@ class DeclaredNameCheckTests {
 	}
 
 	@Test
-	void parameterThatTheImplementationRenames() {
+	void parametersHaveTheNamesOfTheInterfaceAndOfTheImplementation() {
 		assertThat(findings(SettlingById.class)).containsExactly("bean 'bean', " + HERE
-				+ "SettlingById#settle(String): the name 'order-#{#order}' cannot be evaluated: there is no #order, only"
-				+ " #a0, #id, #p0 (the annotation is on " + HERE + "Settling, but the parameters are those of " + HERE
-				+ "SettlingById)");
+				+ "SettlingById#undo(String): the name 'undo-#{#number}' cannot be evaluated: there is no #number, only"
+				+ " #a0, #id, #order, #p0");
 	}
 
 	@Test
@@ -106,12 +105,19 @@ class DeclaredNameCheckTests {
 		@DistributedLock("order-#{#order}")
 		void settle(String order);
 
+		@DistributedLock("undo-#{#number}")
+		void undo(String order);
+
 	}
 
 	static class SettlingById implements Settling {
 
 		@Override
 		public void settle(String id) {
+		}
+
+		@Override
+		public void undo(String id) {
 		}
 
 	}

@@ -1,16 +1,20 @@
 package dev.dblock.annotation.name;
 
+import java.lang.reflect.Method;
 import java.time.temporal.TemporalAccessor;
 import java.time.temporal.TemporalAmount;
 import java.util.Arrays;
 import java.util.Date;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
-import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.convert.ConversionService;
@@ -31,6 +35,8 @@ import org.springframework.util.function.SingletonSupplier;
 public final class LockNameContexts {
 
 	private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
+
+	private final Map<LockedMethod, Map<String, Integer>> parameters = new ConcurrentHashMap<>();
 
 	// Caches the results of reflection for the contexts of all calls. Created lazily,
 	// since setting up the conversions would slow down start-up
@@ -73,10 +79,10 @@ public final class LockNameContexts {
 	}
 
 	EvaluationContext create(LockedMethod method, @Nullable Object target, @Nullable Object[] arguments) {
-		LockNameRoot root = new LockNameRoot(method.method(), method.method().getName(), target, method.userClass(),
-				Arrays.copyOf(arguments, LockedMethod.parameterCount(method.method())));
-		MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(root, method.method(), arguments,
-				this.parameterNames);
+		@Nullable Object[] declared = Arrays.copyOf(arguments, LockedMethod.parameterCount(method.method()));
+		StandardEvaluationContext context = new StandardEvaluationContext(
+				new LockNameRoot(method.method(), method.method().getName(), target, method.userClass(), declared));
+		parameters(method).forEach((name, index) -> context.setVariable(name, declared[index]));
 		this.shared.get().applyDelegatesTo(context);
 		return context;
 	}
@@ -89,11 +95,29 @@ public final class LockNameContexts {
 	}
 
 	/**
-	 * Return the names of a method's parameters.
-	 * @return the names, or {@code null} if they were not compiled into the class
+	 * Return the names of a method's parameters, each with the index of its parameter. If
+	 * an interface has the annotation, its names precede those of the implementation.
 	 */
-	@Nullable String @Nullable [] parameterNames(LockedMethod method) {
-		return this.parameterNames.getParameterNames(method.method());
+	Map<String, Integer> parameters(LockedMethod method) {
+		return this.parameters.computeIfAbsent(method, this::discover);
+	}
+
+	private Map<String, Integer> discover(LockedMethod method) {
+		int count = LockedMethod.parameterCount(method.method());
+		Map<String, Integer> found = new TreeMap<>();
+		for (Method declaring : List.of(method.annotated(), method.method())) {
+			@Nullable String[] names = this.parameterNames.getParameterNames(declaring);
+			for (int i = 0; names != null && i < count; i++) {
+				if (names[i] != null) {
+					found.putIfAbsent(names[i], i);
+				}
+			}
+		}
+		for (int i = 0; i < count; i++) {
+			found.putIfAbsent("a" + i, i);
+			found.putIfAbsent("p" + i, i);
+		}
+		return found;
 	}
 
 }

@@ -114,7 +114,7 @@ public final class LockNameParser {
 	}
 
 	private LockNameReferences references(LockedMethod method) {
-		return new LockNameReferences(method, this.contexts.parameterNames(method), this.contexts::hasBean);
+		return new LockNameReferences(method, this.contexts.parameters(method), this.contexts::hasBean);
 	}
 
 	private static void refuse(String attribute, String text, LockNameReferences references) {

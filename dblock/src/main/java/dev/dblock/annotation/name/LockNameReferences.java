@@ -1,8 +1,8 @@
 package dev.dblock.annotation.name;
 
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
@@ -10,11 +10,6 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-import dev.dblock.DistributedLock;
-import org.jspecify.annotations.Nullable;
-
-import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.FunctionReference;
@@ -40,9 +35,10 @@ final class LockNameReferences {
 	private static final Pattern VARIABLE = Pattern
 		.compile("#\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*");
 
-	private final LockedMethod method;
+	/** Such as a0 and p0. */
+	private static final int NAMES_WITHOUT_DISCOVERY = 2;
 
-	private final @Nullable String @Nullable [] parameterNames;
+	private final LockedMethod method;
 
 	private final Set<String> known = new TreeSet<>(ALWAYS);
 
@@ -50,22 +46,22 @@ final class LockNameReferences {
 
 	private final KnownTypes types;
 
-	LockNameReferences(LockedMethod method, @Nullable String @Nullable [] parameterNames, Predicate<String> beans) {
-		this.method = method;
-		this.parameterNames = parameterNames;
-		this.types = new KnownTypes(method, beans, this.problems::add);
-		for (int i = 0; i < LockedMethod.parameterCount(method.method()); i++) {
-			define("a" + i, i);
-			define("p" + i, i);
-			if (parameterNames != null && parameterNames[i] != null) {
-				define(parameterNames[i], i);
-			}
-		}
-	}
+	private final boolean named;
 
-	private void define(@Nullable String name, int parameter) {
-		this.known.add("#" + name);
-		this.types.define("#" + name, parameter);
+	/**
+	 * Create a check.
+	 * @param method the method
+	 * @param parameters the names of its parameters, with their indexes
+	 * @param beans whether there is a bean with a name
+	 */
+	LockNameReferences(LockedMethod method, Map<String, Integer> parameters, Predicate<String> beans) {
+		this.method = method;
+		this.types = new KnownTypes(method, beans, this.problems::add);
+		this.named = parameters.size() > NAMES_WITHOUT_DISCOVERY * LockedMethod.parameterCount(method.method());
+		parameters.forEach((name, index) -> {
+			this.known.add("#" + name);
+			this.types.define("#" + name, index);
+		});
 	}
 
 	List<String> problems() {
@@ -170,31 +166,15 @@ final class LockNameReferences {
 		if (LockedMethod.parameterCount(this.method.method()) == 0) {
 			this.problems.add("there is no %s, because the method has no parameters".formatted(variable));
 		}
-		else if (this.parameterNames == null) {
+		else if (!this.named) {
 			this.problems.add(("there is no %s, because the class was compiled without the names of its parameters;"
 					+ " compile it with -parameters, or write #a0 for the first")
 				.formatted(variable));
 		}
 		else {
-			this.problems.add("there is no %s, only %s%s".formatted(variable,
-					this.known.stream().filter((name) -> !ALWAYS.contains(name)).collect(Collectors.joining(", ")),
-					whoseParameters()));
+			this.problems.add("there is no %s, only %s".formatted(variable,
+					this.known.stream().filter((name) -> !ALWAYS.contains(name)).collect(Collectors.joining(", "))));
 		}
-	}
-
-	/**
-	 * Describe the method that declares the parameters if it is not the annotated one. An
-	 * interface may name its parameters differently from the implementing class.
-	 */
-	private String whoseParameters() {
-		Object annotated = MergedAnnotations.from(this.method.method(), SearchStrategy.TYPE_HIERARCHY)
-			.get(DistributedLock.class)
-			.getSource();
-		Class<?> own = this.method.method().getDeclaringClass();
-		return (annotated instanceof Method inherited && inherited.getDeclaringClass() != own)
-				? " (the annotation is on %s, but the parameters are those of %s)"
-					.formatted(inherited.getDeclaringClass().getName(), own.getName())
-				: "";
 	}
 
 }

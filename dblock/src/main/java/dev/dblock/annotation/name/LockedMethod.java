@@ -1,10 +1,17 @@
 package dev.dblock.annotation.name;
 
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
+import dev.dblock.DistributedLock;
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.core.KotlinDetector;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ClassUtils;
 
 /**
  * A locked method in the context of an application class.
@@ -20,6 +27,23 @@ public record LockedMethod(Method method, Class<?> userClass) {
 	 */
 	public static int parameterCount(Method method) {
 		return method.getParameterCount() - (KotlinDetector.isSuspendingFunction(method) ? 1 : 0);
+	}
+
+	/**
+	 * Return the method as it is declared where the annotation is: the method itself, or
+	 * that of an interface or a superclass.
+	 */
+	Method annotated() {
+		Object source = source(this.method);
+		source = (source != null) ? source : source(this.userClass);
+		Method annotated = (source instanceof Class<?> type)
+				? ClassUtils.getMethodIfAvailable(type, this.method.getName(), this.method.getParameterTypes())
+				: (Method) source;
+		return (annotated != null) ? annotated : this.method;
+	}
+
+	private static @Nullable Object source(AnnotatedElement element) {
+		return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).get(DistributedLock.class).getSource();
 	}
 
 	/**

@@ -21,6 +21,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import dev.dblock.DistributedLock;
 import dev.dblock.annotation.invocation.InMemoryCompiler;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -380,6 +381,64 @@ class LockNameTests {
 	@Test
 	void mapArgumentsAreReadByKey() {
 		assertThat(name("any", "#{#value['id']}", Map.of("id", 9))).isEqualTo("9");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "pay, #{#order}-#{#other}, 1-2", "pay, #{#o}-#{#a1}, 1-2", "swap, #{#order}-#{#other}, 1-2",
+			"own, #{#other}-#{#order}, 1-2", "all, #{#order}-#{#o}, 1-1" })
+	void parametersHaveTheNamesOfTheAnnotatedMethodAndOfTheMethodItself(String name, String template, String expected)
+			throws Exception {
+		Class<?> type = name.equals("all") ? PaymentOfAll.class : Payment.class;
+		Method method = Arrays.stream(type.getMethods())
+			.filter((candidate) -> candidate.getName().equals(name) && !candidate.isBridge())
+			.findFirst()
+			.orElseThrow();
+		LockName parsed = this.parser.parse(new LockedMethod(method, type), template);
+		assertThat(parsed.of(null, new Object[] { "1", "2" })).isEqualTo(expected);
+	}
+
+	interface Payments<T> {
+
+		@DistributedLock("any")
+		void pay(T order, T other);
+
+		@DistributedLock("any")
+		void swap(T order, T other);
+
+		void own(T order, T other);
+
+	}
+
+	public static class Payment implements Payments<String> {
+
+		@Override
+		public void pay(String o, String second) {
+		}
+
+		@Override
+		public void swap(String other, String order) {
+		}
+
+		@Override
+		@DistributedLock("any")
+		public void own(String other, String order) {
+		}
+
+	}
+
+	@DistributedLock("any")
+	interface AllPayments {
+
+		void all(String order, String other);
+
+	}
+
+	public static class PaymentOfAll implements AllPayments {
+
+		@Override
+		public void all(String o, String second) {
+		}
+
 	}
 
 	private LockName parse(String method, String template) {
