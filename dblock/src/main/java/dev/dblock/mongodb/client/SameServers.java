@@ -4,8 +4,11 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.Set;
 
+import com.mongodb.ClientSessionOptions;
+import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.connection.ClusterDescription;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
@@ -18,8 +21,24 @@ public final class SameServers {
 	private SameServers() {
 	}
 
+	/**
+	 * Return the client of a factory. Spring Data has no method for it that all of its
+	 * supported versions share, but a session names the client that started it. Starting
+	 * one sends no request.
+	 * @return the client; {@code null} if it is unknown
+	 */
+	static @Nullable MongoClient client(MongoDatabaseFactory factory) {
+		try (ClientSession session = factory.getSession(ClientSessionOptions.builder().build())) {
+			return (session.getOriginator() instanceof MongoClient client) ? client : null;
+		}
+		catch (IllegalStateException | UnsupportedOperationException ex) {
+			// The client is closed, or the factory has no sessions
+			return null;
+		}
+	}
+
 	public static boolean areOf(MongoDatabaseFactory one, MongoDatabaseFactory other) {
-		MongoClient client = (one != other) ? FactoryClient.of(one) : null;
+		MongoClient client = (one != other) ? client(one) : null;
 		return one == other || client != null && areOf(client.getClusterDescription(), other);
 	}
 
@@ -27,7 +46,7 @@ public final class SameServers {
 	 * Return whether a client is connected to the servers of a factory.
 	 */
 	public static boolean areOf(ClusterDescription seen, MongoDatabaseFactory factory) {
-		MongoClient client = FactoryClient.of(factory);
+		MongoClient client = client(factory);
 		return client != null && !Collections.disjoint(servers(seen), servers(client.getClusterDescription()));
 	}
 

@@ -33,7 +33,7 @@ public final class Topology implements Supplier<Object> {
 	public Object get() {
 		MongoClient known = this.client;
 		if (known == null) {
-			known = FactoryClient.of(this.factory);
+			known = SameServers.client(this.factory);
 			this.client = known;
 		}
 		return (known != null)
