@@ -6,7 +6,6 @@ import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.function.Supplier;
 
-import dev.dblock.core.DefaultLockEngine;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeanUtils;
@@ -17,7 +16,7 @@ import org.springframework.util.ReflectionUtils;
 /**
  * Health indicator of the locks for Spring Boot 3. The health types of Spring Boot 3 are
  * in other packages than those of Spring Boot 4, which this class is compiled against.
- * They are therefore found by name, and the indicator is a proxy. Kept at 60 lines,
+ * They are therefore found by name, and the indicator is a proxy. Kept at 55 lines,
  * because the same jar has to report health on Spring Boot 3.5 too, and a proxy for both
  * versions would not be checked by the compiler for either.
  */
@@ -33,9 +32,7 @@ public final class Boot3LockHealthIndicator implements FactoryBean<Object> {
 	 */
 	public static final String BUILDER = "org.springframework.boot.actuate.health.Health$Builder";
 
-	private final Supplier<@Nullable DefaultLockEngine> engine;
-
-	private final Supplier<Map<String, DefaultLockEngine>> others;
+	private final Supplier<LockHealth> health;
 
 	private final Class<?> type;
 
@@ -43,14 +40,11 @@ public final class Boot3LockHealthIndicator implements FactoryBean<Object> {
 
 	/**
 	 * Create an indicator.
-	 * @param engine the default engine, or {@code null} while there is none
-	 * @param others the other engines, by the names of their databases
+	 * @param health determines the health
 	 * @param classLoader the class loader of the Spring Boot 3 types
 	 */
-	public Boot3LockHealthIndicator(Supplier<@Nullable DefaultLockEngine> engine,
-			Supplier<Map<String, DefaultLockEngine>> others, @Nullable ClassLoader classLoader) {
-		this.engine = engine;
-		this.others = others;
+	public Boot3LockHealthIndicator(Supplier<LockHealth> health, @Nullable ClassLoader classLoader) {
+		this.health = health;
 		this.type = ClassUtils.resolveClassName(TYPE, classLoader);
 		this.builder = ClassUtils.resolveClassName(BUILDER, classLoader);
 	}
@@ -79,7 +73,7 @@ public final class Boot3LockHealthIndicator implements FactoryBean<Object> {
 	}
 
 	private @Nullable Object health() {
-		LockHealth health = LockHealth.of(this.engine.get(), this.others.get());
+		LockHealth health = this.health.get();
 		Object built = ReflectionUtils.invokeMethod(method("status", String.class),
 				BeanUtils.instantiateClass(this.builder), health.status());
 		built = ReflectionUtils.invokeMethod(method("withDetails", Map.class), built, health.details());

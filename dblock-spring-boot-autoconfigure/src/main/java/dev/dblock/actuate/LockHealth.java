@@ -24,7 +24,7 @@ import org.springframework.dao.QueryTimeoutException;
  * @param details the details
  * @param error the error, if the store could not be queried
  */
-record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeException error) {
+public record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeException error) {
 
 	/**
 	 * Shorter than the request of a lock may take, because health is queried often.
@@ -36,7 +36,7 @@ record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeE
 	 */
 	private static final Duration STUCK = Duration.ofSeconds(10);
 
-	static LockHealth of(@Nullable DefaultLockEngine engine) {
+	private static LockHealth of(@Nullable DefaultLockEngine engine) {
 		return (engine != null) ? ofUsed(engine) : new LockHealth("UNKNOWN",
 				Map.of("reason", "no lock has been used yet, or locking is switched off"), null);
 	}
@@ -44,8 +44,11 @@ record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeE
 	/**
 	 * Return the health of the default engine, with the health of the other engines under
 	 * their names. The status is {@code UP} only if it is so for all of them.
+	 * @param usual the default engine, or {@code null} while there is none
+	 * @param others the other engines, by the names of their databases
+	 * @return the health
 	 */
-	static LockHealth of(@Nullable DefaultLockEngine usual, Map<String, DefaultLockEngine> others) {
+	public static LockHealth of(@Nullable DefaultLockEngine usual, Map<String, DefaultLockEngine> others) {
 		LockHealth health = of(usual);
 		if (others.isEmpty()) {
 			return health;

@@ -1,10 +1,6 @@
 package dev.dblock.actuate;
 
-import java.util.Map;
 import java.util.function.Supplier;
-
-import dev.dblock.core.DefaultLockEngine;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
@@ -15,25 +11,20 @@ import org.springframework.boot.health.contributor.Health;
  */
 public final class LockHealthIndicator extends AbstractHealthIndicator {
 
-	private final Supplier<@Nullable DefaultLockEngine> engine;
-
-	private final Supplier<Map<String, DefaultLockEngine>> others;
+	private final Supplier<LockHealth> health;
 
 	/**
 	 * Create an indicator.
-	 * @param engine the default engine, or {@code null} while there is none
-	 * @param others the other engines, by the names of their databases
+	 * @param health determines the health
 	 */
-	public LockHealthIndicator(Supplier<@Nullable DefaultLockEngine> engine,
-			Supplier<Map<String, DefaultLockEngine>> others) {
+	public LockHealthIndicator(Supplier<LockHealth> health) {
 		super((ex) -> "The lock store is not healthy: " + ex.getMessage());
-		this.engine = engine;
-		this.others = others;
+		this.health = health;
 	}
 
 	@Override
 	protected void doHealthCheck(Health.Builder builder) {
-		LockHealth health = LockHealth.of(this.engine.get(), this.others.get());
+		LockHealth health = this.health.get();
 		builder.status(health.status()).withDetails(health.details());
 		if (health.error() != null) {
 			builder.withException(health.error());

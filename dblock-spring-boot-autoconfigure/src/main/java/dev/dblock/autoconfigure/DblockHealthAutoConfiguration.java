@@ -1,6 +1,9 @@
 package dev.dblock.autoconfigure;
 
+import java.util.function.Supplier;
+
 import dev.dblock.actuate.Boot3LockHealthIndicator;
+import dev.dblock.actuate.LockHealth;
 import dev.dblock.actuate.LockHealthIndicator;
 import dev.dblock.engine.LockEngine;
 
@@ -29,6 +32,11 @@ public final class DblockHealthAutoConfiguration {
 
 	private static final String NAME = "dblockHealthIndicator";
 
+	private static Supplier<LockHealth> health(ConfigurableListableBeanFactory beanFactory) {
+		CreatedEngine engine = new CreatedEngine(beanFactory);
+		return () -> LockHealth.of(engine.get(), DatabaseLockTemplates.createdEngines(beanFactory));
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
 	@ConditionalOnEnabledHealthIndicator("dblock")
@@ -37,8 +45,7 @@ public final class DblockHealthAutoConfiguration {
 		@Bean(NAME)
 		@ConditionalOnMissingBean(name = NAME)
 		LockHealthIndicator dblockHealthIndicator(ConfigurableListableBeanFactory beanFactory) {
-			return new LockHealthIndicator(new CreatedEngine(beanFactory),
-					() -> DatabaseLockTemplates.createdEngines(beanFactory));
+			return new LockHealthIndicator(health(beanFactory));
 		}
 
 	}
@@ -52,8 +59,7 @@ public final class DblockHealthAutoConfiguration {
 		@Bean(NAME)
 		@ConditionalOnMissingBean(name = NAME)
 		Boot3LockHealthIndicator dblockHealthIndicator(ConfigurableListableBeanFactory beanFactory) {
-			return new Boot3LockHealthIndicator(new CreatedEngine(beanFactory),
-					() -> DatabaseLockTemplates.createdEngines(beanFactory), beanFactory.getBeanClassLoader());
+			return new Boot3LockHealthIndicator(health(beanFactory), beanFactory.getBeanClassLoader());
 		}
 
 	}

@@ -44,7 +44,7 @@ class LockHealthIndicatorTests {
 
 	private final EngineState state = mock(EngineState.class);
 
-	private final LockHealthIndicator indicator = new LockHealthIndicator(() -> this.engine, Map::of);
+	private final LockHealthIndicator indicator = new LockHealthIndicator(() -> LockHealth.of(this.engine, Map.of()));
 
 	@BeforeEach
 	void setUp() {
@@ -121,7 +121,8 @@ class LockHealthIndicatorTests {
 
 	@Test
 	void knowsNothingWithoutAnEngine() {
-		assertThat(new LockHealthIndicator(() -> null, Map::of).health().getStatus()).isEqualTo(Status.UNKNOWN);
+		assertThat(new LockHealthIndicator(() -> LockHealth.of(null, Map.of())).health().getStatus())
+			.isEqualTo(Status.UNKNOWN);
 	}
 
 	@Test
@@ -129,7 +130,8 @@ class LockHealthIndicatorTests {
 		DefaultLockEngine orders = mock(DefaultLockEngine.class);
 		given(orders.state()).willReturn(this.state);
 		given(orders.storeTime(any())).willReturn(Optional.empty());
-		LockHealthIndicator several = new LockHealthIndicator(() -> this.engine, () -> Map.of("orders", orders));
+		LockHealthIndicator several = new LockHealthIndicator(
+				() -> LockHealth.of(this.engine, Map.of("orders", orders)));
 		Health health = several.health();
 		assertThat(health.getStatus()).isEqualTo(Status.UP);
 		assertThat(health.getDetails()).containsEntry("store", "reachable")
