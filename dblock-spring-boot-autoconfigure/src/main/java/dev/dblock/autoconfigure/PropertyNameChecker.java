@@ -117,14 +117,14 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 			}
 		}
 		if (!warnings.isEmpty()) {
-			logger.warn("Some properties have no effect. {}", String.join(". ", warnings));
+			logger.warn("Some properties have no effect. {}", String.join("; ", warnings));
 		}
 		if (!refused.isEmpty()) {
 			List<String> names = List.copyOf(refused.keySet());
-			String others = (names.size() > 1) ? ". Also refused: " + String.join(", ", names.subList(1, names.size()))
+			String others = (names.size() > 1) ? "; also refused: " + String.join(", ", names.subList(1, names.size()))
 					: "";
 			throw new InvalidConfigurationPropertyValueException(names.get(0), refused.get(names.get(0)),
-					reasons.get(0) + others);
+					"%s (dblock.strict=false only logs this%s)".formatted(reasons.get(0), others));
 		}
 	}
 
@@ -155,8 +155,7 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 			addOthers(classLoader);
 			return reasonToRefuse(property, source, classLoader);
 		}
-		return "There is no such property. " + advice(property, names())
-				+ ". With dblock.strict=false this is only a warning";
+		return "There is no such property. " + advice(property, names());
 	}
 
 	private static boolean hasElements(String type) {

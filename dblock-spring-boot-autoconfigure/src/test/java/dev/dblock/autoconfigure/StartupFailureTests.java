@@ -66,7 +66,7 @@ class StartupFailureTests {
 						"Invalid value '30ms'"),
 				arguments("dblock.wait=-5", "dblock.wait", "-5s", "zero tries once"),
 				arguments("dblock.leese=5s", "dblock.leese", "There is no such property. Did you mean dblock.lease?",
-						"With dblock.strict=false this is only a warning"),
+						"(dblock.strict=false only logs this)"),
 				arguments("dblock.min-hold=1h", "dblock.min-hold", "longer than the lease", "at least as long"),
 				arguments("dblock.clock-allowance=-1ms", "dblock.clock-allowance", "at least 0s", "-1ms"),
 				arguments("dblock.advisor-order=first", "dblock.advisor-order", "first", "java.lang.Integer"),
