@@ -33,11 +33,14 @@ public interface LockOperations {
 
 	/**
 	 * Execute an action under a lock, and wait for the lock as configured. In a thread
-	 * that already works under the same lock, the action runs immediately (re-entry). The
-	 * lease then lasts at least as long as this call requires, counted from its
-	 * beginning, and is renewed until the end of the call if the call requires that. A
-	 * request is sent to the server only if the lease would otherwise be shorter. The
-	 * lease is not extended beyond the maximum hold of the outermost call.
+	 * that already works under the same lock, the action runs immediately (re-entry). A
+	 * handle that the thread has acquired by hand is re-entered only in {@link #within},
+	 * and otherwise refuses the lock, at once and in spite of any wait, since the thread
+	 * would wait for itself. After a re-entry, the lease lasts at least as long as this
+	 * call requires, counted from its beginning, and is renewed until the end of the call
+	 * if the call requires that. A request is sent to the server only if the lease would
+	 * otherwise be shorter. The lease is not extended beyond the maximum hold of the
+	 * outermost call.
 	 * <p>
 	 * The lock is released when the action returns. So the result must not represent work
 	 * that continues, or only begins, afterwards: a future that has not completed, a
@@ -190,7 +193,8 @@ public interface LockOperations {
 	<T extends @Nullable Object> T within(LockHandle handle, LockedAction<T> action);
 
 	/**
-	 * Try to acquire a lock without waiting. Never re-enters.
+	 * Try to acquire a lock without waiting. Never re-enters, see
+	 * {@link #acquire(String, LockOptions)}.
 	 * @param name the name of the lock
 	 * @return the handle, which the caller has to release. Empty if another holder has
 	 * the lock, or if threads of this process wait for it and let other processes have it
@@ -204,7 +208,7 @@ public interface LockOperations {
 	 * Try to acquire a lock, and wait for it if the options have a wait. If they have
 	 * none, the lock is requested once, even if a default wait is configured. A wait that
 	 * operators set for this name ({@code dblock.locks}) takes precedence over that of
-	 * the options. Never re-enters.
+	 * the options. Never re-enters, see {@link #acquire(String, LockOptions)}.
 	 * @param name the name of the lock
 	 * @param options how to acquire and hold it; except for the wait, they default to
 	 * {@code dblock.*}
@@ -214,7 +218,8 @@ public interface LockOperations {
 	Optional<LockHandle> tryAcquire(String name, LockOptions options);
 
 	/**
-	 * Acquire a lock, and wait for it as configured. Never re-enters.
+	 * Acquire a lock, and wait for it as configured, see
+	 * {@link #acquire(String, LockOptions)}.
 	 * @param name the name of the lock
 	 * @return the handle, which the caller has to release
 	 * @throws LockUnavailableException if the lock is not available within the wait
@@ -224,7 +229,9 @@ public interface LockOperations {
 	}
 
 	/**
-	 * Acquire a lock. Never re-enters.
+	 * Acquire a lock. Never re-enters: if this thread holds the lock itself, the lock is
+	 * refused at once, in spite of any wait. Only if the lease that it holds is not
+	 * renewed and ends within the wait, the thread waits for that.
 	 * @param name the name of the lock
 	 * @param options how to acquire and hold it
 	 * @return the handle, which the caller has to release
@@ -412,11 +419,11 @@ public interface LockOperations {
 	 * which they are given. This rules out a circular wait between threads that use this
 	 * method. A lock under which this thread already works (by {@code execute}, by an
 	 * annotation, or by {@link #asLock}) is re-entered. A lock that the thread has
-	 * acquired by hand is not re-entered, and waiting for it cannot succeed. A re-entered
-	 * lock cannot be acquired in the order of the names. So the other locks whose names
-	 * come before it are requested once, without waiting. (Locks that are nested without
-	 * being named together are acquired in the order of nesting. Two threads that nest
-	 * them in opposite order wait for each other until the wait of one of them is over.)
+	 * acquired by hand is not re-entered, and is refused at once. A re-entered lock
+	 * cannot be acquired in the order of the names. So the other locks whose names come
+	 * before it are requested once, without waiting. (Locks that are nested without being
+	 * named together are acquired in the order of nesting. Two threads that nest them in
+	 * opposite order wait for each other until the wait of one of them is over.)
 	 * <p>
 	 * The wait of each lock counts from the beginning of this call, so the wait for
 	 * several locks is not longer than the wait for one. During the wait, the locks that
@@ -494,13 +501,12 @@ public interface LockOperations {
 	 * as described for {@link #execute(String, LockedAction)}, and then throws the same
 	 * exceptions if the request to the server fails. The lock is released at the
 	 * outermost end. A handle that the thread has acquired by hand is not re-entered
-	 * (unless the thread works {@link #within within} it): as long as it is held,
-	 * {@code tryLock} returns {@code false}, and {@code lock} and
-	 * {@code lockInterruptibly} throw {@link IllegalStateException} at once, since the
-	 * thread would wait for itself. If a thread ends without unlocking, the lock ends
-	 * with its lease, which is no longer renewed once the garbage collector has detected
-	 * this. If the lock is unlocked inside a transaction, it is released when the
-	 * transaction ends.
+	 * (unless the thread works {@link #within within} it): at once, {@code tryLock}
+	 * returns {@code false}, and {@code lock} and {@code lockInterruptibly} throw
+	 * {@link IllegalStateException}, since the thread would wait for itself. If a thread
+	 * ends without unlocking, the lock ends with its lease, which is no longer renewed
+	 * once the garbage collector has detected this. If the lock is unlocked inside a
+	 * transaction, it is released when the transaction ends.
 	 * <p>
 	 * <b>Waiting.</b> {@code lock} and {@code lockInterruptibly} wait until they acquire
 	 * the lock, regardless of the options, and keep trying while the server is

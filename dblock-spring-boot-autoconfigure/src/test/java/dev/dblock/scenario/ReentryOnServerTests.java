@@ -7,6 +7,7 @@ import java.util.concurrent.locks.Lock;
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
+import dev.dblock.LockUnavailableException;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerTest;
 import org.junit.jupiter.api.AfterEach;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A lock with a short lease that is re-entered for longer, and another instance that
@@ -74,6 +76,21 @@ class ReentryOnServerTests {
 		inner.unlock();
 		outer.unlock();
 		assertThat(this.instances.isReleased("stock")).isTrue();
+	}
+
+	@Test
+	void lockThatTheThreadHoldsByAHandleIsRefusedWithoutAWaitOrARequest() {
+		LockOptions patient = LockOptions.defaults().waitUpTo(WHOLE_LEASE);
+		try (LockHandle handle = this.instance.locks().acquire("stock")) {
+			long requests = this.instance.commands().count("findAndModify");
+			assertThatExceptionOfType(LockUnavailableException.class)
+				.isThrownBy(() -> this.instance.locks().execute("stock", patient, () -> "done"))
+				.withMessageContaining(ReentryOnServerTests.class.getName())
+				.withMessageContaining("LockTemplate.within(handle, ...)");
+			assertThat(this.instance.commands().count("findAndModify")).isEqualTo(requests);
+			assertThat(handle.isHeld()).isTrue();
+		}
+		assertThat(this.instance.locks().<String>execute("stock", patient, () -> "done")).isEqualTo("done");
 	}
 
 	/**

@@ -251,15 +251,6 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
-	public Optional<LockHandle> heldByThread(String fullName) {
-		return this.registry.locksOf(Thread.currentThread())
-			.stream()
-			.filter((handle) -> handle.isHeld() && handle.name().equals(fullName))
-			.map(LockHandle.class::cast)
-			.findFirst();
-	}
-
-	@Override
 	public LockAdministration administration() {
 		return LockAdministration.of(this.repository, this.names.prefix(), this.queues::withOwner);
 	}

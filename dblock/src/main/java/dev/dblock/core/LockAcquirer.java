@@ -49,6 +49,10 @@ final class LockAcquirer {
 
 	private static final int MOST_DOUBLINGS = 20;
 
+	private static final String OWN_LOCK = "This thread itself holds it. Run the call in LockTemplate.within(handle, ...),"
+			+ " where execute, annotated methods and asLock re-enter the lock, or release the handle first; acquire and"
+			+ " tryAcquire never re-enter";
+
 	private final LockRequests requests;
 
 	private final EngineSettings settings;
@@ -89,10 +93,42 @@ final class LockAcquirer {
 	 * @return the grant or the refusal
 	 */
 	LockAttempt acquire(String name, LeaseTerms terms, AcquisitionObservation acquisition) {
+		LockAttempt attempt;
 		if (terms.firing() != null) {
-			return acquireRun(name, terms, acquisition);
+			attempt = acquireRun(name, terms, acquisition);
 		}
-		return terms.waitUpTo().isZero() ? tryOnce(name, terms) : new Wait(name, terms, acquisition).run();
+		else {
+			attempt = terms.waitUpTo().isZero() ? tryOnce(name, terms) : awaitTurn(name, terms, acquisition);
+		}
+		LockRefusal refusal = (attempt instanceof LockAttempt.Refused refused) ? refused.refusal() : null;
+		if (refusal != null && refusal.job() == null && ownLease(name) != null) {
+			return new LockAttempt.Refused(new LockRefusal(name, refusal.holder(), refusal.waited(), OWN_LOCK, null));
+		}
+		return attempt;
+	}
+
+	/**
+	 * Return the lease that this thread holds outside the work that asks for the lock,
+	 * since that work would have re-entered it.
+	 */
+	private @Nullable Lease ownLease(String name) {
+		LocalQueue queue = this.queues.find(name);
+		Lease mine = (queue != null) ? queue.present() : null;
+		return (mine != null && mine.isHeld() && mine.owner().isOf(Thread.currentThread())) ? mine : null;
+	}
+
+	/**
+	 * Wait for a lock, but not for one that only this thread can release. If its lease is
+	 * not renewed, the lock may become free during the wait nevertheless.
+	 */
+	private LockAttempt awaitTurn(String name, LeaseTerms terms, AcquisitionObservation acquisition) {
+		refuseIfUnwanted(name);
+		Lease own = ownLease(name);
+		if (own != null && (own.isRenewing() || own.remaining().compareTo(terms.waitUpTo()) > 0)) {
+			return new LockAttempt.Refused(
+					new LockRefusal(name, own.describe(this.settings.acquirer()), Duration.ZERO));
+		}
+		return new Wait(name, terms, acquisition).run();
 	}
 
 	/**
@@ -122,7 +158,7 @@ final class LockAcquirer {
 		finally {
 			queue.leave();
 		}
-		return new Wait(name, terms, acquisition).run();
+		return awaitTurn(name, terms, acquisition);
 	}
 
 	private LockAttempt tryOnce(String name, LeaseTerms terms) {

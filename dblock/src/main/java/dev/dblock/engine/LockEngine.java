@@ -41,7 +41,8 @@ public interface LockEngine {
 
 	/**
 	 * Request a lock, and wait for it as long as the options allow. Settings for its name
-	 * ({@code dblock.locks}) take precedence over the options.
+	 * ({@code dblock.locks}) take precedence over the options. Never re-enters: a lock
+	 * that only the current thread can release is refused without a wait.
 	 * @param name the name as used by the application
 	 * @param options the options, completed by the engine's own defaults
 	 * @return the grant or the refusal
@@ -99,16 +100,6 @@ public interface LockEngine {
 	 * @return its handle
 	 */
 	Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction);
-
-	/**
-	 * Return a lock that the current thread has acquired and not yet released, whether
-	 * the thread works under it or only has its handle.
-	 * @param fullName the full name of the lock
-	 * @return its handle, while the lock is held
-	 */
-	default Optional<LockHandle> heldByThread(String fullName) {
-		return Optional.empty();
-	}
 
 	/**
 	 * Return the locks of this engine's store, by their full names.

@@ -9,6 +9,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.support.LossInterrupts;
@@ -37,42 +38,28 @@ final class ReentrantLockView implements Lock {
 
 	@Override
 	public void lock() {
-		if (!acquireUninterruptibly(FOREVER)) {
-			throw givenUp();
-		}
+		require(acquireUninterruptibly(FOREVER));
 	}
 
 	@Override
 	public void lockInterruptibly() throws InterruptedException {
-		if (!acquireInterruptibly(FOREVER)) {
-			throw givenUp();
-		}
+		require(acquireInterruptibly(FOREVER));
 	}
 
 	/**
-	 * Reject a wait for a lock that only this thread can release.
+	 * Throw an exception if the thread was refused in spite of an endless wait, since
+	 * these methods have no result.
 	 */
-	private void refuseToWaitForItself(String fullName) {
-		this.engine.heldByThread(fullName).ifPresent((handle) -> {
-			throw new IllegalStateException(("The thread '%s' cannot lock '%s', because it would wait for itself: it"
-					+ " already holds that lock through a handle (fencing token %d), which lock() does not re-enter."
-					+ " Release the handle first, or run the work in LockTemplate.within(handle, ...), where lock()"
-					+ " re-enters it")
-				.formatted(Thread.currentThread().getName(), this.name, handle.token()));
-		});
-	}
-
-	private IllegalStateException givenUp() {
-		return new IllegalStateException(("The lock '%s' did not become free within %s, and this thread does not hold"
-				+ " it. Check who holds it (LockTemplate.inspect), or use tryLock(time, unit) if its work can take"
-				+ " that long")
-			.formatted(this.name, FOREVER));
+	private static void require(@Nullable LockRefusal refusal) {
+		if (refusal != null) {
+			throw new IllegalStateException(refusal.describe());
+		}
 	}
 
 	@Override
 	public boolean tryLock() {
 		try {
-			return acquireUninterruptibly(Duration.ZERO);
+			return acquireUninterruptibly(Duration.ZERO) == null;
 		}
 		catch (LockLostException ex) {
 			return false;
@@ -82,14 +69,14 @@ final class ReentrantLockView implements Lock {
 	@Override
 	public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
 		try {
-			return acquireInterruptibly(Duration.ofNanos(Math.max(0, unit.toNanos(time))));
+			return acquireInterruptibly(Duration.ofNanos(Math.max(0, unit.toNanos(time)))) == null;
 		}
 		catch (LockLostException ex) {
 			return false;
 		}
 	}
 
-	private boolean acquireInterruptibly(Duration wait) throws InterruptedException {
+	private @Nullable LockRefusal acquireInterruptibly(Duration wait) throws InterruptedException {
 		if (Thread.interrupted()) {
 			throw new InterruptedException();
 		}
@@ -104,7 +91,7 @@ final class ReentrantLockView implements Lock {
 		}
 	}
 
-	private boolean acquireUninterruptibly(Duration wait) {
+	private @Nullable LockRefusal acquireUninterruptibly(Duration wait) {
 		try (LossInterrupts.Aside interrupt = LossInterrupts.putAside()) {
 			while (true) {
 				try {
@@ -117,20 +104,20 @@ final class ReentrantLockView implements Lock {
 		}
 	}
 
-	private boolean acquire(Duration wait) {
-		String fullName = this.engine.fullName(this.name);
-		if (reenter(fullName)) {
-			return true;
-		}
-		if (wait.equals(FOREVER)) {
-			refuseToWaitForItself(fullName);
+	/**
+	 * Lock once.
+	 * @return the refusal, or {@code null} if the thread now holds the lock
+	 */
+	private @Nullable LockRefusal acquire(Duration wait) {
+		if (reenter(this.engine.fullName(this.name))) {
+			return null;
 		}
 		LockAttempt attempt = this.engine.acquire(this.name, this.options, wait);
-		if (attempt instanceof LockAttempt.Granted grant) {
-			ReentrantHold.begin(this.engine, grant.handle());
-			return true;
+		if (attempt instanceof LockAttempt.Refused refused) {
+			return refused.refusal();
 		}
-		return false;
+		ReentrantHold.begin(this.engine, ((LockAttempt.Granted) attempt).handle());
+		return null;
 	}
 
 	private boolean reenter(String fullName) {

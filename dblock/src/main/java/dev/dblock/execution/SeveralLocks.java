@@ -247,6 +247,7 @@ final class SeveralLocks {
 			.filter((name) -> !name.equals(refusal.name()))
 			.collect(Collectors.joining("', '",
 					"It was requested together with others, none of which is held for this request now: '", "'"));
+		remark += (refusal.remark() != null) ? ". " + refusal.remark() : "";
 		boolean waits = !waitFor(lock).isZero();
 		if (waits && outOfOrder) {
 			remark += (". The request did not wait, because the thread already runs under '%s', which comes later in"

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 
+import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
@@ -181,12 +182,12 @@ class InterruptsOfLossesTests {
 		inAThreadOfItsOwn(() -> {
 			Lock lock = this.world.template().asLock("a", INTERRUPTING);
 			lock.lock();
-			LockHandle first = this.world.engine().heldByThread("a").orElseThrow();
+			LockHandle first = LockContext.current("a").orElseThrow();
 			lease(first).lose(LossReason.EXPIRED, "scripted");
 			this.repository.forceReleaseNow("a");
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::lock);
 			lock.lock();
-			assertThat(this.world.engine().heldByThread("a").orElseThrow().token()).isGreaterThan(first.token());
+			assertThat(LockContext.current("a").orElseThrow().token()).isGreaterThan(first.token());
 			boolean stale = Thread.interrupted();
 			lock.unlock();
 			assertThat(stale).as("interrupt of the lost lock in the work under the new one").isFalse();

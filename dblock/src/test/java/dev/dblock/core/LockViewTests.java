@@ -136,14 +136,15 @@ class LockViewTests {
 
 	@Test
 	void aThreadThatHoldsTheLockManuallyDoesNotWaitForItself() throws Exception {
-		LockHandle handle = this.locks.acquire("a");
+		LockHandle handle = this.locks.acquire("a", LockOptions.defaults().why("the outer work"));
 		assertThatIllegalStateException().isThrownBy(this.lock::lock)
-			.withMessageContaining("cannot lock 'a'")
-			.withMessageContaining("(fencing token %d)".formatted(handle.token()))
+			.withMessageContaining("The lock 'a' is not available: held by host-1:4711:k7")
+			.withMessageContaining("for the outer work")
 			.withMessageContaining("LockTemplate.within(handle, ...)");
 		assertThatIllegalStateException().isThrownBy(this.lock::lockInterruptibly);
 		assertThat(this.lock.tryLock()).isFalse();
 		assertThat(this.lock.tryLock(0, TimeUnit.SECONDS)).isFalse();
+		assertThat(this.lock.tryLock(1, TimeUnit.DAYS)).isFalse();
 		this.locks.<Void>within(handle, () -> {
 			this.lock.lock();
 			this.lock.lockInterruptibly();

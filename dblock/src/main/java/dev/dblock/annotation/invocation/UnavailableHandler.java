@@ -81,14 +81,18 @@ interface UnavailableHandler {
 			if (refusal.job() != null) {
 				return refusal.job().describe() + waited;
 			}
+			String remark = (refusal.remark() != null) ? ". " + refusal.remark() : "";
 			if (holder == null) {
-				return "is not available" + waited;
+				return "is not available" + waited + remark;
+			}
+			String by = (holder.held() ? "held by " : "released by ") + holder.acquirer();
+			if (!remark.isEmpty()) {
+				return by + waited + remark;
 			}
 			Instant acquiredAt = holder.acquiredAt();
 			String since = (holder.held() && acquiredAt != null)
 					? " since " + acquiredAt.truncatedTo(ChronoUnit.SECONDS) : "";
-			return "%s by %s%s, for another %s%s".formatted(holder.held() ? "held" : "released", holder.acquirer(),
-					since, Durations.readable(holder.remaining()), waited);
+			return "%s%s, for another %s%s".formatted(by, since, Durations.readable(holder.remaining()), waited);
 		}
 
 		private static String line(LockedMethod method, String reason) {

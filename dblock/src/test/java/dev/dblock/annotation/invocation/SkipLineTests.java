@@ -3,9 +3,12 @@ package dev.dblock.annotation.invocation;
 import java.time.Duration;
 import java.time.Instant;
 
+import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
+import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.annotation.name.LockedMethod;
+import dev.dblock.core.LockWorld;
 import dev.dblock.job.JobRefusal;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -68,6 +71,19 @@ class SkipLineTests {
 		assertThat(line(new LockRefusal("nightly-invoices", null, Duration.ZERO, null,
 				new JobRefusal(JobRefusal.Reason.NOT_DUE, START, null, null, START)), output))
 			.endsWith("lock 'nightly-invoices' not due before 2026-11-24T02:00:00.123Z");
+	}
+
+	@Test
+	void saysThatTheThreadHoldsTheLockItself(CapturedOutput output) {
+		try (LockWorld world = new LockWorld()) {
+			LockHandle handle = world.template().acquire("nightly-invoices");
+			LockRefusal refusal = world.template().<LockRefusal>execute(handle.name(), LockOptions.defaults(), () -> {
+				throw new AssertionError("begun");
+			}, (refused) -> refused);
+			assertThat(line(refusal, output)).contains(
+					"lock 'nightly-invoices' held by host-1:4711:k7. This thread itself holds it. Run the call in Lock");
+			handle.close();
+		}
 	}
 
 	@Test
