@@ -2,7 +2,9 @@ package dev.dblock.core;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 
@@ -111,6 +113,10 @@ final class LeaseLosses {
 	 * @param held the leases
 	 */
 	void loseAtShutdown(Collection<Lease> held) {
+		// Taken before the leases end, so that no handle is collected before it is
+		// notified
+		Map<Lease, @Nullable LeasedLock> handles = new HashMap<>();
+		held.forEach((lease) -> handles.put(lease, lease.handle()));
 		List<Lease> lost = held.stream().filter((lease) -> lease.endWith(LossReason.SHUTDOWN)).toList();
 		if (lost.isEmpty()) {
 			return;
@@ -127,7 +133,7 @@ final class LeaseLosses {
 						+ " wait for its work before it closes, for example with"
 						+ " spring.task.execution.shutdown.await-termination",
 				lost.size(), names, (lost.size() > NAMES_IN_THE_LOG) ? ", ..." : "");
-		lost.forEach((lease) -> notify(lease, lease.handle(), LossReason.SHUTDOWN));
+		lost.forEach((lease) -> notify(lease, handles.get(lease), LossReason.SHUTDOWN));
 	}
 
 	private static String describe(Lease lease) {
