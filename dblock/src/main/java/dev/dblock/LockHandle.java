@@ -2,6 +2,7 @@ package dev.dblock;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 import dev.dblock.job.JobRun;
 
@@ -9,10 +10,11 @@ import dev.dblock.job.JobRun;
  * One acquisition of one lock. The handle can be used and closed from any thread.
  * <p>
  * Keep a reference to the handle as long as the lock is needed, in a {@code try} block or
- * in a field. If a handle becomes unreachable without having been closed, a warning is
- * logged and its lease is no longer renewed, so the lock ends with its lease. It is never
- * released before that, since its work may continue without the handle. Its callbacks are
- * garbage collected with it and do not run.
+ * in a field, or call {@link #keepUntilShutdown()}. If a handle becomes unreachable
+ * without having been closed, a warning is logged and its lease is no longer renewed, so
+ * the lock ends with its lease. It is never released before that, since its work may
+ * continue without the handle. Its callbacks are garbage collected with it and do not
+ * run.
  * <p>
  * The handle never considers its lease valid for longer than the server does: it measures
  * the lease with {@link System#nanoTime()} from before the request was sent. If the wall
@@ -142,9 +144,22 @@ public interface LockHandle extends AutoCloseable {
 	 * Register a callback that runs if the lease is lost. Each callback has a thread of
 	 * its own, so a slow one delays no other. If the lease is already lost, the callback
 	 * runs in the calling thread before this method returns.
-	 * @param callback the callback
+	 * @param callback the callback, which receives the reason of the loss
 	 */
-	void onLost(Runnable callback);
+	void onLost(Consumer<LossReason> callback);
+
+	/**
+	 * Keep the lock until the application shuts down, as a leader does. No reference to
+	 * the handle is needed from now on: the lock is renewed and its callbacks run as long
+	 * as it is held. At shutdown, after the beans that use the template are destroyed,
+	 * the lock is released and does not count as lost.
+	 * <p>
+	 * The lock then belongs to the process and no longer to the calling thread: a loss
+	 * does not interrupt the thread, and its transactions do not depend on the lock,
+	 * except in {@link LockOperations#within}. Has no effect if the lock is no longer
+	 * held.
+	 */
+	void keepUntilShutdown();
 
 	/**
 	 * Return the run of a job that the lock was granted for. Its planned time is earlier

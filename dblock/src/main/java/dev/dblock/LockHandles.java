@@ -2,6 +2,7 @@ package dev.dblock;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * Several locks that were acquired together and are released together. They are held as
@@ -111,10 +112,17 @@ public interface LockHandles extends AutoCloseable {
 
 	/**
 	 * Register a callback that runs once, when the first of the leases is lost, see
-	 * {@link LockHandle#onLost(Runnable)}.
-	 * @param callback the callback
+	 * {@link LockHandle#onLost(Consumer)}.
+	 * @param callback the callback, which receives the reason of the loss
 	 */
-	void onLost(Runnable callback);
+	void onLost(Consumer<LossReason> callback);
+
+	/**
+	 * Keep the locks that were acquired for these handles until the application shuts
+	 * down, see {@link LockHandle#keepUntilShutdown()}. A lock that was re-entered ends
+	 * with the outer work.
+	 */
+	void keepUntilShutdown();
 
 	/**
 	 * Release the locks in reverse order of acquisition, see

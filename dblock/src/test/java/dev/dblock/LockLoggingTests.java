@@ -176,7 +176,7 @@ class LockLoggingTests {
 	@Test
 	void namesTheLockWhoseHolderCouldNotBeNotified() {
 		LockHandle handle = this.template.acquire("stock");
-		handle.onLost(() -> {
+		handle.onLost((reason) -> {
 			throw new IllegalStateException("scripted");
 		});
 		try (StructuredLog log = new StructuredLog("ecs")) {

@@ -1,5 +1,6 @@
 package dev.dblock.scenario;
 
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
 
@@ -33,12 +34,31 @@ class ForgottenHandleTests {
 			});
 			assertThat(output.getAll().lines().filter((line) -> line.contains("was never released"))).singleElement()
 				.asString()
-				.contains("WARN", "'stock'", "fencing token " + token, "it is not released now");
+				.contains("WARN", "'stock'", "fencing token " + token, "it is not released now",
+						"LockHandle.keepUntilShutdown()");
 			assertThat(instances.isReleased("stock")).isFalse();
 			Instant end = instances.instant("stock", "expiresAt");
 			LockOptions patient = LockOptions.defaults().waitUpTo(Duration.ofMinutes(2));
 			assertThat(other.locks().acquire("stock", patient).token()).isGreaterThan(token);
 			assertThat(instances.instant("stock", "acquiredAt")).isAfterOrEqualTo(end);
+		}
+	}
+
+	@Test
+	void lockThatIsKeptUntilShutdownIsReleasedThen(MongoServer server, CapturedOutput output) throws Exception {
+		try (Instances instances = new Instances(server)) {
+			Instance leader = instances.start("leader");
+			leader.locks().acquire("leader").keepUntilShutdown();
+			WeakReference<Object> garbage = new WeakReference<>(new Object());
+			Instances.eventually().until(() -> {
+				System.gc();
+				return garbage.get() == null;
+			});
+			assertThat(instances.isReleased("leader")).isFalse();
+			leader.close();
+			assertThat(instances.isReleased("leader")).isTrue();
+			assertThat(leader.losses().all()).isEmpty();
+			assertThat(output).doesNotContain("was never released").doesNotContain("while its work still holds");
 		}
 	}
 

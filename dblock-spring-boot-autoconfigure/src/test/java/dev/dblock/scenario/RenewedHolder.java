@@ -68,7 +68,7 @@ final class RenewedHolder implements AutoCloseable {
 		try (Instance instance = new Instance(arguments[2], arguments[0], arguments[1], Duration.ofMillis(500));
 				LockHandle handle = instance.locks().acquire(LOCK, PATIENTLY)) {
 			CountDownLatch lost = new CountDownLatch(1);
-			handle.onLost(lost::countDown);
+			handle.onLost((reason) -> lost.countDown());
 			System.out.println("token " + handle.token());
 			lost.await();
 			System.out.println("lost held: " + handle.isHeld() + ", released: " + handle.release());

@@ -215,7 +215,7 @@ class ServerLossTests {
 
 		boolean run() throws InterruptedException {
 			LockHandle handle = LockContext.current().orElseThrow();
-			handle.onLost(() -> this.calledBack.complete(System.nanoTime()));
+			handle.onLost((reason) -> this.calledBack.complete(System.nanoTime()));
 			this.handle.complete(handle);
 			try {
 				return new CountDownLatch(1).await(5, TimeUnit.MINUTES);

@@ -8,6 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeasedLock;
@@ -31,6 +32,7 @@ import dev.dblock.settings.LockSetting;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.StoreTime;
+import dev.dblock.support.CallThreads;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
 import dev.dblock.transaction.KeptByTransaction;
@@ -294,12 +296,14 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	/**
 	 * Close this engine. A lock that is still held belongs to work that is still running,
 	 * so it is not released before that work ends. Its holder is notified, and the lock
-	 * ends with its lease. Locks that are being granted or released during this call are
+	 * ends with its lease. Locks that are being granted or released during this call, and
+	 * those that were {@linkplain LockHandle#keepUntilShutdown() kept until now}, are
 	 * released. A store that does not answer delays this by at most thirteen seconds.
 	 */
 	@Override
 	public void close() {
 		this.acquirer.close();
+		this.registry.all().forEach(this::releaseKept);
 		long end = System.nanoTime() + LONGEST_REQUEST.toNanos();
 		awaitNone(this::isAnyAboutToBeReleased, end);
 		this.losses.loseAtShutdown(List.copyOf(this.registry.all()));
@@ -308,6 +312,21 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		awaitNone(() -> this.queues.size() > 0, end);
 		this.signals.close();
 		this.threads.close();
+	}
+
+	private void releaseKept(Lease lease) {
+		LeasedLock handle = lease.kept();
+		if (handle != null) {
+			lease.aboutToEnd();
+			CallThreads.execute(this.threads.releases(), () -> {
+				try {
+					handle.close();
+				}
+				catch (LockLostException ex) {
+					logger.debug("The loss of the lock '{}' was reported", handle.name(), ex);
+				}
+			});
+		}
 	}
 
 	private boolean isAnyAboutToBeReleased() {

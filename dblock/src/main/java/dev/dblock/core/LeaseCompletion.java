@@ -235,7 +235,7 @@ final class LeaseCompletion {
 					"The lock '{}' (fencing token {}) was never released, and its handle is no longer referenced. Its"
 							+ " work may continue, so it is not released now, but it is no longer renewed and becomes"
 							+ " free when its lease ends, in {}. Close handles in a try block; to hold a lock for the"
-							+ " lifetime of the application, keep its handle in a field",
+							+ " lifetime of the application, call LockHandle.keepUntilShutdown()",
 					lease.key().name(), lease.token(), Durations.readable(lease.leftAtStore())));
 		}
 	}

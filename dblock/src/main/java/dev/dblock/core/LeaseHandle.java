@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
@@ -42,7 +43,7 @@ final class LeaseHandle implements LeasedLock {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	private @Nullable List<Runnable> lostCallbacks = new ArrayList<>();
+	private @Nullable List<Consumer<LossReason>> lostCallbacks = new ArrayList<>();
 
 	private volatile @Nullable KeptByTransaction transaction;
 
@@ -145,7 +146,7 @@ final class LeaseHandle implements LeasedLock {
 	}
 
 	@Override
-	public void onLost(Runnable callback) {
+	public void onLost(Consumer<LossReason> callback) {
 		synchronized (this) {
 			if (this.lostCallbacks != null) {
 				this.lostCallbacks.add(callback);
@@ -156,7 +157,7 @@ final class LeaseHandle implements LeasedLock {
 	}
 
 	@Override
-	public synchronized void forget(Runnable callback) {
+	public synchronized void forget(Consumer<LossReason> callback) {
 		if (this.lostCallbacks != null) {
 			this.lostCallbacks.remove(callback);
 		}
@@ -164,7 +165,7 @@ final class LeaseHandle implements LeasedLock {
 
 	@Override
 	public void runLostCallbacks(Executor threads) {
-		List<Runnable> callbacks;
+		List<Consumer<LossReason>> callbacks;
 		synchronized (this) {
 			callbacks = this.lostCallbacks;
 			this.lostCallbacks = null;
@@ -174,9 +175,9 @@ final class LeaseHandle implements LeasedLock {
 		}
 	}
 
-	private void run(Runnable callback) {
+	private void run(Consumer<LossReason> callback) {
 		try {
-			callback.run();
+			callback.accept(this.lease.lost().reason());
 		}
 		catch (Throwable ex) {
 			LockMdc.log(name(), token(),
@@ -184,6 +185,13 @@ final class LeaseHandle implements LeasedLock {
 							"The lock '{}' (fencing token {}) was lost, and its holder's onLost callback failed. Other"
 									+ " callbacks and listeners run anyway; fix the callback",
 							name(), token()));
+		}
+	}
+
+	@Override
+	public void keepUntilShutdown() {
+		if (this.lease.keep(this)) {
+			detach();
 		}
 	}
 

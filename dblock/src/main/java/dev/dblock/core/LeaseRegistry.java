@@ -100,6 +100,7 @@ final class LeaseRegistry {
 	 * Remove a lost lease, but remember that its owner may still work.
 	 */
 	void lose(Lease lease) {
+		lease.forgetKept();
 		this.lost.add(lease);
 		remove(lease);
 		// Its owner may have finished before it was added

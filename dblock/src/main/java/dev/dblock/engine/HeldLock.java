@@ -1,7 +1,10 @@
 package dev.dblock.engine;
 
+import java.util.function.Consumer;
+
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
+import dev.dblock.LossReason;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.reactive.TransactionContext;
@@ -58,10 +61,10 @@ public interface HeldLock extends LockHandle {
 	/**
 	 * Remove a loss callback of work that has ended, so that it is not kept for as long
 	 * as another owner may hold the lock.
-	 * @param callback the callback that was passed to {@link #onLost(Runnable)}; has no
+	 * @param callback the callback that was passed to {@link #onLost(Consumer)}; has no
 	 * effect if it was not
 	 */
-	void forget(Runnable callback);
+	void forget(Consumer<LossReason> callback);
 
 	/**
 	 * Make a reactive transaction depend on this lock, under which work is about to begin

@@ -3,10 +3,12 @@ package dev.dblock.execution;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
+import dev.dblock.LossReason;
 import dev.dblock.engine.HeldLock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.support.CallThreads;
@@ -37,16 +39,16 @@ public final class Hold {
 
 	private final boolean owned;
 
-	private final Set<Runnable> lossCallbacks = new LinkedHashSet<>(2);
+	private final Set<Consumer<LossReason>> lossCallbacks = new LinkedHashSet<>(2);
 
 	private int users = 1;
 
 	private boolean joined;
 
 	/** The callback that was registered with the handle to be notified of a loss. */
-	private @Nullable Runnable follower;
+	private @Nullable Consumer<LossReason> follower;
 
-	private boolean lost;
+	private @Nullable LossReason lost;
 
 	private Hold(LockEngine engine, LockHandle handle, boolean owned) {
 		this.engine = engine;
@@ -225,9 +227,9 @@ public final class Hold {
 	 * callback for each hold, regardless of how much work shares the hold.
 	 * @param news the callback; it can run twice
 	 */
-	public void onLost(Runnable news) {
-		Runnable first = null;
-		boolean late;
+	public void onLost(Consumer<LossReason> news) {
+		Consumer<LossReason> first = null;
+		LossReason late;
 		synchronized (this) {
 			this.lossCallbacks.add(news);
 			late = this.lost;
@@ -243,26 +245,26 @@ public final class Hold {
 				this.held.forget(first);
 			}
 		}
-		else if (late) {
-			news.run();
+		else if (late != null) {
+			news.accept(late);
 		}
 	}
 
-	private synchronized boolean isFollowedBy(Runnable candidate) {
+	private synchronized boolean isFollowedBy(Consumer<LossReason> candidate) {
 		return this.follower == candidate;
 	}
 
-	private void notifyOfLoss() {
-		List<Runnable> all;
+	private void notifyOfLoss(LossReason reason) {
+		List<Consumer<LossReason>> all;
 		synchronized (this) {
-			this.lost = true;
+			this.lost = reason;
 			all = List.copyOf(this.lossCallbacks);
 		}
 		if (all.size() == 1) {
-			all.get(0).run();
+			all.get(0).accept(reason);
 		}
 		else {
-			all.forEach(CallThreads::executeCallback);
+			all.forEach((news) -> CallThreads.executeCallback(() -> news.accept(reason)));
 		}
 	}
 
@@ -270,8 +272,8 @@ public final class Hold {
 	 * Remove the callback of a piece of work that has ended. A handle that another owner
 	 * releases can be held for much longer, and be borrowed for each piece of work.
 	 */
-	public void forget(Runnable news) {
-		Runnable last = null;
+	public void forget(Consumer<LossReason> news) {
+		Consumer<LossReason> last = null;
 		synchronized (this) {
 			this.lossCallbacks.remove(news);
 			if (!this.owned && this.lossCallbacks.isEmpty()) {

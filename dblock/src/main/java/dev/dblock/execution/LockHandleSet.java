@@ -41,7 +41,7 @@ final class LockHandleSet implements LockHandles, HeldLock {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	private final List<Runnable> news = new CopyOnWriteArrayList<>();
+	private final List<Consumer<LossReason>> news = new CopyOnWriteArrayList<>();
 
 	private int attached;
 
@@ -155,11 +155,11 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	}
 
 	@Override
-	public void onLost(Runnable callback) {
+	public void onLost(Consumer<LossReason> callback) {
 		AtomicBoolean notified = new AtomicBoolean();
-		Runnable news = () -> {
+		Consumer<LossReason> news = (reason) -> {
 			if (!this.closed.get() && notified.compareAndSet(false, true)) {
-				notifyOfLoss(callback);
+				notifyOfLoss(callback, reason);
 			}
 		};
 		this.news.add(news);
@@ -169,9 +169,9 @@ final class LockHandleSet implements LockHandles, HeldLock {
 		}
 	}
 
-	private void notifyOfLoss(Runnable callback) {
+	private void notifyOfLoss(Consumer<LossReason> callback, LossReason reason) {
 		try {
-			callback.run();
+			callback.accept(reason);
 		}
 		catch (Throwable ex) {
 			FailureLog.warn(logger, ex,
@@ -179,6 +179,11 @@ final class LockHandleSet implements LockHandles, HeldLock {
 							+ " and listeners run anyway; fix the callback",
 					name());
 		}
+	}
+
+	@Override
+	public void keepUntilShutdown() {
+		this.acquired.forEach((hold) -> hold.handle().keepUntilShutdown());
 	}
 
 	private boolean end() {
@@ -235,7 +240,7 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	 * Has no effect: the callbacks of a set end with the set.
 	 */
 	@Override
-	public void forget(Runnable callback) {
+	public void forget(Consumer<LossReason> callback) {
 	}
 
 	@Override

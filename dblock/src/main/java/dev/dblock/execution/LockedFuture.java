@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 
 import dev.dblock.LockLostException;
 import dev.dblock.LockedAction;
+import dev.dblock.LossReason;
 import dev.dblock.support.CallThreads;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,7 +33,7 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 
 	private final Consumer<? super T> check;
 
-	private final Runnable news = () -> CallThreads.executeCallback(this::lost);
+	private final Consumer<LossReason> news = (reason) -> CallThreads.executeCallback(this::lost);
 
 	/** Completes with the work, possibly later than the caller's stage. */
 	private final CompletableFuture<Boolean> over = new CompletableFuture<>();

@@ -1,10 +1,12 @@
 package dev.dblock.reactive;
 
 import java.util.concurrent.CancellationException;
+import java.util.function.Consumer;
 
 import dev.dblock.LockLostException;
 import dev.dblock.LockedAction;
 import dev.dblock.LockedFallback;
+import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.execution.DefaultLockTemplate;
@@ -43,7 +45,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	private final LockedFallback<? extends Publisher<T>> fallback;
 
-	private final Runnable news = () -> CallThreads.executeCallback(this::lost);
+	private final Consumer<LossReason> news = (reason) -> CallThreads.executeCallback(this::lost);
 
 	private final LaterSubscription upstream = new LaterSubscription();
 

@@ -380,7 +380,7 @@ class LeaseHandleTests {
 		@Test
 		void isNotLost() {
 			AtomicInteger calls = new AtomicInteger();
-			this.handle.onLost(calls::incrementAndGet);
+			this.handle.onLost((reason) -> calls.incrementAndGet());
 			LeaseHandleTests.this.world.advance(LockWorld.LEASE.multipliedBy(2));
 			assertThat(calls).hasValue(0);
 			assertThat(LeaseHandleTests.this.world.news()).containsExactly("acquired a", "released a");
@@ -443,7 +443,7 @@ class LeaseHandleTests {
 		@Test
 		void runsALateCallbackAtOnce() {
 			AtomicReference<Thread> notified = new AtomicReference<>();
-			this.handle.onLost(() -> notified.set(Thread.currentThread()));
+			this.handle.onLost((reason) -> notified.set(Thread.currentThread()));
 			assertThat(notified).hasValue(Thread.currentThread());
 		}
 
@@ -557,12 +557,12 @@ class LeaseHandleTests {
 		AtomicInteger calls = new AtomicInteger();
 		AtomicReference<String> thread = new AtomicReference<>();
 		CountDownLatch notified = new CountDownLatch(2);
-		handle.onLost(() -> {
+		handle.onLost((reason) -> {
 			thread.set(Thread.currentThread().getName());
 			calls.incrementAndGet();
 			notified.countDown();
 		});
-		handle.onLost(notified::countDown);
+		handle.onLost((reason) -> notified.countDown());
 		this.world.clock().advance(LockWorld.LEASE);
 		assertThat(handle.release()).isFalse();
 		assertThat(notified.await(60, TimeUnit.SECONDS)).isTrue();
@@ -585,7 +585,7 @@ class LeaseHandleTests {
 				return true;
 			});
 			start.await();
-			raced.onLost(calls::incrementAndGet);
+			raced.onLost((reason) -> calls.incrementAndGet());
 			loss.result();
 			raced.runLostCallbacks(Runnable::run);
 			assertThat(calls).hasValue(1);

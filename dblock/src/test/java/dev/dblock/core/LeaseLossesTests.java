@@ -57,7 +57,7 @@ class LeaseLossesTests {
 	void aLossIsReportedThoughNoThreadCanBeStartedForIt() {
 		LockHandle handle = this.world.template().acquire("a");
 		AtomicInteger notified = new AtomicInteger();
-		handle.onLost(notified::incrementAndGet);
+		handle.onLost((reason) -> notified.incrementAndGet());
 		LeaseRegistry registry = new LeaseRegistry((ended) -> {
 		});
 		RecordingListener listener = new RecordingListener();
@@ -105,7 +105,7 @@ class LeaseLossesTests {
 		for (String name : NAMES) {
 			futures.add(template.<String>executeAsync(name, LockOptions.defaults(), () -> {
 				for (int i = 0; i < 2; i++) {
-					LockContext.current().orElseThrow().onLost(() -> {
+					LockContext.current().orElseThrow().onLost((reason) -> {
 						called.countDown();
 						awaitEnd();
 					});
@@ -148,7 +148,7 @@ class LeaseLossesTests {
 		LockHandles handles = template.acquireAll(both);
 		CountDownLatch called = new CountDownLatch(2);
 		for (int i = 0; i < 2; i++) {
-			handles.onLost(() -> {
+			handles.onLost((reason) -> {
 				called.countDown();
 				awaitEnd();
 			});

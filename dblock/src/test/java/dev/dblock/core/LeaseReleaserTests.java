@@ -125,7 +125,7 @@ class LeaseReleaserTests {
 	void aLockThatWasTakenOverBeforeItsReleaseIsReportedAsLost() throws Exception {
 		LockHandle handle = this.world.acquire("a");
 		CountDownLatch notified = new CountDownLatch(1);
-		handle.onLost(notified::countDown);
+		handle.onLost((reason) -> notified.countDown());
 		this.world.rob("a");
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::close)
 			.satisfies((lost) -> assertThat(lost.reason()).isEqualTo(LossReason.TAKEN_OVER));

@@ -84,17 +84,17 @@ class LockListenersTests {
 		assertThat(handle.release()).isTrue();
 		handle = ((LockAttempt.Granted) engine.acquire("a", LockWorld.DEFAULTS)).handle();
 		CountDownLatch later = new CountDownLatch(1);
-		handle.onLost(() -> {
+		handle.onLost((reason) -> {
 			Failing.<RuntimeException>sneak(failure);
 		});
-		handle.onLost(later::countDown);
+		handle.onLost((reason) -> later.countDown());
 		this.world.clock().advance(LockWorld.LEASE);
 		assertThat(handle.release()).isFalse();
 		later.await();
 		LockWorld.eventually()
 			.until(() -> this.world.news()
 				.equals(List.of("acquired a", "unavailable a", "released a", "acquired a", "lost a EXPIRED")));
-		handle.onLost(() -> {
+		handle.onLost((reason) -> {
 			Failing.<RuntimeException>sneak(failure);
 		});
 	}

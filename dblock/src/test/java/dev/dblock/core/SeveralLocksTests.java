@@ -326,10 +326,10 @@ class SeveralLocksTests {
 	void areLostWhenOneIs() {
 		LockHandles two = this.locks.acquireAll("a", "b");
 		AtomicInteger notified = new AtomicInteger();
-		two.onLost(() -> {
+		two.onLost((reason) -> {
 			throw new IllegalStateException("scripted");
 		});
-		two.onLost(notified::incrementAndGet);
+		two.onLost((reason) -> notified.incrementAndGet());
 		this.world.rob("b");
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> two.handles().get("b").renew());
 		LockWorld.eventually().untilAtomic(notified, (count) -> assertThat(count).isEqualTo(1));

@@ -80,7 +80,7 @@ class UnlockedEngineTests {
 	void aHandleIsHeldUntilItsRelease() {
 		LockHandle handle = acquire();
 		AtomicBoolean lost = new AtomicBoolean();
-		handle.onLost(() -> lost.set(true));
+		handle.onLost((reason) -> lost.set(true));
 		handle.ensureHeld();
 		handle.renew();
 		handle.extend(Duration.ofDays(1));

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
@@ -271,7 +272,7 @@ class LockedFutureTests {
 	@Test
 	void lossThatTheReleaseFindsIsReportedWithTheOutcomeOfTheWork() throws Exception {
 		LockHandle handle = mock(LockHandle.class);
-		CompletableFuture<Runnable> news = new CompletableFuture<>();
+		CompletableFuture<Consumer<LossReason>> news = new CompletableFuture<>();
 		CompletableFuture<Boolean> completedBefore = new CompletableFuture<>();
 		LockLostException lost = new LockLostException("a", 1, LossReason.TAKEN_OVER);
 		doAnswer((call) -> news.complete(call.getArgument(0))).when(handle).onLost(any());
@@ -281,7 +282,7 @@ class LockedFutureTests {
 			})
 			.toCompletableFuture();
 		doAnswer((call) -> {
-			news.join().run();
+			news.join().accept(LossReason.TAKEN_OVER);
 			completedBefore.complete(isDoneSoon(result));
 			throw lost;
 		}).when(handle).close();
@@ -455,14 +456,14 @@ class LockedFutureTests {
 		LockEngine engine = mock(LockEngine.class);
 		HeldLock handle = mock(HeldLock.class);
 		Hold hold = Hold.borrowed(engine, handle);
-		List<Runnable> known = new ArrayList<>();
-		Runnable news = () -> {
+		List<Consumer<LossReason>> known = new ArrayList<>();
+		Consumer<LossReason> news = (reason) -> {
 		};
 		doAnswer((call) -> {
 			hold.forget(news);
 			return known.add(call.getArgument(0));
 		}).when(handle).onLost(any());
-		doAnswer((call) -> known.remove(call.<Runnable>getArgument(0))).when(handle).forget(any());
+		doAnswer((call) -> known.remove(call.<Consumer<LossReason>>getArgument(0))).when(handle).forget(any());
 		hold.onLost(news);
 		assertThat(known).isEmpty();
 	}
@@ -472,12 +473,12 @@ class LockedFutureTests {
 		LockHandle handle = this.template.acquire("a");
 		this.template.<@Nullable Void>within(handle, () -> {
 			LockHandles several = this.template.acquireAll("a", "b");
-			several.onLost(() -> {
+			several.onLost((reason) -> {
 			});
 			assertThat(callbacks(handle)).isOne();
 			several.close();
 			assertThat(callbacks(handle)).isZero();
-			several.onLost(() -> {
+			several.onLost((reason) -> {
 			});
 			assertThat(callbacks(handle)).isZero();
 			return null;

@@ -39,7 +39,7 @@ final class OpenAttempt {
 		this.data.putLong(Records.TOKEN, handle.token());
 		this.data.putLong(Records.ENTER_NANOS, System.nanoTime());
 		this.data.putLong(Records.ENTER_STAMP, this.stamps.next());
-		handle.onLost(this::lost);
+		handle.onLost((reason) -> lost());
 		observe();
 	}
 

@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 
 import dev.dblock.LockHandle;
+import dev.dblock.LossReason;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -108,9 +110,9 @@ class HistoryFolderTests {
 		attempt.enter(this.handle);
 		attempt.observe();
 		assertThat(onlyAttempt().heldAfterLoss()).isFalse();
-		ArgumentCaptor<Runnable> callback = ArgumentCaptor.forClass(Runnable.class);
+		ArgumentCaptor<Consumer<LossReason>> callback = ArgumentCaptor.captor();
 		then(this.handle).should().onLost(callback.capture());
-		callback.getValue().run();
+		callback.getValue().accept(LossReason.EXPIRED);
 		attempt.observe();
 		assertThat(onlyAttempt().lostNanos()).isPositive();
 		assertThat(onlyAttempt().heldAfterLoss()).isTrue();

@@ -47,6 +47,9 @@ public final class Lease {
 
 	private volatile WeakReference<LeasedLock> handle = new WeakReference<>(null);
 
+	/** The handle of a lock that is kept until shutdown. */
+	private volatile @Nullable LeasedLock kept;
+
 	private @Nullable SessionSlots sessionSlots;
 
 	/**
@@ -118,6 +121,32 @@ public final class Lease {
 
 	public @Nullable LeasedLock handle() {
 		return this.handle.get();
+	}
+
+	/**
+	 * Keep the handle reachable for as long as the lease is registered as held.
+	 * @return whether the lease has not ended
+	 */
+	public boolean keep(LeasedLock handle) {
+		this.kept = handle;
+		if (end() != null) {
+			this.kept = null;
+		}
+		return this.kept != null;
+	}
+
+	/**
+	 * Return the handle to release at shutdown, if there is one.
+	 */
+	public @Nullable LeasedLock kept() {
+		return this.kept;
+	}
+
+	/**
+	 * Let the application alone decide how long the handle is reachable.
+	 */
+	public void forgetKept() {
+		this.kept = null;
 	}
 
 	/**

@@ -2,6 +2,7 @@ package dev.dblock.core.lease;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
@@ -82,7 +83,11 @@ public final class UnlockedHandle implements LockHandle {
 	}
 
 	@Override
-	public void onLost(Runnable callback) {
+	public void onLost(Consumer<LossReason> callback) {
+	}
+
+	@Override
+	public void keepUntilShutdown() {
 	}
 
 	@Override

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
@@ -174,7 +175,7 @@ public class RecordingEngine implements LockEngine {
 
 		private final String name;
 
-		private final List<Runnable> callbacks = new CopyOnWriteArrayList<>();
+		private final List<Consumer<LossReason>> callbacks = new CopyOnWriteArrayList<>();
 
 		private volatile boolean lost;
 
@@ -235,13 +236,17 @@ public class RecordingEngine implements LockEngine {
 		}
 
 		@Override
-		public void onLost(Runnable callback) {
+		public void onLost(Consumer<LossReason> callback) {
 			this.callbacks.add(callback);
+		}
+
+		@Override
+		public void keepUntilShutdown() {
 		}
 
 		void lose() {
 			this.lost = true;
-			this.callbacks.forEach(Runnable::run);
+			this.callbacks.forEach((callback) -> callback.accept(LossReason.TAKEN_OVER));
 		}
 
 		@Override

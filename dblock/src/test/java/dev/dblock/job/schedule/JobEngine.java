@@ -9,10 +9,12 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
+import dev.dblock.LossReason;
 import dev.dblock.engine.JobRecords;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
@@ -169,7 +171,11 @@ class JobEngine implements LockEngine {
 		}
 
 		@Override
-		public void onLost(Runnable callback) {
+		public void onLost(Consumer<LossReason> callback) {
+		}
+
+		@Override
+		public void keepUntilShutdown() {
 		}
 
 		@Override

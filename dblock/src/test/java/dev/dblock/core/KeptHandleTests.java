@@ -1,0 +1,131 @@
+package dev.dblock.core;
+
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockHandles;
+import dev.dblock.LockOptions;
+import dev.dblock.LossReason;
+import dev.dblock.WhenLost;
+import dev.dblock.execution.DefaultLockTemplate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.dao.DataAccessResourceFailureException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A handle that is kept until shutdown.
+ */
+@Timeout(300)
+class KeptHandleTests {
+
+	@RegisterExtension
+	final LockWorld world = new LockWorld();
+
+	private final InMemoryLockRepository repository = this.world.repository();
+
+	private final DefaultLockTemplate locks = this.world.template();
+
+	private WeakReference<LockHandle> keep(CompletableFuture<LossReason> lost) {
+		LockHandle handle = this.locks.acquire("leader");
+		handle.onLost(lost::complete);
+		handle.keepUntilShutdown();
+		return new WeakReference<>(handle);
+	}
+
+	private static void collectGarbage() {
+		WeakReference<Object> garbage = new WeakReference<>(new Object());
+		LockWorld.eventually().until(() -> {
+			System.gc();
+			return garbage.get() == null;
+		});
+	}
+
+	@Test
+	void staysHeldAlthoughTheApplicationHasNoReference() {
+		WeakReference<LockHandle> handle = keep(new CompletableFuture<>());
+		collectGarbage();
+		this.world.look();
+		this.world.clock().advance(LockWorld.LEASE.dividedBy(2));
+		this.world.look();
+		LockWorld.eventually().until(() -> this.repository.count(Request.Kind.RENEW, "leader") > 0);
+		assertThat(handle.get()).isNotNull();
+	}
+
+	@Test
+	void callsBackAtALossAndIsForgottenThen() throws Exception {
+		CompletableFuture<LossReason> lost = new CompletableFuture<>();
+		WeakReference<LockHandle> handle = keep(lost);
+		collectGarbage();
+		this.world.rob("leader");
+		this.world.clock().advance(LockWorld.LEASE.dividedBy(2));
+		this.world.look();
+		assertThat(lost.get()).isEqualTo(LossReason.TAKEN_OVER);
+		LockWorld.eventually().until(() -> {
+			System.gc();
+			return handle.get() == null;
+		});
+	}
+
+	@Test
+	void isReleasedAtShutdownAndNotLost() {
+		CompletableFuture<LossReason> lost = new CompletableFuture<>();
+		keep(lost);
+		this.world.engine().close();
+		assertThat(this.repository.isHeld("leader")).isFalse();
+		assertThat(this.world.news()).containsExactly("acquired leader", "released leader");
+		assertThat(lost).isNotDone();
+	}
+
+	@Test
+	void delaysTheShutdownNoLongerThanOtherReleases() {
+		keep(new CompletableFuture<>());
+		this.world.failReleases(new DataAccessResourceFailureException("scripted"));
+		this.world.engine().close();
+		assertThat(this.repository.isHeld("leader")).isTrue();
+	}
+
+	@Test
+	void canBeReleasedBefore() {
+		LockHandle handle = this.locks.acquire("leader");
+		handle.keepUntilShutdown();
+		assertThat(handle.release()).isTrue();
+		assertThat(this.repository.isHeld("leader")).isFalse();
+		handle.keepUntilShutdown();
+		this.world.engine().close();
+		assertThat(this.world.news()).containsExactly("acquired leader", "released leader");
+	}
+
+	@Test
+	void belongsToNoThread() {
+		LockHandle handle = this.locks.acquire("leader", LockOptions.defaults().whenLost(WhenLost.INTERRUPT));
+		handle.keepUntilShutdown();
+		assertThat(LockWorld.refused(this.world.engine().acquire("leader", LockOptions.defaults())).remark()).isNull();
+		this.world.advance(LockWorld.LEASE.plusSeconds(1));
+		LockWorld.eventually().until(() -> this.world.news().contains("lost leader EXPIRED"));
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void canBeOneOfSeveral() {
+		try (LockHandle own = this.locks.acquire("a")) {
+			this.locks.within(own, () -> {
+				LockHandles handles = this.locks.acquireAll("a", "b");
+				handles.keepUntilShutdown();
+				return true;
+			});
+			this.locks.acquireAll(List.of("c"), LockOptions.lease(Duration.ofSeconds(9))).keepUntilShutdown();
+		}
+		this.world.engine().close();
+		assertThat(this.repository.isHeld("b")).isFalse();
+		assertThat(this.repository.isHeld("c")).isFalse();
+	}
+
+}
