@@ -115,7 +115,7 @@ public interface LockOperations {
 	 * @throws LockLostException if the lease was lost before the work ended
 	 */
 	default void execute(String name, LockOptions options, LockedTask... tasks) {
-		execute(name, options, LockedTask.all(tasks));
+		execute(name, options, inOrder(tasks));
 	}
 
 	/**
@@ -293,7 +293,7 @@ public interface LockOperations {
 	 * @throws LockLostException if one of the leases was lost before the work ended
 	 */
 	default void executeAll(Collection<String> names, LockOptions options, LockedTask... tasks) {
-		executeAll(names, options, LockedTask.all(tasks));
+		executeAll(names, options, inOrder(tasks));
 	}
 
 	/**
@@ -325,7 +325,7 @@ public interface LockOperations {
 	 * @throws LockLostException if one of the leases was lost before the work ended
 	 */
 	default void executeAll(Map<String, LockOptions> locks, LockedTask... tasks) {
-		executeAll(locks, LockedTask.all(tasks));
+		executeAll(locks, inOrder(tasks));
 	}
 
 	/**
@@ -569,5 +569,17 @@ public interface LockOperations {
 	 * @return whether it had a holder or was still unavailable
 	 */
 	boolean forceReleaseNow(String name);
+
+	private static LockedAction<Boolean> inOrder(LockedTask... tasks) {
+		if (tasks.length == 0) {
+			throw new IllegalArgumentException("There is no work to run under the lock. Pass a lambda");
+		}
+		return () -> {
+			for (LockedTask task : tasks) {
+				task.run();
+			}
+			return true;
+		};
+	}
 
 }
