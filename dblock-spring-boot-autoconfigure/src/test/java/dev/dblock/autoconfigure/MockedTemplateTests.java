@@ -26,49 +26,56 @@ class MockedTemplateTests {
 
 	@Nested
 	@SpringBootTest(classes = { WithTemplate.class, Locking.class }, properties = "dblock.mode=local")
-	class OfTheTemplate {
+	class OfTheTemplate extends Injected {
 
 		@MockitoBean
 		LockTemplate locks;
 
-		@Test
-		void isInjected(@Autowired Stock stock, @Autowired LockRegistry<?> registry) {
-			given(this.locks.execute(any(), ArgumentMatchers.<LockedAction<String>>any())).willReturn("mocked");
-			assertThat(stock.reserve()).isEqualTo("mocked");
-			assertThat(registry.obtain("registry").tryLock()).isTrue();
-			registry.obtain("registry").unlock();
+		@Override
+		LockOperations locks() {
+			return this.locks;
 		}
 
 	}
 
 	@Nested
 	@SpringBootTest(classes = { WithOperations.class, Locking.class }, properties = "dblock.mode=local")
-	class OfTheOperations {
+	class OfTheOperations extends Injected {
 
 		@MockitoBean
 		LockOperations locks;
 
-		@Test
-		void isInjected(@Autowired Stock stock, @Autowired LockRegistry<?> registry) {
-			given(this.locks.execute(any(), ArgumentMatchers.<LockedAction<String>>any())).willReturn("mocked");
-			assertThat(stock.reserve()).isEqualTo("mocked");
-			assertThat(registry.obtain("registry").tryLock()).isTrue();
-			registry.obtain("registry").unlock();
+		@Override
+		LockOperations locks() {
+			return this.locks;
 		}
 
 	}
 
 	@Nested
 	@SpringBootTest(classes = { WithTemplate.class, Locking.class }, properties = "dblock.mode=local")
-	class OfTheOperationsWhereTheTemplateIsInjected {
+	class OfTheOperationsWhereTheTemplateIsInjected extends Injected {
 
 		@MockitoBean(extraInterfaces = LockTemplate.class)
 		LockOperations locks;
 
+		@Override
+		LockOperations locks() {
+			return this.locks;
+		}
+
+	}
+
+	abstract static class Injected {
+
+		abstract LockOperations locks();
+
 		@Test
-		void isInjected(@Autowired Stock stock) {
-			given(this.locks.execute(any(), ArgumentMatchers.<LockedAction<String>>any())).willReturn("mocked");
+		void isInjected(@Autowired Stock stock, @Autowired LockRegistry<?> registry) {
+			given(locks().execute(any(), ArgumentMatchers.<LockedAction<String>>any())).willReturn("mocked");
 			assertThat(stock.reserve()).isEqualTo("mocked");
+			assertThat(registry.obtain("registry").tryLock()).isTrue();
+			registry.obtain("registry").unlock();
 		}
 
 	}
