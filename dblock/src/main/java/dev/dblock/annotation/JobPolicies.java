@@ -18,7 +18,6 @@ import dev.dblock.job.WhenMissed;
 import dev.dblock.job.schedule.JobDeclaration;
 import dev.dblock.job.schedule.JobSettings;
 import dev.dblock.job.schedule.ScheduledJobs;
-import dev.dblock.settings.LockSetting;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.MergedAnnotation;
@@ -60,9 +59,9 @@ final class JobPolicies {
 		MethodLock lock = operation.locks().get(0);
 		String name = (lock.name() instanceof LockName.Constant constant) ? constant.text() : null;
 		LockEngine engine = Objects.requireNonNull(operation.engine());
-		LockSetting setting = engine.setting((name != null) ? name : lock.name().sample());
-		// A mocked engine returns null
-		LockOptions options = (setting != null) ? setting.options().orElse(lock.options()) : lock.options();
+		LockOptions options = engine.setting((name != null) ? name : lock.name().sample())
+			.map((setting) -> setting.options().orElse(lock.options()))
+			.orElse(lock.options());
 		return declaration(operation.method().method(), null, name, lock.name().template(), engine, options,
 				(operation.locks().size() > 1) ? SEVERAL_LOCKS : null);
 	}

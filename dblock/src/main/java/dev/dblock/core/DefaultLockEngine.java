@@ -178,8 +178,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
-	public LockSetting setting(String name) {
-		return this.settings.locks().of(name);
+	public Optional<LockSetting> setting(String name) {
+		return Optional.of(this.settings.locks().of(name));
 	}
 
 	@Override

@@ -58,8 +58,8 @@ public final class UnlockedEngine implements LockEngine {
 	}
 
 	@Override
-	public LockSetting setting(String name) {
-		return this.settings.locks().of(name);
+	public Optional<LockSetting> setting(String name) {
+		return Optional.of(this.settings.locks().of(name));
 	}
 
 	@Override

@@ -60,10 +60,10 @@ public interface LockEngine {
 	 * Return the settings for the locks of a name ({@code dblock.locks}). They take
 	 * precedence over what the code declares.
 	 * @param name the name as used by the application
-	 * @return the settings, which may be empty
+	 * @return the settings, which may say nothing
 	 */
-	default LockSetting setting(String name) {
-		return LockSetting.NOTHING;
+	default Optional<LockSetting> setting(String name) {
+		return Optional.empty();
 	}
 
 	/**

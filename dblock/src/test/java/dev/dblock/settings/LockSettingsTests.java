@@ -197,13 +197,13 @@ class LockSettingsTests {
 	void behaviourOfAMethodIsSetByName() {
 		Map<String, LockSetting> settings = Map.of("stock",
 				new LockSetting(LockOptions.defaults(), WhenUnavailable.SKIP));
-		assertThat(engine(settings).setting("stock").whenUnavailable()).isEqualTo(WhenUnavailable.SKIP);
-		assertThat(engine(settings).setting("shop-stock").whenUnavailable()).isNull();
+		assertThat(engine(settings).setting("stock").orElseThrow().whenUnavailable()).isEqualTo(WhenUnavailable.SKIP);
+		assertThat(engine(settings).setting("shop-stock").orElseThrow().whenUnavailable()).isNull();
 		EngineSettings base = LockWorld.settings("");
 		UnlockedEngine unlocked = new UnlockedEngine(new EngineSettings("", base.acquirer(), base.defaults(),
 				base.timeout(), base.poll(), base.handOff(), new LockSettings(settings), (name) -> ""));
-		assertThat(unlocked.setting("stock").whenUnavailable()).isEqualTo(WhenUnavailable.SKIP);
-		assertThat(unlocked.setting("other").whenUnavailable()).isNull();
+		assertThat(unlocked.setting("stock").orElseThrow().whenUnavailable()).isEqualTo(WhenUnavailable.SKIP);
+		assertThat(unlocked.setting("other").orElseThrow().whenUnavailable()).isNull();
 	}
 
 }

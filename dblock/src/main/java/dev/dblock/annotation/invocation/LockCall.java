@@ -19,6 +19,7 @@ import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledCall;
+import dev.dblock.settings.LockSetting;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
@@ -230,7 +231,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 	}
 
 	private Optional<WhenUnavailable> setting(String name) {
-		return Optional.ofNullable(this.locks.engine().setting(name).whenUnavailable());
+		return this.locks.engine().setting(name).map(LockSetting::whenUnavailable);
 	}
 
 	/**

@@ -152,9 +152,8 @@ public final class LockedOperationParser {
 		UnavailableHandler declared = declared(declaration, span);
 		boolean declaredCounts = locks.isEmpty() || engine == null;
 		for (MethodLock lock : locks) {
-			LockSetting setting = (engine != null) ? engine.setting(lock.name().sample()) : null;
-			// A mocked engine returns null
-			WhenUnavailable set = (setting != null) ? setting.whenUnavailable() : null;
+			WhenUnavailable set = (engine == null) ? null
+					: engine.setting(lock.name().sample()).map(LockSetting::whenUnavailable).orElse(null);
 			declaredCounts |= set == null;
 			if (set != null && UnavailableHandler.skips(set, declaration.method())) {
 				refuseSkip(span, "set when-unavailable: throw in dblock.locks (or the LockSettings bean)");

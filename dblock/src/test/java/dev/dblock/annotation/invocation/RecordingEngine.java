@@ -113,8 +113,8 @@ public class RecordingEngine implements LockEngine {
 	}
 
 	@Override
-	public LockSetting setting(String name) {
-		return new LockSetting(LockOptions.defaults(), this.whenUnavailable.get(name));
+	public Optional<LockSetting> setting(String name) {
+		return Optional.of(new LockSetting(LockOptions.defaults(), this.whenUnavailable.get(name)));
 	}
 
 	@Override
