@@ -42,12 +42,12 @@ record Mutant(String name, String source, List<Change> changes, List<String> exp
 						List.of(new Change("return remainingNanos(clock) <= 0;", "return false;")), OVERLAPS,
 						Trial.STOPS),
 				new Mutant("a client's clock for expiry", STATEMENTS,
-						List.of(new Change("replacement = doc(\"$cond\", FREE, granted, ref(\"$$ROOT\"));", """
-								replacement = BsonDocument.parse(doc("$cond", FREE, granted, ref("$$ROOT"))
+						List.of(new Change("request, doc(\"$cond\", FREE, granted, ref(\"$$ROOT\")), ENCODED", """
+								request, BsonDocument.parse(doc("$cond", FREE, granted, ref("$$ROOT"))
 									.toJson(org.bson.json.JsonWriterSettings.builder()
 										.outputMode(org.bson.json.JsonMode.EXTENDED).build())
 									.replace("\\"$$NOW\\"", "{\\"$date\\": {\\"$numberLong\\": \\""
-										+ System.currentTimeMillis() + "\\"}}"));""")), OVERLAPS, Trial.CLOCK),
+										+ System.currentTimeMillis() + "\\"}}")), ENCODED""")), OVERLAPS, Trial.CLOCK),
 				new Mutant("release by name", "mongodb/request/OperatorStatements.java",
 						List.of(new Change("return updateUnrecorded(store, heldBy(lease), free);",
 								"return updateUnrecorded(store, lock(lease.name()), free);")),
