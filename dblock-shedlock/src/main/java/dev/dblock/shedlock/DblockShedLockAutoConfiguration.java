@@ -110,7 +110,12 @@ public final class DblockShedLockAutoConfiguration {
 			String other = (String) Objects.requireNonNull(beans.getBeanDefinition(PROVIDER).getAttribute(OTHER));
 			LockProvider provider = beans.getBean(other, LockProvider.class);
 			try {
-				return new DblockLockProvider(template, keepAlive).beside(provider);
+				DblockLockProvider both = new DblockLockProvider(template, keepAlive).beside(provider);
+				logger.info(
+						"Each lock of ShedLock is acquired from the application's bean '{}' too. Remove the bean and {}"
+								+ " when no instance without dblock is running",
+						other, BESIDE);
+				return both;
 			}
 			catch (IllegalArgumentException ex) {
 				throw (provider instanceof DblockLockProvider)

@@ -91,7 +91,7 @@ class DblockShedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void bothProvidersAreUsed() {
+	void bothProvidersAreUsed(CapturedOutput output) {
 		List<String> locked = new ArrayList<>();
 		this.application
 			.withBean("lockProvider", LockProvider.class, () -> (configuration) -> recorded(locked, configuration),
@@ -104,6 +104,7 @@ class DblockShedLockAutoConfigurationTests {
 				assertThat(locked).containsExactly("stock");
 				assertThat(lock(provider)).isEmpty();
 				assertThat(context).hasBean("dblockSchedulerLockMethods");
+				assertThat(output).contains("acquired from the application's bean 'lockProvider' too");
 			});
 	}
 
