@@ -1,7 +1,9 @@
 package dev.dblock.reactive;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 
 import dev.dblock.execution.WorkScope;
@@ -19,7 +21,9 @@ import kotlinx.coroutines.reactor.ReactorFlowKt;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
+import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
 import reactor.core.publisher.Operators;
 
 /**
@@ -36,15 +40,16 @@ public final class LockedCoroutine extends AbstractCoroutineContextElement
 
 	private volatile @Nullable ReactiveScope scope;
 
-	/** The whole coroutine, as seen by the first of its parts. */
-	private @Nullable Job job;
-
-	private final boolean external;
+	/**
+	 * The whole coroutine. It consists of several if advice inside of the lock subscribes
+	 * again, or if the function calls another through a proxy.
+	 */
+	private final Set<Job> jobs = new HashSet<>(2);
 
 	private boolean released;
 
 	public LockedCoroutine() {
-		this(null, false);
+		super(KEY);
 	}
 
 	/**
@@ -52,13 +57,8 @@ public final class LockedCoroutine extends AbstractCoroutineContextElement
 	 * @param job the job
 	 */
 	public LockedCoroutine(Job job) {
-		this(job, true);
-	}
-
-	private LockedCoroutine(@Nullable Job job, boolean external) {
-		super(KEY);
-		this.job = job;
-		this.external = external;
+		this();
+		this.jobs.add(job);
 	}
 
 	/**
@@ -123,46 +123,41 @@ public final class LockedCoroutine extends AbstractCoroutineContextElement
 	 * released, as it was about to begin
 	 */
 	private synchronized boolean isUnderLock(CoroutineContext context) {
-		Job running = context.get(Job.Key);
-		if (this.released) {
-			if (this.job == null && isCancelledUnnoticed(running, context)) {
+		Job job = context.get(Job.Key);
+		// Only the coroutines of publishers are not waited for by others
+		if (job instanceof Disposable || job instanceof Subscription) {
+			if (!this.released) {
+				this.jobs.add(job);
+			}
+			else if (!job.isActive() && checksCancellationFirst(context)) {
 				throw new CancellationException("The coroutine was cancelled, and its lock released, before it began");
 			}
-			return false;
 		}
-		if (this.job == null || isAnotherAttempt(running)) {
-			this.job = running;
-		}
-		return isRunning();
+		return running() != null;
 	}
 
 	/**
-	 * Return whether a coroutine would not notice a cancellation at its beginning. One
-	 * that is dispatched looks for it after {@link #updateThreadContext}, others before.
+	 * Return whether a coroutine looks for a cancellation before
+	 * {@link #updateThreadContext}. One that is dispatched looks for it afterwards.
 	 */
-	private static boolean isCancelledUnnoticed(@Nullable Job running, CoroutineContext context) {
-		return running != null && !running.isActive()
-				&& context.get(ContinuationInterceptor.Key) instanceof CoroutineDispatcher dispatcher
+	private static boolean checksCancellationFirst(CoroutineContext context) {
+		return context.get(ContinuationInterceptor.Key) instanceof CoroutineDispatcher dispatcher
 				&& !dispatcher.isDispatchNeeded(context);
 	}
 
-	/**
-	 * Return whether advice inside of the lock has subscribed again.
-	 */
-	private boolean isAnotherAttempt(@Nullable Job running) {
-		return !this.external && !isRunning() && running != null && running.isActive() && running.getParent() == null;
-	}
-
-	private boolean isRunning() {
-		return this.job != null && !this.job.isCompleted();
-	}
-
-	/**
-	 * Return the coroutine, or {@code null} if it has ended or never begins.
-	 */
 	private synchronized @Nullable Job running() {
-		this.released = !isRunning();
-		return this.released ? null : this.job;
+		this.jobs.removeIf(Job::isCompleted);
+		return this.jobs.isEmpty() ? null : this.jobs.iterator().next();
+	}
+
+	/**
+	 * Return what the release has to wait for, or {@code null} if the coroutine has
+	 * ended. It does not begin after that.
+	 */
+	private synchronized @Nullable Job awaited() {
+		Job awaited = running();
+		this.released = awaited == null;
+		return awaited;
 	}
 
 	private static void enter(@Nullable ReactiveScope scope, List<WorkScope> entered) {
@@ -191,13 +186,13 @@ public final class LockedCoroutine extends AbstractCoroutineContextElement
 
 		@Override
 		public void whenEnded(Runnable action) {
-			Job job = this.coroutine.running();
+			Job job = this.coroutine.awaited();
 			if (job == null) {
 				action.run();
 				return;
 			}
 			job.invokeOnCompletion((failure) -> {
-				CallThreads.execute(action);
+				CallThreads.execute(() -> whenEnded(action));
 				return Unit.INSTANCE;
 			});
 		}
