@@ -207,7 +207,7 @@ final class HandOverCase implements BenchmarkCase {
 		private int inside(Subject subject) {
 			Integer number = this.inside.get(subject);
 			if (number == null) {
-				throw new IllegalStateException("Nobody has entered");
+				throw new IllegalStateException("No thread has entered");
 			}
 			return number;
 		}

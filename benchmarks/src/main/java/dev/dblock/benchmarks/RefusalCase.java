@@ -87,7 +87,7 @@ final class RefusalCase implements BenchmarkCase {
 
 	private static void refused(Locks locks, String name) {
 		if (locks.tryEnter(name) != null) {
-			throw new IllegalStateException("'" + name + "' was granted, though somebody else has it");
+			throw new IllegalStateException("'" + name + "' was granted, though another holder has it");
 		}
 	}
 

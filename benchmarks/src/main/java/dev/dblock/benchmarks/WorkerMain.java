@@ -127,7 +127,7 @@ final class WorkerMain {
 	private Waiters requireWaiters() {
 		Waiters waiters = this.waiters;
 		if (waiters == null) {
-			throw new IllegalStateException("Nobody waits");
+			throw new IllegalStateException("No thread waits");
 		}
 		return waiters;
 	}

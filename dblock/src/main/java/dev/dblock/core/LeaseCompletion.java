@@ -98,7 +98,7 @@ final class LeaseCompletion {
 		JobRun ended = lease.endedRun();
 		boolean held = true;
 		try {
-			held = giveBack(lease);
+			held = sendRelease(lease);
 			if (held) {
 				logRelease("Released", lease);
 			}
@@ -170,7 +170,7 @@ final class LeaseCompletion {
 		}
 	}
 
-	private boolean giveBack(Lease lease) {
+	private boolean sendRelease(Lease lease) {
 		LocalQueue queue = releasing(lease);
 		long start = System.nanoTime();
 		try {
@@ -205,7 +205,7 @@ final class LeaseCompletion {
 		this.registry.finished(lease);
 		lease.endWith(LossReason.RELEASED);
 		try {
-			giveBack(lease);
+			sendRelease(lease);
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The lock '{}' could not be released; it becomes free when its lease ends", lease.key().name(),

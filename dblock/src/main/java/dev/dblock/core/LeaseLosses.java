@@ -146,7 +146,7 @@ final class LeaseLosses {
 	 * @param lease the lease
 	 */
 	void loseAtRelease(Lease lease) {
-		if (lease.endedInVain()) {
+		if (lease.turnIntoLoss()) {
 			announce(lease, lease.handle(), LossReason.TAKEN_OVER, "The loss was noticed when it was released");
 		}
 	}

@@ -272,9 +272,9 @@ public final class MongoLockRepository implements LockRepository {
 	}
 
 	private Statements.Acquired acquire(Statements statements, StoreRequest store, AcquireRequest request) {
-		this.indexes.lookAfter(store, request.timeout());
+		this.indexes.ensureIndex(store, request.timeout());
 		if (this.sessionsAreFenced) {
-			fences().indexes().lookAfter(store, request.timeout());
+			fences().indexes().ensureIndex(store, request.timeout());
 		}
 		return (request.firing() != null) ? acquireForJob(statements, store, request)
 				: statements.acquire(store, request);
@@ -309,10 +309,10 @@ public final class MongoLockRepository implements LockRepository {
 		return this.access.get()
 			.executeOnFences("raise the fence of the lock '" + name + "', under which an earlier holder's transaction "
 					+ "may still be open,", timeout, limit, (statements, store) -> {
-						if (!this.fencesAreRaised && !this.access.get().tellsOfTransactions(store)) {
+						if (!this.fencesAreRaised && !this.access.get().reportsTransactions(store)) {
 							return grant;
 						}
-						fences().indexes().lookAfter(store, timeout);
+						fences().indexes().ensureIndex(store, timeout);
 						fences().raise(store, name, Fences.ALL_SLOTS, grant.token());
 						this.fencesAreRaised = true;
 						return new AcquireAnswer.Granted(grant.token(), grant.lastToken(), grant.acquiredAt(), true,

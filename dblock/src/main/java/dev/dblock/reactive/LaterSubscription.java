@@ -5,7 +5,7 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.Operators;
 
 /**
- * Stands in for a subscription that is not available yet. A source may emit forever while
+ * Placeholder for a subscription that is not available yet. A source may emit forever while
  * its first elements are requested, so a cancellation has to reach it even then.
  */
 final class LaterSubscription implements Subscription {

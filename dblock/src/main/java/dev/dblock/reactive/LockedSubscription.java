@@ -57,7 +57,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	private volatile Runnable reentry = () -> {
 	};
 
-	private boolean givenBack;
+	private boolean left;
 
 	/** The work, if it can continue after its sequence has ended. */
 	private volatile @Nullable LingeringWork lingering;
@@ -113,7 +113,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		catch (Throwable ex) {
 			failed(ex);
 			if (this.unused) {
-				giveBackUnseen();
+				releaseUnseen();
 			}
 		}
 		finally {
@@ -159,7 +159,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	 */
 	private void beginUnder(Hold granted) throws Throwable {
 		if (!startWorking(granted)) {
-			giveBackUnseen();
+			releaseUnseen();
 			return;
 		}
 		if (this.request.whenLost() == WhenLost.INTERRUPT) {
@@ -168,7 +168,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		Runnable leaveTransaction = this.request.joinTransaction(this.actual.currentContext(), granted);
 		if (isEnded()) {
 			leaveTransaction.run();
-			giveBackUnseen();
+			releaseUnseen();
 			return;
 		}
 		this.unused = false;
@@ -301,7 +301,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			}
 		}
 		cancelSource();
-		finishLater(this::giveBackUnseen);
+		finishLater(this::releaseUnseen);
 	}
 
 	/**
@@ -319,7 +319,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		}
 	}
 
-	private void giveBackUnseen() {
+	private void releaseUnseen() {
 		discardResult();
 		Hold held = leaving();
 		try {
@@ -341,9 +341,9 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	 * all others.
 	 */
 	private synchronized @Nullable Hold leaving() {
-		Hold held = this.givenBack ? null : this.hold;
+		Hold held = this.left ? null : this.hold;
 		if (held != null) {
-			this.givenBack = true;
+			this.left = true;
 			this.reentry.run();
 			held.forget(this.news);
 		}
@@ -358,7 +358,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 		LockLostException loss = loss();
 		if (loss != null && end()) {
 			cancelSource();
-			finishLater(this::giveBackUnseen);
+			finishLater(this::releaseUnseen);
 			this.actual.onError(loss);
 		}
 	}

@@ -29,10 +29,10 @@ class LeaseStateTests {
 
 	@Test
 	void aReleaseCanTurnOutToBeALoss() {
-		assertThat(this.state.endedInVain()).isFalse();
+		assertThat(this.state.turnIntoLoss()).isFalse();
 		this.state.endWith(LossReason.RELEASED);
-		assertThat(this.state.endedInVain()).isTrue();
-		assertThat(this.state.endedInVain()).isFalse();
+		assertThat(this.state.turnIntoLoss()).isTrue();
+		assertThat(this.state.turnIntoLoss()).isFalse();
 		assertThat(this.state.end()).isEqualTo(LossReason.TAKEN_OVER);
 	}
 
@@ -53,7 +53,7 @@ class LeaseStateTests {
 				return null;
 			});
 			busy.await();
-			boolean turned = state.endedInVain();
+			boolean turned = state.turnIntoLoss();
 			over.set(true);
 			changing.result();
 			assertThat(turned).isTrue();

@@ -222,7 +222,7 @@ final class LocalQueueModel {
 		if (queue != null) {
 			Object streak = field(queue, "streak");
 			state.append(field(queue, "releases")).append(' ').append(field(queue, "visitors")).append(' ');
-			add(state, holder == null, field(queue, "givenBack") == null, (boolean) field(queue, "signalled"),
+			add(state, holder == null, field(queue, "returned") == null, (boolean) field(queue, "signalled"),
 					(boolean) field(queue, "asking"), isYielding(), isHeadStart(), isTurnOver(queue),
 					queue.plan() == null);
 			state.append(field(queue, "granted")).append(' ');
@@ -358,7 +358,7 @@ final class LocalQueueModel {
 			return this.place == null || this.place.waiters() == 0 && this.place.holder() == null
 					&& this.place.plan() == null && field(this.place, "holder") == null
 					&& field(this.place, "releases").equals(0) && field(this.place, "visitors").equals(0)
-					&& field(this.place, "givenBack") == null && field(this.place, "signalled").equals(false)
+					&& field(this.place, "returned") == null && field(this.place, "signalled").equals(false)
 					&& field(this.place, "asking").equals(false);
 		}
 

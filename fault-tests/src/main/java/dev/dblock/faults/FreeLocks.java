@@ -38,8 +38,8 @@ final class FreeLocks {
 	/**
 	 * Return the same, except for gaps that are already reported.
 	 */
-	List<String> leftLongerThan(Duration limit, FreeLocks told) {
-		return describe((gap) -> gap.isLongerThan(limit) && !told.gaps.contains(gap));
+	List<String> leftLongerThan(Duration limit, FreeLocks known) {
+		return describe((gap) -> gap.isLongerThan(limit) && !known.gaps.contains(gap));
 	}
 
 	private List<String> describe(Predicate<Gap> which) {

@@ -46,14 +46,14 @@ final class Mutants {
 				boolean seen = broken.stream()
 					.anyMatch((what) -> mutant.expected().stream().anyMatch(what::startsWith));
 				right &= seen;
-				tell(seen ? "seen" : "NOT SEEN", mutant.name(), broken);
+				print(seen ? "seen" : "NOT SEEN", mutant.name(), broken);
 			}
 		}
 		for (Trial trial : Trial.values()) {
 			if (trial.name().contains(this.options.text("trial", "")) && canRun(trial, "unbroken, " + trial)) {
 				List<String> broken = broken(trial, System.getProperty("java.class.path"), "unbroken-" + trial);
 				right &= broken.isEmpty();
-				tell(broken.isEmpty() ? "passed" : "REFUSED", "unbroken, " + trial, broken);
+				print(broken.isEmpty() ? "passed" : "REFUSED", "unbroken, " + trial, broken);
 			}
 		}
 		this.verdicts.forEach(System.out::println);
@@ -63,12 +63,12 @@ final class Mutants {
 	private boolean canRun(Trial trial, String what) throws IOException {
 		boolean can = trial != Trial.CLOCK || FakeTime.find(this.folder).isPresent();
 		if (!can) {
-			tell("LEFT OUT", what, FakeTime.NOT_FOUND);
+			print("LEFT OUT", what, FakeTime.NOT_FOUND);
 		}
 		return can;
 	}
 
-	private void tell(String verdict, String what, Object why) {
+	private void print(String verdict, String what, Object why) {
 		String line = "%-8s  %s: %s".formatted(verdict, what, why);
 		this.verdicts.add(line);
 		System.err.println(line);

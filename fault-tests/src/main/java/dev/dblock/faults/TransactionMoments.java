@@ -15,36 +15,36 @@ final class TransactionMoments implements CommandListener {
 
 	private static final String FENCES = "dblock_fences";
 
-	private final ThreadLocal<@Nullable Consumer<Moment>> told = new ThreadLocal<>();
+	private final ThreadLocal<@Nullable Consumer<Moment>> listener = new ThreadLocal<>();
 
 	/**
 	 * Run a write.
-	 * @param told receives the moments of the write, in this thread
+	 * @param listener receives the moments of the write, in this thread
 	 * @param write the write
 	 * @return the result of the write
 	 */
-	Written during(Consumer<Moment> told, Supplier<Written> write) {
-		this.told.set(told);
+	Written during(Consumer<Moment> listener, Supplier<Written> write) {
+		this.listener.set(listener);
 		try {
 			return write.get();
 		}
 		finally {
-			this.told.remove();
+			this.listener.remove();
 		}
 	}
 
 	@Override
 	public void commandStarted(CommandStartedEvent event) {
-		Consumer<Moment> told = this.told.get();
-		if (told == null) {
+		Consumer<Moment> listener = this.listener.get();
+		if (listener == null) {
 			return;
 		}
 		BsonValue target = event.getCommand().get("findAndModify");
 		if (target != null && target.asString().getValue().equals(FENCES)) {
-			told.accept(Moment.FENCE);
+			listener.accept(Moment.FENCE);
 		}
 		else if (event.getCommandName().equals("commitTransaction")) {
-			told.accept(Moment.COMMIT);
+			listener.accept(Moment.COMMIT);
 		}
 	}
 

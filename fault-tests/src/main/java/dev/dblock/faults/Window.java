@@ -5,13 +5,13 @@ package dev.dblock.faults;
  *
  * @param kind the kind of the fault
  * @param worker the number of the affected worker; zero if the servers were affected, and
- * {@link #NOBODY} if the window excuses no worker
+ * {@link #NO_WORKER} if the window excuses no worker
  * @param beginNanos when it began
  * @param endNanos when it was over
  */
 record Window(String kind, int worker, long beginNanos, long endNanos) {
 
-	static final int NOBODY = -1;
+	static final int NO_WORKER = -1;
 
 	private static final String ELECTION = ", election";
 
@@ -43,11 +43,11 @@ record Window(String kind, int worker, long beginNanos, long endNanos) {
 	 * primary. Such a window is reported, and excuses nothing.
 	 */
 	static Window election(String kind, long beginNanos, long endNanos) {
-		return new Window(kind + ELECTION, NOBODY, beginNanos, endNanos);
+		return new Window(kind + ELECTION, NO_WORKER, beginNanos, endNanos);
 	}
 
 	boolean isElection() {
-		return this.worker == NOBODY;
+		return this.worker == NO_WORKER;
 	}
 
 	boolean isElectionOf(Window fault) {

@@ -28,7 +28,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 final class MemberLinks implements AutoCloseable {
 
-	private static final int NOBODY = -1;
+	private static final int NO_MEMBER = -1;
 
 	private final List<MongodProcess> members;
 
@@ -132,7 +132,7 @@ final class MemberLinks implements AutoCloseable {
 	}
 
 	private synchronized void awaitFlow(int from, int to) {
-		while (from != NOBODY && to != NOBODY && this.stalled[from][to] && !this.closed) {
+		while (from != NO_MEMBER && to != NO_MEMBER && this.stalled[from][to] && !this.closed) {
 			try {
 				wait();
 			}
@@ -164,7 +164,7 @@ final class MemberLinks implements AutoCloseable {
 				return member;
 			}
 		}
-		return NOBODY;
+		return NO_MEMBER;
 	}
 
 	private static String inode(int port, int announced) throws IOException {

@@ -171,11 +171,11 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 			lost.handle().renew();
 		}
 		catch (LockLostException ex) {
-			awaitTold(lost, ex);
+			awaitNotification(lost, ex);
 		}
 	}
 
-	private void awaitTold(LockRecorder.Held lost, LockLostException loss) {
+	private void awaitNotification(LockRecorder.Held lost, LockLostException loss) {
 		// The loss interrupts the thread that works under the lock, which may be this one
 		boolean interrupted = Thread.interrupted();
 		try {

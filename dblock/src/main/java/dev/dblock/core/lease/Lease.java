@@ -383,8 +383,8 @@ public final class Lease {
 	 * the holder. The lease had been lost before, and the loss had not been noticed.
 	 * @return whether this call turned the release into a loss
 	 */
-	public boolean endedInVain() {
-		return this.state.endedInVain();
+	public boolean turnIntoLoss() {
+		return this.state.turnIntoLoss();
 	}
 
 	public LockLostException lost() {

@@ -62,7 +62,7 @@ public final class LeaseState {
 	 * Turn a release into a loss.
 	 * @return whether this call did so
 	 */
-	public synchronized boolean endedInVain() {
+	public synchronized boolean turnIntoLoss() {
 		boolean released = this.end == LossReason.RELEASED;
 		if (released) {
 			this.end = LossReason.TAKEN_OVER;

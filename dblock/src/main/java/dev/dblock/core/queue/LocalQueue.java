@@ -63,7 +63,7 @@ public final class LocalQueue {
 
 	private int releases;
 
-	private @Nullable Lease givenBack;
+	private @Nullable Lease returned;
 
 	private volatile @Nullable AskPlan plan;
 
@@ -170,7 +170,7 @@ public final class LocalQueue {
 	public synchronized @Nullable Lease present() {
 		Lease lease = this.holder;
 		if (releasingNanos(now()) > 0) {
-			lease = (lease != null) ? lease : this.givenBack;
+			lease = (lease != null) ? lease : this.returned;
 		}
 		else if (lease != null && lease.end() != null) {
 			return null;
@@ -378,7 +378,7 @@ public final class LocalQueue {
 	public synchronized void ended(Lease lease) {
 		if (this.holder == lease) {
 			this.holder = null;
-			this.givenBack = (this.releases > 0) ? lease : null;
+			this.returned = (this.releases > 0) ? lease : null;
 			signal();
 			removeIfIdle();
 		}
@@ -436,7 +436,7 @@ public final class LocalQueue {
 	 */
 	public synchronized void released(long requestNanos) {
 		this.releases--;
-		this.givenBack = (this.releases > 0) ? this.givenBack : null;
+		this.returned = (this.releases > 0) ? this.returned : null;
 		long now = now();
 		if (!this.waiters.isEmpty()) {
 			if (this.streak.isOver(now)) {

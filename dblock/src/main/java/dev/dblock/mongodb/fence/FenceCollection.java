@@ -57,7 +57,7 @@ public final class FenceCollection {
 	 * @param store the store
 	 * @param limit the maximum time
 	 */
-	public void lookAfter(StoreRequest store, Duration limit) {
+	public void ensureIndex(StoreRequest store, Duration limit) {
 		if (isDue() && !OpenSession.isOpenHere() && this.times.claim()) {
 			try {
 				create(store.part(limit));

@@ -43,7 +43,7 @@ final class HelloCommand {
 	 * @param store the store
 	 * @return whether it can
 	 */
-	boolean tellsOfTransactions(StoreRequest store) {
+	boolean reportsTransactions(StoreRequest store) {
 		BsonDocument answer = say(store);
 		return answer.containsKey("setName") || isRouter(answer);
 	}

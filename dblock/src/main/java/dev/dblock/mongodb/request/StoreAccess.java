@@ -116,8 +116,8 @@ public final class StoreAccess {
 		return new StoreRequest(this.template.getDb(), this.collection, timeout).collection();
 	}
 
-	public boolean tellsOfTransactions(StoreRequest store) {
-		return this.hello.tellsOfTransactions(store);
+	public boolean reportsTransactions(StoreRequest store) {
+		return this.hello.reportsTransactions(store);
 	}
 
 	public ServerClock.Reading readClock(StoreRequest store) {

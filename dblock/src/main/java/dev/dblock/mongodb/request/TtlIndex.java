@@ -39,7 +39,7 @@ public final class TtlIndex {
 	 * @param store the store
 	 * @param limit the maximum time
 	 */
-	public void lookAfter(StoreRequest store, Duration limit) {
+	public void ensureIndex(StoreRequest store, Duration limit) {
 		if (this.enabled && this.times.isDue() && this.times.claim()) {
 			create(store.part(limit));
 		}
