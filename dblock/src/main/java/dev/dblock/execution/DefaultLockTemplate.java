@@ -43,7 +43,7 @@ public final class DefaultLockTemplate implements LockTemplate {
 
 	public DefaultLockTemplate(LockEngine engine) {
 		this.engine = engine;
-		this.single = (engine instanceof SeveralEngine several) ? several.single() : engine;
+		this.single = (engine instanceof SeveralLocks several) ? several.single() : engine;
 	}
 
 	/**
@@ -284,23 +284,19 @@ public final class DefaultLockTemplate implements LockTemplate {
 
 	@Override
 	public Optional<LockHandles> tryAcquireAll(Map<String, LockOptions> locks) {
-		SeveralLocks several = new SeveralLocks(this.engine, locks).withoutConfiguredWaits();
-		return (several.acquire() != null) ? Optional.empty() : Optional.of(several.handles());
+		LockAttempt attempt = new SeveralLocks(this.single, locks).acquire(false);
+		return (attempt instanceof LockAttempt.Granted grant) ? Optional.of((LockHandles) grant.handle())
+				: Optional.empty();
 	}
 
 	@Override
 	public LockHandles acquireAll(Map<String, LockOptions> locks) {
-		SeveralLocks several = new SeveralLocks(this.engine, locks);
-		LockRefusal refusal = several.acquire();
-		if (refusal != null) {
-			throw refusal.toException();
-		}
-		return several.handles();
+		return (LockHandles) forAll(locks).acquire(String.join(", ", locks.keySet()), LockOptions.defaults());
 	}
 
 	@Override
 	public DefaultLockTemplate forAll(Map<String, LockOptions> locks) {
-		return new DefaultLockTemplate(new SeveralEngine(this.single, locks));
+		return new DefaultLockTemplate(new SeveralLocks(this.single, locks));
 	}
 
 	@Override

@@ -190,9 +190,7 @@ public final class Hold {
 	 * borrowed from another owner.
 	 */
 	void enterThread() {
-		if (this.handle instanceof LockHandleSet set) {
-			set.enterThread();
-		}
+		parts().stream().filter((part) -> !part.isOwned()).forEach(Hold::attach);
 	}
 
 	/**

@@ -11,7 +11,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockHandles;
@@ -82,8 +81,7 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	 */
 	@Override
 	public long token() {
-		List<LockHandle> all = all();
-		return all.get(all.size() - 1).token();
+		return lastFirst().get(0).handle().token();
 	}
 
 	@Override
@@ -128,7 +126,7 @@ final class LockHandleSet implements LockHandles, HeldLock {
 
 	@Override
 	public void extend(Duration atLeast) {
-		extend(atLeast, Duration.ZERO);
+		HeldLock.super.extend(atLeast);
 	}
 
 	@Override
@@ -258,22 +256,11 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	}
 
 	/**
-	 * Begin to work in this thread under the locks that are borrowed from another owner.
-	 */
-	void enterThread() {
-		borrowed().forEach(Hold::attach);
-	}
-
-	/**
 	 * End the part of the acquiring thread.
 	 */
 	void leaveThread() {
 		this.acquired.forEach(Hold::leaveThread);
-		borrowed().forEach(Hold::detach);
-	}
-
-	private Stream<Hold> borrowed() {
-		return this.holds.values().stream().filter((hold) -> !hold.isOwned());
+		parts().stream().filter((hold) -> !hold.isOwned()).forEach(Hold::detach);
 	}
 
 	@Override
@@ -326,21 +313,21 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	 * takes precedence over a failed request.
 	 */
 	private static <T> void each(Iterable<T> locks, Consumer<T> action) {
-		RuntimeException gravest = null;
+		List<RuntimeException> failures = new ArrayList<>();
 		for (T lock : locks) {
 			try {
 				action.accept(lock);
 			}
 			catch (RuntimeException ex) {
-				boolean graver = ex instanceof LockLostException && !(gravest instanceof LockLostException);
-				RuntimeException lesser = graver ? gravest : ex;
-				gravest = (graver || gravest == null) ? ex : gravest;
-				if (lesser != null && lesser != gravest) {
-					gravest.addSuppressed(lesser);
-				}
+				failures.add(ex);
 			}
 		}
-		if (gravest != null) {
+		if (!failures.isEmpty()) {
+			RuntimeException gravest = failures.stream()
+				.filter(LockLostException.class::isInstance)
+				.findFirst()
+				.orElse(failures.get(0));
+			failures.stream().filter((failure) -> failure != gravest).forEach(gravest::addSuppressed);
 			throw gravest;
 		}
 	}

@@ -5,8 +5,8 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.Operators;
 
 /**
- * Placeholder for a subscription that is not available yet. A source may emit forever while
- * its first elements are requested, so a cancellation has to reach it even then.
+ * Placeholder for a subscription that is not available yet. A source may emit forever
+ * while its first elements are requested, so a cancellation has to reach it even then.
  */
 final class LaterSubscription implements Subscription {
 

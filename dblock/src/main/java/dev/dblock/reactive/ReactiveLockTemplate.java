@@ -15,7 +15,7 @@ import dev.dblock.WhenLost;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.execution.Hold;
-import dev.dblock.execution.SeveralEngine;
+import dev.dblock.execution.SeveralLocks;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -181,7 +181,7 @@ public final class ReactiveLockTemplate {
 		 * Return the request of a sequence in this context.
 		 */
 		LockRequest in(ContextView context) {
-			return (this.engine instanceof SeveralEngine several)
+			return (this.engine instanceof SeveralLocks several)
 					? new LockRequest(several.in(around(context)), this.name, this.options) : this;
 		}
 
@@ -199,7 +199,7 @@ public final class ReactiveLockTemplate {
 		 * sequence if possible.
 		 */
 		@Nullable Hold joined(ContextView context) {
-			if (this.engine instanceof SeveralEngine) {
+			if (this.engine instanceof SeveralLocks) {
 				return null;
 			}
 			String fullName = this.engine.fullName(this.name);
