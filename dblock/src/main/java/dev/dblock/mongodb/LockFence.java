@@ -5,9 +5,6 @@ import com.mongodb.client.MongoClient;
 import dev.dblock.LockHandle;
 import dev.dblock.transaction.FencedSessions;
 import dev.dblock.mongodb.client.SameServers;
-import dev.dblock.mongodb.fence.FencedTransactions;
-import dev.dblock.mongodb.fence.MongoFence;
-import dev.dblock.mongodb.fence.OpenSession;
 import dev.dblock.store.LeaseKey;
 import org.jspecify.annotations.Nullable;
 

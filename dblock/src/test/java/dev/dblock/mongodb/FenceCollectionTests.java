@@ -14,7 +14,6 @@ import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.execution.DefaultLockTemplate;
-import dev.dblock.mongodb.fence.FencedTransactions;
 import dev.dblock.mongodb.request.StatementDialect;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;

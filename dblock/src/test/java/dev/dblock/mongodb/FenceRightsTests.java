@@ -3,7 +3,6 @@ package dev.dblock.mongodb;
 import java.time.Duration;
 
 import dev.dblock.core.LockRepositoryContract;
-import dev.dblock.mongodb.fence.Fences;
 import dev.dblock.mongodb.request.StatementDialect;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.testing.FailCommand;

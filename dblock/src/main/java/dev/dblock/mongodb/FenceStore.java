@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.fence;
+package dev.dblock.mongodb;
 
 import java.util.List;
 
@@ -7,7 +7,7 @@ import dev.dblock.store.LeaseKey;
 /**
  * The requests to the store that fences need in addition to those in a transaction.
  */
-public interface FenceStore {
+interface FenceStore {
 
 	/**
 	 * Create the collection of the fences, since a transaction cannot write to a

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.fence;
+package dev.dblock.mongodb;
 
 import java.time.Duration;
 import java.util.List;
@@ -27,7 +27,7 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 /**
  * The shared state and operations of all fenced transactions of one repository.
  */
-public final class FencedTransactions {
+final class FencedTransactions {
 
 	private static final Logger logger = LoggerFactory.getLogger(FencedTransactions.class);
 
@@ -64,7 +64,7 @@ public final class FencedTransactions {
 
 	private volatile long nextPreparation;
 
-	public FencedTransactions(Fences fences, MongoDatabaseFactory locks, FenceStore store, LongSupplier nanoTime) {
+	FencedTransactions(Fences fences, MongoDatabaseFactory locks, FenceStore store, LongSupplier nanoTime) {
 		this.fences = fences;
 		this.locks = locks;
 		this.store = store;
@@ -76,7 +76,7 @@ public final class FencedTransactions {
 	 * Ensure that the collection of the fences exists and has its TTL index. A
 	 * transaction cannot write to a collection that was created after its begin.
 	 */
-	public void prepare() {
+	void prepare() {
 		if (!isPrepared() && !OpenSession.isOpenHere()) {
 			prepareNow();
 		}
@@ -112,7 +112,7 @@ public final class FencedTransactions {
 		return this.prepared ? !this.fences.indexes().isDue() : this.nanoTime.getAsLong() - this.nextPreparation < 0;
 	}
 
-	public Written write(Function<String, MongoDatabase> databases, ClientSession session, LeaseKey lease, long token,
+	Written write(Function<String, MongoDatabase> databases, ClientSession session, LeaseKey lease, long token,
 			int slot) {
 		return write(session.getTransactionOptions(), lease,
 				() -> this.fences.write(databases.apply(database()), session, lease.name(), slot, token));
@@ -125,7 +125,7 @@ public final class FencedTransactions {
 		return this.locks.getMongoDatabase().getName();
 	}
 
-	public Fences fences() {
+	Fences fences() {
 		return this.fences;
 	}
 

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.fence;
+package dev.dblock.mongodb;
 
 import com.mongodb.WriteConcern;
 import com.mongodb.reactivestreams.client.ClientSession;
@@ -21,7 +21,7 @@ import org.springframework.transaction.reactive.TransactionContext;
  * Fences one reactive transaction that Spring has begun. Loaded only if the reactive
  * driver is present.
  */
-public final class ReactiveTransactionFence extends MongoFence {
+final class ReactiveTransactionFence extends MongoFence {
 
 	private final ReactiveMongoDatabaseFactory factory;
 
@@ -38,7 +38,7 @@ public final class ReactiveTransactionFence extends MongoFence {
 	 * Return the fence of a transaction, or {@code null} if it is not a transaction on
 	 * the servers of the locks.
 	 */
-	public static @Nullable ReactiveTransactionFence of(FencedTransactions fenced, TransactionContext transaction,
+	static @Nullable ReactiveTransactionFence of(FencedTransactions fenced, TransactionContext transaction,
 			MongoDatabaseFactory locks) {
 		ReactiveMongoDatabaseFactory factory = lastBound(transaction);
 		ClientSession session = (factory != null) ? ReactiveTransactionSession.of(factory, transaction) : null;

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.fence;
+package dev.dblock.mongodb;
 
 import java.lang.ref.WeakReference;
 
@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Tracks the session of the last fence that a thread has written into a transaction that
  * the application manages.
  */
-public final class OpenSession {
+final class OpenSession {
 
 	private static final ThreadLocal<@Nullable WeakReference<ClientSession>> LAST = new ThreadLocal<>();
 
@@ -20,7 +20,7 @@ public final class OpenSession {
 	 * Record that the calling thread has written a fence into the transaction of a
 	 * session.
 	 */
-	public static void fenced(ClientSession session) {
+	static void fenced(ClientSession session) {
 		LAST.set(new WeakReference<>(session));
 	}
 

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.fence;
+package dev.dblock.mongodb;
 
 import com.mongodb.ClientSessionOptions;
 import com.mongodb.reactivestreams.client.ClientSession;

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.fence;
+package dev.dblock.mongodb;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -9,7 +9,6 @@ import com.mongodb.MongoException;
 import com.mongodb.MongoInterruptedException;
 import com.mongodb.client.model.IndexOptions;
 import dev.dblock.mongodb.request.FailureTranslation;
-import dev.dblock.mongodb.request.IndexTimes;
 import dev.dblock.mongodb.request.LockCollection;
 import dev.dblock.mongodb.request.LockDocument;
 import dev.dblock.mongodb.request.StoreRequest;
@@ -27,7 +26,7 @@ import static dev.dblock.mongodb.request.BsonParts.doc;
  * they are due; see {@link IndexTimes}. A failure is logged once, until the creation
  * succeeds.
  */
-public final class FenceCollection {
+final class FenceCollection {
 
 	private static final Logger logger = LoggerFactory.getLogger(FenceCollection.class);
 
@@ -57,7 +56,7 @@ public final class FenceCollection {
 	 * @param store the store
 	 * @param limit the maximum time
 	 */
-	public void ensureIndex(StoreRequest store, Duration limit) {
+	void ensureIndex(StoreRequest store, Duration limit) {
 		if (isDue() && !OpenSession.isOpenHere() && this.times.claim()) {
 			try {
 				create(store.part(limit));
@@ -88,7 +87,7 @@ public final class FenceCollection {
 	 * @param store the store
 	 * @throws MongoException if the collection does not exist
 	 */
-	public void create(StoreRequest store) {
+	void create(StoreRequest store) {
 		this.times.begin();
 		StoreRequest fences = store.on(this.collection);
 		MongoException withoutIndex = this.enabled ? createIndex(fences.part(LONGEST)) : null;

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.fence;
+package dev.dblock.mongodb;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;

@@ -1,10 +1,13 @@
-package dev.dblock.mongodb.request;
+package dev.dblock.mongodb;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
+import dev.dblock.mongodb.request.FailureTranslation;
+import dev.dblock.mongodb.request.LockDocument;
+import dev.dblock.mongodb.request.StoreRequest;
 import com.mongodb.MongoException;
 import com.mongodb.MongoInterruptedException;
 import com.mongodb.client.model.IndexOptions;
@@ -19,7 +22,7 @@ import static dev.dblock.mongodb.request.BsonParts.doc;
  * every ten minutes. Locks work without it. A failure to create it is logged once for
  * each collection, until the creation succeeds.
  */
-public final class TtlIndex {
+final class TtlIndex {
 
 	private static final Logger logger = LoggerFactory.getLogger(TtlIndex.class);
 
@@ -29,7 +32,7 @@ public final class TtlIndex {
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
-	public TtlIndex(boolean enabled, LongSupplier nanoTime) {
+	TtlIndex(boolean enabled, LongSupplier nanoTime) {
 		this.enabled = enabled;
 		this.times = new IndexTimes(nanoTime);
 	}
@@ -39,7 +42,7 @@ public final class TtlIndex {
 	 * @param store the store
 	 * @param limit the maximum time
 	 */
-	public void ensureIndex(StoreRequest store, Duration limit) {
+	void ensureIndex(StoreRequest store, Duration limit) {
 		if (this.enabled && this.times.isDue() && this.times.claim()) {
 			create(store.part(limit));
 		}

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.request;
+package dev.dblock.mongodb;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
  * Determines when an index that removes old documents is ensured: at first use, every ten
  * minutes, and a minute after a failure.
  */
-public final class IndexTimes {
+final class IndexTimes {
 
 	private static final long PAUSE = Duration.ofMinutes(10).toNanos();
 
@@ -18,12 +18,12 @@ public final class IndexTimes {
 
 	private final AtomicLong next;
 
-	public IndexTimes(LongSupplier nanoTime) {
+	IndexTimes(LongSupplier nanoTime) {
 		this.nanoTime = nanoTime;
 		this.next = new AtomicLong(nanoTime.getAsLong());
 	}
 
-	public boolean isDue() {
+	boolean isDue() {
 		return this.nanoTime.getAsLong() - this.next.get() >= 0;
 	}
 
@@ -31,7 +31,7 @@ public final class IndexTimes {
 	 * Claim the due creation for one of several threads. The others do not wait for it.
 	 * @return whether the calling thread has claimed it
 	 */
-	public boolean claim() {
+	boolean claim() {
 		long due = this.next.get();
 		long now = this.nanoTime.getAsLong();
 		return now - due >= 0 && this.next.compareAndSet(due, now + PAUSE);
@@ -40,11 +40,11 @@ public final class IndexTimes {
 	/**
 	 * Record that the index is being ensured, due or not.
 	 */
-	public void begin() {
+	void begin() {
 		this.next.set(this.nanoTime.getAsLong() + PAUSE);
 	}
 
-	public void failed() {
+	void failed() {
 		this.next.set(this.nanoTime.getAsLong() + PAUSE_AFTER_FAILURE);
 	}
 

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.fence;
+package dev.dblock.mongodb;
 
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -45,7 +45,7 @@ import static dev.dblock.mongodb.request.BsonParts.text;
  * A document is removed a day after its last write. The server ends every transaction
  * long before that, so the document no longer prevents any commit by then.
  */
-public final class Fences {
+final class Fences {
 
 	private static final String USUAL_LOCKS = "dblock_locks";
 
@@ -63,13 +63,13 @@ public final class Fences {
 
 	private static final BulkWriteOptions UNORDERED = new BulkWriteOptions().ordered(false);
 
-	public static final List<Integer> ALL_SLOTS = IntStream.range(0, TransactionFence.SLOTS).boxed().toList();
+	static final List<Integer> ALL_SLOTS = IntStream.range(0, TransactionFence.SLOTS).boxed().toList();
 
 	private final LockCollection collection;
 
 	private final FenceCollection indexes;
 
-	public Fences(String locks, boolean createIndexes, LongSupplier nanoTime) {
+	Fences(String locks, boolean createIndexes, LongSupplier nanoTime) {
 		this.collection = new LockCollection(collectionBeside(locks));
 		this.indexes = new FenceCollection(this.collection, createIndexes, nanoTime);
 	}
@@ -80,7 +80,7 @@ public final class Fences {
 	 * @param locks the collection of the locks
 	 * @return the collection of their fences
 	 */
-	public static String collectionBeside(String locks) {
+	static String collectionBeside(String locks) {
 		return USUAL_LOCKS.equals(locks) ? USUAL_FENCES : locks + ".fences";
 	}
 
@@ -91,7 +91,7 @@ public final class Fences {
 		return this.collection.name();
 	}
 
-	public FenceCollection indexes() {
+	FenceCollection indexes() {
 		return this.indexes;
 	}
 
@@ -142,7 +142,7 @@ public final class Fences {
 	 * @param slots the slots
 	 * @param token the token of the holder
 	 */
-	public void raise(StoreRequest store, String name, List<Integer> slots, long token) {
+	void raise(StoreRequest store, String name, List<Integer> slots, long token) {
 		List<UpdateOneModel<BsonDocument>> writes = slots.stream()
 			.map((slot) -> new UpdateOneModel<BsonDocument>(slot(name, slot), atLeast(token), UPSERT))
 			.toList();

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.fence;
+package dev.dblock.mongodb;
 
 import java.util.List;
 
@@ -11,11 +11,11 @@ import org.springframework.dao.support.PersistenceExceptionTranslator;
  * Base class for the fences of all transactions on MongoDB, regardless of how they are
  * managed.
  */
-public abstract class MongoFence implements TransactionFence {
+abstract class MongoFence implements TransactionFence {
 
 	private final FencedTransactions fenced;
 
-	public MongoFence(FencedTransactions fenced) {
+	MongoFence(FencedTransactions fenced) {
 		this.fenced = fenced;
 	}
 

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.fence;
+package dev.dblock.mongodb;
 
 import com.mongodb.client.ClientSession;
 import dev.dblock.store.LeaseKey;
@@ -8,11 +8,11 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 /**
  * Fences the transactions that Spring begins on one database factory.
  */
-public final class MongoTransactionFence extends MongoFence {
+final class MongoTransactionFence extends MongoFence {
 
 	private final MongoDatabaseFactory factory;
 
-	public MongoTransactionFence(FencedTransactions fenced, MongoDatabaseFactory factory) {
+	MongoTransactionFence(FencedTransactions fenced, MongoDatabaseFactory factory) {
 		super(fenced);
 		this.factory = factory;
 	}
