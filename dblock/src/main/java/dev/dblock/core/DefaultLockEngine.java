@@ -21,8 +21,6 @@ import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobStatus;
-import dev.dblock.observation.AcquisitionObservation;
-import dev.dblock.observation.HoldObservation;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.EngineSettings;
@@ -197,7 +195,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	private LockAttempt acquireAs(String fullName, String name, LockOptions options) {
 		LeaseTerms terms = this.settings.terms(name, options);
 		long start = this.clock.nanoTime();
-		AcquisitionObservation acquisition = this.observations.acquiring(fullName, options.label());
+		LockObservations.Acquisition acquisition = this.observations.acquiring(fullName, options.label());
 		LockAttempt attempt;
 		try {
 			attempt = this.acquirer.acquire(fullName, terms, acquisition);
@@ -207,7 +205,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 			throw ex;
 		}
 		if (attempt instanceof LockAttempt.Granted grant) {
-			HoldObservation hold = acquisition.acquired(grant.handle().token());
+			LockObservations.Hold hold = acquisition.acquired(grant.handle().token());
 			if (hold != null && grant.handle() instanceof LeasedLock lock) {
 				lock.lease().observedBy(hold);
 			}

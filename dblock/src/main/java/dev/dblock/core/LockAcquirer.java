@@ -18,7 +18,7 @@ import dev.dblock.core.queue.WaitCause;
 import dev.dblock.core.queue.Waiter;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.job.JobRefusal;
-import dev.dblock.observation.AcquisitionObservation;
+import dev.dblock.observation.LockObservations;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.support.Durations;
@@ -92,7 +92,7 @@ final class LockAcquirer {
 	 * @param acquisition is notified when the thread has to wait
 	 * @return the grant or the refusal
 	 */
-	LockAttempt acquire(String name, LeaseTerms terms, AcquisitionObservation acquisition) {
+	LockAttempt acquire(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
 		LockAttempt attempt;
 		if (terms.firing() != null) {
 			attempt = acquireRun(name, terms, acquisition);
@@ -121,7 +121,7 @@ final class LockAcquirer {
 	 * Wait for a lock, but not for one that only this thread can release. If its lease is
 	 * not renewed, the lock may become free during the wait nevertheless.
 	 */
-	private LockAttempt awaitTurn(String name, LeaseTerms terms, AcquisitionObservation acquisition) {
+	private LockAttempt awaitTurn(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
 		refuseIfUnwanted(name);
 		Lease own = ownLease(name);
 		if (own != null && (own.isRenewing() || own.remaining().compareTo(terms.waitUpTo()) > 0)) {
@@ -136,7 +136,7 @@ final class LockAcquirer {
 	 * so a request is sent even while this process has the lock. The thread waits only if
 	 * another holder has the lock.
 	 */
-	private LockAttempt acquireRun(String name, LeaseTerms terms, AcquisitionObservation acquisition) {
+	private LockAttempt acquireRun(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
 		refuseIfUnwanted(name);
 		Duration within = (terms.firing() != null) ? terms.firing().answerWithin() : null;
 		LocalQueue queue = this.queues.enter(name);
@@ -250,7 +250,7 @@ final class LockAcquirer {
 
 		private final LeaseTerms terms;
 
-		private final AcquisitionObservation acquisition;
+		private final LockObservations.Acquisition acquisition;
 
 		private final long startNanos;
 
@@ -271,7 +271,7 @@ final class LockAcquirer {
 		 */
 		private @Nullable JobRefusal job;
 
-		Wait(String name, LeaseTerms terms, AcquisitionObservation acquisition) {
+		Wait(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
 			this.name = name;
 			this.terms = terms;
 			this.acquisition = acquisition;

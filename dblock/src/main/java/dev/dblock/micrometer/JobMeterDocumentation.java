@@ -7,7 +7,7 @@ import io.micrometer.core.instrument.docs.MeterDocumentation;
 /**
  * The meters of jobs.
  */
-public enum JobMeterDocumentation implements MeterDocumentation {
+enum JobMeterDocumentation implements MeterDocumentation {
 
 	/**
 	 * The runs of a job on this instance, from the grant of its lock to their end.

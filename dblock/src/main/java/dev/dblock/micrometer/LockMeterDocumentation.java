@@ -7,7 +7,7 @@ import io.micrometer.core.instrument.docs.MeterDocumentation;
 /**
  * The meters of locks, in addition to the timers of {@link LockObservationDocumentation}.
  */
-public enum LockMeterDocumentation implements MeterDocumentation {
+enum LockMeterDocumentation implements MeterDocumentation {
 
 	/**
 	 * The number of locks that this process holds.

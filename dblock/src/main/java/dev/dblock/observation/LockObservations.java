@@ -1,5 +1,6 @@
 package dev.dblock.observation;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -25,8 +26,8 @@ public final class LockObservations {
 	/**
 	 * Begin to observe a thread that requests a lock.
 	 */
-	public AcquisitionObservation acquiring(String name, @Nullable String label) {
-		return new AcquisitionObservation(this, name, label);
+	public Acquisition acquiring(String name, @Nullable String label) {
+		return new Acquisition(name, label);
 	}
 
 	/**
@@ -51,7 +52,7 @@ public final class LockObservations {
 		}
 	}
 
-	@Nullable Observed begin(LockActivity activity, LockSubject subject) {
+	private @Nullable Observed begin(LockActivity activity, LockSubject subject) {
 		try {
 			return this.observer.begin(activity, subject);
 		}
@@ -61,7 +62,7 @@ public final class LockObservations {
 		}
 	}
 
-	void end(@Nullable Observed observed, LockOutcome outcome, LockSubject subject, @Nullable Throwable error) {
+	private void end(@Nullable Observed observed, LockOutcome outcome, LockSubject subject, @Nullable Throwable error) {
 		if (observed == null) {
 			return;
 		}
@@ -78,6 +79,81 @@ public final class LockObservations {
 				"The observation of a lock failed at '{}'. No lock is affected, but metrics and traces lack this"
 						+ " observation; fix the handler, convention or registry that the stack trace at DEBUG shows",
 				what);
+	}
+
+	/**
+	 * A thread's attempt to acquire a lock, and the time for which the thread then holds
+	 * the lock.
+	 */
+	public final class Acquisition {
+
+		private final LockSubject subject;
+
+		private final @Nullable Observed acquire;
+
+		private @Nullable Observed wait;
+
+		private Acquisition(String name, @Nullable String label) {
+			this.subject = LockSubject.lock(name, label, 0);
+			this.acquire = begin(LockActivity.ACQUIRE, this.subject);
+		}
+
+		/**
+		 * Report that the thread has to wait. Called once.
+		 */
+		public void waiting() {
+			this.wait = begin(LockActivity.WAIT, this.subject);
+		}
+
+		/**
+		 * Report that the thread has the lock.
+		 * @param token the fencing token
+		 * @return the observation of the hold, or {@code null} if it is not wanted
+		 */
+		public @Nullable Hold acquired(long token) {
+			LockSubject granted = new LockSubject(this.subject.name(), this.subject.label(), token, 1);
+			end(LockOutcome.ACQUIRED, granted, null);
+			Observed hold = begin(LockActivity.HOLD, granted);
+			return (hold != null) ? new Hold(hold, granted) : null;
+		}
+
+		public void unavailable() {
+			end(LockOutcome.UNAVAILABLE, this.subject, null);
+		}
+
+		public void failed(Throwable ex) {
+			end(LockOutcome.FAILED, this.subject, ex);
+		}
+
+		private void end(LockOutcome outcome, LockSubject subject, @Nullable Throwable error) {
+			LockObservations.this.end(this.wait, outcome, subject, error);
+			LockObservations.this.end(this.acquire, outcome, subject, error);
+		}
+
+	}
+
+	/**
+	 * The time for which a lock is held. Its end is reported once.
+	 */
+	public final class Hold {
+
+		private final Observed observed;
+
+		private final LockSubject subject;
+
+		private final AtomicBoolean ended = new AtomicBoolean();
+
+		public Hold(Observed observed, LockSubject subject) {
+			this.observed = observed;
+			this.subject = subject;
+		}
+
+		public void end(LockOutcome outcome, @Nullable Throwable error) {
+			if (this.ended.compareAndSet(false, true)) {
+				LockObservations.this.end(this.observed, outcome, this.subject, error);
+			}
+		}
+
 	}
 
 }

@@ -15,7 +15,6 @@ import dev.dblock.LockTemplate;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.execution.DefaultLockTemplate;
-import dev.dblock.observation.HoldObservation;
 import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
@@ -176,7 +175,7 @@ class LockObservationsTests {
 		WatchedLeases leases = new WatchedLeases();
 		Lease lease = leases.hold("stock", LockWorld.LEASE).lease();
 		leases.advance(LockWorld.LEASE);
-		lease.observedBy(new HoldObservation(new LockObservations(this.diary),
+		lease.observedBy(new LockObservations(this.diary).new Hold(
 				(outcome, subject, error) -> this.diary.write("end HOLD " + subject.name() + " " + outcome, subject),
 				LockSubject.lock("stock", null, 1)));
 		this.diary.isExactly("end HOLD stock LOST");
@@ -186,7 +185,7 @@ class LockObservationsTests {
 	void endsTheHoldOfAnUnreachableHandleWithItsLease() {
 		WatchedLeases leases = new WatchedLeases();
 		Lease lease = leases.grant("stock", LockOptions.defaults());
-		lease.observedBy(new HoldObservation(new LockObservations(this.diary),
+		lease.observedBy(new LockObservations(this.diary).new Hold(
 				(outcome, subject, error) -> this.diary.write("end HOLD " + subject.name() + " " + outcome, subject),
 				LockSubject.lock("stock", null, 1)));
 		leases.watchdog().watch(lease);

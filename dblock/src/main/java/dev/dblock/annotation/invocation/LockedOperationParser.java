@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Creates an operation from a declaration, and reports all of its problems at once.
  */
-public final class LockedOperationParser {
+final class LockedOperationParser {
 
 	private static final String ANY_NAME = String.valueOf(LockSettings.ANYTHING);
 

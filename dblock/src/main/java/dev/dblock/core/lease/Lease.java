@@ -10,7 +10,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.RunOutcome;
-import dev.dblock.observation.HoldObservation;
+import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockOutcome;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.FenceMark;
@@ -77,7 +77,7 @@ public final class Lease {
 
 	private volatile @Nullable String runError;
 
-	private volatile @Nullable HoldObservation observed;
+	private volatile @Nullable LockObservations.Hold observed;
 
 	public Lease(Grant grant, LeaseTerms terms, Thread owner, LeaseDeadline deadline, LockClock clock) {
 		this.grant = grant;
@@ -395,7 +395,7 @@ public final class Lease {
 	/**
 	 * Notify the given hold when this lease ends, immediately if it has already ended.
 	 */
-	public void observedBy(HoldObservation observed) {
+	public void observedBy(LockObservations.Hold observed) {
 		this.observed = observed;
 		LossReason reason = end();
 		if (reason != null) {
@@ -408,7 +408,7 @@ public final class Lease {
 	}
 
 	public void observedEnd(LockOutcome outcome, @Nullable Throwable error) {
-		HoldObservation observed = this.observed;
+		LockObservations.Hold observed = this.observed;
 		if (observed != null) {
 			observed.end(outcome, error);
 		}

@@ -48,7 +48,7 @@ public final class LockDocument {
 
 	static final String JOBS = "jobs";
 
-	static final String CLEAN_UP_AT = "cleanUpAt";
+	public static final String CLEAN_UP_AT = "cleanUpAt";
 
 	/** The number of tokens for each millisecond of the server's clock. */
 	static final long TOKENS_PER_MILLI = 1024;

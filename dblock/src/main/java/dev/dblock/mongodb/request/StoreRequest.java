@@ -45,7 +45,7 @@ public final class StoreRequest {
 		return this.collection.name();
 	}
 
-	String databaseName() {
+	public String databaseName() {
 		return this.database.getName();
 	}
 
