@@ -176,29 +176,12 @@ final class ReentrantHold extends LockContext {
 				Hold.borrowed(this.engine, current).detach();
 			}
 		}
+		Hold grant = (last && this.owned) ? Hold.owned(this.engine, current) : Hold.borrowed(this.engine, current);
 		try {
-			if (last && this.owned) {
-				current.close();
-			}
-			else {
-				check(current);
-			}
+			grant.leave();
 		}
 		catch (LockLostException ex) {
 			throw lost(ex);
-		}
-	}
-
-	private static void check(LockHandle handle) {
-		try {
-			handle.ensureHeld();
-		}
-		catch (LockLostException ex) {
-			throw ex;
-		}
-		catch (RuntimeException ex) {
-			logger.debug("It is unknown whether the lock '{}' is still held; its release will notice a loss",
-					handle.name(), ex);
 		}
 	}
 

@@ -197,8 +197,7 @@ public final class ReactiveTransactions {
 		}
 
 		void join(LeasedLock handle, TransactionContext transaction) {
-			this.lock.lock();
-			try {
+			locked(() -> {
 				if (this.open.isTooLateFor(handle)) {
 					throw new IllegalStateException(
 							("The lock '%s' was acquired too late: its transaction is about to be committed, and the"
@@ -215,16 +214,17 @@ public final class ReactiveTransactions {
 							+ " began. No work was done; do not use the result of a cancelled sequence")
 						.formatted(handle.name()));
 				}
-			}
-			finally {
-				this.lock.unlock();
-			}
+			});
 		}
 
 		void leave(LeasedLock handle) {
+			locked(() -> this.open.leave(handle));
+		}
+
+		private void locked(Runnable action) {
 			this.lock.lock();
 			try {
-				this.open.leave(handle);
+				action.run();
 			}
 			finally {
 				this.lock.unlock();
@@ -248,44 +248,29 @@ public final class ReactiveTransactions {
 
 		@Override
 		public Mono<Void> beforeCommit(boolean readOnly) {
-			Mono<Void> check = Mono.fromRunnable(this::check);
+			Mono<Void> check = Mono.fromRunnable(() -> locked(this.open::beforeCommit));
 			return this.open.asksStoreBeforeCommit() ? check.subscribeOn(STORE) : check;
-		}
-
-		private void check() {
-			this.lock.lock();
-			try {
-				this.open.beforeCommit();
-			}
-			finally {
-				this.lock.unlock();
-			}
 		}
 
 		@Override
 		public Mono<Void> afterCompletion(int status) {
 			return Mono.defer(() -> {
-				Mono<Void> end = Mono.fromRunnable(() -> ended(status));
+				Mono<Void> end = Mono.fromRunnable(() -> locked(() -> ended(status)));
 				return this.open.standsAlone() ? end : end.subscribeOn(STORE);
 			});
 		}
 
 		private void ended(int status) {
-			this.lock.lock();
-			try {
-				if (status == STATUS_COMMITTED) {
-					this.open.committed(null);
-				}
-				else {
-					this.open.endInDoubt();
-				}
-				// A transaction that began before its lock was acquired could not wait
-				// for the preparation
-				this.open.prepare();
+			if (status == STATUS_COMMITTED) {
+				this.open.committed(null);
 			}
-			finally {
-				this.lock.unlock();
+			else {
+				this.open.endInDoubt();
 			}
+			// A transaction that began before its lock was acquired could not wait for
+			// the
+			// preparation
+			this.open.prepare();
 		}
 
 	}

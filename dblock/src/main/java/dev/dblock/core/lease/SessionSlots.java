@@ -38,24 +38,20 @@ public final class SessionSlots {
 	public int slotOf(Object session) {
 		this.lock.lock();
 		try {
-			return slot(session);
+			for (SessionSlot known : this.slots) {
+				if (known.session().get() == session) {
+					return known.slot();
+				}
+			}
+			int slot = this.state.takeRetiredSlot();
+			if (slot != LeaseState.NO_SLOT) {
+				this.slots.add(new SessionSlot(new WeakReference<>(session), slot));
+			}
+			return slot;
 		}
 		finally {
 			this.lock.unlock();
 		}
-	}
-
-	private int slot(Object session) {
-		for (SessionSlot known : this.slots) {
-			if (known.session().get() == session) {
-				return known.slot();
-			}
-		}
-		int slot = this.state.takeRetiredSlot();
-		if (slot != LeaseState.NO_SLOT) {
-			this.slots.add(new SessionSlot(new WeakReference<>(session), slot));
-		}
-		return slot;
 	}
 
 	/**
@@ -68,22 +64,16 @@ public final class SessionSlots {
 	public void makeRoom(Predicate<Object> isOpen, Consumer<List<Integer>> settle) {
 		this.lock.lock();
 		try {
-			makeRoomWhereNeeded(isOpen, settle);
+			List<SessionSlot> over = this.state.hasFreeSlot() ? List.of()
+					: this.slots.stream().filter((known) -> !known.isOpen(isOpen)).toList();
+			if (!over.isEmpty()) {
+				settle.accept(over.stream().map(SessionSlot::slot).toList());
+				this.slots.removeAll(over);
+				over.forEach((known) -> this.state.freeSlot(known.slot()));
+			}
 		}
 		finally {
 			this.lock.unlock();
-		}
-	}
-
-	private void makeRoomWhereNeeded(Predicate<Object> isOpen, Consumer<List<Integer>> settle) {
-		if (this.state.hasFreeSlot()) {
-			return;
-		}
-		List<SessionSlot> over = this.slots.stream().filter((known) -> !known.isOpen(isOpen)).toList();
-		if (!over.isEmpty()) {
-			settle.accept(over.stream().map(SessionSlot::slot).toList());
-			this.slots.removeAll(over);
-			over.forEach((known) -> this.state.freeSlot(known.slot()));
 		}
 	}
 
