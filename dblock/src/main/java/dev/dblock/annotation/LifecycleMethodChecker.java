@@ -8,7 +8,6 @@ import java.util.stream.Stream;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import dev.dblock.annotation.invocation.LifecycleMethods;
 import dev.dblock.annotation.invocation.LockAnnotations;
-import dev.dblock.annotation.invocation.LockMentions;
 import dev.dblock.annotation.name.LockedMethod;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

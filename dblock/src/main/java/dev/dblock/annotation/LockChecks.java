@@ -14,7 +14,6 @@ import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import dev.dblock.annotation.invocation.LifecycleMethods;
 import dev.dblock.annotation.invocation.LockAnnotations;
 import dev.dblock.annotation.invocation.LockDeclaration;
-import dev.dblock.annotation.invocation.LockMentions;
 import dev.dblock.annotation.invocation.LockedOperation;
 import dev.dblock.annotation.invocation.LockedOperationSource;
 import dev.dblock.annotation.name.LockedMethod;

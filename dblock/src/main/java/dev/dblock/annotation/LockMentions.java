@@ -1,4 +1,4 @@
-package dev.dblock.annotation.invocation;
+package dev.dblock.annotation;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
@@ -16,7 +16,7 @@ import org.springframework.core.annotation.MergedAnnotations;
  * Searching each method of each bean, with all methods that it overrides, would
  * noticeably slow down start-up.
  */
-public final class LockMentions {
+final class LockMentions {
 
 	private static final ClassValue<Boolean> TYPES = new ClassValue<>() {
 
@@ -40,7 +40,7 @@ public final class LockMentions {
 	private LockMentions() {
 	}
 
-	public static boolean in(Class<?> type) {
+	static boolean in(Class<?> type) {
 		return !type.getName().startsWith("java.") && TYPES.get(type);
 	}
 

@@ -1,4 +1,4 @@
-package dev.dblock.annotation.invocation;
+package dev.dblock.annotation;
 
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
