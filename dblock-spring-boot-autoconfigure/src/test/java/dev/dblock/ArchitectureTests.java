@@ -52,8 +52,6 @@ class ArchitectureTests {
 
 	private static final String LEASE = "dev.dblock.core.lease";
 
-	private static final String QUEUE = "dev.dblock.core.queue";
-
 	private static final String CORE = "dev.dblock.core..";
 
 	private static final String TRANSACTION = "dev.dblock.transaction..";
@@ -122,9 +120,6 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule leasesUseWhatIsBelowThem = onlyUses(LEASE, API, JOB, ENGINE, SUPPORT, STORE, SETTINGS,
 			OBSERVATION);
-
-	@ArchTest
-	static final ArchRule queuesUseLeases = onlyUses(QUEUE, API, JOB, LEASE, ENGINE, SUPPORT, STORE, SETTINGS);
 
 	@ArchTest
 	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, JOB, ENGINE, TRANSACTION, SUPPORT, EVENT, STORE,

@@ -3,9 +3,6 @@ package dev.dblock.core;
 import java.time.Duration;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.queue.LocalQueues;
-import dev.dblock.core.queue.ReleaseSignals;
-import dev.dblock.core.queue.WaitCause;
 
 /**
  * The current state of an engine, determined at each call without a request to a server.

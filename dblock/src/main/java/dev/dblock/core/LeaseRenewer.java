@@ -15,8 +15,6 @@ import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.core.lease.LockClock;
-import dev.dblock.core.queue.LocalQueue;
-import dev.dblock.core.queue.LocalQueues;
 import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockOutcome;

@@ -10,7 +10,7 @@ import java.util.function.ToLongFunction;
 import dev.dblock.LossReason;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineState;
-import dev.dblock.core.queue.WaitCause;
+import dev.dblock.core.WaitCause;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

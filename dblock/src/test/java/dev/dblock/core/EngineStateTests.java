@@ -9,7 +9,6 @@ import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.core.EngineState.ReleaseNews;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.core.queue.WaitCause;
 import dev.dblock.store.LeaseKey;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -12,8 +12,6 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.core.queue.LocalQueue;
-import dev.dblock.core.queue.WaitCause;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;

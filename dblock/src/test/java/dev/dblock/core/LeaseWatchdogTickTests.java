@@ -13,7 +13,6 @@ import dev.dblock.LockHandle;
 import dev.dblock.core.lease.Grant;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
-import dev.dblock.core.queue.LocalQueues;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.HandOffSettings;

@@ -17,7 +17,6 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.core.queue.LocalQueue;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.RepositoryInterruptedException;

@@ -6,8 +6,6 @@ import java.util.stream.Stream;
 
 import dev.dblock.LockOptions;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.core.queue.ReleaseSignals;
-import dev.dblock.core.queue.WaitCause;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.PollSettings;
 import dev.dblock.store.LeaseKey;

@@ -5,7 +5,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 import dev.dblock.LockHandle;
-import dev.dblock.core.queue.WaitCause;
 import dev.dblock.engine.LockEngine;
 
 /**

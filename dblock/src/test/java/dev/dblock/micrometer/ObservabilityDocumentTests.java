@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.queue.WaitCause;
+import dev.dblock.core.WaitCause;
 import dev.dblock.event.LockEvent;
 import dev.dblock.observation.LockOutcome;
 import io.micrometer.common.docs.KeyName;

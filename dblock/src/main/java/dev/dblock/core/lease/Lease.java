@@ -77,7 +77,7 @@ public final class Lease {
 
 	private volatile @Nullable String runError;
 
-	private volatile @Nullable LockObservations.Hold observed;
+	private volatile LockObservations.@Nullable Hold observed;
 
 	public Lease(Grant grant, LeaseTerms terms, Thread owner, LeaseDeadline deadline, LockClock clock) {
 		this.grant = grant;

@@ -1,4 +1,4 @@
-package dev.dblock.core.queue;
+package dev.dblock.core;
 
 import dev.dblock.settings.HandOffSettings;
 

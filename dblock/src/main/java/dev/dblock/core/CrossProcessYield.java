@@ -1,4 +1,4 @@
-package dev.dblock.core.queue;
+package dev.dblock.core;
 
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;

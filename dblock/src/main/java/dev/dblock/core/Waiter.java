@@ -1,4 +1,4 @@
-package dev.dblock.core.queue;
+package dev.dblock.core;
 
 import java.util.concurrent.locks.LockSupport;
 
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A thread in a {@link LocalQueue}. Its state changes under the queue's monitor, but the
  * thread itself parks outside of the monitor.
  */
-public class Waiter {
+class Waiter {
 
 	private final Thread thread = Thread.currentThread();
 
@@ -20,11 +20,11 @@ public class Waiter {
 
 	private boolean awaitingAnswer;
 
-	public Waiter(LeaseTerms terms) {
+	Waiter(LeaseTerms terms) {
 		this.terms = terms;
 	}
 
-	public Thread thread() {
+	Thread thread() {
 		return this.thread;
 	}
 
@@ -43,7 +43,7 @@ public class Waiter {
 	/**
 	 * Return the lock that a thread of this process has handed over, if there is one.
 	 */
-	public @Nullable LeasedLock handed() {
+	@Nullable LeasedLock handed() {
 		return this.handed;
 	}
 
@@ -77,14 +77,14 @@ public class Waiter {
 	/**
 	 * Wake the thread, so that it checks its queue again.
 	 */
-	public void wake() {
+	void wake() {
 		LockSupport.unpark(this.thread);
 	}
 
 	/**
 	 * Pause until {@link #wake()} or an interrupt, but no longer than the given time.
 	 */
-	public void park(long nanos) {
+	void park(long nanos) {
 		LockSupport.parkNanos(this, nanos);
 	}
 

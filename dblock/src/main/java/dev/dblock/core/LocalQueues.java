@@ -1,4 +1,4 @@
-package dev.dblock.core.queue;
+package dev.dblock.core;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The queues of the locks that this process waits for or holds, and of no others. Pauses
  * use real time, regardless of the clock of the leases.
  */
-public final class LocalQueues {
+final class LocalQueues {
 
 	private final Map<String, LocalQueue> byName = new ConcurrentHashMap<>();
 
@@ -32,25 +32,25 @@ public final class LocalQueues {
 	 * @param pollNanos how long other processes may take to see that a lock is free
 	 * because they poll; zero while releases are reported
 	 */
-	public LocalQueues(HandOffSettings handOff, LongSupplier pollNanos) {
+	LocalQueues(HandOffSettings handOff, LongSupplier pollNanos) {
 		this(handOff, LocalQueue.LONGEST_RELEASE_NANOS, pollNanos, System::nanoTime);
 	}
 
-	public LocalQueues(HandOffSettings handOff, long longestReleaseNanos, LongSupplier pollNanos, LongSupplier nanos) {
+	LocalQueues(HandOffSettings handOff, long longestReleaseNanos, LongSupplier pollNanos, LongSupplier nanos) {
 		this.handOff = handOff;
 		this.longestReleaseNanos = longestReleaseNanos;
 		this.pollNanos = pollNanos;
 		this.nanos = nanos;
 	}
 
-	public @Nullable LocalQueue find(String name) {
+	@Nullable LocalQueue find(String name) {
 		return this.byName.get(name);
 	}
 
 	/**
 	 * Return the queue of a name, which is kept until the caller leaves it.
 	 */
-	public LocalQueue enter(String name) {
+	LocalQueue enter(String name) {
 		return admit(name, LocalQueue::enter);
 	}
 
@@ -58,7 +58,7 @@ public final class LocalQueues {
 	 * Take the last place in the queue of a name.
 	 * @return the queue, which is kept until the waiter leaves it
 	 */
-	public LocalQueue join(String name, Waiter waiter) {
+	LocalQueue join(String name, Waiter waiter) {
 		return admit(name, (queue) -> queue.join(waiter));
 	}
 
@@ -66,7 +66,7 @@ public final class LocalQueues {
 	 * Record that a lock of this process is about to be released to the store.
 	 * @return its queue, which is kept until it is notified of the release
 	 */
-	public LocalQueue releasing(String name) {
+	LocalQueue releasing(String name) {
 		return admit(name, LocalQueue::releasing);
 	}
 
@@ -87,7 +87,7 @@ public final class LocalQueues {
 		return this.byName.remove(queue.name(), queue);
 	}
 
-	public void ended(Lease lease) {
+	void ended(Lease lease) {
 		LocalQueue queue = find(lease.key().name());
 		if (queue != null) {
 			queue.ended(lease);
@@ -97,32 +97,32 @@ public final class LocalQueues {
 	/**
 	 * Return the stored state of a lock, with its present owner if this process holds it.
 	 */
-	public LockInfo withOwner(LockInfo stored) {
+	LockInfo withOwner(LockInfo stored) {
 		LocalQueue queue = find(stored.name());
 		Lease mine = (queue != null) ? queue.holder() : null;
 		return (mine != null && mine.key().holder().equals(stored.holder())) ? mine.describe(stored) : stored;
 	}
 
-	public void signal(String name) {
+	void signal(String name) {
 		LocalQueue queue = this.byName.get(name);
 		if (queue != null) {
 			queue.signal();
 		}
 	}
 
-	public void signalAll() {
+	void signalAll() {
 		this.byName.values().forEach(LocalQueue::signal);
 	}
 
-	public void wakeAll() {
+	void wakeAll() {
 		this.byName.values().forEach(LocalQueue::wakeAll);
 	}
 
-	public int waiters() {
+	int waiters() {
 		return this.byName.values().stream().mapToInt(LocalQueue::waiters).sum();
 	}
 
-	public int size() {
+	int size() {
 		return this.byName.size();
 	}
 

@@ -1,4 +1,4 @@
-package dev.dblock.core.queue;
+package dev.dblock.core;
 
 /**
  * The causes for which a waiter requests the lock from the store, or finds that the lock

@@ -1,4 +1,4 @@
-package dev.dblock.core.queue;
+package dev.dblock.core;
 
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * to the store, and no thread does so while the process holds the lock or is releasing
  * it.
  */
-public final class LocalQueue {
+final class LocalQueue {
 
 	/**
 	 * Waiters are notified of the end of the holder's lease and of the end of a release,
@@ -36,13 +36,13 @@ public final class LocalQueue {
 	 * A release that was sent to a failed server may have been applied earlier. The
 	 * waiters of this process need not be the last to find out.
 	 */
-	public static final long LONGEST_RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
+	static final long LONGEST_RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	/**
 	 * A head that has to wake up first is later than a thread that only retries. A head
 	 * that has not sent its request within this time no longer blocks other threads.
 	 */
-	public static final long HEAD_START_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+	static final long HEAD_START_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private static final AtomicIntegerFieldUpdater<LocalQueue> VISITORS = AtomicIntegerFieldUpdater
 		.newUpdater(LocalQueue.class, "visitors");
@@ -120,7 +120,7 @@ public final class LocalQueue {
 		return this.nanos.getAsLong();
 	}
 
-	public String name() {
+	String name() {
 		return this.name;
 	}
 
@@ -139,7 +139,7 @@ public final class LocalQueue {
 	 * Leave the queue. A thread that was granted or handed the lock leaves while the
 	 * queue has a holder, and then without the queue's monitor.
 	 */
-	public void leave() {
+	void leave() {
 		if (VISITORS.decrementAndGet(this) == 0 && this.holder == null) {
 			removeIfIdle();
 		}
@@ -158,7 +158,7 @@ public final class LocalQueue {
 	/**
 	 * Return the lease that this process holds, as far as it can be trusted.
 	 */
-	public synchronized @Nullable Lease holder() {
+	synchronized @Nullable Lease holder() {
 		Lease lease = this.holder;
 		return (lease != null && lease.isHeld()) ? lease : null;
 	}
@@ -167,7 +167,7 @@ public final class LocalQueue {
 	 * Return the lease by which this process keeps the lock held: the one that it holds,
 	 * or the one that it is releasing.
 	 */
-	public synchronized @Nullable Lease present() {
+	synchronized @Nullable Lease present() {
 		Lease lease = this.holder;
 		if (releasingNanos(now()) > 0) {
 			lease = (lease != null) ? lease : this.returned;
@@ -183,7 +183,7 @@ public final class LocalQueue {
 	 * their head is due to send a request after a release. A thread without a place in
 	 * the queue must not overtake either of them.
 	 */
-	public synchronized boolean letsOthersGoFirst() {
+	synchronized boolean letsOthersGoFirst() {
 		long now = now();
 		return !this.waiters.isEmpty() && (this.crossProcessYield.leftNanos(now) > 0 || isHeadDue(now));
 	}
@@ -192,7 +192,7 @@ public final class LocalQueue {
 	 * Return whether the waiters of this process yield the lock to other processes at
 	 * present.
 	 */
-	public synchronized boolean isYielding() {
+	synchronized boolean isYielding() {
 		return this.crossProcessYield.leftNanos(now()) > 0;
 	}
 
@@ -205,7 +205,7 @@ public final class LocalQueue {
 	 * waiter, or the waiter quits. The queue is kept until the caller leaves it.
 	 * @return {@code false} when the queue is already removed
 	 */
-	public synchronized boolean join(Waiter waiter) {
+	synchronized boolean join(Waiter waiter) {
 		return enter() && this.waiters.add(waiter);
 	}
 
@@ -213,7 +213,7 @@ public final class LocalQueue {
 	 * Give up the place in the queue, without the lock.
 	 * @return {@code false} when the lock was already handed over to this waiter
 	 */
-	public synchronized boolean quit(Waiter waiter) {
+	synchronized boolean quit(Waiter waiter) {
 		boolean wasHead = head() == waiter;
 		if (!this.waiters.remove(waiter)) {
 			return false;
@@ -235,7 +235,7 @@ public final class LocalQueue {
 	 * @return the holder, or why the request to the store failed; {@code null} when
 	 * nothing is known
 	 */
-	public synchronized @Nullable Outcome known(Waiter waiter, String acquirer) {
+	synchronized @Nullable Outcome known(Waiter waiter, String acquirer) {
 		Lease mine = present();
 		if (mine != null) {
 			return Outcome.refused(mine.describe(acquirer));
@@ -255,7 +255,7 @@ public final class LocalQueue {
 	 * Return the plan for the head of the queue, if one of the waiters was already
 	 * refused.
 	 */
-	public @Nullable AskPlan plan() {
+	@Nullable AskPlan plan() {
 		return this.plan;
 	}
 
@@ -265,7 +265,7 @@ public final class LocalQueue {
 	 * @return the pause; zero or less when it is its turn now, and unlimited while others
 	 * are before it
 	 */
-	public synchronized long pauseBeforeAsking(Waiter waiter) {
+	synchronized long pauseBeforeAsking(Waiter waiter) {
 		long now = now();
 		long own = pauseOfThisProcess(waiter, now);
 		if (own > 0) {
@@ -296,7 +296,7 @@ public final class LocalQueue {
 	 * @param waiter the waiter
 	 * @return the cause of the request, or {@code null} when it is no longer its turn
 	 */
-	public synchronized @Nullable WaitCause beginAsking(Waiter waiter) {
+	synchronized @Nullable WaitCause beginAsking(Waiter waiter) {
 		if (pauseBeforeAsking(waiter) > 0) {
 			return null;
 		}
@@ -322,7 +322,7 @@ public final class LocalQueue {
 	 * @param asking the requesting thread's place in the queue, if it has one
 	 * @param terms the terms of the request
 	 */
-	public synchronized int tokens(@Nullable Waiter asking, LeaseTerms terms) {
+	synchronized int tokens(@Nullable Waiter asking, LeaseTerms terms) {
 		boolean others = this.waiters.stream()
 			.filter((waiter) -> waiter != asking)
 			.findFirst()
@@ -336,7 +336,7 @@ public final class LocalQueue {
 	 * @param waiter the waiter
 	 * @param next when to send the next request, for the head of the queue at that time
 	 */
-	public synchronized void refused(Waiter waiter, AskPlan next) {
+	synchronized void refused(Waiter waiter, AskPlan next) {
 		if (head() == waiter) {
 			this.asking = false;
 			this.plan = next;
@@ -352,7 +352,7 @@ public final class LocalQueue {
 	 * @param lease the new lease
 	 * @param waiter the thread's place in the queue, if it had one
 	 */
-	public synchronized void granted(Lease lease, @Nullable Waiter waiter) {
+	synchronized void granted(Lease lease, @Nullable Waiter waiter) {
 		this.holder = lease;
 		this.handOvers = 0;
 		boolean afterOthers = this.plan != null && this.plan.last().failure() == null;
@@ -375,7 +375,7 @@ public final class LocalQueue {
 	/**
 	 * Record that a lease of this process has ended without a hand-over.
 	 */
-	public synchronized void ended(Lease lease) {
+	synchronized void ended(Lease lease) {
 		if (this.holder == lease) {
 			this.holder = null;
 			this.returned = (this.releases > 0) ? lease : null;
@@ -392,7 +392,7 @@ public final class LocalQueue {
 	 * @return the waiter that has the lock now, and is to be woken outside of the
 	 * monitor, on which it would only block
 	 */
-	public synchronized @Nullable Waiter handOver(Lease lease, Function<Lease, LeasedLock> keep) {
+	synchronized @Nullable Waiter handOver(Lease lease, Function<Lease, LeasedLock> keep) {
 		Waiter next = successor(lease);
 		if (next == null || !lease.endForSuccessor()) {
 			return null;
@@ -420,7 +420,7 @@ public final class LocalQueue {
 	 * Record that the lock is about to be released to the store.
 	 * @return {@code false} when the queue is already removed
 	 */
-	public synchronized boolean releasing() {
+	synchronized boolean releasing() {
 		if (this.releases == 0) {
 			this.releasingSinceNanos = now();
 		}
@@ -434,7 +434,7 @@ public final class LocalQueue {
 	 * processes.
 	 * @param requestNanos how long the release took
 	 */
-	public synchronized void released(long requestNanos) {
+	synchronized void released(long requestNanos) {
 		this.releases--;
 		this.returned = (this.releases > 0) ? this.returned : null;
 		long now = now();
@@ -452,7 +452,7 @@ public final class LocalQueue {
 	 * Signal that the lock may be free, so that the head sends a request as soon as it
 	 * may.
 	 */
-	public synchronized void signal() {
+	synchronized void signal() {
 		this.signalled = true;
 		wakeHead();
 	}
@@ -477,7 +477,7 @@ public final class LocalQueue {
 		this.waiters.forEach(Waiter::wake);
 	}
 
-	public synchronized int waiters() {
+	synchronized int waiters() {
 		return this.waiters.size();
 	}
 

@@ -1,4 +1,4 @@
-package dev.dblock.core.queue;
+package dev.dblock.core;
 
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
@@ -17,12 +17,12 @@ import org.slf4j.LoggerFactory;
  * Keeps the store's feed of releases open while a thread waits and for some time
  * afterwards, and passes its reports on to the queues.
  */
-public final class ReleaseSignals {
+final class ReleaseSignals {
 
 	/**
 	 * How long the feed stays open when no thread waits any more.
 	 */
-	public static final Duration IDLE = Duration.ofSeconds(30);
+	static final Duration IDLE = Duration.ofSeconds(30);
 
 	private static final long UNSUPPORTED_NANOS = TimeUnit.MINUTES.toNanos(5);
 
@@ -69,7 +69,7 @@ public final class ReleaseSignals {
 	 * @param clock the clock
 	 * @param idle how long the feed stays open when no thread waits any more
 	 */
-	public ReleaseSignals(ReleaseFeed feed, boolean unused, LocalQueues queues, ScheduledExecutorService timer,
+	ReleaseSignals(ReleaseFeed feed, boolean unused, LocalQueues queues, ScheduledExecutorService timer,
 			LockClock clock, Duration idle) {
 		this.feed = feed;
 		this.unused = unused;
@@ -82,7 +82,7 @@ public final class ReleaseSignals {
 	/**
 	 * Return whether every release is reported at present.
 	 */
-	public boolean isListening() {
+	boolean isListening() {
 		return this.listening;
 	}
 
@@ -90,21 +90,21 @@ public final class ReleaseSignals {
 	 * Return whether releases should be reported, but are not. This is read without the
 	 * monitor, so that a queue can call it under its own monitor.
 	 */
-	public boolean isPolling() {
+	boolean isPolling() {
 		return this.unused || !this.listening && (this.unsupported || this.subscription != null);
 	}
 
 	/**
 	 * Return whether a thread waits for another process, or waited until recently.
 	 */
-	public synchronized boolean areWanted() {
+	synchronized boolean areWanted() {
 		return this.subscription != null || this.waiters > 0;
 	}
 
 	/**
 	 * Record that a thread begins to wait for a lock that another process has.
 	 */
-	public synchronized void enter() {
+	synchronized void enter() {
 		this.waiters++;
 		if (this.unsupported && this.clock.nanoTime() - this.unsupportedSinceNanos > UNSUPPORTED_NANOS) {
 			this.unsupported = false;
@@ -120,11 +120,11 @@ public final class ReleaseSignals {
 		this.feed.open(this.subscription);
 	}
 
-	public synchronized int waiters() {
+	synchronized int waiters() {
 		return this.waiters;
 	}
 
-	public synchronized void leave() {
+	synchronized void leave() {
 		this.waiters--;
 		this.idleSinceNanos = this.clock.nanoTime();
 		if (this.waiters == 0 && this.subscription != null && !this.checking) {
@@ -160,7 +160,7 @@ public final class ReleaseSignals {
 	/**
 	 * Stop subscribing, and wait until the feed is closed.
 	 */
-	public void close() {
+	void close() {
 		synchronized (this) {
 			this.closed = true;
 			this.subscription = null;
@@ -169,8 +169,8 @@ public final class ReleaseSignals {
 		this.feed.close(CLOSE);
 	}
 
-	private synchronized boolean listens(Subscription teller, boolean listening) {
-		boolean current = this.subscription == teller;
+	private synchronized boolean listens(Subscription reporter, boolean listening) {
+		boolean current = this.subscription == reporter;
 		if (current) {
 			this.listening = listening;
 		}
@@ -181,9 +181,9 @@ public final class ReleaseSignals {
 	 * Give up a feed until it is retried much later.
 	 * @return whether waiters may rely on the feed, so that they should poll now
 	 */
-	private synchronized boolean giveUp(Subscription teller, String reason) {
+	private synchronized boolean giveUp(Subscription reporter, String reason) {
 		boolean before = this.listening;
-		if (!listens(teller, false)) {
+		if (!listens(reporter, false)) {
 			return false;
 		}
 		this.subscription = null;

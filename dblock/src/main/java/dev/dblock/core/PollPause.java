@@ -1,4 +1,4 @@
-package dev.dblock.core.queue;
+package dev.dblock.core;
 
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -9,7 +9,7 @@ import dev.dblock.settings.PollSettings;
  * Determines how long a waiter pauses before its next request, unless it is notified
  * earlier.
  */
-public final class PollPause {
+final class PollPause {
 
 	/**
 	 * The store counts in whole milliseconds, so a request right at the end of the
@@ -28,7 +28,7 @@ public final class PollPause {
 
 	private final long maxNanos;
 
-	public PollPause(PollSettings settings) {
+	PollPause(PollSettings settings) {
 		this.minNanos = settings.minInterval().toNanos();
 		this.maxNanos = settings.maxInterval().toNanos();
 	}
@@ -41,7 +41,7 @@ public final class PollPause {
 	 * @param now the monotonic clock
 	 * @return the plan
 	 */
-	public AskPlan plan(Outcome last, int refusals, boolean listening, long now) {
+	AskPlan plan(Outcome last, int refusals, boolean listening, long now) {
 		boolean reported = listening && last.failure() == null;
 		long pollNanos = reported ? safeguard() : polling(last.isTimedOut() ? 1 : refusals);
 		long expiryNanos = untilExpiry(last.expiryNanos());
@@ -54,18 +54,18 @@ public final class PollPause {
 	 * Return the pause while releases are not reported. It doubles with each consecutive
 	 * refusal, and is jittered so that waiters do not send their requests in step.
 	 */
-	public long polling(int refusals) {
+	long polling(int refusals) {
 		int doublings = Math.min(refusals - 1, MOST_DOUBLINGS);
 		long pause = this.minNanos << doublings;
 		boolean overflown = pause >> doublings != this.minNanos;
 		return jittered(overflown ? this.maxNanos : Math.min(this.maxNanos, pause));
 	}
 
-	public long safeguard() {
+	long safeguard() {
 		return jittered(SAFEGUARD_NANOS);
 	}
 
-	public long untilExpiry(long expiryNanos) {
+	long untilExpiry(long expiryNanos) {
 		return (expiryNanos < Long.MAX_VALUE - AFTER_EXPIRY_NANOS) ? expiryNanos + AFTER_EXPIRY_NANOS : Long.MAX_VALUE;
 	}
 

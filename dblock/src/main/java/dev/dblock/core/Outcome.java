@@ -1,4 +1,4 @@
-package dev.dblock.core.queue;
+package dev.dblock.core;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -22,31 +22,31 @@ import org.springframework.dao.QueryTimeoutException;
  * @param failure the failure
  * @param job why a firing of a job was refused, unless the lock has another holder
  */
-public record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @Nullable DataAccessException failure,
+record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @Nullable DataAccessException failure,
 		@Nullable JobRefusal job) {
 
 	/**
 	 * The lock may be free, but it is the turn of other threads, in this process or
 	 * elsewhere.
 	 */
-	public static final Outcome OTHERS_FIRST = new Outcome(null, null, null, null);
+	static final Outcome OTHERS_FIRST = new Outcome(null, null, null, null);
 
 	private static final String OTHERS_FIRST_REMARK = "Threads of this application are waiting for it, and others go"
 			+ " first";
 
-	public static Outcome granted(LeasedLock handle) {
+	static Outcome granted(LeasedLock handle) {
 		return new Outcome(handle, null, null, null);
 	}
 
-	public static Outcome refused(LockInfo holder) {
+	static Outcome refused(LockInfo holder) {
 		return refused(holder, null);
 	}
 
-	public static Outcome refused(@Nullable LockInfo holder, @Nullable JobRefusal job) {
+	static Outcome refused(@Nullable LockInfo holder, @Nullable JobRefusal job) {
 		return new Outcome(null, holder, null, job);
 	}
 
-	public static Outcome failed(DataAccessException failure) {
+	static Outcome failed(DataAccessException failure) {
 		return new Outcome(null, null, failure, null);
 	}
 
@@ -54,21 +54,21 @@ public record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @N
 	 * Return whether the request used up its time limit, so that no further pause is
 	 * needed after it.
 	 */
-	public boolean isTimedOut() {
+	boolean isTimedOut() {
 		return this.failure instanceof QueryTimeoutException;
 	}
 
 	/**
 	 * Return whether waiting cannot change the answer.
 	 */
-	public boolean isFinal() {
+	boolean isFinal() {
 		return this.job != null && this.job.isFinal();
 	}
 
 	/**
 	 * Return this outcome with the refusal that concerns only the requesting thread.
 	 */
-	public Outcome forJob(@Nullable JobRefusal job) {
+	Outcome forJob(@Nullable JobRefusal job) {
 		return (this.failure == null) ? refused(this.holder, job) : this;
 	}
 
@@ -77,7 +77,7 @@ public record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @N
 	 * failure is wrapped, because its exception belongs to the stack of the requesting
 	 * thread.
 	 */
-	public Outcome seenByOthers(String name) {
+	Outcome seenByOthers(String name) {
 		return (this.failure == null) ? this : failed(new DataAccessResourceFailureException(
 				("The lock '%s' could not be requested on behalf of all threads that wait for it, including this one."
 						+ " The lock is not held; the cause says what failed and what to do")
@@ -89,7 +89,7 @@ public record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @N
 	 * Return the refusal at the end of the wait. A failure is thrown, and never reported
 	 * as a refusal.
 	 */
-	public LockRefusal refusal(String name, Duration waited) {
+	LockRefusal refusal(String name, Duration waited) {
 		if (this.failure != null) {
 			throw this.failure;
 		}

@@ -1,4 +1,4 @@
-package dev.dblock.core.queue;
+package dev.dblock.core;
 
 /**
  * The waiters' knowledge of the store: its last answer, regardless of which waiter sent
@@ -10,5 +10,5 @@ package dev.dblock.core.queue;
  * @param cause the cause of the next request, unless a signal arrives earlier
  * @param atNanos when to send the next request, on the monotonic clock
  */
-public record AskPlan(Outcome last, int refusals, WaitCause cause, long atNanos) {
+record AskPlan(Outcome last, int refusals, WaitCause cause, long atNanos) {
 }
