@@ -4,7 +4,6 @@ import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import dev.dblock.LockHandle;
 import dev.dblock.transaction.FencedSessions;
-import dev.dblock.mongodb.client.SameServers;
 import dev.dblock.store.LeaseKey;
 import org.jspecify.annotations.Nullable;
 

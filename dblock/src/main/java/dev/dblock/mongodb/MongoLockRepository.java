@@ -15,7 +15,6 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.MongoWriteException;
 import dev.dblock.LockInfo;
 import dev.dblock.job.JobStatus;
-import dev.dblock.mongodb.client.SameServers;
 import dev.dblock.mongodb.request.JobFields;
 import dev.dblock.mongodb.request.LeaseTimes;
 import dev.dblock.mongodb.request.OperatorStatements;
@@ -202,7 +201,7 @@ public final class MongoLockRepository implements LockRepository {
 			LongSupplier wallTime) {
 		this.factory = factory;
 		this.settings = checked(factory, settings);
-		this.access = SingletonSupplier.of(() -> new StoreAccess(factory, settings.collection(),
+		this.access = SingletonSupplier.of(() -> new StoreAccess(factory, new Topology(factory), settings.collection(),
 				Fences.collectionBeside(settings.collection()), settings.statements(),
 				LeaseTimes.of(settings.clockAllowance(), settings.retention()), nanoTime, wallTime));
 		this.indexes = new TtlIndex(settings.createIndexes(), nanoTime);

@@ -5,7 +5,6 @@ import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
-import dev.dblock.mongodb.client.SameServers;
 import dev.dblock.mongodb.request.LockCollection;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.TransactionFence;

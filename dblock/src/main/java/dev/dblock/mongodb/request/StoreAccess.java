@@ -5,9 +5,9 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 import com.mongodb.client.MongoCollection;
-import dev.dblock.mongodb.client.Topology;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
@@ -39,11 +39,11 @@ public final class StoreAccess {
 
 	private final FailureTranslation failuresOfFences;
 
-	public StoreAccess(MongoDatabaseFactory factory, String locks, String fences, StatementDialect statements,
+	public StoreAccess(MongoDatabaseFactory factory, Supplier<Object> topology, String locks, String fences, StatementDialect statements,
 			LeaseTimes times, LongSupplier nanoTime, LongSupplier wallTime) {
 		this.template = template(factory);
 		this.collection = new LockCollection(locks);
-		this.clock = new ServerClock(nanoTime, wallTime, new Topology(factory), this.hello::say);
+		this.clock = new ServerClock(nanoTime, wallTime, topology, this.hello::say);
 		this.dialect = new DialectDetection(statements, new PipelineStatements(times),
 				new ClassicStatements(times, this.clock), this.hello::say);
 		this.failures = new FailureTranslation(locks);

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.client;
+package dev.dblock.mongodb;
 
 import java.util.Collections;
 import java.util.HashSet;
@@ -16,7 +16,7 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
  * Determines whether two factories connect to the same servers, as far as that is known
  * without a request.
  */
-public final class SameServers {
+final class SameServers {
 
 	private SameServers() {
 	}
@@ -37,7 +37,7 @@ public final class SameServers {
 		}
 	}
 
-	public static boolean areOf(MongoDatabaseFactory one, MongoDatabaseFactory other) {
+	static boolean areOf(MongoDatabaseFactory one, MongoDatabaseFactory other) {
 		MongoClient client = (one != other) ? client(one) : null;
 		return one == other || client != null && areOf(client.getClusterDescription(), other);
 	}
@@ -45,7 +45,7 @@ public final class SameServers {
 	/**
 	 * Return whether a client is connected to the servers of a factory.
 	 */
-	public static boolean areOf(ClusterDescription seen, MongoDatabaseFactory factory) {
+	static boolean areOf(ClusterDescription seen, MongoDatabaseFactory factory) {
 		MongoClient client = client(factory);
 		return client != null && !Collections.disjoint(servers(seen), servers(client.getClusterDescription()));
 	}

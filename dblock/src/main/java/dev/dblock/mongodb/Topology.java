@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.client;
+package dev.dblock.mongodb;
 
 import java.util.Arrays;
 import java.util.List;
@@ -17,7 +17,7 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
  * the client is not accessible through its factory, changes are noticed only by failed
  * requests.
  */
-public final class Topology implements Supplier<Object> {
+final class Topology implements Supplier<Object> {
 
 	private static final String UNSEEN = "unseen";
 
@@ -25,7 +25,7 @@ public final class Topology implements Supplier<Object> {
 
 	private volatile @Nullable MongoClient client;
 
-	public Topology(MongoDatabaseFactory factory) {
+	Topology(MongoDatabaseFactory factory) {
 		this.factory = factory;
 	}
 

@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.client;
+package dev.dblock.mongodb;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -7,8 +7,6 @@ import java.util.Map;
 
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
-import dev.dblock.mongodb.MongoLockRepository;
-import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.request.StatementDialect;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

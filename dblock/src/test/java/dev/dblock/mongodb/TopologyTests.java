@@ -1,4 +1,4 @@
-package dev.dblock.mongodb.client;
+package dev.dblock.mongodb;
 
 import java.time.Duration;
 
