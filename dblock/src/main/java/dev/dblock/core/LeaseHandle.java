@@ -180,12 +180,14 @@ final class LeaseHandle implements LeasedLock {
 			callback.accept(this.lease.lost().reason());
 		}
 		catch (Throwable ex) {
-			LockMdc.log(name(), token(),
-					() -> FailureLog.warn(logger, ex,
-							"The lock '{}' (fencing token {}) was lost, and its holder's onLost callback failed. Other"
-									+ " callbacks and listeners run anyway; fix the callback",
-							name(), token()));
+			warn(ex, "was lost, and its holder's onLost callback failed. Other callbacks and listeners run anyway; fix"
+					+ " the callback");
 		}
+	}
+
+	private void warn(Throwable ex, String what) {
+		LockMdc.log(name(), token(),
+				() -> FailureLog.warn(logger, ex, "The lock '{}' (fencing token {}) {}", name(), token(), what));
 	}
 
 	@Override
@@ -245,10 +247,8 @@ final class LeaseHandle implements LeasedLock {
 			this.keeper.completion().releaseNow(this);
 		}
 		catch (RuntimeException ex) {
-			LockMdc.log(name(), token(), () -> FailureLog.warn(logger, ex,
-					"The lock '{}' (fencing token {}) could not be released after the transaction in which it was"
-							+ " closed; others wait until its lease ends. Check MongoDB if this happens again",
-					name(), token()));
+			warn(ex, "could not be released after the transaction in which it was closed; others wait until its lease"
+					+ " ends. Check MongoDB if this happens again");
 		}
 	}
 
@@ -265,11 +265,8 @@ final class LeaseHandle implements LeasedLock {
 			this.keeper.completion().release(this);
 		}
 		catch (RuntimeException ex) {
-			LockMdc.log(name(), token(),
-					() -> FailureLog.warn(logger, ex,
-							"The lock '{}' (fencing token {}) could not be released; it becomes free when its lease"
-									+ " ends, in about {}",
-							name(), token(), Durations.readable(this.lease.leftAtStore())));
+			warn(ex, "could not be released; it becomes free when its lease ends, in about "
+					+ Durations.readable(this.lease.leftAtStore()));
 		}
 	}
 

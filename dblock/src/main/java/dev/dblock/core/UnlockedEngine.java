@@ -1,9 +1,7 @@
 package dev.dblock.core;
 
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
-import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.core.lease.UnlockedHandle;
 import dev.dblock.engine.LockAttempt;
@@ -13,9 +11,6 @@ import dev.dblock.settings.LeaseTerms;
 import dev.dblock.settings.LockNames;
 import dev.dblock.settings.LockSetting;
 import dev.dblock.store.LockAdministration;
-import org.jspecify.annotations.Nullable;
-
-import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * The engine of an application with locking disabled: every lock is granted immediately,
@@ -72,11 +67,6 @@ public final class UnlockedEngine implements LockEngine {
 	@Override
 	public LockOptions complete(String name, LockOptions options) {
 		return this.settings.locks().before(name, options).orElse(this.settings.defaults());
-	}
-
-	@Override
-	public Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction) {
-		return Optional.empty();
 	}
 
 	@Override

@@ -99,7 +99,9 @@ public interface LockEngine {
 	 * @param transaction a reactive transaction, or {@code null} if there is none
 	 * @return its handle
 	 */
-	Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction);
+	default Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction) {
+		return Optional.empty();
+	}
 
 	/**
 	 * Return the locks of this engine's store, by their full names.

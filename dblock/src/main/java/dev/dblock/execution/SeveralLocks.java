@@ -8,12 +8,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 
-import dev.dblock.LockHandle;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
@@ -26,8 +24,6 @@ import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.transaction.reactive.TransactionContext;
 
 /**
  * Engine that acquires several locks as if they were one, all or none.
@@ -124,11 +120,6 @@ public final class SeveralLocks implements LockEngine {
 	 */
 	LockAttempt acquire(boolean configuredWaits) {
 		return new Acquisition(this.engine, this.locks, configuredWaits).acquire(this.around);
-	}
-
-	@Override
-	public Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction) {
-		return Optional.empty();
 	}
 
 	@Override

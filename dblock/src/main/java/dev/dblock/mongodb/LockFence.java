@@ -3,8 +3,8 @@ package dev.dblock.mongodb;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import dev.dblock.LockHandle;
-import dev.dblock.transaction.FencedSessions;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.transaction.FencedSessions;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,12 +5,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
-import dev.dblock.mongodb.request.FailureTranslation;
-import dev.dblock.mongodb.request.LockDocument;
-import dev.dblock.mongodb.request.StoreRequest;
 import com.mongodb.MongoException;
 import com.mongodb.MongoInterruptedException;
 import com.mongodb.client.model.IndexOptions;
+import dev.dblock.mongodb.request.FailureTranslation;
+import dev.dblock.mongodb.request.LockDocument;
+import dev.dblock.mongodb.request.StoreRequest;
 import org.bson.BsonInt32;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

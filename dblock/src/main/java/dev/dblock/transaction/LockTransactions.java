@@ -160,7 +160,7 @@ public final class LockTransactions {
 			LockTransactions.this.open.put(execution, transaction);
 			LockTransactions.this.innermost.set(transaction);
 			if (TransactionSynchronizationManager.isSynchronizationActive()) {
-				TransactionSynchronizationManager.registerSynchronization(new Completion(execution, transaction));
+				TransactionSynchronizationManager.registerSynchronization(completion(execution, transaction));
 			}
 			for (Engine engine : LockTransactions.this.engines) {
 				prepare(engine.repository(), execution);
@@ -209,27 +209,20 @@ public final class LockTransactions {
 	}
 
 	/**
-	 * Ends a transaction whose outcome is not reported to any listener, because a
-	 * listener has failed before the roll-back or before the commit attempt.
+	 * End a transaction whose outcome is not reported to any listener, because a listener
+	 * has failed before the roll-back or before the commit attempt.
 	 */
-	private final class Completion implements TransactionSynchronization {
+	private TransactionSynchronization completion(TransactionExecution execution, OpenTransaction transaction) {
+		return new TransactionSynchronization() {
 
-		private final TransactionExecution execution;
-
-		private final OpenTransaction transaction;
-
-		Completion(TransactionExecution execution, OpenTransaction transaction) {
-			this.execution = execution;
-			this.transaction = transaction;
-		}
-
-		@Override
-		public void afterCompletion(int status) {
-			if (status == STATUS_UNKNOWN && !this.transaction.isCommitting()) {
-				end(this.execution, OpenTransaction::end);
+			@Override
+			public void afterCompletion(int status) {
+				if (status == STATUS_UNKNOWN && !transaction.isCommitting()) {
+					end(execution, OpenTransaction::end);
+				}
 			}
-		}
 
+		};
 	}
 
 }
