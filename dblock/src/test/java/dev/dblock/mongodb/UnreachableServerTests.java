@@ -95,8 +95,8 @@ class UnreachableServerTests {
 	@Test
 	void onlyARequestWhoseFirstCommandFoundNoServerWasSurelyNotSent() {
 		try (MongoClient client = MongoClients.create("mongodb://127.0.0.1:1/")) {
-			StoreAccess access = new StoreAccess(new SimpleMongoClientDatabaseFactory(client, "test"), () -> "unseen", "locks",
-					"locks.fences", StatementDialect.CLASSIC, LeaseTimes.of(Duration.ZERO, Duration.ofDays(1)),
+			StoreAccess access = new StoreAccess(new SimpleMongoClientDatabaseFactory(client, "test"), () -> "unseen",
+					"locks", "locks.fences", StatementDialect.CLASSIC, LeaseTimes.of(Duration.ZERO, Duration.ofDays(1)),
 					System::nanoTime, System::currentTimeMillis);
 			TimeLimit limit = TimeLimit.fixed(LIMIT);
 			BsonDocument ping = new BsonDocument("ping", new BsonInt32(1));

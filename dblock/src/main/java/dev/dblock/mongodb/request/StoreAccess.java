@@ -39,8 +39,8 @@ public final class StoreAccess {
 
 	private final FailureTranslation failuresOfFences;
 
-	public StoreAccess(MongoDatabaseFactory factory, Supplier<Object> topology, String locks, String fences, StatementDialect statements,
-			LeaseTimes times, LongSupplier nanoTime, LongSupplier wallTime) {
+	public StoreAccess(MongoDatabaseFactory factory, Supplier<Object> topology, String locks, String fences,
+			StatementDialect statements, LeaseTimes times, LongSupplier nanoTime, LongSupplier wallTime) {
 		this.template = template(factory);
 		this.collection = new LockCollection(locks);
 		this.clock = new ServerClock(nanoTime, wallTime, topology, this.hello::say);
