@@ -1,5 +1,6 @@
 package dev.dblock.core;
 
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 import dev.dblock.LockOptions;
