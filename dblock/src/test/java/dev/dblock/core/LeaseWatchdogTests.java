@@ -457,7 +457,7 @@ class LeaseWatchdogTests {
 		assertThat(output.getAll().lines().filter((line) -> line.contains("was never released"))).singleElement()
 			.asString()
 			.contains("WARN", "'a'", "it is not released now", "becomes free when its lease ends, in 20 s",
-					"keep its handle in a field");
+					"LockHandle.keepUntilShutdown()");
 	}
 
 	@Test
