@@ -150,9 +150,9 @@ public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * Keep the lock until the application shuts down, as a leader does. No reference to
-	 * the handle is needed from now on: the lock is renewed and its callbacks run as long
-	 * as it is held. At shutdown, after the beans that use the template are destroyed,
-	 * the lock is released and does not count as lost.
+	 * the handle is needed from now on: the lock is renewed, if its options say so, and
+	 * its callbacks run as long as it is held. At shutdown, after the beans that use the
+	 * template are destroyed, the lock is released and does not count as lost.
 	 * <p>
 	 * The lock then belongs to the process and no longer to the calling thread: a loss
 	 * does not interrupt the thread, and its transactions do not depend on the lock,

@@ -180,20 +180,18 @@ final class LeaseHandle implements LeasedLock {
 			callback.accept(this.lease.lost().reason());
 		}
 		catch (Throwable ex) {
-			warn(ex, "was lost, and its holder's onLost callback failed. Other callbacks and listeners run anyway; fix"
-					+ " the callback");
+			LockMdc.log(name(), token(),
+					() -> FailureLog.warn(logger, ex,
+							"The lock '{}' (fencing token {}) was lost, and its holder's onLost callback failed. Other"
+									+ " callbacks and listeners run anyway; fix the callback",
+							name(), token()));
 		}
-	}
-
-	private void warn(Throwable ex, String what) {
-		LockMdc.log(name(), token(),
-				() -> FailureLog.warn(logger, ex, "The lock '{}' (fencing token {}) {}", name(), token(), what));
 	}
 
 	@Override
 	public void keepUntilShutdown() {
 		if (this.lease.keep(this)) {
-			detach();
+			this.keeper.leave(this);
 		}
 	}
 
@@ -247,8 +245,10 @@ final class LeaseHandle implements LeasedLock {
 			this.keeper.completion().releaseNow(this);
 		}
 		catch (RuntimeException ex) {
-			warn(ex, "could not be released after the transaction in which it was closed; others wait until its lease"
-					+ " ends. Check MongoDB if this happens again");
+			LockMdc.log(name(), token(), () -> FailureLog.warn(logger, ex,
+					"The lock '{}' (fencing token {}) could not be released after the transaction in which it was"
+							+ " closed; others wait until its lease ends. Check MongoDB if this happens again",
+					name(), token()));
 		}
 	}
 
@@ -265,8 +265,11 @@ final class LeaseHandle implements LeasedLock {
 			this.keeper.completion().release(this);
 		}
 		catch (RuntimeException ex) {
-			warn(ex, "could not be released; it becomes free when its lease ends, in about "
-					+ Durations.readable(this.lease.leftAtStore()));
+			LockMdc.log(name(), token(),
+					() -> FailureLog.warn(logger, ex,
+							"The lock '{}' (fencing token {}) could not be released; it becomes free when its lease"
+									+ " ends, in about {}",
+							name(), token(), Durations.readable(this.lease.leftAtStore())));
 		}
 	}
 

@@ -102,6 +102,13 @@ final class LeaseKeeper {
 		this.registry.detach(handle.lease());
 	}
 
+	/**
+	 * Separate a lock from the thread that acquired it.
+	 */
+	void leave(LeaseHandle handle) {
+		this.registry.leave(handle.lease());
+	}
+
 	LockRepository store() {
 		return this.repository;
 	}

@@ -89,6 +89,16 @@ final class LeaseRegistry {
 		}
 	}
 
+	/**
+	 * Separate a lease from the thread that acquired it.
+	 */
+	void leave(Lease lease) {
+		Thread thread = lease.owner().leave();
+		if (!lease.owner().isOf(thread)) {
+			forget(thread, lease);
+		}
+	}
+
 	void remove(Lease lease) {
 		if (this.byHolder.remove(lease.key().holder(), lease)) {
 			forget(lease);

@@ -100,13 +100,13 @@ final class LockAcquirer {
 	}
 
 	/**
-	 * Return the lease that this thread holds outside the work that asks for the lock,
-	 * since that work would have re-entered it.
+	 * Return the lease that this thread alone holds, outside the work that asks for the
+	 * lock, since that work would have re-entered it.
 	 */
 	private @Nullable Lease ownLease(String name) {
 		LocalQueue queue = this.queues.find(name);
 		Lease mine = (queue != null) ? queue.present() : null;
-		return (mine != null && mine.isHeld() && mine.owner().isOf(Thread.currentThread())) ? mine : null;
+		return (mine != null && mine.isHeld() && mine.owner().isOnly(Thread.currentThread())) ? mine : null;
 	}
 
 	/**

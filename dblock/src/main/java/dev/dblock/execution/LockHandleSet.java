@@ -7,6 +7,8 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -39,6 +41,9 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	private final Collection<Runnable> reentries;
 
 	private final AtomicBoolean closed = new AtomicBoolean();
+
+	/** The shared locks that were left before the set was closed. */
+	private final Set<Hold> left = ConcurrentHashMap.newKeySet();
 
 	private final List<Consumer<LossReason>> news = new CopyOnWriteArrayList<>();
 
@@ -182,6 +187,11 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	@Override
 	public void keepUntilShutdown() {
 		this.acquired.forEach((hold) -> hold.handle().keepUntilShutdown());
+		if (this.closed.get()) {
+			return;
+		}
+		// Otherwise, the outer work would not be the last to leave them
+		open().stream().filter((hold) -> !this.acquired.contains(hold) && this.left.add(hold)).forEach(Hold::release);
 	}
 
 	private boolean end() {
@@ -269,7 +279,7 @@ final class LockHandleSet implements LockHandles, HeldLock {
 			return false;
 		}
 		List<Hold> lost = new ArrayList<>();
-		each(lastFirst(), (hold) -> {
+		each(open(), (hold) -> {
 			if (!hold.release()) {
 				lost.add(hold);
 			}
@@ -280,7 +290,7 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	@Override
 	public void close() {
 		if (end()) {
-			each(lastFirst(), Hold::leave);
+			each(open(), Hold::leave);
 		}
 	}
 
@@ -291,7 +301,7 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	@Override
 	public void abandon() {
 		if (end()) {
-			each(lastFirst(), (hold) -> {
+			each(open(), (hold) -> {
 				if (this.acquired.contains(hold)) {
 					hold.abandon();
 				}
@@ -300,6 +310,10 @@ final class LockHandleSet implements LockHandles, HeldLock {
 				}
 			});
 		}
+	}
+
+	private List<Hold> open() {
+		return lastFirst().stream().filter((hold) -> !this.left.contains(hold)).toList();
 	}
 
 	private List<Hold> lastFirst() {

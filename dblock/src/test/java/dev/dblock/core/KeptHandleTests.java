@@ -11,6 +11,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.execution.DefaultLockTemplate;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -106,11 +107,50 @@ class KeptHandleTests {
 	void belongsToNoThread() {
 		LockHandle handle = this.locks.acquire("leader", LockOptions.defaults().whenLost(WhenLost.INTERRUPT));
 		handle.keepUntilShutdown();
-		assertThat(LockWorld.refused(this.world.engine().acquire("leader", LockOptions.defaults())).remark()).isNull();
+		assertThat(remark()).isNull();
 		this.world.advance(LockWorld.LEASE.plusSeconds(1));
 		LockWorld.eventually().until(() -> this.world.news().contains("lost leader EXPIRED"));
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void leavesALockOfTheOuterWorkToIt() {
+		this.locks.execute("a", () -> {
+			LockHandles handles = this.locks.acquireAll("a", "b");
+			handles.keepUntilShutdown();
+			handles.keepUntilShutdown();
+			assertThat(this.repository.isHeld("a")).isTrue();
+			return true;
+		});
+		assertThat(this.repository.isHeld("a")).isFalse();
+		assertThat(this.repository.isHeld("b")).isTrue();
+	}
+
+	@Test
+	void canBeKeptByAnotherThread() throws Exception {
+		LockHandle handle = this.locks.acquire("leader");
+		assertThat(remark()).contains("This thread itself holds it");
+		Worker.start(() -> {
+			handle.keepUntilShutdown();
+			return true;
+		}).result();
+		assertThat(remark()).isNull();
+	}
+
+	@Test
+	void canBeKeptDuringWorkUnderIt() {
+		LockHandle handle = this.locks.acquire("leader");
+		this.locks.within(handle, () -> {
+			handle.keepUntilShutdown();
+			assertThat(remark()).contains("This thread itself holds it");
+			return true;
+		});
+		assertThat(remark()).isNull();
+	}
+
+	private @Nullable String remark() {
+		return LockWorld.refused(this.world.engine().acquire("leader", LockOptions.defaults())).remark();
 	}
 
 	@Test

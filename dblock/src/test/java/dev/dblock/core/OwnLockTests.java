@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -161,6 +162,29 @@ class OwnLockTests {
 			return worker.isDone();
 		});
 		assertThat(worker.result()).isTrue();
+	}
+
+	@Test
+	void isWaitedForWhileAnotherThreadWorksUnderIt() throws Exception {
+		CountDownLatch entered = new CountDownLatch(1);
+		CountDownLatch end = new CountDownLatch(1);
+		Worker<String> worker = Worker.start(() -> {
+			LockHandle own = this.locks.acquire("a");
+			Worker.start(() -> {
+				this.locks.within(own, () -> {
+					entered.countDown();
+					end.await();
+					return true;
+				});
+				own.close();
+				return true;
+			});
+			entered.await();
+			return this.locks.execute("a", PATIENT, () -> "done");
+		});
+		worker.awaitWaiting();
+		end.countDown();
+		assertThat(worker.result()).isEqualTo("done");
 	}
 
 	@Test

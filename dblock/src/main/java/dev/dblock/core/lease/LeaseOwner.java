@@ -38,6 +38,15 @@ public final class LeaseOwner {
 	}
 
 	/**
+	 * Return whether the given thread works under this lock and no other thread does, so
+	 * that only the given thread can be expected to release it.
+	 */
+	public boolean isOnly(Thread thread) {
+		return isOf(thread) && (this.thread == thread || this.left)
+				&& this.others.stream().allMatch((other) -> other == thread);
+	}
+
+	/**
 	 * Return the threads that work under the lock, and the thread that acquired it.
 	 */
 	public Set<Thread> threads() {
@@ -113,12 +122,24 @@ public final class LeaseOwner {
 			this.others = List.copyOf(others);
 		}
 		else if (current == this.thread) {
-			this.left = true;
-			this.working = false;
+			leave();
 		}
 		if (!isAtWork(current)) {
 			takeBack(current);
 		}
+	}
+
+	/**
+	 * Record that the lock no longer belongs to the thread that acquired it.
+	 * @return that thread
+	 */
+	public synchronized Thread leave() {
+		this.left = true;
+		this.working = false;
+		if (!isAtWork(this.thread)) {
+			takeBack(this.thread);
+		}
+		return this.thread;
 	}
 
 	/**
