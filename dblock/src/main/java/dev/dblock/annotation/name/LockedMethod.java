@@ -4,14 +4,15 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import dev.dblock.DistributedLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.KotlinDetector;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
-import org.springframework.util.ClassUtils;
 
 /**
  * A locked method in the context of an application class.
@@ -36,10 +37,17 @@ public record LockedMethod(Method method, Class<?> userClass) {
 	Method annotated() {
 		Object source = source(this.method);
 		source = (source != null) ? source : source(this.userClass);
-		Method annotated = (source instanceof Class<?> type)
-				? ClassUtils.getMethodIfAvailable(type, this.method.getName(), this.method.getParameterTypes())
-				: (Method) source;
-		return (annotated != null) ? annotated : this.method;
+		if (source instanceof Class<?> type) {
+			return Arrays.stream(type.getMethods()).filter(this::implementsOrOverrides).findFirst().orElse(this.method);
+		}
+		return (source != null) ? (Method) source : this.method;
+	}
+
+	private boolean implementsOrOverrides(Method other) {
+		Class<?>[] types = this.method.getParameterTypes();
+		return other.getName().equals(this.method.getName()) && other.getParameterCount() == types.length
+				&& IntStream.range(0, types.length)
+					.allMatch((i) -> ResolvableType.forMethodParameter(other, i, this.userClass).toClass() == types[i]);
 	}
 
 	private static @Nullable Object source(AnnotatedElement element) {

@@ -427,13 +427,13 @@ class LockNameTests {
 	}
 
 	@DistributedLock("any")
-	interface AllPayments {
+	interface AllPayments<T> {
 
-		void all(String order, String other);
+		void all(T order, String other);
 
 	}
 
-	public static class PaymentOfAll implements AllPayments {
+	public static class PaymentOfAll implements AllPayments<String> {
 
 		@Override
 		public void all(String o, String second) {
