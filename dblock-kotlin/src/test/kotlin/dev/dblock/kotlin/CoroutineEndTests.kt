@@ -255,6 +255,29 @@ class CoroutineEndTests {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = ["annotation", "withLock"])
+    fun `a lock is kept until a function under another lock has ended`(form: String) {
+        runBlocking(Dispatchers.Default) {
+            val begun = CompletableDeferred<Unit>()
+            val cleanUp = CompletableDeferred<Unit>()
+            val working = launch {
+                underLock(form) {
+                    stock.nested {
+                        begun.complete(Unit)
+                        awaitCancellationUntil(cleanUp)
+                    }
+                }
+            }
+            begun.await()
+            working.cancel()
+            await().during(ofSeconds(1)).until { isHeld() }
+            cleanUp.complete(Unit)
+            working.join()
+        }
+        awaitFree()
+    }
+
     @Test
     fun `a function does not begin if its lock was released as it was about to`() {
         advice = { it.subscribeOn(Schedulers.boundedElastic()) }
@@ -335,6 +358,9 @@ class CoroutineEndTests {
 
         @DistributedLock("stock")
         suspend fun <T> reserve(work: suspend () -> T): T = work()
+
+        @DistributedLock("nested")
+        suspend fun nested(work: suspend () -> Unit) = work()
 
         suspend fun <T> unlocked(work: suspend () -> T): T = work()
 

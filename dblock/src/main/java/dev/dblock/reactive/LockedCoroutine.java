@@ -40,6 +40,9 @@ public final class LockedCoroutine extends AbstractCoroutineContextElement
 
 	private volatile @Nullable ReactiveScope scope;
 
+	/** The coroutine that called the function, and waits for its end as well. */
+	private volatile @Nullable LockedCoroutine caller;
+
 	/**
 	 * The whole coroutine. It consists of several if advice inside of the lock subscribes
 	 * again, or if the function calls another through a proxy.
@@ -70,6 +73,7 @@ public final class LockedCoroutine extends AbstractCoroutineContextElement
 	@SuppressWarnings("unchecked")
 	public Object continuation(Object caller) {
 		Continuation<Object> continuation = (Continuation<Object>) caller;
+		this.caller = continuation.getContext().get(KEY);
 		CoroutineContext context = continuation.getContext().plus(this);
 		return new Continuation<Object>() {
 
@@ -127,13 +131,23 @@ public final class LockedCoroutine extends AbstractCoroutineContextElement
 		// Only the coroutines of publishers are not waited for by others
 		if (job instanceof Disposable || job instanceof Subscription) {
 			if (!this.released) {
-				this.jobs.add(job);
+				await(job);
 			}
 			else if (!job.isActive() && checksCancellationFirst(context)) {
 				throw new CancellationException("The coroutine was cancelled, and its lock released, before it began");
 			}
 		}
 		return running() != null;
+	}
+
+	private synchronized void await(Job job) {
+		if (!this.released) {
+			this.jobs.add(job);
+		}
+		LockedCoroutine caller = this.caller;
+		if (caller != null) {
+			caller.await(job);
+		}
 	}
 
 	/**
