@@ -41,14 +41,14 @@ final class DblockSimpleLock extends AbstractSimpleLock {
 	/**
 	 * Release the lock. The work has ended, so a loss and a failed request are only
 	 * logged. The lock of the other provider is released only as long as this lock shows
-	 * that it is not the lock of a successor.
+	 * that it is not the lock of a successor, or if it would be extended forever.
 	 */
 	@Override
 	protected void doUnlock() {
 		this.provided.end();
 		SimpleLock other = this.other;
 		try {
-			if (other != null && this.handle.isHeld()) {
+			if (other != null && (this.keepAlive || this.handle.isHeld())) {
 				other.unlock();
 			}
 		}
@@ -75,6 +75,7 @@ final class DblockSimpleLock extends AbstractSimpleLock {
 				Optional<SimpleLock> extended = other.extend(configuration.getLockAtMostFor(),
 						configuration.getLockAtLeastFor());
 				if (extended.isEmpty()) {
+					this.provided.end();
 					return extended;
 				}
 				// The one before is spent, even if the next request fails
@@ -93,6 +94,11 @@ final class DblockSimpleLock extends AbstractSimpleLock {
 		}
 		catch (LockLostException ex) {
 			logger.debug("The lock '{}' was lost before it was extended", this.handle.name(), ex);
+			this.provided.end();
+			SimpleLock other = this.other;
+			if (other != null && this.keepAlive) {
+				other.unlock();
+			}
 			return Optional.empty();
 		}
 	}

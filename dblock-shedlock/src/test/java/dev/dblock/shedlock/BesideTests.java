@@ -4,9 +4,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
+import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.WhenLost;
@@ -30,6 +33,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.dao.DataAccessException;
 
@@ -127,6 +132,31 @@ class BesideTests {
 		Awaitility.await().atMost(Duration.ofMinutes(1)).until(this::isFreeInDblock);
 		lock.unlock();
 		assertThat(this.other.events).containsExactly("locked stock");
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void lockThatIsKeptAliveEndsAlthoughThatOfDblockWasLost(boolean extended) {
+		ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+		try {
+			SimpleLock lock = new DblockLockProvider(this.locks, true)
+				.beside(new KeepAliveLockProvider(this.other, timer))
+				.lock(stock(LONG, Duration.ZERO))
+				.orElseThrow();
+			LockHandle handle = LockContext.current().orElseThrow();
+			assertThat(this.locks.forceReleaseNow("stock")).isTrue();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::renew);
+			if (extended) {
+				assertThat(lock.extend(LONG, Duration.ZERO)).isEmpty();
+			}
+			else {
+				lock.unlock();
+			}
+			assertThat(this.other.events).containsExactly("locked stock", "unlocked");
+		}
+		finally {
+			timer.shutdownNow();
+		}
 	}
 
 	@Test
