@@ -61,7 +61,7 @@ public @interface DistributedLock {
 	/**
 	 * The value of a numeric attribute that is not set.
 	 */
-	long LEFT_OUT = Long.MIN_VALUE;
+	long NOT_SET = Long.MIN_VALUE;
 
 	/**
 	 * Alias for {@link #name()}.
@@ -92,7 +92,7 @@ public @interface DistributedLock {
 	 * The lease, in seconds of the server's clock: how long the server keeps the lock
 	 * without hearing from its holder.
 	 */
-	long leaseSeconds() default LEFT_OUT;
+	long leaseSeconds() default NOT_SET;
 
 	/**
 	 * {@link #leaseSeconds()} as text.
@@ -103,7 +103,7 @@ public @interface DistributedLock {
 	 * How long, in seconds, to wait while another holder has the lock. With zero, the
 	 * lock is requested once.
 	 */
-	long waitSeconds() default LEFT_OUT;
+	long waitSeconds() default NOT_SET;
 
 	/**
 	 * {@link #waitSeconds()} as text.
@@ -114,7 +114,7 @@ public @interface DistributedLock {
 	 * The minimum hold: how long, in seconds from the grant, the lock remains unavailable
 	 * to others even if the method ends sooner. Must not be longer than the lease.
 	 */
-	long minHoldSeconds() default LEFT_OUT;
+	long minHoldSeconds() default NOT_SET;
 
 	/**
 	 * {@link #minHoldSeconds()} as text.
@@ -125,7 +125,7 @@ public @interface DistributedLock {
 	 * The maximum hold: for how long, in seconds from the grant, the lease is renewed at
 	 * most. Zero means no limit.
 	 */
-	long maxHoldSeconds() default LEFT_OUT;
+	long maxHoldSeconds() default NOT_SET;
 
 	/**
 	 * {@link #maxHoldSeconds()} as text.

@@ -61,7 +61,7 @@ class ReferenceDocumentTests {
 				continue;
 			}
 			Object value = attribute.getDefaultValue();
-			boolean isLeftOut = value.equals("") || value.equals(DistributedLock.LEFT_OUT);
+			boolean isLeftOut = value.equals("") || value.equals(DistributedLock.NOT_SET);
 			attributes.put(attribute.getName(),
 					List.of(attribute.getReturnType().getSimpleName(), isLeftOut ? "" : value.toString()));
 		}

@@ -103,7 +103,7 @@ class SnippetsTests {
 		if (!text.isEmpty()) {
 			return DurationStyle.detectAndParse(text);
 		}
-		return (seconds != DistributedLock.LEFT_OUT) ? Duration.ofSeconds(seconds) : leftOut;
+		return (seconds != DistributedLock.NOT_SET) ? Duration.ofSeconds(seconds) : leftOut;
 	}
 
 }

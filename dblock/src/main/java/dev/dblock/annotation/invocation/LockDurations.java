@@ -33,7 +33,7 @@ public final class LockDurations {
 	 * or the duration is longer than 292 years
 	 */
 	public @Nullable Duration resolve(String attribute, long seconds, String text) {
-		boolean left = seconds == DistributedLock.LEFT_OUT;
+		boolean left = seconds == DistributedLock.NOT_SET;
 		if (text.isEmpty()) {
 			return left ? null : countable(attribute + "Seconds = " + seconds, Duration.ofSeconds(seconds));
 		}

@@ -22,7 +22,7 @@ class LockDurationsTests {
 
 	@Test
 	void leftOut() {
-		assertThat(this.durations.resolve("lease", DistributedLock.LEFT_OUT, "")).isNull();
+		assertThat(this.durations.resolve("lease", DistributedLock.NOT_SET, "")).isNull();
 	}
 
 	@Test
@@ -35,13 +35,13 @@ class LockDurationsTests {
 	@CsvSource({ "90, PT1M30S", "90s, PT1M30S", "5m, PT5M", "PT1H, PT1H", "250ms, PT0.25S", "1h30m, PT1H30M", "0, PT0S",
 			"' 7s ', PT7S", "${lease}, PT45S", "-1s, PT-1S" })
 	void textIsInSpringsNotation(String text, Duration expected) {
-		assertThat(this.durations.resolve("lease", DistributedLock.LEFT_OUT, text)).isEqualTo(expected);
+		assertThat(this.durations.resolve("lease", DistributedLock.NOT_SET, text)).isEqualTo(expected);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "${none}", "${blank}", "${null}" })
 	void emptyPlaceholderCountsAsLeftOut(String text) {
-		assertThat(this.durations.resolve("lease", DistributedLock.LEFT_OUT, text)).isNull();
+		assertThat(this.durations.resolve("lease", DistributedLock.NOT_SET, text)).isNull();
 	}
 
 	@Test
@@ -54,7 +54,7 @@ class LockDurationsTests {
 	@ValueSource(strings = { "soon", "5 parsecs", "5x", "99999999999999999999s", "PT", "106751991167301d" })
 	void otherTextIsRefused(String text) {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.durations.resolve("lease", DistributedLock.LEFT_OUT, text))
+			.isThrownBy(() -> this.durations.resolve("lease", DistributedLock.NOT_SET, text))
 			.withMessage("leaseString = \"" + text
 					+ "\" is not a duration; write 90, 90s, 5m or PT1H (a number without a unit means seconds)");
 	}
@@ -62,7 +62,7 @@ class LockDurationsTests {
 	@Test
 	void errorNamesThePlaceholderAndItsValue() {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.durations.resolve("lease", DistributedLock.LEFT_OUT, "${bad}"))
+			.isThrownBy(() -> this.durations.resolve("lease", DistributedLock.NOT_SET, "${bad}"))
 			.withMessage("leaseString = \"${bad}\", which is 'soon', is not a duration; write 90, 90s, 5m or PT1H (a"
 					+ " number without a unit means seconds)");
 	}
@@ -73,9 +73,9 @@ class LockDurationsTests {
 			.withMessage(
 					"leaseSeconds = 9223372036854775807 is longer than the maximum of 292 years; use a shorter one");
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.durations.resolve("wait", DistributedLock.LEFT_OUT, "106752d"))
+			.isThrownBy(() -> this.durations.resolve("wait", DistributedLock.NOT_SET, "106752d"))
 			.withMessageStartingWith("waitString = \"106752d\" is longer than the maximum of 292 years");
-		assertThat(this.durations.resolve("wait", DistributedLock.LEFT_OUT, "106751d"))
+		assertThat(this.durations.resolve("wait", DistributedLock.NOT_SET, "106751d"))
 			.isEqualTo(Duration.ofDays(106751));
 	}
 
