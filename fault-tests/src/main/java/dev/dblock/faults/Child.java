@@ -5,11 +5,14 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 import dev.dblock.testing.Signals;
 
@@ -124,6 +127,30 @@ final class Child {
 	 */
 	boolean await(long seconds) throws InterruptedException {
 		return this.process.waitFor(seconds, TimeUnit.SECONDS);
+	}
+
+	/**
+	 * Wait until each of several processes has ended, and print how far they are.
+	 * @param limit how long they may take together
+	 * @param sections how many sections there were
+	 * @throws IllegalStateException if one takes longer, or fails
+	 */
+	static void awaitAll(List<Child> children, Duration limit, LongSupplier sections) throws InterruptedException {
+		long start = System.nanoTime();
+		for (Child child : children) {
+			while (!child.await(10)) {
+				long elapsed = Duration.ofNanos(System.nanoTime() - start).toSeconds();
+				System.err.printf(Locale.ROOT, "%4d s: %,d sections%n", elapsed, sections.getAsLong());
+				if (elapsed > limit.toSeconds()) {
+					throw new IllegalStateException(
+							child.name + " did not end within " + limit.toMinutes() + " minutes");
+				}
+			}
+			if (child.exitValue() != 0) {
+				throw new IllegalStateException(
+						child.name + " ended with exit code " + child.exitValue() + "; its log has the cause");
+			}
+		}
 	}
 
 	/**

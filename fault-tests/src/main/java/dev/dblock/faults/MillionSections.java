@@ -56,7 +56,7 @@ final class MillionSections {
 								Long.toString(sections))))
 				.toList();
 			try {
-				await(workers, start, register);
+				Child.awaitAll(workers, LIMIT, register::count);
 			}
 			finally {
 				workers.forEach(Child::kill);
@@ -66,23 +66,6 @@ final class MillionSections {
 			System.out.printf(Locale.ROOT, "%,d sections in %d processes of %d threads, %,d s, %,d a second%n",
 					register.count(), processes, threads, seconds, register.count() / seconds);
 			return judge(sections, register.count(), counter.count(), results);
-		}
-	}
-
-	private static void await(List<Child> workers, long start, MillionRegister register) throws InterruptedException {
-		for (Child worker : workers) {
-			while (!worker.await(10)) {
-				long elapsed = Duration.ofNanos(System.nanoTime() - start).toSeconds();
-				System.err.printf(Locale.ROOT, "%4d s: %,d sections%n", elapsed, register.count());
-				if (elapsed > LIMIT.toSeconds()) {
-					throw new IllegalStateException(
-							worker.name() + " did not end within " + LIMIT.toMinutes() + " minutes");
-				}
-			}
-			if (worker.exitValue() != 0) {
-				throw new IllegalStateException(
-						worker.name() + " ended with exit code " + worker.exitValue() + "; its log says why");
-			}
 		}
 	}
 

@@ -111,14 +111,7 @@ final class MillionWorker {
 			.writeConcern(WriteConcern.MAJORITY)
 			.build();
 		try (MongoClient mongo = MongoClients.create(client);
-				DefaultLockEngine engine = new DefaultLockEngine(
-						new MongoLockRepository(new SimpleMongoClientDatabaseFactory(mongo, DATABASE),
-								new MongoLockSettings("dblock_locks", Duration.ofMillis(500), Duration.ofDays(1),
-										TIMEOUT, StatementDialect.AUTO, true)),
-						new EngineSettings("", "worker-" + process, DEFAULTS, TIMEOUT,
-								new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
-								new HandOffSettings(10_000, Duration.ofMillis(100))),
-						List.of())) {
+				DefaultLockEngine engine = engine(mongo, DATABASE, process, DEFAULTS)) {
 			MillionCounter counter = new MillionCounter(
 					mongo.getDatabase(DATABASE).getCollection(MillionCounter.COLLECTION));
 			MillionWorker worker = new MillionWorker(process, target, new MillionRegister(folder.resolve("register")),
@@ -126,6 +119,21 @@ final class MillionWorker {
 			worker.run(threads);
 			worker.write(folder.resolve("worker-" + process + ".properties"));
 		}
+	}
+
+	/**
+	 * Create the engine of a process that shares sections with others.
+	 * @param process the number of the process, from 1
+	 */
+	static DefaultLockEngine engine(MongoClient mongo, String database, int process, LockOptions defaults) {
+		return new DefaultLockEngine(
+				new MongoLockRepository(new SimpleMongoClientDatabaseFactory(mongo, database),
+						new MongoLockSettings("dblock_locks", Duration.ofMillis(500), Duration.ofDays(1), TIMEOUT,
+								StatementDialect.AUTO, true)),
+				new EngineSettings("", "worker-" + process, defaults, TIMEOUT,
+						new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
+						new HandOffSettings(10_000, Duration.ofMillis(100))),
+				List.of());
 	}
 
 	private void run(int threads) throws InterruptedException {

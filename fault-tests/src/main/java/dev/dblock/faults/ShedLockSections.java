@@ -46,7 +46,7 @@ final class ShedLockSections {
 								Integer.toString(processes), Integer.toString(threads), Long.toString(sections))))
 				.toList();
 			try {
-				await(workers, start, register);
+				Child.awaitAll(workers, LIMIT, register::count);
 			}
 			finally {
 				workers.forEach(Child::kill);
@@ -55,23 +55,6 @@ final class ShedLockSections {
 			System.out.printf(Locale.ROOT, "%,d sections in %d processes of %d threads, %,d s%n", register.count(),
 					processes, threads, seconds);
 			return judge(sections, processes, register);
-		}
-	}
-
-	private static void await(List<Child> workers, long start, SectionRegister register) throws InterruptedException {
-		for (Child worker : workers) {
-			while (!worker.await(10)) {
-				long elapsed = Duration.ofNanos(System.nanoTime() - start).toSeconds();
-				System.err.printf(Locale.ROOT, "%4d s: %,d sections%n", elapsed, register.count());
-				if (elapsed > LIMIT.toSeconds()) {
-					throw new IllegalStateException(
-							worker.name() + " did not end within " + LIMIT.toMinutes() + " minutes");
-				}
-			}
-			if (worker.exitValue() != 0) {
-				throw new IllegalStateException(
-						worker.name() + " ended with exit code " + worker.exitValue() + "; its log has the cause");
-			}
 		}
 	}
 

@@ -15,20 +15,12 @@ import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.faults.ShedLockSections.SectionRegister;
-import dev.dblock.mongodb.MongoLockRepository;
-import dev.dblock.mongodb.MongoLockSettings;
-import dev.dblock.mongodb.request.StatementDialect;
-import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.HandOffSettings;
-import dev.dblock.settings.PollSettings;
 import dev.dblock.shedlock.DblockLockProvider;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.mongo.MongoLockProvider;
-
-import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
 /**
  * Process that shares the sections of a rolling update with others. Its leases are so
@@ -39,8 +31,6 @@ final class ShedLockWorker {
 	private static final String DATABASE = "shedlock-sections";
 
 	private static final Duration LEASE = Duration.ofMinutes(10);
-
-	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
 	private static final LockOptions DEFAULTS = new LockOptions(Duration.ofSeconds(30), Duration.ZERO, Duration.ZERO,
 			Duration.ZERO, true, WhenLost.NOTIFY, "one of the sections", null);
@@ -77,14 +67,7 @@ final class ShedLockWorker {
 		int process = Integer.parseInt(args[2]);
 		SectionRegister register = new SectionRegister(Path.of(args[0]), Integer.parseInt(args[3]));
 		try (MongoClient mongo = MongoClients.create(args[1]);
-				DefaultLockEngine engine = new DefaultLockEngine(
-						new MongoLockRepository(new SimpleMongoClientDatabaseFactory(mongo, DATABASE),
-								new MongoLockSettings("dblock_locks", Duration.ofMillis(500), Duration.ofDays(1),
-										TIMEOUT, StatementDialect.AUTO, true)),
-						new EngineSettings("", "worker-" + (process + 1), DEFAULTS, TIMEOUT,
-								new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
-								new HandOffSettings(10_000, Duration.ofMillis(100))),
-						List.of())) {
+				DefaultLockEngine engine = MillionWorker.engine(mongo, DATABASE, process + 1, DEFAULTS)) {
 			LockProvider old = new MongoLockProvider(mongo.getDatabase(DATABASE));
 			LockProvider provider = isOld(process) ? old
 					: new DblockLockProvider(new DefaultLockTemplate(engine)).beside(old);
