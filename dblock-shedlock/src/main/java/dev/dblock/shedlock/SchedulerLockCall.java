@@ -4,6 +4,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.annotation.invocation.JobCarrier;
+import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.Hold;
 import dev.dblock.execution.WorkScope;
@@ -119,7 +120,7 @@ final class SchedulerLockCall {
 		Object target = this.invocation.getThis();
 		Class<?> type = (target != null) ? AopUtils.getTargetClass(target)
 				: this.invocation.getMethod().getDeclaringClass();
-		return type.getName() + "#" + this.invocation.getMethod().getName();
+		return new LockedMethod(this.invocation.getMethod(), type).path();
 	}
 
 	/**

@@ -13,6 +13,7 @@ import dev.dblock.annotation.JobMethods;
 import dev.dblock.annotation.JobMethods.LockOfJob;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import dev.dblock.annotation.invocation.LockAnnotations;
+import dev.dblock.annotation.name.LockedMethod;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.ExtendedLockConfigurationExtractor;
@@ -38,6 +39,7 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
  * Completes the proxies of beans with {@link SchedulerLock @SchedulerLock}, so that the
@@ -101,11 +103,8 @@ final class SchedulerLockMethods implements BeanPostProcessor, SmartInitializing
 		JobMethods jobs = this.oncePerPlannedTime ? this.beans.getBeanProvider(JobMethods.class).getIfAvailable()
 				: null;
 		Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(proxy));
-		Set<Method> methods = MethodIntrospector
-			.selectMethods(type,
-					(MethodIntrospector.MetadataLookup<@Nullable Boolean>) (
-							method) -> locked.getMethodMatcher().matches(method, type) ? true : null)
-			.keySet();
+		Set<Method> methods = MethodIntrospector.selectMethods(type,
+				(MethodFilter) (method) -> locked.getMethodMatcher().matches(method, type));
 		for (Method method : methods) {
 			boolean twice = AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class);
 			String provider = (twice || (jobs != null && isJob(method))) ? provider(method, type) : null;
@@ -113,15 +112,12 @@ final class SchedulerLockMethods implements BeanPostProcessor, SmartInitializing
 				continue;
 			}
 			if (twice) {
-				throw new InvalidLockDeclarationException(List.of(place(method, type) + " has @SchedulerLock and"
+				throw new InvalidLockDeclarationException(List.of(new LockedMethod(method, type).path()
+						+ " has @SchedulerLock and"
 						+ " @DistributedLock, which would refuse each other: dblock provides both locks. Remove one"));
 			}
 			add(Objects.requireNonNull(jobs), bean, beanName, proxy, type, method, provider);
 		}
-	}
-
-	private static String place(Method method, Class<?> type) {
-		return type.getName() + "#" + method.getName();
 	}
 
 	/**
@@ -142,7 +138,7 @@ final class SchedulerLockMethods implements BeanPostProcessor, SmartInitializing
 		catch (BeansException ex) {
 			// As if the bean of the method is also the configuration of the provider
 			if (LockAnnotations.isScheduled(method)) {
-				this.undecided.put(place(method, type), provider);
+				this.undecided.put(new LockedMethod(method, type).path(), provider);
 			}
 			return false;
 		}
@@ -197,7 +193,7 @@ final class SchedulerLockMethods implements BeanPostProcessor, SmartInitializing
 
 	private void add(JobMethods jobs, Object bean, String beanName, Advised proxy, Class<?> type, Method method,
 			String provider) {
-		String place = place(method, type);
+		String place = new LockedMethod(method, type).path();
 		Supplier<LockConfiguration> lock = () -> this.beans.getBean(ExtendedLockConfigurationExtractor.class)
 			.getLockConfiguration(bean, method, new Object[0])
 			.orElseThrow();
