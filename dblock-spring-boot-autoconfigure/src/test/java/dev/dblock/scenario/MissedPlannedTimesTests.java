@@ -9,6 +9,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
@@ -165,6 +166,13 @@ class MissedPlannedTimesTests {
 		RUNS.computeIfAbsent(name, (key) -> new CopyOnWriteArrayList<>()).add(LockContext.run().orElseThrow());
 	}
 
+	private static SchedulingConfigurer once(LateJob job, Instant... planned) {
+		Runnable task = new ScheduledMethodRunnable(job, ReflectionUtils.findMethod(LateJob.class, "run"));
+		return (registrar) -> Stream.of(planned)
+			.forEach((at) -> registrar.addTriggerTask(task,
+					(context) -> (context.lastScheduledExecution() == null) ? at : null));
+	}
+
 	private static List<JobRun> runs(String name) {
 		return RUNS.getOrDefault(name, List.of());
 	}
@@ -181,9 +189,7 @@ class MissedPlannedTimesTests {
 
 		@Bean
 		SchedulingConfigurer late(LateJob job) {
-			Runnable task = new ScheduledMethodRunnable(job, ReflectionUtils.findMethod(LateJob.class, "run"));
-			return (registrar) -> registrar.addTriggerTask(task,
-					(context) -> (context.lastScheduledExecution() == null) ? PLANNED : null);
+			return once(job, PLANNED);
 		}
 
 	}
@@ -200,10 +206,7 @@ class MissedPlannedTimesTests {
 
 		@Bean
 		SchedulingConfigurer late(LateJob job) {
-			Runnable task = new ScheduledMethodRunnable(job, ReflectionUtils.findMethod(LateJob.class, "run"));
-			return (registrar) -> List.of(BEFORE, PLANNED)
-				.forEach((planned) -> registrar.addTriggerTask(task,
-						(context) -> (context.lastScheduledExecution() == null) ? planned : null));
+			return once(job, BEFORE, PLANNED);
 		}
 
 	}
