@@ -16,9 +16,8 @@ import org.springframework.util.ReflectionUtils;
 /**
  * Health indicator of the locks for Spring Boot 3. The health types of Spring Boot 3 are
  * in other packages than those of Spring Boot 4, which this class is compiled against.
- * They are therefore found by name, and the indicator is a proxy. Kept at 55 lines,
- * because the same jar has to report health on Spring Boot 3.5 too, and a proxy for both
- * versions would not be checked by the compiler for either.
+ * They are therefore found by name, and the indicator is a proxy. With Spring Boot 4,
+ * {@link LockHealthIndicator} is used, which the compiler can check.
  */
 public final class Boot3LockHealthIndicator implements FactoryBean<Object> {
 

@@ -10,8 +10,8 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
 
 /**
  * The {@link DblockLockRegistry} for Spring Integration 6, which has neither the lock
- * type nor the type parameters that were added later. Kept at 28 lines, because the types
- * of one version cannot be loaded with the other, and both are supported.
+ * type nor the type parameters that were added later. The types of one version cannot be
+ * loaded with the other.
  */
 // With type arguments, reflection on this class would fail where the type parameters are
 // missing

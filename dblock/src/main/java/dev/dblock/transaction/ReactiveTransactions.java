@@ -268,8 +268,7 @@ public final class ReactiveTransactions {
 				this.open.endInDoubt();
 			}
 			// A transaction that began before its lock was acquired could not wait for
-			// the
-			// preparation
+			// the preparation
 			this.open.prepare();
 		}
 

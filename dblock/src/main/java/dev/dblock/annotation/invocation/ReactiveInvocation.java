@@ -159,16 +159,16 @@ final class ReactiveInvocation implements InvocationStrategy {
 		/**
 		 * Call a method whose work is a coroutine, which then works under the lock.
 		 */
-		static Publisher<Object> of(ReactiveInvocation span, MethodInvocation invocation,
+		static Publisher<Object> of(ReactiveInvocation strategy, MethodInvocation invocation,
 				UnaryOperator<Publisher<Object>> checked) throws Throwable {
 			LockedCoroutine coroutine = new LockedCoroutine();
 			@Nullable Object[] arguments = invocation.getArguments().clone();
-			if (span.suspended != null) {
+			if (strategy.suspended != null) {
 				int last = arguments.length - 1;
 				arguments[last] = coroutine.continuation(Objects.requireNonNull(arguments[last]));
 			}
 			Object result = proceed(invocation, arguments);
-			Publisher<Object> publisher = (span.suspended != null || result == null) ? span.publisher(result)
+			Publisher<Object> publisher = (strategy.suspended != null || result == null) ? strategy.publisher(result)
 					: coroutine.publisher(result);
 			return coroutine.sequence(checked.apply(publisher));
 		}

@@ -83,7 +83,7 @@ public final class FailureTranslation {
 	}
 
 	/**
-	 * Translate an exception of the driver or of the database factory.
+	 * Translate an exception of the driver or of Spring's template.
 	 * @param action the attempted action, such as "acquire the lock 'stock'"
 	 * @param limit the time limit of the action
 	 * @param begun whether a part of it was sent before
