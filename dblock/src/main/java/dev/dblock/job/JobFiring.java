@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param rerun whether a crashed run is repeated; the grant is then for the planned time
  * of that run, and the caller requests its own with {@link #withNewId()}
  * @param answerWithin how long the server may take to answer, if that is shorter than
- * {@code dblock.mongodb.timeout}; {@code null} for the latter
+ * {@code dblock.mongodb.timeout}; such a firing does not wait for the lock, whatever its
+ * options and {@code dblock.locks} say. {@code null} for that timeout and the usual wait
  */
 public record JobFiring(@Nullable String jobId, Schedule schedule, String id, boolean rerun,
 		@Nullable Duration answerWithin) {

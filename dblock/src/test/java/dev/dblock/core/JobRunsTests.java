@@ -326,6 +326,17 @@ class JobRunsTests {
 	}
 
 	@Test
+	void aFiringWithATimeLimitDoesNotWaitForTheLock() {
+		LeaseKey other = new LeaseKey("a", "other");
+		this.repository.acquire(new AcquireRequest(other, LockWorld.LEASE, "host-2", "t", "w", LockWorld.TIMEOUT));
+		LockOptions options = planned().waitUpTo(LONG);
+		LockRefusal refusal = refused(
+				this.engine.acquire("a", options.firing(options.firing().answerWithin(LockWorld.TIMEOUT))));
+		assertThat(refusal.waited()).isZero();
+		assertThat(refusal.holder()).isNotNull();
+	}
+
+	@Test
 	void aFiringIsNotRefusedByItsOwnRequestInDoubt() {
 		LockOptions options = planned();
 		Gate gate = new Gate();

@@ -1,6 +1,5 @@
 package dev.dblock.annotation.invocation;
 
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -100,11 +99,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 			job.lockedBy(operation.engine().fullName(name));
 		}
 		JobFiring firing = (scheduled != null && job != null) ? scheduled.firing(job.declaration()) : null;
-		if (scheduled == null || firing == null) {
-			return lock.options();
-		}
-		LockOptions options = lock.options().firing(firing);
-		return scheduled.isRepeated() ? options.waitUpTo(Duration.ZERO) : options;
+		return (firing != null) ? lock.options().firing(firing) : lock.options();
 	}
 
 	private static @Nullable LockCall ofSeveral(LockedOperation operation, Supplier<DefaultLockTemplate> template,

@@ -156,7 +156,7 @@ public final class ScheduledCall {
 	 * wait for the lock, since it would occupy a thread of the scheduler.
 	 * @return whether there was one
 	 */
-	public boolean isRepeated() {
+	boolean isRepeated() {
 		return this.attempt.isCutShort();
 	}
 
