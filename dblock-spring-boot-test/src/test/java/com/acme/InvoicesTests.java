@@ -60,7 +60,7 @@ class InvoicesTests {
 	}
 
 	@Test
-	void areLeftToTheInstanceThatWritesThem() {
+	void areNotWrittenWhileAnotherInstanceHoldsTheLock() {
 		this.locks.holdElsewhere("nightly-invoices");
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(this.invoices::write);
 		assertThat(this.locks).wasRefused("nightly-invoices").hasNotAcquired("nightly-invoices");
@@ -68,7 +68,7 @@ class InvoicesTests {
 	}
 
 	@Test
-	void areNotCommittedByWhoHasLostTheLock() {
+	void areNotCommittedAfterTheLockIsLost() {
 		willAnswer((call) -> this.locks.lose("nightly-invoices")).given(this.ledger).close();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.invoices::write);
 		assertThat(this.locks).hasLost("nightly-invoices");
