@@ -26,6 +26,9 @@ final class JobCase implements BenchmarkCase {
 
 	private static final int RUNS = 20;
 
+	/** As for an annotated method, whose reason is known without a look at the stack. */
+	private static final LockOptions OPTIONS = LockOptions.defaults().why("com.acme.Invoices#invoice");
+
 	@Override
 	public String id() {
 		return "P11";
@@ -44,10 +47,10 @@ final class JobCase implements BenchmarkCase {
 				runs.next();
 			}
 			Instant done = Instant.now().minusSeconds(60);
-			application.template().acquire("done", LockOptions.defaults().plannedFor(done)).close();
+			application.template().acquire("done", OPTIONS.plannedFor(done)).close();
 			Locks raw = bench.lab().locks(Subject.RAW);
-			Scores granted = measure(bench,
-					new Turns(Map.of(PLAIN, () -> application.template().acquire("plain").close(), JOB, runs::next)));
+			Scores granted = measure(bench, new Turns(
+					Map.of(PLAIN, () -> application.template().acquire("plain", OPTIONS).close(), JOB, runs::next)));
 			// Measured separately, since the members still replicate after a grant
 			Scores refused = measure(bench, new Turns(
 					Map.of(REFUSED, () -> refuse(application.template(), done), RAW, () -> raw.tryEnter("done"))));
@@ -61,7 +64,7 @@ final class JobCase implements BenchmarkCase {
 	}
 
 	private static void refuse(LockTemplate template, Instant done) {
-		if (template.tryAcquire("done", LockOptions.defaults().plannedFor(done)).isPresent()) {
+		if (template.tryAcquire("done", OPTIONS.plannedFor(done)).isPresent()) {
 			throw new IllegalStateException("A planned time was granted twice");
 		}
 	}
@@ -90,8 +93,7 @@ final class JobCase implements BenchmarkCase {
 
 		void next() {
 			this.planned = this.planned.plusSeconds(1);
-			try (LockHandle handle = this.template.acquire(this.name,
-					LockOptions.defaults().plannedFor(this.planned))) {
+			try (LockHandle handle = this.template.acquire(this.name, OPTIONS.plannedFor(this.planned))) {
 				handle.ensureHeld();
 			}
 		}
