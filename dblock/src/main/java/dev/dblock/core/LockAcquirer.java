@@ -126,7 +126,7 @@ final class LockAcquirer {
 	/**
 	 * Acquire a lock for a planned time. Only the store knows whether that time is due,
 	 * so a request is sent even while this process has the lock. The thread waits only if
-	 * another holder has the lock, and not at all for a firing with a time limit.
+	 * another holder has the lock.
 	 */
 	private LockAttempt acquireRun(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
 		refuseIfUnwanted(name);
@@ -135,7 +135,7 @@ final class LockAcquirer {
 		try {
 			Duration most = terms.acquireTimeout(this.settings.timeout());
 			most = (within != null) ? Durations.shorter(most, within) : most;
-			boolean waits = within == null && !terms.waitUpTo().isZero();
+			boolean waits = !terms.waitUpTo().isZero();
 			Duration patience = (terms.waitUpTo().compareTo(SHORTEST_REQUEST) > 0) ? terms.waitUpTo()
 					: SHORTEST_REQUEST;
 			Outcome outcome = this.requests.ask(queue, null, terms, waits ? Durations.shorter(most, patience) : most);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Complete and checked options.
  *
  * @param lease how long the store keeps the lock without hearing from the holder
- * @param waitUpTo how long to wait for the lock
+ * @param waitUpTo how long to wait for the lock; zero for a firing with a time limit
  * @param minHold how long the lock remains unavailable from the grant
  * @param maxHold how long the lease is renewed from the grant; zero means no limit
  * @param autoRenew whether the lease is renewed automatically
@@ -51,9 +51,13 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 					+ " lease would end while the lock must stay unavailable. Change one of them")
 				.formatted(Durations.written(minHold), Durations.written(maxHold)));
 		}
-		Duration wait = required(options.waitUpTo(), "wait");
-		return new LeaseTerms(lease, (wait.compareTo(LONGEST_WAIT) > 0) ? LONGEST_WAIT : wait, minHold, capped(maxHold),
-				autoRenew, required(options.whenLost(), "whenLost"), options.why(), options.firing());
+		Duration wait = capped(required(options.waitUpTo(), "wait"));
+		JobFiring firing = options.firing();
+		if (firing != null && firing.answerWithin() != null) {
+			wait = Duration.ZERO;
+		}
+		return new LeaseTerms(lease, wait, minHold, capped(maxHold), autoRenew,
+				required(options.whenLost(), "whenLost"), options.why(), firing);
 	}
 
 	private static void checkLease(Duration lease, boolean autoRenew) {
@@ -95,8 +99,8 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 		}
 	}
 
-	private static Duration capped(Duration maxHold) {
-		return (maxHold.compareTo(LONGEST_WAIT) > 0) ? LONGEST_WAIT : maxHold;
+	private static Duration capped(Duration duration) {
+		return (duration.compareTo(LONGEST_WAIT) > 0) ? LONGEST_WAIT : duration;
 	}
 
 	private static <T> T required(@Nullable T value, String option) {

@@ -22,6 +22,9 @@ import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.RunOutcome;
 import dev.dblock.reactive.ReactiveLockTemplate;
+import dev.dblock.settings.EngineSettings;
+import dev.dblock.settings.LockSetting;
+import dev.dblock.settings.LockSettings;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.FenceMark;
 import dev.dblock.store.LeaseKey;
@@ -326,14 +329,22 @@ class JobRunsTests {
 	}
 
 	@Test
-	void aFiringWithATimeLimitDoesNotWaitForTheLock() {
+	void aFiringWithATimeLimitDoesNotWaitWhateverTheSettingsOfTheLock() {
+		EngineSettings base = LockWorld.settings("");
+		LockSettings patient = new LockSettings(
+				Map.of("a", new LockSetting(LockOptions.defaults().waitUpTo(LONG), null)));
+		DefaultLockEngine waiting = this.world.newEngine(new EngineSettings("", base.acquirer(), base.defaults(),
+				base.timeout(), base.poll(), base.handOff(), patient, (name) -> ""));
+		LockOptions options = planned();
+		LockOptions limited = options.firing(options.firing().answerWithin(LockWorld.TIMEOUT));
 		LeaseKey other = new LeaseKey("a", "other");
 		this.repository.acquire(new AcquireRequest(other, LockWorld.LEASE, "host-2", "t", "w", LockWorld.TIMEOUT));
-		LockOptions options = planned().waitUpTo(LONG);
-		LockRefusal refusal = refused(
-				this.engine.acquire("a", options.firing(options.firing().answerWithin(LockWorld.TIMEOUT))));
+		LockRefusal refusal = refused(waiting.acquire("a", limited));
 		assertThat(refusal.waited()).isZero();
-		assertThat(refusal.holder()).isNotNull();
+		assertThat(refusal.holder().acquirer()).isEqualTo("host-2");
+		this.repository.next(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> waiting.acquire("a", limited));
+		assertThat(this.repository.count(Kind.FIND)).isZero();
 	}
 
 	@Test

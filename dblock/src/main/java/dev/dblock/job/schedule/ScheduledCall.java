@@ -152,9 +152,8 @@ public final class ScheduledCall {
 	}
 
 	/**
-	 * Whether an earlier call requested the same planned time. If so, this call does not
-	 * wait for the lock, since it would occupy a thread of the scheduler.
-	 * @return whether there was one
+	 * Whether an earlier call requested the same planned time, or looked for a crashed
+	 * run.
 	 */
 	boolean isRepeated() {
 		return this.attempt.isCutShort();
@@ -374,8 +373,9 @@ public final class ScheduledCall {
 		}
 
 		/**
-		 * Whether the attempt is not the first one at a planned time, so that it has a
-		 * shorter time limit.
+		 * Whether the attempt is not the first one at a planned time. Then its firing has
+		 * a time limit and does not wait for the lock, since it would occupy a thread of
+		 * the scheduler.
 		 */
 		boolean isCutShort() {
 			return this.look || this.earlier > 0;
