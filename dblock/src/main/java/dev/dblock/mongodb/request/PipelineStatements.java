@@ -93,13 +93,9 @@ final class PipelineStatements implements Statements {
 
 	private static final FindOneAndUpdateOptions TRY = new FindOneAndUpdateOptions().projection(PROJECTION);
 
-	private static final BsonDocument NEXT_TOKEN = encoded(lastToken(1));
-
-	private static final BsonDocument LAST_OF_USUAL_TOKENS = encoded(lastToken(AcquireRequest.USUAL_TOKENS));
-
 	private final LeaseTimes times;
 
-	private final BsonDocument cleanUp;
+	private final BsonDocument cleanUpOfLock;
 
 	private final BsonDocument cleanUpOfJob;
 
@@ -109,8 +105,8 @@ final class PipelineStatements implements Statements {
 
 	PipelineStatements(LeaseTimes times) {
 		this.times = times;
-		this.cleanUp = encoded(laterThanEarliest(times, false));
-		this.cleanUpOfJob = encoded(laterThanEarliest(times, true));
+		this.cleanUpOfLock = encoded(storedOrLatest(times, false));
+		this.cleanUpOfJob = encoded(storedOrLatest(times, true));
 		BsonString lease = ref("$leaseMillis");
 		this.renewal = List.of(atLeast(doc("$add", NOW, lease, number(times.clockAllowance()),
 				doc("$ceil", doc("$divide", lease, number(LeaseTimes.DRIFT))))));
@@ -206,7 +202,7 @@ final class PipelineStatements implements Statements {
 			.append(LockDocument.ACQUIRER, literal(request.acquirer()))
 			.append(LockDocument.THREAD, literal(request.thread()))
 			.append(LockDocument.WHY, literal(request.why()))
-			.append(LockDocument.TOKEN, tokens(request.tokens()))
+			.append(LockDocument.TOKEN, lastToken(request.tokens()))
 			.append(LockDocument.ACQUIRED_AT, NOW)
 			.append(LockDocument.UPDATED_AT, NOW)
 			.append(LockDocument.EXPIRES_AT, free)
@@ -225,14 +221,14 @@ final class PipelineStatements implements Statements {
 	private BsonDocument cleanUpAt(BsonValue unused, long keptForJob) {
 		BsonDocument earliest = doc("$add", unused, number(this.times.retention() + keptForJob));
 		return doc("$let", doc("vars", doc("earliest", earliest)).append("in",
-				(keptForJob == 0) ? this.cleanUp : this.cleanUpOfJob));
+				(keptForJob == 0) ? this.cleanUpOfLock : this.cleanUpOfJob));
 	}
 
 	/**
 	 * Keep the stored date while it is late enough, so that the index does not change. A
 	 * date that was set manually and is too late is replaced.
 	 */
-	private static BsonDocument laterThanEarliest(LeaseTimes times, boolean ofJob) {
+	private static BsonDocument storedOrLatest(LeaseTimes times, boolean ofJob) {
 		BsonString earliest = ref("$$earliest");
 		BsonDocument latest = doc("$add", earliest, number(times.retentionSlack()));
 		BsonDocument sensible = doc("$add", earliest, number(times.longestRetentionSlack()));
@@ -241,14 +237,6 @@ final class PipelineStatements implements Statements {
 		}
 		BsonDocument keep = doc("$and", doc("$gte", CLEAN_UP_AT, earliest), doc("$lte", CLEAN_UP_AT, sensible));
 		return doc("$cond", keep, CLEAN_UP_AT, latest);
-	}
-
-	private static BsonDocument tokens(int tokens) {
-		return switch (tokens) {
-			case 1 -> NEXT_TOKEN;
-			case AcquireRequest.USUAL_TOKENS -> LAST_OF_USUAL_TOKENS;
-			default -> lastToken(tokens);
-		};
 	}
 
 	// The last token of the next block; a missing token counts as zero.
