@@ -53,6 +53,8 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 		}
 		Duration wait = capped(required(options.waitUpTo(), "wait"));
 		JobFiring firing = options.firing();
+		// Not even if the settings of the lock say so: a retry of a job would occupy a
+		// thread of the scheduler
 		if (firing != null && firing.answerWithin() != null) {
 			wait = Duration.ZERO;
 		}

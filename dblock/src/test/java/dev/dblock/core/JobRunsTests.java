@@ -22,7 +22,6 @@ import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.RunOutcome;
 import dev.dblock.reactive.ReactiveLockTemplate;
-import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LockSetting;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.store.AcquireRequest;
@@ -330,11 +329,9 @@ class JobRunsTests {
 
 	@Test
 	void aFiringWithATimeLimitDoesNotWaitWhateverTheSettingsOfTheLock() {
-		EngineSettings base = LockWorld.settings("");
 		LockSettings patient = new LockSettings(
 				Map.of("a", new LockSetting(LockOptions.defaults().waitUpTo(LONG), null)));
-		DefaultLockEngine waiting = this.world.newEngine(new EngineSettings("", base.acquirer(), base.defaults(),
-				base.timeout(), base.poll(), base.handOff(), patient, (name) -> ""));
+		DefaultLockEngine waiting = this.world.newEngine(LockWorld.settings("", patient));
 		LockOptions options = planned();
 		LockOptions limited = options.firing(options.firing().answerWithin(LockWorld.TIMEOUT));
 		LeaseKey other = new LeaseKey("a", "other");

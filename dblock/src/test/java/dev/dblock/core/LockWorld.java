@@ -15,6 +15,7 @@ import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.LockSettings;
 import dev.dblock.settings.PollSettings;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
@@ -64,7 +65,11 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 	static final HandOffSettings HAND_OFF = new HandOffSettings(1000, TIMEOUT);
 
 	public static EngineSettings settings(String prefix) {
-		return new EngineSettings(prefix, "host-1:4711:k7", DEFAULTS, TIMEOUT, POLL, HAND_OFF);
+		return settings(prefix, LockSettings.NONE);
+	}
+
+	public static EngineSettings settings(String prefix, LockSettings locks) {
+		return new EngineSettings(prefix, "host-1:4711:k7", DEFAULTS, TIMEOUT, POLL, HAND_OFF, locks, (name) -> "");
 	}
 
 	static EngineSettings settings(LockOptions defaults, Duration timeout, PollSettings poll) {

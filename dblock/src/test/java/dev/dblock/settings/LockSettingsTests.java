@@ -58,9 +58,7 @@ class LockSettingsTests {
 	}
 
 	private DefaultLockEngine engine(Map<String, LockSetting> settings) {
-		EngineSettings base = LockWorld.settings("shop-");
-		return this.world.newEngine(new EngineSettings(base.namePrefix(), base.acquirer(), base.defaults(),
-				base.timeout(), base.poll(), base.handOff(), new LockSettings(settings), (name) -> ""));
+		return this.world.newEngine(LockWorld.settings("shop-", new LockSettings(settings)));
 	}
 
 	@ParameterizedTest
@@ -199,9 +197,7 @@ class LockSettingsTests {
 				new LockSetting(LockOptions.defaults(), WhenUnavailable.SKIP));
 		assertThat(engine(settings).setting("stock").orElseThrow().whenUnavailable()).isEqualTo(WhenUnavailable.SKIP);
 		assertThat(engine(settings).setting("shop-stock").orElseThrow().whenUnavailable()).isNull();
-		EngineSettings base = LockWorld.settings("");
-		UnlockedEngine unlocked = new UnlockedEngine(new EngineSettings("", base.acquirer(), base.defaults(),
-				base.timeout(), base.poll(), base.handOff(), new LockSettings(settings), (name) -> ""));
+		UnlockedEngine unlocked = new UnlockedEngine(LockWorld.settings("", new LockSettings(settings)));
 		assertThat(unlocked.setting("stock").orElseThrow().whenUnavailable()).isEqualTo(WhenUnavailable.SKIP);
 		assertThat(unlocked.setting("other").orElseThrow().whenUnavailable()).isNull();
 	}
