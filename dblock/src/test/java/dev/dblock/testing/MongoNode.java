@@ -122,16 +122,39 @@ public final class MongoNode {
 		return hello().map((hello) -> hello.getBoolean("secondary", false)).orElse(false);
 	}
 
+	/**
+	 * Returns whether the process has a point to roll back to: one that a majority has.
+	 */
+	boolean canRollBack() {
+		return answer("replSetGetStatus").map((status) -> status.get("optimes", Document.class))
+			.map((times) -> times.get("readConcernMajorityOpTime"))
+			.isPresent();
+	}
+
 	private Optional<Document> hello() {
+		return answer("hello");
+	}
+
+	private Optional<Document> answer(String command) {
 		if (!isRunning()) {
 			return Optional.empty();
 		}
 		try {
-			return Optional.of(command(new Document("hello", 1)));
+			return Optional.of(command(new Document(command, 1)));
 		}
 		catch (MongoException ex) {
 			return Optional.empty();
 		}
+	}
+
+	/**
+	 * Describe what the process says of the replica set, and what it logged of it.
+	 */
+	String describe() {
+		return "%s: %s, %s\n%s".formatted(address(),
+				this.process.isAlive() ? (this.paused ? "paused" : "running") : "ended",
+				hello().map(Document::toJson).orElse("no answer to hello"),
+				this.process.logged("REPL|ELECTION|ROLLBACK|\"s\":\"[EF]\"", 40));
 	}
 
 	long commandCount(String... commands) {

@@ -122,6 +122,7 @@ class MongoServerExtensionTests {
 			assertThat(replicaSet.nodes()).allMatch(MongoNode::isRunning);
 			assertThat(replicaSet.nodes()).filteredOn(MongoNode::isPrimary).hasSize(1);
 			assertThat(replicaSet.nodes()).filteredOn(MongoNode::isSecondary).hasSize(2);
+			assertThat(replicaSet.nodes()).allMatch(MongoNode::canRollBack);
 		}
 
 		@Test

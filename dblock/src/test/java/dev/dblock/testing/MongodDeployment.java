@@ -8,12 +8,13 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
+import org.awaitility.core.ConditionTimeoutException;
 import org.bson.Document;
 
 import org.springframework.util.FileSystemUtils;
@@ -118,7 +119,7 @@ final class MongodDeployment extends Deployment {
 		this.nodes.get(0)
 			.command(new Document("replSetInitiate",
 					new Document("_id", SET_NAME).append("members", members).append("settings", settings)));
-		settling("first election").until(this::isSettled);
+		awaitState("first election", Duration.ZERO, this::isSettled);
 		if (kind() == MongoServerKind.REPLICA_SET_1_WITH_USERS) {
 			// The first user may be created by any client on the same machine
 			this.nodes.get(0)
@@ -129,21 +130,23 @@ final class MongodDeployment extends Deployment {
 	/**
 	 * Waits until one member is primary and all others are secondaries, and stay so: one
 	 * that was overtaken is secondary for a moment before it rolls back the writes that
-	 * no other member has.
+	 * no other member has. Each must also have a point to roll back to: one without it
+	 * ends itself when it must roll back, as after a pause right after its start.
 	 */
 	void awaitSettled() {
-		settling("one primary, all others secondary").during(SETTLED).until(this::isSettled);
+		awaitState("one primary, all others secondary", SETTLED, this::isSettled);
 	}
 
 	private boolean isSettled() {
-		return count(MongoNode::isPrimary) == 1 && count(MongoNode::isSecondary) == this.nodes.size() - 1;
+		return count(MongoNode::isPrimary) == 1 && count(MongoNode::isSecondary) == this.nodes.size() - 1
+				&& (this.nodes.size() == 1 || count(MongoNode::canRollBack) == this.nodes.size());
 	}
 
 	/**
 	 * Waits until one of the members that can answer is primary, and no other says so.
 	 */
 	MongoNode awaitPrimary() {
-		settling("one primary").until(() -> count(MongoNode::isPrimary) == 1);
+		awaitState("one primary", Duration.ZERO, () -> count(MongoNode::isPrimary) == 1);
 		return primary();
 	}
 
@@ -161,8 +164,19 @@ final class MongodDeployment extends Deployment {
 		return this.nodes.stream().filter(role).count();
 	}
 
-	private static ConditionFactory settling(String what) {
-		return Awaitility.await(what).atMost(SETTLE_LIMIT).pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(50));
+	private void awaitState(String what, Duration atLeast, Callable<Boolean> state) {
+		try {
+			Awaitility.await(what)
+				.atMost(SETTLE_LIMIT)
+				.pollDelay(Duration.ZERO)
+				.pollInterval(Duration.ofMillis(50))
+				.during(atLeast)
+				.until(state);
+		}
+		catch (ConditionTimeoutException ex) {
+			throw new IllegalStateException(ex.getMessage() + "\n"
+					+ this.nodes.stream().map(MongoNode::describe).collect(Collectors.joining("\n")), ex);
+		}
 	}
 
 	@Override

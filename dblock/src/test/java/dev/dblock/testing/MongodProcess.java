@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
@@ -169,10 +170,19 @@ final class MongodProcess {
 	}
 
 	private String lastWords() {
+		return "the end of its log:\n" + logged("", 15);
+	}
+
+	/**
+	 * Returns the last lines of the log in which a pattern is found.
+	 */
+	String logged(String pattern, int lines) {
 		try {
-			List<String> lines = Files.readAllLines(this.log);
-			return "the end of its log:\n"
-					+ String.join("\n", lines.subList(Math.max(0, lines.size() - 15), lines.size()));
+			List<String> found = Files.readAllLines(this.log)
+				.stream()
+				.filter(Pattern.compile(pattern).asPredicate())
+				.toList();
+			return String.join("\n", found.subList(Math.max(0, found.size() - lines), found.size()));
 		}
 		catch (IOException ex) {
 			return "its log cannot be read: " + ex;

@@ -145,14 +145,16 @@ public final class Cluster implements AutoCloseable {
 	}
 
 	/**
-	 * Wait until one member is primary and all others are secondaries.
+	 * Wait until one member is primary, all others are secondaries, and each has a point
+	 * to roll back to.
 	 */
 	public void awaitSettled() {
 		Awaitility.await("one primary, all others secondary")
 			.atMost(SETTLE_LIMIT)
 			.pollDelay(Duration.ZERO)
 			.pollInterval(Duration.ofMillis(50))
-			.until(() -> count(MongoNode::isPrimary) == 1 && count(MongoNode::isSecondary) == MEMBERS - 1);
+			.until(() -> count(MongoNode::isPrimary) == 1 && count(MongoNode::isSecondary) == MEMBERS - 1
+					&& count(MongoNode::canRollBack) == MEMBERS);
 	}
 
 	private long count(Predicate<MongoNode> role) {
