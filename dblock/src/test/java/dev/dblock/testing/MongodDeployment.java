@@ -119,7 +119,7 @@ final class MongodDeployment extends Deployment {
 		this.nodes.get(0)
 			.command(new Document("replSetInitiate",
 					new Document("_id", SET_NAME).append("members", members).append("settings", settings)));
-		awaitState("first election", Duration.ZERO, this::isSettled);
+		awaitSettled(this.nodes, Duration.ZERO);
 		if (kind() == MongoServerKind.REPLICA_SET_1_WITH_USERS) {
 			// The first user may be created by any client on the same machine
 			this.nodes.get(0)
@@ -128,25 +128,30 @@ final class MongodDeployment extends Deployment {
 	}
 
 	/**
-	 * Waits until one member is primary and all others are secondaries, and stay so: one
-	 * that was overtaken is secondary for a moment before it rolls back the writes that
-	 * no other member has. Each must also have a point to roll back to: one without it
-	 * ends itself when it must roll back, as after a pause right after its start.
+	 * Waits until the members are settled, and stay so: one that was overtaken is
+	 * secondary for a moment before it rolls back the writes that no other member has.
 	 */
 	void awaitSettled() {
-		awaitState("one primary, all others secondary", SETTLED, this::isSettled);
+		awaitSettled(this.nodes, SETTLED);
 	}
 
-	private boolean isSettled() {
-		return count(MongoNode::isPrimary) == 1 && count(MongoNode::isSecondary) == this.nodes.size() - 1
-				&& (this.nodes.size() == 1 || count(MongoNode::canRollBack) == this.nodes.size());
+	/**
+	 * Waits until one member is primary and all others are secondaries. Each must also
+	 * have a point to roll back to: one without it ends itself when it must roll back, as
+	 * after a pause right after its start.
+	 */
+	static void awaitSettled(List<MongoNode> nodes, Duration atLeast) {
+		awaitState("one primary, all others secondary", nodes, atLeast,
+				() -> count(nodes, MongoNode::isPrimary) == 1
+						&& count(nodes, MongoNode::isSecondary) == nodes.size() - 1
+						&& (nodes.size() == 1 || nodes.stream().allMatch(MongoNode::canRollBack)));
 	}
 
 	/**
 	 * Waits until one of the members that can answer is primary, and no other says so.
 	 */
 	MongoNode awaitPrimary() {
-		awaitState("one primary", Duration.ZERO, () -> count(MongoNode::isPrimary) == 1);
+		awaitState("one primary", this.nodes, Duration.ZERO, () -> count(this.nodes, MongoNode::isPrimary) == 1);
 		return primary();
 	}
 
@@ -160,11 +165,11 @@ final class MongodDeployment extends Deployment {
 			.orElseThrow(() -> new IllegalStateException("no member is primary; wait for one with awaitPrimary()"));
 	}
 
-	private long count(Predicate<MongoNode> role) {
-		return this.nodes.stream().filter(role).count();
+	private static long count(List<MongoNode> nodes, Predicate<MongoNode> role) {
+		return nodes.stream().filter(role).count();
 	}
 
-	private void awaitState(String what, Duration atLeast, Callable<Boolean> state) {
+	private static void awaitState(String what, List<MongoNode> nodes, Duration atLeast, Callable<Boolean> state) {
 		try {
 			Awaitility.await(what)
 				.atMost(SETTLE_LIMIT)
@@ -174,8 +179,9 @@ final class MongodDeployment extends Deployment {
 				.until(state);
 		}
 		catch (ConditionTimeoutException ex) {
-			throw new IllegalStateException(ex.getMessage() + "\n"
-					+ this.nodes.stream().map(MongoNode::describe).collect(Collectors.joining("\n")), ex);
+			throw new IllegalStateException(
+					ex.getMessage() + "\n" + nodes.stream().map(MongoNode::describe).collect(Collectors.joining("\n")),
+					ex);
 		}
 	}
 

@@ -4,7 +4,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -149,16 +148,7 @@ public final class Cluster implements AutoCloseable {
 	 * to roll back to.
 	 */
 	public void awaitSettled() {
-		Awaitility.await("one primary, all others secondary")
-			.atMost(SETTLE_LIMIT)
-			.pollDelay(Duration.ZERO)
-			.pollInterval(Duration.ofMillis(50))
-			.until(() -> count(MongoNode::isPrimary) == 1 && count(MongoNode::isSecondary) == MEMBERS - 1
-					&& count(MongoNode::canRollBack) == MEMBERS);
-	}
-
-	private long count(Predicate<MongoNode> role) {
-		return this.nodes.stream().filter(role).count();
+		MongodDeployment.awaitSettled(this.nodes, Duration.ZERO);
 	}
 
 	/**
