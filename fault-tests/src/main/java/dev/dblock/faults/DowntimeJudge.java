@@ -28,10 +28,14 @@ final class DowntimeJudge {
 
 	private final JobHistory history;
 
+	private final List<JobRunSeen> attempts;
+
+	/** The attempts whose work began. */
 	private final List<JobRunSeen> runs;
 
 	DowntimeJudge(JobHistory history, List<JobRunSeen> runs) {
 		this.history = history;
+		this.attempts = runs;
 		this.runs = runs.stream().filter(JobRunSeen::hasBegun).toList();
 	}
 
@@ -83,21 +87,28 @@ final class DowntimeJudge {
 
 	/**
 	 * An instance whose clock is behind relies on its clock until it has received an
-	 * answer from the server.
+	 * answer from the server. If it crashes in such a run, any instance may repeat it.
 	 */
 	private List<String> beforeFirstStart() {
+		return this.runs.stream()
+			.filter(this::isBeforeFirstStart)
+			.filter((run) -> this.attempts.stream()
+				.filter((attempt) -> attempt.plannedTime().equals(run.plannedTime()))
+				.allMatch(this::isBeforeFirstStart))
+			.map(this::describe)
+			.toList();
+	}
+
+	private boolean isBeforeFirstStart(JobRunSeen attempt) {
 		List<JobEvent> starts = this.history.events()
 			.stream()
 			.filter((event) -> event.what() == What.STARTING)
 			.toList();
-		return this.runs.stream()
-			.filter((run) -> starts.stream()
-				.filter((start) -> run.isOf(start.worker()))
-				.limit(1)
-				.mapToLong((start) -> Math.min(start.started(), this.history.millisOf(starts.get(0).nanos())))
-				.anyMatch((start) -> run.planned() < start - JobJudge.BEFORE.toMillis()))
-			.map(this::describe)
-			.toList();
+		return starts.stream()
+			.filter((start) -> attempt.isOf(start.worker()))
+			.limit(1)
+			.mapToLong((start) -> Math.min(start.started(), this.history.millisOf(starts.get(0).nanos())))
+			.anyMatch((start) -> attempt.planned() < start - JobJudge.BEFORE.toMillis());
 	}
 
 	private List<String> wrongRuns(Downtime downtime, long latest) {
