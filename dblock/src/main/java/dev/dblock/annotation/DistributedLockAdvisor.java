@@ -8,11 +8,8 @@ import dev.dblock.annotation.invocation.LockInterceptor;
 import dev.dblock.annotation.invocation.LockedOperation;
 import dev.dblock.annotation.invocation.LockedOperationSource;
 import dev.dblock.engine.LockEngine;
-import org.aopalliance.aop.Advice;
 
-import org.springframework.aop.Pointcut;
-import org.springframework.aop.PointcutAdvisor;
-import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
@@ -23,7 +20,8 @@ import org.springframework.util.function.SingletonSupplier;
  * The engine is obtained at the first call only, so that no bean is created early because
  * of the advisor.
  */
-public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
+@SuppressWarnings("serial")
+public final class DistributedLockAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
 	/**
 	 * The default order: inside of Spring Framework's {@code @Retryable}, outside of
@@ -36,12 +34,6 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	private final LockChecks checks;
 
-	private final Pointcut pointcut;
-
-	private final Advice advice;
-
-	private final int order;
-
 	/**
 	 * Create the advisor.
 	 * @param beanFactory provides placeholders, the beans in expressions, and the proxy
@@ -51,13 +43,12 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 */
 	public DistributedLockAdvisor(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockEngine> engine,
 			int order) {
-		LockedOperationSource source = LockedOperationSource.of(beanFactory, engine);
-		this.source = source;
-		this.checks = new LockChecks(source, new ProxyRules(beanFactory),
+		this.source = LockedOperationSource.of(beanFactory, engine);
+		this.checks = new LockChecks(this.source, new ProxyRules(beanFactory),
 				SingletonSupplier.of(() -> new DeclaredTransactions(beanFactory)), engine);
-		this.pointcut = new LockedMethods(source, this.checks);
-		this.advice = new LockInterceptor(source);
-		this.order = order;
+		setClassFilter(this.checks::admits);
+		setAdvice(new LockInterceptor(this.source));
+		setOrder(order);
 	}
 
 	LockChecks checks() {
@@ -77,34 +68,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	}
 
 	@Override
-	public Pointcut getPointcut() {
-		return this.pointcut;
-	}
-
-	@Override
-	public Advice getAdvice() {
-		return this.advice;
-	}
-
-	@Override
-	public int getOrder() {
-		return this.order;
-	}
-
-	private static final class LockedMethods extends StaticMethodMatcherPointcut {
-
-		private final LockedOperationSource source;
-
-		LockedMethods(LockedOperationSource source, LockChecks checks) {
-			this.source = source;
-			setClassFilter(checks::admits);
-		}
-
-		@Override
-		public boolean matches(Method method, Class<?> targetClass) {
-			return this.source.declaration(method, targetClass).isPresent();
-		}
-
+	public boolean matches(Method method, Class<?> targetClass) {
+		return this.source.declaration(method, targetClass).isPresent();
 	}
 
 }

@@ -17,8 +17,7 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -109,14 +108,14 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 	}
 
 	private static Advisor carrier(Method locked, JobMethod job) {
-		return new DefaultPointcutAdvisor(new StaticMethodMatcherPointcut() {
+		return new StaticMethodMatcherPointcutAdvisor(new JobCarrier(job)) {
 
 			@Override
 			public boolean matches(Method method, Class<?> targetClass) {
 				return LockedMethod.parameterCount(method) == 0 && method.getName().equals(locked.getName());
 			}
 
-		}, new JobCarrier(job));
+		};
 	}
 
 	/**

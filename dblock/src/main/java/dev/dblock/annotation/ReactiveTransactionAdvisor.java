@@ -3,16 +3,13 @@ package dev.dblock.annotation;
 import java.lang.reflect.Method;
 
 import dev.dblock.transaction.ReactiveTransactions;
-import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-import org.springframework.aop.Pointcut;
-import org.springframework.aop.PointcutAdvisor;
-import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.Ordered;
 import org.springframework.core.ReactiveAdapter;
@@ -24,35 +21,28 @@ import org.springframework.util.StringValueResolver;
  * Runs inside of the transaction of each transactional method that returns a reactive
  * type, and has that transaction join the surrounding locks before the method's own work.
  */
-public final class ReactiveTransactionAdvisor implements PointcutAdvisor, Ordered {
+@SuppressWarnings("serial")
+public final class ReactiveTransactionAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
-	private final Pointcut pointcut;
-
-	private final Advice advice = (MethodInterceptor) ReactiveTransactionAdvisor::invoke;
+	private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
 
 	/**
 	 * Create the advisor.
 	 * @param placeholders resolves the placeholders in transaction attributes
 	 */
 	public ReactiveTransactionAdvisor(StringValueResolver placeholders) {
-		this.pointcut = new TransactionalSequences(placeholders);
+		this.attributes.setEmbeddedValueResolver(placeholders);
+		setClassFilter(this.attributes::isCandidateClass);
+		setAdvice((MethodInterceptor) ReactiveTransactionAdvisor::invoke);
+		// An advisor with the same order as the transaction advisor that is registered
+		// later runs inside of it
+		setOrder(Ordered.LOWEST_PRECEDENCE);
 	}
 
 	@Override
-	public Pointcut getPointcut() {
-		return this.pointcut;
-	}
-
-	@Override
-	public Advice getAdvice() {
-		return this.advice;
-	}
-
-	// An advisor with the same order as the transaction advisor that is registered later
-	// runs inside of it
-	@Override
-	public int getOrder() {
-		return Ordered.LOWEST_PRECEDENCE;
+	public boolean matches(Method method, Class<?> targetClass) {
+		boolean sequence = KotlinDetector.isSuspendingFunction(method) || adapter(method.getReturnType()) != null;
+		return sequence && this.attributes.getTransactionAttribute(method, targetClass) != null;
 	}
 
 	private static @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
@@ -83,23 +73,6 @@ public final class ReactiveTransactionAdvisor implements PointcutAdvisor, Ordere
 		boolean exact = adapter != null && adapter.getDescriptor().isDeferred()
 				&& adapter.getReactiveType() == returned;
 		return exact ? adapter : null;
-	}
-
-	private static final class TransactionalSequences extends StaticMethodMatcherPointcut {
-
-		private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
-
-		TransactionalSequences(StringValueResolver placeholders) {
-			this.attributes.setEmbeddedValueResolver(placeholders);
-			setClassFilter(this.attributes::isCandidateClass);
-		}
-
-		@Override
-		public boolean matches(Method method, Class<?> targetClass) {
-			boolean sequence = KotlinDetector.isSuspendingFunction(method) || adapter(method.getReturnType()) != null;
-			return sequence && this.attributes.getTransactionAttribute(method, targetClass) != null;
-		}
-
 	}
 
 }

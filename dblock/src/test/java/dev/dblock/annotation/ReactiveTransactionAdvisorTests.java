@@ -3,6 +3,7 @@ package dev.dblock.annotation;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
+import org.springframework.aop.Advisor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -10,8 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class ReactiveTransactionAdvisorTests {
 
-	private final ReactiveTransactionAdvisor advisor = new ReactiveTransactionAdvisor(
-			(text) -> text.replace("${orders.timeout}", "7"));
+	private final Advisor advisor = new ReactiveTransactionAdvisor((text) -> text.replace("${orders.timeout}", "7"));
 
 	@Test
 	void placeholdersInTransactionsAreResolved() {
