@@ -66,7 +66,7 @@ public final class EngineState {
 	 * @return the number
 	 */
 	public long lost(LossReason reason) {
-		return this.statistics.lost(reason);
+		return this.statistics.lost().of(reason);
 	}
 
 	/**
@@ -83,7 +83,7 @@ public final class EngineState {
 	 * @return the number since the start
 	 */
 	public long renewedLate() {
-		return this.statistics.renewedLate();
+		return this.statistics.renewedLate().sum();
 	}
 
 	/**
@@ -92,7 +92,7 @@ public final class EngineState {
 	 * @return the number since the start
 	 */
 	public long notRenewed() {
-		return this.statistics.notRenewed();
+		return this.statistics.notRenewed().sum();
 	}
 
 	/**

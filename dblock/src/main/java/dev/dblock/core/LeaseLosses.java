@@ -67,7 +67,7 @@ final class LeaseLosses {
 	 * @param left the time that was left of it
 	 */
 	void nearlyLost(Lease lease, Duration left) {
-		this.statistics.countRenewedLate();
+		this.statistics.renewedLate().increment();
 		LeasedLock handle = lease.handle();
 		if (handle != null) {
 			notify(() -> this.listeners.onRenewedLate(handle, left));
@@ -159,7 +159,7 @@ final class LeaseLosses {
 	}
 
 	private void notify(Lease lease, @Nullable LeasedLock handle, LossReason reason) {
-		this.statistics.countLost(reason);
+		this.statistics.lost().count(reason);
 		JobRun run = lease.endedRun();
 		notify(() -> {
 			if (handle != null) {

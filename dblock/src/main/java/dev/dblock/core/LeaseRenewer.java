@@ -123,7 +123,7 @@ final class LeaseRenewer {
 			return;
 		}
 		retryLater(held);
-		this.losses.statistics().countNotRenewed(held.size());
+		this.losses.statistics().notRenewed().add(held.size());
 		Lease first = held.get(0);
 		Runnable line = () -> logger.warn(
 				"{} of this process's locks could not be renewed. The renewal is retried until their leases end, the"

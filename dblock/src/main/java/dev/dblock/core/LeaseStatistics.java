@@ -7,37 +7,15 @@ import dev.dblock.LossReason;
 /**
  * Counts failures of leases. Failures are only counted here, so that no renewal waits for
  * a reader.
+ *
+ * @param lost leases that were lost, by the reason
+ * @param renewedLate leases that were renewed with less than a third of them left
+ * @param notRenewed leases that a failed request should have renewed
  */
-final class LeaseStatistics {
+record LeaseStatistics(Counts<LossReason> lost, LongAdder renewedLate, LongAdder notRenewed) {
 
-	private final Counts<LossReason> lost = new Counts<>(LossReason.class);
-
-	private final LongAdder renewedLate = new LongAdder();
-
-	private final LongAdder notRenewed = new LongAdder();
-
-	void countLost(LossReason reason) {
-		this.lost.count(reason);
-	}
-
-	void countRenewedLate() {
-		this.renewedLate.increment();
-	}
-
-	void countNotRenewed(int leases) {
-		this.notRenewed.add(leases);
-	}
-
-	long lost(LossReason reason) {
-		return this.lost.of(reason);
-	}
-
-	long renewedLate() {
-		return this.renewedLate.sum();
-	}
-
-	long notRenewed() {
-		return this.notRenewed.sum();
+	LeaseStatistics() {
+		this(new Counts<>(LossReason.class), new LongAdder(), new LongAdder());
 	}
 
 }
