@@ -66,16 +66,6 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 	}
 
 	/**
-	 * Set the dialect of the requests.
-	 * @param statements the dialect in which requests are written
-	 * @return a copy with this dialect
-	 */
-	public MongoLockSettings withStatements(StatementDialect statements) {
-		return new MongoLockSettings(this.collection, this.clockAllowance, this.retention, this.timeout, statements,
-				this.createIndexes, this.fenceTransactions);
-	}
-
-	/**
 	 * Validate each setting individually.
 	 * @throws IllegalArgumentException if the collection has no name or a name that a
 	 * collection of an application cannot have, the clock allowance is negative, the
