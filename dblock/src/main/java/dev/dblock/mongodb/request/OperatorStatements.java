@@ -34,8 +34,6 @@ public final class OperatorStatements {
 
 	static final BsonDocument IS_DATE = doc("$type", new BsonString("date"));
 
-	static final BsonDocument IS_STRING = doc("$type", new BsonString("string"));
-
 	static final BsonDocument IS_ABSENT = doc("$exists", BsonBoolean.FALSE);
 
 	private static final BsonDocument RELEASED_NOW = doc(LockDocument.RELEASED_AT, BsonBoolean.TRUE);
