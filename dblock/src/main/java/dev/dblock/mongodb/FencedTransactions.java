@@ -51,7 +51,7 @@ final class FencedTransactions {
 
 	private final MongoDatabaseFactory locks;
 
-	private final FenceStore store;
+	private final MongoLockRepository repository;
 
 	private final LongSupplier nanoTime;
 
@@ -64,10 +64,11 @@ final class FencedTransactions {
 
 	private volatile long nextPreparation;
 
-	FencedTransactions(Fences fences, MongoDatabaseFactory locks, FenceStore store, LongSupplier nanoTime) {
+	FencedTransactions(Fences fences, MongoDatabaseFactory locks, MongoLockRepository repository,
+			LongSupplier nanoTime) {
 		this.fences = fences;
 		this.locks = locks;
-		this.store = store;
+		this.repository = repository;
 		this.nanoTime = nanoTime;
 		this.nextPreparation = nanoTime.getAsLong();
 	}
@@ -90,7 +91,7 @@ final class FencedTransactions {
 		this.preparation.lock();
 		try {
 			if (!isPrepared()) {
-				this.store.create();
+				this.repository.createFences();
 				this.prepared = true;
 			}
 		}
@@ -150,7 +151,7 @@ final class FencedTransactions {
 	}
 
 	void settle(LeaseKey lease, long token, List<Integer> slots) {
-		this.store.settle(lease, token, slots);
+		this.repository.settleFence(lease, token, slots);
 	}
 
 	/**
@@ -159,7 +160,7 @@ final class FencedTransactions {
 	 */
 	private boolean isHeld(LeaseKey lease) {
 		try {
-			return this.store.isHeld(lease);
+			return this.repository.isHeld(lease);
 		}
 		catch (RuntimeException ex) {
 			logger.debug("It is unknown who holds the lock '{}' after a conflict", lease.name(), ex);

@@ -207,7 +207,7 @@ public final class MongoLockRepository implements LockRepository {
 		this.indexes = new TtlIndex(settings.createIndexes(), nanoTime);
 		this.fenced = SingletonSupplier
 			.of(() -> new FencedTransactions(new Fences(settings.collection(), settings.createIndexes(), nanoTime),
-					factory, new OwnFences(), nanoTime));
+					factory, this, nanoTime));
 		this.releases = new ChangeStreamFeed(() -> this.access.get().collection(ChangeStreamReader.REQUEST_LIMIT));
 	}
 
@@ -338,6 +338,13 @@ public final class MongoLockRepository implements LockRepository {
 						fences().raise(store, lease.name(), slots, token);
 						return true;
 					});
+	}
+
+	/**
+	 * Return whether an acquisition is the holder according to the server.
+	 */
+	boolean isHeld(LeaseKey lease) {
+		return find(lease.name()).filter((info) -> info.held() && lease.holder().equals(info.holder())).isPresent();
 	}
 
 	/**
@@ -501,25 +508,6 @@ public final class MongoLockRepository implements LockRepository {
 	private <T> T execute(String action, Duration timeout, TimeLimit limit,
 			BiFunction<Statements, StoreRequest, T> work) {
 		return this.access.get().execute(action, timeout, limit, work);
-	}
-
-	private final class OwnFences implements FenceStore {
-
-		@Override
-		public void create() {
-			createFences();
-		}
-
-		@Override
-		public void settle(LeaseKey lease, long token, List<Integer> slots) {
-			settleFence(lease, token, slots);
-		}
-
-		@Override
-		public boolean isHeld(LeaseKey lease) {
-			return find(lease.name()).filter((info) -> info.held() && lease.holder().equals(info.holder())).isPresent();
-		}
-
 	}
 
 }

@@ -23,14 +23,14 @@ class FencedTransactionsTests {
 
 	private final AtomicLong nanoTime = new AtomicLong(Long.MAX_VALUE - 1);
 
-	private final FenceStore store = mock(FenceStore.class);
+	private final MongoLockRepository repository = mock(MongoLockRepository.class);
 
 	private final FenceCollection indexes = mock(FenceCollection.class);
 
 	private final Fences fences = mock(Fences.class);
 
 	private final FencedTransactions fenced = new FencedTransactions(this.fences, mock(MongoDatabaseFactory.class),
-			this.store, this.nanoTime::get);
+			this.repository, this.nanoTime::get);
 
 	@BeforeEach
 	void findIndexes() {
@@ -42,18 +42,18 @@ class FencedTransactionsTests {
 		willAnswer((call) -> {
 			assertThat(this.fenced.isPrepared()).as("other threads wait meanwhile").isFalse();
 			throw new IllegalStateException("scripted");
-		}).given(this.store).create();
+		}).given(this.repository).createFences();
 		assertThat(this.fenced.isPrepared()).isFalse();
 		this.fenced.prepare();
 		assertThat(this.fenced.isPrepared()).isTrue();
 		this.fenced.prepare();
-		verify(this.store).create();
+		verify(this.repository).createFences();
 		verify(this.indexes).failed();
 		this.nanoTime.addAndGet(Duration.ofMinutes(1).toNanos());
 		assertThat(this.fenced.isPrepared()).isFalse();
-		willDoNothing().given(this.store).create();
+		willDoNothing().given(this.repository).createFences();
 		this.fenced.prepare();
-		verify(this.store, times(2)).create();
+		verify(this.repository, times(2)).createFences();
 	}
 
 	@Test
@@ -62,7 +62,7 @@ class FencedTransactionsTests {
 		given(this.indexes.isDue()).willReturn(true);
 		assertThat(this.fenced.isPrepared()).isFalse();
 		this.fenced.prepare();
-		verify(this.store, times(2)).create();
+		verify(this.repository, times(2)).createFences();
 	}
 
 	@Test
@@ -71,7 +71,7 @@ class FencedTransactionsTests {
 		this.nanoTime.addAndGet(Duration.ofHours(1).toNanos());
 		assertThat(this.fenced.isPrepared()).isTrue();
 		this.fenced.prepare();
-		verify(this.store).create();
+		verify(this.repository).createFences();
 	}
 
 }
