@@ -4,8 +4,6 @@ import java.util.Locale;
 
 import dev.dblock.observation.LockActivity;
 import io.micrometer.common.docs.KeyName;
-import io.micrometer.observation.Observation;
-import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
 /**
@@ -60,11 +58,6 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 	@Override
 	public String getName() {
 		return this.name;
-	}
-
-	@Override
-	public Class<? extends ObservationConvention<? extends Observation.Context>> getDefaultConvention() {
-		return DefaultLockObservationConvention.class;
 	}
 
 	@Override
