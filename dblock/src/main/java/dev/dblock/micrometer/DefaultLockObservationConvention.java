@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Default {@link LockObservationConvention}. A subclass can add key values to those that
- * these methods return. The convention does not set a name: the observations keep those
- * of {@link LockObservationDocumentation}.
+ * these methods return. The convention does not set a name: the observations keep their
+ * own, such as {@code dblock.acquire}.
  */
 public class DefaultLockObservationConvention implements LockObservationConvention {
 

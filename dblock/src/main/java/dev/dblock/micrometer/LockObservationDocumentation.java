@@ -9,7 +9,7 @@ import io.micrometer.observation.docs.ObservationDocumentation;
 /**
  * The observations of locks, each of which results in a timer and a span.
  */
-public enum LockObservationDocumentation implements ObservationDocumentation {
+enum LockObservationDocumentation implements ObservationDocumentation {
 
 	/**
 	 * A thread requests a lock, including the wait.
