@@ -18,6 +18,7 @@ import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.RunOutcome;
+import dev.dblock.micrometer.LockMeterDocumentation.Keys;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -77,10 +78,10 @@ public final class JobMeters implements LockListener {
 		if (outcome == null || end == null || !isMeasured(run.jobId())) {
 			return;
 		}
-		Timer.builder(JobMeterDocumentation.RUNS.getName())
+		Timer.builder(LockMeterDocumentation.RUNS.getName())
 			.description("Runs of jobs on this instance")
-			.tag(JobMeterDocumentation.Keys.JOB.asString(), run.jobId())
-			.tag(JobMeterDocumentation.Keys.OUTCOME.asString(), outcome.name().toLowerCase(Locale.ROOT))
+			.tag(Keys.JOB.asString(), run.jobId())
+			.tag(Keys.OUTCOME.asString(), outcome.name().toLowerCase(Locale.ROOT))
 			.register(this.registry)
 			.record(Duration.between(run.startedAt(), end));
 		if (outcome == RunOutcome.SUCCEEDED) {
@@ -93,8 +94,7 @@ public final class JobMeters implements LockListener {
 		if (isMeasured(jobId)) {
 			successOf(jobId);
 		}
-		this.registry.counter(JobMeterDocumentation.MISSED.getName(), JobMeterDocumentation.Keys.JOB.asString(), jobId)
-			.increment();
+		this.registry.counter(LockMeterDocumentation.MISSED.getName(), Keys.JOB.asString(), jobId).increment();
 	}
 
 	/**
@@ -115,10 +115,10 @@ public final class JobMeters implements LockListener {
 		}
 		return this.successes.computeIfAbsent(jobId, (id) -> {
 			LastSuccess success = new LastSuccess(id);
-			Gauge.builder(JobMeterDocumentation.SINCE_SUCCESS.getName(), success, LastSuccess::seconds)
+			Gauge.builder(LockMeterDocumentation.SINCE_SUCCESS.getName(), success, LastSuccess::seconds)
 				.description("Time since the job last succeeded on any instance")
 				.baseUnit("seconds")
-				.tag(JobMeterDocumentation.Keys.JOB.asString(), id)
+				.tag(Keys.JOB.asString(), id)
 				.strongReference(true)
 				.register(this.registry);
 			return success;
@@ -135,9 +135,9 @@ public final class JobMeters implements LockListener {
 		Set<String> ids = (jobs != null) ? jobs.ids() : Set.of();
 		this.successes.keySet().stream().filter((id) -> !ids.contains(id)).toList().forEach((id) -> {
 			this.successes.remove(id);
-			for (JobMeterDocumentation meter : JobMeterDocumentation.values()) {
+			for (LockMeterDocumentation meter : LockMeterDocumentation.values()) {
 				this.registry.find(meter.getName())
-					.tag(JobMeterDocumentation.Keys.JOB.asString(), id)
+					.tag(Keys.JOB.asString(), id)
 					.meters()
 					.forEach(this.registry::remove);
 			}

@@ -5,7 +5,8 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.docs.MeterDocumentation;
 
 /**
- * The meters of locks, in addition to the timers of {@link LockObservationDocumentation}.
+ * The meters of locks and jobs, in addition to the timers of
+ * {@link LockObservationDocumentation}.
  */
 enum LockMeterDocumentation implements MeterDocumentation {
 
@@ -37,7 +38,22 @@ enum LockMeterDocumentation implements MeterDocumentation {
 	/**
 	 * Leases that a failed request should have renewed; each is tried again.
 	 */
-	NOT_RENEWED("dblock.renewals.failed", Meter.Type.COUNTER);
+	NOT_RENEWED("dblock.renewals.failed", Meter.Type.COUNTER),
+
+	/**
+	 * The runs of a job on this instance, from the grant of its lock to their end.
+	 */
+	RUNS("dblock.job.runs", Meter.Type.TIMER, Keys.JOB, Keys.OUTCOME),
+
+	/**
+	 * The seconds since a job last succeeded on any instance.
+	 */
+	SINCE_SUCCESS("dblock.job.since.success", Meter.Type.GAUGE, Keys.JOB),
+
+	/**
+	 * The planned times that were not run.
+	 */
+	MISSED("dblock.job.missed", Meter.Type.COUNTER, Keys.JOB);
 
 	private final String name;
 
@@ -80,6 +96,16 @@ enum LockMeterDocumentation implements MeterDocumentation {
 		 * Why the lease was lost.
 		 */
 		KeyName REASON = () -> "reason";
+
+		/**
+		 * The id of the job.
+		 */
+		KeyName JOB = () -> "job";
+
+		/**
+		 * How the run ended.
+		 */
+		KeyName OUTCOME = () -> "outcome";
 
 	}
 

@@ -2,6 +2,7 @@ package dev.dblock.micrometer;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -140,8 +141,10 @@ class JobMetersTests {
 	void metersAreThoseThatAreDocumented() {
 		this.meters.onRunEnded("job", run("job", START, RunOutcome.SUCCEEDED));
 		this.meters.onMissed("job", "job", START);
-		assertThat(this.registry.getMeters()).hasSameSizeAs(JobMeterDocumentation.values());
-		for (JobMeterDocumentation one : JobMeterDocumentation.values()) {
+		Set<LockMeterDocumentation> documented = EnumSet.range(LockMeterDocumentation.RUNS,
+				LockMeterDocumentation.MISSED);
+		assertThat(this.registry.getMeters()).hasSameSizeAs(documented);
+		for (LockMeterDocumentation one : documented) {
 			assertThat(this.registry.get(one.getName()).meters()).allSatisfy((meter) -> {
 				assertThat(meter.getId().getType()).isEqualTo(one.getType());
 				assertThat(meter.getId().getTags().stream().map((tag) -> tag.getKey()).collect(Collectors.toSet()))
