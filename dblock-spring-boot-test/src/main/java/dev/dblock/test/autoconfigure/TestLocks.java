@@ -10,7 +10,6 @@ import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockedTask;
-import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.UnlockedEngine;
 import dev.dblock.engine.LockEngine;
@@ -19,8 +18,6 @@ import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.HandOffSettings;
-import dev.dblock.settings.PollSettings;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
@@ -252,10 +249,8 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	 * @param task the task
 	 */
 	public static void pretendLocked(String name, LockedTask task) {
-		LockOptions defaults = new LockOptions(LEASE_ELSEWHERE, Duration.ZERO, Duration.ZERO, Duration.ZERO, false,
-				WhenLost.NOTIFY, null, null);
-		EngineSettings settings = new EngineSettings("", "test", defaults, LOSS_IS_TOLD,
-				new PollSettings(LOSS_IS_TOLD, LOSS_IS_TOLD), new HandOffSettings(0, Duration.ZERO));
+		EngineSettings settings = EngineSettings.defaults("test")
+			.withDefaults(LockOptions.lease(LEASE_ELSEWHERE).autoRenew(false));
 		new DefaultLockTemplate(new UnlockedEngine(settings)).execute(name, task);
 	}
 
