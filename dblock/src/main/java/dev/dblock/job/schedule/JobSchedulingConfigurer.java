@@ -21,7 +21,7 @@ import org.springframework.scheduling.config.ScheduledTaskRegistrar;
  * other configurer. Makes the startup fail if a job was not scheduled through it or has a
  * contradictory declaration.
  */
-public final class JobSchedulingConfigurer
+final class JobSchedulingConfigurer
 		implements SchedulingConfigurer, Ordered, ApplicationListener<ApplicationContextEvent> {
 
 	private static final String ONCE_PER_PLANNED_TIME = "dblock.jobs.once-per-planned-time";
@@ -36,12 +36,7 @@ public final class JobSchedulingConfigurer
 
 	private @Nullable TaskScheduler scheduler;
 
-	/**
-	 * Create the configurer.
-	 * @param jobs the jobs of the context
-	 * @param context the context
-	 */
-	public JobSchedulingConfigurer(ScheduledJobs jobs, ApplicationContext context) {
+	JobSchedulingConfigurer(ScheduledJobs jobs, ApplicationContext context) {
 		this.jobs = jobs;
 		this.context = context;
 		this.checks = new JobChecks(jobs, context.getClassLoader());
