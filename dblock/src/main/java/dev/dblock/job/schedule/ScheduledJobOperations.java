@@ -47,7 +47,7 @@ public final class ScheduledJobOperations implements JobOperations {
 	 * Create the operations.
 	 * @param contexts the jobs of each context, the nearest first
 	 */
-	public ScheduledJobOperations(List<ScheduledJobs> contexts) {
+	ScheduledJobOperations(List<ScheduledJobs> contexts) {
 		this.contexts = List.copyOf(contexts);
 	}
 
