@@ -410,7 +410,7 @@ class ChangeStreamWaitingTests {
 		EngineSettings settings = LockWorld.settings("");
 		DefaultLockEngine engine = new DefaultLockEngine(repository(),
 				new EngineSettings("", settings.acquirer(), defaults, Duration.ofSeconds(60), poll, settings.handOff()),
-				List.of(), LockObserver.NONE, new LockTransactions(), LockClock.SYSTEM, IDLE);
+				List.of(), LockObserver.NONE, new LockTransactions(), LockClock.with(Duration.ofMillis(500)), IDLE);
 		this.resources.add(engine);
 		return engine;
 	}

@@ -9,9 +9,6 @@ import java.util.concurrent.TimeUnit;
  */
 public interface LockClock {
 
-	LockClock SYSTEM = new LockClock() {
-	};
-
 	/** Half of the default clock allowance. */
 	long MOST_UNNOTICED_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
