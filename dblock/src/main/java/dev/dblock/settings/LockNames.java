@@ -22,10 +22,6 @@ public final class LockNames {
 
 	private final LockNamePrefix callPrefix;
 
-	LockNames(String prefix) {
-		this(prefix, (name) -> "");
-	}
-
 	/**
 	 * Create names with a prefix.
 	 * @param prefix the prefix of every name

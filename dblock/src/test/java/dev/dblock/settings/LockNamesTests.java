@@ -9,14 +9,18 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 class LockNamesTests {
 
-	private final LockNames names = new LockNames("");
+	private final LockNames names = names("");
+
+	private static LockNames names(String prefix) {
+		return new LockNames(prefix, (name) -> "");
+	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "\t", " \n " })
 	void refusesNamesThatSayNothing(String name) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full(name))
 			.withMessageContaining("must not be empty or blank");
-		assertThatIllegalArgumentException().isThrownBy(() -> new LockNames("shop-").full(name))
+		assertThatIllegalArgumentException().isThrownBy(() -> names("shop-").full(name))
 			.withMessageContaining("must not be empty or blank");
 	}
 
@@ -56,7 +60,7 @@ class LockNamesTests {
 
 	@Test
 	void countsThePrefix() {
-		LockNames prefixed = new LockNames("shop-");
+		LockNames prefixed = names("shop-");
 		assertThat(prefixed.full("n".repeat(995))).startsWith("shop-n").hasSize(1000);
 		assertThatIllegalArgumentException().isThrownBy(() -> prefixed.full("n".repeat(996)))
 			.withMessageContaining("prefix included");
@@ -80,11 +84,10 @@ class LockNamesTests {
 
 	@Test
 	void refusesAPrefixThatNoNameCouldHave() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new LockNames("shop\n"))
+		assertThatIllegalArgumentException().isThrownBy(() -> names("shop\n"))
 			.withMessageContaining("prefix")
 			.withMessageContaining("control characters");
-		assertThatIllegalArgumentException().isThrownBy(() -> new LockNames("n".repeat(1000)))
-			.withMessageContaining("prefix");
+		assertThatIllegalArgumentException().isThrownBy(() -> names("n".repeat(1000))).withMessageContaining("prefix");
 	}
 
 	@Test
