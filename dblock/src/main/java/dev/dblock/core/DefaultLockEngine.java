@@ -77,8 +77,6 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	private final ReleaseSignals signals;
 
-	private final Counts<WaitCause> waits = new Counts<>(WaitCause.class);
-
 	private final LockAcquirer acquirer;
 
 	private final EngineState state;
@@ -142,10 +140,11 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		transactions.follow(repository, () -> this.registry.locksOf(Thread.currentThread()));
 		this.signals = new ReleaseSignals(repository.releases(), settings.poll().always(), this.queues,
 				this.threads.watchdog(), clock, feedIdle);
+		Counts<WaitCause> waits = new Counts<>(WaitCause.class);
 		LockRequests requests = new LockRequests(repository, settings.acquirer(), releaser, this.keeper, clock);
-		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, this.waits, clock);
+		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, waits, clock);
 		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals,
-				this.waits, this.threads);
+				waits, this.threads);
 		logger.info("Locks are in {}, lease {}, acquirer {}", repository,
 				Durations.readable(LeaseTerms.of(settings.defaults()).lease()), settings.acquirer());
 	}
@@ -274,10 +273,6 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	ReleaseSignals signals() {
 		return this.signals;
-	}
-
-	Counts<WaitCause> waits() {
-		return this.waits;
 	}
 
 	/**

@@ -111,7 +111,7 @@ class ChangeStreamWaitingTests {
 		}
 		held.close();
 		for (DefaultLockEngine engine : List.of(this.one, this.other)) {
-			assertThat(engine.waits().of(WaitCause.SIGNAL)).isGreaterThanOrEqualTo(10);
+			assertThat(engine.state().attempts(WaitCause.SIGNAL)).isGreaterThanOrEqualTo(10);
 			assertThatNothingElseWoke(engine);
 		}
 	}
@@ -210,7 +210,7 @@ class ChangeStreamWaitingTests {
 		LockHandle held = take(this.one);
 		for (int i = 0; i < 4; i++) {
 			CompletableFuture<LockHandle> waiter = start(this.other, NAME);
-			eventually().until(() -> this.other.waits().of(WaitCause.POLL) > 0);
+			eventually().until(() -> this.other.state().attempts(WaitCause.POLL) > 0);
 			held.close();
 			waiter.get().close();
 			held = take(this.one);
@@ -220,7 +220,7 @@ class ChangeStreamWaitingTests {
 		eventually().untilAsserted(() -> assertThat(output.getAll()).containsOnlyOnce("Waiters poll for their locks"));
 		held.close();
 		waiter.get().close();
-		assertThat(this.other.waits().of(WaitCause.SIGNAL)).isZero();
+		assertThat(this.other.state().attempts(WaitCause.SIGNAL)).isZero();
 	}
 
 	@Test
@@ -232,8 +232,8 @@ class ChangeStreamWaitingTests {
 		LockHandle handle = waitFor(this.one).get();
 		assertThat(handle.token()).isGreaterThan(((AcquireAnswer.Granted) crashed).lastToken());
 		handle.close();
-		assertThat(this.one.waits().of(WaitCause.EXPIRY)).isBetween(1L, 3L);
-		assertThat(this.one.waits().of(WaitCause.POLL) + this.one.waits().of(WaitCause.SLOW_POLL)).isZero();
+		assertThat(this.one.state().attempts(WaitCause.EXPIRY)).isBetween(1L, 3L);
+		assertThat(this.one.state().attempts(WaitCause.POLL) + this.one.state().attempts(WaitCause.SLOW_POLL)).isZero();
 	}
 
 	@Test
@@ -319,7 +319,7 @@ class ChangeStreamWaitingTests {
 		awaitParked(this.other);
 		held.close();
 		waiter.get().close();
-		assertThat(this.other.waits().of(WaitCause.SIGNAL)).isPositive();
+		assertThat(this.other.state().attempts(WaitCause.SIGNAL)).isPositive();
 		assertThatNothingElseWoke(this.other);
 	}
 
@@ -334,7 +334,7 @@ class ChangeStreamWaitingTests {
 
 	private void assertThatNothingElseWoke(DefaultLockEngine engine) {
 		for (WaitCause cause : List.of(WaitCause.EXPIRY, WaitCause.POLL, WaitCause.SLOW_POLL)) {
-			assertThat(engine.waits().of(cause)).as(cause.name()).isZero();
+			assertThat(engine.state().attempts(cause)).as(cause.name()).isZero();
 		}
 	}
 

@@ -323,7 +323,7 @@ class HandOverTests {
 		for (int i = 0; i < 50; i++) {
 			all.add(waitFor(engine, "stock", PATIENTLY));
 		}
-		LockWorld.eventually().until(() -> engine.waits().of(WaitCause.FIRST) == 1);
+		LockWorld.eventually().until(() -> engine.state().attempts(WaitCause.FIRST) == 1);
 		for (Waiting waiting : all) {
 			waiting.interrupt();
 			assertThat(waiting.failure()).isInstanceOf(LockInterruptedException.class);
@@ -340,7 +340,7 @@ class HandOverTests {
 		for (int i = 0; i < 50; i++) {
 			all.add(waitFor(engine, "stock", PATIENTLY.waitUpTo(Duration.ofSeconds(10))));
 		}
-		LockWorld.eventually().until(() -> engine.waits().of(WaitCause.FIRST) == 1);
+		LockWorld.eventually().until(() -> engine.state().attempts(WaitCause.FIRST) == 1);
 		this.world.clock().advance(Duration.ofSeconds(10));
 		for (Waiting waiting : all) {
 			assertThat(waiting.refusal().holder()).isNotNull();

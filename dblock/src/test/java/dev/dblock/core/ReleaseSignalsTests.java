@@ -79,7 +79,7 @@ class ReleaseSignalsTests {
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.send((listener) -> listener.released("a"));
 		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
-		assertThat(this.engine.waits().of(WaitCause.SIGNAL)).isEqualTo(2);
+		assertThat(this.engine.state().attempts(WaitCause.SIGNAL)).isEqualTo(2);
 		assertThat(this.feed.openings()).isEqualTo(1);
 	}
 

@@ -40,7 +40,7 @@ public final class WaitCounts {
 	 * Return how often waiters asked since there were no release signals.
 	 */
 	public static long polls(LockEngine engine) {
-		return ((DefaultLockEngine) engine).waits().of(WaitCause.POLL);
+		return ((DefaultLockEngine) engine).state().attempts(WaitCause.POLL);
 	}
 
 	/**
@@ -49,10 +49,10 @@ public final class WaitCounts {
 	 * @return how often waiters asked, by the reason
 	 */
 	public static Map<String, Long> of(LockEngine engine) {
-		Counts<WaitCause> statistics = ((DefaultLockEngine) engine).waits();
+		EngineState state = ((DefaultLockEngine) engine).state();
 		Map<WaitCause, Long> counts = new EnumMap<>(WaitCause.class);
 		for (WaitCause cause : WaitCause.values()) {
-			counts.put(cause, statistics.of(cause));
+			counts.put(cause, state.attempts(cause));
 		}
 		Map<String, Long> named = new LinkedHashMap<>();
 		counts.forEach((cause, count) -> named.put(cause.name(), count));

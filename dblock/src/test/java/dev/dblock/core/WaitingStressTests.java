@@ -341,7 +341,7 @@ class WaitingStressTests {
 
 	private void assertThatNothingElseWoke(DefaultLockEngine engine) {
 		for (WaitCause cause : List.of(WaitCause.EXPIRY, WaitCause.POLL, WaitCause.SLOW_POLL)) {
-			assertThat(engine.waits().of(cause)).as(cause.name()).isZero();
+			assertThat(engine.state().attempts(cause)).as(cause.name()).isZero();
 		}
 	}
 
