@@ -97,14 +97,19 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 		Map<String, @Nullable Object> refused = new LinkedHashMap<>();
 		List<String> reasons = new ArrayList<>();
 		List<String> warnings = new ArrayList<>();
+		List<String> unreachable = new ArrayList<>();
+		List<String> reachable = new ArrayList<>();
 		for (PropertySource<?> source : configurable.getPropertySources()) {
 			if (source instanceof SystemEnvironmentPropertySource variables) {
-				Stream.of(variables.getPropertyNames()).forEach(PropertyNameChecker::warnOfUnreachable);
+				Stream.of(variables.getPropertyNames())
+					.filter((variable) -> UNREACHABLE.matcher(variable).matches())
+					.forEach(unreachable::add);
 			}
 			else if (source instanceof EnumerablePropertySource<?> enumerable) {
 				boolean refuse = strict
 						&& !source.getName().equals(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
 				for (String property : enumerable.getPropertyNames()) {
+					reachable.add(variables(property));
 					String reason = reasonToRefuse(property, source, beanFactory.getBeanClassLoader());
 					if (reason != null && refuse) {
 						refused.put(property, source.getProperty(property));
@@ -116,6 +121,10 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 				}
 			}
 		}
+		unreachable.stream()
+			.filter((variable) -> reachable.stream()
+				.noneMatch((beginning) -> beginning.startsWith("DBLOCK_LOCKS_") && variable.startsWith(beginning)))
+			.forEach(PropertyNameChecker::warnOfUnreachable);
 		if (!warnings.isEmpty()) {
 			logger.warn("Some properties have no effect. {}", String.join("; ", warnings));
 		}
@@ -182,15 +191,24 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 		return this.known.keySet().stream().map(ConfigurationPropertyName::toString).toList();
 	}
 
+	/**
+	 * Return the beginning of the variables that override the settings of an entry that
+	 * another source has.
+	 */
+	private static String variables(String property) {
+		return property.substring(0, property.lastIndexOf('.') + 1)
+			.replace("]", "")
+			.replaceAll("[.\\[-]", "_")
+			.toUpperCase(Locale.ROOT);
+	}
+
 	// Such a name would be reached by no variable, and the variable by no other check
 	private static void warnOfUnreachable(String variable) {
-		if (UNREACHABLE.matcher(variable).matches()) {
-			logger.warn(
-					"The environment variable {} applies to no lock: a variable reaches only names of letters and"
-							+ " digits in lower case. For other names, set"
-							+ " SPRING_APPLICATION_JSON='{\"dblock.locks[<name>].lease\":\"5m\"}', or use a file",
-					variable);
-		}
+		logger.warn(
+				"The environment variable {} applies to no lock: a variable reaches only names of letters and"
+						+ " digits in lower case, and names that another source has. For other names, set"
+						+ " SPRING_APPLICATION_JSON='{\"dblock.locks[<name>].lease\":\"5m\"}', or use a file",
+				variable);
 	}
 
 	/**

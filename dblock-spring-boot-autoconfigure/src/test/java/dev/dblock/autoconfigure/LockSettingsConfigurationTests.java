@@ -129,6 +129,16 @@ class LockSettingsConfigurationTests {
 		});
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "dblock.locks.nightly-report.wait=3s", "dblock.locks[nightly-report].wait=3s" })
+	void variableReachesAnyLockThatAFileNames(String property, CapturedOutput output) {
+		withVariables(Map.of("DBLOCK_LOCKS_NIGHTLY_REPORT_LEASE", "5m")).withPropertyValues(property).run((context) -> {
+			assertThat(context.getBean(LockSettings.class).of("nightly-report").options())
+				.isEqualTo(LockOptions.lease(Duration.ofMinutes(5)).waitUpTo(Duration.ofSeconds(3)));
+			assertThat(output).doesNotContain("The environment variable");
+		});
+	}
+
 	@Test
 	void variableThatNamesNoLockStopsTheStart() {
 		withVariables(Map.of("DBLOCK_LOCKS_LEASE", "5m")).run((context) -> assertThat(context.getStartupFailure())
