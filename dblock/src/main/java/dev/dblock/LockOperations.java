@@ -35,12 +35,12 @@ public interface LockOperations {
 	 * Execute an action under a lock, and wait for the lock as configured. In a thread
 	 * that already works under the same lock, the action runs immediately (re-entry). A
 	 * handle that the thread has acquired by hand is re-entered only in {@link #within},
-	 * and otherwise refuses the lock, at once and in spite of any wait, since the thread
-	 * would wait for itself. After a re-entry, the lease lasts at least as long as this
-	 * call requires, counted from its beginning, and is renewed until the end of the call
-	 * if the call requires that. A request is sent to the server only if the lease would
-	 * otherwise be shorter. The lease is not extended beyond the maximum hold of the
-	 * outermost call.
+	 * and otherwise refuses the lock in spite of any wait, as in
+	 * {@link #acquire(String, LockOptions)}, since the thread would wait for itself.
+	 * After a re-entry, the lease lasts at least as long as this call requires, counted
+	 * from its beginning, and is renewed until the end of the call if the call requires
+	 * that. A request is sent to the server only if the lease would otherwise be shorter.
+	 * The lease is not extended beyond the maximum hold of the outermost call.
 	 * <p>
 	 * The lock is released when the action returns. So the result must not represent work
 	 * that continues, or only begins, afterwards: a future that has not completed, a
@@ -419,11 +419,12 @@ public interface LockOperations {
 	 * which they are given. This rules out a circular wait between threads that use this
 	 * method. A lock under which this thread already works (by {@code execute}, by an
 	 * annotation, or by {@link #asLock}) is re-entered. A lock that the thread has
-	 * acquired by hand is not re-entered, and is refused at once. A re-entered lock
-	 * cannot be acquired in the order of the names. So the other locks whose names come
-	 * before it are requested once, without waiting. (Locks that are nested without being
-	 * named together are acquired in the order of nesting. Two threads that nest them in
-	 * opposite order wait for each other until the wait of one of them is over.)
+	 * acquired by hand is not re-entered, but refused as in
+	 * {@link #acquire(String, LockOptions)}. A re-entered lock cannot be acquired in the
+	 * order of the names. So the other locks whose names come before it are requested
+	 * once, without waiting. (Locks that are nested without being named together are
+	 * acquired in the order of nesting. Two threads that nest them in opposite order wait
+	 * for each other until the wait of one of them is over.)
 	 * <p>
 	 * The wait of each lock counts from the beginning of this call, so the wait for
 	 * several locks is not longer than the wait for one. During the wait, the locks that
@@ -501,8 +502,9 @@ public interface LockOperations {
 	 * as described for {@link #execute(String, LockedAction)}, and then throws the same
 	 * exceptions if the request to the server fails. The lock is released at the
 	 * outermost end. A handle that the thread has acquired by hand is not re-entered
-	 * (unless the thread works {@link #within within} it): at once, {@code tryLock}
-	 * returns {@code false}, and {@code lock} and {@code lockInterruptibly} throw
+	 * (unless the thread works {@link #within within} it), but refused in spite of any
+	 * wait, as in {@link #acquire(String, LockOptions)}: {@code tryLock} returns
+	 * {@code false}, and {@code lock} and {@code lockInterruptibly} throw
 	 * {@link IllegalStateException}, since the thread would wait for itself. If a thread
 	 * ends without unlocking, the lock ends with its lease, which is no longer renewed
 	 * once the garbage collector has detected this. If the lock is unlocked inside a
