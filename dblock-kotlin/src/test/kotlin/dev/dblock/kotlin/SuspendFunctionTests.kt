@@ -225,7 +225,8 @@ class SuspendFunctionTests {
             await().during(ofSeconds(1)).until { waiting.isActive }
             waiting.cancelAndJoin()
             held.close()
-            assertThat(isHeld("till")).isFalse()
+            // The cancelled request may still be granted, and is released long before its lease ends
+            await().atMost(ofSeconds(10)).until { !isHeld("till") }
             assertThat(till.settle { calls.incrementAndGet() }).isOne()
         }
     }

@@ -128,7 +128,7 @@ class BesideTests {
 
 	@Test
 	void lockThatMayBeThatOfASuccessorIsNotUnlocked() {
-		SimpleLock lock = this.both.lock(stock(Duration.ofMillis(600), Duration.ZERO)).orElseThrow();
+		SimpleLock lock = this.both.lock(stock(Duration.ofSeconds(2), Duration.ZERO)).orElseThrow();
 		Awaitility.await().atMost(Duration.ofMinutes(1)).until(this::isFreeInDblock);
 		lock.unlock();
 		assertThat(this.other.events).containsExactly("locked stock");

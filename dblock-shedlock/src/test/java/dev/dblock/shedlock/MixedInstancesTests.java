@@ -14,6 +14,7 @@ import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerTest;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,8 +38,9 @@ class MixedInstancesTests {
 	}
 
 	@Test
-	void theyDoIfNewInstancesKnowOnlyDblock(MongoServer server) throws Exception {
-		assertThat(overlaps(server, false)).isPositive();
+	void theyDoIfNewInstancesKnowOnlyDblock(MongoServer server) {
+		// The threads of a busy machine may take turns by chance
+		Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> overlaps(server, false) > 0);
 	}
 
 	private int overlaps(MongoServer server, boolean beside) throws Exception {

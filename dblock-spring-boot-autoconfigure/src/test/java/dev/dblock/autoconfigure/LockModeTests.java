@@ -55,7 +55,7 @@ import static org.mockito.Mockito.verifyNoInteractions;
 @ExtendWith(OutputCaptureExtension.class)
 class LockModeTests {
 
-	private static final LockOptions UNRENEWED = LockOptions.lease(Duration.ofMillis(500)).autoRenew(false);
+	private static final LockOptions UNRENEWED = LockOptions.lease(Duration.ofSeconds(2)).autoRenew(false);
 
 	private static final LockOptions PATIENT = LockOptions.defaults().waitUpTo(Duration.ofMinutes(1));
 

@@ -454,7 +454,7 @@ class FencedTransactionTests {
 
 	@Test
 	void lockThatIsLostDuringATransactionIsNotReleasedBeforeItEnds() {
-		LockHandle lock = this.locks.acquire("stock", LockOptions.lease(Duration.ofSeconds(1)).autoRenew(false));
+		LockHandle lock = this.locks.acquire("stock", LockOptions.lease(Duration.ofSeconds(3)).autoRenew(false));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
 			order();
 			Instances.eventually().until(() -> !lock.isHeld());
@@ -545,7 +545,7 @@ class FencedTransactionTests {
 			elsewhere.executeWithoutResult((status) -> overtake());
 			assertThat(overtaken.release()).isFalse();
 			LockHandle ended = this.locks.acquire("warehouse",
-					LockOptions.lease(Duration.ofSeconds(1)).autoRenew(false));
+					LockOptions.lease(Duration.ofSeconds(3)).autoRenew(false));
 			assertThatExceptionOfType(LockLostException.class)
 				.isThrownBy(() -> elsewhere
 					.executeWithoutResult((status) -> Instances.eventually().until(() -> !ended.isHeld())))

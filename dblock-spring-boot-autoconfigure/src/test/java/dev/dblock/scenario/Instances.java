@@ -113,6 +113,18 @@ final class Instances implements AutoCloseable {
 		return document(lock).getDate(field).toInstant();
 	}
 
+	/**
+	 * Return the commands that the server executes on a collection at present, including
+	 * those that a fail point blocks.
+	 */
+	List<Document> running(String command, String collection) {
+		return this.server.client()
+			.getDatabase("admin")
+			.aggregate(List.of(new Document("$currentOp", new Document()),
+					new Document("$match", new Document("command." + command, collection).append("active", true))))
+			.into(new ArrayList<>());
+	}
+
 	boolean isReleased(String lock) {
 		Document document = document(lock);
 		return document != null && document.containsKey("releasedAt") && !document.containsKey("holder");

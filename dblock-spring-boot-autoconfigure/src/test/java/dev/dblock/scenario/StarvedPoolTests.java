@@ -2,7 +2,6 @@ package dev.dblock.scenario;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -108,11 +107,7 @@ class StarvedPoolTests {
 	}
 
 	private List<Document> running() {
-		return this.server.client()
-			.getDatabase("admin")
-			.aggregate(List.of(new Document("$currentOp", new Document()),
-					new Document("$match", new Document("command.find", "orders").append("active", true))))
-			.into(new ArrayList<>());
+		return this.instances.running("find", "orders");
 	}
 
 	private void endQueries() {

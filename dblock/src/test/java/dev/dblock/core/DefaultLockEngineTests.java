@@ -427,7 +427,7 @@ class DefaultLockEngineTests {
 	@Test
 	void worksOnTheClocksOfTheMachine() {
 		DefaultLockEngine engine = new DefaultLockEngine(this.repository, LockWorld.settings(""), List.of());
-		LockHandle handle = ((LockAttempt.Granted) engine.acquire("a", LockOptions.lease(Duration.ofMillis(500))))
+		LockHandle handle = ((LockAttempt.Granted) engine.acquire("a", LockOptions.lease(Duration.ofSeconds(3))))
 			.handle();
 		LockWorld.eventually().until(() -> this.repository.count(Kind.RENEW, "a") >= 2);
 		assertThat(handle.isHeld()).isTrue();

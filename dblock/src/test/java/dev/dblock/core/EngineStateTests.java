@@ -65,6 +65,7 @@ class EngineStateTests {
 
 	@Test
 	void countsWhatMadeWaitersTry() throws Exception {
+		LockWorld.awaitReleases(this.world.engine());
 		LockHandle handle = acquire("a");
 		Worker<LockHandle> waiting = Worker.start(() -> this.world.template().acquire("a", SHORTER_LEASE));
 		LockWorld.eventually().until(() -> this.state.waiting() == 1);

@@ -243,6 +243,7 @@ class HandOverEndsTests {
 		queue.granted(lease, null);
 		LeaseHandle handle = leases.keeper().keep(lease);
 		queue.join(new Waiter(LeaseTerms.of(brief.orElse(LockWorld.DEFAULTS))));
+		leases.postponeTick();
 		leases.timer().breakWith(new OutOfMemoryError("scripted"));
 		assertThatThrownBy(handle::release).isInstanceOf(OutOfMemoryError.class);
 		assertThat(leases.repository().isHeld("a")).isFalse();

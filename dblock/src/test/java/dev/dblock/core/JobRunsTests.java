@@ -187,6 +187,7 @@ class JobRunsTests {
 
 	@Test
 	void aRunIsNeitherHandedOverNorReceivedByHandOver() throws Exception {
+		LockWorld.awaitReleases(this.engine);
 		LockHandle first = this.template.acquire("a");
 		Worker<LockAttempt> firing = Worker.start(() -> this.engine.acquire("a", planned().waitUpTo(LONG)));
 		LockWorld.eventually().until(() -> this.engine.queues().find("a").waiters() == 1);

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
@@ -201,16 +202,19 @@ class LeaseReleaserTests {
 	void anInterruptDuringThePauseIsKeptForTheCaller() throws Exception {
 		LockHandle handle = this.world.acquire("a");
 		CountDownLatch failed = new CountDownLatch(2);
+		CompletableFuture<Void> interrupted = new CompletableFuture<>();
 		this.repository.next(Kind.RELEASE, Fault.lost(() -> {
 			failed.countDown();
 			return new DataAccessResourceFailureException("no server");
 		}), Fault.lost(() -> {
 			failed.countDown();
 			return new DataAccessResourceFailureException("no server");
-		}));
+		}), Fault.after(interrupted::join));
 		Worker<Boolean> worker = Worker.start(handle::release);
 		failed.await();
 		worker.interrupt();
+		// On a machine that stalls, the pause may be over before the interrupt
+		interrupted.complete(null);
 		assertThat(worker.result()).isTrue();
 		assertThat(worker.isInterruptedAfterwards()).isTrue();
 		assertThat(releases()).isEqualTo(3);

@@ -215,6 +215,7 @@ class LeaseWatchdogTests {
 				});
 		LockHandle handle = this.leases.keeper().keep(lease);
 		this.leases.advance(Duration.ofSeconds(10));
+		this.leases.postponeTick();
 		broken.set(true);
 		this.leases.line().serveAll();
 		broken.set(false);
@@ -260,6 +261,7 @@ class LeaseWatchdogTests {
 	@Test
 	void aNewLeaseIsCheckedWhenItIsDueEvenIfTheNextCheckWasFurtherOff() {
 		this.leases.hold("a", LEASE);
+		this.leases.postponeTick();
 		this.leases.hold("b", Duration.ofMillis(600));
 		assertThat(this.leases.timer().pending()).hasSize(1)
 			.allMatch((tick) -> tick.delay().compareTo(Duration.ofMillis(200)) <= 0);
@@ -278,6 +280,7 @@ class LeaseWatchdogTests {
 	void aCheckThatWasReplacedWhileItBeganDoesNotContinueBesideItsReplacement() {
 		LockHandle handle = this.leases.hold("a", LEASE);
 		Timed replaced = this.leases.timer().pending().get(0);
+		this.leases.postponeTick();
 		this.leases.watchdog().tickWithin(0);
 		replaced.runLate();
 		for (int i = 0; i < 3; i++) {
@@ -290,6 +293,7 @@ class LeaseWatchdogTests {
 	@Test
 	void aTimerThatFailedOnceIsUsedAgain() {
 		LockHandle first = this.leases.hold("a", LEASE);
+		this.leases.postponeTick();
 		this.leases.timer().breakWith(new OutOfMemoryError("scripted"));
 		assertThatThrownBy(() -> this.leases.hold("b", Duration.ofMillis(600))).isInstanceOf(OutOfMemoryError.class);
 		assertThat(this.repository.isHeld("b")).as("a grant without a receiver").isFalse();

@@ -3,6 +3,7 @@ package dev.dblock.core;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
@@ -25,6 +26,8 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
+
+import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -218,6 +221,15 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 		});
 		closing.awaitWaiting();
 		return closing;
+	}
+
+	/**
+	 * Let the waiters of an engine wait for a release however long it takes. On a machine
+	 * that stalls they may otherwise send requests before its end. This applies to locks
+	 * that nothing waits for and nothing holds yet.
+	 */
+	static void awaitReleases(DefaultLockEngine engine) {
+		ReflectionTestUtils.setField(engine.queues(), "longestReleaseNanos", TimeUnit.HOURS.toNanos(1));
 	}
 
 	public static ConditionFactory eventually() {

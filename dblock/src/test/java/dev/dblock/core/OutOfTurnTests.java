@@ -54,6 +54,7 @@ class OutOfTurnTests {
 
 	@Test
 	void aLockThatIsBeingReleasedIsRefusedWithoutARequest() throws Exception {
+		LockWorld.awaitReleases(this.engine);
 		LockHandle handle = granted(tryNow());
 		Gate gate = new Gate();
 		this.repository.next(Kind.RELEASE, Fault.answerHeldUp(gate));

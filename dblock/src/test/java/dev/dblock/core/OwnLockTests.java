@@ -83,6 +83,11 @@ class OwnLockTests {
 		return this.world.repository().count(Kind.ACQUIRE, "a");
 	}
 
+	private int waiters() {
+		LocalQueue queue = this.world.engine().queues().find("a");
+		return (queue != null) ? queue.waiters() : 0;
+	}
+
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("all")
 	void isRefusedAtOnce(String name, Call call) {
@@ -157,10 +162,8 @@ class OwnLockTests {
 			this.locks.execute("a", PATIENT, () -> assertThat(own.isHeld()).isFalse());
 			return true;
 		});
-		LockWorld.eventually().until(() -> {
-			this.world.advance(Duration.ofMillis(500));
-			return worker.isDone();
-		});
+		LockWorld.eventually().until(() -> worker.isDone() || waiters() == 1);
+		this.world.advance(lease.plusSeconds(1));
 		assertThat(worker.result()).isTrue();
 	}
 

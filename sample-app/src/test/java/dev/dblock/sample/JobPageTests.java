@@ -77,7 +77,8 @@ class JobPageTests {
 		assertThat(focused().getAccessibleName()).isEqualTo("Pause reminders");
 		focused().sendKeys(Keys.ENTER);
 		await(() -> assertThat(this.browser.text("[data-job=reminders] .next")).isEqualTo("paused by the page of two"));
-		assertThat(this.browser.text("#answer")).isEqualTo("All instances skip reminders until it is resumed");
+		await(() -> assertThat(this.browser.text("#answer"))
+			.isEqualTo("All instances skip reminders until it is resumed"));
 		assertThat(focused().getAccessibleName()).as("the news leave the focus where it is")
 			.isEqualTo("Resume reminders");
 		List<String> before = plannedTimes("reminders");

@@ -67,6 +67,11 @@ class CapturedSchedulesTests {
 
 	private static final Duration LONG = Duration.ofSeconds(60);
 
+	/**
+	 * Jobs that run in other threads than those of the scheduler.
+	 */
+	private static final Set<String> OTHER_THREADS = Set.of("mono", "flux", "async");
+
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class, AopAutoConfiguration.class,
 				TaskExecutionAutoConfiguration.class, DblockAopAutoConfiguration.class,
@@ -85,7 +90,8 @@ class CapturedSchedulesTests {
 				assertThat(engine.asked(cron)).as(cron).extracting(JobEngine.Asked::firing).doesNotContainNull();
 				assertThat(engine.planned(cron)).as(cron).doesNotHaveDuplicates();
 				// Firings with a thread each can overtake each other
-				if (schedulers != Schedulers.VIRTUAL_THREADS && schedulers != Schedulers.SIMPLE) {
+				if (schedulers != Schedulers.VIRTUAL_THREADS && schedulers != Schedulers.SIMPLE
+						&& !OTHER_THREADS.contains(cron)) {
 					assertThat(engine.planned(cron)).as(cron).isSorted();
 				}
 			}
@@ -152,11 +158,7 @@ class CapturedSchedulesTests {
 			.withBean(HourlyJobs.class)
 			.run((context) -> {
 				JobEngine engine = context.getBean(JobEngine.class);
-				for (String name : List.of("hourly", "hourly-async", "hourly-mono")) {
-					engine.answer(name, (lock, firing) -> JobEngine.granted(lock,
-							Instant.now().minus(Duration.ofHours(1)).plusMillis(100), Instant.now()));
-				}
-				for (String name : List.of("hourly", "hourly-async", "hourly-mono")) {
+				for (String name : HourlyJobs.NAMES) {
 					await(name).atMost(LONG).until(() -> engine.firings(name).size() >= 3);
 				}
 			});
@@ -410,6 +412,19 @@ class CapturedSchedulesTests {
 	}
 
 	static class HourlyJobs {
+
+		private static final List<String> NAMES = List.of("hourly", "hourly-async", "hourly-mono");
+
+		/**
+		 * Create the jobs with their answers, which must be there before the first
+		 * firing: another answer would put the next one off by an hour.
+		 */
+		HourlyJobs(JobEngine engine) {
+			for (String name : NAMES) {
+				engine.answer(name, (lock, firing) -> JobEngine.granted(lock,
+						Instant.now().minus(Duration.ofHours(1)).plusMillis(100), Instant.now()));
+			}
+		}
 
 		@Scheduled(initialDelay = 500, fixedRate = 3_600_000)
 		@DistributedLock(name = "hourly")
