@@ -48,10 +48,6 @@ final class DblockSettings {
 		this.properties = properties;
 	}
 
-	EngineSettings forEngine() {
-		return forEngine(forLocks(), (name) -> "");
-	}
-
 	EngineSettings forEngine(LockSettings locks, LockNamePrefix callPrefix) {
 		String prefix = resolved("dblock.name-prefix", this.properties.namePrefix());
 		LockOptions defaults = checked("dblock.", POSSIBLE, this.properties.lease(), this.properties.waitUpTo(),

@@ -5,6 +5,7 @@ import java.util.Map;
 
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockRepository;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -129,7 +130,7 @@ class DblockPropertiesTests {
 				DblockSettings settings = new DblockSettings(properties);
 				assertThat(settings.forMongodb()).isEqualTo(new MongoLockSettings("locks", Duration.ofSeconds(1),
 						Duration.ofDays(2), Duration.ofSeconds(3), StatementDialect.CLASSIC, false));
-				assertThat(settings.forEngine()).asString()
+				assertThat(settings.forEngine(LockSettings.NONE, (name) -> "")).asString()
 					.startsWith("EngineSettings[namePrefix=shop-, acquirer=pod-7, "
 							+ "defaults=LockOptions[lease=PT20S, waitUpTo=PT5S, minHold=PT1S, maxHold=PT1H, "
 							+ "autoRenew=true, whenLost=NOTIFY, why=null, label=null, firing=null], timeout=PT3S, "
@@ -153,7 +154,7 @@ class DblockPropertiesTests {
 	@ValueSource(strings = { "", " " })
 	void emptyAcquirerCountsAsUnset(String acquirer) {
 		DblockProperties properties = bound(Map.of("dblock.acquirer", acquirer));
-		assertThat(new DblockSettings(properties).forEngine().acquirer())
+		assertThat(new DblockSettings(properties).forEngine(LockSettings.NONE, (name) -> "").acquirer())
 			.contains(":" + ProcessHandle.current().pid() + ":");
 	}
 
