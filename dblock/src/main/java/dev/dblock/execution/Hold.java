@@ -289,20 +289,28 @@ public final class Hold {
 	 * @throws LockLostException if the lease was lost while the work was in progress
 	 */
 	public void leave() {
+		// Before leaving, since other work can release the lock right afterwards
+		LockLostException loss = isAlone() ? null : loss();
 		if (isLast()) {
 			this.handle.close();
-			return;
 		}
+		if (loss != null) {
+			throw loss;
+		}
+	}
+
+	private @Nullable LockLostException loss() {
 		try {
 			this.handle.ensureHeld();
 		}
 		catch (LockLostException ex) {
-			throw ex;
+			return ex;
 		}
 		catch (RuntimeException ex) {
 			logger.debug("It is unknown whether the lock '{}' is still held; the last work under it will notice a loss",
 					this.handle.name(), ex);
 		}
+		return null;
 	}
 
 	/**
@@ -333,7 +341,9 @@ public final class Hold {
 	 * @return whether the lock was still held
 	 */
 	boolean release() {
-		return isLast() ? this.handle.release() : this.handle.isHeld();
+		// Before leaving, since other work can release the lock right afterwards
+		boolean held = this.handle.isHeld();
+		return isLast() ? this.handle.release() : held;
 	}
 
 	/**
