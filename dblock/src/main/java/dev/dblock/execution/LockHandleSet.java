@@ -42,7 +42,7 @@ final class LockHandleSet implements LockHandles, HeldLock {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	/** The shared locks that were left before the set was closed. */
+	/** The locks that were left. */
 	private final Set<Hold> left = ConcurrentHashMap.newKeySet();
 
 	private final List<Consumer<LossReason>> news = new CopyOnWriteArrayList<>();
@@ -191,7 +191,9 @@ final class LockHandleSet implements LockHandles, HeldLock {
 			return;
 		}
 		// Otherwise, the outer work would not be the last to leave them
-		open().stream().filter((hold) -> !this.acquired.contains(hold) && this.left.add(hold)).forEach(Hold::release);
+		lastFirst().stream()
+			.filter((hold) -> !this.acquired.contains(hold) && this.left.add(hold))
+			.forEach(Hold::release);
 	}
 
 	private boolean end() {
@@ -279,7 +281,7 @@ final class LockHandleSet implements LockHandles, HeldLock {
 			return false;
 		}
 		List<Hold> lost = new ArrayList<>();
-		each(open(), (hold) -> {
+		each(toLeave(), (hold) -> {
 			if (!hold.release()) {
 				lost.add(hold);
 			}
@@ -290,7 +292,7 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	@Override
 	public void close() {
 		if (end()) {
-			each(open(), Hold::leave);
+			each(toLeave(), Hold::leave);
 		}
 	}
 
@@ -301,7 +303,7 @@ final class LockHandleSet implements LockHandles, HeldLock {
 	@Override
 	public void abandon() {
 		if (end()) {
-			each(open(), (hold) -> {
+			each(toLeave(), (hold) -> {
 				if (this.acquired.contains(hold)) {
 					hold.abandon();
 				}
@@ -312,8 +314,11 @@ final class LockHandleSet implements LockHandles, HeldLock {
 		}
 	}
 
-	private List<Hold> open() {
-		return lastFirst().stream().filter((hold) -> !this.left.contains(hold)).toList();
+	/**
+	 * Return the locks that the caller has to leave, each to one caller only.
+	 */
+	private List<Hold> toLeave() {
+		return lastFirst().stream().filter(this.left::add).toList();
 	}
 
 	private List<Hold> lastFirst() {
