@@ -161,6 +161,7 @@ public final class DefaultLockTemplate implements LockTemplate {
 			result = action.run();
 		}
 		catch (Throwable ex) {
+			hold.recordFailure(ex);
 			throw DefaultLockTemplate.<RuntimeException>unchanged(hold.leaveAfter(ex));
 		}
 		hold.leave();
@@ -228,7 +229,7 @@ public final class DefaultLockTemplate implements LockTemplate {
 			Hold hold = Hold.owned(this.engine, grant.handle());
 			CompletionStage<T> work;
 			try {
-				work = LockedFuture.until(hold, cancelWhenLost, () -> within(hold, action), check);
+				work = LockedFuture.until(hold, true, cancelWhenLost, () -> within(hold, action), check);
 			}
 			finally {
 				hold.detach();
@@ -239,7 +240,7 @@ public final class DefaultLockTemplate implements LockTemplate {
 		boolean joined = hold.join();
 		CompletionStage<T> work = null;
 		try {
-			work = LockedFuture.until(hold, cancelWhenLost, () -> reentered(hold, action), check);
+			work = LockedFuture.until(hold, false, cancelWhenLost, () -> reentered(hold, action), check);
 		}
 		finally {
 			LockedFuture.whenEnded(work, reentry);

@@ -210,9 +210,13 @@ public final class Hold {
 		return this.users > 1;
 	}
 
-	/** Whether no other work shares the lock, so that it is released after this work. */
-	private synchronized boolean isAlone() {
-		return this.owned && this.users == 1;
+	/** Leave if no other work shares the lock, and return whether this was so. */
+	private synchronized boolean leaveIfAlone() {
+		boolean alone = this.owned && this.users == 1;
+		if (alone) {
+			this.users = 0;
+		}
+		return alone;
 	}
 
 	private synchronized boolean isLast() {
@@ -289,9 +293,10 @@ public final class Hold {
 	 * @throws LockLostException if the lease was lost while the work was in progress
 	 */
 	public void leave() {
+		boolean last = leaveIfAlone();
 		// Before leaving, since other work can release the lock right afterwards
-		LockLostException loss = isAlone() ? null : loss();
-		if (isLast()) {
+		LockLostException loss = last ? null : loss();
+		if (last || isLast()) {
 			this.handle.close();
 		}
 		if (loss != null) {
@@ -365,11 +370,11 @@ public final class Hold {
 	}
 
 	/**
-	 * Record that the run of a job failed. A failure of nested work is not a failure of
-	 * the run, which may catch it.
+	 * Record that the run of a job failed. Must be called only for the work that acquired
+	 * the lock, since a failure of other work under it is not a failure of the run.
 	 */
 	public void recordFailure(Throwable thrown) {
-		if (isAlone()) {
+		if (this.owned) {
 			this.handle.runFailed(thrown);
 		}
 	}
@@ -382,7 +387,6 @@ public final class Hold {
 	 * @return the exception to throw
 	 */
 	Throwable leaveAfter(Throwable thrown) {
-		recordFailure(thrown);
 		try {
 			leave();
 			return thrown;

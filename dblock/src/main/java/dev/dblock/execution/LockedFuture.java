@@ -29,6 +29,9 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 
 	private final Hold hold;
 
+	/** Whether the lock was acquired for this work. */
+	private final boolean acquirer;
+
 	private final boolean cancelWhenLost;
 
 	private final Consumer<? super T> check;
@@ -51,9 +54,11 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 
 	private volatile boolean ended;
 
-	private LockedFuture(CompletionStage<T> work, Hold hold, boolean cancelWhenLost, Consumer<? super T> check) {
+	private LockedFuture(CompletionStage<T> work, Hold hold, boolean acquirer, boolean cancelWhenLost,
+			Consumer<? super T> check) {
 		this.work = work;
 		this.hold = hold;
+		this.acquirer = acquirer;
 		this.cancelWhenLost = cancelWhenLost;
 		this.check = check;
 	}
@@ -63,20 +68,24 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 	 * result was checked.
 	 * @return {@code null} if there is no stage
 	 */
-	static <T extends @Nullable Object> @Nullable CompletionStage<T> until(Hold hold, boolean cancelWhenLost,
-			LockedAction<? extends @Nullable CompletionStage<T>> action, Consumer<? super T> check) {
+	static <T extends @Nullable Object> @Nullable CompletionStage<T> until(Hold hold, boolean acquirer,
+			boolean cancelWhenLost, LockedAction<? extends @Nullable CompletionStage<T>> action,
+			Consumer<? super T> check) {
 		CompletionStage<T> work;
 		try {
 			work = action.run();
 		}
 		catch (Throwable ex) {
+			if (acquirer) {
+				hold.recordFailure(ex);
+			}
 			throw DefaultLockTemplate.<RuntimeException>unchanged(hold.leaveAfter(ex));
 		}
 		if (work == null) {
 			hold.leave();
 			return null;
 		}
-		LockedFuture<T> lasting = new LockedFuture<>(work, hold, cancelWhenLost, check);
+		LockedFuture<T> lasting = new LockedFuture<>(work, hold, acquirer, cancelWhenLost, check);
 		lasting.begin();
 		return lasting;
 	}
@@ -180,7 +189,11 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 
 	private void end(@Nullable T result, @Nullable Throwable failure) {
 		this.ended = true;
-		Throwable outcome = this.hold.end((failure != null) ? failure : objection(result));
+		Throwable thrown = (failure != null) ? failure : objection(result);
+		if (thrown != null && this.acquirer) {
+			this.hold.recordFailure(thrown);
+		}
+		Throwable outcome = this.hold.end(thrown);
 		this.over.complete(true);
 		complete(result, outcome);
 		this.hold.forget(this.news);
@@ -223,6 +236,9 @@ public final class LockedFuture<T extends @Nullable Object> extends CompletableF
 			this.hold.handle().ensureHeld();
 		}
 		catch (LockLostException ex) {
+			if (this.ended) {
+				return;
+			}
 			this.lost.complete(true);
 			if (this.cancelWhenLost) {
 				CallThreads.executeCallback(this::cancelWork);

@@ -57,6 +57,9 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	private volatile Runnable reentry = () -> {
 	};
 
+	/** Whether the work runs under a lock that other work acquired. */
+	private boolean nested;
+
 	private boolean left;
 
 	/** The work, if it can continue after its sequence has ended. */
@@ -96,6 +99,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			return;
 		}
 		this.hold = joined;
+		this.nested = joined != null;
 		this.actual.onSubscribe(this);
 		CallThreads.execute(Schedulers.onSchedule(this::acquire));
 	}
@@ -327,12 +331,18 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 				held.abandon();
 			}
 			else if (held != null) {
-				held.recordFailure(new CancellationException("The sequence was cancelled"));
+				recordFailure(held, new CancellationException("The sequence was cancelled"));
 				held.leave();
 			}
 		}
 		catch (LockLostException ex) {
 			logger.debug("The lock of a cancelled sequence was already lost", ex);
+		}
+	}
+
+	private void recordFailure(Hold held, Throwable failure) {
+		if (!this.nested) {
+			held.recordFailure(failure);
 		}
 	}
 
@@ -409,6 +419,9 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 
 	private void finish(@Nullable Throwable failure) {
 		Hold held = leaving();
+		if (held != null && failure != null) {
+			recordFailure(held, failure);
+		}
 		Throwable outcome = (held != null) ? held.end(failure) : failure;
 		if (outcome != null) {
 			discardResult();

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
 
 import dev.dblock.LockContext;
 import dev.dblock.LockHandle;
@@ -390,6 +391,30 @@ class JobRunsTests {
 		}, (refusal) -> "refused");
 		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
 		assertThat(last().error()).isNull();
+	}
+
+	@Test
+	void runThatFailsWhileWorkWithinItContinuesHasFailed() {
+		CompletableFuture<String> within = new CompletableFuture<>();
+		AtomicReference<CompletionStage<String>> continued = new AtomicReference<>();
+		assertThatIllegalStateException().isThrownBy(() -> this.template.execute("a", planned(), () -> {
+			continued.set(this.template.executeAsync("a", planned(), () -> within, (refusal) -> null));
+			throw new IllegalStateException("failed");
+		}, (refusal) -> "refused"));
+		within.complete("done");
+		assertThat(continued.get().toCompletableFuture()).succeedsWithin(Duration.ofSeconds(60));
+		assertThat(last().outcome()).isEqualTo(RunOutcome.FAILED);
+		assertThat(last().error()).contains("failed");
+	}
+
+	@Test
+	void workWithinARunThatFailsAfterItIsNoFailureOfTheRun() {
+		CompletableFuture<String> within = new CompletableFuture<>();
+		CompletionStage<String> continued = this.template.execute("a", planned(),
+				() -> this.template.executeAsync("a", planned(), () -> within, (refusal) -> null), (refusal) -> null);
+		within.completeExceptionally(new IllegalStateException("after the run"));
+		assertThat(continued.toCompletableFuture()).failsWithin(Duration.ofSeconds(60));
+		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
 	}
 
 	@Test

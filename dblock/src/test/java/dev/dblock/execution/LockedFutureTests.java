@@ -277,7 +277,7 @@ class LockedFutureTests {
 		doAnswer((call) -> news.complete(call.getArgument(0))).when(handle).onLost(any());
 		doThrow(lost).when(handle).ensureHeld();
 		CompletableFuture<String> result = LockedFuture
-			.<String>until(Hold.owned(mock(LockEngine.class), handle), false, () -> this.work, (value) -> {
+			.<String>until(Hold.owned(mock(LockEngine.class), handle), true, false, () -> this.work, (value) -> {
 			})
 			.toCompletableFuture();
 		doAnswer((call) -> {
