@@ -6,10 +6,12 @@ import java.lang.reflect.Parameter;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -26,6 +28,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.context.properties.bind.Name;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -98,7 +101,7 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 		List<String> reasons = new ArrayList<>();
 		List<String> warnings = new ArrayList<>();
 		List<String> unreachable = new ArrayList<>();
-		List<String> reachable = new ArrayList<>();
+		Set<String> overriding = new HashSet<>();
 		for (PropertySource<?> source : configurable.getPropertySources()) {
 			if (source instanceof SystemEnvironmentPropertySource variables) {
 				Stream.of(variables.getPropertyNames())
@@ -109,7 +112,7 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 				boolean refuse = strict
 						&& !source.getName().equals(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
 				for (String property : enumerable.getPropertyNames()) {
-					reachable.add(variables(property));
+					overriding.addAll(variables(property));
 					String reason = reasonToRefuse(property, source, beanFactory.getBeanClassLoader());
 					if (reason != null && refuse) {
 						refused.put(property, source.getProperty(property));
@@ -122,8 +125,7 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 			}
 		}
 		unreachable.stream()
-			.filter((variable) -> reachable.stream()
-				.noneMatch((beginning) -> beginning.startsWith("DBLOCK_LOCKS_") && variable.startsWith(beginning)))
+			.filter((variable) -> !overriding.contains(variable))
 			.forEach(PropertyNameChecker::warnOfUnreachable);
 		if (!warnings.isEmpty()) {
 			logger.warn("Some properties have no effect. {}", String.join("; ", warnings));
@@ -192,17 +194,25 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 	}
 
 	/**
-	 * Return the beginning of the variables that override the settings of an entry that
-	 * another source has.
+	 * Return the variables that override the settings of a lock that another source has.
+	 * Spring Boot looks for two forms of each name: without dashes, and with underscores
+	 * in their place.
 	 */
-	private static String variables(String property) {
-		return property.substring(0, property.lastIndexOf('.') + 1)
-			.replace("]", "")
-			.replaceAll("[.\\[-]", "_")
-			.toUpperCase(Locale.ROOT);
+	private static List<String> variables(String property) {
+		if (!property.startsWith("dblock.locks")) {
+			return List.of();
+		}
+		ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
+		if (name.getNumberOfElements() != 4) {
+			return List.of();
+		}
+		return settings(DblockProperties.Lock.class).stream()
+			.flatMap((setting) -> Stream.of(name.getElement(2, Form.UNIFORM) + "_" + setting.replace("-", ""),
+					(name.getElement(2, Form.ORIGINAL) + "_" + setting).replace('-', '_')))
+			.map((each) -> "DBLOCK_LOCKS_" + each.toUpperCase(Locale.ROOT))
+			.toList();
 	}
 
-	// Such a name would be reached by no variable, and the variable by no other check
 	private static void warnOfUnreachable(String variable) {
 		logger.warn(
 				"The environment variable {} applies to no lock: a variable reaches only names of letters and"

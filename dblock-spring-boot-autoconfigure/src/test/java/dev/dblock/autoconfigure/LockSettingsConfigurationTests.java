@@ -130,6 +130,17 @@ class LockSettingsConfigurationTests {
 	}
 
 	@ParameterizedTest
+	@CsvSource({ "dblock.locks.nightly.wait=3s, DBLOCK_LOCKS_NIGHTLY_REPORT_LEASE",
+			"dblock.locks.nightly-report.wait=3s, DBLOCK_LOCKS_NIGHTLY_REPORT_MINHOLD",
+			"dblock.locks[orders.eu].wait=3s, DBLOCK_LOCKS_ORDERS_EU_LEASE",
+			"dblock.jobs.nightly-report.start-within=3s, DBLOCK_LOCKS_NIGHTLY_REPORT_LEASE" })
+	void variableThatSetsNothingOfALockInAFileIsWarnedOf(String property, String variable, CapturedOutput output) {
+		withVariables(Map.of(variable, "5m")).withPropertyValues(property)
+			.run((context) -> assertThat(output)
+				.containsOnlyOnce("The environment variable " + variable + " applies to no lock"));
+	}
+
+	@ParameterizedTest
 	@ValueSource(strings = { "dblock.locks.nightly-report.wait=3s", "dblock.locks[nightly-report].wait=3s" })
 	void variableReachesAnyLockThatAFileNames(String property, CapturedOutput output) {
 		withVariables(Map.of("DBLOCK_LOCKS_NIGHTLY_REPORT_LEASE", "5m")).withPropertyValues(property).run((context) -> {
