@@ -93,7 +93,8 @@ final class DowntimeJudge {
 		return this.runs.stream()
 			.filter(this::isBeforeFirstStart)
 			.filter((run) -> this.attempts.stream()
-				.filter((attempt) -> attempt.plannedTime().equals(run.plannedTime()))
+				.filter((attempt) -> attempt.plannedTime().equals(run.plannedTime())
+						&& attempt.attempt() < run.attempt())
 				.allMatch(this::isBeforeFirstStart))
 			.map(this::describe)
 			.toList();

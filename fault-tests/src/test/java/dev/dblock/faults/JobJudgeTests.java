@@ -324,4 +324,15 @@ class JobJudgeTests {
 		assertThat(broken()).isEmpty();
 	}
 
+	@Test
+	void crashedRunBeforeTheFirstStartIsNotExcusedByItsRepetition() {
+		runAll();
+		start(1, 900, 900);
+		start(2, 900, 900 - 600_000);
+		event(What.BEGUN, 1, RERUN, -570_000, 1, 1000, 1001);
+		record(1, RERUN, -570_000, 1, 1000, "CRASHED");
+		run(2, RERUN, -570_000, 2, 4700);
+		assertThat(broken()).containsExactly("planned times before the first start that were run");
+	}
+
 }
