@@ -135,7 +135,7 @@ public final class JobMeters implements LockListener {
 		Set<String> ids = (jobs != null) ? jobs.ids() : Set.of();
 		this.successes.keySet().stream().filter((id) -> !ids.contains(id)).toList().forEach((id) -> {
 			this.successes.remove(id);
-			for (LockMeterDocumentation meter : LockMeterDocumentation.values()) {
+			for (LockMeterDocumentation meter : LockMeterDocumentation.OF_JOBS) {
 				this.registry.find(meter.getName())
 					.tag(Keys.JOB.asString(), id)
 					.meters()

@@ -1,5 +1,8 @@
 package dev.dblock.micrometer;
 
+import java.util.EnumSet;
+import java.util.Set;
+
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.docs.MeterDocumentation;
@@ -54,6 +57,9 @@ enum LockMeterDocumentation implements MeterDocumentation {
 	 * The planned times that were not run.
 	 */
 	MISSED("dblock.job.missed", Meter.Type.COUNTER, Keys.JOB);
+
+	/** The meters of jobs. */
+	static final Set<LockMeterDocumentation> OF_JOBS = EnumSet.of(RUNS, SINCE_SUCCESS, MISSED);
 
 	private final String name;
 

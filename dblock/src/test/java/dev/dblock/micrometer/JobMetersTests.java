@@ -2,7 +2,6 @@ package dev.dblock.micrometer;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -141,8 +140,7 @@ class JobMetersTests {
 	void metersAreThoseThatAreDocumented() {
 		this.meters.onRunEnded("job", run("job", START, RunOutcome.SUCCEEDED));
 		this.meters.onMissed("job", "job", START);
-		Set<LockMeterDocumentation> documented = EnumSet.range(LockMeterDocumentation.RUNS,
-				LockMeterDocumentation.MISSED);
+		Set<LockMeterDocumentation> documented = LockMeterDocumentation.OF_JOBS;
 		assertThat(this.registry.getMeters()).hasSameSizeAs(documented);
 		for (LockMeterDocumentation one : documented) {
 			assertThat(this.registry.get(one.getName()).meters()).allSatisfy((meter) -> {

@@ -39,10 +39,8 @@ class ObservabilityDocumentTests {
 
 	private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
 
-	private static final Set<LockMeterDocumentation> OF_JOBS = EnumSet.range(LockMeterDocumentation.RUNS,
-			LockMeterDocumentation.MISSED);
-
-	private static final Set<LockMeterDocumentation> OF_LOCKS = EnumSet.complementOf(EnumSet.copyOf(OF_JOBS));
+	private static final Set<LockMeterDocumentation> OF_LOCKS = EnumSet
+		.complementOf(EnumSet.copyOf(LockMeterDocumentation.OF_JOBS));
 
 	private final List<String> lines = Files.readAllLines(DOCS.resolve("observability.md"));
 
@@ -113,7 +111,7 @@ class ObservabilityDocumentTests {
 	@Test
 	void everyMeterIsDocumentedWithItsTypeAndTags() {
 		assertDocumented("meter", OF_LOCKS);
-		assertDocumented("job meter", OF_JOBS);
+		assertDocumented("job meter", LockMeterDocumentation.OF_JOBS);
 	}
 
 	private void assertDocumented(String title, Set<LockMeterDocumentation> meters) {
@@ -173,7 +171,7 @@ class ObservabilityDocumentTests {
 			switch (one.getType()) {
 				case TIMER ->
 					names.addAll(List.of(name + "_seconds_count", name + "_seconds_sum", name + "_seconds_max"));
-				case GAUGE -> names.add(OF_JOBS.contains(one) ? name + "_seconds" : name);
+				case GAUGE -> names.add(LockMeterDocumentation.OF_JOBS.contains(one) ? name + "_seconds" : name);
 				default -> names.add(name + "_total");
 			}
 		}
