@@ -34,13 +34,13 @@ public interface LockOperations {
 	/**
 	 * Execute an action under a lock, and wait for the lock as configured. In a thread
 	 * that already works under the same lock, the action runs immediately (re-entry). A
-	 * handle that the thread has acquired by hand is re-entered only in {@link #within},
-	 * and otherwise refuses the lock in spite of any wait, as in
-	 * {@link #acquire(String, LockOptions)}, since the thread would wait for itself.
-	 * After a re-entry, the lease lasts at least as long as this call requires, counted
-	 * from its beginning, and is renewed until the end of the call if the call requires
-	 * that. A request is sent to the server only if the lease would otherwise be shorter.
-	 * The lease is not extended beyond the maximum hold of the outermost call.
+	 * handle that the thread has acquired by hand is re-entered only in {@link #within}.
+	 * Otherwise the lock is refused as in {@link #acquire(String, LockOptions)}, since
+	 * the thread would wait for itself. After a re-entry, the lease lasts at least as
+	 * long as this call requires, counted from its beginning, and is renewed until the
+	 * end of the call if the call requires that. A request is sent to the server only if
+	 * the lease would otherwise be shorter. The lease is not extended beyond the maximum
+	 * hold of the outermost call.
 	 * <p>
 	 * The lock is released when the action returns. So the result must not represent work
 	 * that continues, or only begins, afterwards: a future that has not completed, a
@@ -502,13 +502,13 @@ public interface LockOperations {
 	 * as described for {@link #execute(String, LockedAction)}, and then throws the same
 	 * exceptions if the request to the server fails. The lock is released at the
 	 * outermost end. A handle that the thread has acquired by hand is not re-entered
-	 * (unless the thread works {@link #within within} it), but refused in spite of any
-	 * wait, as in {@link #acquire(String, LockOptions)}: {@code tryLock} returns
-	 * {@code false}, and {@code lock} and {@code lockInterruptibly} throw
-	 * {@link IllegalStateException}, since the thread would wait for itself. If a thread
-	 * ends without unlocking, the lock ends with its lease, which is no longer renewed
-	 * once the garbage collector has detected this. If the lock is unlocked inside a
-	 * transaction, it is released when the transaction ends.
+	 * (unless the thread works {@link #within within} it), but refused as in
+	 * {@link #acquire(String, LockOptions)}: {@code tryLock} returns {@code false}, and
+	 * {@code lock} and {@code lockInterruptibly} throw {@link IllegalStateException},
+	 * since the thread would wait for itself. If a thread ends without unlocking, the
+	 * lock ends with its lease, which is no longer renewed once the garbage collector has
+	 * detected this. If the lock is unlocked inside a transaction, it is released when
+	 * the transaction ends.
 	 * <p>
 	 * <b>Waiting.</b> {@code lock} and {@code lockInterruptibly} wait until they acquire
 	 * the lock, regardless of the options, and keep trying while the server is
