@@ -125,7 +125,7 @@ class DisturbedAcquireTests extends DisturbedRequests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "600, 2", "1500, 3", "2000, 5", "3500, 9" })
+	@CsvSource({ "600, 2", "1900, 3", "2000, 5", "3500, 9" })
 	void waiterIsGrantedAFreeLockThoughTheServerIsSlow(int latencyMillis, int waitSeconds) {
 		this.disturbed.locks().acquire("stock", LEASE).close();
 		fail(FailCommand.on("findAndModify").blockFor(Duration.ofMillis(latencyMillis)));

@@ -121,7 +121,9 @@ final class Instances implements AutoCloseable {
 		return this.server.client()
 			.getDatabase("admin")
 			.aggregate(List.of(new Document("$currentOp", new Document()),
-					new Document("$match", new Document("command." + command, collection).append("active", true))))
+					new Document("$match",
+							new Document("command." + command, collection).append("command.$db", this.database)
+								.append("active", true))))
 			.into(new ArrayList<>());
 	}
 

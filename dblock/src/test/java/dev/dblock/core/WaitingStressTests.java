@@ -36,7 +36,6 @@ import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.dao.QueryTimeoutException;
 import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -171,7 +170,6 @@ class WaitingStressTests {
 	void waitsOfAllLengthsEndInTheMiddleOfHandOvers() throws Exception {
 		DefaultLockEngine engine = engine(new HandOffSettings(100, Duration.ofMillis(20)));
 		AtomicInteger granted = new AtomicInteger();
-		AtomicInteger unanswered = new AtomicInteger();
 		runAll(48, (thread) -> {
 			ThreadLocalRandom random = ThreadLocalRandom.current();
 			for (int i = 0; i < 3000; i++) {
@@ -181,20 +179,11 @@ class WaitingStressTests {
 					case 2 -> Duration.ofMillis(1);
 					default -> Duration.ofNanos(random.nextInt(20_000_000));
 				};
-				try {
-					if (section(engine, LockOptions.defaults().waitUpTo(wait))) {
-						granted.incrementAndGet();
-					}
-				}
-				catch (QueryTimeoutException ex) {
-					// A machine that stalls may hold up the request that a waiter relies
-					// on
-					// for longer than the waiter is patient
-					unanswered.incrementAndGet();
+				if (section(engine, LockOptions.defaults().waitUpTo(wait))) {
+					granted.incrementAndGet();
 				}
 			}
 		});
-		assertThat(unanswered.get()).isLessThanOrEqualTo(2 * 48);
 		assertThatAllWentWell(granted.get());
 		assertThatNothingIsLeft(engine);
 	}
