@@ -293,29 +293,26 @@ public final class Hold {
 	 * @throws LockLostException if the lease was lost while the work was in progress
 	 */
 	public void leave() {
-		boolean last = leaveIfAlone();
-		// Before leaving, since other work can release the lock right afterwards
-		LockLostException loss = last ? null : loss();
-		if (last || isLast()) {
+		if (leaveIfAlone()) {
 			this.handle.close();
+			return;
 		}
-		if (loss != null) {
-			throw loss;
-		}
-	}
-
-	private @Nullable LockLostException loss() {
 		try {
+			// Before leaving, since other work can release the lock right afterwards
 			this.handle.ensureHeld();
 		}
 		catch (LockLostException ex) {
-			return ex;
+			throw ex;
 		}
 		catch (RuntimeException ex) {
 			logger.debug("It is unknown whether the lock '{}' is still held; the last work under it will notice a loss",
 					this.handle.name(), ex);
 		}
-		return null;
+		finally {
+			if (isLast()) {
+				this.handle.close();
+			}
+		}
 	}
 
 	/**

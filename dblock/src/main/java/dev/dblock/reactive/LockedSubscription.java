@@ -57,8 +57,8 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	private volatile Runnable reentry = () -> {
 	};
 
-	/** Whether the work runs under a lock that other work acquired. */
-	private boolean nested;
+	/** Whether the lock is acquired for this work. */
+	private boolean acquirer;
 
 	private boolean left;
 
@@ -98,8 +98,8 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			Operators.error(this.actual, ex);
 			return;
 		}
+		this.acquirer = joined == null;
 		this.hold = joined;
-		this.nested = joined != null;
 		this.actual.onSubscribe(this);
 		CallThreads.execute(Schedulers.onSchedule(this::acquire));
 	}
@@ -341,7 +341,7 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 	}
 
 	private void recordFailure(Hold held, Throwable failure) {
-		if (!this.nested) {
+		if (this.acquirer) {
 			held.recordFailure(failure);
 		}
 	}

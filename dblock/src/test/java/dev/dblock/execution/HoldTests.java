@@ -30,11 +30,11 @@ class HoldTests {
 
 	private final Hold hold = Hold.owned(mock(LockEngine.class), this.handle);
 
+	private final AtomicBoolean released = new AtomicBoolean();
+
 	private static LockLostException loss(LossReason reason) {
 		return new LockLostException("a", 1, reason);
 	}
-
-	private final AtomicBoolean released = new AtomicBoolean();
 
 	@BeforeEach
 	void recordTheRelease() {
@@ -86,6 +86,15 @@ class HoldTests {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.hold::leave).isSameAs(loss);
 		verify(this.handle, never()).close();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.hold::leave).isSameAs(loss);
+		verify(this.handle, times(1)).close();
+	}
+
+	@Test
+	void errorOfTheCheckDoesNotKeepTheLockFromBeingReleased() {
+		this.hold.join();
+		willThrow(new NoClassDefFoundError("scripted")).given(this.handle).ensureHeld();
+		assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(this.hold::leave);
+		this.hold.leave();
 		verify(this.handle, times(1)).close();
 	}
 
