@@ -6,8 +6,8 @@ import java.lang.reflect.Parameter;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -100,8 +100,8 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 		Map<String, @Nullable Object> refused = new LinkedHashMap<>();
 		List<String> reasons = new ArrayList<>();
 		List<String> warnings = new ArrayList<>();
-		List<String> unreachable = new ArrayList<>();
-		Set<String> overriding = new HashSet<>();
+		Set<String> unreachable = new LinkedHashSet<>();
+		List<String> properties = new ArrayList<>();
 		for (PropertySource<?> source : configurable.getPropertySources()) {
 			if (source instanceof SystemEnvironmentPropertySource variables) {
 				Stream.of(variables.getPropertyNames())
@@ -112,7 +112,7 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 				boolean refuse = strict
 						&& !source.getName().equals(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
 				for (String property : enumerable.getPropertyNames()) {
-					overriding.addAll(variables(property));
+					properties.add(property);
 					String reason = reasonToRefuse(property, source, beanFactory.getBeanClassLoader());
 					if (reason != null && refuse) {
 						refused.put(property, source.getProperty(property));
@@ -124,9 +124,10 @@ final class PropertyNameChecker implements BeanFactoryPostProcessor {
 				}
 			}
 		}
-		unreachable.stream()
-			.filter((variable) -> !overriding.contains(variable))
-			.forEach(PropertyNameChecker::warnOfUnreachable);
+		if (!unreachable.isEmpty()) {
+			properties.forEach((property) -> variables(property).forEach(unreachable::remove));
+			unreachable.forEach(PropertyNameChecker::warnOfUnreachable);
+		}
 		if (!warnings.isEmpty()) {
 			logger.warn("Some properties have no effect. {}", String.join("; ", warnings));
 		}
