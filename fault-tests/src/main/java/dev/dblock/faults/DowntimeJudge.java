@@ -6,6 +6,7 @@ import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
@@ -28,15 +29,18 @@ final class DowntimeJudge {
 
 	private final JobHistory history;
 
-	private final List<JobRunSeen> attempts;
+	private final Map<String, List<JobRunSeen>> byPlannedTime;
 
 	/** The attempts whose work began. */
 	private final List<JobRunSeen> runs;
 
-	DowntimeJudge(JobHistory history, List<JobRunSeen> runs) {
+	private final List<JobEvent> starts;
+
+	DowntimeJudge(JobHistory history, Map<String, List<JobRunSeen>> byPlannedTime) {
 		this.history = history;
-		this.attempts = runs;
-		this.runs = runs.stream().filter(JobRunSeen::hasBegun).toList();
+		this.byPlannedTime = byPlannedTime;
+		this.runs = byPlannedTime.values().stream().flatMap(List::stream).filter(JobRunSeen::hasBegun).toList();
+		this.starts = history.events().stream().filter((event) -> event.what() == What.STARTING).toList();
 	}
 
 	List<Finding> findings() {
@@ -92,23 +96,19 @@ final class DowntimeJudge {
 	private List<String> beforeFirstStart() {
 		return this.runs.stream()
 			.filter(this::isBeforeFirstStart)
-			.filter((run) -> this.attempts.stream()
-				.filter((attempt) -> attempt.plannedTime().equals(run.plannedTime())
-						&& attempt.attempt() < run.attempt())
+			.filter((run) -> this.byPlannedTime.getOrDefault(run.plannedTime(), List.of())
+				.stream()
+				.filter((attempt) -> attempt.attempt() < run.attempt())
 				.allMatch(this::isBeforeFirstStart))
 			.map(this::describe)
 			.toList();
 	}
 
 	private boolean isBeforeFirstStart(JobRunSeen attempt) {
-		List<JobEvent> starts = this.history.events()
-			.stream()
-			.filter((event) -> event.what() == What.STARTING)
-			.toList();
-		return starts.stream()
+		return this.starts.stream()
 			.filter((start) -> attempt.isOf(start.worker()))
 			.limit(1)
-			.mapToLong((start) -> Math.min(start.started(), this.history.millisOf(starts.get(0).nanos())))
+			.mapToLong((start) -> Math.min(start.started(), this.history.millisOf(this.starts.get(0).nanos())))
 			.anyMatch((start) -> attempt.planned() < start - JobJudge.BEFORE.toMillis());
 	}
 

@@ -48,7 +48,7 @@ final class JobJudge {
 
 	List<Finding> findings() {
 		List<Finding> findings = new ArrayList<>(ofRuns());
-		findings.addAll(new DowntimeJudge(this.history, this.runs).findings());
+		findings.addAll(new DowntimeJudge(this.history, this.byPlannedTime).findings());
 		return findings;
 	}
 
