@@ -83,9 +83,8 @@ class OwnLockTests {
 		return this.world.repository().count(Kind.ACQUIRE, "a");
 	}
 
-	private int waiters() {
-		LocalQueue queue = this.world.engine().queues().find("a");
-		return (queue != null) ? queue.waiters() : 0;
+	private void awaitWaitingForTheLock(Worker<?> worker) {
+		LockWorld.eventually().until(() -> worker.isDone() || this.world.engine().state().waiting() == 1);
 	}
 
 	@ParameterizedTest(name = "{0}")
@@ -162,7 +161,7 @@ class OwnLockTests {
 			this.locks.execute("a", PATIENT, () -> assertThat(own.isHeld()).isFalse());
 			return true;
 		});
-		LockWorld.eventually().until(() -> worker.isDone() || waiters() == 1);
+		awaitWaitingForTheLock(worker);
 		this.world.advance(lease.plusSeconds(1));
 		assertThat(worker.result()).isTrue();
 	}
@@ -185,7 +184,7 @@ class OwnLockTests {
 			entered.await();
 			return this.locks.execute("a", PATIENT, () -> "done");
 		});
-		worker.awaitWaiting();
+		awaitWaitingForTheLock(worker);
 		end.countDown();
 		assertThat(worker.result()).isEqualTo("done");
 	}
