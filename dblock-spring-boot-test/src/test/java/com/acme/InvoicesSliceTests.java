@@ -10,6 +10,7 @@ import reactor.core.publisher.Mono;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.autoconfigure.json.JsonTest;
 import org.springframework.context.ApplicationContext;
+import org.springframework.scheduling.annotation.SchedulingConfigurer;
 import org.springframework.context.annotation.Import;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
@@ -35,7 +36,8 @@ class InvoicesSliceTests {
 
 	@Test
 	void plannedTimesAreCapturedThere(@Autowired ApplicationContext context) {
-		assertThat(context.containsBean("dblockJobSchedulingConfigurer")).isTrue();
+		assertThat(context.getBeanNamesForType(SchedulingConfigurer.class))
+			.containsExactly("dblockJobSchedulingConfigurer");
 	}
 
 	@Test

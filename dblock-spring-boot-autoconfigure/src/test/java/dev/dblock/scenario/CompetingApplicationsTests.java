@@ -118,7 +118,7 @@ class CompetingApplicationsTests {
 		assertThat(this.instances.document("job")).containsEntry("holder", held.get("holder"));
 		this.end.countDown();
 		Instances.eventually().until(() -> this.instances.isReleased("job"));
-		assertThat(job(this.second).patient(new CountDownLatch(1), this.end)).isPositive();
+		assertThat(job(this.second).impatient()).isPositive();
 	}
 
 	/**
@@ -153,7 +153,7 @@ class CompetingApplicationsTests {
 		this.end.countDown();
 		long last = 0;
 		for (int i = 0; i < 20; i++) {
-			long token = job((i % 2 == 0) ? this.first : this.second).patient(new CountDownLatch(1), this.end);
+			long token = job((i % 2 == 0) ? this.first : this.second).impatient();
 			assertThat(token).isGreaterThan(last);
 			last = token;
 		}

@@ -125,7 +125,7 @@ class DisturbedAcquireTests extends DisturbedRequests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "600, 2", "1900, 3", "2000, 5", "3500, 9" })
+	@CsvSource({ "600, 2", "2000, 3", "2000, 5", "4000, 9" })
 	void waiterIsGrantedAFreeLockThoughTheServerIsSlow(int latencyMillis, int waitSeconds) {
 		this.disturbed.locks().acquire("stock", LEASE).close();
 		fail(FailCommand.on("findAndModify").blockFor(Duration.ofMillis(latencyMillis)));
@@ -142,11 +142,9 @@ class DisturbedAcquireTests extends DisturbedRequests {
 	void waiterWhoseRefusalsAreNotConfirmedLearnsTheHolder() {
 		LockHandle held = this.other.locks().acquire("stock");
 		fail(FailCommand.on("findAndModify").writeConcernError(WRITE_CONCERN_TIMED_OUT));
-		// A server that stalls may leave a read without an answer
-		Instances.eventually()
-			.untilAsserted(() -> assertThatExceptionOfType(LockUnavailableException.class)
-				.isThrownBy(() -> this.disturbed.locks().acquire("stock", LEASE.waitUpTo(Duration.ofSeconds(3))))
-				.withMessageContaining("held by other"));
+		assertThatExceptionOfType(LockUnavailableException.class)
+			.isThrownBy(() -> this.disturbed.locks().acquire("stock", LEASE.waitUpTo(Duration.ofSeconds(3))))
+			.withMessageContaining("held by other");
 		assertThat(held.release()).isTrue();
 	}
 

@@ -101,7 +101,7 @@ class WaitingStressTests {
 	@Test
 	void theEndOfEachReleaseWakesTheHead() throws Exception {
 		DefaultLockEngine engine = engine(this.repository, HARDLY_EVER, new HandOffSettings(0, Duration.ofSeconds(10)));
-		ReflectionTestUtils.setField(engine.queues(), "longestReleaseNanos", NEVER.toNanos());
+		LockWorld.awaitReleases(engine);
 		this.repository.always(Kind.RELEASE, Fault.before(() -> eventually().until(() -> hasHeadLooked(engine))));
 		runAll(4, (thread) -> {
 			for (int i = 0; i < 500; i++) {

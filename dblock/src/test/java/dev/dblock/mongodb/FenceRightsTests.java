@@ -9,7 +9,6 @@ import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -56,12 +55,9 @@ class FenceRightsTests {
 
 	@Test
 	void settlementNamesTheCollectionOfTheFences() {
-		// A settlement may take a second only, and a machine that stalls can exceed it
-		Awaitility.await()
-			.atMost(TIMEOUT)
-			.untilAsserted(() -> assertThatExceptionOfType(PermissionDeniedDataAccessException.class)
-				.isThrownBy(() -> this.locks.settleFence(LockRepositoryContract.key("stock"), 1, Fences.ALL_SLOTS))
-				.withMessageContaining("in the collection 'dblock_fences': MongoDB denied it"));
+		assertThatExceptionOfType(PermissionDeniedDataAccessException.class)
+			.isThrownBy(() -> this.locks.settleFence(LockRepositoryContract.key("stock"), 1, Fences.ALL_SLOTS))
+			.withMessageContaining("in the collection 'dblock_fences': MongoDB denied it");
 	}
 
 	@Test
