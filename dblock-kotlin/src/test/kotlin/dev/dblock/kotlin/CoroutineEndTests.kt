@@ -176,6 +176,32 @@ class CoroutineEndTests {
         }
     }
 
+    @OptIn(DelicateCoroutinesApi::class)
+    @ParameterizedTest
+    @ValueSource(strings = ["annotation", "withLock"])
+    fun `a blocking call in a coroutine that outlives the work keeps its lock until it has ended`(form: String) {
+        val begun = CompletableDeferred<Unit>()
+        val goOn = CountDownLatch(1)
+        runBlocking(Dispatchers.Default) {
+            lateinit var escaped: Deferred<Long>
+            underLock(form) {
+                escaped = GlobalScope.async(currentCoroutineContext().minusKey(Job) + Dispatchers.IO) {
+                    locks.execute("stock") {
+                        begun.complete(Unit)
+                        goOn.await()
+                        assertThat(isHeld()).isTrue()
+                        LockContext.current("stock").orElseThrow().token()
+                    }
+                }
+                begun.await()
+            }
+            assertThat(isHeld()).isTrue()
+            goOn.countDown()
+            assertThat(escaped.await()).isPositive()
+        }
+        assertThat(isHeld()).isFalse()
+    }
+
     @Test
     fun `a loss interrupts what blocks a thread, and only that`() {
         val threads = mutableListOf<Thread>()

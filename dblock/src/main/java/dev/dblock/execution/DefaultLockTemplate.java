@@ -3,7 +3,6 @@ package dev.dblock.execution;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -74,15 +73,17 @@ public final class DefaultLockTemplate implements LockTemplate {
 	public <T extends @Nullable Object> T execute(String name, LockOptions options, LockedAction<T> action,
 			LockedFallback<T> fallback) {
 		String fullName = this.engine.fullName(name);
-		Hold entered = Hold.ofThread(this.engine, fullName);
+		Hold entered = Hold.ofCall(this.engine, fullName);
 		if (entered != null) {
-			Runnable reentry = entered.reenter(name, options);
-			try {
-				return reentered(entered, action);
-			}
-			finally {
-				reentry.run();
-			}
+			return leavingCall(entered, () -> {
+				Runnable reentry = entered.reenter(name, options);
+				try {
+					return reentered(entered, action);
+				}
+				finally {
+					reentry.run();
+				}
+			});
 		}
 		LockAttempt attempt = this.engine.acquire(name, options);
 		if (attempt instanceof LockAttempt.Refused refused) {
@@ -168,6 +169,18 @@ public final class DefaultLockTemplate implements LockTemplate {
 		return result;
 	}
 
+	private static <T extends @Nullable Object> T leavingCall(Hold hold, LockedAction<T> action) {
+		T result;
+		try {
+			result = action.run();
+		}
+		catch (Throwable ex) {
+			throw DefaultLockTemplate.<RuntimeException>unchanged(hold.leaveCallAfter(ex));
+		}
+		hold.leaveCall();
+		return result;
+	}
+
 	private static <T extends @Nullable Object> T acquired(Hold hold, LockedAction<T> action) {
 		hold.enterThread();
 		try {
@@ -207,17 +220,13 @@ public final class DefaultLockTemplate implements LockTemplate {
 			LockedFallback<? extends @Nullable CompletionStage<T>> fallback, Consumer<? super T> check) {
 		String fullName = this.engine.fullName(name);
 		boolean cancelWhenLost = this.engine.complete(name, options).whenLost() == WhenLost.INTERRUPT;
-		Hold entered = Hold.ofThread(this.engine, fullName);
-		LockAttempt attempt = null;
-		Runnable reentry = () -> {
-		};
+		Hold entered = Hold.ofCall(this.engine, fullName);
+		if (entered != null) {
+			return reenteredAsync(entered, name, options, action, check, cancelWhenLost);
+		}
+		LockAttempt attempt;
 		try {
-			if (entered == null) {
-				attempt = this.engine.acquire(name, options);
-			}
-			else {
-				reentry = entered.reenter(name, options);
-			}
+			attempt = this.engine.acquire(name, options);
 		}
 		catch (LockException | DataAccessException ex) {
 			return CompletableFuture.failedFuture(ex);
@@ -225,19 +234,29 @@ public final class DefaultLockTemplate implements LockTemplate {
 		if (attempt instanceof LockAttempt.Refused refused) {
 			return unchanged(() -> fallback.unavailable(refused.refusal()));
 		}
-		if (attempt instanceof LockAttempt.Granted grant) {
-			Hold hold = Hold.owned(this.engine, grant.handle());
-			CompletionStage<T> work;
-			try {
-				work = LockedFuture.until(hold, true, cancelWhenLost, () -> within(hold, action), check);
-			}
-			finally {
-				hold.detach();
-			}
-			return hold.parts().stream().allMatch(Hold::isOwned) ? work : LockedFuture.awaited(work);
+		Hold hold = Hold.owned(this.engine, ((LockAttempt.Granted) attempt).handle());
+		CompletionStage<T> work;
+		try {
+			work = LockedFuture.until(hold, true, cancelWhenLost, () -> within(hold, action), check);
 		}
-		Hold hold = Objects.requireNonNull(entered);
+		finally {
+			hold.detach();
+		}
+		return hold.parts().stream().allMatch(Hold::isOwned) ? work : LockedFuture.awaited(work);
+	}
+
+	private static <T extends @Nullable Object> @Nullable CompletionStage<T> reenteredAsync(Hold hold, String name,
+			LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>> action, Consumer<? super T> check,
+			boolean cancelWhenLost) {
+		Runnable reentry;
+		try {
+			reentry = hold.reenter(name, options);
+		}
+		catch (LockException | DataAccessException ex) {
+			return CompletableFuture.failedFuture(hold.leaveCallAfter(ex));
+		}
 		boolean joined = hold.join();
+		hold.leaveCall();
 		CompletionStage<T> work = null;
 		try {
 			work = LockedFuture.until(hold, false, cancelWhenLost, () -> reentered(hold, action), check);

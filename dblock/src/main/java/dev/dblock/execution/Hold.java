@@ -45,6 +45,9 @@ public final class Hold {
 
 	private boolean joined;
 
+	/** How many pieces of work have announced that they are about to leave. */
+	private int leaving;
+
 	/** The callback that was registered with the handle to be notified of a loss. */
 	private @Nullable Consumer<LossReason> follower;
 
@@ -87,6 +90,17 @@ public final class Hold {
 		return (other != null) ? borrowed(engine, other) : null;
 	}
 
+	/**
+	 * Return the hold of the lock with the given name under which this thread already
+	 * works, for a nested call, which {@linkplain #leaveCall ends} its use of the hold.
+	 * The call is counted, since in a coroutine the work around it may end first.
+	 * @return {@code null} if there is no hold, or if the lock was already released
+	 */
+	static @Nullable Hold ofCall(LockEngine engine, String fullName) {
+		Hold found = ofThread(engine, fullName);
+		return (found == null || !found.owned || found.addUser()) ? found : null;
+	}
+
 	public LockEngine engine() {
 		return this.engine;
 	}
@@ -115,16 +129,20 @@ public final class Hold {
 	 * hold do not release it
 	 */
 	synchronized boolean join() {
-		boolean open = this.owned && this.users > 0;
-		if (open) {
-			this.users++;
-			this.joined = true;
-		}
+		boolean open = this.owned && addUser();
+		this.joined |= open;
+		return open;
+	}
+
+	private synchronized boolean addUser() {
+		boolean open = this.users > 0;
+		this.users += open ? 1 : 0;
 		return open;
 	}
 
 	/**
-	 * Whether more work has ever begun under the lock, which may extend the hold.
+	 * Whether more work than nested calls has ever begun under the lock, which may extend
+	 * the hold.
 	 */
 	synchronized boolean wasJoined() {
 		return this.joined;
@@ -148,7 +166,12 @@ public final class Hold {
 	 * this hold for it.
 	 */
 	public void aboutToLeave() {
-		if (this.held != null && this.owned && !isShared()) {
+		boolean last;
+		synchronized (this) {
+			this.leaving++;
+			last = this.owned && this.leaving >= this.users;
+		}
+		if (this.held != null && last) {
 			this.held.aboutToRelease();
 		}
 	}
@@ -220,6 +243,8 @@ public final class Hold {
 	}
 
 	private synchronized boolean isLast() {
+		// Never too many are counted, even if this work has not announced that it leaves
+		this.leaving -= (this.leaving > 0) ? 1 : 0;
 		return --this.users == 0 && this.owned;
 	}
 
@@ -316,6 +341,18 @@ public final class Hold {
 	}
 
 	/**
+	 * End a nested call. A loss is reported by the work around it, unless that work has
+	 * already ended.
+	 * @throws LockLostException if this call was the last work under the lock, and the
+	 * lease was lost
+	 */
+	void leaveCall() {
+		if (this.owned && isLast()) {
+			this.handle.close();
+		}
+	}
+
+	/**
 	 * Release the lock, since the work that it was acquired for has not begun.
 	 */
 	public void abandon() {
@@ -384,8 +421,20 @@ public final class Hold {
 	 * @return the exception to throw
 	 */
 	Throwable leaveAfter(Throwable thrown) {
+		return after(thrown, this::leave);
+	}
+
+	/**
+	 * End a nested call that failed.
+	 * @return the exception to throw
+	 */
+	Throwable leaveCallAfter(Throwable thrown) {
+		return after(thrown, this::leaveCall);
+	}
+
+	private static Throwable after(Throwable thrown, Runnable leave) {
 		try {
-			leave();
+			leave.run();
 			return thrown;
 		}
 		catch (LockLostException lost) {

@@ -191,9 +191,10 @@ final class LockHandleSet implements LockHandles, HeldLock {
 			return;
 		}
 		// Otherwise, the outer work would not be the last to leave them
-		lastFirst().stream()
+		List<Hold> shared = lastFirst().stream()
 			.filter((hold) -> !this.acquired.contains(hold) && this.left.add(hold))
-			.forEach(Hold::release);
+			.toList();
+		each(shared, Hold::release);
 	}
 
 	private boolean end() {

@@ -53,7 +53,7 @@ public final class FailureLog {
 		try {
 			text = failure.toString();
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			text = failure.getClass().getName();
 		}
 		StringBuilder line = new StringBuilder();

@@ -1,10 +1,12 @@
 package dev.dblock.execution;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
+import dev.dblock.engine.HeldLock;
 import dev.dblock.engine.LockEngine;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -96,6 +98,82 @@ class HoldTests {
 		assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(this.hold::leave);
 		this.hold.leave();
 		verify(this.handle, times(1)).close();
+	}
+
+	@Test
+	void nestedCallThatOutlivesTheWorkAroundItReleasesTheLock() {
+		Hold call = nestedCall();
+		this.hold.leave();
+		verify(this.handle, never()).close();
+		call.leaveCall();
+		verify(this.handle, times(1)).close();
+	}
+
+	@Test
+	void nestedCallLeavesALossToTheWorkAroundIt() {
+		LockLostException loss = loss(LossReason.EXPIRED);
+		willThrow(loss).given(this.handle).ensureHeld();
+		willThrow(loss).given(this.handle).close();
+		Hold call = nestedCall();
+		IllegalStateException failure = new IllegalStateException("scripted");
+		assertThat(call.leaveCallAfter(failure)).isSameAs(failure);
+		assertThat(failure).hasNoSuppressedExceptions();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.hold::leave).isSameAs(loss);
+	}
+
+	@Test
+	void nestedCallThatOutlivesTheWorkAroundItReportsALoss() {
+		Hold call = nestedCall();
+		this.hold.leave();
+		LockLostException loss = loss(LossReason.EXPIRED);
+		willThrow(loss).given(this.handle).close();
+		IllegalStateException failure = new IllegalStateException("scripted");
+		assertThat(call.leaveCallAfter(failure)).isSameAs(loss).hasSuppressedException(failure);
+	}
+
+	@Test
+	void callUnderALockThatWasReleasedAcquiresItAgain() {
+		given(this.handle.name()).willReturn("a");
+		try (WorkScope scope = WorkScope.enter(this.hold)) {
+			this.hold.leave();
+			assertThat(Hold.ofCall(this.hold.engine(), "a")).isNull();
+		}
+	}
+
+	@Test
+	void nestedCallIsNotWorkThatExtendsTheHold() {
+		nestedCall();
+		assertThat(this.hold.wasJoined()).isFalse();
+	}
+
+	private Hold nestedCall() {
+		given(this.handle.name()).willReturn("a");
+		try (WorkScope scope = WorkScope.enter(this.hold)) {
+			return Objects.requireNonNull(Hold.ofCall(this.hold.engine(), "a"));
+		}
+	}
+
+	@Test
+	void lastOfSeveralThatLeaveTogetherAnnouncesTheRelease() {
+		HeldLock held = mock(HeldLock.class);
+		Hold shared = Hold.owned(mock(LockEngine.class), held);
+		shared.join();
+		shared.aboutToLeave();
+		verify(held, never()).aboutToRelease();
+		shared.aboutToLeave();
+		verify(held).aboutToRelease();
+	}
+
+	@Test
+	void workThatContinuesIsNotAnnouncedAsLeaving() {
+		HeldLock held = mock(HeldLock.class);
+		Hold shared = Hold.owned(mock(LockEngine.class), held);
+		shared.join();
+		shared.join();
+		shared.aboutToLeave();
+		shared.leave();
+		shared.aboutToLeave();
+		verify(held, never()).aboutToRelease();
 	}
 
 }

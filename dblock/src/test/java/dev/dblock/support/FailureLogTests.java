@@ -38,4 +38,18 @@ class FailureLogTests {
 		assertThat(output.getOut()).hasSizeLessThan(800);
 	}
 
+	@Test
+	void failureWhoseTextCannotBeReadIsNamedByItsClass() {
+		@SuppressWarnings("serial")
+		class Silent extends RuntimeException {
+
+			@Override
+			public String toString() {
+				throw new StackOverflowError("scripted");
+			}
+
+		}
+		assertThat(FailureLog.textOf(new Silent(), 100)).isEqualTo(Silent.class.getName());
+	}
+
 }

@@ -81,10 +81,10 @@ class JobPageTests {
 			.isEqualTo("All instances skip reminders until it is resumed"));
 		assertThat(focused().getAccessibleName()).as("the news leave the focus where it is")
 			.isEqualTo("Resume reminders");
+		// A run may have begun as its job was paused
+		awaitRuns("payments", 1);
 		List<String> before = plannedTimes("reminders");
-		List<String> others = plannedTimes("payments");
-		await(() -> assertThat(plannedTimes("payments")).filteredOn((time) -> !others.contains(time))
-			.hasSizeGreaterThan(2));
+		awaitRuns("payments", 3);
 		assertThat(plannedTimes("reminders")).isEqualTo(before);
 		focused().sendKeys(Keys.TAB, Keys.ENTER);
 		await(() -> assertThat(this.browser.text("#answer")).startsWith("reminders on two: "));
@@ -119,6 +119,12 @@ class JobPageTests {
 
 	private WebElement focused() {
 		return this.browser.driver().switchTo().activeElement();
+	}
+
+	private void awaitRuns(String job, int count) {
+		List<String> before = plannedTimes(job);
+		await(() -> assertThat(plannedTimes(job)).filteredOn((time) -> !before.contains(time))
+			.hasSizeGreaterThanOrEqualTo(count));
 	}
 
 	/**
