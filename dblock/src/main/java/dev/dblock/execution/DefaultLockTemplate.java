@@ -255,6 +255,9 @@ public final class DefaultLockTemplate implements LockTemplate {
 		catch (LockException | DataAccessException ex) {
 			return CompletableFuture.failedFuture(hold.leaveCallAfter(ex));
 		}
+		catch (RuntimeException | Error ex) {
+			throw DefaultLockTemplate.<RuntimeException>unchanged(hold.leaveCallAfter(ex));
+		}
 		boolean joined = hold.join();
 		hold.leaveCall();
 		CompletionStage<T> work = null;

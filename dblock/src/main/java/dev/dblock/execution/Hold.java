@@ -45,7 +45,7 @@ public final class Hold {
 
 	private boolean joined;
 
-	/** How many pieces of work have announced that they are about to leave. */
+	/** How many of the users have announced that they are about to leave, or fewer. */
 	private int leaving;
 
 	/** The callback that was registered with the handle to be notified of a loss. */
@@ -83,6 +83,15 @@ public final class Hold {
 		if (found != null) {
 			return found;
 		}
+		return otherOfThread(engine, fullName);
+	}
+
+	/**
+	 * Return the hold of the lock with the given name that this thread has locked
+	 * manually, or that a transaction of the thread keeps, or {@code null} if there is
+	 * none.
+	 */
+	private static @Nullable Hold otherOfThread(LockEngine engine, String fullName) {
 		LockHandle other = ReentrantHold.handle(engine, fullName);
 		if (other == null) {
 			other = engine.keptByTransaction(fullName, null).orElse(null);
@@ -92,13 +101,22 @@ public final class Hold {
 
 	/**
 	 * Return the hold of the lock with the given name under which this thread already
-	 * works, for a nested call, which {@linkplain #leaveCall ends} its use of the hold.
-	 * The call is counted, since in a coroutine the work around it may end first.
-	 * @return {@code null} if there is no hold, or if the lock was already released
+	 * works, for a nested call. If there is one, the call must end with
+	 * {@link #leaveCall}, in the same thread. A call in a coroutine is counted, since the
+	 * work that acquired the lock may end before it.
+	 * @return {@code null} if there is none, or if the lock was already released
 	 */
 	static @Nullable Hold ofCall(LockEngine engine, String fullName) {
 		Hold found = ofThread(engine, fullName);
-		return (found == null || !found.owned || found.addUser()) ? found : null;
+		if (found == null || !found.isCounted() || found.addUser()) {
+			return found;
+		}
+		// A transaction of this thread may keep the lock, although its users have left
+		return otherOfThread(engine, fullName);
+	}
+
+	private boolean isCounted() {
+		return this.owned && WorkScope.isAttached(this);
 	}
 
 	public LockEngine engine() {
@@ -141,8 +159,8 @@ public final class Hold {
 	}
 
 	/**
-	 * Whether more work than nested calls has ever begun under the lock, which may extend
-	 * the hold.
+	 * Whether work that can outlive its caller has ever begun under the lock, in addition
+	 * to the work that acquired it.
 	 */
 	synchronized boolean wasJoined() {
 		return this.joined;
@@ -341,13 +359,13 @@ public final class Hold {
 	}
 
 	/**
-	 * End a nested call. A loss is reported by the work around it, unless that work has
-	 * already ended.
+	 * End a nested call. A loss is reported by the work that leaves after it.
 	 * @throws LockLostException if this call was the last work under the lock, and the
 	 * lease was lost
+	 * @see #ofCall
 	 */
 	void leaveCall() {
-		if (this.owned && isLast()) {
+		if (isCounted() && isLast()) {
 			this.handle.close();
 		}
 	}
@@ -421,18 +439,18 @@ public final class Hold {
 	 * @return the exception to throw
 	 */
 	Throwable leaveAfter(Throwable thrown) {
-		return after(thrown, this::leave);
+		return endAfter(thrown, this::leave);
 	}
 
 	/**
-	 * End a nested call that failed.
+	 * End a nested call that failed, see {@link #leaveAfter}.
 	 * @return the exception to throw
 	 */
 	Throwable leaveCallAfter(Throwable thrown) {
-		return after(thrown, this::leaveCall);
+		return endAfter(thrown, this::leaveCall);
 	}
 
-	private static Throwable after(Throwable thrown, Runnable leave) {
+	private static Throwable endAfter(Throwable thrown, Runnable leave) {
 		try {
 			leave.run();
 			return thrown;

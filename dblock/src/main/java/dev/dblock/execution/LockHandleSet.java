@@ -191,10 +191,11 @@ final class LockHandleSet implements LockHandles, HeldLock {
 			return;
 		}
 		// Otherwise, the outer work would not be the last to leave them
-		List<Hold> shared = lastFirst().stream()
-			.filter((hold) -> !this.acquired.contains(hold) && this.left.add(hold))
-			.toList();
-		each(shared, Hold::release);
+		each(lastFirst(), (hold) -> {
+			if (!this.acquired.contains(hold) && this.left.add(hold)) {
+				hold.release();
+			}
+		});
 	}
 
 	private boolean end() {

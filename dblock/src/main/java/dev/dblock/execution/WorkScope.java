@@ -41,6 +41,16 @@ public final class WorkScope implements AutoCloseable {
 	}
 
 	/**
+	 * Return whether this thread works under a lock since {@link #attach}. The work that
+	 * acquired the lock may then end first.
+	 * @param hold the lock
+	 * @return whether the innermost work of the thread under this lock is such work
+	 */
+	static boolean isAttached(Hold hold) {
+		return Entry.isAttached(hold);
+	}
+
+	/**
 	 * Begin work in the current thread under a lock that may have been acquired by
 	 * another thread.
 	 * @param hold the lock
@@ -48,7 +58,7 @@ public final class WorkScope implements AutoCloseable {
 	 */
 	public static WorkScope attach(Hold hold) {
 		hold.attach();
-		return enter(hold, hold::detach);
+		return enter(hold, true, hold::detach);
 	}
 
 	/**
@@ -57,17 +67,17 @@ public final class WorkScope implements AutoCloseable {
 	 * @return ends the work; to be closed in the same thread
 	 */
 	public static WorkScope enter(Hold hold) {
-		return enter(hold, () -> {
+		return enter(hold, false, () -> {
 		});
 	}
 
-	private static WorkScope enter(Hold hold, Runnable leave) {
+	private static WorkScope enter(Hold hold, boolean attached, Runnable leave) {
 		List<Hold> parts = hold.parts();
 		LockMdc logged = LockMdc.enter(joined(parts, LockHandle::name),
 				joined(parts, (handle) -> Long.toString(handle.token())));
 		List<Entry> entries = new ArrayList<>(parts.size());
 		for (Hold part : parts) {
-			Entry entry = new Entry(part);
+			Entry entry = new Entry(part, attached);
 			entry.push();
 			entries.add(entry);
 		}
@@ -93,8 +103,16 @@ public final class WorkScope implements AutoCloseable {
 
 		private final Hold hold;
 
-		Entry(Hold hold) {
+		private final boolean attached;
+
+		Entry(Hold hold, boolean attached) {
 			this.hold = hold;
+			this.attached = attached;
+		}
+
+		static boolean isAttached(Hold hold) {
+			Entry found = find(Entry.class, (entry) -> entry.hold == hold);
+			return found != null && found.attached;
 		}
 
 		static @Nullable Entry find(LockEngine engine, String fullName) {
