@@ -73,12 +73,12 @@ public final class DefaultLockTemplate implements LockTemplate {
 	public <T extends @Nullable Object> T execute(String name, LockOptions options, LockedAction<T> action,
 			LockedFallback<T> fallback) {
 		String fullName = this.engine.fullName(name);
-		Hold entered = Hold.ofCall(this.engine, fullName);
-		if (entered != null) {
-			return leavingCall(entered, () -> {
-				Runnable reentry = entered.reenter(name, options);
+		NestedCall call = NestedCall.begin(this.engine, fullName);
+		if (call != null) {
+			return ending(call, () -> {
+				Runnable reentry = call.hold().reenter(name, options);
 				try {
-					return reentered(entered, action);
+					return reentered(call.hold(), action);
 				}
 				finally {
 					reentry.run();
@@ -169,15 +169,15 @@ public final class DefaultLockTemplate implements LockTemplate {
 		return result;
 	}
 
-	private static <T extends @Nullable Object> T leavingCall(Hold hold, LockedAction<T> action) {
+	private static <T extends @Nullable Object> T ending(NestedCall call, LockedAction<T> action) {
 		T result;
 		try {
 			result = action.run();
 		}
 		catch (Throwable ex) {
-			throw DefaultLockTemplate.<RuntimeException>unchanged(hold.leaveCallAfter(ex));
+			throw DefaultLockTemplate.<RuntimeException>unchanged(call.endAfter(ex));
 		}
-		hold.leaveCall();
+		call.end();
 		return result;
 	}
 
@@ -220,9 +220,9 @@ public final class DefaultLockTemplate implements LockTemplate {
 			LockedFallback<? extends @Nullable CompletionStage<T>> fallback, Consumer<? super T> check) {
 		String fullName = this.engine.fullName(name);
 		boolean cancelWhenLost = this.engine.complete(name, options).whenLost() == WhenLost.INTERRUPT;
-		Hold entered = Hold.ofCall(this.engine, fullName);
-		if (entered != null) {
-			return reenteredAsync(entered, name, options, action, check, cancelWhenLost);
+		NestedCall call = NestedCall.begin(this.engine, fullName);
+		if (call != null) {
+			return reenteredAsync(call, name, options, action, check, cancelWhenLost);
 		}
 		LockAttempt attempt;
 		try {
@@ -245,21 +245,22 @@ public final class DefaultLockTemplate implements LockTemplate {
 		return hold.parts().stream().allMatch(Hold::isOwned) ? work : LockedFuture.awaited(work);
 	}
 
-	private static <T extends @Nullable Object> @Nullable CompletionStage<T> reenteredAsync(Hold hold, String name,
-			LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>> action, Consumer<? super T> check,
-			boolean cancelWhenLost) {
+	private static <T extends @Nullable Object> @Nullable CompletionStage<T> reenteredAsync(NestedCall call,
+			String name, LockOptions options, LockedAction<? extends @Nullable CompletionStage<T>> action,
+			Consumer<? super T> check, boolean cancelWhenLost) {
+		Hold hold = call.hold();
 		Runnable reentry;
 		try {
 			reentry = hold.reenter(name, options);
 		}
 		catch (LockException | DataAccessException ex) {
-			return CompletableFuture.failedFuture(hold.leaveCallAfter(ex));
+			return CompletableFuture.failedFuture(call.endAfter(ex));
 		}
 		catch (RuntimeException | Error ex) {
-			throw DefaultLockTemplate.<RuntimeException>unchanged(hold.leaveCallAfter(ex));
+			throw DefaultLockTemplate.<RuntimeException>unchanged(call.endAfter(ex));
 		}
 		boolean joined = hold.join();
-		hold.leaveCall();
+		call.end();
 		CompletionStage<T> work = null;
 		try {
 			work = LockedFuture.until(hold, false, cancelWhenLost, () -> reentered(hold, action), check);

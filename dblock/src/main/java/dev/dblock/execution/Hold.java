@@ -91,32 +91,12 @@ public final class Hold {
 	 * manually, or that a transaction of the thread keeps, or {@code null} if there is
 	 * none.
 	 */
-	private static @Nullable Hold otherOfThread(LockEngine engine, String fullName) {
+	static @Nullable Hold otherOfThread(LockEngine engine, String fullName) {
 		LockHandle other = ReentrantHold.handle(engine, fullName);
 		if (other == null) {
 			other = engine.keptByTransaction(fullName, null).orElse(null);
 		}
 		return (other != null) ? borrowed(engine, other) : null;
-	}
-
-	/**
-	 * Return the hold of the lock with the given name under which this thread already
-	 * works, for a nested call. If there is one, the call must end with
-	 * {@link #leaveCall}, in the same thread. A call in a coroutine is counted, since the
-	 * work that acquired the lock may end before it.
-	 * @return {@code null} if there is none, or if the lock was already released
-	 */
-	static @Nullable Hold ofCall(LockEngine engine, String fullName) {
-		Hold found = ofThread(engine, fullName);
-		if (found == null || !found.isCounted() || found.addUser()) {
-			return found;
-		}
-		// A transaction of this thread may keep the lock, although its users have left
-		return otherOfThread(engine, fullName);
-	}
-
-	private boolean isCounted() {
-		return this.owned && WorkScope.isAttached(this);
 	}
 
 	public LockEngine engine() {
@@ -152,10 +132,32 @@ public final class Hold {
 		return open;
 	}
 
-	private synchronized boolean addUser() {
+	/**
+	 * Share the lock with a nested call, which has to {@linkplain #removeUser leave it}.
+	 * @return {@code false} if the lock was already released
+	 */
+	synchronized boolean addUser() {
 		boolean open = this.users > 0;
 		this.users += open ? 1 : 0;
 		return open;
+	}
+
+	/**
+	 * End the part of a nested call, which does not announce that it leaves.
+	 * @return whether the caller has to close the handle
+	 */
+	boolean removeUser() {
+		boolean last;
+		boolean othersLeave;
+		synchronized (this) {
+			this.users--;
+			last = this.users == 0;
+			othersLeave = this.leaving >= this.users;
+		}
+		if (this.held != null && othersLeave && !last) {
+			this.held.aboutToRelease();
+		}
+		return last;
 	}
 
 	/**
@@ -359,18 +361,6 @@ public final class Hold {
 	}
 
 	/**
-	 * End a nested call. A loss is reported by the work that leaves after it.
-	 * @throws LockLostException if this call was the last work under the lock, and the
-	 * lease was lost
-	 * @see #ofCall
-	 */
-	void leaveCall() {
-		if (isCounted() && isLast()) {
-			this.handle.close();
-		}
-	}
-
-	/**
 	 * Release the lock, since the work that it was acquired for has not begun.
 	 */
 	public void abandon() {
@@ -443,11 +433,11 @@ public final class Hold {
 	}
 
 	/**
-	 * End a nested call that failed, see {@link #leaveAfter}.
+	 * Close the handle after work that failed, see {@link #leaveAfter}.
 	 * @return the exception to throw
 	 */
-	Throwable leaveCallAfter(Throwable thrown) {
-		return endAfter(thrown, this::leaveCall);
+	Throwable closeAfter(Throwable thrown) {
+		return endAfter(thrown, this.handle::close);
 	}
 
 	private static Throwable endAfter(Throwable thrown, Runnable leave) {

@@ -1,25 +1,19 @@
 package dev.dblock.execution;
 
-import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
-import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.engine.HeldLock;
 import dev.dblock.engine.LockEngine;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.mockito.stubbing.Answer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNoException;
-import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.willAnswer;
 import static org.mockito.BDDMockito.willThrow;
@@ -105,121 +99,6 @@ class HoldTests {
 		verify(this.handle, times(1)).close();
 	}
 
-	private WorkScope attach() {
-		given(this.handle.name()).willReturn("a");
-		return WorkScope.attach(this.hold);
-	}
-
-	private @Nullable Hold call() {
-		return Hold.ofCall(this.hold.engine(), "a");
-	}
-
-	@Test
-	void nestedCallThatOutlivesTheWorkAroundItReleasesTheLock() {
-		try (WorkScope scope = attach()) {
-			assertThat(call()).isSameAs(this.hold);
-			this.hold.leave();
-			verify(this.handle, never()).close();
-			this.hold.leaveCall();
-			verify(this.handle, times(1)).close();
-		}
-	}
-
-	@Test
-	void nestedCallLeavesALossToTheWorkAroundIt() {
-		LockLostException loss = loss(LossReason.EXPIRED);
-		willThrow(loss).given(this.handle).ensureHeld();
-		willThrow(loss).given(this.handle).close();
-		IllegalStateException failure = new IllegalStateException("scripted");
-		try (WorkScope scope = attach()) {
-			call();
-			assertThat(this.hold.leaveCallAfter(failure)).isSameAs(failure);
-		}
-		assertThat(failure).hasNoSuppressedExceptions();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.hold::leave).isSameAs(loss);
-	}
-
-	@Test
-	void nestedCallThatOutlivesTheWorkAroundItReportsALoss() {
-		IllegalStateException failure = new IllegalStateException("scripted");
-		try (WorkScope scope = attach()) {
-			call();
-			this.hold.leave();
-			LockLostException loss = loss(LossReason.EXPIRED);
-			willThrow(loss).given(this.handle).close();
-			assertThat(this.hold.leaveCallAfter(failure)).isSameAs(loss).hasSuppressedException(failure);
-		}
-	}
-
-	@Test
-	void callUnderALockThatWasReleasedAcquiresItAgain() {
-		try (WorkScope scope = attach()) {
-			this.hold.leave();
-			assertThat(call()).isNull();
-		}
-	}
-
-	@Test
-	void callUnderALockThatATransactionKeepsDoesNotAcquireItAgain() {
-		given(this.hold.engine().keptByTransaction("a", null)).willReturn(Optional.of(this.handle));
-		try (WorkScope scope = attach()) {
-			this.hold.leave();
-			assertThat(call()).isNotNull().extracting(Hold::isOwned).isEqualTo(false);
-		}
-	}
-
-	@Test
-	void nestedCallIsNotWorkThatExtendsTheHold() {
-		try (WorkScope scope = attach()) {
-			call();
-			assertThat(this.hold.wasJoined()).isFalse();
-		}
-	}
-
-	@Test
-	void callsOfTheThreadThatAcquiredTheLockAreNotCounted() {
-		given(this.handle.name()).willReturn("a");
-		try (WorkScope scope = WorkScope.enter(this.hold)) {
-			assertThat(call()).isSameAs(this.hold);
-		}
-		this.hold.leave();
-		verify(this.handle, times(1)).close();
-	}
-
-	/**
-	 * An overflow of the stack by recursive calls must not keep the lock from being
-	 * released.
-	 */
-	@Test
-	void onlyTheOutermostCallIsCounted() {
-		try (WorkScope scope = attach()) {
-			call();
-			try (WorkScope nested = WorkScope.enter(this.hold)) {
-				call();
-			}
-			this.hold.leaveCall();
-		}
-		this.hold.leave();
-		verify(this.handle, times(1)).close();
-	}
-
-	@Test
-	void refusedReentryOfAsynchronousWorkDoesNotKeepTheLock() {
-		HeldLock held = mock(HeldLock.class);
-		LockEngine engine = this.hold.engine();
-		given(held.name()).willReturn("a");
-		given(engine.fullName("a")).willReturn("a");
-		given(engine.complete(any(), any())).willAnswer((call) -> call.getArgument(1));
-		willThrow(new IllegalStateException("scripted")).given(held).reenter(any());
-		Hold outer = Hold.owned(engine, held);
-		try (WorkScope scope = WorkScope.attach(outer)) {
-			assertThatIllegalStateException().isThrownBy(() -> new DefaultLockTemplate(engine).executeAsync("a",
-					LockOptions.defaults(), () -> CompletableFuture.completedFuture(1)));
-		}
-		outer.leave();
-		verify(held).close();
-	}
-
 	@Test
 	void lastOfSeveralThatLeaveTogetherAnnouncesTheRelease() {
 		HeldLock held = mock(HeldLock.class);
@@ -241,6 +120,17 @@ class HoldTests {
 		shared.leave();
 		shared.aboutToLeave();
 		verify(held, never()).aboutToRelease();
+	}
+
+	@Test
+	void nestedCallThatEndsDoesNotHideThatTheOtherWorkLeaves() {
+		HeldLock held = mock(HeldLock.class);
+		Hold shared = Hold.owned(mock(LockEngine.class), held);
+		shared.addUser();
+		shared.aboutToLeave();
+		verify(held, never()).aboutToRelease();
+		assertThat(shared.removeUser()).isFalse();
+		verify(held).aboutToRelease();
 	}
 
 }
