@@ -106,8 +106,12 @@ final class FaultRun {
 			try (ServerWatch watch = new ServerWatch(cluster.uri(), DATABASE);
 					PrimaryProbe probe = new PrimaryProbe(cluster.uri(), DATABASE, world.log());
 					Standstills standstills = Standstills.watch(world.log())) {
+				long begin = System.nanoTime();
 				IntStream.rangeClosed(1, this.workers).forEach(fleet::start);
 				awaitSections(fleet);
+				// As after a kill: as long as a worker starts, the others compete with it
+				// for processors
+				world.log().add(Window.START, 0, begin);
 				course.run(world);
 				Faults.insist(cluster::heal);
 				List<String> stuck = fleet.stop(stamps);

@@ -18,6 +18,9 @@ record Window(String kind, int worker, long beginNanos, long endNanos) {
 	/** Kind of every election, whatever its cause. */
 	static final String ELECTED = "primary elected";
 
+	/** Kind of the time until each worker has worked for the first time. */
+	static final String START = "workers start";
+
 	boolean isForAll() {
 		return this.worker == 0;
 	}
