@@ -54,6 +54,7 @@ public final class FailureLog {
 			text = failure.toString();
 		}
 		catch (Throwable ex) {
+			// Not even an error may keep the caller from releasing its lock
 			text = failure.getClass().getName();
 		}
 		StringBuilder line = new StringBuilder();

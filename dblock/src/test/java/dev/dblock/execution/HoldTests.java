@@ -31,6 +31,10 @@ class HoldTests {
 
 	private final Hold hold = Hold.owned(mock(LockEngine.class), this.handle);
 
+	private final HeldLock held = mock(HeldLock.class);
+
+	private final Hold shared = Hold.owned(mock(LockEngine.class), this.held);
+
 	private final AtomicBoolean released = new AtomicBoolean();
 
 	private static LockLostException loss(LossReason reason) {
@@ -101,36 +105,30 @@ class HoldTests {
 
 	@Test
 	void lastOfSeveralThatLeaveTogetherAnnouncesTheRelease() {
-		HeldLock held = mock(HeldLock.class);
-		Hold shared = Hold.owned(mock(LockEngine.class), held);
-		shared.join();
-		shared.aboutToLeave();
-		verify(held, never()).aboutToRelease();
-		shared.aboutToLeave();
-		verify(held).aboutToRelease();
+		this.shared.join();
+		this.shared.aboutToLeave();
+		verify(this.held, never()).aboutToRelease();
+		this.shared.aboutToLeave();
+		verify(this.held).aboutToRelease();
 	}
 
 	@Test
 	void workThatContinuesIsNotAnnouncedAsLeaving() {
-		HeldLock held = mock(HeldLock.class);
-		Hold shared = Hold.owned(mock(LockEngine.class), held);
-		shared.join();
-		shared.join();
-		shared.aboutToLeave();
-		shared.leave();
-		shared.aboutToLeave();
-		verify(held, never()).aboutToRelease();
+		this.shared.join();
+		this.shared.join();
+		this.shared.aboutToLeave();
+		this.shared.leave();
+		this.shared.aboutToLeave();
+		verify(this.held, never()).aboutToRelease();
 	}
 
 	@Test
 	void nestedCallThatEndsDoesNotHideThatTheOtherWorkLeaves() {
-		HeldLock held = mock(HeldLock.class);
-		Hold shared = Hold.owned(mock(LockEngine.class), held);
-		shared.addUser();
-		shared.aboutToLeave();
-		verify(held, never()).aboutToRelease();
-		assertThat(shared.removeUser()).isFalse();
-		verify(held).aboutToRelease();
+		this.shared.addUser();
+		this.shared.aboutToLeave();
+		verify(this.held, never()).aboutToRelease();
+		assertThat(this.shared.removeUser()).isFalse();
+		verify(this.held).aboutToRelease();
 	}
 
 }
