@@ -5,11 +5,8 @@ import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.annotation.DistributedLockAdvisor;
-import dev.dblock.annotation.LifecycleMethodChecker;
-import dev.dblock.annotation.LockDeclarationChecker;
 import dev.dblock.engine.LockEngine;
 
-import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -35,7 +32,7 @@ import org.springframework.core.type.AnnotationMetadata;
  * unlocked.
  */
 @AutoConfiguration(after = { DblockAutoConfiguration.class, AopAutoConfiguration.class })
-@Import(DblockAopAutoConfiguration.AutoProxyRegistrar.class)
+@Import(DblockAopAutoConfiguration.InfrastructureRegistrar.class)
 public final class DblockAopAutoConfiguration {
 
 	private static final String ADVISOR = "dblockAdvisor";
@@ -51,19 +48,6 @@ public final class DblockAopAutoConfiguration {
 			.bind("dblock.advisor-order", Integer.class)
 			.orElse(DistributedLockAdvisor.DEFAULT_ORDER);
 		return new DistributedLockAdvisor(beanFactory, engine, order);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockDeclarationChecker dblockDeclarationChecker(ConfigurableListableBeanFactory beanFactory,
-			DistributedLockAdvisor advisor) {
-		return new LockDeclarationChecker(beanFactory, advisor);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LifecycleMethodChecker dblockLifecycleMethodChecker(ConfigurableListableBeanFactory beanFactory) {
-		return new LifecycleMethodChecker(beanFactory);
 	}
 
 	/**
@@ -90,23 +74,21 @@ public final class DblockAopAutoConfiguration {
 	}
 
 	/**
-	 * Ensures that an auto-proxy creator is registered, even with
+	 * Ensures that beans are proxied and checked, even with
 	 * {@code spring.aop.auto=false}. Follows Spring Boot's rule for class-based proxies.
 	 */
-	static final class AutoProxyRegistrar implements ImportBeanDefinitionRegistrar {
+	static final class InfrastructureRegistrar implements ImportBeanDefinitionRegistrar {
 
 		private final Environment environment;
 
-		AutoProxyRegistrar(Environment environment) {
+		InfrastructureRegistrar(Environment environment) {
 			this.environment = environment;
 		}
 
 		@Override
 		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
-			AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
-			if (this.environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true)) {
-				AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(registry);
-			}
+			DistributedLockAdvisor.registerInfrastructure(registry,
+					this.environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
 		}
 
 	}

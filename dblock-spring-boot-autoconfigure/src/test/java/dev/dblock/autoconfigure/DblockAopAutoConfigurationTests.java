@@ -2,7 +2,6 @@ package dev.dblock.autoconfigure;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.annotation.DistributedLockAdvisor;
-import dev.dblock.annotation.LockDeclarationChecker;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import dev.dblock.annotation.invocation.RecordingEngine;
 import dev.dblock.engine.LockEngine;
@@ -15,11 +14,11 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -136,7 +135,7 @@ class DblockAopAutoConfigurationTests {
 
 	@Test
 	void startsWithoutLocksWhenNothingIsLocked() {
-		this.bare.run((context) -> assertThat(context).hasSingleBean(LockDeclarationChecker.class));
+		this.bare.run((context) -> assertThat(context).hasBean("dblockDeclarationChecker"));
 	}
 
 	@Test

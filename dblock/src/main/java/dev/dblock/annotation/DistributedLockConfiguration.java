@@ -7,7 +7,6 @@ import dev.dblock.job.schedule.JobSchedulingRegistrar;
 import dev.dblock.job.schedule.ScheduledJobOperations;
 import dev.dblock.job.schedule.ScheduledJobs;
 
-import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -49,19 +48,6 @@ class DistributedLockConfiguration implements ImportAware {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockDeclarationChecker dblockDeclarationChecker(ConfigurableListableBeanFactory beanFactory,
-			DistributedLockAdvisor advisor) {
-		return new LockDeclarationChecker(beanFactory, advisor);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LifecycleMethodChecker dblockLifecycleMethodChecker(ConfigurableListableBeanFactory beanFactory) {
-		return new LifecycleMethodChecker(beanFactory);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static ScheduledJobs dblockScheduledJobs() {
 		return new ScheduledJobs(Map.of());
 	}
@@ -85,16 +71,14 @@ class DistributedLockConfiguration implements ImportAware {
 	}
 
 	/**
-	 * Ensures that beans are proxied.
+	 * Ensures that beans are proxied and checked.
 	 */
-	static final class AutoProxyRegistrar implements ImportBeanDefinitionRegistrar {
+	static final class InfrastructureRegistrar implements ImportBeanDefinitionRegistrar {
 
 		@Override
 		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
-			AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
-			if (annotation(metadata).getBoolean("proxyTargetClass")) {
-				AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(registry);
-			}
+			DistributedLockAdvisor.registerInfrastructure(registry,
+					annotation(metadata).getBoolean("proxyTargetClass"));
 		}
 
 	}

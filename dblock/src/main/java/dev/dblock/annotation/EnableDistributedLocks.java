@@ -18,7 +18,7 @@ import org.springframework.context.annotation.Import;
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
-@Import({ DistributedLockConfiguration.class, DistributedLockConfiguration.AutoProxyRegistrar.class })
+@Import({ DistributedLockConfiguration.class, DistributedLockConfiguration.InfrastructureRegistrar.class })
 public @interface EnableDistributedLocks {
 
 	/**

@@ -26,7 +26,7 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
  * unlocked, once in every attempt to start. Reports the methods of all beans whose class
  * is known at that time, and creates no bean.
  */
-public final class LifecycleMethodChecker implements MergedBeanDefinitionPostProcessor, PriorityOrdered {
+final class LifecycleMethodChecker implements MergedBeanDefinitionPostProcessor, PriorityOrdered {
 
 	private static final Logger logger = LoggerFactory.getLogger(LifecycleMethodChecker.class);
 
@@ -36,7 +36,7 @@ public final class LifecycleMethodChecker implements MergedBeanDefinitionPostPro
 	 * Create the checker.
 	 * @param beanFactory the factory of the beans to inspect
 	 */
-	public LifecycleMethodChecker(ConfigurableListableBeanFactory beanFactory) {
+	LifecycleMethodChecker(ConfigurableListableBeanFactory beanFactory) {
 		this.beans = new BeanInspector(beanFactory);
 	}
 

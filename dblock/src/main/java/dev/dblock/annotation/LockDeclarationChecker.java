@@ -18,7 +18,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  * together. Creates no beans except the lock engine, and that only if there are locked
  * methods.
  */
-public final class LockDeclarationChecker implements SmartInitializingSingleton {
+final class LockDeclarationChecker implements SmartInitializingSingleton {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockDeclarationChecker.class);
 
@@ -33,7 +33,7 @@ public final class LockDeclarationChecker implements SmartInitializingSingleton 
 	 * @param beanFactory the factory of the beans to inspect
 	 * @param advisor the advisor that the beans need
 	 */
-	public LockDeclarationChecker(ConfigurableListableBeanFactory beanFactory, DistributedLockAdvisor advisor) {
+	LockDeclarationChecker(ConfigurableListableBeanFactory beanFactory, DistributedLockAdvisor advisor) {
 		this.beans = new BeanInspector(beanFactory);
 		this.checks = advisor.checks();
 		this.settings = beanFactory.getBeanProvider(LockSettings.class);

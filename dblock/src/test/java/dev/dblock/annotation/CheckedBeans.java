@@ -6,7 +6,6 @@ import java.util.function.Consumer;
 import dev.dblock.DistributedLock;
 import dev.dblock.LockTemplate;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
-import dev.dblock.annotation.invocation.LockingConfiguration;
 import dev.dblock.annotation.invocation.RecordingEngine;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;

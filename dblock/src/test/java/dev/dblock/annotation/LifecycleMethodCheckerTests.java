@@ -6,7 +6,6 @@ import java.util.function.Consumer;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
-import dev.dblock.annotation.invocation.LockingConfiguration;
 import jakarta.annotation.PostConstruct;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

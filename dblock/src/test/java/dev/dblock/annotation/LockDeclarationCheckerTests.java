@@ -14,7 +14,6 @@ import dev.dblock.annotation.CheckedBeans.Task;
 import dev.dblock.annotation.CheckedBeans.WithoutTemplate;
 import dev.dblock.annotation.invocation.InMemoryCompiler;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
-import dev.dblock.annotation.invocation.LockingConfiguration;
 import dev.dblock.annotation.invocation.RecordingEngine;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -4,7 +4,6 @@ import dev.dblock.DistributedLock;
 import dev.dblock.annotation.CheckedBeans.FinalImplementation;
 import dev.dblock.annotation.CheckedBeans.InterfaceProxies;
 import dev.dblock.annotation.CheckedBeans.Sound;
-import dev.dblock.annotation.invocation.LockingConfiguration;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.framework.ProxyFactory;

@@ -8,7 +8,6 @@ import java.util.function.Consumer;
 import dev.dblock.DistributedLock;
 import dev.dblock.annotation.CheckedBeans.Sound;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
-import dev.dblock.annotation.invocation.LockingConfiguration;
 import dev.dblock.annotation.invocation.RecordingEngine;
 import jakarta.annotation.PostConstruct;
 import jakarta.annotation.PreDestroy;

@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.DistributedLocks;
+import dev.dblock.annotation.LockingConfiguration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;

@@ -14,6 +14,7 @@ import dev.dblock.LockContext;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.annotation.DistributedLockAdvisor;
+import dev.dblock.annotation.LockingConfiguration;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

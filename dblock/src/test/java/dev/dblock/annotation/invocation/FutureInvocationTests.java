@@ -19,6 +19,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockShutdownException;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.annotation.LockingConfiguration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -21,6 +21,7 @@ import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.annotation.DistributedLockAdvisor;
+import dev.dblock.annotation.LockingConfiguration;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.testing.StructuredLog;
 import org.aopalliance.intercept.MethodInterceptor;

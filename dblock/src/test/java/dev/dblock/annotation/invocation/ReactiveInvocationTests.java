@@ -15,6 +15,7 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.annotation.LockingConfiguration;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.testing.RecordingReactiveManager;
 import org.junit.jupiter.api.AfterEach;

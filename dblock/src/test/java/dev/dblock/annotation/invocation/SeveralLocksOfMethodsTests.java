@@ -14,6 +14,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.annotation.LockingConfiguration;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.execution.DefaultLockTemplate;
 import org.junit.jupiter.api.AfterEach;

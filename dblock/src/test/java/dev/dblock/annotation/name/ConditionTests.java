@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.annotation.LockingConfiguration;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
-import dev.dblock.annotation.invocation.LockingConfiguration;
 import dev.dblock.annotation.invocation.RecordingEngine;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

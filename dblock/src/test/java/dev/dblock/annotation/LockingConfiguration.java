@@ -1,8 +1,7 @@
-package dev.dblock.annotation.invocation;
+package dev.dblock.annotation;
 
 import dev.dblock.LockTemplate;
-import dev.dblock.annotation.DistributedLockAdvisor;
-import dev.dblock.annotation.LockDeclarationChecker;
+import dev.dblock.annotation.invocation.RecordingEngine;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 
