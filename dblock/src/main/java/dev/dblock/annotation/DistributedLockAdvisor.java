@@ -4,7 +4,6 @@ import java.lang.reflect.Method;
 import java.util.List;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.annotation.invocation.LockInterceptor;
 import dev.dblock.annotation.invocation.LockedOperation;
 import dev.dblock.annotation.invocation.LockedOperationSource;
 import dev.dblock.engine.LockEngine;
@@ -52,7 +51,7 @@ public final class DistributedLockAdvisor extends StaticMethodMatcherPointcutAdv
 		this.checks = new LockChecks(this.source, new ProxyRules(beanFactory),
 				SingletonSupplier.of(() -> new DeclaredTransactions(beanFactory)), engine);
 		setClassFilter(this.checks::admits);
-		setAdvice(new LockInterceptor(this.source));
+		setAdvice(this.source.interceptor());
 		setOrder(order);
 	}
 

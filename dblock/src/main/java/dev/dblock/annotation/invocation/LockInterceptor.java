@@ -13,11 +13,11 @@ import org.springframework.aop.support.AopUtils;
 /**
  * Runs a method under its lock.
  */
-public final class LockInterceptor implements MethodInterceptor {
+final class LockInterceptor implements MethodInterceptor {
 
 	private final LockedOperationSource source;
 
-	public LockInterceptor(LockedOperationSource source) {
+	LockInterceptor(LockedOperationSource source) {
 		this.source = source;
 	}
 

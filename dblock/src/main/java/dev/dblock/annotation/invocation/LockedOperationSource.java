@@ -19,6 +19,7 @@ import dev.dblock.annotation.name.LockNameParser;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.PendingTypes;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
@@ -78,6 +79,13 @@ public final class LockedOperationSource {
 		InvocationStrategies strategies = new InvocationStrategies(new PendingTypes(beanFactory.getBeanClassLoader()));
 		return new LockedOperationParser(new LockNameParser(placeholders, new LockNameContexts(beanFactory)),
 				new LockDurations(placeholders), strategies, databases::named);
+	}
+
+	/**
+	 * Return the advice that runs each locked method under its lock.
+	 */
+	public MethodInterceptor interceptor() {
+		return new LockInterceptor(this);
 	}
 
 	/**
