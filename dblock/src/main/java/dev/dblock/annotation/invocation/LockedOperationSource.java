@@ -14,7 +14,6 @@ import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockTemplates;
-import dev.dblock.annotation.name.LockNameContexts;
 import dev.dblock.annotation.name.LockNameParser;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
@@ -77,8 +76,8 @@ public final class LockedOperationSource {
 		LockDatabases databases = new LockDatabases(engine, beanFactory.getBeanProvider(LockTemplates.class),
 				placeholders);
 		InvocationStrategies strategies = new InvocationStrategies(new PendingTypes(beanFactory.getBeanClassLoader()));
-		return new LockedOperationParser(new LockNameParser(placeholders, new LockNameContexts(beanFactory)),
-				new LockDurations(placeholders), strategies, databases::named);
+		return new LockedOperationParser(new LockNameParser(placeholders, beanFactory), new LockDurations(placeholders),
+				strategies, databases::named);
 	}
 
 	/**

@@ -32,7 +32,7 @@ import org.springframework.util.function.SingletonSupplier;
  * application. An application's conversions format dates for display, in the locale of
  * the calling thread, so that two instances could use two lock names for the same date.
  */
-public final class LockNameContexts {
+final class LockNameContexts {
 
 	private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
 
@@ -44,7 +44,7 @@ public final class LockNameContexts {
 
 	private final BeanFactory beanFactory;
 
-	public LockNameContexts(BeanFactory beanFactory) {
+	LockNameContexts(BeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 		this.shared = SingletonSupplier.of(() -> shared(beanFactory));
 	}

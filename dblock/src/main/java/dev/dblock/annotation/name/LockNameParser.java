@@ -5,6 +5,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ExpressionParser;
 import org.springframework.expression.ParseException;
@@ -33,9 +34,14 @@ public final class LockNameParser {
 
 	private final LockNameContexts contexts;
 
-	public LockNameParser(StringValueResolver placeholders, LockNameContexts contexts) {
+	/**
+	 * Create a parser.
+	 * @param placeholders resolves placeholders
+	 * @param beanFactory provides the beans in expressions
+	 */
+	public LockNameParser(StringValueResolver placeholders, BeanFactory beanFactory) {
 		this.placeholders = placeholders;
-		this.contexts = contexts;
+		this.contexts = new LockNameContexts(beanFactory);
 	}
 
 	/**

@@ -11,7 +11,6 @@ import java.util.Optional;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.annotation.invocation.LockDatabases.LockDatabase;
-import dev.dblock.annotation.name.LockNameContexts;
 import dev.dblock.annotation.name.LockNameParser;
 import dev.dblock.execution.PendingTypes;
 import org.junit.jupiter.api.Test;
@@ -28,8 +27,7 @@ class LockedOperationSourceTests {
 	private final LockedOperationSource source = source();
 
 	private static LockedOperationSource source() {
-		LockNameParser names = new LockNameParser((text) -> text,
-				new LockNameContexts(new DefaultListableBeanFactory()));
+		LockNameParser names = new LockNameParser((text) -> text, new DefaultListableBeanFactory());
 		LockDatabase nothing = new LockDatabase(() -> null, () -> {
 			throw new IllegalStateException("nothing is locked here");
 		});

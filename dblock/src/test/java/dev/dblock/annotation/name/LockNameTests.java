@@ -45,10 +45,8 @@ class LockNameTests {
 
 	private final DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 
-	private final LockNameContexts contexts = new LockNameContexts(this.beanFactory);
-
 	private final LockNameParser parser = new LockNameParser(this.environment::resolveRequiredPlaceholders,
-			this.contexts);
+			this.beanFactory);
 
 	private final Orders target = new Orders();
 
@@ -337,14 +335,15 @@ class LockNameTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse("settle", "  "))
 			.withMessage("the name '  ' is blank after its placeholders are resolved; set a name, or omit it");
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new LockNameParser((text) -> null, this.contexts).parse(method("settle"), "x"))
+			.isThrownBy(() -> new LockNameParser((text) -> null, this.beanFactory).parse(method("settle"), "x"))
 			.withMessageContaining("is blank");
 	}
 
 	@Test
 	void placeholderThatTheResolverLeavesAsItIsIsRefused() {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new LockNameParser((text) -> text, this.contexts).parse(method("settle"), "x-${nowhere}"))
+			.isThrownBy(
+					() -> new LockNameParser((text) -> text, this.beanFactory).parse(method("settle"), "x-${nowhere}"))
 			.withMessage("the name 'x-${nowhere}' has a placeholder that cannot be resolved: 'x-${nowhere}'; set the"
 					+ " property, or give it a default as in ${key:default}");
 	}
