@@ -47,7 +47,7 @@ public final class DistributedLockAdvisor extends StaticMethodMatcherPointcutAdv
 	 */
 	public DistributedLockAdvisor(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockEngine> engine,
 			int order) {
-		this.source = LockedOperationSource.of(beanFactory, engine);
+		this.source = new LockedOperationSource(beanFactory, engine);
 		this.checks = new LockChecks(this.source, new ProxyRules(beanFactory),
 				SingletonSupplier.of(() -> new DeclaredTransactions(beanFactory)), engine);
 		setClassFilter(this.checks::admits);

@@ -10,17 +10,26 @@ import java.util.function.Supplier;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.LockOptions;
+import dev.dblock.LockTemplates;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
-import dev.dblock.annotation.invocation.LockDatabases.LockDatabase;
+import dev.dblock.annotation.name.AttributePlaceholders;
 import dev.dblock.annotation.name.LockCondition;
 import dev.dblock.annotation.name.LockName;
 import dev.dblock.annotation.name.LockNameParser;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
+import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.execution.PendingTypes;
 import dev.dblock.settings.LockSetting;
 import dev.dblock.settings.LockSettings;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.StringUtils;
+import org.springframework.util.StringValueResolver;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Creates an operation from a declaration, and reports all of its problems at once.
@@ -29,20 +38,33 @@ final class LockedOperationParser {
 
 	private static final String ANY_NAME = String.valueOf(LockSettings.ANYTHING);
 
+	private final StringValueResolver placeholders;
+
 	private final LockNameParser names;
 
 	private final LockDurations durations;
 
 	private final InvocationStrategies spans;
 
-	private final Function<String, LockDatabase> databases;
+	private final ObjectProvider<LockTemplates> templates;
 
-	LockedOperationParser(LockNameParser names, LockDurations durations, InvocationStrategies spans,
-			Function<String, LockDatabase> databases) {
-		this.names = names;
-		this.durations = durations;
-		this.spans = spans;
-		this.databases = databases;
+	private final ObjectProvider<LockEngine> engine;
+
+	private final Supplier<DefaultLockTemplate> template;
+
+	/**
+	 * Create a parser.
+	 * @param beanFactory resolves placeholders, beans in expressions, and databases
+	 * @param engine acquires the locks, unless a declaration names a database
+	 */
+	LockedOperationParser(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockEngine> engine) {
+		this.placeholders = beanFactory::resolveEmbeddedValue;
+		this.names = new LockNameParser(this.placeholders, beanFactory);
+		this.durations = new LockDurations(this.placeholders);
+		this.spans = new InvocationStrategies(new PendingTypes(beanFactory.getBeanClassLoader()));
+		this.templates = beanFactory.getBeanProvider(LockTemplates.class);
+		this.engine = engine;
+		this.template = SingletonSupplier.of(() -> new DefaultLockTemplate(engine.getObject()));
 	}
 
 	/**
@@ -55,8 +77,8 @@ final class LockedOperationParser {
 		if (declaration.contradiction() != null) {
 			findings.add(declaration.contradiction());
 		}
-		LockDatabase database = findings.collect(() -> this.databases.apply(databaseFactory(declaration)));
-		LockEngine engine = (database != null) ? database.engine().get() : null;
+		LockDatabase database = findings.collect(() -> database(databaseFactory(declaration)));
+		LockEngine engine = (database != null) ? database.engine() : null;
 		List<MethodLock> locks = new ArrayList<>();
 		for (DistributedLock annotation : declaration.annotations()) {
 			MethodLock lock = lock(declaration, annotation, engine, findings);
@@ -99,6 +121,22 @@ final class LockedOperationParser {
 						.formatted(factories.get(0), factories.get(1)));
 		}
 		return factories.isEmpty() ? "" : factories.get(0);
+	}
+
+	private LockDatabase database(String factory) {
+		String name = StringUtils.hasText(factory) ? AttributePlaceholders.resolve(this.placeholders,
+				"databaseFactory = \"%s\"".formatted(factory), factory) : null;
+		if (!StringUtils.hasText(name)) {
+			return new LockDatabase(this.engine.getIfAvailable(), this.template);
+		}
+		LockTemplates templates = this.templates.getIfAvailable();
+		if (templates == null) {
+			throw new IllegalArgumentException(
+					"databaseFactory = \"%s\" is set, but there is no LockTemplates bean to look it up"
+						.formatted(factory));
+		}
+		DefaultLockTemplate template = DefaultLockTemplate.of(templates.on(name.trim()));
+		return new LockDatabase(template.engine(), () -> template);
 	}
 
 	private @Nullable MethodLock lock(LockDeclaration declaration, DistributedLock annotation,
@@ -207,6 +245,15 @@ final class LockedOperationParser {
 		if (obstacle != null) {
 			throw new IllegalArgumentException(obstacle + ", or " + remedy);
 		}
+	}
+
+	/**
+	 * The database of a method's locks.
+	 *
+	 * @param engine the engine that acquires the locks; {@code null} if there is none
+	 * @param template the template for calls
+	 */
+	private record LockDatabase(@Nullable LockEngine engine, Supplier<DefaultLockTemplate> template) {
 	}
 
 	/**

@@ -13,11 +13,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockTemplates;
-import dev.dblock.annotation.name.LockNameParser;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
-import dev.dblock.execution.PendingTypes;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +28,6 @@ import org.springframework.core.MethodIntrospector.MetadataLookup;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
-import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -50,34 +46,14 @@ public final class LockedOperationSource {
 	private final Supplier<LockedOperationParser> parser;
 
 	/**
-	 * Create a source of operations.
-	 * @param parser supplies the parser of declarations, when the first is parsed
-	 */
-	LockedOperationSource(Supplier<LockedOperationParser> parser) {
-		this.parser = parser;
-	}
-
-	/**
 	 * Create a source for the operations of an application context.
 	 * @param beanFactory resolves placeholders and beans in expressions
 	 * @param engine acquires the locks
-	 * @return the source
 	 */
-	public static LockedOperationSource of(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<LockEngine> engine) {
+	public LockedOperationSource(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockEngine> engine) {
 		// Lazily, since an application without locked methods starts faster without the
 		// parser
-		return new LockedOperationSource(SingletonSupplier.of(() -> createParser(beanFactory, engine)));
-	}
-
-	private static LockedOperationParser createParser(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<LockEngine> engine) {
-		StringValueResolver placeholders = beanFactory::resolveEmbeddedValue;
-		LockDatabases databases = new LockDatabases(engine, beanFactory.getBeanProvider(LockTemplates.class),
-				placeholders);
-		InvocationStrategies strategies = new InvocationStrategies(new PendingTypes(beanFactory.getBeanClassLoader()));
-		return new LockedOperationParser(new LockNameParser(placeholders, beanFactory), new LockDurations(placeholders),
-				strategies, databases::named);
+		this.parser = SingletonSupplier.of(() -> new LockedOperationParser(beanFactory, engine));
 	}
 
 	/**

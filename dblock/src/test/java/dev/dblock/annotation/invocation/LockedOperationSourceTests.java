@@ -10,9 +10,7 @@ import java.util.Arrays;
 import java.util.Optional;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.annotation.invocation.LockDatabases.LockDatabase;
-import dev.dblock.annotation.name.LockNameParser;
-import dev.dblock.execution.PendingTypes;
+import dev.dblock.engine.LockEngine;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
@@ -24,17 +22,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class LockedOperationSourceTests {
 
-	private final LockedOperationSource source = source();
+	private final DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 
-	private static LockedOperationSource source() {
-		LockNameParser names = new LockNameParser((text) -> text, new DefaultListableBeanFactory());
-		LockDatabase nothing = new LockDatabase(() -> null, () -> {
-			throw new IllegalStateException("nothing is locked here");
-		});
-		LockedOperationParser parser = new LockedOperationParser(names, new LockDurations((text) -> text),
-				new InvocationStrategies(new PendingTypes(null)), (database) -> nothing);
-		return new LockedOperationSource(() -> parser);
-	}
+	private final LockedOperationSource source = new LockedOperationSource(this.beans,
+			this.beans.getBeanProvider(LockEngine.class));
 
 	@Test
 	void methodComesBeforeClass() {
