@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.Objects;
 
 import dev.dblock.LockOptions;
-import dev.dblock.annotation.invocation.LockDurations;
 import dev.dblock.annotation.invocation.LockedOperation;
 import dev.dblock.annotation.invocation.MethodLock;
+import dev.dblock.annotation.name.AttributeValues;
 import dev.dblock.annotation.name.LockName;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobPolicy;
@@ -113,7 +113,7 @@ final class JobPolicies {
 	private Duration startWithin(@Nullable JobPolicy policy, JobSettings settings) {
 		Duration startWithin = settings.startWithin();
 		if (startWithin == null && policy != null) {
-			startWithin = new LockDurations(this.placeholders).resolve("startWithin", policy.startWithinSeconds(),
+			startWithin = new AttributeValues(this.placeholders).duration("startWithin", policy.startWithinSeconds(),
 					policy.startWithinString());
 		}
 		if (startWithin == null) {

@@ -13,7 +13,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockTemplates;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
-import dev.dblock.annotation.name.AttributePlaceholders;
+import dev.dblock.annotation.name.AttributeValues;
 import dev.dblock.annotation.name.LockCondition;
 import dev.dblock.annotation.name.LockName;
 import dev.dblock.annotation.name.LockNameParser;
@@ -28,7 +28,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.StringUtils;
-import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -38,11 +37,9 @@ final class LockedOperationParser {
 
 	private static final String ANY_NAME = String.valueOf(LockSettings.ANYTHING);
 
-	private final StringValueResolver placeholders;
+	private final AttributeValues attributes;
 
 	private final LockNameParser names;
-
-	private final LockDurations durations;
 
 	private final InvocationStrategies spans;
 
@@ -58,9 +55,8 @@ final class LockedOperationParser {
 	 * @param engine acquires the locks, unless a declaration names a database
 	 */
 	LockedOperationParser(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockEngine> engine) {
-		this.placeholders = beanFactory::resolveEmbeddedValue;
-		this.names = new LockNameParser(this.placeholders, beanFactory);
-		this.durations = new LockDurations(this.placeholders);
+		this.attributes = new AttributeValues(beanFactory::resolveEmbeddedValue);
+		this.names = new LockNameParser(this.attributes, beanFactory);
 		this.spans = new InvocationStrategies(new PendingTypes(beanFactory.getBeanClassLoader()));
 		this.templates = beanFactory.getBeanProvider(LockTemplates.class);
 		this.engine = engine;
@@ -124,8 +120,8 @@ final class LockedOperationParser {
 	}
 
 	private LockDatabase database(String factory) {
-		String name = StringUtils.hasText(factory) ? AttributePlaceholders.resolve(this.placeholders,
-				"databaseFactory = \"%s\"".formatted(factory), factory) : null;
+		String name = StringUtils.hasText(factory)
+				? this.attributes.text("databaseFactory = \"%s\"".formatted(factory), factory) : null;
 		if (!StringUtils.hasText(name)) {
 			return new LockDatabase(this.engine.getIfAvailable(), this.template);
 		}
@@ -182,7 +178,7 @@ final class LockedOperationParser {
 	}
 
 	private @Nullable Duration duration(String attribute, long seconds, String text) {
-		return this.durations.resolve(attribute, seconds, text);
+		return this.attributes.duration(attribute, seconds, text);
 	}
 
 	private static UnavailableHandler unavailable(LockDeclaration declaration, List<MethodLock> locks,

@@ -16,7 +16,6 @@ import org.springframework.expression.common.TemplateParserContext;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.util.StringUtils;
-import org.springframework.util.StringValueResolver;
 
 /**
  * Parses the text of a lock name or of a condition. Resolves {@code ${placeholders}},
@@ -30,17 +29,17 @@ public final class LockNameParser {
 
 	private final ExpressionParser parser = new SpelExpressionParser();
 
-	private final StringValueResolver placeholders;
+	private final AttributeValues attributes;
 
 	private final LockNameContexts contexts;
 
 	/**
 	 * Create a parser.
-	 * @param placeholders resolves placeholders
+	 * @param attributes resolves the text of attributes
 	 * @param beanFactory provides the beans in expressions
 	 */
-	public LockNameParser(StringValueResolver placeholders, BeanFactory beanFactory) {
-		this.placeholders = placeholders;
+	public LockNameParser(AttributeValues attributes, BeanFactory beanFactory) {
+		this.attributes = attributes;
 		this.contexts = new LockNameContexts(beanFactory);
 	}
 
@@ -85,8 +84,7 @@ public final class LockNameParser {
 	}
 
 	private String resolve(String attribute, String text) {
-		String resolved = AttributePlaceholders.resolve(this.placeholders, "the %s '%s'".formatted(attribute, text),
-				text);
+		String resolved = this.attributes.text("the %s '%s'".formatted(attribute, text), text);
 		if (!StringUtils.hasText(resolved)) {
 			throw new IllegalArgumentException(
 					"the %1$s '%2$s' is blank after its placeholders are resolved; set a %1$s, or omit it"

@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.context.i18n.LocaleContextHolder;
 import org.springframework.mock.env.MockEnvironment;
+import org.springframework.util.StringValueResolver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -45,8 +46,7 @@ class LockNameTests {
 
 	private final DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 
-	private final LockNameParser parser = new LockNameParser(this.environment::resolveRequiredPlaceholders,
-			this.beanFactory);
+	private final LockNameParser parser = parser(this.environment::resolveRequiredPlaceholders);
 
 	private final Orders target = new Orders();
 
@@ -334,16 +334,14 @@ class LockNameTests {
 	void blankNameIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse("settle", "  "))
 			.withMessage("the name '  ' is blank after its placeholders are resolved; set a name, or omit it");
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new LockNameParser((text) -> null, this.beanFactory).parse(method("settle"), "x"))
+		assertThatIllegalArgumentException().isThrownBy(() -> parser((text) -> null).parse(method("settle"), "x"))
 			.withMessageContaining("is blank");
 	}
 
 	@Test
 	void placeholderThatTheResolverLeavesAsItIsIsRefused() {
 		assertThatIllegalArgumentException()
-			.isThrownBy(
-					() -> new LockNameParser((text) -> text, this.beanFactory).parse(method("settle"), "x-${nowhere}"))
+			.isThrownBy(() -> parser((text) -> text).parse(method("settle"), "x-${nowhere}"))
 			.withMessage("the name 'x-${nowhere}' has a placeholder that cannot be resolved: 'x-${nowhere}'; set the"
 					+ " property, or give it a default as in ${key:default}");
 	}
@@ -438,6 +436,10 @@ class LockNameTests {
 		public void all(String o, String second) {
 		}
 
+	}
+
+	private LockNameParser parser(StringValueResolver placeholders) {
+		return new LockNameParser(new AttributeValues(placeholders), this.beanFactory);
 	}
 
 	private LockName parse(String method, String template) {

@@ -1,4 +1,4 @@
-package dev.dblock.annotation.invocation;
+package dev.dblock.annotation.name;
 
 import java.time.Duration;
 import java.util.Map;
@@ -12,41 +12,41 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-class LockDurationsTests {
+class AttributeValuesTests {
 
 	private final Map<String, String> placeholders = Map.of("${lease}", "45s", "${none}", "", "${blank}", "  ",
 			"${bad}", "soon");
 
-	private final LockDurations durations = new LockDurations(
+	private final AttributeValues attributes = new AttributeValues(
 			(text) -> "${null}".equals(text) ? null : this.placeholders.getOrDefault(text, text));
 
 	@Test
 	void leftOut() {
-		assertThat(this.durations.resolve("lease", DistributedLock.NOT_SET, "")).isNull();
+		assertThat(this.attributes.duration("lease", DistributedLock.NOT_SET, "")).isNull();
 	}
 
 	@Test
 	void numberMeansSeconds() {
-		assertThat(this.durations.resolve("lease", 90, "")).isEqualTo(Duration.ofSeconds(90));
-		assertThat(this.durations.resolve("wait", 0, "")).isZero();
+		assertThat(this.attributes.duration("lease", 90, "")).isEqualTo(Duration.ofSeconds(90));
+		assertThat(this.attributes.duration("wait", 0, "")).isZero();
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "90, PT1M30S", "90s, PT1M30S", "5m, PT5M", "PT1H, PT1H", "250ms, PT0.25S", "1h30m, PT1H30M", "0, PT0S",
 			"' 7s ', PT7S", "${lease}, PT45S", "-1s, PT-1S" })
 	void textIsInSpringsNotation(String text, Duration expected) {
-		assertThat(this.durations.resolve("lease", DistributedLock.NOT_SET, text)).isEqualTo(expected);
+		assertThat(this.attributes.duration("lease", DistributedLock.NOT_SET, text)).isEqualTo(expected);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "${none}", "${blank}", "${null}" })
 	void emptyPlaceholderCountsAsLeftOut(String text) {
-		assertThat(this.durations.resolve("lease", DistributedLock.NOT_SET, text)).isNull();
+		assertThat(this.attributes.duration("lease", DistributedLock.NOT_SET, text)).isNull();
 	}
 
 	@Test
 	void bothGivenIsRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.durations.resolve("minHold", 5, "5s"))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.attributes.duration("minHold", 5, "5s"))
 			.withMessage("both minHoldSeconds and minHoldString are set; remove one of them");
 	}
 
@@ -54,7 +54,7 @@ class LockDurationsTests {
 	@ValueSource(strings = { "soon", "5 parsecs", "5x", "99999999999999999999s", "PT", "106751991167301d" })
 	void otherTextIsRefused(String text) {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.durations.resolve("lease", DistributedLock.NOT_SET, text))
+			.isThrownBy(() -> this.attributes.duration("lease", DistributedLock.NOT_SET, text))
 			.withMessage("leaseString = \"" + text
 					+ "\" is not a duration; write 90, 90s, 5m or PT1H (a number without a unit means seconds)");
 	}
@@ -62,20 +62,20 @@ class LockDurationsTests {
 	@Test
 	void errorNamesThePlaceholderAndItsValue() {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.durations.resolve("lease", DistributedLock.NOT_SET, "${bad}"))
+			.isThrownBy(() -> this.attributes.duration("lease", DistributedLock.NOT_SET, "${bad}"))
 			.withMessage("leaseString = \"${bad}\", which is 'soon', is not a duration; write 90, 90s, 5m or PT1H (a"
 					+ " number without a unit means seconds)");
 	}
 
 	@Test
 	void durationThatOverflowsIsRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.durations.resolve("lease", Long.MAX_VALUE, ""))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.attributes.duration("lease", Long.MAX_VALUE, ""))
 			.withMessage(
 					"leaseSeconds = 9223372036854775807 is longer than the maximum of 292 years; use a shorter one");
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.durations.resolve("wait", DistributedLock.NOT_SET, "106752d"))
+			.isThrownBy(() -> this.attributes.duration("wait", DistributedLock.NOT_SET, "106752d"))
 			.withMessageStartingWith("waitString = \"106752d\" is longer than the maximum of 292 years");
-		assertThat(this.durations.resolve("wait", DistributedLock.NOT_SET, "106751d"))
+		assertThat(this.attributes.duration("wait", DistributedLock.NOT_SET, "106751d"))
 			.isEqualTo(Duration.ofDays(106751));
 	}
 

@@ -1,9 +1,8 @@
-package dev.dblock.annotation.invocation;
+package dev.dblock.annotation.name;
 
 import java.time.Duration;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.annotation.name.AttributePlaceholders;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.format.annotation.DurationFormat;
@@ -12,27 +11,63 @@ import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Resolves a duration from a numeric attribute and its {@code …String} variant, as in
- * Spring's own annotations. A text that is empty after its placeholders are resolved
- * counts as not declared.
+ * Resolves the values of annotation attributes.
  */
-public final class LockDurations {
+public final class AttributeValues {
 
 	private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
 
 	private final StringValueResolver placeholders;
 
-	public LockDurations(StringValueResolver placeholders) {
+	/**
+	 * Create a resolver of values.
+	 * @param placeholders resolves placeholders
+	 */
+	public AttributeValues(StringValueResolver placeholders) {
 		this.placeholders = placeholders;
 	}
 
 	/**
-	 * Resolve a duration.
+	 * Resolve the placeholders in a text.
+	 * @param attribute the attribute with its text, as the exception message cites it
+	 * @param text the text
+	 * @return the resolved text
+	 * @throws IllegalArgumentException if a placeholder cannot be resolved
+	 */
+	public @Nullable String text(String attribute, String text) {
+		String resolved;
+		try {
+			resolved = this.placeholders.resolveStringValue(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException(unresolved(attribute, String.valueOf(ex.getMessage())), ex);
+		}
+		// Without a placeholder configurer, Spring leaves unknown placeholders in the
+		// text
+		if (resolved != null && resolved.contains("${")) {
+			throw new IllegalArgumentException(unresolved(attribute, "'" + resolved + "'"));
+		}
+		return resolved;
+	}
+
+	private static String unresolved(String attribute, String reason) {
+		return ("%s has a placeholder that cannot be resolved: %s; set the property, or give it a default as in"
+				+ " ${key:default}")
+			.formatted(attribute, reason);
+	}
+
+	/**
+	 * Resolve a duration from a numeric attribute and its {@code …String} variant, as in
+	 * Spring's own annotations. A text that is empty after its placeholders are resolved
+	 * counts as not declared.
+	 * @param attribute the name that both attributes begin with
+	 * @param seconds the numeric attribute
+	 * @param text the attribute with the text
 	 * @return the duration, or {@code null} if neither attribute is declared
 	 * @throws IllegalArgumentException if both are declared, the text is not a duration,
 	 * or the duration is longer than 292 years
 	 */
-	public @Nullable Duration resolve(String attribute, long seconds, String text) {
+	public @Nullable Duration duration(String attribute, long seconds, String text) {
 		boolean left = seconds == DistributedLock.NOT_SET;
 		if (text.isEmpty()) {
 			return left ? null : countable(attribute + "Seconds = " + seconds, Duration.ofSeconds(seconds));
@@ -42,7 +77,7 @@ public final class LockDurations {
 					"both %1$sSeconds and %1$sString are set; remove one of them".formatted(attribute));
 		}
 		String source = "%sString = \"%s\"".formatted(attribute, text);
-		String resolved = AttributePlaceholders.resolve(this.placeholders, source, text);
+		String resolved = text(source, text);
 		return parse(text.equals(resolved) ? source : "%s, which is '%s',".formatted(source, resolved), resolved);
 	}
 
