@@ -2,7 +2,6 @@ package dev.dblock.mongodb;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,19 +10,12 @@ import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-import com.mongodb.MongoCommandException;
-import com.mongodb.MongoWriteException;
 import dev.dblock.LockInfo;
 import dev.dblock.job.JobStatus;
-import dev.dblock.mongodb.request.JobFields;
-import dev.dblock.mongodb.request.LeaseTimes;
-import dev.dblock.mongodb.request.OperatorStatements;
-import dev.dblock.mongodb.request.ServerClock;
 import dev.dblock.mongodb.request.StatementDialect;
 import dev.dblock.mongodb.request.Statements;
 import dev.dblock.mongodb.request.StoreAccess;
 import dev.dblock.mongodb.request.StoreRequest;
-import dev.dblock.mongodb.request.TimeLimit;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.FenceMark;
@@ -159,9 +151,6 @@ public final class MongoLockRepository implements LockRepository {
 
 	private static final int LONGEST_DATABASE = 63;
 
-	// Blank, which the name of a lock cannot be
-	private static final String NO_LOCK = " ";
-
 	private static final boolean REACTIVE_DRIVER_PRESENT = ClassUtils
 		.isPresent("com.mongodb.reactivestreams.client.MongoClient", MongoLockRepository.class.getClassLoader());
 
@@ -202,8 +191,8 @@ public final class MongoLockRepository implements LockRepository {
 		this.factory = factory;
 		this.settings = checked(factory, settings);
 		this.access = SingletonSupplier.of(() -> new StoreAccess(factory, new Topology(factory), settings.collection(),
-				Fences.collectionBeside(settings.collection()), settings.statements(),
-				LeaseTimes.of(settings.clockAllowance(), settings.retention()), nanoTime, wallTime));
+				Fences.collectionBeside(settings.collection()), settings.statements(), settings.clockAllowance(),
+				settings.retention(), settings.timeout(), nanoTime, wallTime));
 		this.indexes = new TtlIndex(settings.createIndexes(), nanoTime);
 		this.fenced = SingletonSupplier
 			.of(() -> new FencedTransactions(new Fences(settings.collection(), settings.createIndexes(), nanoTime),
@@ -258,8 +247,8 @@ public final class MongoLockRepository implements LockRepository {
 				(statements, store) -> acquire(statements, store, request));
 		if (acquired.fencePending() && this.settings.fenceTransactions()
 				&& acquired.answer() instanceof AcquireAnswer.Granted grant) {
-			return raiseFence(request.key().name(), grant, request.timeout().minusNanos(System.nanoTime() - sent),
-					limit(request.timeout()));
+			return raiseFence(request.key().name(), grant, request.timeout(),
+					request.timeout().minusNanos(System.nanoTime() - sent));
 		}
 		return acquired.answer();
 	}
@@ -269,43 +258,17 @@ public final class MongoLockRepository implements LockRepository {
 		if (this.sessionsAreFenced) {
 			fences().indexes().ensureIndex(store, request.timeout());
 		}
-		return (request.firing() != null) ? acquireForJob(statements, store, request)
-				: statements.acquire(store, request);
-	}
-
-	/**
-	 * Acquire the lock of a job. A run record that was changed manually makes the request
-	 * fail, or is refused. It is examined only in that case, so that no other request has
-	 * to check it.
-	 */
-	private static Statements.Acquired acquireForJob(Statements statements, StoreRequest store,
-			AcquireRequest request) {
-		try {
-			Statements.Acquired acquired = statements.acquire(store, request);
-			if (!acquired.malformed() || !repairRecord(store, request)) {
-				return acquired;
-			}
-		}
-		catch (MongoCommandException | MongoWriteException ex) {
-			if (!repairRecord(store, request)) {
-				throw ex;
-			}
-		}
 		return statements.acquire(store, request);
 	}
 
-	private static boolean repairRecord(StoreRequest store, AcquireRequest request) {
-		return OperatorStatements.repairRecord(store, request.key().name(), new JobFields(request.jobId()));
-	}
-
-	private AcquireAnswer raiseFence(String name, AcquireAnswer.Granted grant, Duration timeout, TimeLimit limit) {
+	private AcquireAnswer raiseFence(String name, AcquireAnswer.Granted grant, Duration timeout, Duration left) {
 		return this.access.get()
 			.executeOnFences("raise the fence of the lock '" + name + "', under which an earlier holder's transaction "
-					+ "may still be open,", timeout, limit, (statements, store) -> {
+					+ "may still be open,", timeout, left, (store) -> {
 						if (!this.fencesAreRaised && !this.access.get().reportsTransactions(store)) {
 							return grant;
 						}
-						fences().indexes().ensureIndex(store, timeout);
+						fences().indexes().ensureIndex(store, left);
 						fences().raise(store, name, Fences.ALL_SLOTS, grant.token());
 						this.fencesAreRaised = true;
 						return new AcquireAnswer.Granted(grant.token(), grant.lastToken(), grant.acquiredAt(), true,
@@ -315,11 +278,10 @@ public final class MongoLockRepository implements LockRepository {
 
 	void createFences() {
 		Duration timeout = this.settings.timeout();
-		this.access.get()
-			.executeOnFences("create the collection of the fences", timeout, limit(timeout), (statements, store) -> {
-				fences().indexes().create(store);
-				return true;
-			});
+		this.access.get().executeOnFences("create the collection of the fences", timeout, timeout, (store) -> {
+			fences().indexes().create(store);
+			return true;
+		});
 	}
 
 	/**
@@ -333,8 +295,8 @@ public final class MongoLockRepository implements LockRepository {
 
 	void settleFence(LeaseKey lease, long token, List<Integer> slots) {
 		this.access.get()
-			.executeOnFences("wait for earlier transactions under the lock '" + lease.name() + "'", LONGEST_SETTLEMENT,
-					TimeLimit.fixed(LONGEST_SETTLEMENT), (statements, store) -> {
+			.executeOnFencesWithin("wait for earlier transactions under the lock '" + lease.name() + "'",
+					LONGEST_SETTLEMENT, (store) -> {
 						fences().raise(store, lease.name(), slots, token);
 						return true;
 					});
@@ -383,13 +345,13 @@ public final class MongoLockRepository implements LockRepository {
 	@Override
 	public boolean extend(LeaseKey lease, Duration atLeast, Duration timeout) {
 		return execute("extend the lock '" + lease.name() + "'", timeout,
-				(statements, store) -> statements.extend(store, lease, LeaseTimes.millis(atLeast)));
+				(statements, store) -> statements.extend(store, lease, atLeast));
 	}
 
 	@Override
 	public boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout) {
 		return execute("extend the lock '" + lease.name() + "'", timeout,
-				(statements, store) -> statements.extendExactly(store, lease, LeaseTimes.millis(duration)));
+				(statements, store) -> statements.extendExactly(store, lease, duration));
 	}
 
 	@Override
@@ -401,13 +363,13 @@ public final class MongoLockRepository implements LockRepository {
 	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
 			Duration timeout) {
 		return execute("release the lock '" + lease.name() + "'", timeout,
-				(statements, store) -> statements.release(store, lease, LeaseTimes.millis(minHoldLeft), mark, end));
+				(statements, store) -> statements.release(store, lease, minHoldLeft, mark, end));
 	}
 
 	@Override
 	public void pauseJob(String name, String jobId, String by) {
 		execute("pause the job '" + jobId + "'", this.settings.timeout(), (statements, store) -> {
-			statements.pauseJob(store, name, new JobFields(jobId), by);
+			statements.pauseJob(store, name, jobId, by);
 			return true;
 		});
 	}
@@ -415,8 +377,7 @@ public final class MongoLockRepository implements LockRepository {
 	@Override
 	public boolean resumeJob(String name, String jobId) {
 		return execute("resume the job '" + jobId + "'", this.settings.timeout(),
-				(statements, store) -> OperatorStatements.resumeJob(store, name, new JobFields(jobId))
-						|| refuseForeign(statements, store, name));
+				(statements, store) -> statements.resumeJob(store, name, jobId));
 	}
 
 	@Override
@@ -448,25 +409,19 @@ public final class MongoLockRepository implements LockRepository {
 
 	@Override
 	public boolean forceRelease(String name) {
-		return execute("force the release of the lock '" + name + "'", this.settings.timeout(), (statements,
-				store) -> OperatorStatements.forceRelease(store, name) || refuseForeign(statements, store, name));
+		return execute("force the release of the lock '" + name + "'", this.settings.timeout(),
+				(statements, store) -> statements.forceRelease(store, name));
 	}
 
 	@Override
 	public boolean forceReleaseNow(String name) {
-		return execute("force the release of the lock '" + name + "'", this.settings.timeout(), (statements,
-				store) -> statements.forceReleaseNow(store, name) || refuseForeign(statements, store, name));
+		return execute("force the release of the lock '" + name + "'", this.settings.timeout(),
+				(statements, store) -> statements.forceReleaseNow(store, name));
 	}
 
 	@Override
 	public Optional<StoreTime> time(Duration timeout) {
-		ServerClock.Reading reading = execute("read the clock", timeout, TimeLimit.fixed(timeout),
-				(statements, store) -> {
-					statements.find(store, NO_LOCK);
-					return this.access.get().readClock(store);
-				});
-		return Optional
-			.of(new StoreTime(Instant.ofEpochMilli(reading.notBefore()), Instant.ofEpochMilli(reading.notAfter())));
+		return Optional.of(this.access.get().time(timeout));
 	}
 
 	@Override
@@ -490,24 +445,8 @@ public final class MongoLockRepository implements LockRepository {
 		return this.releases;
 	}
 
-	// An operator that sees "nothing to release" must not mistake a foreign document for
-	// a free lock.
-	private static boolean refuseForeign(Statements statements, StoreRequest store, String name) {
-		statements.find(store, name);
-		return false;
-	}
-
-	private TimeLimit limit(Duration timeout) {
-		return TimeLimit.of(timeout, this.settings.timeout());
-	}
-
 	private <T> T execute(String action, Duration timeout, BiFunction<Statements, StoreRequest, T> work) {
-		return execute(action, timeout, limit(timeout), work);
-	}
-
-	private <T> T execute(String action, Duration timeout, TimeLimit limit,
-			BiFunction<Statements, StoreRequest, T> work) {
-		return this.access.get().execute(action, timeout, limit, work);
+		return this.access.get().execute(action, timeout, work);
 	}
 
 }

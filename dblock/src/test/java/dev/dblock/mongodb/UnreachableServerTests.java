@@ -11,10 +11,8 @@ import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.Worker;
 import dev.dblock.engine.LockAttempt;
-import dev.dblock.mongodb.request.LeaseTimes;
 import dev.dblock.mongodb.request.StatementDialect;
 import dev.dblock.mongodb.request.StoreAccess;
-import dev.dblock.mongodb.request.TimeLimit;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.PollSettings;
@@ -96,20 +94,19 @@ class UnreachableServerTests {
 	void onlyARequestWhoseFirstCommandFoundNoServerWasSurelyNotSent() {
 		try (MongoClient client = MongoClients.create("mongodb://127.0.0.1:1/")) {
 			StoreAccess access = new StoreAccess(new SimpleMongoClientDatabaseFactory(client, "test"), () -> "unseen",
-					"locks", "locks.fences", StatementDialect.CLASSIC, LeaseTimes.of(Duration.ZERO, Duration.ofDays(1)),
+					"locks", "locks.fences", StatementDialect.CLASSIC, Duration.ZERO, Duration.ofDays(1), LIMIT,
 					System::nanoTime, System::currentTimeMillis);
-			TimeLimit limit = TimeLimit.fixed(LIMIT);
 			BsonDocument ping = new BsonDocument("ping", new BsonInt32(1));
 			assertThatExceptionOfType(UnreachableStoreException.class)
-				.isThrownBy(() -> access.execute("x", LIMIT, limit, (statements, store) -> store.command(ping)));
+				.isThrownBy(() -> access.execute("x", LIMIT, (statements, store) -> store.command(ping)));
 			assertThatExceptionOfType(DataAccessResourceFailureException.class)
-				.isThrownBy(() -> access.execute("x", LIMIT, limit, (statements, store) -> {
+				.isThrownBy(() -> access.execute("x", LIMIT, (statements, store) -> {
 					assertThat(store.collection()).as("what an earlier command was sent with").isNotNull();
 					return store.command(ping);
 				}))
 				.isNotInstanceOf(UnreachableStoreException.class);
 			assertThatExceptionOfType(DataAccessResourceFailureException.class)
-				.isThrownBy(() -> access.executeOnFences("x", LIMIT, limit, (statements, store) -> store.command(ping)))
+				.isThrownBy(() -> access.executeOnFences("x", LIMIT, LIMIT, (store) -> store.command(ping)))
 				.isNotInstanceOf(UnreachableStoreException.class);
 		}
 	}

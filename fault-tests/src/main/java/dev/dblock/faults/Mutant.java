@@ -66,9 +66,9 @@ record Mutant(String name, String source, List<Change> changes, List<String> exp
 						OVERTAKEN, Trial.STORED_ANSWERS),
 				new Mutant("an expired lease revived", STATEMENTS,
 						List.of(new Change(
-								".append(LockDocument.ACQUIRED_AT, OperatorStatements.IS_DATE)\n"
+								".append(LockDocument.ACQUIRED_AT, IS_DATE)\n"
 										+ "\t\t\t.append(\"$expr\", NOT_EXPIRED.get(\"$expr\"))",
-								".append(LockDocument.ACQUIRED_AT, OperatorStatements.IS_DATE)")),
+								".append(LockDocument.ACQUIRED_AT, IS_DATE)")),
 						List.of("leases that had ended"), Trial.LATE_RENEWALS));
 	}
 

@@ -1,5 +1,6 @@
 package dev.dblock.mongodb.request;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -45,7 +46,7 @@ import static dev.dblock.mongodb.request.BsonParts.text;
  * early. A take-over is then later than necessary; the end of a lease is checked after it
  * was written.
  */
-final class ClassicStatements implements Statements {
+final class ClassicStatements extends OperatorStatements {
 
 	private static final BsonDocument STAMPS = doc(LockDocument.ACQUIRED_AT, BsonBoolean.TRUE)
 		.append(LockDocument.UPDATED_AT, BsonBoolean.TRUE);
@@ -72,13 +73,13 @@ final class ClassicStatements implements Statements {
 	}
 
 	@Override
-	public Acquired acquire(StoreRequest store, AcquireRequest request) {
+	Acquired tryAcquire(StoreRequest store, AcquireRequest request) {
 		String name = request.key().name();
 		while (!store.isOver()) {
 			BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
 			// Two steps, since some servers refuse an upsert whose filter contains more
 			// than the _id.
-			if (stored == null && !OperatorStatements.insert(store, name)) {
+			if (stored == null && !insert(store, name)) {
 				continue;
 			}
 			LockDocument found = LockDocument.read(stored, name, store.collectionName()).orElse(null);
@@ -156,13 +157,11 @@ final class ClassicStatements implements Statements {
 		BsonDocument filter = doc(LockDocument.ID, text(name));
 		String holder = (found != null) ? found.holder() : null;
 		Long expiresAt = (found != null) ? found.expiresAt() : null;
-		filter.append(LockDocument.HOLDER, (holder != null) ? text(holder) : OperatorStatements.IS_ABSENT);
-		filter.append(LockDocument.TOKEN, (found != null) ? number(found.token()) : OperatorStatements.IS_ABSENT);
-		filter.append(LockDocument.EXPIRES_AT, (expiresAt != null) ? date(expiresAt) : OperatorStatements.IS_ABSENT);
-		filter.append(LockDocument.LEASE_MILLIS,
-				(found != null) ? OperatorStatements.IS_LONG : OperatorStatements.IS_ABSENT);
-		filter.append(LockDocument.ACQUIRED_AT,
-				(found != null) ? OperatorStatements.IS_DATE : OperatorStatements.IS_ABSENT);
+		filter.append(LockDocument.HOLDER, (holder != null) ? text(holder) : IS_ABSENT);
+		filter.append(LockDocument.TOKEN, (found != null) ? number(found.token()) : IS_ABSENT);
+		filter.append(LockDocument.EXPIRES_AT, (expiresAt != null) ? date(expiresAt) : IS_ABSENT);
+		filter.append(LockDocument.LEASE_MILLIS, (found != null) ? IS_LONG : IS_ABSENT);
+		filter.append(LockDocument.ACQUIRED_AT, (found != null) ? IS_DATE : IS_ABSENT);
 		return filter;
 	}
 
@@ -289,11 +288,10 @@ final class ClassicStatements implements Statements {
 	}
 
 	@Override
-	public boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis) {
+	public boolean extend(StoreRequest store, LeaseKey lease, Duration atLeast) {
 		return dated(store,
 				(now) -> store.collection()
-					.updateOne(notExpired(OperatorStatements.heldBy(lease), now),
-							prolong(untilFree(atLeastMillis, now), 0))
+					.updateOne(notExpired(heldBy(lease), now), prolong(untilFree(LeaseTimes.millis(atLeast), now), 0))
 					.getMatchedCount() > 0);
 	}
 
@@ -303,9 +301,9 @@ final class ClassicStatements implements Statements {
 	 * the sample by which the end is dated.
 	 */
 	@Override
-	public boolean extendExactly(StoreRequest store, LeaseKey lease, long millis) {
+	public boolean extendExactly(StoreRequest store, LeaseKey lease, Duration duration) {
 		while (true) {
-			BsonDocument held = OperatorStatements.heldBy(lease);
+			BsonDocument held = heldBy(lease);
 			BsonDocument found = store.collection().find(held).first();
 			Reading now = this.clock.readAnew(store);
 			LockDocument document = (found != null) ? LockDocument.readIfOurs(found).orElse(null) : null;
@@ -315,11 +313,11 @@ final class ClassicStatements implements Statements {
 			Long updatedAt = document.updatedAt();
 			// Another request of the same millisecond would leave the same date
 			if ((updatedAt == null || updatedAt < now.notBefore())
-					&& setEnd(store, notExpired(held, now), updatedAt, untilFree(millis, now))
+					&& setEnd(store, notExpired(held, now), updatedAt, untilFree(LeaseTimes.millis(duration), now))
 					&& this.clock.confirms(store, now)) {
 				return true;
 			}
-			OperatorStatements.checkExactChange(store, lease);
+			checkExactChange(store, lease);
 		}
 	}
 
@@ -362,21 +360,15 @@ final class ClassicStatements implements Statements {
 	}
 
 	@Override
-	public boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark,
-			@Nullable RunEnd end) {
-		if (minHoldMillis == 0) {
-			return OperatorStatements.release(store, lease, mark, end);
-		}
+	boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark, @Nullable RunEnd end) {
 		// A new sample cannot be too early, since the remaining hold was computed before
 		// it.
-		return OperatorStatements.releaseAt(store, lease, this.clock.readAnew(store).notAfter() + minHoldMillis, mark,
-				end);
+		return releaseAt(store, lease, this.clock.readAnew(store).notAfter() + minHoldMillis, mark, end);
 	}
 
 	@Override
-	public void pauseJob(StoreRequest store, String name, JobFields job, String by) {
-		OperatorStatements.pauseJob(store, name, job, by,
-				this.clock.readAnew(store).notAfter() * LockDocument.TOKENS_PER_MILLI);
+	long firstToken(StoreRequest store) {
+		return this.clock.readAnew(store).notAfter() * LockDocument.TOKENS_PER_MILLI;
 	}
 
 	@Override
@@ -404,9 +396,8 @@ final class ClassicStatements implements Statements {
 	}
 
 	@Override
-	public boolean forceReleaseNow(StoreRequest store, String name) {
-		return OperatorStatements.forceReleaseNow(store, name,
-				() -> doc(LockDocument.EXPIRES_AT, doc("$gt", date(this.clock.read(store).notBefore()))));
+	BsonDocument stillTaken(StoreRequest store) {
+		return doc(LockDocument.EXPIRES_AT, doc("$gt", date(this.clock.read(store).notBefore())));
 	}
 
 }

@@ -8,7 +8,7 @@ import java.util.HexFormat;
 /**
  * The location of one job's run record within the document of its lock.
  */
-public final class JobFields {
+final class JobFields {
 
 	static final String JOBS = LockDocument.JOBS;
 
@@ -56,7 +56,7 @@ public final class JobFields {
 
 	private final String path;
 
-	public JobFields(String jobId) {
+	JobFields(String jobId) {
 		this.key = key(jobId);
 		this.path = JOBS + "." + this.key;
 	}

@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  * one lock
  * @param retention how long the document of an unused lock is kept
  */
-public record LeaseTimes(long clockAllowance, long retention) {
+record LeaseTimes(long clockAllowance, long retention) {
 
 	/** The clocks of a client and of a server may drift apart by a thousandth. */
 	static final long DRIFT = 1000;
 
 	private static final long JOB_KEPT = Duration.ofDays(400).toMillis();
 
-	public static LeaseTimes of(Duration clockAllowance, Duration retention) {
+	static LeaseTimes of(Duration clockAllowance, Duration retention) {
 		return new LeaseTimes(millis(clockAllowance), millis(retention));
 	}
 
@@ -72,7 +72,7 @@ public record LeaseTimes(long clockAllowance, long retention) {
 	 * @param duration any duration
 	 * @return its milliseconds
 	 */
-	public static long millis(Duration duration) {
+	static long millis(Duration duration) {
 		return duration.plusNanos(999_999).toMillis();
 	}
 

@@ -4,10 +4,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 import com.mongodb.ErrorCategory;
+import com.mongodb.MongoCommandException;
 import com.mongodb.MongoWriteException;
+import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.FenceMark;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.RunEnd;
@@ -28,7 +29,7 @@ import static dev.dblock.mongodb.request.BsonParts.text;
  * both dialects. They do not change {@code cleanUpAt}, so that a release changes no
  * index.
  */
-public final class OperatorStatements {
+abstract class OperatorStatements implements Statements {
 
 	static final BsonDocument IS_LONG = doc("$type", new BsonString("long"));
 
@@ -62,8 +63,36 @@ public final class OperatorStatements {
 
 	private static final Logger logger = LoggerFactory.getLogger(OperatorStatements.class);
 
-	private OperatorStatements() {
+	/**
+	 * Acquire a lock. A run record that was changed manually makes the request for a
+	 * firing fail, or is refused. It is examined only in that case, so that no other
+	 * request has to check it.
+	 */
+	@Override
+	public final Acquired acquire(StoreRequest store, AcquireRequest request) {
+		if (request.firing() == null) {
+			return tryAcquire(store, request);
+		}
+		String name = request.key().name();
+		JobFields job = new JobFields(request.jobId());
+		try {
+			Acquired acquired = tryAcquire(store, request);
+			if (!acquired.malformed() || !repairRecord(store, name, job)) {
+				return acquired;
+			}
+		}
+		catch (MongoCommandException | MongoWriteException ex) {
+			if (!repairRecord(store, name, job)) {
+				throw ex;
+			}
+		}
+		return tryAcquire(store, request);
 	}
+
+	/**
+	 * Acquire a lock whose run record is as grants and releases write it.
+	 */
+	abstract Acquired tryAcquire(StoreRequest store, AcquireRequest request);
 
 	static BsonDocument heldBy(LeaseKey lease) {
 		return doc(LockDocument.ID, text(lease.name())).append(LockDocument.HOLDER, text(lease.holder()));
@@ -76,7 +105,21 @@ public final class OperatorStatements {
 		}
 	}
 
-	static boolean release(StoreRequest store, LeaseKey lease, FenceMark mark, @Nullable RunEnd end) {
+	@Override
+	public final boolean release(StoreRequest store, LeaseKey lease, Duration minHoldLeft, FenceMark mark,
+			@Nullable RunEnd end) {
+		long minHoldMillis = LeaseTimes.millis(minHoldLeft);
+		return (minHoldMillis == 0) ? release(store, lease, mark, end)
+				: releaseLater(store, lease, minHoldMillis, mark, end);
+	}
+
+	/**
+	 * Release a lock that remains unavailable for the rest of its minimum hold.
+	 */
+	abstract boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark,
+			@Nullable RunEnd end);
+
+	private static boolean release(StoreRequest store, LeaseKey lease, FenceMark mark, @Nullable RunEnd end) {
 		BsonDocument free = switch (mark) {
 			case KEEP -> FREE;
 			case CLEAR -> FREE_AND_FENCED;
@@ -155,13 +198,10 @@ public final class OperatorStatements {
 	/**
 	 * Pause a job. If there is no document, a complete one is created, since a document
 	 * with only an id and a pause would not be one of ours.
-	 * @param store the store
-	 * @param name the name of the lock
-	 * @param job the fields of the job
-	 * @param by the operator that pauses it
-	 * @param token the token of a new document
 	 */
-	static void pauseJob(StoreRequest store, String name, JobFields job, String by, long token) {
+	@Override
+	public final void pauseJob(StoreRequest store, String name, String jobId, String by) {
+		JobFields job = new JobFields(jobId);
 		// Only determines when unused documents are removed, so the local clock is
 		// sufficient
 		BsonDocument kept = doc(LockDocument.CLEAN_UP_AT, BsonParts.date(System.currentTimeMillis() + PAUSE_KEPT));
@@ -169,7 +209,7 @@ public final class OperatorStatements {
 		BsonDocument at = doc(job.path(JobFields.PAUSED) + "." + JobFields.AT, BsonBoolean.TRUE);
 		BsonDocument pause = doc("$set", pausedBy).append("$currentDate", at).append("$max", kept);
 		BsonDocument created = pausedBy.clone()
-			.append(LockDocument.TOKEN, BsonParts.number(token))
+			.append(LockDocument.TOKEN, BsonParts.number(firstToken(store)))
 			.append(LockDocument.LEASE_MILLIS, BsonParts.number(0));
 		BsonDocument stamps = at.clone()
 			.append(LockDocument.ACQUIRED_AT, BsonBoolean.TRUE)
@@ -192,11 +232,26 @@ public final class OperatorStatements {
 		}
 	}
 
-	public static boolean resumeJob(StoreRequest store, String name, JobFields job) {
+	/**
+	 * Return the token of a document that was created without a grant.
+	 */
+	abstract long firstToken(StoreRequest store);
+
+	@Override
+	public final boolean resumeJob(StoreRequest store, String name, String jobId) {
+		JobFields job = new JobFields(jobId);
 		String paused = job.path(JobFields.PAUSED);
 		return update(store, lock(name).append(paused, doc("$exists", BsonBoolean.TRUE)),
 				doc("$unset", doc(paused, text(""))).append("$currentDate",
-						doc(job.path(JobFields.RESUMED), BsonBoolean.TRUE)));
+						doc(job.path(JobFields.RESUMED), BsonBoolean.TRUE)))
+				|| refuseForeign(store, name);
+	}
+
+	// An operator that sees "nothing to release" must not mistake a foreign document for
+	// a free lock.
+	private boolean refuseForeign(StoreRequest store, String name) {
+		find(store, name);
+		return false;
 	}
 
 	/**
@@ -204,7 +259,7 @@ public final class OperatorStatements {
 	 * manually.
 	 * @return whether there were such parts
 	 */
-	public static boolean repairRecord(StoreRequest store, String name, JobFields job) {
+	static boolean repairRecord(StoreRequest store, String name, JobFields job) {
 		for (boolean repaired = false;; repaired = true) {
 			BsonDocument stored = store.collection().find(doc(LockDocument.ID, text(name))).first();
 			String path = (stored != null && LockDocument.readIfOurs(stored).isPresent())
@@ -251,8 +306,9 @@ public final class OperatorStatements {
 				: fields.append(LockDocument.FENCE_PENDING, BsonBoolean.valueOf(mark == FenceMark.SET));
 	}
 
-	public static boolean forceRelease(StoreRequest store, String name) {
-		return forceRelease(store, name, FORCE);
+	@Override
+	public final boolean forceRelease(StoreRequest store, String name) {
+		return forceRelease(store, name, FORCE) || refuseForeign(store, name);
 	}
 
 	/**
@@ -286,20 +342,21 @@ public final class OperatorStatements {
 
 	/**
 	 * Remove the holder and free the lock, or end the minimum hold.
-	 * @param store the store
-	 * @param name the name of the lock
-	 * @param stillTaken the condition on {@code expiresAt} for a minimum hold that is not
-	 * over
-	 * @return whether there was something to end
 	 */
-	static boolean forceReleaseNow(StoreRequest store, String name, Supplier<BsonDocument> stillTaken) {
+	@Override
+	public final boolean forceReleaseNow(StoreRequest store, String name) {
 		if (forceRelease(store, name, FORCE_NOW)) {
 			return true;
 		}
 		BsonDocument inMinimumHold = lock(name).append(LockDocument.HOLDER, IS_ABSENT);
-		inMinimumHold.putAll(stillTaken.get());
-		return update(store, inMinimumHold, FREE);
+		inMinimumHold.putAll(stillTaken(store));
+		return update(store, inMinimumHold, FREE) || refuseForeign(store, name);
 	}
+
+	/**
+	 * Return the condition on {@code expiresAt} for a minimum hold that is not over.
+	 */
+	abstract BsonDocument stillTaken(StoreRequest store);
 
 	private static BsonDocument lock(String name) {
 		return doc(LockDocument.ID, text(name)).append(LockDocument.TOKEN, IS_LONG)

@@ -1,5 +1,6 @@
 package dev.dblock.mongodb.request;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +39,7 @@ import static dev.dblock.mongodb.request.BsonParts.text;
 /**
  * Updates with an aggregation pipeline. {@code $$NOW} is read and compared on the server.
  */
-final class PipelineStatements implements Statements {
+final class PipelineStatements extends OperatorStatements {
 
 	private static final int DUPLICATE_KEY = 11000;
 
@@ -124,7 +125,7 @@ final class PipelineStatements implements Statements {
 	}
 
 	@Override
-	public Acquired acquire(StoreRequest store, AcquireRequest request) {
+	Acquired tryAcquire(StoreRequest store, AcquireRequest request) {
 		JobFiring firing = request.firing();
 		if (firing == null) {
 			BsonDocument granted = doc("$mergeObjects", ref("$$ROOT"), grant(request));
@@ -252,8 +253,8 @@ final class PipelineStatements implements Statements {
 			.append(LockDocument.HOLDER, anyOf(leases, LeaseKey::holder))
 			// A single document that was corrupted manually must not make the renewal of
 			// all others fail.
-			.append(LockDocument.LEASE_MILLIS, OperatorStatements.IS_LONG)
-			.append(LockDocument.ACQUIRED_AT, OperatorStatements.IS_DATE)
+			.append(LockDocument.LEASE_MILLIS, IS_LONG)
+			.append(LockDocument.ACQUIRED_AT, IS_DATE)
 			.append("$expr", NOT_EXPIRED.get("$expr"));
 		long renewed = store.collection()
 			.updateMany(filter, fenceIsRaised ? this.fencedRenewal : this.renewal)
@@ -273,9 +274,9 @@ final class PipelineStatements implements Statements {
 	}
 
 	@Override
-	public boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis) {
-		BsonDocument update = atLeast(doc("$add", NOW, number(this.times.untilFree(atLeastMillis))));
-		BsonDocument filter = OperatorStatements.heldBy(lease).append("$expr", NOT_EXPIRED.get("$expr"));
+	public boolean extend(StoreRequest store, LeaseKey lease, Duration atLeast) {
+		BsonDocument update = atLeast(doc("$add", NOW, number(this.times.untilFree(LeaseTimes.millis(atLeast)))));
+		BsonDocument filter = heldBy(lease).append("$expr", NOT_EXPIRED.get("$expr"));
 		return store.collection().updateOne(filter, List.of(update)).getMatchedCount() > 0;
 	}
 
@@ -284,10 +285,10 @@ final class PipelineStatements implements Statements {
 	 * of them changes {@code updatedAt}, so a request that is delayed finds another date.
 	 */
 	@Override
-	public boolean extendExactly(StoreRequest store, LeaseKey lease, long millis) {
-		BsonDocument until = doc("$add", NOW, number(this.times.untilFree(millis)));
+	public boolean extendExactly(StoreRequest store, LeaseKey lease, Duration duration) {
+		BsonDocument until = doc("$add", NOW, number(this.times.untilFree(LeaseTimes.millis(duration))));
 		while (true) {
-			BsonDocument held = OperatorStatements.heldBy(lease).append("$expr", NOT_EXPIRED.get("$expr"));
+			BsonDocument held = heldBy(lease).append("$expr", NOT_EXPIRED.get("$expr"));
 			BsonDocument found = store.collection().find(held).projection(PROJECTION).first();
 			if (found == null) {
 				return false;
@@ -300,7 +301,7 @@ final class PipelineStatements implements Statements {
 				.getMatchedCount() > 0) {
 				return true;
 			}
-			OperatorStatements.checkExactChange(store, lease);
+			checkExactChange(store, lease);
 		}
 	}
 
@@ -316,17 +317,12 @@ final class PipelineStatements implements Statements {
 	}
 
 	@Override
-	public boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark,
-			@Nullable RunEnd end) {
-		if (minHoldMillis == 0) {
-			return OperatorStatements.release(store, lease, mark, end);
-		}
+	boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark, @Nullable RunEnd end) {
 		BsonDocument keep = doc(LockDocument.HOLDER, ref("$$REMOVE")).append(LockDocument.RELEASED_AT, NOW)
 			.append(LockDocument.EXPIRES_AT, doc("$add", NOW, number(minHoldMillis)));
-		OperatorStatements.marked(keep, mark);
+		marked(keep, mark);
 		if (end == null) {
-			return OperatorStatements.updateUnrecorded(store, OperatorStatements.heldBy(lease),
-					List.of(doc("$set", keep)));
+			return updateUnrecorded(store, heldBy(lease), List.of(doc("$set", keep)));
 		}
 		JobFields job = new JobFields(end.jobId());
 		BsonDocument ended = keep.clone()
@@ -335,16 +331,15 @@ final class PipelineStatements implements Statements {
 		if (end.error() != null) {
 			ended.append(job.last(JobFields.ERROR), literal(end.error()));
 		}
-		return OperatorStatements.releaseRun(lease, end,
-				(filter) -> OperatorStatements.updateUnrecorded(store, filter, List.of(doc("$set", ended))),
-				(filter) -> OperatorStatements.updateUnrecorded(store, filter, List.of(doc("$set", keep))));
+		return releaseRun(lease, end, (filter) -> updateUnrecorded(store, filter, List.of(doc("$set", ended))),
+				(filter) -> updateUnrecorded(store, filter, List.of(doc("$set", keep))));
 	}
 
 	@Override
-	public void pauseJob(StoreRequest store, String name, JobFields job, String by) {
+	long firstToken(StoreRequest store) {
 		// A grant compares the token with the server's clock, so any small one is
 		// sufficient
-		OperatorStatements.pauseJob(store, name, job, by, 0);
+		return 0;
 	}
 
 	@Override
@@ -381,8 +376,8 @@ final class PipelineStatements implements Statements {
 	}
 
 	@Override
-	public boolean forceReleaseNow(StoreRequest store, String name) {
-		return OperatorStatements.forceReleaseNow(store, name, () -> NOT_EXPIRED);
+	BsonDocument stillTaken(StoreRequest store) {
+		return NOT_EXPIRED;
 	}
 
 	private static long now(BsonDocument answer) {

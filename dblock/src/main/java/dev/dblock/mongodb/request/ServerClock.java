@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Tracks the server's clock by samples.
  */
-public final class ServerClock {
+final class ServerClock {
 
 	private final LongSupplier nanoTime;
 
@@ -104,7 +104,7 @@ public final class ServerClock {
 	 * @param notBefore the earliest possible time
 	 * @param notAfter the latest possible time
 	 */
-	public record Reading(ClockSample sample, long notBefore, long notAfter) {
+	record Reading(ClockSample sample, long notBefore, long notAfter) {
 	}
 
 }

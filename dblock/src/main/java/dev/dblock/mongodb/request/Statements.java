@@ -29,19 +29,23 @@ public interface Statements {
 
 	Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases, boolean fenceIsRaised);
 
-	boolean extend(StoreRequest store, LeaseKey lease, long atLeastMillis);
+	boolean extend(StoreRequest store, LeaseKey lease, Duration atLeast);
 
-	boolean extendExactly(StoreRequest store, LeaseKey lease, long millis);
+	boolean extendExactly(StoreRequest store, LeaseKey lease, Duration duration);
 
-	boolean release(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark, @Nullable RunEnd end);
+	boolean release(StoreRequest store, LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end);
 
-	void pauseJob(StoreRequest store, String name, JobFields job, String by);
+	void pauseJob(StoreRequest store, String name, String jobId, String by);
+
+	boolean resumeJob(StoreRequest store, String name, String jobId);
 
 	Optional<JobStatus> findJob(StoreRequest store, String name, String jobId);
 
 	Optional<LockInfo> find(StoreRequest store, String name);
 
 	List<LockInfo> findAll(StoreRequest store, String prefix);
+
+	boolean forceRelease(StoreRequest store, String name);
 
 	boolean forceReleaseNow(StoreRequest store, String name);
 

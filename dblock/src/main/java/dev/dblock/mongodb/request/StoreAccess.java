@@ -1,13 +1,16 @@
 package dev.dblock.mongodb.request;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import com.mongodb.client.MongoCollection;
+import dev.dblock.store.StoreTime;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +28,9 @@ import org.springframework.data.mongodb.core.mapping.MongoMappingContext;
  */
 public final class StoreAccess {
 
+	// Blank, which the name of a lock cannot be
+	private static final String NO_LOCK = " ";
+
 	private final MongoTemplate template;
 
 	private final LockCollection collection;
@@ -39,8 +45,26 @@ public final class StoreAccess {
 
 	private final FailureTranslation failuresOfFences;
 
+	private final Duration timeout;
+
+	/**
+	 * Create the access to the locks in a database.
+	 * @param factory the factory of the database
+	 * @param topology the client's view of the servers and of the current election
+	 * @param locks the collection of the locks
+	 * @param fences the collection of their fences
+	 * @param statements the dialect in which requests are written
+	 * @param clockAllowance the maximum difference between the clocks that may decide
+	 * about one lock
+	 * @param retention how long the document of an unused lock is kept
+	 * @param timeout the time limit of a request that has no limit of its own
+	 * @param nanoTime the monotonic clock, in nanoseconds
+	 * @param wallTime the wall clock, in milliseconds
+	 */
 	public StoreAccess(MongoDatabaseFactory factory, Supplier<Object> topology, String locks, String fences,
-			StatementDialect statements, LeaseTimes times, LongSupplier nanoTime, LongSupplier wallTime) {
+			StatementDialect statements, Duration clockAllowance, Duration retention, Duration timeout,
+			LongSupplier nanoTime, LongSupplier wallTime) {
+		LeaseTimes times = LeaseTimes.of(clockAllowance, retention);
 		this.template = template(factory);
 		this.collection = new LockCollection(locks);
 		this.clock = new ServerClock(nanoTime, wallTime, topology, this.hello::say);
@@ -48,6 +72,7 @@ public final class StoreAccess {
 				new ClassicStatements(times, this.clock), this.hello::say);
 		this.failures = new FailureTranslation(locks);
 		this.failuresOfFences = new FailureTranslation(fences);
+		this.timeout = timeout;
 	}
 
 	// Not a bean, and independent of the application's converter, for whose entities
@@ -66,27 +91,54 @@ public final class StoreAccess {
 	 * Execute a request.
 	 * @param action what it does, such as "acquire the lock 'stock'"
 	 * @param timeout how long it may take
-	 * @param limit how an exceeded limit is reported
 	 * @param work the request
 	 * @return its result
 	 */
-	public <T> T execute(String action, Duration timeout, TimeLimit limit,
-			BiFunction<Statements, StoreRequest, T> work) {
-		return execute(this.failures, false, action, timeout, limit, work);
+	public <T> T execute(String action, Duration timeout, BiFunction<Statements, StoreRequest, T> work) {
+		return execute(this.failures, false, action, timeout, TimeLimit.of(timeout, this.timeout), work);
 	}
 
 	/**
 	 * Execute a request on the collection of the fences, as a part of an operation that
 	 * was begun by another request.
 	 * @param action what it does
-	 * @param timeout how long it may take
-	 * @param limit how an exceeded limit is reported
+	 * @param timeout how long the operation may take
+	 * @param left how long the request may take
 	 * @param work the request
 	 * @return its result
 	 */
-	public <T> T executeOnFences(String action, Duration timeout, TimeLimit limit,
-			BiFunction<Statements, StoreRequest, T> work) {
-		return execute(this.failuresOfFences, true, action, timeout, limit, work);
+	public <T> T executeOnFences(String action, Duration timeout, Duration left, Function<StoreRequest, T> work) {
+		return executeOnFences(action, left, TimeLimit.of(timeout, this.timeout), work);
+	}
+
+	/**
+	 * Execute a request on the collection of the fences with a time limit that cannot be
+	 * configured.
+	 * @param action what it does
+	 * @param limit how long it may take
+	 * @param work the request
+	 * @return its result
+	 */
+	public <T> T executeOnFencesWithin(String action, Duration limit, Function<StoreRequest, T> work) {
+		return executeOnFences(action, limit, TimeLimit.fixed(limit), work);
+	}
+
+	private <T> T executeOnFences(String action, Duration timeout, TimeLimit limit, Function<StoreRequest, T> work) {
+		return execute(this.failuresOfFences, true, action, timeout, limit, (statements, store) -> work.apply(store));
+	}
+
+	/**
+	 * Read the server's clock, by a request that also shows whether locks can be read.
+	 * @param timeout how long that may take
+	 * @return the time
+	 */
+	public StoreTime time(Duration timeout) {
+		ServerClock.Reading now = execute(this.failures, false, "read the clock", timeout, TimeLimit.fixed(timeout),
+				(statements, store) -> {
+					statements.find(store, NO_LOCK);
+					return this.clock.readAnew(store);
+				});
+		return new StoreTime(Instant.ofEpochMilli(now.notBefore()), Instant.ofEpochMilli(now.notAfter()));
 	}
 
 	private <T> T execute(FailureTranslation failures, boolean begun, String action, Duration timeout, TimeLimit limit,
@@ -118,10 +170,6 @@ public final class StoreAccess {
 
 	public boolean reportsTransactions(StoreRequest store) {
 		return this.hello.reportsTransactions(store);
-	}
-
-	public ServerClock.Reading readClock(StoreRequest store) {
-		return this.clock.readAnew(store);
 	}
 
 }

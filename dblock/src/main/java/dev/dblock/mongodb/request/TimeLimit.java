@@ -10,7 +10,7 @@ import dev.dblock.support.Durations;
  * @param length how long the request may take
  * @param remedy how to allow more time
  */
-public record TimeLimit(Duration length, String remedy) {
+record TimeLimit(Duration length, String remedy) {
 
 	/**
 	 * Create the limit of a request that the engine sends.
@@ -18,7 +18,7 @@ public record TimeLimit(Duration length, String remedy) {
 	 * @param configured the setting for requests that have no limit of their own
 	 * @return the limit
 	 */
-	public static TimeLimit of(Duration length, Duration configured) {
+	static TimeLimit of(Duration length, Duration configured) {
 		return new TimeLimit(length,
 				length.equals(configured)
 						? ", or allow more time (dblock.mongodb.timeout; no request takes longer than the lease)"
@@ -31,7 +31,7 @@ public record TimeLimit(Duration length, String remedy) {
 	 * @param length how long the request may take
 	 * @return the limit
 	 */
-	public static TimeLimit fixed(Duration length) {
+	static TimeLimit fixed(Duration length) {
 		return new TimeLimit(length, ". That limit cannot be configured");
 	}
 

@@ -76,7 +76,7 @@ class ClassicTokenTests {
 		LeaseKey key = LockRepositoryContract.key("stock");
 		AcquireRequest request = LockRepositoryContract.request(key, Duration.ofMinutes(10));
 		Granted granted = (Granted) instance.acquire(store, request).answer();
-		assertThat(instance.release(store, key, 0, FenceMark.KEEP, null)).isTrue();
+		assertThat(instance.release(store, key, Duration.ZERO, FenceMark.KEEP, null)).isTrue();
 		return granted;
 	}
 

@@ -29,6 +29,14 @@ public final class Requests {
 	}
 
 	/**
+	 * Remove what no grant can use from the run record of a job.
+	 * @return whether there was anything
+	 */
+	public static boolean repairRecord(StoreRequest request, String name, String jobId) {
+		return OperatorStatements.repairRecord(request, name, new JobFields(jobId));
+	}
+
+	/**
 	 * The possible error of the classic dialect's estimate of the server's clock.
 	 * @param age the milliseconds since the sample, with the time that it took
 	 */
