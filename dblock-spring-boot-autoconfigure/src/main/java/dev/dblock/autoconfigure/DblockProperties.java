@@ -8,7 +8,7 @@ import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.job.WhenCrashed;
 import dev.dblock.job.WhenMissed;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;

@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
 import dev.dblock.job.JobStatus;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.mongodb.request.Statements;
 import dev.dblock.mongodb.request.StoreAccess;
 import dev.dblock.mongodb.request.StoreRequest;
@@ -191,13 +191,21 @@ public final class MongoLockRepository implements LockRepository {
 		this.factory = factory;
 		this.settings = checked(factory, settings);
 		this.access = SingletonSupplier.of(() -> new StoreAccess(factory, new Topology(factory), settings.collection(),
-				Fences.collectionBeside(settings.collection()), settings.statements(), settings.clockAllowance(),
-				settings.retention(), settings.timeout(), nanoTime, wallTime));
+				Fences.collectionBeside(settings.collection()), understandsPipelines(settings.statements()),
+				settings.clockAllowance(), settings.retention(), settings.timeout(), nanoTime, wallTime));
 		this.indexes = new TtlIndex(settings.createIndexes(), nanoTime);
 		this.fenced = SingletonSupplier
 			.of(() -> new FencedTransactions(new Fences(settings.collection(), settings.createIndexes(), nanoTime),
 					factory, this, nanoTime));
 		this.releases = new ChangeStreamFeed(() -> this.access.get().collection(ChangeStreamReader.REQUEST_LIMIT));
+	}
+
+	private static @Nullable Boolean understandsPipelines(StatementDialect statements) {
+		return switch (statements) {
+			case AUTO -> null;
+			case PIPELINE -> true;
+			case CLASSIC -> false;
+		};
 	}
 
 	/**

@@ -2,7 +2,6 @@ package dev.dblock.mongodb;
 
 import java.time.Duration;
 
-import dev.dblock.mongodb.request.StatementDialect;
 import dev.dblock.support.Durations;
 
 import org.springframework.util.Assert;
@@ -93,6 +92,30 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 	// Also at the end, since the name of the fence collection is a continuation of it
 	private static boolean isOfServer(String collection) {
 		return (".%s.".formatted(collection)).contains(".system.");
+	}
+
+	/**
+	 * The dialect in which requests are written for the server.
+	 */
+	public enum StatementDialect {
+
+		/**
+		 * Detected at first use.
+		 */
+		AUTO,
+
+		/**
+		 * Updates with an aggregation pipeline, decided by the server's own clock. For
+		 * MongoDB 4.4 and later.
+		 */
+		PIPELINE,
+
+		/**
+		 * Classic update operators, with samples of the server's clock. For Amazon
+		 * DocumentDB, older servers, and embedded replacements.
+		 */
+		CLASSIC
+
 	}
 
 }

@@ -20,7 +20,7 @@ import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.PollSettings;

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 import dev.dblock.core.LockRepositoryContract;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.testing.FailCommand;

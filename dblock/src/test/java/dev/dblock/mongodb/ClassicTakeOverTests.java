@@ -20,7 +20,7 @@ import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireAnswer.Refused;
 import dev.dblock.store.AcquireRequest;

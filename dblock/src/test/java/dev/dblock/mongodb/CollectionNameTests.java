@@ -4,7 +4,7 @@ import java.time.Duration;
 
 import com.mongodb.client.model.CreateCollectionOptions;
 import dev.dblock.core.LockRepositoryContract;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;

@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.LockInfo;
 import dev.dblock.core.LockRepositoryContract;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;

@@ -14,7 +14,7 @@ import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.execution.DefaultLockTemplate;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.PollSettings;

@@ -7,7 +7,7 @@ import java.util.List;
 
 import com.mongodb.client.MongoCollection;
 import dev.dblock.core.LockRepositoryContract;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.FenceMark;
 import dev.dblock.store.LeaseKey;

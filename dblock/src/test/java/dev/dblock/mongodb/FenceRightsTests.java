@@ -3,7 +3,7 @@ package dev.dblock.mongodb;
 import java.time.Duration;
 
 import dev.dblock.core.LockRepositoryContract;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;

@@ -20,7 +20,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
 import dev.dblock.core.LockRepositoryContract;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.AcquireRequest;

@@ -2,7 +2,7 @@ package dev.dblock.mongodb;
 
 import java.time.Duration;
 
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

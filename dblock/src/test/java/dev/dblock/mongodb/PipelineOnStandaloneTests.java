@@ -5,7 +5,7 @@ import java.util.List;
 
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.RunOutcome;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 import org.bson.Document;

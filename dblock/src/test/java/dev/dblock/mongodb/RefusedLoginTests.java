@@ -4,7 +4,7 @@ import java.time.Duration;
 
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.StoreLoginException;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import com.mongodb.client.MongoCollection;
 import dev.dblock.core.LockRepositoryContract;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.AcquireRequest;

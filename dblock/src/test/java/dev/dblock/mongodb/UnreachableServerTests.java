@@ -11,7 +11,7 @@ import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.Worker;
 import dev.dblock.engine.LockAttempt;
-import dev.dblock.mongodb.request.StatementDialect;
+import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.mongodb.request.StoreAccess;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
@@ -94,8 +94,8 @@ class UnreachableServerTests {
 	void onlyARequestWhoseFirstCommandFoundNoServerWasSurelyNotSent() {
 		try (MongoClient client = MongoClients.create("mongodb://127.0.0.1:1/")) {
 			StoreAccess access = new StoreAccess(new SimpleMongoClientDatabaseFactory(client, "test"), () -> "unseen",
-					"locks", "locks.fences", StatementDialect.CLASSIC, Duration.ZERO, Duration.ofDays(1), LIMIT,
-					System::nanoTime, System::currentTimeMillis);
+					"locks", "locks.fences", false, Duration.ZERO, Duration.ofDays(1), LIMIT, System::nanoTime,
+					System::currentTimeMillis);
 			BsonDocument ping = new BsonDocument("ping", new BsonInt32(1));
 			assertThatExceptionOfType(UnreachableStoreException.class)
 				.isThrownBy(() -> access.execute("x", LIMIT, (statements, store) -> store.command(ping)));

@@ -36,11 +36,18 @@ final class DialectDetection {
 
 	private final Function<StoreRequest, BsonDocument> hello;
 
-	private final StatementDialect setting;
+	private final @Nullable Boolean setting;
 
 	private volatile @Nullable Statements chosen;
 
-	DialectDetection(StatementDialect setting, Statements pipeline, Statements classic,
+	/**
+	 * Create a detection.
+	 * @param setting whether the server supports pipelines; {@code null} to detect it
+	 * @param pipeline the statements with pipelines
+	 * @param classic the statements without
+	 * @param hello describes the server
+	 */
+	DialectDetection(@Nullable Boolean setting, Statements pipeline, Statements classic,
 			Function<StoreRequest, BsonDocument> hello) {
 		this.hello = hello;
 		this.pipeline = pipeline;
@@ -56,11 +63,8 @@ final class DialectDetection {
 	Statements statements(StoreRequest store) {
 		Statements chosen = this.chosen;
 		if (chosen == null) {
-			chosen = switch (this.setting) {
-				case AUTO -> understandsPipeline(store) ? this.pipeline : this.classic;
-				case PIPELINE -> this.pipeline;
-				case CLASSIC -> this.classic;
-			};
+			boolean pipelines = (this.setting != null) ? this.setting : understandsPipeline(store);
+			chosen = pipelines ? this.pipeline : this.classic;
 			this.chosen = chosen;
 			logger.debug("Locks in '{}' are kept with {}", store.collectionName(), chosen.getClass().getSimpleName());
 		}

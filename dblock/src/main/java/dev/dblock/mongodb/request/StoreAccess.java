@@ -53,7 +53,8 @@ public final class StoreAccess {
 	 * @param topology the client's view of the servers and of the current election
 	 * @param locks the collection of the locks
 	 * @param fences the collection of their fences
-	 * @param statements the dialect in which requests are written
+	 * @param pipelines whether the servers support updates with a pipeline; {@code null}
+	 * to detect it
 	 * @param clockAllowance the maximum difference between the clocks that may decide
 	 * about one lock
 	 * @param retention how long the document of an unused lock is kept
@@ -62,13 +63,13 @@ public final class StoreAccess {
 	 * @param wallTime the wall clock, in milliseconds
 	 */
 	public StoreAccess(MongoDatabaseFactory factory, Supplier<Object> topology, String locks, String fences,
-			StatementDialect statements, Duration clockAllowance, Duration retention, Duration timeout,
+			@Nullable Boolean pipelines, Duration clockAllowance, Duration retention, Duration timeout,
 			LongSupplier nanoTime, LongSupplier wallTime) {
 		LeaseTimes times = LeaseTimes.of(clockAllowance, retention);
 		this.template = template(factory);
 		this.collection = new LockCollection(locks);
 		this.clock = new ServerClock(nanoTime, wallTime, topology, this.hello::say);
-		this.dialect = new DialectDetection(statements, new PipelineStatements(times),
+		this.dialect = new DialectDetection(pipelines, new PipelineStatements(times),
 				new ClassicStatements(times, this.clock), this.hello::say);
 		this.failures = new FailureTranslation(locks);
 		this.failuresOfFences = new FailureTranslation(fences);

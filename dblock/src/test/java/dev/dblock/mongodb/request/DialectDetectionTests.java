@@ -12,6 +12,7 @@ import dev.dblock.testing.MongoServerTest;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,12 +35,12 @@ class DialectDetectionTests {
 	private final Statements classic = new ClassicStatements(TIMES,
 			new ServerClock(System::nanoTime, System::currentTimeMillis, () -> "", new HelloCommand()::say));
 
-	private DialectDetection detection(StatementDialect setting, Function<StoreRequest, BsonDocument> hello) {
+	private DialectDetection detection(@Nullable Boolean setting, Function<StoreRequest, BsonDocument> hello) {
 		return new DialectDetection(setting, this.pipeline, this.classic, hello);
 	}
 
 	private DialectDetection auto() {
-		return detection(StatementDialect.AUTO, new HelloCommand()::say);
+		return detection(null, new HelloCommand()::say);
 	}
 
 	private static StoreRequest store(MongoServer server) {
@@ -63,10 +64,8 @@ class DialectDetectionTests {
 	@Test
 	void nothingIsAskedWhenItIsSet(MongoServer server) {
 		long before = server.commandCount("findAndModify");
-		assertThat(detection(StatementDialect.PIPELINE, new HelloCommand()::say).statements(store(server)))
-			.isSameAs(this.pipeline);
-		assertThat(detection(StatementDialect.CLASSIC, new HelloCommand()::say).statements(store(server)))
-			.isSameAs(this.classic);
+		assertThat(detection(true, new HelloCommand()::say).statements(store(server))).isSameAs(this.pipeline);
+		assertThat(detection(false, new HelloCommand()::say).statements(store(server))).isSameAs(this.classic);
 		assertThat(server.commandCount("findAndModify")).isEqualTo(before);
 	}
 
@@ -95,7 +94,7 @@ class DialectDetectionTests {
 	void errorsOfAmazonDocumentDbMeanClassic(int code, MongoServer server) {
 		BsonDocument answer = new BsonDocument("code", new BsonInt32(code)).append("errmsg",
 				new BsonString("Feature not supported: pipelines"));
-		DialectDetection detection = detection(StatementDialect.AUTO, (store) -> {
+		DialectDetection detection = detection(null, (store) -> {
 			throw new MongoCommandException(answer, new ServerAddress());
 		});
 		assertThat(detection.statements(store(server))).isSameAs(this.classic);
@@ -114,18 +113,15 @@ class DialectDetectionTests {
 
 	@Test
 	void aServerBefore44IsSpokenToInClassicStatements(MongoServer server) {
-		DialectDetection detection = detection(StatementDialect.AUTO,
-				(store) -> new BsonDocument("maxWireVersion", new BsonInt32(8)));
+		DialectDetection detection = detection(null, (store) -> new BsonDocument("maxWireVersion", new BsonInt32(8)));
 		assertThat(detection.statements(store(server))).isSameAs(this.classic);
-		assertThat(detection(StatementDialect.AUTO, (store) -> new BsonDocument()).statements(store(server)))
-			.isSameAs(this.classic);
+		assertThat(detection(null, (store) -> new BsonDocument()).statements(store(server))).isSameAs(this.classic);
 	}
 
 	@Test
 	void behindRoutersTheDecidingClocksAreLoggedOnce(MongoServer server, CapturedOutput output) {
-		DialectDetection detection = detection(StatementDialect.AUTO,
-				(store) -> new BsonDocument("maxWireVersion", new BsonInt32(17)).append("msg",
-						new BsonString("isdbgrid")));
+		DialectDetection detection = detection(null, (store) -> new BsonDocument("maxWireVersion", new BsonInt32(17))
+			.append("msg", new BsonString("isdbgrid")));
 		StoreRequest store = store(server);
 		assertThat(detection.statements(store)).isSameAs(this.pipeline);
 		detection.statements(store);
