@@ -1,32 +1,25 @@
 package dev.dblock.mongodb;
 
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
 import com.mongodb.MongoException;
 import com.mongodb.MongoInterruptedException;
-import com.mongodb.client.model.IndexOptions;
 import dev.dblock.mongodb.request.FailureTranslation;
 import dev.dblock.mongodb.request.LockCollection;
 import dev.dblock.mongodb.request.LockDocument;
 import dev.dblock.mongodb.request.StoreRequest;
-import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import static dev.dblock.mongodb.request.BsonParts.doc;
 
 /**
  * The collection of the fences, and its index that removes old ones. Both are ensured
  * before the first transaction, before fences are raised, and, if the application's own
  * sessions are fenced, before a lock is acquired. Each time, requests are sent only if
- * they are due; see {@link IndexTimes}. A failure is logged once, until the creation
- * succeeds.
+ * they are due.
  */
-final class FenceCollection {
+final class FenceCollection extends EnsuredIndex {
 
 	private static final Logger logger = LoggerFactory.getLogger(FenceCollection.class);
 
@@ -37,16 +30,9 @@ final class FenceCollection {
 
 	private final LockCollection collection;
 
-	private final boolean enabled;
-
-	private final IndexTimes times;
-
-	private final AtomicBoolean warned = new AtomicBoolean();
-
 	FenceCollection(LockCollection collection, boolean enabled, LongSupplier nanoTime) {
+		super(LockDocument.UPDATED_AT, Duration.ofDays(1), enabled, nanoTime);
 		this.collection = collection;
-		this.enabled = enabled;
-		this.times = new IndexTimes(nanoTime);
 	}
 
 	/**
@@ -57,7 +43,7 @@ final class FenceCollection {
 	 * @param limit the maximum time
 	 */
 	void ensureIndex(StoreRequest store, Duration limit) {
-		if (isDue() && !OpenSession.isOpenHere() && this.times.claim()) {
+		if (isDue() && !OpenSession.isOpenHere() && claim()) {
 			try {
 				create(store.part(limit));
 			}
@@ -70,17 +56,6 @@ final class FenceCollection {
 		}
 	}
 
-	boolean isDue() {
-		return this.enabled && this.times.isDue();
-	}
-
-	/**
-	 * Ensure the index later, since the outcome of its creation is unknown.
-	 */
-	void failed() {
-		this.times.failed();
-	}
-
 	/**
 	 * Create the collection, with the index if it is enabled, before a transaction needs
 	 * it. Some servers cannot create a collection inside a transaction.
@@ -88,37 +63,17 @@ final class FenceCollection {
 	 * @throws MongoException if the collection does not exist
 	 */
 	void create(StoreRequest store) {
-		this.times.begin();
 		StoreRequest fences = store.on(this.collection);
-		MongoException withoutIndex = this.enabled ? createIndex(fences.part(LONGEST)) : null;
-		if (this.enabled && withoutIndex == null) {
-			// A later failure is logged again
-			this.warned.set(false);
+		MongoException withoutIndex = isEnabled() ? createIndex(fences.part(LONGEST)) : null;
+		if (isEnabled() && withoutIndex == null) {
 			return;
 		}
 		MongoException withoutCollection = createCollection(fences);
-		if (withoutIndex != null) {
-			this.times.failed();
+		if (withoutIndex != null && isFirstFailure()) {
 			warn(withoutIndex, withoutCollection);
 		}
 		if (withoutCollection != null) {
 			throw withoutCollection;
-		}
-	}
-
-	private @Nullable MongoException createIndex(StoreRequest fences) {
-		try {
-			fences.collection()
-				.createIndex(doc(LockDocument.UPDATED_AT, new BsonInt32(1)),
-						new IndexOptions().expireAfter(1L, TimeUnit.DAYS));
-			return null;
-		}
-		catch (MongoInterruptedException ex) {
-			this.times.failed();
-			throw ex;
-		}
-		catch (MongoException ex) {
-			return ex;
 		}
 	}
 
@@ -136,9 +91,6 @@ final class FenceCollection {
 	}
 
 	private void warn(MongoException index, @Nullable MongoException collection) {
-		if (!this.warned.compareAndSet(false, true)) {
-			return;
-		}
 		String name = this.collection.name();
 		if (collection == null) {
 			logger.warn("The index that removes old fences from '{}' could not be created ({}). Transactions are fenced"
