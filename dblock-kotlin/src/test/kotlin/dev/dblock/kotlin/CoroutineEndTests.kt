@@ -270,7 +270,7 @@ class CoroutineEndTests {
                         begun.await()
                         child.complete(LockContext.current("stock").isPresent)
                     }
-                    stock.unlocked {
+                    stock.withoutLock {
                         begun.complete(Unit)
                         child.await()
                     }
@@ -374,7 +374,7 @@ class CoroutineEndTests {
         @Bean
         @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
         fun advisor(): Advisor = DefaultPointcutAdvisor(
-            NameMatchMethodPointcut().apply { setMappedNames("advised", "unlocked") },
+            NameMatchMethodPointcut().apply { setMappedNames("advised", "withoutLock") },
             MethodInterceptor { advice(Mono.from(it.proceed() as Publisher<*>)) },
         ).apply { order = Ordered.LOWEST_PRECEDENCE }
     }
@@ -388,7 +388,7 @@ class CoroutineEndTests {
         @DistributedLock("nested")
         suspend fun nested(work: suspend () -> Unit) = work()
 
-        suspend fun <T> unlocked(work: suspend () -> T): T = work()
+        suspend fun <T> withoutLock(work: suspend () -> T): T = work()
 
         @DistributedLock("stock")
         suspend fun advised(work: suspend () -> Any): Any = work()

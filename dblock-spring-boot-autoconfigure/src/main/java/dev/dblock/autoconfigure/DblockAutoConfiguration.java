@@ -8,8 +8,6 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
 import dev.dblock.core.DefaultLockEngine;
-import dev.dblock.transaction.LockTransactions;
-import dev.dblock.core.UnlockedEngine;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockEventPublisher;
 import dev.dblock.event.LockListener;
@@ -25,7 +23,7 @@ import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.EngineSettingsCustomizer;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockRepository;
-import org.jspecify.annotations.Nullable;
+import dev.dblock.transaction.LockTransactions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -124,7 +122,7 @@ public final class DblockAutoConfiguration {
 		if (mode == LockMode.NONE) {
 			logger.warn("{}: no locks are acquired, and every method runs unlocked",
 					properties.enabled() ? "dblock.mode is none" : "dblock.enabled is false");
-			return new UnlockedEngine(settings);
+			return LockEngine.unlocked(settings);
 		}
 		NamedBeanHolder<? extends LockRepository> repository = repository(mode, context.getBeanFactory());
 		DefaultLockEngine engine = new DefaultLockEngine(repository.getBeanInstance(), settings,

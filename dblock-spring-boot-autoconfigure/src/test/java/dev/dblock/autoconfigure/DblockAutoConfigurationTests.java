@@ -17,11 +17,11 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.core.DefaultLockEngine;
-import dev.dblock.core.UnlockedEngine;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockListener;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.mongodb.MongoLockRepository;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.LockRepository;
 import org.junit.jupiter.api.Test;
@@ -203,7 +203,8 @@ class DblockAutoConfigurationTests {
 			.withBean(LockOperations.class, () -> mock(LockOperations.class))
 			.run((context) -> {
 				context.getBean(Locked.class).run();
-				assertThat(context).hasSingleBean(UnlockedEngine.class);
+				assertThat(context).getBean(LockEngine.class)
+					.hasSameClassAs(LockEngine.unlocked(EngineSettings.defaults("test")));
 			});
 	}
 
@@ -249,7 +250,8 @@ class DblockAutoConfigurationTests {
 	@Test
 	void withoutLocksNoMongodbIsNeededAndThatIsLogged(CapturedOutput output) {
 		this.bareRunner.withPropertyValues("dblock.enabled=false").run((context) -> {
-			assertThat(context).hasSingleBean(UnlockedEngine.class);
+			assertThat(context).getBean(LockEngine.class)
+				.hasSameClassAs(LockEngine.unlocked(EngineSettings.defaults("test")));
 			assertThat(context.getBean(LockTemplate.class).<String>execute("stock", () -> "done")).isEqualTo("done");
 			assertThat(output).containsOnlyOnce("dblock.enabled is false");
 		});

@@ -20,10 +20,11 @@ import dev.dblock.LockUnavailableException;
 import dev.dblock.LossReason;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineState.ReleaseNews;
-import dev.dblock.core.UnlockedEngine;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockListener;
 import dev.dblock.local.LocalLockStore;
 import dev.dblock.mongodb.LockFence;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.store.LockRepository;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -77,7 +78,8 @@ class LockModeTests {
 	@Test
 	void noneNeedsNoMongodbAndTheConsequencesAreLogged(CapturedOutput output) {
 		this.contextRunner.withPropertyValues("dblock.mode=none").run((context) -> {
-			assertThat(context).hasSingleBean(UnlockedEngine.class);
+			assertThat(context).getBean(LockEngine.class)
+				.hasSameClassAs(LockEngine.unlocked(EngineSettings.defaults("test")));
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			try (LockHandle first = locks.acquire("stock"); LockHandle second = locks.acquire("stock")) {
 				assertThat(second.token()).isGreaterThan(first.token());

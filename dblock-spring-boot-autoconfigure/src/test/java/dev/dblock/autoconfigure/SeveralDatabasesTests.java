@@ -17,11 +17,12 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
 import dev.dblock.actuate.DblockEndpoint;
-import dev.dblock.core.UnlockedEngine;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.micrometer.LockMeters;
 import dev.dblock.mongodb.LockFence;
 import dev.dblock.mongodb.MongoLockSettingsCustomizer;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -327,7 +328,7 @@ class SeveralDatabasesTests {
 			.run((context) -> {
 				context.getBean(Jobs.class).settle("7");
 				assertThat(DefaultLockTemplate.of(context.getBean(LockTemplates.class).on("oders")).engine())
-					.isInstanceOf(UnlockedEngine.class);
+					.hasSameClassAs(LockEngine.unlocked(EngineSettings.defaults("test")));
 			});
 	}
 

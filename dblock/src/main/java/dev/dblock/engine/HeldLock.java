@@ -87,4 +87,14 @@ public interface HeldLock extends LockHandle {
 		return (handle instanceof HeldLock held) ? held : null;
 	}
 
+	/**
+	 * Return whether a handle stands for no lock, because locking is disabled.
+	 * @param handle the handle
+	 * @return whether an engine that {@linkplain LockEngine#unlocked locks nothing}
+	 * created it
+	 */
+	static boolean isUnlocked(LockHandle handle) {
+		return handle instanceof UnlockedHandle;
+	}
+
 }

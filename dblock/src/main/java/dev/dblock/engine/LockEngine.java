@@ -8,6 +8,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LockSetting;
 import dev.dblock.store.LockAdministration;
 import org.jspecify.annotations.Nullable;
@@ -115,6 +116,20 @@ public interface LockEngine {
 	 */
 	default JobRecords jobs() {
 		return JobRecords.NONE;
+	}
+
+	/**
+	 * Create the engine of an application with locking disabled: every lock is granted
+	 * immediately, to every caller. Names and options are still checked, so that errors
+	 * surface before locking is enabled again.
+	 * @param settings the settings; only the prefixes, the defaults and the settings for
+	 * single locks matter
+	 * @return the engine
+	 * @throws IllegalArgumentException if the prefix or the default options in the
+	 * settings are invalid
+	 */
+	static LockEngine unlocked(EngineSettings settings) {
+		return new UnlockedEngine(settings);
 	}
 
 }

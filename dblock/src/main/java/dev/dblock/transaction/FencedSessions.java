@@ -7,7 +7,7 @@ import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseState;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.core.lease.SessionSlots;
-import dev.dblock.core.lease.UnlockedHandle;
+import dev.dblock.engine.HeldLock;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.TransactionFence;
 import dev.dblock.store.TransactionFence.Outcome;
@@ -47,7 +47,7 @@ public final class FencedSessions {
 	 * the lock
 	 */
 	public void fence(Object session, LockHandle handle, TransactionFence fence) {
-		if (handle instanceof UnlockedHandle) {
+		if (HeldLock.isUnlocked(handle)) {
 			handle.ensureHeld();
 			return;
 		}

@@ -12,6 +12,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.store.FenceMark;
 import dev.dblock.store.TransactionFence.Outcome;
 import dev.dblock.store.TransactionFence.Written;
@@ -204,7 +205,7 @@ class FencedSessionsTests {
 
 	@Test
 	void whereLockingIsSwitchedOffThereIsNothingToFence() {
-		UnlockedEngine unlocked = new UnlockedEngine(LockWorld.settings(""));
+		LockEngine unlocked = LockEngine.unlocked(LockWorld.settings(""));
 		LockHandle handle = ((LockAttempt.Granted) unlocked.acquire("a", LockOptions.defaults())).handle();
 		this.sessions.fence(session(), handle, this.fence);
 		assertThat(this.fence.slots()).isEmpty();

@@ -37,9 +37,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 public final class LockWorld implements AfterEachCallback, AutoCloseable {
 
-	static final Duration LEASE = Duration.ofSeconds(30);
+	public static final Duration LEASE = Duration.ofSeconds(30);
 
-	static final Duration TIMEOUT = Duration.ofSeconds(5);
+	public static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	public static final LockOptions DEFAULTS = new LockOptions(LEASE, Duration.ZERO, Duration.ZERO, Duration.ZERO, true,
 			WhenLost.NOTIFY, null, null);
@@ -58,7 +58,7 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 
 	private final DefaultLockTemplate template = new DefaultLockTemplate(this.engine);
 
-	static final PollSettings POLL = new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2));
+	public static final PollSettings POLL = new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2));
 
 	/**
 	 * So far apart that no test sees a second poll.
@@ -75,7 +75,7 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 		return new EngineSettings(prefix, "host-1:4711:k7", DEFAULTS, TIMEOUT, POLL, HAND_OFF, locks, (name) -> "");
 	}
 
-	static EngineSettings settings(LockOptions defaults, Duration timeout, PollSettings poll) {
+	public static EngineSettings settings(LockOptions defaults, Duration timeout, PollSettings poll) {
 		return new EngineSettings("", "host-2:815:x1", defaults, timeout, poll, HAND_OFF);
 	}
 

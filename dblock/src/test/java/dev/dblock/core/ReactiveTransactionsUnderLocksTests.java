@@ -20,7 +20,6 @@ import dev.dblock.engine.HeldLock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.store.FenceMark;
-import dev.dblock.store.TransactionFence;
 import dev.dblock.store.TransactionFence.Outcome;
 import dev.dblock.testing.RecordingReactiveManager;
 import dev.dblock.transaction.ReactiveTransactions;
@@ -132,7 +131,7 @@ class ReactiveTransactionsUnderLocksTests {
 
 	@Test
 	void aFenceIsPreparedBesideADisabledLock() {
-		ReactiveLockTemplate unlocked = new ReactiveLockTemplate(new UnlockedEngine(LockWorld.settings("")));
+		ReactiveLockTemplate unlocked = new ReactiveLockTemplate(LockEngine.unlocked(LockWorld.settings("")));
 		Mono<Boolean> prepared = Mono.fromSupplier(this.fence::isPrepared).as(this.operator::transactional);
 		assertThat(unlocked.execute("none", () -> this.locks.execute("a", () -> prepared)).block(LONG)).isTrue();
 	}

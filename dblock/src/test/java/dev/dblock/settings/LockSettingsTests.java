@@ -13,8 +13,8 @@ import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.LockWorld;
-import dev.dblock.core.UnlockedEngine;
 import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -197,7 +197,7 @@ class LockSettingsTests {
 				new LockSetting(LockOptions.defaults(), WhenUnavailable.SKIP));
 		assertThat(engine(settings).setting("stock").orElseThrow().whenUnavailable()).isEqualTo(WhenUnavailable.SKIP);
 		assertThat(engine(settings).setting("shop-stock").orElseThrow().whenUnavailable()).isNull();
-		UnlockedEngine unlocked = new UnlockedEngine(LockWorld.settings("", new LockSettings(settings)));
+		LockEngine unlocked = LockEngine.unlocked(LockWorld.settings("", new LockSettings(settings)));
 		assertThat(unlocked.setting("stock").orElseThrow().whenUnavailable()).isEqualTo(WhenUnavailable.SKIP);
 		assertThat(unlocked.setting("other").orElseThrow().whenUnavailable()).isNull();
 	}

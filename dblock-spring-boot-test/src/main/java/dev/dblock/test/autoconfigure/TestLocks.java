@@ -11,7 +11,6 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockedTask;
 import dev.dblock.core.DefaultLockEngine;
-import dev.dblock.core.UnlockedEngine;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.schedule.ScheduledJobs;
@@ -251,7 +250,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	public static void pretendLocked(String name, LockedTask task) {
 		EngineSettings settings = EngineSettings.defaults("test")
 			.withDefaults(LockOptions.lease(LEASE_ELSEWHERE).autoRenew(false));
-		new DefaultLockTemplate(new UnlockedEngine(settings)).execute(name, task);
+		new DefaultLockTemplate(LockEngine.unlocked(settings)).execute(name, task);
 	}
 
 	/**

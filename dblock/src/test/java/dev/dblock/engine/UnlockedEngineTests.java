@@ -1,4 +1,4 @@
-package dev.dblock.core;
+package dev.dblock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -8,7 +8,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.core.LockWorld;
 import dev.dblock.execution.DefaultLockTemplate;
 import org.junit.jupiter.api.Test;
 
@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 class UnlockedEngineTests {
 
-	private final UnlockedEngine engine = new UnlockedEngine(LockWorld.settings("shop:"));
+	private final LockEngine engine = LockEngine.unlocked(LockWorld.settings("shop:"));
 
 	private LockHandle acquire() {
 		return ((LockAttempt.Granted) this.engine.acquire("a", LockOptions.defaults())).handle();
@@ -62,8 +62,8 @@ class UnlockedEngineTests {
 			.isThrownBy(() -> this.engine.administration().forceRelease(this.engine.fullName("")));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.engine.administration().forceReleaseNow(this.engine.fullName("")));
-		assertThatIllegalArgumentException().isThrownBy(() -> new UnlockedEngine(
-				LockWorld.settings(LockOptions.defaults(), LockWorld.TIMEOUT, LockWorld.POLL)));
+		assertThatIllegalArgumentException().isThrownBy(() -> LockEngine
+			.unlocked(LockWorld.settings(LockOptions.defaults(), LockWorld.TIMEOUT, LockWorld.POLL)));
 	}
 
 	@Test

@@ -1,12 +1,9 @@
-package dev.dblock.core;
+package dev.dblock.engine;
 
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 import dev.dblock.LockOptions;
-import dev.dblock.core.lease.UnlockedHandle;
-import dev.dblock.engine.LockAttempt;
-import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.settings.LockNames;
@@ -14,11 +11,9 @@ import dev.dblock.settings.LockSetting;
 import dev.dblock.store.LockAdministration;
 
 /**
- * The engine of an application with locking disabled: every lock is granted immediately,
- * to every caller. Names and options are still checked, so that errors surface before
- * locking is enabled again.
+ * The engine of {@link LockEngine#unlocked}.
  */
-public final class UnlockedEngine implements LockEngine {
+final class UnlockedEngine implements LockEngine {
 
 	private final LockNames names;
 
@@ -31,13 +26,7 @@ public final class UnlockedEngine implements LockEngine {
 	 */
 	private final AtomicLong token = new AtomicLong(System.currentTimeMillis() * 1024);
 
-	/**
-	 * Create an engine that locks nothing.
-	 * @param settings the settings; only the prefix and the defaults matter
-	 * @throws IllegalArgumentException when the default options in the settings are
-	 * invalid
-	 */
-	public UnlockedEngine(EngineSettings settings) {
+	UnlockedEngine(EngineSettings settings) {
 		LeaseTerms.of(settings.defaults());
 		this.names = settings.names();
 		this.settings = settings;

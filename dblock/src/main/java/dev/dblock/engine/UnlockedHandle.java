@@ -1,4 +1,4 @@
-package dev.dblock.core.lease;
+package dev.dblock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -7,14 +7,13 @@ import java.util.function.Consumer;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
-import dev.dblock.core.UnlockedEngine;
 import dev.dblock.settings.LeaseTerms;
 
 /**
  * A handle of the {@link UnlockedEngine}, which is held until it is released and never
  * lost.
  */
-public final class UnlockedHandle implements LockHandle {
+final class UnlockedHandle implements LockHandle {
 
 	private final String name;
 
@@ -24,7 +23,7 @@ public final class UnlockedHandle implements LockHandle {
 
 	private final AtomicBoolean held = new AtomicBoolean(true);
 
-	public UnlockedHandle(String name, long token, Duration lease) {
+	UnlockedHandle(String name, long token, Duration lease) {
 		this.name = name;
 		this.token = token;
 		this.lease = lease;
