@@ -4,7 +4,6 @@ import java.util.function.Supplier;
 
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOperations;
-import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
 import dev.dblock.core.DefaultLockEngine;
@@ -97,10 +96,7 @@ public final class DblockAutoConfiguration {
 		EngineSettings settings = new DblockSettings(properties).forEngine(locks,
 				new ProvidedPrefix(prefixes, beanFactory));
 		return Customizers.of(EngineSettingsCustomizer.class, customizers, beanFactory)
-			.apply(settings, EngineSettingsCustomizer::customize, (customized) -> {
-				customized.names();
-				customized.check(LockOptions.defaults());
-			});
+			.apply(settings, EngineSettingsCustomizer::customize, EngineSettings::checked);
 	}
 
 	private static Customizers<MongoLockSettingsCustomizer> customizers(

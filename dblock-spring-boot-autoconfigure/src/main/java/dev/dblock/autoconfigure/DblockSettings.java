@@ -54,8 +54,7 @@ final class DblockSettings {
 				this.properties.minHold(), this.properties.maxHold());
 		EngineSettings settings = new EngineSettings(prefix, acquirer(), defaults, timeout(), poll(), handoff(), locks,
 				callPrefix);
-		refuseAs("dblock.name-prefix", prefix, settings::names);
-		return settings;
+		return refuseAs("dblock.name-prefix", prefix, settings::checked);
 	}
 
 	/**

@@ -22,7 +22,6 @@ import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
-import dev.dblock.settings.LockNames;
 import dev.dblock.settings.LockSetting;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
@@ -55,8 +54,6 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	private final EngineSettings settings;
 
-	private final LockNames names;
-
 	private final LockClock clock;
 
 	private final LockListeners listeners;
@@ -88,8 +85,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	 * @param repository the store
 	 * @param settings the settings
 	 * @param listeners the listeners to notify of lock events
-	 * @throws IllegalArgumentException when the default options in the settings are
-	 * invalid
+	 * @throws IllegalArgumentException when the prefix or the default options in the
+	 * settings are invalid
 	 */
 	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners) {
 		this(repository, settings, listeners, LockObserver.NONE, new LockTransactions());
@@ -103,8 +100,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	 * @param listeners the listeners to notify of lock events
 	 * @param observer the observer of the engine's activities
 	 * @param transactions the application's transactions
-	 * @throws IllegalArgumentException when the default options in the settings are
-	 * invalid
+	 * @throws IllegalArgumentException when the prefix or the default options in the
+	 * settings are invalid
 	 */
 	public DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockObserver observer, LockTransactions transactions) {
@@ -119,11 +116,9 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	DefaultLockEngine(LockRepository repository, EngineSettings settings, Iterable<LockListener> listeners,
 			LockObserver observer, LockTransactions transactions, LockClock clock, Duration feedIdle) {
-		LeaseTerms.of(settings.defaults());
+		this.settings = settings.checked();
 		this.observations = new LockObservations(observer);
 		this.repository = repository;
-		this.settings = settings;
-		this.names = settings.names();
 		this.clock = clock;
 		this.listeners = new LockListeners(listeners, this.threads.callbacks());
 		this.queues = new LocalQueues(settings.handOff(), this::pollNanos);
@@ -163,7 +158,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public String fullName(String name) {
-		return this.names.full(name);
+		return this.settings.fullName(name);
 	}
 
 	@Override
@@ -248,7 +243,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public LockAdministration administration() {
-		return LockAdministration.of(this.repository, this.names.prefix(), this.queues::withOwner);
+		return LockAdministration.of(this.repository, this.settings.namePrefix(), this.queues::withOwner);
 	}
 
 	@Override

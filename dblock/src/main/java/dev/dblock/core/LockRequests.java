@@ -15,7 +15,6 @@ import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.core.lease.LeaseOwner;
 import dev.dblock.core.lease.LockClock;
 import dev.dblock.settings.LeaseTerms;
-import dev.dblock.settings.LockNames;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
@@ -142,8 +141,8 @@ final class LockRequests {
 	 * @return the outcome
 	 */
 	Outcome ask(LocalQueue queue, @Nullable Waiter waiter, LeaseTerms terms, Duration limit) {
-		String why = LockNames.onOneLine((terms.why() != null) ? terms.why() : CallSite.describe());
-		String thread = LockNames.onOneLine(LeaseOwner.nameOf(Thread.currentThread()));
+		String why = LeaseOwner.onOneLine((terms.why() != null) ? terms.why() : CallSite.describe());
+		String thread = LeaseOwner.nameOf(Thread.currentThread());
 		LeaseDeadline end = LeaseDeadline.from(this.clock, limit);
 		Duration left = limit;
 		DoubtfulAttempt before = null;

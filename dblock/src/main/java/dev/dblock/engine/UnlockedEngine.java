@@ -6,7 +6,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import dev.dblock.LockOptions;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
-import dev.dblock.settings.LockNames;
 import dev.dblock.settings.LockSetting;
 import dev.dblock.store.LockAdministration;
 
@@ -14,8 +13,6 @@ import dev.dblock.store.LockAdministration;
  * The engine of {@link LockEngine#unlocked}.
  */
 final class UnlockedEngine implements LockEngine {
-
-	private final LockNames names;
 
 	private final EngineSettings settings;
 
@@ -27,14 +24,12 @@ final class UnlockedEngine implements LockEngine {
 	private final AtomicLong token = new AtomicLong(System.currentTimeMillis() * 1024);
 
 	UnlockedEngine(EngineSettings settings) {
-		LeaseTerms.of(settings.defaults());
-		this.names = settings.names();
-		this.settings = settings;
+		this.settings = settings.checked();
 	}
 
 	@Override
 	public String fullName(String name) {
-		return this.names.full(name);
+		return this.settings.fullName(name);
 	}
 
 	@Override

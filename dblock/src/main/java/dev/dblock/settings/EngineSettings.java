@@ -84,17 +84,34 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 				this.poll, this.handOff, this.locks, this.callPrefix);
 	}
 
-	public LockNames names() {
-		return new LockNames(this.namePrefix, this.callPrefix);
+	/**
+	 * Return the name under which the store keeps a lock.
+	 * @param name the name as used by the application
+	 * @return the full name, including the prefixes
+	 * @throws IllegalArgumentException if the name is invalid, with the reason
+	 */
+	public String fullName(String name) {
+		LockNames.refuseBlank(name);
+		String fullName = this.namePrefix + this.callPrefix.prefixOf(name) + name;
+		LockNames.checkCharacters(fullName);
+		return fullName;
 	}
 
 	/**
-	 * Check options.
-	 * @param options the options, completed by the defaults
+	 * Check the prefix of every lock name and the defaults.
+	 * @return these settings
 	 * @throws IllegalArgumentException if no lock could be acquired with them
 	 */
-	public void check(LockOptions options) {
-		LeaseTerms.of(options.orElse(this.defaults));
+	public EngineSettings checked() {
+		try {
+			LockNames.checkCharacters(this.namePrefix + "n");
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException(
+					"The configured name prefix is not valid for any lock: " + ex.getMessage(), ex);
+		}
+		LeaseTerms.of(this.defaults);
+		return this;
 	}
 
 	/**
@@ -108,7 +125,8 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 		// A caller without null checks may pass null, which is reported as an invalid
 		// name
 		if (shape == null || shape.indexOf(LockSettings.ANYTHING) < 0) {
-			names().check(shape);
+			LockNames.refuseBlank(shape);
+			LockNames.checkCharacters(this.namePrefix + shape);
 		}
 		this.locks.namesCoveredBy(shape).forEach((name) -> this.locks.terms(name, options.orElse(this.defaults)));
 	}

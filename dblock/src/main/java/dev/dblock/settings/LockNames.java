@@ -4,13 +4,12 @@ import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
-import dev.dblock.LockNamePrefix;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks the names of locks and adds their prefixes.
+ * Checks the names of locks.
  */
-public final class LockNames {
+final class LockNames {
 
 	/**
 	 * Servers that do not support pipeline updates limit index entries to 1024 bytes; the
@@ -18,48 +17,13 @@ public final class LockNames {
 	 */
 	static final int MAX_BYTES = 1000;
 
-	private final String prefix;
-
-	private final LockNamePrefix callPrefix;
-
-	/**
-	 * Create names with a prefix.
-	 * @param prefix the prefix of every name
-	 * @param callPrefix the prefix between the two that depends on the call
-	 * @throws IllegalArgumentException if no name could begin with the prefix
-	 */
-	LockNames(String prefix, LockNamePrefix callPrefix) {
-		this.prefix = prefix;
-		this.callPrefix = callPrefix;
-		try {
-			check("n");
-		}
-		catch (IllegalArgumentException ex) {
-			throw new IllegalArgumentException(
-					"The configured name prefix is not valid for any lock: " + ex.getMessage(), ex);
-		}
-	}
-
-	public String prefix() {
-		return this.prefix;
-	}
-
-	public String full(String name) {
-		refuseBlank(name);
-		String full = this.prefix + this.callPrefix.prefixOf(name) + name;
-		checkCharacters(full);
-		return full;
+	private LockNames() {
 	}
 
 	/**
-	 * Check a name outside of a call, when the prefix of the call is unknown.
+	 * Check a name as used by the application.
 	 */
-	public void check(String name) {
-		refuseBlank(name);
-		checkCharacters(this.prefix + name);
-	}
-
-	private static void refuseBlank(@Nullable String name) {
+	static void refuseBlank(@Nullable String name) {
 		if (name == null) {
 			throw new IllegalArgumentException(
 					"The name of the lock is null. Name what it protects, such as 'nightly-invoices'");
@@ -70,7 +34,10 @@ public final class LockNames {
 		}
 	}
 
-	private static void checkCharacters(String name) {
+	/**
+	 * Check a name that begins with its prefixes.
+	 */
+	static void checkCharacters(String name) {
 		boolean ascii = true;
 		for (int i = 0; i < name.length(); i++) {
 			char c = name.charAt(i);
@@ -88,15 +55,6 @@ public final class LockNames {
 					+ " it")
 				.formatted(MAX_BYTES, shortened(name), bytes));
 		}
-	}
-
-	/**
-	 * Replace control characters in text of a caller that is stored and logged, such as a
-	 * purpose. A line break in it could forge a line in the log of a caller that is
-	 * refused.
-	 */
-	public static String onOneLine(String text) {
-		return text.chars().anyMatch(Character::isISOControl) ? text.replaceAll("\\p{Cc}", " ") : text;
 	}
 
 	private static int utf8Length(String name) {

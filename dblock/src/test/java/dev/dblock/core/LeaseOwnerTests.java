@@ -199,4 +199,11 @@ class LeaseOwnerTests {
 		assertThat(interrupts).hasValue(1);
 	}
 
+	@Test
+	void textOfACallerIsPrintedOnOneLine() {
+		assertThat(LeaseOwner.onOneLine("nightly\nWARN forged\tline\u0085end")).doesNotContain("\n", "\t", "\u0085")
+			.startsWith("nightly WARN");
+		assertThat(LeaseOwner.onOneLine("com.acme.Invoices#invoice")).isEqualTo("com.acme.Invoices#invoice");
+	}
+
 }

@@ -1,5 +1,6 @@
 package dev.dblock.settings;
 
+import dev.dblock.LockOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -9,67 +10,70 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 class LockNamesTests {
 
-	private final LockNames names = names("");
+	private final EngineSettings names = names("");
 
-	private static LockNames names(String prefix) {
-		return new LockNames(prefix, (name) -> "");
+	private static EngineSettings names(String prefix) {
+		EngineSettings settings = EngineSettings.defaults("test");
+		return new EngineSettings(prefix, settings.acquirer(), settings.defaults(), settings.timeout(), settings.poll(),
+				settings.handOff());
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "\t", " \n " })
 	void refusesNamesThatSayNothing(String name) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full(name))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.fullName(name))
 			.withMessageContaining("must not be empty or blank");
-		assertThatIllegalArgumentException().isThrownBy(() -> names("shop-").full(name))
+		assertThatIllegalArgumentException().isThrownBy(() -> names("shop-").fullName(name))
 			.withMessageContaining("must not be empty or blank");
 	}
 
 	@Test
 	void reportsANullName() {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full(null))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.fullName(null))
 			.withMessage("The name of the lock is null. Name what it protects, such as 'nightly-invoices'");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.names.check(null)).withMessageContaining("is null");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.check(null, LockOptions.defaults()))
+			.withMessageContaining("is null");
 	}
 
 	@ParameterizedTest
 	@ValueSource(
 			strings = { "$$ROOT", "$where", "a.b", "$$NOW", "it's \"quoted\"", "order-🔒-7", "日本", "a b", "/", "-" })
 	void takesWhateverElseLiterally(String name) {
-		assertThat(this.names.full(name)).isEqualTo(name);
+		assertThat(this.names.fullName(name)).isEqualTo(name);
 	}
 
 	@Test
 	void takesAThousandBytesAndNotOneMore() {
-		assertThat(this.names.full("n".repeat(1000))).hasSize(1000);
-		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full("n".repeat(1001)))
+		assertThat(this.names.fullName("n".repeat(1000))).hasSize(1000);
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.fullName("n".repeat(1001)))
 			.withMessageContaining("1000 bytes")
 			.withMessageContaining("has 1001")
 			.withMessageContaining("'" + "n".repeat(40) + "…'")
 			.withMessageContaining("hash");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full("n".repeat(8192)))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.fullName("n".repeat(8192)))
 			.withMessageContaining("has 8192");
 	}
 
 	@Test
 	void countsBytesOfUtf8AndNotCharacters() {
-		assertThat(this.names.full("🔒".repeat(250))).hasSize(500);
-		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full("🔒".repeat(250) + "n"))
+		assertThat(this.names.fullName("🔒".repeat(250))).hasSize(500);
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.fullName("🔒".repeat(250) + "n"))
 			.withMessageContaining("has 1001")
 			.withMessageContaining("'" + "🔒".repeat(40) + "…'");
 	}
 
 	@Test
 	void countsThePrefix() {
-		LockNames prefixed = names("shop-");
-		assertThat(prefixed.full("n".repeat(995))).startsWith("shop-n").hasSize(1000);
-		assertThatIllegalArgumentException().isThrownBy(() -> prefixed.full("n".repeat(996)))
+		EngineSettings prefixed = names("shop-");
+		assertThat(prefixed.fullName("n".repeat(995))).startsWith("shop-n").hasSize(1000);
+		assertThatIllegalArgumentException().isThrownBy(() -> prefixed.fullName("n".repeat(996)))
 			.withMessageContaining("prefix included");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "a\nb", "a\u0000", "\u007f", "\u0085b" })
 	void refusesControlCharactersAndShowsNoneOfThem(String name) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full(name))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.fullName(name))
 			.withMessageContaining("control characters")
 			.withMessageContaining("U+00")
 			.withMessageContaining("?")
@@ -79,22 +83,17 @@ class LockNamesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "\ud83d", "a\udd12b", "\udd12\ud83d" })
 	void refusesHalfOfASurrogatePair(String name) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.names.full(name)).withMessageContaining("surrogate");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.fullName(name))
+			.withMessageContaining("surrogate");
 	}
 
 	@Test
 	void refusesAPrefixThatNoNameCouldHave() {
-		assertThatIllegalArgumentException().isThrownBy(() -> names("shop\n"))
+		assertThatIllegalArgumentException().isThrownBy(() -> names("shop\n").checked())
 			.withMessageContaining("prefix")
 			.withMessageContaining("control characters");
-		assertThatIllegalArgumentException().isThrownBy(() -> names("n".repeat(1000))).withMessageContaining("prefix");
-	}
-
-	@Test
-	void textOfACallerIsPrintedOnOneLine() {
-		assertThat(LockNames.onOneLine("nightly\nWARN forged\tline\u0085end")).doesNotContain("\n", "\t", "\u0085")
-			.startsWith("nightly WARN");
-		assertThat(LockNames.onOneLine("com.acme.Invoices#invoice")).isEqualTo("com.acme.Invoices#invoice");
+		assertThatIllegalArgumentException().isThrownBy(() -> names("n".repeat(1000)).checked())
+			.withMessageContaining("prefix");
 	}
 
 }

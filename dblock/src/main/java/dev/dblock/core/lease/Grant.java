@@ -3,7 +3,6 @@ package dev.dblock.core.lease;
 import java.time.Instant;
 
 import dev.dblock.job.JobRun;
-import dev.dblock.settings.LockNames;
 import dev.dblock.store.LeaseKey;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +26,7 @@ public record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt
 
 	Grant next(@Nullable String why) {
 		return new Grant(this.key, this.token + 1, this.lastToken, this.acquiredAt,
-				(why != null) ? LockNames.onOneLine(why) : "handed over inside the process", this.fenceRaised, null);
+				(why != null) ? LeaseOwner.onOneLine(why) : "handed over inside the process", this.fenceRaised, null);
 	}
 
 }

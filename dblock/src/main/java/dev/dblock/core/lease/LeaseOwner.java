@@ -5,7 +5,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-import dev.dblock.settings.LockNames;
 import dev.dblock.support.LossInterrupts;
 
 /**
@@ -60,15 +59,24 @@ public final class LeaseOwner {
 	}
 
 	String threadName() {
-		return LockNames.onOneLine(nameOf(this.thread));
+		return nameOf(this.thread);
 	}
 
 	/**
-	 * Return the name of a thread. Virtual threads have no name by default.
+	 * Return the name of a thread, on one line. Virtual threads have no name by default.
 	 */
 	public static String nameOf(Thread thread) {
 		String name = thread.getName();
-		return name.isEmpty() ? "thread-" + thread.getId() : name;
+		return onOneLine(name.isEmpty() ? "thread-" + thread.getId() : name);
+	}
+
+	/**
+	 * Replace control characters in text of a caller that is stored and logged, such as a
+	 * purpose. A line break in it could forge a line in the log of a caller that is
+	 * refused.
+	 */
+	public static String onOneLine(String text) {
+		return text.chars().anyMatch(Character::isISOControl) ? text.replaceAll("\\p{Cc}", " ") : text;
 	}
 
 	public synchronized void interrupt() {
