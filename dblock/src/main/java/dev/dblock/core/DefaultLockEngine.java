@@ -29,7 +29,6 @@ import dev.dblock.store.StoreTime;
 import dev.dblock.support.CallThreads;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
-import dev.dblock.transaction.KeptByTransaction;
 import dev.dblock.transaction.LockTransactions;
 import dev.dblock.transaction.ReactiveTransactions;
 import org.jspecify.annotations.Nullable;
@@ -235,8 +234,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public Optional<LockHandle> keptByTransaction(String fullName, @Nullable TransactionContext transaction) {
-		Optional<LockHandle> kept = KeptByTransaction.find(this.keeper, fullName)
-			.or(() -> this.transactions.kept(this.keeper, fullName));
+		Optional<LockHandle> kept = this.transactions.kept(this.keeper, fullName);
 		return (kept.isPresent() || transaction == null) ? kept
 				: ReactiveTransactions.kept(transaction, this.keeper, fullName);
 	}

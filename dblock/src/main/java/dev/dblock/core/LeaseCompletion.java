@@ -10,7 +10,7 @@ import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockOutcome;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
-import dev.dblock.transaction.KeptByTransaction;
+import dev.dblock.transaction.LockTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,7 +63,7 @@ final class LeaseCompletion {
 		lease.owner().finish();
 		this.registry.finished(lease);
 		this.losses.endIfOver(lease);
-		KeptByTransaction transaction = handle.keptBy();
+		LockTransactions.Binding transaction = handle.keptBy();
 		if (transaction != null && lease.end() == null && transaction.releaseAtEnd()) {
 			return true;
 		}

@@ -22,7 +22,7 @@ import dev.dblock.support.CallThreads;
 import dev.dblock.support.Durations;
 import dev.dblock.support.FailureLog;
 import dev.dblock.support.LockMdc;
-import dev.dblock.transaction.KeptByTransaction;
+import dev.dblock.transaction.LockTransactions;
 import dev.dblock.transaction.ReactiveTransactions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,7 +45,7 @@ final class LeaseHandle implements LeasedLock {
 
 	private @Nullable List<Consumer<LossReason>> lostCallbacks = new ArrayList<>();
 
-	private volatile @Nullable KeptByTransaction transaction;
+	private volatile LockTransactions.@Nullable Binding transaction;
 
 	LeaseHandle(Lease lease, LeaseKeeper keeper) {
 		this.lease = lease;
@@ -77,11 +77,11 @@ final class LeaseHandle implements LeasedLock {
 		return this.keeper.lose(this.lease, reason, detail);
 	}
 
-	@Nullable KeptByTransaction keptBy() {
+	LockTransactions.@Nullable Binding keptBy() {
 		return this.transaction;
 	}
 
-	void keptBy(@Nullable KeptByTransaction transaction) {
+	void keptBy(LockTransactions.@Nullable Binding transaction) {
 		this.transaction = transaction;
 	}
 

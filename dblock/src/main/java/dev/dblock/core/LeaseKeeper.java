@@ -12,7 +12,6 @@ import dev.dblock.event.LockListener;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LockRepository;
 import dev.dblock.support.Durations;
-import dev.dblock.transaction.KeptByTransaction;
 import dev.dblock.transaction.LockTransactions;
 
 import org.springframework.dao.QueryTimeoutException;
@@ -80,10 +79,7 @@ final class LeaseKeeper {
 	 * Bind a new handle to the transaction of the thread that acquires it.
 	 */
 	void joinTransaction(LeaseHandle handle) {
-		if (TransactionSynchronizationManager.isActualTransactionActive()) {
-			handle.keptBy(KeptByTransaction.join(handle));
-			this.transactions.join(handle);
-		}
+		handle.keptBy(this.transactions.bind(handle));
 	}
 
 	/**
@@ -118,7 +114,7 @@ final class LeaseKeeper {
 	 * nor by its minimum hold time.
 	 */
 	void waive(LeaseHandle handle) {
-		KeptByTransaction transaction = handle.keptBy();
+		LockTransactions.Binding transaction = handle.keptBy();
 		if (transaction != null) {
 			transaction.forget();
 			handle.keptBy(null);

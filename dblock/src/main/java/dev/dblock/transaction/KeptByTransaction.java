@@ -14,7 +14,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * completed. If the lock were released before the commit, the next holder would not see
  * the changes made under it. A commit under a lost lock is refused.
  */
-public final class KeptByTransaction implements TransactionSynchronization {
+final class KeptByTransaction implements TransactionSynchronization, LockTransactions.Binding {
 
 	private final LeasedLock handle;
 
@@ -30,12 +30,11 @@ public final class KeptByTransaction implements TransactionSynchronization {
 	}
 
 	/**
-	 * Bind a new handle to the transaction of this thread, if there is one.
-	 * @return the binding, or {@code null} outside of transactions
+	 * Bind a new handle to the open transaction of this thread.
+	 * @return the binding, or {@code null} if no synchronization is active
 	 */
-	public static @Nullable KeptByTransaction join(LeasedLock handle) {
-		if (!TransactionSynchronizationManager.isActualTransactionActive()
-				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
+	static @Nullable KeptByTransaction join(LeasedLock handle) {
+		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
 			return null;
 		}
 		KeptByTransaction kept = new KeptByTransaction(handle);
@@ -49,7 +48,7 @@ public final class KeptByTransaction implements TransactionSynchronization {
 	 * Find a lock that a transaction of this thread still keeps although its handle was
 	 * closed.
 	 */
-	public static Optional<LockHandle> find(Object engine, String name) {
+	static Optional<LockHandle> find(Object engine, String name) {
 		Object bound = TransactionSynchronizationManager.getResource(new Key(engine, name));
 		return (bound instanceof KeptByTransaction kept && kept.isReleaseOutstanding()) ? Optional.of(kept.handle)
 				: Optional.empty();
@@ -67,19 +66,13 @@ public final class KeptByTransaction implements TransactionSynchronization {
 		return this.releaseWanted && !this.completed;
 	}
 
-	/**
-	 * Defer the release until the transaction has completed.
-	 * @return whether it was deferred; {@code false} when the transaction has already
-	 * completed
-	 */
+	@Override
 	public synchronized boolean releaseAtEnd() {
 		this.releaseWanted = !this.completed;
 		return this.releaseWanted;
 	}
 
-	/**
-	 * Continue the transaction without the lock.
-	 */
+	@Override
 	public void forget() {
 		unbind();
 		synchronized (this) {

@@ -66,8 +66,24 @@ public final class LockTransactions {
 	}
 
 	/**
-	 * Bind a lock that was acquired inside a transaction of this thread to that
-	 * transaction, which keeps the lock until its end.
+	 * Bind a lock that is being acquired inside a transaction of this thread to that
+	 * transaction, which keeps the lock until its end. This applies to transactions of
+	 * every manager, followed or not.
+	 * @return the binding, or {@code null} if there is no transaction, or none whose end
+	 * Spring reports to its synchronizations
+	 */
+	public @Nullable Binding bind(LeasedLock handle) {
+		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+			return null;
+		}
+		Binding binding = KeptByTransaction.join(handle);
+		join(handle);
+		return binding;
+	}
+
+	/**
+	 * Bind a lock under which work begins in a transaction of this thread to that
+	 * transaction, if its manager is followed.
 	 */
 	public void join(LeasedLock handle) {
 		OpenTransaction transaction = current();
@@ -92,8 +108,9 @@ public final class LockTransactions {
 	 * closed.
 	 */
 	public Optional<LockHandle> kept(Object engine, String name) {
-		if (this.open.isEmpty()) {
-			return Optional.empty();
+		Optional<LockHandle> bound = KeptByTransaction.find(engine, name);
+		if (bound.isPresent() || this.open.isEmpty()) {
+			return bound;
 		}
 		LockHandle kept = null;
 		for (OpenTransaction transaction = current(); transaction != null
@@ -223,6 +240,25 @@ public final class LockTransactions {
 			}
 
 		};
+	}
+
+	/**
+	 * Binding of a lock to the transaction in which it was acquired.
+	 */
+	public interface Binding {
+
+		/**
+		 * Defer the release until the transaction has completed.
+		 * @return whether it was deferred; {@code false} when the transaction has already
+		 * completed
+		 */
+		boolean releaseAtEnd();
+
+		/**
+		 * Continue the transaction without the lock.
+		 */
+		void forget();
+
 	}
 
 }
