@@ -156,8 +156,8 @@ class ArchitectureTests {
 	}
 
 	@ArchTest
-	static final ArchRule nothingUsesTheAutoConfiguration = noClasses().that()
-		.resideOutsideOfPackage(AUTOCONFIGURE)
+	static final ArchRule onlyActuatorUsesTheAutoConfiguration = noClasses().that()
+		.resideOutsideOfPackages(AUTOCONFIGURE, ACTUATE)
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage(AUTOCONFIGURE);

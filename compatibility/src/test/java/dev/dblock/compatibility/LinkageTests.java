@@ -48,7 +48,7 @@ class LinkageTests {
 	 * they name exists.
 	 */
 	private static final Set<String> SEAMS = Set.of("dev.dblock.actuate.LockHealthIndicator",
-			"dev.dblock.autoconfigure.DblockHealthAutoConfiguration$Boot4");
+			"dev.dblock.actuate.DblockActuateAutoConfiguration$Boot4Health");
 
 	/**
 	 * For Spring Integration 7 alone, and loaded only there.

@@ -8,6 +8,10 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
 import org.springframework.beans.BeanUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.util.ClassUtils;
@@ -19,17 +23,11 @@ import org.springframework.util.ReflectionUtils;
  * They are therefore found by name, and the indicator is a proxy. With Spring Boot 4,
  * {@link LockHealthIndicator} is used, which the compiler can check.
  */
-public final class Boot3LockHealthIndicator implements FactoryBean<Object> {
+final class Boot3LockHealthIndicator implements FactoryBean<Object> {
 
-	/**
-	 * The type of a health indicator in Spring Boot 3.
-	 */
-	public static final String TYPE = "org.springframework.boot.actuate.health.HealthIndicator";
+	static final String TYPE = "org.springframework.boot.actuate.health.HealthIndicator";
 
-	/**
-	 * The type of the builder for health in Spring Boot 3.
-	 */
-	public static final String BUILDER = "org.springframework.boot.actuate.health.Health$Builder";
+	private static final String BUILDER = "org.springframework.boot.actuate.health.Health$Builder";
 
 	private final Supplier<LockHealth> health;
 
@@ -42,7 +40,7 @@ public final class Boot3LockHealthIndicator implements FactoryBean<Object> {
 	 * @param health determines the health
 	 * @param classLoader the class loader of the Spring Boot 3 types
 	 */
-	public Boot3LockHealthIndicator(Supplier<LockHealth> health, @Nullable ClassLoader classLoader) {
+	Boot3LockHealthIndicator(Supplier<LockHealth> health, @Nullable ClassLoader classLoader) {
 		this.health = health;
 		this.type = ClassUtils.resolveClassName(TYPE, classLoader);
 		this.builder = ClassUtils.resolveClassName(BUILDER, classLoader);
@@ -84,6 +82,24 @@ public final class Boot3LockHealthIndicator implements FactoryBean<Object> {
 
 	private Method method(String name, Class<?>... parameters) {
 		return ClassUtils.getMethod(this.builder, name, parameters);
+	}
+
+	/**
+	 * Registers hints for the types that are found by name, if they are present.
+	 */
+	static final class Hints implements RuntimeHintsRegistrar {
+
+		@Override
+		public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+			if (ClassUtils.isPresent(TYPE, classLoader)) {
+				hints.proxies().registerJdkProxy(TypeReference.of(TYPE));
+				hints.reflection()
+					.registerType(TypeReference.of(TYPE), MemberCategory.INVOKE_PUBLIC_METHODS)
+					.registerType(TypeReference.of(BUILDER), MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS,
+							MemberCategory.INVOKE_PUBLIC_METHODS);
+			}
+		}
+
 	}
 
 }

@@ -28,7 +28,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
 // unless Spring's own annotation marks the parameter as nullable
 @SuppressWarnings("deprecation")
 @Endpoint(id = "dblock", defaultAccess = Access.READ_ONLY)
-public final class DblockEndpoint {
+final class DblockEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(DblockEndpoint.class);
 
@@ -44,7 +44,7 @@ public final class DblockEndpoint {
 	 * available ones
 	 * @param prefix the prefix of every name, which requests may omit
 	 */
-	public DblockEndpoint(Function<@Nullable String, @Nullable LockAdministration> databases, String prefix) {
+	DblockEndpoint(Function<@Nullable String, @Nullable LockAdministration> databases, String prefix) {
 		this.databases = databases;
 		this.prefix = prefix;
 	}
@@ -57,7 +57,7 @@ public final class DblockEndpoint {
 	 * @throws InvalidEndpointRequestException if there is no such database
 	 */
 	@ReadOperation
-	public @Nullable Locks locks(@org.springframework.lang.Nullable @Nullable String name,
+	@Nullable Locks locks(@org.springframework.lang.Nullable @Nullable String name,
 			@org.springframework.lang.Nullable @Nullable String database) {
 		LockAdministration locks = in(database);
 		if (name == null) {
@@ -74,7 +74,7 @@ public final class DblockEndpoint {
 	 * @throws InvalidEndpointRequestException if there is no such database
 	 */
 	@ReadOperation
-	public @Nullable LockInfo lock(@Selector(match = Match.ALL_REMAINING) String[] path,
+	@Nullable LockInfo lock(@Selector(match = Match.ALL_REMAINING) String[] path,
 			@org.springframework.lang.Nullable @Nullable String database) {
 		return find(in(database), String.join("/", path)).orElse(null);
 	}
@@ -87,7 +87,7 @@ public final class DblockEndpoint {
 	 * @return the result with its consequences
 	 */
 	@DeleteOperation
-	public ForcedRelease release(String name, @org.springframework.lang.Nullable @Nullable Boolean now,
+	ForcedRelease release(String name, @org.springframework.lang.Nullable @Nullable Boolean now,
 			@org.springframework.lang.Nullable @Nullable String database) {
 		LockAdministration locks;
 		try {
@@ -118,7 +118,7 @@ public final class DblockEndpoint {
 	 * @return the result with its consequences
 	 */
 	@DeleteOperation
-	public ForcedRelease releaseLock(@Selector(match = Match.ALL_REMAINING) String[] path,
+	ForcedRelease releaseLock(@Selector(match = Match.ALL_REMAINING) String[] path,
 			@org.springframework.lang.Nullable @Nullable Boolean now,
 			@org.springframework.lang.Nullable @Nullable String database) {
 		return release(String.join("/", path), now, database);
@@ -151,7 +151,7 @@ public final class DblockEndpoint {
 	 *
 	 * @param locks the locks, by name
 	 */
-	public record Locks(List<LockInfo> locks) {
+	record Locks(List<LockInfo> locks) {
 	}
 
 }

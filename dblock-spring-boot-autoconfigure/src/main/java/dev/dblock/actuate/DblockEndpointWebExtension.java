@@ -18,15 +18,11 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
  */
 @SuppressWarnings("deprecation")
 @EndpointWebExtension(endpoint = DblockEndpoint.class)
-public final class DblockEndpointWebExtension {
+final class DblockEndpointWebExtension {
 
 	private final DblockEndpoint endpoint;
 
-	/**
-	 * Create the extension.
-	 * @param endpoint the endpoint
-	 */
-	public DblockEndpointWebExtension(DblockEndpoint endpoint) {
+	DblockEndpointWebExtension(DblockEndpoint endpoint) {
 		this.endpoint = endpoint;
 	}
 
@@ -37,7 +33,7 @@ public final class DblockEndpointWebExtension {
 	 * @return the locks, by name, or 404 if there is no such lock or database
 	 */
 	@ReadOperation
-	public WebEndpointResponse<Object> locks(@org.springframework.lang.Nullable @Nullable String name,
+	WebEndpointResponse<Object> locks(@org.springframework.lang.Nullable @Nullable String name,
 			@org.springframework.lang.Nullable @Nullable String database) {
 		return answer(() -> this.endpoint.locks(name, database));
 	}
@@ -49,7 +45,7 @@ public final class DblockEndpointWebExtension {
 	 * @return the lock, or 404 if there is no such lock or database
 	 */
 	@ReadOperation
-	public WebEndpointResponse<Object> lock(@Selector(match = Match.ALL_REMAINING) String[] path,
+	WebEndpointResponse<Object> lock(@Selector(match = Match.ALL_REMAINING) String[] path,
 			@org.springframework.lang.Nullable @Nullable String database) {
 		return answer(() -> this.endpoint.lock(path, database));
 	}

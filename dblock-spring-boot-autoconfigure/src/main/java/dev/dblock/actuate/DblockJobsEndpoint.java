@@ -26,7 +26,7 @@ import org.springframework.util.StringUtils;
 // unless Spring's own annotation marks the parameter as nullable
 @SuppressWarnings("deprecation")
 @Endpoint(id = "dblockjobs", defaultAccess = Access.READ_ONLY)
-public final class DblockJobsEndpoint {
+final class DblockJobsEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(DblockJobsEndpoint.class);
 
@@ -34,11 +34,7 @@ public final class DblockJobsEndpoint {
 
 	private final JobOperations jobs;
 
-	/**
-	 * Create the endpoint.
-	 * @param jobs the jobs
-	 */
-	public DblockJobsEndpoint(JobOperations jobs) {
+	DblockJobsEndpoint(JobOperations jobs) {
 		this.jobs = jobs;
 	}
 
@@ -47,7 +43,7 @@ public final class DblockJobsEndpoint {
 	 * @return the jobs, by id
 	 */
 	@ReadOperation
-	public Jobs jobs() {
+	Jobs jobs() {
 		return new Jobs(this.jobs.list().stream().map((job) -> job.withRuns(1)).toList());
 	}
 
@@ -57,7 +53,7 @@ public final class DblockJobsEndpoint {
 	 * @return the job; {@code null} if there is no such job
 	 */
 	@ReadOperation
-	public @Nullable JobInfo job(@Selector(match = Match.ALL_REMAINING) String[] path) {
+	@Nullable JobInfo job(@Selector(match = Match.ALL_REMAINING) String[] path) {
 		return this.jobs.find(id(path)).orElse(null);
 	}
 
@@ -70,7 +66,7 @@ public final class DblockJobsEndpoint {
 	 * @return the result
 	 */
 	@WriteOperation
-	public JobChange change(@Selector(match = Match.ALL_REMAINING) String[] path, JobAction action,
+	JobChange change(@Selector(match = Match.ALL_REMAINING) String[] path, JobAction action,
 			@org.springframework.lang.Nullable @Nullable String by, SecurityContext security) {
 		String id = id(path);
 		if (this.jobs.find(id).isEmpty()) {
@@ -126,13 +122,13 @@ public final class DblockJobsEndpoint {
 	 *
 	 * @param jobs the jobs, by id
 	 */
-	public record Jobs(List<JobInfo> jobs) {
+	record Jobs(List<JobInfo> jobs) {
 	}
 
 	/**
 	 * Action on a job.
 	 */
-	public enum JobAction {
+	enum JobAction {
 
 		/**
 		 * Skip its planned times on all instances.

@@ -15,7 +15,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
  */
 @SuppressWarnings("deprecation")
 @EndpointWebExtension(endpoint = DblockJobsEndpoint.class)
-public final class DblockJobsEndpointWebExtension {
+final class DblockJobsEndpointWebExtension {
 
 	private static final int ACCEPTED = 202;
 
@@ -23,11 +23,7 @@ public final class DblockJobsEndpointWebExtension {
 
 	private final DblockJobsEndpoint endpoint;
 
-	/**
-	 * Create the extension.
-	 * @param endpoint the endpoint
-	 */
-	public DblockJobsEndpointWebExtension(DblockJobsEndpoint endpoint) {
+	DblockJobsEndpointWebExtension(DblockJobsEndpoint endpoint) {
 		this.endpoint = endpoint;
 	}
 
@@ -40,7 +36,7 @@ public final class DblockJobsEndpointWebExtension {
 	 * @return the result
 	 */
 	@WriteOperation
-	public WebEndpointResponse<JobChange> change(@Selector(match = Match.ALL_REMAINING) String[] path, JobAction action,
+	WebEndpointResponse<JobChange> change(@Selector(match = Match.ALL_REMAINING) String[] path, JobAction action,
 			@org.springframework.lang.Nullable @Nullable String by, SecurityContext security) {
 		JobChange change = this.endpoint.change(path, action, by, security);
 		return new WebEndpointResponse<>(change, switch (change.result()) {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param before the previous state of the lock, or {@code null} if there is no such lock
  * @param meaning the consequences for the holder and for waiting callers
  */
-public record ForcedRelease(boolean released, @Nullable LockInfo before, String meaning) {
+record ForcedRelease(boolean released, @Nullable LockInfo before, String meaning) {
 
 	static ForcedRelease ofNothing() {
 		return new ForcedRelease(false, null,

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param meaning the consequences for the job
  * @param job the job after the request; {@code null} if there is no such job
  */
-public record JobChange(Result result, String meaning, @Nullable JobInfo job) {
+record JobChange(Result result, String meaning, @Nullable JobInfo job) {
 
 	static JobChange ofUnknown(String id) {
 		return new JobChange(Result.UNKNOWN, "This application has no job with the id '" + id + "'", null);
@@ -40,7 +40,7 @@ public record JobChange(Result result, String meaning, @Nullable JobInfo job) {
 	/**
 	 * Outcome of a request.
 	 */
-	public enum Result {
+	enum Result {
 
 		/**
 		 * The request was carried out.

@@ -24,7 +24,7 @@ import org.springframework.dao.QueryTimeoutException;
  * @param details the details
  * @param error the error, if the store could not be queried
  */
-public record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeException error) {
+record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeException error) {
 
 	/**
 	 * Shorter than the request of a lock may take, because health is queried often.
@@ -48,7 +48,7 @@ public record LockHealth(String status, Map<String, Object> details, @Nullable R
 	 * @param others the other engines, by the names of their databases
 	 * @return the health
 	 */
-	public static LockHealth of(@Nullable DefaultLockEngine usual, Map<String, DefaultLockEngine> others) {
+	static LockHealth of(@Nullable DefaultLockEngine usual, Map<String, DefaultLockEngine> others) {
 		LockHealth health = of(usual);
 		if (others.isEmpty()) {
 			return health;

@@ -9,15 +9,11 @@ import org.springframework.boot.health.contributor.Health;
  * Health indicator of the locks for Spring Boot 4. The health types are in other packages
  * in Spring Boot 3, for which there is {@link Boot3LockHealthIndicator}.
  */
-public final class LockHealthIndicator extends AbstractHealthIndicator {
+final class LockHealthIndicator extends AbstractHealthIndicator {
 
 	private final Supplier<LockHealth> health;
 
-	/**
-	 * Create an indicator.
-	 * @param health determines the health
-	 */
-	public LockHealthIndicator(Supplier<LockHealth> health) {
+	LockHealthIndicator(Supplier<LockHealth> health) {
 		super((ex) -> "The lock store is not healthy: " + ex.getMessage());
 		this.health = health;
 	}

@@ -1,5 +1,5 @@
 /**
- * Endpoints and health. Apart from the auto-configuration, only this package depends on
+ * Endpoints and health, with their auto-configuration. Only this package depends on
  * Actuator. Internal: can change in any release.
  */
 @NullMarked

@@ -13,7 +13,6 @@ import dev.dblock.store.LockAdministration;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.NamedBeanHolder;
-import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
@@ -97,13 +96,6 @@ final class DatabaseLockTemplates implements LockTemplates, DisposableBean {
 		Map<String, DefaultLockEngine> engines = new LinkedHashMap<>();
 		this.byName.forEach((name, template) -> engines.put(name, (DefaultLockEngine) template.engine()));
 		return engines;
-	}
-
-	/**
-	 * Return the existing engines other than the default one, without creating beans.
-	 */
-	static Map<String, DefaultLockEngine> createdEngines(SingletonBeanRegistry beans) {
-		return (beans.getSingleton(BEAN) instanceof DatabaseLockTemplates templates) ? templates.engines() : Map.of();
 	}
 
 	@Override

@@ -54,8 +54,8 @@ public final class DblockObservationAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		LockMeters lockMeters(ConfigurableListableBeanFactory beanFactory) {
-			return new LockMeters(new CreatedEngine(beanFactory),
-					() -> DatabaseLockTemplates.createdEngines(beanFactory).values());
+			CreatedEngines engines = new CreatedEngines(beanFactory);
+			return new LockMeters(engines::usual, () -> engines.others().values());
 		}
 
 		@Bean

@@ -1,6 +1,6 @@
 /**
- * Auto-configuration and properties. Of the other packages, only the test support imports
- * it.
+ * Auto-configuration and properties. Of the other packages, only {@code .actuate} and the
+ * test support import it.
  */
 @NullMarked
 package dev.dblock.autoconfigure;

@@ -2,19 +2,10 @@ package dev.dblock.autoconfigure;
 
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
-import java.util.List;
 import java.util.Objects;
 
 import dev.dblock.DistributedLock;
-import dev.dblock.LockInfo;
-import dev.dblock.actuate.DblockEndpoint;
-import dev.dblock.actuate.DblockJobsEndpoint;
-import dev.dblock.actuate.ForcedRelease;
-import dev.dblock.actuate.JobChange;
-import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobPolicy;
-import dev.dblock.job.JobRun;
-import dev.dblock.job.JobSchedule;
 import dev.dblock.job.WhenMissed;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
@@ -171,23 +162,6 @@ class DblockRuntimeHintsTests {
 		assertThat(this.reflection.onMethodInvocation(RepeatedOnClass.class.getDeclaredMethod("later", Order.class)))
 			.accepts(this.hints);
 		assertThat(this.reflection.onMethodInvocation(Order.class.getDeclaredMethod("customer"))).accepts(this.hints);
-	}
-
-	@Test
-	void responseTypesOfTheEndpointAreKept() {
-		declared(DblockEndpoint.class);
-		for (Class<?> type : List.of(DblockEndpoint.Locks.class, LockInfo.class, ForcedRelease.class)) {
-			assertThat(this.reflection.onType(type)).as(type.getName()).accepts(this.hints);
-		}
-	}
-
-	@Test
-	void responseTypesOfTheEndpointOfJobsAreKept() {
-		declared(DblockJobsEndpoint.class);
-		for (Class<?> type : List.of(DblockJobsEndpoint.Jobs.class, JobInfo.class, JobSchedule.class, JobRun.class,
-				JobChange.class)) {
-			assertThat(this.reflection.onType(type)).as(type.getName()).accepts(this.hints);
-		}
 	}
 
 	@Test

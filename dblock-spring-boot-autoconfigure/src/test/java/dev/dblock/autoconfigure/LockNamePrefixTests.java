@@ -10,7 +10,6 @@ import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
-import dev.dblock.actuate.DblockEndpoint;
 import dev.dblock.settings.EngineSettingsCustomizer;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -145,21 +144,6 @@ class LockNamePrefixTests {
 			assertThat(template.list()).singleElement()
 				.satisfies((lock) -> assertThat(lock.name()).isEqualTo("shop-acme:stock"));
 		});
-	}
-
-	@Test
-	void endpointFindsLocksOfEveryTenant() {
-		this.contextRunner.withConfiguration(AutoConfigurations.of(DblockEndpointAutoConfiguration.class))
-			.withPropertyValues("management.endpoints.web.exposure.include=dblock")
-			.run((context) -> {
-				TENANT.set("acme");
-				LockHandle handle = context.getBean(LockTemplate.class).acquire("stock");
-				TENANT.remove();
-				DblockEndpoint endpoint = context.getBean(DblockEndpoint.class);
-				assertThat(endpoint.lock(new String[] { "shop-acme:stock" }, null).held()).isTrue();
-				assertThat(endpoint.release("shop-acme:stock", null, null).released()).isTrue();
-				assertThat(handle.release()).isFalse();
-			});
 	}
 
 	@Test

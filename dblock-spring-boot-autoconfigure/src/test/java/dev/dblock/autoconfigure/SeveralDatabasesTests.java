@@ -16,7 +16,6 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
-import dev.dblock.actuate.DblockEndpoint;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.micrometer.LockMeters;
@@ -33,8 +32,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Qualifier;
-import org.springframework.beans.factory.config.SingletonBeanRegistry;
-import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.mongodb.autoconfigure.DataMongoAutoConfiguration;
@@ -215,43 +212,6 @@ class SeveralDatabasesTests {
 				assertThat(this.server.client().getDatabase(this.orders).getCollection("order_locks").countDocuments())
 					.isOne();
 			});
-	}
-
-	@Test
-	void endpointShowsTheLocksOfEachDatabase() {
-		this.contextRunner.withConfiguration(AutoConfigurations.of(DblockEndpointAutoConfiguration.class))
-			.withPropertyValues("management.endpoints.web.exposure.include=dblock")
-			.run((context) -> {
-				context.getBean(LockTemplates.class).on("orders").acquire("stock");
-				DblockEndpoint endpoint = context.getBean(DblockEndpoint.class);
-				assertThat(endpoint.locks(null, null).locks()).isEmpty();
-				assertThat(endpoint.locks(null, "orders").locks()).hasSize(1);
-				assertThatExceptionOfType(InvalidEndpointRequestException.class)
-					.isThrownBy(() -> endpoint.locks(null, "oders"))
-					.satisfies((ex) -> assertThat(ex.getReason()).contains("'oders'", "orders, mongoDatabaseFactory"));
-				assertThat(endpoint.release("stock", null, "oders").meaning()).startsWith("Nothing was changed. ")
-					.contains("orders, mongoDatabaseFactory");
-				assertThat(endpoint.release("stock", null, "orders").released()).isTrue();
-			});
-	}
-
-	@Test
-	void readingADatabaseCreatesNoEngineForIt() {
-		this.contextRunner.withConfiguration(AutoConfigurations.of(DblockEndpointAutoConfiguration.class))
-			.withPropertyValues("management.endpoints.web.exposure.include=dblock")
-			.run((looking) -> this.contextRunner.run((locking) -> {
-				LockHandle held = locking.getBean(LockTemplates.class).on("orders").acquire("stock");
-				DblockEndpoint endpoint = looking.getBean(DblockEndpoint.class);
-				assertThat(endpoint.locks(null, "orders").locks()).hasSize(1);
-				assertThat(endpoint.lock(new String[] { "stock" }, "orders").held()).isTrue();
-				assertThat(endpoint.release("stock", null, "orders").released()).isTrue();
-				assertThat(held.release()).isFalse();
-				SingletonBeanRegistry beans = (SingletonBeanRegistry) looking.getAutowireCapableBeanFactory();
-				assertThat(DatabaseLockTemplates.createdEngines(beans)).isEmpty();
-				looking.getBean(LockTemplates.class).on("orders");
-				assertThat(DatabaseLockTemplates.createdEngines(beans)).containsOnlyKeys("orders");
-				assertThat(endpoint.locks(null, "orders").locks()).hasSize(1);
-			}));
 	}
 
 	@Test

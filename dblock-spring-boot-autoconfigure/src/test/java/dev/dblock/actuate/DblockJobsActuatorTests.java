@@ -1,4 +1,4 @@
-package dev.dblock.autoconfigure;
+package dev.dblock.actuate;
 
 import java.io.IOException;
 import java.net.URI;

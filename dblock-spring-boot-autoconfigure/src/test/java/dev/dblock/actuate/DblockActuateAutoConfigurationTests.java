@@ -1,16 +1,22 @@
-package dev.dblock.autoconfigure;
+package dev.dblock.actuate;
 
 import java.time.Instant;
 
+import dev.dblock.LockInfo;
 import dev.dblock.LockTemplate;
-import dev.dblock.actuate.DblockEndpoint;
-import dev.dblock.actuate.LockHealthIndicator;
+import dev.dblock.autoconfigure.DblockAutoConfiguration;
 import dev.dblock.engine.LockEngine;
+import dev.dblock.job.JobInfo;
+import dev.dblock.job.JobRun;
+import dev.dblock.job.JobSchedule;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.HealthIndicator;
@@ -26,14 +32,12 @@ import static org.mockito.Mockito.CALLS_REAL_METHODS;
 import static org.mockito.Mockito.mock;
 
 /**
- * Tests for {@link DblockEndpointAutoConfiguration} and
- * {@link DblockHealthAutoConfiguration}.
+ * Tests for {@link DblockActuateAutoConfiguration}.
  */
 class DblockActuateAutoConfigurationTests {
 
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DblockAutoConfiguration.class, DblockEndpointAutoConfiguration.class,
-				DblockHealthAutoConfiguration.class))
+		.withConfiguration(AutoConfigurations.of(DblockAutoConfiguration.class, DblockActuateAutoConfiguration.class))
 		.withBean(LockRepository.class, DblockActuateAutoConfigurationTests::grantingRepository);
 
 	private final ApplicationContextRunner exposed = this.contextRunner
@@ -112,6 +116,25 @@ class DblockActuateAutoConfigurationTests {
 		this.contextRunner.withPropertyValues("dblock.enabled=false")
 			.run((context) -> assertThat(context.getBean(LockHealthIndicator.class).health().getStatus())
 				.isEqualTo(Status.UNKNOWN));
+	}
+
+	@Test
+	void responseTypesOfTheEndpointAreKept() {
+		assertAreKept(DblockEndpoint.class, DblockEndpoint.Locks.class, LockInfo.class, ForcedRelease.class);
+	}
+
+	@Test
+	void responseTypesOfTheEndpointOfJobsAreKept() {
+		assertAreKept(DblockJobsEndpoint.class, DblockJobsEndpoint.Jobs.class, JobInfo.class, JobSchedule.class,
+				JobRun.class, JobChange.class);
+	}
+
+	private static void assertAreKept(Class<?> endpoint, Class<?>... types) {
+		RuntimeHints hints = new RuntimeHints();
+		new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(hints, endpoint);
+		for (Class<?> type : types) {
+			assertThat(RuntimeHintsPredicates.reflection().onType(type)).as(type.getName()).accepts(hints);
+		}
 	}
 
 }
