@@ -6,6 +6,7 @@ import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOperations;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockTemplates;
+import dev.dblock.autoconfigure.DblockProperties.Mode;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockEventPublisher;
@@ -22,7 +23,6 @@ import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.EngineSettingsCustomizer;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockRepository;
-import dev.dblock.transaction.LockTransactions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -114,8 +114,8 @@ public final class DblockAutoConfiguration {
 		// Invalid settings are reported even while locking is disabled
 		DblockSettings all = new DblockSettings(properties);
 		all.forMongodb();
-		LockMode mode = all.mode();
-		if (mode == LockMode.NONE) {
+		Mode mode = all.mode();
+		if (mode == Mode.NONE) {
 			logger.warn("{}: no locks are acquired, and every method runs unlocked",
 					properties.enabled() ? "dblock.mode is none" : "dblock.enabled is false");
 			return LockEngine.unlocked(settings);
@@ -127,9 +127,9 @@ public final class DblockAutoConfiguration {
 		return engine;
 	}
 
-	private static NamedBeanHolder<? extends LockRepository> repository(LockMode mode,
+	private static NamedBeanHolder<? extends LockRepository> repository(Mode mode,
 			ConfigurableListableBeanFactory beanFactory) {
-		if (mode != LockMode.LOCAL) {
+		if (mode != Mode.LOCAL) {
 			return beanFactory.resolveNamedBean(LockRepository.class);
 		}
 		logger.warn("dblock.mode is local: locks are kept in memory and apply only inside this application. Other"
@@ -157,8 +157,7 @@ public final class DblockAutoConfiguration {
 	@ConditionalOnMissingBean
 	@ConditionalOnBean(MongoLockRepository.class)
 	LockFence lockFence(DblockProperties properties, ObjectProvider<MongoLockRepository> repository) {
-		return new LockFence(
-				(new DblockSettings(properties).mode() == LockMode.MONGODB) ? repository.getObject() : null);
+		return new LockFence((new DblockSettings(properties).mode() == Mode.MONGODB) ? repository.getObject() : null);
 	}
 
 	@Bean
@@ -187,7 +186,7 @@ public final class DblockAutoConfiguration {
 	LockTemplates lockTemplates(DblockProperties properties, ObjectProvider<LockEngine> engine,
 			ObjectProvider<MongoEngines> engines, ConfigurableListableBeanFactory beanFactory) {
 		Supplier<LockTemplate> usual = SingletonSupplier.of(() -> new DefaultLockTemplate(engine.getObject()));
-		return (new DblockSettings(properties).mode() == LockMode.MONGODB)
+		return (new DblockSettings(properties).mode() == Mode.MONGODB)
 				? new DatabaseLockTemplates(usual, new MongoDatabases(beanFactory), engines::getObject)
 				: (databaseFactory) -> usual.get();
 	}

@@ -53,7 +53,7 @@ import org.springframework.boot.convert.DurationUnit;
  */
 @ConfigurationProperties("dblock")
 public record DblockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("true") boolean strict,
-		@DefaultValue("mongodb") LockMode mode, @DefaultValue("30s") @DurationUnit(ChronoUnit.SECONDS) Duration lease,
+		@DefaultValue("mongodb") Mode mode, @DefaultValue("30s") @DurationUnit(ChronoUnit.SECONDS) Duration lease,
 		@Name("wait") @DefaultValue("0s") @DurationUnit(ChronoUnit.SECONDS) Duration waitUpTo,
 		@DefaultValue("0s") @DurationUnit(ChronoUnit.SECONDS) Duration minHold,
 		@DefaultValue("0s") @DurationUnit(ChronoUnit.SECONDS) Duration maxHold, @DefaultValue("") String namePrefix,
@@ -61,6 +61,29 @@ public record DblockProperties(@DefaultValue("true") boolean enabled, @DefaultVa
 		@DefaultValue("2147483547") int advisorOrder, @DefaultValue Map<String, Lock> locks, @DefaultValue Jobs jobs,
 		@DefaultValue("auto") ReleaseFeed releaseFeed, @DefaultValue Shedlock shedlock, @DefaultValue Poll poll,
 		@DefaultValue Handoff handoff, @DefaultValue Mongodb mongodb, @DefaultValue Web web) {
+
+	/**
+	 * Store in which an application keeps its locks.
+	 */
+	public enum Mode {
+
+		/**
+		 * MongoDB, or the store of the application's {@code LockRepository} bean.
+		 */
+		MONGODB,
+
+		/**
+		 * The memory of this application. Locks exclude the application's own threads,
+		 * but no other instance. For development and tests.
+		 */
+		LOCAL,
+
+		/**
+		 * No store. Every method runs unlocked.
+		 */
+		NONE
+
+	}
 
 	/**
 	 * Scheduled methods.

@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
+import dev.dblock.autoconfigure.DblockProperties.Mode;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;
@@ -100,11 +101,11 @@ final class DblockSettings {
 	}
 
 	/**
-	 * Return the store of the locks at run time, or {@link LockMode#NONE} if locking is
+	 * Return the store of the locks at run time, or {@link Mode#NONE} if locking is
 	 * disabled.
 	 */
-	LockMode mode() {
-		return this.properties.enabled() ? this.properties.mode() : LockMode.NONE;
+	Mode mode() {
+		return this.properties.enabled() ? this.properties.mode() : Mode.NONE;
 	}
 
 	private HandOffSettings handoff() {

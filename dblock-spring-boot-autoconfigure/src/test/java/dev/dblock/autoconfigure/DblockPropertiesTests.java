@@ -3,6 +3,7 @@ package dev.dblock.autoconfigure;
 import java.time.Duration;
 import java.util.Map;
 
+import dev.dblock.autoconfigure.DblockProperties.Mode;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.settings.LockSettings;
@@ -111,7 +112,7 @@ class DblockPropertiesTests {
 	@ParameterizedTest
 	@CsvSource({ "MONGODB,true,MONGODB", "LOCAL,true,LOCAL", "NONE,true,NONE", "LOCAL,false,NONE",
 			"MONGODB,false,NONE" })
-	void withoutLocksTheModeDoesNotMatter(LockMode mode, boolean enabled, LockMode expected) {
+	void withoutLocksTheModeDoesNotMatter(Mode mode, boolean enabled, Mode expected) {
 		DblockProperties properties = bound(Map.of("dblock.mode", mode, "dblock.enabled", enabled));
 		assertThat(new DblockSettings(properties).mode()).isEqualTo(expected);
 	}

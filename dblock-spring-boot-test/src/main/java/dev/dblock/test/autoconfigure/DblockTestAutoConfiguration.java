@@ -2,7 +2,6 @@ package dev.dblock.test.autoconfigure;
 
 import dev.dblock.autoconfigure.DblockAutoConfiguration;
 import dev.dblock.autoconfigure.DblockProperties;
-import dev.dblock.autoconfigure.LockMode;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.local.LocalLockStore;
@@ -18,7 +17,7 @@ import org.springframework.core.annotation.Order;
  * Auto-configuration for {@link AutoConfigureDblock @AutoConfigureDblock}.
  */
 @AutoConfiguration(after = DblockAutoConfiguration.class)
-public final class DblockTestAutoConfiguration {
+final class DblockTestAutoConfiguration {
 
 	static final String RECORDER = "dblockTestLockRecorder";
 
@@ -35,7 +34,7 @@ public final class DblockTestAutoConfiguration {
 	@Lazy
 	TestLocks testLocks(LockEngine engine, LocalLockStore store, LockRecorder recorder, DblockProperties properties,
 			ObjectProvider<ScheduledJobs> jobs) {
-		if (properties.mode() != LockMode.LOCAL || !properties.enabled()) {
+		if (properties.mode() != DblockProperties.Mode.LOCAL || !properties.enabled()) {
 			throw new IllegalStateException(("TestLocks works on locks in memory, but dblock.mode is %s and"
 					+ " dblock.enabled is %s. Leave both to @AutoConfigureDblock, or do not use TestLocks")
 				.formatted(properties.mode(), properties.enabled()));
