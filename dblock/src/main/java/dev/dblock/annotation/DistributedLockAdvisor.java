@@ -6,6 +6,7 @@ import java.util.List;
 import dev.dblock.DistributedLock;
 import dev.dblock.annotation.invocation.LockedOperation;
 import dev.dblock.annotation.invocation.LockedOperationSource;
+import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
 
 import org.springframework.aop.config.AopConfigUtils;
@@ -84,10 +85,7 @@ public final class DistributedLockAdvisor extends StaticMethodMatcherPointcutAdv
 	}
 
 	List<Method> lockedMethods(Class<?> userClass) {
-		return this.source.declarations(userClass)
-			.stream()
-			.map((declaration) -> declaration.method().method())
-			.toList();
+		return this.source.lockedMethods(userClass).stream().map(LockedMethod::method).toList();
 	}
 
 	LockedOperation operation(Method method, Class<?> userClass) {
@@ -97,7 +95,7 @@ public final class DistributedLockAdvisor extends StaticMethodMatcherPointcutAdv
 
 	@Override
 	public boolean matches(Method method, Class<?> targetClass) {
-		return this.source.declaration(method, targetClass).isPresent();
+		return this.source.isLocked(method, targetClass);
 	}
 
 }

@@ -8,7 +8,6 @@ import java.util.Objects;
 
 import dev.dblock.LockOptions;
 import dev.dblock.annotation.invocation.LockedOperation;
-import dev.dblock.annotation.invocation.MethodLock;
 import dev.dblock.annotation.name.AttributeValues;
 import dev.dblock.annotation.name.LockName;
 import dev.dblock.engine.LockEngine;
@@ -56,14 +55,14 @@ final class JobPolicies {
 	 * that cannot be resolved
 	 */
 	JobDeclaration declaration(LockedOperation operation) {
-		MethodLock lock = operation.locks().get(0);
-		String name = (lock.name() instanceof LockName.Constant constant) ? constant.text() : null;
+		LockName lock = operation.names().get(0);
+		String name = (lock instanceof LockName.Constant constant) ? constant.text() : null;
 		LockEngine engine = Objects.requireNonNull(operation.engine());
-		LockOptions options = engine.setting((name != null) ? name : lock.name().sample())
-			.map((setting) -> setting.options().orElse(lock.options()))
-			.orElse(lock.options());
-		return declaration(operation.method().method(), null, name, lock.name().template(), engine, options,
-				(operation.locks().size() > 1) ? SEVERAL_LOCKS : null);
+		LockOptions options = engine.setting((name != null) ? name : lock.sample())
+			.map((setting) -> setting.options().orElse(operation.options()))
+			.orElse(operation.options());
+		return declaration(operation.method().method(), null, name, lock.template(), engine, options,
+				(operation.names().size() > 1) ? SEVERAL_LOCKS : null);
 	}
 
 	JobDeclaration declaration(Method method, JobMethods.LockOfJob lock) {

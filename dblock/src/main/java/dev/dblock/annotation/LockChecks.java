@@ -3,7 +3,6 @@ package dev.dblock.annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
@@ -13,7 +12,6 @@ import java.util.function.Supplier;
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
 import dev.dblock.annotation.invocation.LifecycleMethods;
 import dev.dblock.annotation.invocation.LockAnnotations;
-import dev.dblock.annotation.invocation.LockDeclaration;
 import dev.dblock.annotation.invocation.LockedOperation;
 import dev.dblock.annotation.invocation.LockedOperationSource;
 import dev.dblock.annotation.name.LockedMethod;
@@ -104,9 +102,9 @@ final class LockChecks {
 	 * beans without a locking proxy.
 	 */
 	List<String> findings(InspectedBean bean) {
-		Collection<LockDeclaration> declarations = declarations(bean.type());
+		List<LockedMethod> methods = lockedMethods(bean.type());
 		List<String> findings = new ArrayList<>();
-		if (declarations.isEmpty() || (bean.isUnlocked() && TestDoubles.isMock(bean.instance()))) {
+		if (methods.isEmpty() || (bean.isUnlocked() && TestDoubles.isMock(bean.instance()))) {
 			return findings;
 		}
 		if (this.engine.getIfAvailable() == null) {
@@ -114,17 +112,17 @@ final class LockChecks {
 				.formatted(bean.type().getName(), MissingEngine.remedy()));
 		}
 		boolean proxyable = checkProxy(bean, findings);
-		for (LockDeclaration declaration : declarations) {
-			if (proxyable && isLeftOut(bean, declaration.method())) {
+		for (LockedMethod method : methods) {
+			if (proxyable && isLeftOut(bean, method)) {
 				continue;
 			}
 			if (proxyable) {
-				checkReach(bean, declaration.method(), findings);
+				checkReach(bean, method, findings);
 			}
 			try {
-				LockedOperation operation = this.source.check(declaration);
-				operation.locks().forEach((lock) -> this.names.add(lock.name().shape()));
-				warn(operation.method());
+				LockedOperation operation = this.source.check(method, bean.type());
+				operation.names().forEach((name) -> this.names.add(name.shape()));
+				warn(method);
 			}
 			catch (InvalidLockDeclarationException ex) {
 				findings.addAll(ex.findings());
@@ -173,12 +171,12 @@ final class LockChecks {
 		}
 	}
 
-	private Collection<LockDeclaration> declarations(Class<?> type) {
+	private List<LockedMethod> lockedMethods(Class<?> type) {
 		if (!LockMentions.in(type)) {
 			return List.of();
 		}
 		try {
-			return this.source.declarations(type);
+			return this.source.lockedMethods(type);
 		}
 		catch (IllegalStateException | LinkageError ex) {
 			// A class that refers to an absent library can be a bean as long as that part

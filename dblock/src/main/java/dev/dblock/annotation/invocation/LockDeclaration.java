@@ -14,5 +14,5 @@ import org.jspecify.annotations.Nullable;
  * @param method the method that they apply to
  * @param contradiction why the declaration is contradictory, or {@code null} if it is not
  */
-public record LockDeclaration(List<DistributedLock> annotations, LockedMethod method, @Nullable String contradiction) {
+record LockDeclaration(List<DistributedLock> annotations, LockedMethod method, @Nullable String contradiction) {
 }

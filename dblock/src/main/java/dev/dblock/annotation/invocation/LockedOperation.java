@@ -3,7 +3,9 @@ package dev.dblock.annotation.invocation;
 import java.util.List;
 import java.util.Optional;
 
+import dev.dblock.LockOptions;
 import dev.dblock.WhenUnavailable;
+import dev.dblock.annotation.name.LockName;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +23,21 @@ import org.jspecify.annotations.Nullable;
  */
 public record LockedOperation(LockedMethod method, List<MethodLock> locks, InvocationStrategy span,
 		UnavailableHandler declared, @Nullable LockEngine engine, boolean skippedByDefault) {
+
+	/**
+	 * Return the names of the locks, at least one.
+	 */
+	public List<LockName> names() {
+		return this.locks.stream().map(MethodLock::name).toList();
+	}
+
+	/**
+	 * Return the options of the first lock, which is the only one of a method that runs
+	 * once per planned time.
+	 */
+	public LockOptions options() {
+		return this.locks.get(0).options();
+	}
 
 	/**
 	 * Return the handler for a lock that is not available. The settings for the lock's

@@ -4,7 +4,6 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -64,10 +63,29 @@ public final class LockedOperationSource {
 	}
 
 	/**
-	 * Find the declaration of a method without parsing it, so that this can be called
-	 * while beans are created.
+	 * Return whether a method is locked, without parsing its declaration, so that this
+	 * can be called while beans are created.
 	 */
-	public Optional<LockDeclaration> declaration(Method method, @Nullable Class<?> targetClass) {
+	public boolean isLocked(Method method, Class<?> targetClass) {
+		return declaration(method, targetClass).isPresent();
+	}
+
+	/**
+	 * Return the locked methods of a class.
+	 */
+	public List<LockedMethod> lockedMethods(Class<?> userClass) {
+		MetadataLookup<@Nullable LockDeclaration> lookup = (method) -> declaration(method, userClass).orElse(null);
+		return MethodIntrospector.selectMethods(userClass, lookup)
+			.values()
+			.stream()
+			.map(LockDeclaration::method)
+			.toList();
+	}
+
+	/**
+	 * Find the declaration of a method, not yet parsed.
+	 */
+	Optional<LockDeclaration> declaration(Method method, @Nullable Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
 		Optional<LockDeclaration> known = this.declarations.get(key);
 		if (known == null) {
@@ -78,14 +96,6 @@ public final class LockedOperationSource {
 	}
 
 	/**
-	 * Return all declarations of a class.
-	 */
-	public Collection<LockDeclaration> declarations(Class<?> userClass) {
-		MetadataLookup<@Nullable LockDeclaration> lookup = (method) -> declaration(method, userClass).orElse(null);
-		return MethodIntrospector.selectMethods(userClass, lookup).values();
-	}
-
-	/**
 	 * Return the operation for a call.
 	 * @throws InvalidLockDeclarationException if the declaration cannot work
 	 */
@@ -93,17 +103,21 @@ public final class LockedOperationSource {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
 		Optional<LockedOperation> known = this.operations.get(key);
 		if (known == null) {
-			known = declaration(method, targetClass).map(this::check);
+			known = declaration(method, targetClass).map(this::parse);
 			this.operations.put(key, known);
 		}
 		return known;
 	}
 
 	/**
-	 * Parse a declaration.
+	 * Parse the declaration of a locked method of a class. The result is not kept.
 	 * @throws InvalidLockDeclarationException if it cannot work
 	 */
-	public LockedOperation check(LockDeclaration declaration) {
+	public LockedOperation check(LockedMethod locked, Class<?> userClass) {
+		return declaration(locked.method(), userClass).map(this::parse).orElseThrow();
+	}
+
+	private LockedOperation parse(LockDeclaration declaration) {
 		return this.parser.get().parse(declaration);
 	}
 

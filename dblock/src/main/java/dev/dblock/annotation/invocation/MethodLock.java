@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * are
  * @param options how the lock is acquired and held; default to those of the engine
  */
-public record MethodLock(LockName name, @Nullable LockCondition condition, LockOptions options) {
+record MethodLock(LockName name, @Nullable LockCondition condition, LockOptions options) {
 
 	/**
 	 * Return whether a call needs this lock.

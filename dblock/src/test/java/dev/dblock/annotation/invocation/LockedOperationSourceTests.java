@@ -143,9 +143,8 @@ class LockedOperationSourceTests {
 	}
 
 	@Test
-	void declarationsOfAClassAreFoundOnce() {
-		assertThat(this.source.declarations(Implementation.class))
-			.extracting((found) -> found.method().method().getName())
+	void lockedMethodsOfAClassAreFoundOnce() {
+		assertThat(this.source.lockedMethods(Implementation.class)).extracting((found) -> found.method().getName())
 			.containsExactlyInAnyOrder("both", "declared", "byDefault");
 	}
 
