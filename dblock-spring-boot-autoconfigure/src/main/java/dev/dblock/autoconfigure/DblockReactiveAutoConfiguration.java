@@ -1,10 +1,11 @@
 package dev.dblock.autoconfigure;
 
-import dev.dblock.annotation.ReactiveTransactionAdvisor;
+import dev.dblock.annotation.DistributedLockAdvisor;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import reactor.core.publisher.Mono;
 
+import org.springframework.aop.Advisor;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -42,8 +43,8 @@ public final class DblockReactiveAutoConfiguration {
 	// Ordered after the transaction advisor, which has the same order
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static ReactiveTransactionAdvisor dblockReactiveTransactionAdvisor(ConfigurableBeanFactory beanFactory) {
-		return new ReactiveTransactionAdvisor(beanFactory::resolveEmbeddedValue);
+	static Advisor dblockReactiveTransactionAdvisor(ConfigurableBeanFactory beanFactory) {
+		return DistributedLockAdvisor.forReactiveTransactions(beanFactory::resolveEmbeddedValue);
 	}
 
 }

@@ -9,6 +9,7 @@ import dev.dblock.annotation.invocation.LockedOperationSource;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
 
+import org.springframework.aop.Advisor;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.ObjectProvider;
@@ -18,6 +19,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionBuilder;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.core.Ordered;
+import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -54,6 +56,16 @@ public final class DistributedLockAdvisor extends StaticMethodMatcherPointcutAdv
 		setClassFilter(this.checks::admits);
 		setAdvice(this.source.interceptor());
 		setOrder(order);
+	}
+
+	/**
+	 * Create the advisor that has the transaction of each transactional method with a
+	 * reactive type join the locks around it. Needs Reactor.
+	 * @param placeholders resolves the placeholders in transaction attributes
+	 * @return the advisor
+	 */
+	public static Advisor forReactiveTransactions(StringValueResolver placeholders) {
+		return new ReactiveTransactionAdvisor(placeholders);
 	}
 
 	/**

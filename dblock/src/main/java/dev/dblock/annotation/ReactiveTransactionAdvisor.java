@@ -22,7 +22,7 @@ import org.springframework.util.StringValueResolver;
  * type, and has that transaction join the surrounding locks before the method's own work.
  */
 @SuppressWarnings("serial")
-public final class ReactiveTransactionAdvisor extends StaticMethodMatcherPointcutAdvisor {
+final class ReactiveTransactionAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
 	private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
 
@@ -30,7 +30,7 @@ public final class ReactiveTransactionAdvisor extends StaticMethodMatcherPointcu
 	 * Create the advisor.
 	 * @param placeholders resolves the placeholders in transaction attributes
 	 */
-	public ReactiveTransactionAdvisor(StringValueResolver placeholders) {
+	ReactiveTransactionAdvisor(StringValueResolver placeholders) {
 		this.attributes.setEmbeddedValueResolver(placeholders);
 		setClassFilter(this.attributes::isCandidateClass);
 		setAdvice((MethodInterceptor) ReactiveTransactionAdvisor::invoke);
