@@ -7,7 +7,6 @@ import dev.dblock.settings.LockSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.EvaluationContext;
-import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 import org.springframework.expression.common.LiteralExpression;
 import org.springframework.expression.spel.standard.SpelExpression;
@@ -67,12 +66,8 @@ final class EvaluatedLockName implements LockName {
 							+ "; otherwise unrelated calls would share one lock. Pass a value, or set a default: #{… ?:"
 							+ " 'none'}"));
 		}
-		catch (EvaluationException ex) {
-			throw new IllegalArgumentException(message(part, "cannot be evaluated: " + ex.getMessage()), ex);
-		}
 		catch (RuntimeException ex) {
-			// SpEL does not wrap the exceptions of the methods that it calls
-			throw new IllegalArgumentException(message(part, "cannot be evaluated: it failed with " + ex), ex);
+			throw new IllegalArgumentException(message(part, LockNameContexts.reason(ex)), ex);
 		}
 	}
 

@@ -2,7 +2,6 @@ package dev.dblock.annotation.name;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 
 /**
@@ -32,12 +31,8 @@ public final class LockCondition {
 		try {
 			value = this.expression.getValue(this.contexts.create(this.method, target, arguments));
 		}
-		catch (EvaluationException ex) {
-			throw new IllegalArgumentException(message("cannot be evaluated: " + ex.getMessage()), ex);
-		}
 		catch (RuntimeException ex) {
-			// SpEL does not wrap the exceptions of the methods that it calls
-			throw new IllegalArgumentException(message("cannot be evaluated: it failed with " + ex), ex);
+			throw new IllegalArgumentException(message(LockNameContexts.reason(ex)), ex);
 		}
 		if (value instanceof Boolean met) {
 			return met;

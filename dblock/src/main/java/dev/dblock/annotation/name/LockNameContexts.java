@@ -20,6 +20,7 @@ import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.convert.ConversionService;
 import org.springframework.core.convert.support.DefaultConversionService;
 import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.expression.spel.support.StandardTypeConverter;
 import org.springframework.util.function.SingletonSupplier;
@@ -85,6 +86,15 @@ final class LockNameContexts {
 		parameters(method).forEach((name, index) -> context.setVariable(name, declared[index]));
 		this.shared.get().applyDelegatesTo(context);
 		return context;
+	}
+
+	/**
+	 * Return why an expression has no value, as the predicate of a sentence.
+	 */
+	static String reason(RuntimeException failure) {
+		// SpEL does not wrap the exceptions of the methods that it calls
+		return "cannot be evaluated: "
+				+ ((failure instanceof EvaluationException) ? failure.getMessage() : "it failed with " + failure);
 	}
 
 	/**
