@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import dev.dblock.DistributedLock;
@@ -14,7 +15,6 @@ import dev.dblock.LockTemplates;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.annotation.name.AttributeValues;
-import dev.dblock.annotation.name.LockCondition;
 import dev.dblock.annotation.name.LockName;
 import dev.dblock.annotation.name.LockNameParser;
 import dev.dblock.annotation.name.LockedMethod;
@@ -23,6 +23,7 @@ import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.execution.PendingTypes;
 import dev.dblock.settings.LockSetting;
 import dev.dblock.settings.LockSettings;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -142,7 +143,8 @@ final class LockedOperationParser {
 		Findings own = (declaration.annotations().size() > 1)
 				? findings.within("for the lock '%s'".formatted((name != null) ? name.template() : annotation.name()))
 				: findings;
-		LockCondition condition = own.collect(() -> this.names.parseCondition(method, annotation.condition()));
+		Predicate<MethodInvocation> condition = own
+			.collect(() -> this.names.parseCondition(method, annotation.condition()));
 		LockOptions options = options(method, annotation, name, engine, own);
 		return (name != null && options != null) ? new MethodLock(name, condition, options) : null;
 	}

@@ -1,7 +1,8 @@
 package dev.dblock.annotation.invocation;
 
+import java.util.function.Predicate;
+
 import dev.dblock.LockOptions;
-import dev.dblock.annotation.name.LockCondition;
 import dev.dblock.annotation.name.LockName;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -14,14 +15,14 @@ import org.jspecify.annotations.Nullable;
  * are
  * @param options how the lock is acquired and held; default to those of the engine
  */
-record MethodLock(LockName name, @Nullable LockCondition condition, LockOptions options) {
+record MethodLock(LockName name, @Nullable Predicate<MethodInvocation> condition, LockOptions options) {
 
 	/**
 	 * Return whether a call needs this lock.
 	 * @throws IllegalArgumentException if the condition cannot be evaluated
 	 */
 	boolean isWanted(MethodInvocation invocation) {
-		return this.condition == null || this.condition.isMet(invocation.getThis(), invocation.getArguments());
+		return this.condition == null || this.condition.test(invocation);
 	}
 
 	String nameOf(MethodInvocation invocation) {

@@ -1,13 +1,15 @@
 package dev.dblock.annotation.name;
 
-import org.jspecify.annotations.Nullable;
+import java.util.function.Predicate;
+
+import org.aopalliance.intercept.MethodInvocation;
 
 import org.springframework.expression.Expression;
 
 /**
  * The condition under which a call is locked.
  */
-public final class LockCondition {
+final class LockCondition implements Predicate<MethodInvocation> {
 
 	private final LockedMethod method;
 
@@ -26,10 +28,11 @@ public final class LockCondition {
 	 * @throws IllegalArgumentException if the condition cannot be evaluated, or is
 	 * neither true nor false
 	 */
-	public boolean isMet(@Nullable Object target, @Nullable Object[] arguments) {
+	@Override
+	public boolean test(MethodInvocation call) {
 		Object value;
 		try {
-			value = this.expression.getValue(this.contexts.create(this.method, target, arguments));
+			value = this.expression.getValue(this.contexts.create(this.method, call.getThis(), call.getArguments()));
 		}
 		catch (RuntimeException ex) {
 			throw new IllegalArgumentException(message(LockNameContexts.reason(ex)), ex);

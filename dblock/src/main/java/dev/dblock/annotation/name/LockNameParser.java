@@ -2,7 +2,9 @@ package dev.dblock.annotation.name;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Predicate;
 
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -65,10 +67,12 @@ public final class LockNameParser {
 
 	/**
 	 * Parse a condition.
-	 * @return the condition, or {@code null} if none is declared
+	 * @return the condition under which a call is locked, or {@code null} if none is
+	 * declared. Its test throws an {@link IllegalArgumentException} if it cannot be
+	 * evaluated, or is neither true nor false
 	 * @throws IllegalArgumentException if it cannot be evaluated, with the reason
 	 */
-	public @Nullable LockCondition parseCondition(LockedMethod method, String text) {
+	public @Nullable Predicate<MethodInvocation> parseCondition(LockedMethod method, String text) {
 		if (text.isEmpty()) {
 			return null;
 		}
