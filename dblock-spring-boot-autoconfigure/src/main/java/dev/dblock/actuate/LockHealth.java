@@ -8,8 +8,8 @@ import java.util.Map;
 
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineState;
+import dev.dblock.store.LockRepository.StoreTime;
 import dev.dblock.store.StoreLoginException;
-import dev.dblock.store.StoreTime;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessResourceFailureException;

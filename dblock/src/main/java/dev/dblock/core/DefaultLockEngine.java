@@ -25,7 +25,7 @@ import dev.dblock.settings.LeaseTerms;
 import dev.dblock.settings.LockSetting;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
-import dev.dblock.store.StoreTime;
+import dev.dblock.store.LockRepository.StoreTime;
 import dev.dblock.support.CallThreads;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;

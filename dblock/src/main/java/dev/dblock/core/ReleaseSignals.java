@@ -8,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 
 import dev.dblock.core.lease.LockClock;
 import dev.dblock.store.ReleaseFeed;
-import dev.dblock.store.ReleaseListener;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -200,7 +199,7 @@ final class ReleaseSignals {
 	 * One opening of the feed. Reports of an earlier opening that has not stopped yet
 	 * have no effect.
 	 */
-	private final class Subscription implements ReleaseListener {
+	private final class Subscription implements ReleaseFeed.Listener {
 
 		private volatile boolean logged;
 

@@ -16,7 +16,7 @@ import dev.dblock.LockInfo;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
-import dev.dblock.store.ReleaseListener;
+import dev.dblock.store.ReleaseFeed;
 
 /**
  * Lock store in memory. The locks exclude only callers that share this store. Each engine
@@ -34,7 +34,7 @@ public final class LocalLockStore {
 
 	private final NavigableMap<String, LocalLock> locks = new TreeMap<>();
 
-	private final List<ReleaseListener> listeners = new CopyOnWriteArrayList<>();
+	private final List<ReleaseFeed.Listener> listeners = new CopyOnWriteArrayList<>();
 
 	private int roomForNames = ROOM;
 
@@ -170,11 +170,11 @@ public final class LocalLockStore {
 		return found;
 	}
 
-	void addListener(ReleaseListener listener) {
+	void addListener(ReleaseFeed.Listener listener) {
 		this.listeners.add(listener);
 	}
 
-	void removeListener(ReleaseListener listener) {
+	void removeListener(ReleaseFeed.Listener listener) {
 		this.listeners.remove(listener);
 	}
 

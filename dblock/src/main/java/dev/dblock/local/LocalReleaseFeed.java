@@ -3,7 +3,6 @@ package dev.dblock.local;
 import java.time.Duration;
 
 import dev.dblock.store.ReleaseFeed;
-import dev.dblock.store.ReleaseListener;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,14 +12,14 @@ final class LocalReleaseFeed implements ReleaseFeed {
 
 	private final LocalLockStore store;
 
-	private @Nullable ReleaseListener open;
+	private @Nullable Listener open;
 
 	LocalReleaseFeed(LocalLockStore store) {
 		this.store = store;
 	}
 
 	@Override
-	public void open(ReleaseListener listener) {
+	public void open(Listener listener) {
 		synchronized (this) {
 			if (this.open != null) {
 				return;

@@ -6,7 +6,6 @@ import java.util.function.Supplier;
 import com.mongodb.client.ChangeStreamIterable;
 import com.mongodb.client.MongoCollection;
 import dev.dblock.store.ReleaseFeed;
-import dev.dblock.store.ReleaseListener;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +24,7 @@ final class ChangeStreamFeed implements ReleaseFeed {
 	}
 
 	@Override
-	public synchronized void open(ReleaseListener listener) {
+	public synchronized void open(Listener listener) {
 		ChangeStreamReader present = this.reader;
 		if (present == null || !present.isReading()) {
 			this.reader = new ChangeStreamReader(this::stream, listener);

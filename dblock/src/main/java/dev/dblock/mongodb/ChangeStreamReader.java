@@ -15,7 +15,7 @@ import com.mongodb.client.MongoChangeStreamCursor;
 import com.mongodb.client.MongoCursor;
 import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import dev.dblock.mongodb.request.FailureTranslation;
-import dev.dblock.store.ReleaseListener;
+import dev.dblock.store.ReleaseFeed;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,7 +56,7 @@ final class ChangeStreamReader {
 
 	private final Supplier<ChangeStreamIterable<BsonDocument>> streams;
 
-	private final ReleaseListener listener;
+	private final ReleaseFeed.Listener listener;
 
 	private final Thread thread;
 
@@ -66,7 +66,7 @@ final class ChangeStreamReader {
 
 	private Duration pause = FIRST_PAUSE;
 
-	ChangeStreamReader(Supplier<ChangeStreamIterable<BsonDocument>> streams, ReleaseListener listener) {
+	ChangeStreamReader(Supplier<ChangeStreamIterable<BsonDocument>> streams, ReleaseFeed.Listener listener) {
 		this.streams = streams;
 		this.listener = listener;
 		this.thread = new Thread(this::run, "dblock-releases");

@@ -1,6 +1,7 @@
 package dev.dblock.store;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -246,6 +247,38 @@ public interface LockRepository {
 	 */
 	default ReleaseFeed releases() {
 		return ReleaseFeed.NONE;
+	}
+
+	/**
+	 * Effect of a release on the fence mark. The mark makes the next holder raise the
+	 * fence, since a transaction of an earlier holder may still be in progress.
+	 */
+	enum FenceMark {
+
+		/**
+		 * Keep it unchanged: this acquisition has not raised the fence.
+		 */
+		KEEP,
+
+		/**
+		 * Remove it: the fence was raised when the lock was granted.
+		 */
+		CLEAR,
+
+		/**
+		 * Set it: the outcome of a transaction of this acquisition is not known.
+		 */
+		SET
+
+	}
+
+	/**
+	 * The time of a store's clock, as far as it can be determined by a client.
+	 *
+	 * @param notBefore the earliest time that the clock can show
+	 * @param notAfter the latest time that the clock can show
+	 */
+	record StoreTime(Instant notBefore, Instant notAfter) {
 	}
 
 }

@@ -14,7 +14,7 @@ public interface ReleaseFeed {
 	ReleaseFeed NONE = new ReleaseFeed() {
 
 		@Override
-		public void open(ReleaseListener listener) {
+		public void open(Listener listener) {
 			listener.unsupported("the lock store does not report releases");
 		}
 
@@ -29,12 +29,45 @@ public interface ReleaseFeed {
 	 * when it listens. Has no effect on a feed that is already open.
 	 * @param listener the listener, which is called in any thread and must not block
 	 */
-	void open(ReleaseListener listener);
+	void open(Listener listener);
 
 	/**
 	 * Close the feed. It releases its resources soon after, and can be opened again.
 	 * @param atMost how long to wait until the resources are released; zero does not wait
 	 */
 	void close(Duration atMost);
+
+	/**
+	 * Listener of a feed.
+	 */
+	interface Listener {
+
+		/**
+		 * Called when the feed reports every release from now on. Releases before this
+		 * call may have been missed, so every waiting caller should try once.
+		 */
+		void listening();
+
+		/**
+		 * Called after a lock was released, or its document removed.
+		 * @param name its full name
+		 */
+		void released(String name);
+
+		/**
+		 * Called when releases may be missed for a while. The feed keeps trying, and
+		 * calls {@link #listening()} when it has succeeded.
+		 * @param reason what happened
+		 */
+		void interrupted(String reason);
+
+		/**
+		 * Called if this store cannot report releases. The feed does not try again until
+		 * it is opened again.
+		 * @param reason why
+		 */
+		void unsupported(String reason);
+
+	}
 
 }

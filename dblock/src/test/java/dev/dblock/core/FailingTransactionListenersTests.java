@@ -3,7 +3,7 @@ package dev.dblock.core;
 import dev.dblock.LockHandle;
 import dev.dblock.LockTemplate;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.store.FenceMark;
+import dev.dblock.store.LockRepository.FenceMark;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -13,7 +13,7 @@ import dev.dblock.LossReason;
 import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
-import dev.dblock.store.FenceMark;
+import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.TransactionFence.Outcome;
 import dev.dblock.store.TransactionFence.Written;
 import dev.dblock.transaction.FencedSessions;

@@ -21,7 +21,7 @@ import dev.dblock.store.AcquireAnswer.Refused;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
-import dev.dblock.store.StoreTime;
+import dev.dblock.store.LockRepository.StoreTime;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -12,7 +12,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.store.FenceMark;
+import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.TransactionFence;
 import dev.dblock.store.TransactionFence.Outcome;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;

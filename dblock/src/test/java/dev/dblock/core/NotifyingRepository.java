@@ -11,11 +11,10 @@ import dev.dblock.LockInfo;
 import dev.dblock.job.JobStatus;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
-import dev.dblock.store.FenceMark;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
+import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.ReleaseFeed;
-import dev.dblock.store.ReleaseListener;
 import dev.dblock.store.RunEnd;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
@@ -30,15 +29,15 @@ final class NotifyingRepository implements LockRepository, ReleaseFeed {
 
 	private final LockRepository store;
 
-	private final Set<ReleaseListener> listeners;
+	private final Set<ReleaseFeed.Listener> listeners;
 
-	private volatile ReleaseListener listener;
+	private volatile ReleaseFeed.Listener listener;
 
 	NotifyingRepository(LockRepository store) {
 		this(store, ConcurrentHashMap.newKeySet());
 	}
 
-	private NotifyingRepository(LockRepository store, Set<ReleaseListener> listeners) {
+	private NotifyingRepository(LockRepository store, Set<ReleaseFeed.Listener> listeners) {
 		this.store = store;
 		this.listeners = listeners;
 	}
@@ -53,7 +52,7 @@ final class NotifyingRepository implements LockRepository, ReleaseFeed {
 	}
 
 	@Override
-	public void open(ReleaseListener listener) {
+	public void open(ReleaseFeed.Listener listener) {
 		this.listener = listener;
 		this.listeners.add(listener);
 		listener.listening();

@@ -19,7 +19,7 @@ import dev.dblock.core.Request.Kind;
 import dev.dblock.engine.HeldLock;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.reactive.ReactiveLockTemplate;
-import dev.dblock.store.FenceMark;
+import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.TransactionFence.Outcome;
 import dev.dblock.testing.RecordingReactiveManager;
 import dev.dblock.transaction.ReactiveTransactions;

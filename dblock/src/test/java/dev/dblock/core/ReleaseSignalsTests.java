@@ -9,7 +9,7 @@ import dev.dblock.core.Request.Kind;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.PollSettings;
 import dev.dblock.store.LeaseKey;
-import dev.dblock.store.ReleaseListener;
+import dev.dblock.store.ReleaseFeed;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,7 +73,7 @@ class ReleaseSignalsTests {
 	@Test
 	void aReleaseWakesTheWaiter() throws Exception {
 		Worker<LockAttempt> waiter = waitFor();
-		this.feed.send(ReleaseListener::listening);
+		this.feed.send(ReleaseFeed.Listener::listening);
 		awaitAttempts(3);
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
@@ -86,7 +86,7 @@ class ReleaseSignalsTests {
 	@Test
 	void theReleaseOfAnotherLockWakesNoWaiter() throws Exception {
 		Worker<LockAttempt> waiter = waitFor();
-		this.feed.send(ReleaseListener::listening);
+		this.feed.send(ReleaseFeed.Listener::listening);
 		awaitAttempts(3);
 		waiter.awaitWaiting();
 		this.feed.send((listener) -> listener.released("b"));
@@ -104,14 +104,14 @@ class ReleaseSignalsTests {
 		awaitAttempts(2);
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
-		this.feed.send(ReleaseListener::listening);
+		this.feed.send(ReleaseFeed.Listener::listening);
 		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
 
 	@Test
 	void aReleaseWhileTheWaiterAsksIsNotMissed() throws Exception {
 		Worker<LockAttempt> waiter = waitFor();
-		this.feed.send(ReleaseListener::listening);
+		this.feed.send(ReleaseFeed.Listener::listening);
 		awaitAttempts(3);
 		waiter.awaitWaiting();
 		Gate gate = new Gate();
@@ -124,16 +124,16 @@ class ReleaseSignalsTests {
 		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
 
-	static Stream<Consumer<ReleaseListener>> endsOfTheFeed() {
+	static Stream<Consumer<ReleaseFeed.Listener>> endsOfTheFeed() {
 		return Stream.of((listener) -> listener.interrupted("the primary is gone"),
 				(listener) -> listener.unsupported("the right was taken away"));
 	}
 
 	@ParameterizedTest
 	@MethodSource("endsOfTheFeed")
-	void whenTheFeedEndsTheWaitersPollAtOnce(Consumer<ReleaseListener> end) throws Exception {
+	void whenTheFeedEndsTheWaitersPollAtOnce(Consumer<ReleaseFeed.Listener> end) throws Exception {
 		Worker<LockAttempt> waiter = waitFor();
-		this.feed.send(ReleaseListener::listening);
+		this.feed.send(ReleaseFeed.Listener::listening);
 		awaitAttempts(3);
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
@@ -144,13 +144,13 @@ class ReleaseSignalsTests {
 	@Test
 	void aFeedThatListensAgainMakesTheWaitersTry() throws Exception {
 		Worker<LockAttempt> waiter = waitFor();
-		this.feed.send(ReleaseListener::listening);
+		this.feed.send(ReleaseFeed.Listener::listening);
 		this.feed.send((listener) -> listener.interrupted("the primary is gone"));
 		this.feed.send((listener) -> listener.interrupted("and still is"));
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") >= 3);
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
-		this.feed.send(ReleaseListener::listening);
+		this.feed.send(ReleaseFeed.Listener::listening);
 		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
 	}
 
@@ -184,7 +184,7 @@ class ReleaseSignalsTests {
 		assertThat(signals.isPolling()).as("before anything was waited for").isFalse();
 		waitUntilRefused("b");
 		assertThat(signals.isPolling()).as("before the feed listens").isTrue();
-		this.feed.send(ReleaseListener::listening);
+		this.feed.send(ReleaseFeed.Listener::listening);
 		assertThat(signals.isPolling()).as("while it listens").isFalse();
 		this.feed.send((listener) -> listener.interrupted("the primary is gone"));
 		assertThat(signals.isPolling()).as("while it is interrupted").isTrue();
@@ -217,7 +217,7 @@ class ReleaseSignalsTests {
 	@Test
 	void aFeedThatDiedIsOpenedForTheNextWaiter() throws Exception {
 		waitUntilRefused("b");
-		this.feed.send(ReleaseListener::listening);
+		this.feed.send(ReleaseFeed.Listener::listening);
 		this.feed.die();
 		waitUntilRefused("c");
 		assertThat(this.feed.openings()).isEqualTo(2);
@@ -242,12 +242,12 @@ class ReleaseSignalsTests {
 	@Test
 	void signalsOfAnEarlierOpeningChangeNothingAfterItsClose() throws Exception {
 		Worker<LockAttempt> waiter = waitFor();
-		this.feed.send(ReleaseListener::listening);
+		this.feed.send(ReleaseFeed.Listener::listening);
 		awaitAttempts(3);
 		assertThat(this.feed.isOpen()).isTrue();
 		this.engine.close();
 		assertThat(this.feed.isOpen()).isFalse();
-		this.feed.send(ReleaseListener::listening);
+		this.feed.send(ReleaseFeed.Listener::listening);
 		this.feed.send((listener) -> listener.interrupted("closed"));
 		this.feed.send((listener) -> listener.unsupported("closed"));
 		this.feed.send((listener) -> listener.released("a"));

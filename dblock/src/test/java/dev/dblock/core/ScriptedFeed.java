@@ -6,7 +6,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 import dev.dblock.store.ReleaseFeed;
-import dev.dblock.store.ReleaseListener;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,14 +13,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class ScriptedFeed implements ReleaseFeed {
 
-	private final List<ReleaseListener> openings = new CopyOnWriteArrayList<>();
+	private final List<ReleaseFeed.Listener> openings = new CopyOnWriteArrayList<>();
 
 	private volatile boolean open;
 
 	private volatile @Nullable Error failure;
 
 	@Override
-	public void open(ReleaseListener listener) {
+	public void open(ReleaseFeed.Listener listener) {
 		Error failure = this.failure;
 		this.failure = null;
 		if (failure != null) {
@@ -63,7 +62,7 @@ final class ScriptedFeed implements ReleaseFeed {
 	/**
 	 * Send a signal to the listener that opened the feed last.
 	 */
-	void send(Consumer<ReleaseListener> news) {
+	void send(Consumer<ReleaseFeed.Listener> news) {
 		LockWorld.eventually().until(() -> !this.openings.isEmpty());
 		news.accept(this.openings.get(this.openings.size() - 1));
 	}

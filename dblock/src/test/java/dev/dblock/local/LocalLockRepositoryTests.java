@@ -12,7 +12,7 @@ import dev.dblock.core.JobRepositoryContract;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
-import dev.dblock.store.ReleaseListener;
+import dev.dblock.store.ReleaseFeed;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -192,7 +192,7 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 		assertThat(Optional.ofNullable(this.locks.fenceFor(mock(PlatformTransactionManager.class)))).isEmpty();
 	}
 
-	private static final class Heard implements ReleaseListener {
+	private static final class Heard implements ReleaseFeed.Listener {
 
 		private final List<String> news = new ArrayList<>();
 

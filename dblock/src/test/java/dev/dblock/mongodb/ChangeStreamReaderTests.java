@@ -17,9 +17,9 @@ import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.mongodb.request.LockDocument;
 import dev.dblock.store.AcquireAnswer;
-import dev.dblock.store.FenceMark;
 import dev.dblock.store.LeaseKey;
-import dev.dblock.store.ReleaseListener;
+import dev.dblock.store.LockRepository.FenceMark;
+import dev.dblock.store.ReleaseFeed;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -220,7 +220,7 @@ class ChangeStreamReaderTests {
 		Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(assertion);
 	}
 
-	private static final class RecordingReleaseListener implements ReleaseListener {
+	private static final class RecordingReleaseListener implements ReleaseFeed.Listener {
 
 		private final List<String> news = new CopyOnWriteArrayList<>();
 

@@ -15,7 +15,7 @@ import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
-import dev.dblock.store.FenceMark;
+import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.RunEnd;
 import org.jspecify.annotations.Nullable;
 

@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import com.mongodb.client.MongoCollection;
-import dev.dblock.store.StoreTime;
+import dev.dblock.store.LockRepository.StoreTime;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
