@@ -88,32 +88,6 @@ public interface LockRepository {
 	}
 
 	/**
-	 * Release a lock.
-	 * @param lease the lease
-	 * @param minHoldLeft how long the lock remains unavailable; with zero, it becomes
-	 * available immediately
-	 * @param timeout how long the request may take in total
-	 * @return whether this acquisition was still the holder, expired or not
-	 */
-	default boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout) {
-		return release(lease, minHoldLeft, FenceMark.KEEP, timeout);
-	}
-
-	/**
-	 * Release a lock.
-	 * @param lease the lease
-	 * @param minHoldLeft how long the lock remains unavailable; with zero, it becomes
-	 * available immediately
-	 * @param mark the information for the next holder about transactions of earlier
-	 * holders
-	 * @param timeout how long the request may take in total
-	 * @return whether this acquisition was still the holder, expired or not
-	 */
-	default boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, Duration timeout) {
-		return release(lease, minHoldLeft, mark, null, timeout);
-	}
-
-	/**
 	 * Release a lock and record how a run of a job ended. If the record does not accept
 	 * that, because it was edited by hand, the lock is released without it.
 	 * @param lease the lease

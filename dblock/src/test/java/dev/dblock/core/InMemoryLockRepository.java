@@ -266,6 +266,10 @@ final class InMemoryLockRepository implements LockRepository {
 		});
 	}
 
+	boolean release(LeaseKey lease, Duration minHoldLeft, Duration timeout) {
+		return release(lease, minHoldLeft, FenceMark.KEEP, null, timeout);
+	}
+
 	@Override
 	public Optional<LockInfo> find(String name) {
 		return find(name, Duration.ZERO);

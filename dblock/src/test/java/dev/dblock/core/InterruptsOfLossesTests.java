@@ -16,7 +16,6 @@ import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.store.LeaseKey;
-import dev.dblock.store.LockRepository.FenceMark;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -117,7 +116,7 @@ class InterruptsOfLossesTests {
 		lease(outer[0]).lose(LossReason.EXPIRED, "scripted, while it waits for inner");
 		int then = this.repository.count(Kind.ACQUIRE);
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE) > then + 3);
-		this.repository.release(other, Duration.ZERO, FenceMark.KEEP, LockWorld.TIMEOUT);
+		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
 		boolean interrupted = worker.result();
 		assertThat(afterInner).isTrue();
 		assertThat(interrupted).as("the foreign interrupt").isTrue();

@@ -401,7 +401,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 					assertThat(run.token()).isEqualTo(forced.run().token());
 				});
 			}
-			locks().release(other, Duration.ZERO, TIMEOUT);
+			release(other, Duration.ZERO);
 			assertThat(end(forced.key(), RunOutcome.SUCCEEDED, null)).isFalse();
 			assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
 			assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at.plusSeconds(1), 1);
@@ -448,7 +448,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		crashed(rerun(at));
 		LeaseKey plain = acquired("stock");
 		assertThat(refused(rerun(at))).as("held by something else").isNull();
-		locks().release(plain, Duration.ZERO, TIMEOUT);
+		release(plain, Duration.ZERO);
 		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at, 2);
 	}
 
@@ -459,7 +459,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		LeaseKey plain = acquired("stock");
 		assertThat(refused(skip(at.plusSeconds(1)))).isNull();
 		assertThat(refused(skip(at)).reason()).as("known nevertheless").isEqualTo(Reason.DONE);
-		locks().release(plain, LEASE, TIMEOUT);
+		release(plain, LEASE);
 		assertThat(refused(skip(at.plusSeconds(1)))).as("in its minimum hold").isNull();
 		assertThat(runs()).hasSize(1);
 	}
@@ -570,7 +570,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 			.as("the lock is another one's as well")
 			.isInstanceOf(Granted.class);
 		locks().forceReleaseNow("stock");
-		locks().release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		release(acquired("stock"), Duration.ZERO);
 		locks().pauseJob("stock", JOB, "bob");
 		assertThat(refused(skip(at)).pausedBy()).isEqualTo("bob");
 		Instant resumed = storeTime();

@@ -21,6 +21,7 @@ import dev.dblock.store.AcquireAnswer.Refused;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
+import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.LockRepository.StoreTime;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -113,6 +114,10 @@ public abstract class LockRepositoryContract {
 
 	protected final Granted granted(String name) {
 		return (Granted) acquire(key(name));
+	}
+
+	protected final boolean release(LeaseKey key, Duration minHoldLeft) {
+		return locks().release(key, minHoldLeft, FenceMark.KEEP, null, TIMEOUT);
 	}
 
 	protected final LockInfo look(String name) {
@@ -225,7 +230,7 @@ public abstract class LockRepositoryContract {
 		assertThat(locks().findAll(name)).extracting(LockInfo::name).containsExactly(name);
 		assertThat(locks().renew(List.of(key), TIMEOUT)).isEmpty();
 		assertThat(locks().extend(key, LEASE, TIMEOUT)).isTrue();
-		assertThat(locks().release(key, Duration.ZERO, TIMEOUT)).isTrue();
+		assertThat(release(key, Duration.ZERO)).isTrue();
 		assertThat(look("another").holder()).isEqualTo(another.holder());
 	}
 
@@ -239,7 +244,7 @@ public abstract class LockRepositoryContract {
 		assertThat(lock.thread()).isEqualTo(text);
 		assertThat(lock.why()).isEqualTo(text);
 		assertThat(lock.holder()).isEqualTo("id-" + text);
-		assertThat(locks().release(key, Duration.ZERO, TIMEOUT)).isTrue();
+		assertThat(release(key, Duration.ZERO)).isTrue();
 	}
 
 	@Test
@@ -270,7 +275,7 @@ public abstract class LockRepositoryContract {
 			assertThat(granted.lastToken()).isEqualTo(granted.token() + 1023);
 			last = granted.lastToken();
 			switch (i % 4) {
-				case 0 -> locks().release(key, Duration.ZERO, TIMEOUT);
+				case 0 -> release(key, Duration.ZERO);
 				case 1 -> expire("stock");
 				case 2 -> locks().forceReleaseNow("stock");
 				default -> {
@@ -300,7 +305,7 @@ public abstract class LockRepositoryContract {
 		assertThat(granted.lastToken()).isEqualTo(granted.token() + 49_999);
 		assertThat(look("stock").token()).isEqualTo(granted.lastToken());
 		assertThat(locks().acquire(request)).isEqualTo(granted);
-		locks().release(key, Duration.ZERO, TIMEOUT);
+		release(key, Duration.ZERO);
 		assertThat(granted("stock").token()).isGreaterThan(granted.lastToken());
 	}
 
@@ -428,8 +433,8 @@ public abstract class LockRepositoryContract {
 			.extracting(LockInfo::holder)
 			.isEqualTo(second.holder());
 		assertThat(locks().extend(first, LEASE, TIMEOUT)).isFalse();
-		assertThat(locks().release(first, Duration.ZERO, TIMEOUT)).isFalse();
-		assertThat(locks().release(first, Duration.ofSeconds(5), TIMEOUT)).isFalse();
+		assertThat(release(first, Duration.ZERO)).isFalse();
+		assertThat(release(first, Duration.ofSeconds(5))).isFalse();
 		assertThat(stored("stock")).isEqualTo(successors);
 		assertThat(acquire(key("stock"))).isInstanceOf(Refused.class);
 	}
@@ -438,7 +443,7 @@ public abstract class LockRepositoryContract {
 	void releaseFreesTheNameAtOnceAndKeepsTheToken() {
 		LeaseKey key = acquired("stock");
 		LockInfo held = look("stock");
-		assertThat(locks().release(key, Duration.ZERO, TIMEOUT)).isTrue();
+		assertThat(release(key, Duration.ZERO)).isTrue();
 		LockInfo released = look("stock");
 		assertThat(released.held()).isFalse();
 		assertThat(released.holder()).isNull();
@@ -447,7 +452,7 @@ public abstract class LockRepositoryContract {
 		assertThat(released.remaining()).isZero();
 		assertThat(released.token()).isEqualTo(held.token());
 		Object stored = stored("stock");
-		assertThat(locks().release(key, Duration.ZERO, TIMEOUT)).isFalse();
+		assertThat(release(key, Duration.ZERO)).isFalse();
 		assertThat(stored("stock")).isEqualTo(stored);
 		acquired("stock");
 		assertThat(look("stock").releasedAt()).isNull();
@@ -458,8 +463,8 @@ public abstract class LockRepositoryContract {
 	void releaseByAnotherIdDoesNothing() {
 		acquired("stock");
 		Object held = stored("stock");
-		assertThat(locks().release(key("stock"), Duration.ZERO, TIMEOUT)).isFalse();
-		assertThat(locks().release(key("nothing"), Duration.ZERO, TIMEOUT)).isFalse();
+		assertThat(release(key("stock"), Duration.ZERO)).isFalse();
+		assertThat(release(key("nothing"), Duration.ZERO)).isFalse();
 		assertThat(stored("stock")).isEqualTo(held);
 		assertThat(stored("nothing")).isNull();
 	}
@@ -468,7 +473,7 @@ public abstract class LockRepositoryContract {
 	void aLeaseThatExpiredWithoutSuccessorIsReleasedById() {
 		LeaseKey key = acquired("stock");
 		expire("stock");
-		assertThat(locks().release(key, Duration.ZERO, TIMEOUT)).isTrue();
+		assertThat(release(key, Duration.ZERO)).isTrue();
 		assertThat(granted("stock")).isNotNull();
 	}
 
@@ -477,7 +482,7 @@ public abstract class LockRepositoryContract {
 		Duration minHold = Duration.ofMinutes(5);
 		LeaseKey key = acquired("stock");
 		Instant before = storeTime();
-		assertThat(locks().release(key, minHold, TIMEOUT)).isTrue();
+		assertThat(release(key, minHold)).isTrue();
 		LockInfo lock = ((Refused) acquire(key("stock"))).lock();
 		assertThat(lock.held()).isFalse();
 		assertThat(lock.holder()).isNull();
@@ -503,7 +508,7 @@ public abstract class LockRepositoryContract {
 		assertThat(locks().forceRelease("stock")).isFalse();
 		assertThat(acquire(key("stock"))).isInstanceOf(Refused.class);
 		assertThat(locks().renew(List.of(key), TIMEOUT)).containsOnlyKeys(key);
-		assertThat(locks().release(key, Duration.ZERO, TIMEOUT)).isFalse();
+		assertThat(release(key, Duration.ZERO)).isFalse();
 		assertThat(locks().forceRelease("nothing")).isFalse();
 	}
 
@@ -522,10 +527,10 @@ public abstract class LockRepositoryContract {
 	@Test
 	void forceReleaseNowEndsAMinimumHoldThatIsNotOver() {
 		LeaseKey key = acquired("stock");
-		locks().release(key, LEASE, TIMEOUT);
+		release(key, LEASE);
 		assertThat(locks().forceReleaseNow("stock")).isTrue();
 		assertThat(look("stock").expiresAt()).isNull();
-		locks().release(acquired("stock"), LEASE, TIMEOUT);
+		release(acquired("stock"), LEASE);
 		expire("stock");
 		assertThat(locks().forceReleaseNow("stock")).isFalse();
 	}
@@ -541,7 +546,7 @@ public abstract class LockRepositoryContract {
 		LeaseKey deleted = acquired("deleted");
 		forget("deleted");
 		LeaseKey released = acquired("released");
-		locks().release(released, Duration.ZERO, TIMEOUT);
+		release(released, Duration.ZERO);
 		List<LeaseKey> all = new ArrayList<>(held);
 		all.addAll(List.of(expired, overtaken, deleted, released, successor));
 		Map<LeaseKey, Optional<LockInfo>> gone = locks().renew(all, TIMEOUT);

@@ -15,7 +15,6 @@ import dev.dblock.LockTemplate;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.store.LeaseKey;
-import dev.dblock.store.LockRepository.FenceMark;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -220,7 +219,7 @@ class LockViewTests {
 		});
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE) > 2);
 		assertThat(worker.isDone()).isFalse();
-		this.repository.release(other, Duration.ZERO, FenceMark.KEEP, LockWorld.TIMEOUT);
+		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
 		assertThat(worker.result()).isTrue();
 	}
 
@@ -237,7 +236,7 @@ class LockViewTests {
 		int before = this.repository.count(Kind.ACQUIRE);
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE) > before + 1);
 		assertThat(worker.isDone()).isFalse();
-		this.repository.release(other, Duration.ZERO, FenceMark.KEEP, LockWorld.TIMEOUT);
+		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
 		assertThat(worker.result()).isTrue();
 		assertThat(worker.isInterruptedAfterwards()).isTrue();
 	}

@@ -30,7 +30,6 @@ import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.store.LeaseKey;
-import dev.dblock.store.LockRepository.FenceMark;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -164,7 +163,7 @@ class SeveralLocksTests {
 		LeaseKey other = this.world.seize("b", LockWorld.LEASE);
 		this.transactions.run(() -> {
 			assertThat(this.locks.tryAcquireAll(BOTH, LockOptions.defaults())).isEmpty();
-			this.repository.release(other, Duration.ZERO, FenceMark.KEEP, LockWorld.TIMEOUT);
+			this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
 			this.locks.executeAll(BOTH, () -> assertThat(held()).containsExactly("a", "b"));
 			assertThat(held()).as("until the transaction has ended").containsExactly("a", "b");
 		});
@@ -247,7 +246,7 @@ class SeveralLocksTests {
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "b") > 1);
 		this.world.advance(LockWorld.LEASE.dividedBy(2));
 		LockWorld.eventually().until(() -> this.repository.count(Kind.RENEW, "a") > 0);
-		this.repository.release(other, Duration.ZERO, FenceMark.KEEP, LockWorld.TIMEOUT);
+		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
 		assertThat(worker.result()).isEqualTo(LockWorld.LEASE);
 	}
 
@@ -517,7 +516,7 @@ class SeveralLocksTests {
 		Worker<List<String>> worker = Worker
 			.start(() -> this.locks.execute("a", () -> this.locks.executeAll(BOTH, PATIENT, this::held)));
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "b") > 1);
-		this.repository.release(other, Duration.ZERO, FenceMark.KEEP, LockWorld.TIMEOUT);
+		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
 		assertThat(worker.result()).containsExactly("a", "b");
 	}
 

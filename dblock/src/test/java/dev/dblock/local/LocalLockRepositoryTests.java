@@ -12,6 +12,7 @@ import dev.dblock.core.JobRepositoryContract;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
+import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.ReleaseFeed;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -89,12 +90,12 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 		locks.acquire(request(held, LEASE));
 		LeaseKey resting = key("resting");
 		locks.acquire(request(resting, LEASE));
-		locks.release(resting, LEASE, TIMEOUT);
+		locks.release(resting, LEASE, FenceMark.KEEP, null, TIMEOUT);
 		long last = 0;
 		for (int i = 0; i < 10_000; i++) {
 			LeaseKey key = key("job-" + i);
 			last = ((Granted) locks.acquire(request(key, LEASE))).lastToken();
-			locks.release(key, Duration.ZERO, TIMEOUT);
+			locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
 			millis.incrementAndGet();
 		}
 		assertThat(locks.findAll("")).hasSizeLessThan(1100).extracting(LockInfo::name).contains("held", "resting");
@@ -115,7 +116,7 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 		}
 		assertThat(locks.findAll("")).hasSizeLessThan(1100);
 		assertThat(locks.renew(List.of(ended), TIMEOUT)).containsOnlyKeys(ended);
-		assertThat(locks.release(ended, Duration.ZERO, TIMEOUT)).isFalse();
+		assertThat(locks.release(ended, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT)).isFalse();
 		assertThat(((Granted) locks.acquire(request(key("job-0"), LEASE))).token()).isGreaterThan(last);
 	}
 
@@ -125,7 +126,7 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 		LocalLockRepository locks = new LocalLockRepository(store);
 		LeaseKey key = key("stock");
 		locks.acquire(request(key, LEASE));
-		locks.release(key, Duration.ZERO, TIMEOUT);
+		locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
 		store.forgetUnused();
 		assertThat(locks.find("stock")).isPresent();
 	}
@@ -138,7 +139,7 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 		this.locks.releases().open(mine);
 		this.locks.releases().open(new Heard());
 		another.releases().open(others);
-		this.locks.release(acquired("released"), Duration.ZERO, TIMEOUT);
+		release(acquired("released"), Duration.ZERO);
 		acquired("forced");
 		another.forceRelease("forced");
 		acquired("forced now");
@@ -149,7 +150,7 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 		assertThat(others.news).isEqualTo(mine.news);
 		this.locks.releases().close(Duration.ZERO);
 		this.locks.releases().close(Duration.ZERO);
-		another.release(acquired("later"), Duration.ZERO, TIMEOUT);
+		another.release(acquired("later"), Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
 		assertThat(mine.news).doesNotContain("later");
 		assertThat(others.news).contains("later");
 		this.locks.releases().open(mine);
@@ -160,7 +161,7 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 	void aReleaseWithoutEffectIsNotNotified() {
 		Heard heard = new Heard();
 		this.locks.releases().open(heard);
-		this.locks.release(key("stock"), Duration.ZERO, TIMEOUT);
+		release(key("stock"), Duration.ZERO);
 		assertThat(this.store.expire("stock")).isFalse();
 		assertThat(heard.news).containsExactly("listening");
 	}

@@ -163,14 +163,14 @@ class ChangeStreamReaderTests {
 				new MongoLockSettings(documents.getNamespace().getCollectionName(), Duration.ofMillis(500),
 						Duration.ofDays(1), TIMEOUT, dialect, true));
 		LeaseKey stock = acquire(locks, "stock");
-		locks.release(acquire(locks, "other"), Duration.ZERO, FenceMark.KEEP, TIMEOUT);
+		locks.release(acquire(locks, "other"), Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
 		readReleases(documents);
 		LeaseKey other = acquire(locks, "other");
 		LeaseKey created = acquire(locks, "new");
 		assertThat(locks.renew(List.of(stock, other, created), TIMEOUT)).isEmpty();
 		assertThat(locks.extend(other, LEASE.multipliedBy(2), TIMEOUT)).isTrue();
-		assertThat(locks.release(stock, Duration.ZERO, FenceMark.KEEP, TIMEOUT)).isTrue();
-		assertThat(locks.release(other, Duration.ofSeconds(1), FenceMark.KEEP, TIMEOUT)).isTrue();
+		assertThat(locks.release(stock, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT)).isTrue();
+		assertThat(locks.release(other, Duration.ofSeconds(1), FenceMark.KEEP, null, TIMEOUT)).isTrue();
 		assertThat(locks.forceReleaseNow("new")).isTrue();
 		eventually(() -> assertThat(this.listener.news).contains("released new"));
 		assertThat(this.listener.news).containsExactly("listening", "released stock", "released other", "released new");

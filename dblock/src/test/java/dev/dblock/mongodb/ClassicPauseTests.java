@@ -9,6 +9,7 @@ import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -66,7 +67,7 @@ class ClassicPauseTests {
 		MongoLockRepository locks = locks(System::nanoTime, System::currentTimeMillis);
 		LeaseKey another = LockRepositoryContract.key("stock");
 		acquire(locks, another);
-		assertThat(locks.release(another, Duration.ZERO, TIMEOUT)).isTrue();
+		assertThat(locks.release(another, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT)).isTrue();
 	}
 
 	private static void acquire(MongoLockRepository locks, LeaseKey key) {

@@ -20,6 +20,7 @@ import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -105,7 +106,7 @@ class ExclusionTests {
 		LockInfo end = renewed ? locks.find(key.name()).orElseThrow() : info;
 		boolean stillMine = key.holder().equals(end.holder());
 		long releaseSent = System.nanoTime();
-		boolean released = random.nextInt(12) != 0 && locks.release(key, Duration.ZERO, TIMEOUT);
+		boolean released = random.nextInt(12) != 0 && locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
 		this.holds.add(new Hold(key.name(), granted, mine ? info.acquiredAt() : null,
 				(!released && mine && stillMine) ? end.expiresAt() : null, grantedAt, released ? releaseSent : null));
 	}

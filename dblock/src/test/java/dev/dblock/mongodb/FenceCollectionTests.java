@@ -89,7 +89,7 @@ class FenceCollectionTests {
 		LeaseKey key = LockRepositoryContract.key(name);
 		assertThat(this.locks.acquire(LockRepositoryContract.request(key, Duration.ofSeconds(30))))
 			.isInstanceOf(Granted.class);
-		assertThat(this.locks.release(key, Duration.ZERO, FenceMark.KEEP, TIMEOUT)).isTrue();
+		assertThat(this.locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT)).isTrue();
 	}
 
 	private void takeOver(String name) {

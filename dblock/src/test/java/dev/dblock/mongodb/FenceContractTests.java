@@ -135,7 +135,7 @@ class FenceContractTests {
 		takeOver(key);
 		this.documents.updateOne(new Document("_id", "stock"),
 				new Document("$set", new Document("fencePending", before)));
-		assertThat(this.locks.release(key, minHold, mark, TIMEOUT)).isTrue();
+		assertThat(this.locks.release(key, minHold, mark, null, TIMEOUT)).isTrue();
 		return stored().getBoolean("fencePending");
 	}
 

@@ -108,7 +108,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		assertThat(record().getList("runs", Document.class)).hasSize(2).contains(new Document("later", 1));
 		assertThat(stored("stock").get("jobs", Document.class)).containsEntry("later", new Document("x", 1));
 		Object jobs = stored("stock").get("jobs");
-		this.locks.release(acquired("stock"), LEASE, TIMEOUT);
+		release(acquired("stock"), LEASE);
 		this.locks.forceReleaseNow("stock");
 		acquired("stock");
 		assertThat(stored("stock").get("jobs")).isEqualTo(jobs);
@@ -116,7 +116,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 
 	@Test
 	void aDocumentFromBeforeThereWereJobsIsAFreeLockOfAJob() {
-		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		release(acquired("stock"), Duration.ZERO);
 		long token = stored("stock").getLong("token");
 		assertThat(started(skip(past(30))).run().token()).isGreaterThan(token);
 		this.documents.insertOne(new Document("_id", "bare"));
@@ -292,11 +292,11 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 
 	@Test
 	void theDocumentOfAJobOutlivesItsNextPlannedTime() {
-		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		release(acquired("stock"), Duration.ZERO);
 		ended(skip(past(30)), RunOutcome.SUCCEEDED);
 		Date kept = stored("stock").getDate("cleanUpAt");
 		assertThat(kept.toInstant()).isAfter(storeTime().plus(Duration.ofDays(400)));
-		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		release(acquired("stock"), Duration.ZERO);
 		assertThat(stored("stock").getDate("cleanUpAt")).isEqualTo(kept);
 		ended(skip(past(20)), RunOutcome.SUCCEEDED);
 		assertThat(stored("stock").getDate("cleanUpAt")).isEqualTo(kept);
@@ -306,17 +306,17 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 
 	@Test
 	void theDocumentOfAPlainLockIsKeptNoLongerThanItHasToBe() {
-		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		release(acquired("stock"), Duration.ZERO);
 		Date usual = stored("stock").getDate("cleanUpAt");
 		set("stock", "cleanUpAt", new Date(usual.getTime() + Duration.ofDays(300).toMillis()));
-		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		release(acquired("stock"), Duration.ZERO);
 		assertThat(stored("stock").getDate("cleanUpAt").toInstant())
 			.isBefore(usual.toInstant().plus(Duration.ofDays(100)));
 	}
 
 	@Test
 	void aForcedReleaseLeavesNoOtherFieldsThanARelease() {
-		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		release(acquired("stock"), Duration.ZERO);
 		acquired("stock");
 		this.locks.forceReleaseNow("stock");
 		assertThat(stored("stock").keySet()).containsExactlyInAnyOrder("_id", "acquirer", "thread", "why", "token",

@@ -25,6 +25,7 @@ import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.RepositoryInterruptedException;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoNode;
@@ -176,7 +177,7 @@ class MongoLockFaultTests {
 		this.server.awaitAllSecondaries();
 		// In doubt: if it was acquired, it is released by its id.
 		boolean wasThere = locks.find("stock").isPresent();
-		assertThat(locks.release(key, Duration.ZERO, TIMEOUT))
+		assertThat(locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT))
 			.isEqualTo(wasThere && stored("stock") != null && stored("stock").containsKey("releasedAt"));
 		assertThat(acquire(locks, key("stock"))).isInstanceOf(Granted.class);
 	}
@@ -209,7 +210,8 @@ class MongoLockFaultTests {
 
 	private static List<ThrowingCallable> writes(MongoLockRepository locks, LeaseKey held) {
 		return List.of(() -> locks.renew(List.of(held), TIMEOUT), () -> locks.extend(held, LEASE, TIMEOUT),
-				() -> locks.extendExactly(held, LEASE, TIMEOUT), () -> locks.release(held, Duration.ZERO, TIMEOUT),
+				() -> locks.extendExactly(held, LEASE, TIMEOUT),
+				() -> locks.release(held, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT),
 				() -> locks.forceReleaseNow("held"), () -> acquire(locks, key("held")));
 	}
 
@@ -245,9 +247,9 @@ class MongoLockFaultTests {
 		acquire(locks, key);
 		this.server.failCommand(FailCommand.on("update").times(1).closeConnection());
 		assertThatExceptionOfType(DataAccessResourceFailureException.class)
-			.isThrownBy(() -> locks.release(key, Duration.ZERO, TIMEOUT))
+			.isThrownBy(() -> locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT))
 			.withMessageContaining("release the lock 'stock'");
-		assertThat(locks.release(key, Duration.ZERO, TIMEOUT)).isTrue();
+		assertThat(locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT)).isTrue();
 	}
 
 	@ParameterizedTest
@@ -278,7 +280,7 @@ class MongoLockFaultTests {
 		this.server.failCommand(FailCommand.on("findAndModify", "update", "find").blockFor(Duration.ofSeconds(5)));
 		for (ThrowingCallable request : List.<ThrowingCallable>of(() -> locks.renew(List.of(held), limit),
 				() -> locks.extend(held, LEASE, limit), () -> locks.extendExactly(held, LEASE, limit),
-				() -> locks.release(held, Duration.ZERO, limit),
+				() -> locks.release(held, Duration.ZERO, FenceMark.KEEP, null, limit),
 				() -> locks.acquire(request(key("new"), LEASE, limit)))) {
 			assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(request)
 				.withMessageContaining("the time limit of 300 ms ran out")
@@ -367,7 +369,7 @@ class MongoLockFaultTests {
 			template.insert(new Document("_id", 1), "orders");
 			assertThat(acquire(locks, kept)).isInstanceOf(Granted.class);
 			assertThat(locks.renew(List.of(kept), TIMEOUT)).isEmpty();
-			assertThat(locks.release(released, Duration.ZERO, TIMEOUT)).isTrue();
+			assertThat(locks.release(released, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT)).isTrue();
 			assertThat(locks.find("kept")).isPresent();
 			status.setRollbackOnly();
 		});
@@ -384,7 +386,7 @@ class MongoLockFaultTests {
 		this.server.failCommand(FailCommand.on("findAndModify").times(1).blockFor(Duration.ofMillis(700)));
 		assertThatThrownBy(() -> locks.acquire(request(late, LEASE, Duration.ofMillis(250))))
 			.isInstanceOf(QueryTimeoutException.class);
-		locks.release(late, Duration.ZERO, TIMEOUT);
+		locks.release(late, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
 		LeaseKey next = key("stock");
 		assertThat(acquire(locks, next)).isInstanceOf(Granted.class);
 		Awaitility.await()
@@ -408,7 +410,7 @@ class MongoLockFaultTests {
 			.ignoreExceptionsInstanceOf(DataAccessException.class)
 			.until(() -> locks.renew(held, Duration.ofSeconds(5)).isEmpty());
 		assertThat(acquire(locks, key("held-0"))).isInstanceOf(AcquireAnswer.Refused.class);
-		assertThat(locks.release(held.get(0), Duration.ZERO, TIMEOUT)).isTrue();
+		assertThat(locks.release(held.get(0), Duration.ZERO, FenceMark.KEEP, null, TIMEOUT)).isTrue();
 		assertThat(acquire(locks, key("held-0"))).isInstanceOf(Granted.class);
 	}
 

@@ -23,6 +23,7 @@ import dev.dblock.store.AcquireAnswer.Refused;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
+import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.testing.MongoServer;
 import org.bson.Document;
 import org.junit.jupiter.api.BeforeEach;
@@ -227,7 +228,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 		assertThat(this.locks.findAll("")).isEmpty();
 		assertThat(this.locks.renew(List.of(key), TIMEOUT)).isEqualTo(Map.of(key, Optional.empty()));
 		assertThat(this.locks.extend(key, LEASE, TIMEOUT)).isFalse();
-		assertThat(this.locks.release(key, Duration.ZERO, TIMEOUT)).isFalse();
+		assertThat(release(key, Duration.ZERO)).isFalse();
 		assertThat(stored("other")).isEqualTo(document);
 	}
 
@@ -239,10 +240,10 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 		this.locks.renew(List.of(first), TIMEOUT);
 		this.locks.extend(first, LEASE.multipliedBy(2), TIMEOUT);
 		this.locks.extendExactly(first, LEASE, TIMEOUT);
-		this.locks.release(first, Duration.ZERO, TIMEOUT);
+		release(first, Duration.ZERO);
 		LeaseKey second = acquired("stock");
 		assertThat(stored("stock")).containsEntry("later", later).doesNotContainKey("releasedAt");
-		this.locks.release(second, LEASE, TIMEOUT);
+		release(second, LEASE);
 		this.locks.forceReleaseNow("stock");
 		LeaseKey crashed = acquired("stock");
 		expire("stock");
@@ -254,7 +255,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 	@Test
 	void aRefusalChangesNothing() {
 		LeaseKey key = acquired("stock");
-		this.locks.release(key, LEASE, TIMEOUT);
+		release(key, LEASE);
 		Document before = stored("stock");
 		assertThat(before).containsKey("releasedAt");
 		assertThat(acquire(key("stock"))).isInstanceOf(Refused.class);
@@ -289,7 +290,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 		Date lateEnough = new Date(stored("stock").getDate("expiresAt").getTime()
 				+ RETENTION.plus(RETENTION_SLACK.dividedBy(2)).toMillis());
 		set("stock", "cleanUpAt", lateEnough);
-		this.locks.release(first, Duration.ZERO, TIMEOUT);
+		release(first, Duration.ZERO);
 		LeaseKey second = acquired("stock");
 		assertThat(stored("stock").getDate("cleanUpAt")).isEqualTo(lateEnough);
 		assertThat(this.locks.renew(List.of(second), TIMEOUT)).isEmpty();
@@ -300,7 +301,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 	void aGrantCorrectsADateOfCleaningUpThatIsFarTooLate() {
 		LeaseKey first = acquired("stock");
 		set("stock", "cleanUpAt", new Date(serverTime() + Duration.ofDays(900).toMillis()));
-		this.locks.release(first, Duration.ZERO, TIMEOUT);
+		release(first, Duration.ZERO);
 		acquired("stock");
 		Document stored = stored("stock");
 		assertThat(stored.getDate("cleanUpAt").toInstant())
@@ -339,7 +340,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 	void aReleaseRemovesHolderAndExpiryAndKeepsTheCleanUp() {
 		LeaseKey key = acquired("stock");
 		Document held = stored("stock");
-		this.locks.release(key, Duration.ZERO, TIMEOUT);
+		release(key, Duration.ZERO);
 		Document released = stored("stock");
 		assertThat(released.keySet()).doesNotContain("holder", "expiresAt");
 		assertThat(released.getDate("cleanUpAt")).isEqualTo(held.getDate("cleanUpAt"));
@@ -351,10 +352,10 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 	void theFenceIsNotPendingAfterARelease() {
 		LeaseKey expired = acquired("stock");
 		expire("stock");
-		this.locks.release(expired, Duration.ZERO, TIMEOUT);
+		release(expired, Duration.ZERO);
 		LeaseKey key = acquired("stock");
 		assertThat(stored("stock")).containsEntry("fencePending", false);
-		this.locks.release(key, Duration.ofMinutes(5), TIMEOUT);
+		release(key, Duration.ofMinutes(5));
 		assertThat(stored("stock")).doesNotContainKey("holder");
 		expire("stock");
 		acquired("stock");
@@ -375,21 +376,21 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 
 	@Test
 	void theEndOfAMinimumHoldLeavesNoFencePending() {
-		this.locks.release(acquired("stock"), LEASE, TIMEOUT);
+		release(acquired("stock"), LEASE);
 		this.locks.forceReleaseNow("stock");
 		assertThat(stored("stock")).doesNotContainKeys("expiresAt", "fencePending");
 	}
 
 	@Test
 	void aTakeOverFromAHolderThatDidNotReleaseLeavesTheFencePending() {
-		this.locks.release(acquired("stock"), Duration.ZERO, TIMEOUT);
+		release(acquired("stock"), Duration.ZERO);
 		acquired("stock");
 		assertThat(stored("stock")).containsEntry("fencePending", false);
 		expire("stock");
 		LeaseKey second = acquired("stock");
 		assertThat(stored("stock")).containsEntry("fencePending", true);
 		this.locks.renew(List.of(second), TIMEOUT);
-		this.locks.release(second, Duration.ZERO, TIMEOUT);
+		release(second, Duration.ZERO);
 		assertThat(stored("stock")).containsEntry("fencePending", true);
 		acquired("stock");
 		assertThat(stored("stock")).containsEntry("fencePending", true);
@@ -511,7 +512,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 		LeaseKey key = acquired("stock");
 		MongoLockRepository paused = pausedLocks();
 		Instant before = storeTime();
-		assertThat(paused.release(key, LEASE, TIMEOUT)).isTrue();
+		assertThat(paused.release(key, LEASE, FenceMark.KEEP, null, TIMEOUT)).isTrue();
 		assertThat(look("stock").expiresAt()).isAfterOrEqualTo(before.plus(LEASE));
 		assertThat(acquire(key("stock"))).isInstanceOf(Refused.class);
 	}

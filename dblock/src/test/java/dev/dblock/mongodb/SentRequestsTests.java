@@ -120,9 +120,9 @@ class SentRequestsTests {
 		assertThat(acquire(locks, KEY)).isTrue();
 		assertThat(locks.renew(List.of(KEY), TIMEOUT)).isEmpty();
 		assertThat(locks.extend(KEY, LEASE.multipliedBy(2), TIMEOUT)).isTrue();
-		assertThat(locks.release(KEY, Duration.ZERO, TIMEOUT)).isTrue();
+		assertThat(locks.release(KEY, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT)).isTrue();
 		assertThat(acquire(locks, KEY)).isTrue();
-		assertThat(locks.release(KEY, LEASE, TIMEOUT)).isTrue();
+		assertThat(locks.release(KEY, LEASE, FenceMark.KEEP, null, TIMEOUT)).isTrue();
 		assertEachWriteAsksForAMajority();
 		assertEachHasALimit();
 	}
@@ -148,7 +148,7 @@ class SentRequestsTests {
 			.allSatisfy((command) -> assertThat(command.containsKey("txnNumber")).isEqualTo(repeated));
 		this.sent.clear();
 		assertThat(locks.renew(List.of(KEY), TIMEOUT)).isEmpty();
-		assertThat(locks.release(KEY, Duration.ZERO, TIMEOUT)).isTrue();
+		assertThat(locks.release(KEY, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT)).isTrue();
 		assertThat(writes()).hasSizeGreaterThanOrEqualTo(2)
 			.noneSatisfy((command) -> assertThat(command).containsKey("txnNumber"));
 	}

@@ -14,6 +14,7 @@ import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.RepositoryInterruptedException;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
@@ -134,14 +135,14 @@ class TtlIndexTests {
 	@Test
 	void itIsEnsuredEveryTenMinutes() {
 		LeaseKey key = acquire("stock");
-		this.locks.release(key, Duration.ZERO, TIMEOUT);
+		this.locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
 		pass(Duration.ofSeconds(1));
 		key = acquire("stock");
 		documents().dropIndex("cleanUpAt_1");
-		this.locks.release(key, Duration.ZERO, TIMEOUT);
+		this.locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
 		pass(Duration.ofMinutes(9));
 		key = acquire("stock");
-		this.locks.release(key, Duration.ZERO, TIMEOUT);
+		this.locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
 		assertThat(indexes()).doesNotContain("cleanUpAt_1");
 		pass(Duration.ofMinutes(2));
 		acquire("stock");
@@ -151,10 +152,10 @@ class TtlIndexTests {
 	@Test
 	void cleanUpOfOldDocumentsLeavesThoseOfLocksInUseAndTokensRiseAfterIt() {
 		acquire("held");
-		this.locks.release(acquire("lately"), Duration.ZERO, TIMEOUT);
+		this.locks.release(acquire("lately"), Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
 		LeaseKey key = LockRepositoryContract.key("old");
 		Granted before = granted(key);
-		this.locks.release(key, Duration.ZERO, TIMEOUT);
+		this.locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
 		documents().updateOne(new Document("_id", "old"),
 				new Document("$set", new Document("cleanUpAt", Date.from(Instant.now().minusSeconds(60)))));
 		Awaitility.await()

@@ -5,6 +5,7 @@ import java.time.Duration;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository.FenceMark;
 
 /**
  * Lock that another, simulated instance of the application holds. To the application
@@ -38,7 +39,7 @@ public final class HeldElsewhere implements AutoCloseable {
 	 * call does nothing.
 	 */
 	public void release() {
-		this.repository.release(this.key, Duration.ZERO, Duration.ZERO);
+		this.repository.release(this.key, Duration.ZERO, FenceMark.KEEP, null, Duration.ZERO);
 	}
 
 	/**
