@@ -10,6 +10,7 @@ import java.util.function.BooleanSupplier;
 import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
+import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.core.lease.LockClock;

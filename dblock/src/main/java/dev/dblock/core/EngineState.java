@@ -1,8 +1,13 @@
 package dev.dblock.core;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToLongFunction;
 
 import dev.dblock.LossReason;
+import dev.dblock.core.PollPause.WaitCause;
 
 /**
  * The current state of an engine, determined at each call without a request to a server.
@@ -13,7 +18,7 @@ public final class EngineState {
 
 	private final LocalQueues queues;
 
-	private final LeaseStatistics statistics;
+	private final LeaseLosses.Statistics statistics;
 
 	private final LeaseWatchdog watchdog;
 
@@ -23,7 +28,7 @@ public final class EngineState {
 
 	private final EngineThreads threads;
 
-	EngineState(LeaseRegistry registry, LocalQueues queues, LeaseStatistics statistics, LeaseWatchdog watchdog,
+	EngineState(LeaseRegistry registry, LocalQueues queues, LeaseLosses.Statistics statistics, LeaseWatchdog watchdog,
 			ReleaseSignals signals, Counts<WaitCause> waits, EngineThreads threads) {
 		this.registry = registry;
 		this.queues = queues;
@@ -52,11 +57,19 @@ public final class EngineState {
 	}
 
 	/**
-	 * Return how many times a waiting thread tried to acquire its lock.
-	 * @param cause the cause of the attempt
-	 * @return the number since the start
+	 * Return how many times waiting threads tried to acquire their locks, by the cause of
+	 * the attempt.
+	 * @return reads the number since the start; for each cause, in lower case
 	 */
-	public long attempts(WaitCause cause) {
+	public static Map<String, ToLongFunction<EngineState>> attempts() {
+		Map<String, ToLongFunction<EngineState>> attempts = new LinkedHashMap<>();
+		for (WaitCause cause : WaitCause.values()) {
+			attempts.put(cause.name().toLowerCase(Locale.ROOT), (state) -> state.attempts(cause));
+		}
+		return attempts;
+	}
+
+	long attempts(WaitCause cause) {
 		return this.waits.of(cause);
 	}
 

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 
 import dev.dblock.LossReason;
@@ -40,7 +41,7 @@ final class LeaseLosses {
 
 	private final Executor callbacks;
 
-	private final LeaseStatistics statistics = new LeaseStatistics();
+	private final Statistics statistics = new Statistics();
 
 	/**
 	 * Create notifications of losses among the given leases.
@@ -57,7 +58,7 @@ final class LeaseLosses {
 		this.callbacks = callbacks;
 	}
 
-	LeaseStatistics statistics() {
+	Statistics statistics() {
 		return this.statistics;
 	}
 
@@ -197,6 +198,22 @@ final class LeaseLosses {
 	void expire(Lease lease) {
 		LossReason reason = lease.isBeyondMaxHold() ? LossReason.MAX_HOLD : LossReason.EXPIRED;
 		lose(lease, reason, "Another process may acquire it from now on");
+	}
+
+	/**
+	 * Counts failures of leases. Failures are only counted here, so that no renewal waits
+	 * for a reader.
+	 *
+	 * @param lost leases that were lost, by the reason
+	 * @param renewedLate leases that were renewed with less than a third of them left
+	 * @param notRenewed leases that a failed request should have renewed
+	 */
+	record Statistics(Counts<LossReason> lost, LongAdder renewedLate, LongAdder notRenewed) {
+
+		Statistics() {
+			this(new Counts<>(LossReason.class), new LongAdder(), new LongAdder());
+		}
+
 	}
 
 }

@@ -9,6 +9,7 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
+import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.settings.HandOffSettings;
@@ -65,7 +66,7 @@ final class LocalQueue {
 
 	private @Nullable Lease returned;
 
-	private volatile @Nullable AskPlan plan;
+	private volatile PollPause.@Nullable Plan plan;
 
 	/** Whether the last answer that concerns the present waiters was a grant. */
 	private boolean granted;
@@ -240,7 +241,7 @@ final class LocalQueue {
 		if (mine != null) {
 			return Outcome.refused(mine.describe(acquirer));
 		}
-		AskPlan last = this.plan;
+		PollPause.Plan last = this.plan;
 		if (last != null) {
 			return last.last();
 		}
@@ -255,7 +256,7 @@ final class LocalQueue {
 	 * Return the plan for the head of the queue, if one of the waiters was already
 	 * refused.
 	 */
-	@Nullable AskPlan plan() {
+	PollPause.@Nullable Plan plan() {
 		return this.plan;
 	}
 
@@ -271,7 +272,7 @@ final class LocalQueue {
 		if (own > 0) {
 			return own;
 		}
-		AskPlan next = this.plan;
+		PollPause.Plan next = this.plan;
 		long ask = (this.signalled || next == null) ? 0 : next.atNanos() - now;
 		return Math.max(this.crossProcessYield.leftNanos(now), ask);
 	}
@@ -313,7 +314,7 @@ final class LocalQueue {
 		if (this.holder != null) {
 			return WaitCause.EXPIRY;
 		}
-		AskPlan due = this.plan;
+		PollPause.Plan due = this.plan;
 		return (due != null) ? due.cause() : WaitCause.FIRST;
 	}
 
@@ -336,7 +337,7 @@ final class LocalQueue {
 	 * @param waiter the waiter
 	 * @param next when to send the next request, for the head of the queue at that time
 	 */
-	synchronized void refused(Waiter waiter, AskPlan next) {
+	synchronized void refused(Waiter waiter, PollPause.Plan next) {
 		if (head() == waiter) {
 			this.asking = false;
 			this.plan = next;

@@ -5,6 +5,7 @@ import java.time.Duration;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
+import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.core.lease.LockClock;
@@ -405,7 +406,7 @@ final class LockAcquirer {
 			this.failure = outcome.failure();
 			this.timeouts = outcome.isTimedOut() ? this.timeouts + 1 : 0;
 			subscribe();
-			AskPlan before = queue.plan();
+			PollPause.Plan before = queue.plan();
 			int refusals = (before != null) ? before.refusals() + 1 : 1;
 			queue.refused(me, LockAcquirer.this.pauses.plan(outcome.forJob(null), refusals,
 					LockAcquirer.this.signals.isListening(), System.nanoTime()));

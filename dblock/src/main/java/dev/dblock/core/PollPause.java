@@ -41,13 +41,13 @@ final class PollPause {
 	 * @param now the monotonic clock
 	 * @return the plan
 	 */
-	AskPlan plan(Outcome last, int refusals, boolean listening, long now) {
+	Plan plan(Outcome last, int refusals, boolean listening, long now) {
 		boolean reported = listening && last.failure() == null;
 		long pollNanos = reported ? safeguard() : polling(last.isTimedOut() ? 1 : refusals);
 		long expiryNanos = untilExpiry(last.expiryNanos());
 		boolean expires = expiryNanos < pollNanos;
 		WaitCause cause = expires ? WaitCause.EXPIRY : (reported ? WaitCause.SLOW_POLL : WaitCause.POLL);
-		return new AskPlan(last, refusals, cause, now + (expires ? expiryNanos : pollNanos));
+		return new Plan(last, refusals, cause, now + (expires ? expiryNanos : pollNanos));
 	}
 
 	/**
@@ -71,6 +71,51 @@ final class PollPause {
 
 	private static long jittered(long pause) {
 		return ThreadLocalRandom.current().nextLong(pause / 2, pause + 1);
+	}
+
+	/**
+	 * The waiters' knowledge of the store: its last answer, regardless of which waiter
+	 * sent the request, and when to send the next one. The plan outlasts the waiter that
+	 * created it, so that a queue costs the same whether its head stays or gives up.
+	 *
+	 * @param last the last answer
+	 * @param refusals the number of consecutive refusals
+	 * @param cause the cause of the next request, unless a signal arrives earlier
+	 * @param atNanos when to send the next request, on the monotonic clock
+	 */
+	record Plan(Outcome last, int refusals, WaitCause cause, long atNanos) {
+	}
+
+	/**
+	 * The causes for which a waiter requests the lock from the store.
+	 */
+	enum WaitCause {
+
+		/**
+		 * The waiter has not sent a request before.
+		 */
+		FIRST,
+
+		/**
+		 * The waiter was notified that the lock may be free.
+		 */
+		SIGNAL,
+
+		/**
+		 * The holder's lease has ended, as far as it was known.
+		 */
+		EXPIRY,
+
+		/**
+		 * Releases are not reported, so the waiter polls.
+		 */
+		POLL,
+
+		/**
+		 * The waiter was not notified for a long time, although releases are reported.
+		 */
+		SLOW_POLL
+
 	}
 
 }

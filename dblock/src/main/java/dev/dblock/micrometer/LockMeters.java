@@ -10,7 +10,6 @@ import java.util.function.ToLongFunction;
 import dev.dblock.LossReason;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineState;
-import dev.dblock.core.WaitCause;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -50,12 +49,12 @@ public final class LockMeters implements MeterBinder {
 	public void bindTo(MeterRegistry registry) {
 		gauge(registry, LockMeterDocumentation.HELD, "Locks that this process holds", EngineState::held);
 		gauge(registry, LockMeterDocumentation.WAITING, "Threads that wait for a lock", EngineState::waiting);
-		for (WaitCause cause : WaitCause.values()) {
-			counter(LockMeterDocumentation.ATTEMPTS, "Attempts of waiting threads to acquire their lock",
-					(state) -> state.attempts(cause))
-				.tag(LockMeterDocumentation.Keys.CAUSE.asString(), cause.name().toLowerCase(Locale.ROOT))
-				.register(registry);
-		}
+		EngineState.attempts()
+			.forEach((cause,
+					attempts) -> counter(LockMeterDocumentation.ATTEMPTS,
+							"Attempts of waiting threads to acquire their lock", attempts)
+						.tag(LockMeterDocumentation.Keys.CAUSE.asString(), cause)
+						.register(registry));
 		for (LossReason reason : EnumSet.complementOf(EnumSet.of(LossReason.RELEASED))) {
 			counter(LockMeterDocumentation.LOST, "Leases lost while their holders relied on them",
 					(state) -> state.lost(reason))

@@ -16,6 +16,7 @@ import com.mongodb.client.MongoDatabase;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
+import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.mongodb.MongoLockRepository;
@@ -360,7 +361,7 @@ class ChangeStreamWaitingTests {
 	private static void awaitParked(DefaultLockEngine engine) {
 		eventually().until(() -> {
 			LocalQueue queue = engine.queues().find(NAME);
-			AskPlan plan = (queue != null) ? queue.plan() : null;
+			PollPause.Plan plan = (queue != null) ? queue.plan() : null;
 			return engine.signals().isListening() && plan != null && plan.cause() == WaitCause.SLOW_POLL;
 		});
 	}

@@ -8,6 +8,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.core.EngineState.ReleaseNews;
+import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.store.LeaseKey;
 import org.junit.jupiter.api.AfterEach;
@@ -100,7 +101,7 @@ class EngineStateTests {
 		this.leases.hold("b", LockWorld.LEASE);
 		this.leases.repository()
 			.next(Kind.RENEW, Fault.lost(() -> new DataAccessResourceFailureException("no server")));
-		LeaseStatistics statistics = this.leases.losses().statistics();
+		LeaseLosses.Statistics statistics = this.leases.losses().statistics();
 		this.leases.advanceAndRenew(THIRD);
 		assertThat(statistics.notRenewed().sum()).isEqualTo(2);
 		assertThat(statistics.renewedLate().sum()).isZero();

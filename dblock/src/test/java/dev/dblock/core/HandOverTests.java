@@ -11,6 +11,7 @@ import dev.dblock.LockInfo;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
+import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.core.lease.LeaseOwner;
 import dev.dblock.engine.LockAttempt;

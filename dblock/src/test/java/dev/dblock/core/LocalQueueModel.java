@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 
 import dev.dblock.LossReason;
+import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.lease.Grant;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
@@ -384,7 +385,7 @@ final class LocalQueueModel {
 				case ASK -> this.at = ask();
 				case REFUSED -> {
 					place().refused(waiter(),
-							new AskPlan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, Long.MAX_VALUE / 2));
+							new PollPause.Plan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, Long.MAX_VALUE / 2));
 					this.at = this.asksAtLast ? At.QUIT : At.LOOK;
 				}
 				case GRANTED -> {

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 import dev.dblock.LossReason;
+import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.lease.Grant;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
@@ -86,7 +87,7 @@ class LocalQueueTests {
 		assertThat(yieldAfterGrant(queue, next, LONG.minusMillis(1), this.waiter)).as("within its turn").isZero();
 		pass(Duration.ofMillis(1));
 		assertThat(queue.beginAsking(this.waiter)).isNotNull();
-		queue.refused(this.waiter, new AskPlan(Outcome.OTHERS_FIRST, 1, WaitCause.POLL, this.nanos.get()));
+		queue.refused(this.waiter, new PollPause.Plan(Outcome.OTHERS_FIRST, 1, WaitCause.POLL, this.nanos.get()));
 		queue.join(next);
 		assertThat(queue.beginAsking(this.waiter)).isNotNull();
 		assertThat(yieldAfterGrant(queue, this.waiter, LONG.minusMillis(1), next)).as("after others").isZero();
@@ -212,7 +213,7 @@ class LocalQueueTests {
 		queue.quit(this.waiter);
 		assertThat(queue.letsOthersGoFirst()).as("before the next one asks").isTrue();
 		assertThat(queue.beginAsking(next)).isNotNull();
-		queue.refused(next, new AskPlan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, this.nanos.get()));
+		queue.refused(next, new PollPause.Plan(Outcome.OTHERS_FIRST, 1, WaitCause.SLOW_POLL, this.nanos.get()));
 		assertThat(queue.letsOthersGoFirst()).as("when it was answered").isFalse();
 	}
 

@@ -5,6 +5,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import dev.dblock.LockOptions;
+import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.PollSettings;

@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.WaitCause;
+import dev.dblock.core.EngineState;
 import dev.dblock.event.LockEvent;
 import dev.dblock.observation.LockOutcome;
 import io.micrometer.common.docs.KeyName;
@@ -146,7 +146,7 @@ class ObservabilityDocumentTests {
 
 	@Test
 	void everyCauseOfAnAttemptIsDocumented() {
-		assertThat(column("cause")).isEqualTo(lowerCase(EnumSet.allOf(WaitCause.class)));
+		assertThat(column("cause")).isEqualTo(EngineState.attempts().keySet());
 	}
 
 	@Test

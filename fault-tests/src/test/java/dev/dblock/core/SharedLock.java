@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.LossReason;
+import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.lease.Grant;
 import dev.dblock.core.lease.Lease;
 import dev.dblock.core.lease.LeaseDeadline;
@@ -29,7 +30,7 @@ public class SharedLock {
 
 	private static final long NO_END = Duration.ofDays(1).toNanos();
 
-	private static final AskPlan WHEN_TOLD = new AskPlan(Outcome.refused(null), 1, WaitCause.SLOW_POLL,
+	private static final PollPause.Plan WHEN_TOLD = new PollPause.Plan(Outcome.refused(null), 1, WaitCause.SLOW_POLL,
 			Long.MAX_VALUE / 2);
 
 	private final LocalQueues queues = new LocalQueues(new HandOffSettings(1, Duration.ofDays(1)), NO_END, () -> 0,
