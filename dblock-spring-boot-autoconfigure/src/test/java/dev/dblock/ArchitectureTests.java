@@ -50,8 +50,6 @@ class ArchitectureTests {
 
 	private static final String OBSERVATION = "dev.dblock.observation..";
 
-	private static final String LEASE = "dev.dblock.core.lease";
-
 	private static final String CORE = "dev.dblock.core..";
 
 	private static final String TRANSACTION = "dev.dblock.transaction..";
@@ -118,16 +116,12 @@ class ArchitectureTests {
 	static final ArchRule observationUsesTheStore = onlyUses(OBSERVATION, API, JOB, STORE, SUPPORT);
 
 	@ArchTest
-	static final ArchRule leasesUseWhatIsBelowThem = onlyUses(LEASE, API, JOB, ENGINE, SUPPORT, STORE, SETTINGS,
-			OBSERVATION);
-
-	@ArchTest
 	static final ArchRule engineUsesWhatIsBelowIt = onlyUses(CORE, API, JOB, ENGINE, TRANSACTION, SUPPORT, EVENT, STORE,
 			SETTINGS, OBSERVATION);
 
 	@ArchTest
-	static final ArchRule transactionsUseLeases = onlyUses(TRANSACTION, API, JOB, LEASE, ENGINE, REACTIVE, SUPPORT,
-			STORE);
+	static final ArchRule transactionsUseTheInterfaceOfTheEngine = onlyUses(TRANSACTION, API, JOB, ENGINE, REACTIVE,
+			SUPPORT, STORE);
 
 	@ArchTest
 	static final ArchRule schedulesUseTheInterfaceOfTheEngine = onlyUses(SCHEDULE, API, JOB, ENGINE, SUPPORT);

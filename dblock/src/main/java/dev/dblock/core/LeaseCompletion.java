@@ -3,8 +3,6 @@ package dev.dblock.core;
 import java.util.function.Function;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.lease.Lease;
-import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockOutcome;

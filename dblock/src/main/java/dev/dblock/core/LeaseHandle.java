@@ -13,15 +13,15 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
-import dev.dblock.core.lease.Lease;
-import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.job.JobRun;
+import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.RepositoryInterruptedException;
 import dev.dblock.support.CallThreads;
 import dev.dblock.support.Durations;
 import dev.dblock.support.FailureLog;
 import dev.dblock.support.LockMdc;
+import dev.dblock.transaction.LeaseState;
 import dev.dblock.transaction.LockTransactions;
 import dev.dblock.transaction.ReactiveTransactions;
 import org.jspecify.annotations.Nullable;
@@ -65,6 +65,16 @@ final class LeaseHandle implements LeasedLock {
 	@Override
 	public Lease lease() {
 		return this.lease;
+	}
+
+	@Override
+	public LeaseKey key() {
+		return this.lease.key();
+	}
+
+	@Override
+	public LeaseState state() {
+		return this.lease.state();
 	}
 
 	@Override

@@ -11,8 +11,6 @@ import java.util.stream.Collectors;
 
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
-import dev.dblock.core.lease.Lease;
-import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockOutcome;

@@ -10,9 +10,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-import dev.dblock.core.lease.Lease;
-import dev.dblock.core.lease.LeaseDeadline;
-import dev.dblock.core.lease.LockClock;
 import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockOutcome;

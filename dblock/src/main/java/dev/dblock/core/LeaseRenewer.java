@@ -11,10 +11,6 @@ import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LossReason;
-import dev.dblock.core.lease.Lease;
-import dev.dblock.core.lease.LeaseDeadline;
-import dev.dblock.core.lease.LeasedLock;
-import dev.dblock.core.lease.LockClock;
 import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockOutcome;

@@ -10,8 +10,6 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 import dev.dblock.core.PollPause.WaitCause;
-import dev.dblock.core.lease.Lease;
-import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.AcquireRequest;

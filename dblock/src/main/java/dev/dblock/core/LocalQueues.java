@@ -6,7 +6,6 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 import dev.dblock.LockInfo;
-import dev.dblock.core.lease.Lease;
 import dev.dblock.settings.HandOffSettings;
 import org.jspecify.annotations.Nullable;
 

@@ -5,7 +5,6 @@ import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockRefusal;
-import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.job.JobRefusal;
 import org.jspecify.annotations.Nullable;
 

@@ -5,7 +5,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockInfo;
-import dev.dblock.core.lease.LockClock;
 
 /**
  * Remembers until when recently refused locks are held. A caller that asks again is

@@ -3,9 +3,6 @@ package dev.dblock.transaction;
 import java.util.List;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.lease.Lease;
-import dev.dblock.core.lease.LeaseState;
-import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -18,7 +15,7 @@ final class FencedLease {
 
 	private static final Logger logger = LoggerFactory.getLogger(FencedLease.class);
 
-	private final LeasedLock handle;
+	private final TransactionLock handle;
 
 	private final boolean open;
 
@@ -32,7 +29,7 @@ final class FencedLease {
 
 	private boolean ended;
 
-	private FencedLease(LeasedLock handle, boolean open, @Nullable TransactionFence fence, int slot) {
+	private FencedLease(TransactionLock handle, boolean open, @Nullable TransactionFence fence, int slot) {
 		this.handle = handle;
 		this.open = open;
 		this.fence = fence;
@@ -44,8 +41,8 @@ final class FencedLease {
 	 * @param handle the handle, which is kept alive by the transaction
 	 * @param fence makes the transaction depend on the lock; {@code null} if nothing does
 	 */
-	static FencedLease begin(LeasedLock handle, @Nullable TransactionFence fence) {
-		LeaseState state = handle.lease().state();
+	static FencedLease begin(TransactionLock handle, @Nullable TransactionFence fence) {
+		LeaseState state = handle.state();
 		if (!state.open()) {
 			return new FencedLease(handle, false, fence, LeaseState.NO_SLOT);
 		}
@@ -55,7 +52,7 @@ final class FencedLease {
 		return new FencedLease(handle, true, fence, state.takeSlot());
 	}
 
-	LeasedLock handle() {
+	TransactionLock handle() {
 		return this.handle;
 	}
 
@@ -63,7 +60,7 @@ final class FencedLease {
 		return this.open && this.handle.isClosed() && this.handle.engine() == engine && this.handle.name().equals(name);
 	}
 
-	boolean isOf(LeasedLock handle) {
+	boolean isOf(TransactionLock handle) {
 		return this.handle == handle;
 	}
 
@@ -119,7 +116,7 @@ final class FencedLease {
 		}
 	}
 
-	static IllegalStateException tooMany(LeasedLock handle) {
+	static IllegalStateException tooMany(TransactionLock handle) {
 		return new IllegalStateException(
 				("A transaction under the lock '%s' (fencing token %d) is rolled back: when it began, %d others under"
 						+ " the same lock were open, or their outcome was unknown, and no more can be fenced at a"
@@ -135,8 +132,7 @@ final class FencedLease {
 			return TransactionFence.Written.DONE;
 		}
 		this.unsettled = true;
-		Lease lease = this.handle.lease();
-		return this.fence.write(lease.key(), lease.token(), this.slot);
+		return this.fence.write(this.handle.key(), this.handle.token(), this.slot);
 	}
 
 	RuntimeException lose() {
@@ -148,7 +144,7 @@ final class FencedLease {
 	 * committed reported another holder.
 	 * @return the exception to throw
 	 */
-	static RuntimeException overtaken(LeasedLock handle) {
+	static RuntimeException overtaken(TransactionLock handle) {
 		return handle.lose(LossReason.TAKEN_OVER, "A transaction under it was about to be committed");
 	}
 
@@ -175,12 +171,11 @@ final class FencedLease {
 	 * that end. For a lost lock, the next holder does this.
 	 */
 	void settleByStore() {
-		Lease lease = this.handle.lease();
-		if (this.fence == null || !this.unsettled || lease.end() != null) {
+		if (this.fence == null || !this.unsettled || this.handle.state().end() != null) {
 			return;
 		}
 		try {
-			this.fence.settle(lease.key(), lease.token(), List.of(this.slot));
+			this.fence.settle(this.handle.key(), this.handle.token(), List.of(this.slot));
 			settle();
 		}
 		catch (RuntimeException ex) {
@@ -196,7 +191,7 @@ final class FencedLease {
 			return;
 		}
 		this.ended = true;
-		LeaseState state = this.handle.lease().state();
+		LeaseState state = this.handle.state();
 		if (this.slot != LeaseState.NO_SLOT) {
 			if (this.unsettled) {
 				state.retireSlot(this.slot);

@@ -3,10 +3,6 @@ package dev.dblock.transaction;
 import java.util.function.Predicate;
 
 import dev.dblock.LockHandle;
-import dev.dblock.core.lease.Lease;
-import dev.dblock.core.lease.LeaseState;
-import dev.dblock.core.lease.LeasedLock;
-import dev.dblock.core.lease.SessionSlots;
 import dev.dblock.engine.HeldLock;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.TransactionFence;
@@ -51,20 +47,19 @@ public final class FencedSessions {
 			handle.ensureHeld();
 			return;
 		}
-		if (!(handle instanceof LeasedLock held)) {
+		if (!(handle instanceof TransactionLock held)) {
 			throw new IllegalArgumentException(
 					"A transaction can only be fenced by a handle that dblock created, but %s is a %s".formatted(handle,
 							handle.getClass().getName()));
 		}
 		held.ensureHeld();
-		Lease lease = held.lease();
-		SessionSlots slots = lease.sessionSlots();
+		SessionSlots slots = held.state().sessionSlots();
 		int slot = slots.slotOf(session);
 		if (slot == LeaseState.NO_SLOT) {
 			held.ensureHeld();
 			throw FencedLease.tooMany(held);
 		}
-		Written written = fence.write(lease.key(), lease.token(), slot);
+		Written written = fence.write(held.key(), held.token(), slot);
 		if (written.outcome() == Outcome.OVERTAKEN) {
 			throw FencedLease.overtaken(held);
 		}
@@ -72,7 +67,7 @@ public final class FencedSessions {
 		if (failure != null) {
 			throw failure;
 		}
-		makeRoom(slots, lease, fence);
+		makeRoom(slots, held, fence);
 	}
 
 	/**
@@ -82,15 +77,15 @@ public final class FencedSessions {
 	 * with a store
 	 */
 	public static @Nullable LockRepository storeOf(LockHandle handle) {
-		return (handle instanceof LeasedLock held) ? held.store() : null;
+		return (handle instanceof TransactionLock held) ? held.store() : null;
 	}
 
-	private void makeRoom(SessionSlots slots, Lease lease, TransactionFence fence) {
+	private void makeRoom(SessionSlots slots, TransactionLock lock, TransactionFence fence) {
 		try {
-			slots.makeRoom(this.isOpen, (settled) -> fence.settle(lease.key(), lease.token(), settled));
+			slots.makeRoom(this.isOpen, (settled) -> fence.settle(lock.key(), lock.token(), settled));
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Earlier transactions under the lock '{}' may still be in progress", lease.key().name(), ex);
+			logger.debug("Earlier transactions under the lock '{}' may still be in progress", lock.name(), ex);
 		}
 	}
 

@@ -3,7 +3,6 @@ package dev.dblock.transaction;
 import java.util.Optional;
 
 import dev.dblock.LockHandle;
-import dev.dblock.core.lease.LeasedLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -16,7 +15,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class KeptByTransaction implements TransactionSynchronization, LockTransactions.Binding {
 
-	private final LeasedLock handle;
+	private final TransactionLock handle;
 
 	private final Key key;
 
@@ -24,7 +23,7 @@ final class KeptByTransaction implements TransactionSynchronization, LockTransac
 
 	private boolean releaseWanted;
 
-	private KeptByTransaction(LeasedLock handle) {
+	private KeptByTransaction(TransactionLock handle) {
 		this.handle = handle;
 		this.key = new Key(handle.engine(), handle.name());
 	}
@@ -33,7 +32,7 @@ final class KeptByTransaction implements TransactionSynchronization, LockTransac
 	 * Bind a new handle to the open transaction of this thread.
 	 * @return the binding, or {@code null} if no synchronization is active
 	 */
-	static @Nullable KeptByTransaction join(LeasedLock handle) {
+	static @Nullable KeptByTransaction join(TransactionLock handle) {
 		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
 			return null;
 		}

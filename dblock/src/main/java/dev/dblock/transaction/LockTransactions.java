@@ -10,7 +10,6 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import dev.dblock.LockHandle;
-import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
@@ -61,7 +60,7 @@ public final class LockTransactions {
 		manager.setTransactionExecutionListeners(listeners);
 	}
 
-	public void follow(LockRepository repository, Supplier<List<LeasedLock>> locksOfThread) {
+	public void follow(LockRepository repository, Supplier<List<? extends TransactionLock>> locksOfThread) {
 		this.engines.add(new Engine(repository, locksOfThread));
 	}
 
@@ -72,7 +71,7 @@ public final class LockTransactions {
 	 * @return the binding, or {@code null} if there is no transaction, or none whose end
 	 * Spring reports to its synchronizations
 	 */
-	public @Nullable Binding bind(LeasedLock handle) {
+	public @Nullable Binding bind(TransactionLock handle) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
 			return null;
 		}
@@ -85,7 +84,7 @@ public final class LockTransactions {
 	 * Bind a lock under which work begins in a transaction of this thread to that
 	 * transaction, if its manager is followed.
 	 */
-	public void join(LeasedLock handle) {
+	public void join(TransactionLock handle) {
 		OpenTransaction transaction = current();
 		if (transaction != null) {
 			transaction.join(handle);
@@ -96,7 +95,7 @@ public final class LockTransactions {
 	 * Continue the innermost transaction of this thread without a lock under which no
 	 * work was done.
 	 */
-	public void leave(LeasedLock handle) {
+	public void leave(TransactionLock handle) {
 		OpenTransaction transaction = current();
 		if (transaction != null) {
 			transaction.leave(handle);
@@ -139,7 +138,7 @@ public final class LockTransactions {
 		return current;
 	}
 
-	private record Engine(LockRepository repository, Supplier<List<LeasedLock>> locksOfThread) {
+	private record Engine(LockRepository repository, Supplier<List<? extends TransactionLock>> locksOfThread) {
 	}
 
 	private void end(TransactionExecution execution, Consumer<OpenTransaction> how) {

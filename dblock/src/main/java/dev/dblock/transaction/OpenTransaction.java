@@ -3,7 +3,6 @@ package dev.dblock.transaction;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.store.TransactionFence;
 import dev.dblock.store.TransactionFence.Written;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +52,7 @@ final class OpenTransaction {
 	 * Return the handle of a lock whose release was requested, but is deferred until the
 	 * end.
 	 */
-	@Nullable LeasedLock kept(Object engine, String name) {
+	@Nullable TransactionLock kept(Object engine, String name) {
 		for (FencedLease lease : this.leases) {
 			if (lease.isKept(engine, name)) {
 				return lease.handle();
@@ -66,7 +65,7 @@ final class OpenTransaction {
 	 * Add a lock that this transaction runs under. A failure is kept for the commit,
 	 * because no exception may be thrown when a transaction has just begun.
 	 */
-	void join(LeasedLock handle) {
+	void join(TransactionLock handle) {
 		try {
 			FencedLease known = find(handle);
 			if (known != null) {
@@ -86,12 +85,12 @@ final class OpenTransaction {
 	 * Return whether this transaction itself writes the fence of a lock to the place
 	 * where the other fence of that lock would be written.
 	 */
-	boolean isFencedBy(LeasedLock handle, TransactionFence other) {
+	boolean isFencedBy(TransactionLock handle, TransactionFence other) {
 		FencedLease lease = find(handle);
 		return lease != null && lease.isFencedLike(other);
 	}
 
-	private @Nullable FencedLease find(LeasedLock handle) {
+	private @Nullable FencedLease find(TransactionLock handle) {
 		for (FencedLease lease : this.leases) {
 			if (lease.isOf(handle)) {
 				return lease;
@@ -104,7 +103,7 @@ final class OpenTransaction {
 	 * Continue this transaction without a lock, unless other work in it has joined the
 	 * lock as well.
 	 */
-	void leave(LeasedLock handle) {
+	void leave(TransactionLock handle) {
 		FencedLease lease = find(handle);
 		if (lease != null && lease.leave()) {
 			this.leases.remove(lease);
@@ -115,7 +114,7 @@ final class OpenTransaction {
 	/**
 	 * Return whether the commit does not depend on the lock and can no longer be made to.
 	 */
-	boolean isTooLateFor(LeasedLock handle) {
+	boolean isTooLateFor(TransactionLock handle) {
 		return this.checked && find(handle) == null;
 	}
 
@@ -224,7 +223,7 @@ final class OpenTransaction {
 	@FunctionalInterface
 	interface Fencing {
 
-		@Nullable TransactionFence fenceOf(LeasedLock handle);
+		@Nullable TransactionFence fenceOf(TransactionLock handle);
 
 	}
 

@@ -9,7 +9,6 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
 import dev.dblock.LockHandle;
-import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.store.TransactionFence;
 import dev.dblock.support.CallThreads;
@@ -106,7 +105,7 @@ public final class ReactiveTransactions {
 	 * to be committed
 	 */
 	public static Runnable keep(TransactionContext transaction, LockHandle lock) {
-		if (lock instanceof LeasedLock handle && transaction.isActualTransactionActive()) {
+		if (lock instanceof TransactionLock handle && transaction.isActualTransactionActive()) {
 			Joined joined = joined(transaction, true);
 			if (joined != null) {
 				joined.join(handle, transaction);
@@ -175,12 +174,12 @@ public final class ReactiveTransactions {
 		 * store is nested in it. Resources found there then belong to the outer
 		 * transaction, which writes the fence right before its own commit.
 		 */
-		private @Nullable TransactionFence fence(LeasedLock handle, TransactionContext transaction) {
+		private @Nullable TransactionFence fence(TransactionLock handle, TransactionContext transaction) {
 			TransactionFence fence = handle.store().fenceFor(transaction);
 			return (fence != null && isOfOuter(handle, fence)) ? null : fence;
 		}
 
-		private boolean isOfOuter(LeasedLock handle, TransactionFence fence) {
+		private boolean isOfOuter(TransactionLock handle, TransactionFence fence) {
 			return this.resources.keySet()
 				.stream()
 				.anyMatch((key) -> key instanceof Joined outer && outer.open.isFencedBy(handle, fence));
@@ -196,7 +195,7 @@ public final class ReactiveTransactions {
 			return Mono.fromRunnable(() -> this.resources.remove(this));
 		}
 
-		void join(LeasedLock handle, TransactionContext transaction) {
+		void join(TransactionLock handle, TransactionContext transaction) {
 			locked(() -> {
 				if (this.open.isTooLateFor(handle)) {
 					throw new IllegalStateException(
@@ -217,7 +216,7 @@ public final class ReactiveTransactions {
 			});
 		}
 
-		void leave(LeasedLock handle) {
+		void leave(TransactionLock handle) {
 			locked(() -> this.open.leave(handle));
 		}
 
@@ -236,7 +235,7 @@ public final class ReactiveTransactions {
 					: Mono.<Void>fromRunnable(this.open::prepare).subscribeOn(STORE);
 		}
 
-		@Nullable LeasedLock kept(Object engine, String name) {
+		@Nullable TransactionLock kept(Object engine, String name) {
 			this.lock.lock();
 			try {
 				return this.open.kept(engine, name);

@@ -23,7 +23,6 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.core.lease.Lease;
 import dev.dblock.engine.HeldLock;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.event.LockListener;

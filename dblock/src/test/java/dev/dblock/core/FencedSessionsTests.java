@@ -10,7 +10,6 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
-import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.store.LockRepository.FenceMark;

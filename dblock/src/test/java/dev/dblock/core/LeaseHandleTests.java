@@ -14,7 +14,6 @@ import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.core.lease.LeaseOwner;
 import dev.dblock.store.LeaseKey;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Nested;

@@ -13,7 +13,6 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.core.lease.Lease;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObservations;

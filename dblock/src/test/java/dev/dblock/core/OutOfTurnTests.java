@@ -10,7 +10,6 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.core.lease.LockClock;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.HandOffSettings;

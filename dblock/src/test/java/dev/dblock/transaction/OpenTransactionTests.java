@@ -4,7 +4,6 @@ import java.util.List;
 
 import dev.dblock.LockInfo;
 import dev.dblock.core.DefaultLockEngine;
-import dev.dblock.core.lease.LeasedLock;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
@@ -32,8 +31,8 @@ class OpenTransactionTests {
 
 	@Test
 	void aLockMayJoinWhileAnotherOneIsPrepared() {
-		LeasedLock first = (LeasedLock) this.template.acquire("a");
-		LeasedLock second = (LeasedLock) this.template.acquire("b");
+		TransactionLock first = (TransactionLock) this.template.acquire("a");
+		TransactionLock second = (TransactionLock) this.template.acquire("b");
 		TransactionFence slow = mock(TransactionFence.class);
 		OpenTransaction transaction = new OpenTransaction((handle) -> slow, false, null);
 		willAnswer((call) -> {

@@ -6,10 +6,8 @@ import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.LossReason;
+import dev.dblock.core.Lease.Grant;
 import dev.dblock.core.PollPause.WaitCause;
-import dev.dblock.core.lease.Grant;
-import dev.dblock.core.lease.Lease;
-import dev.dblock.core.lease.LeaseDeadline;
 import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;

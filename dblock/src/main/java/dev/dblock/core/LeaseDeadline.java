@@ -1,4 +1,4 @@
-package dev.dblock.core.lease;
+package dev.dblock.core;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -14,32 +14,32 @@ import java.util.concurrent.TimeUnit;
  * @param lostNanos the time since then that was observed only on the wall clock
  * @param observedNanos the monotonic clock at the last such observation
  */
-public record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long lostNanos, long observedNanos) {
+record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos, long lostNanos, long observedNanos) {
 
 	private static final long DRIFT = 1000;
 
 	/** Readings differ by the rounding of a clock. */
 	static final long NOISE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-	public LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
+	LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos) {
 		this(sentNanos, sentWallMillis, leaseNanos, 0, sentNanos);
 	}
 
-	public static LeaseDeadline from(LockClock clock, Duration lease) {
+	static LeaseDeadline from(LockClock clock, Duration lease) {
 		long nanos = clock.nanoTime();
 		return new LeaseDeadline(nanos, clock.wallMillis(), lease.toNanos());
 	}
 
-	public LeaseDeadline withLease(Duration lease) {
+	LeaseDeadline withLease(Duration lease) {
 		return new LeaseDeadline(this.sentNanos, this.sentWallMillis, lease.toNanos(), this.lostNanos,
 				this.observedNanos);
 	}
 
-	public boolean passed(LockClock clock) {
+	boolean passed(LockClock clock) {
 		return remainingNanos(clock) <= 0;
 	}
 
-	public long remainingNanos(LockClock clock) {
+	long remainingNanos(LockClock clock) {
 		return this.leaseNanos - elapsedNanos(clock);
 	}
 
@@ -54,7 +54,7 @@ public record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos
 	 * began. Therefore a thread that is not scheduled between two readings is not
 	 * mistaken for a suspended machine.
 	 */
-	public boolean suspect(LockClock clock) {
+	boolean suspect(LockClock clock) {
 		return this.lostNanos > 0 || isLeap(aheadAtLeast(clock), clock);
 	}
 
@@ -83,7 +83,7 @@ public record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos
 	 * @param clock the clocks now
 	 * @return the same deadline, if there was nothing to record
 	 */
-	public LeaseDeadline observe(LockClock clock) {
+	LeaseDeadline observe(LockClock clock) {
 		long ahead = aheadAtLeast(clock);
 		if (isLeap(ahead, clock)) {
 			return stepped(ahead, this.lostNanos + ahead, clock.nanoTime());
@@ -108,7 +108,7 @@ public record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos
 	 * @param other the proof that was answered later
 	 * @return the combined proof
 	 */
-	public LeaseDeadline merge(LeaseDeadline other) {
+	LeaseDeadline merge(LeaseDeadline other) {
 		boolean fresher = this.sentNanos - other.sentNanos > 0;
 		return fresher ? withReachOf(other) : other.withReachOf(this);
 	}
@@ -116,7 +116,7 @@ public record LeaseDeadline(long sentNanos, long sentWallMillis, long leaseNanos
 	/**
 	 * Return the same proof of a lease that ends no later than another one.
 	 */
-	public LeaseDeadline upTo(LeaseDeadline other) {
+	LeaseDeadline upTo(LeaseDeadline other) {
 		long most = other.leaseNanos + other.sentNanos - this.sentNanos;
 		return new LeaseDeadline(this.sentNanos, this.sentWallMillis, Math.min(this.leaseNanos, most), this.lostNanos,
 				this.observedNanos);

@@ -1,4 +1,4 @@
-package dev.dblock.core.lease;
+package dev.dblock.core;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
  * The two clocks of this process. Leases are measured by the monotonic clock. The wall
  * clock can only make a lease unproven, see {@link LeaseDeadline#suspect(LockClock)}.
  */
-public interface LockClock {
+interface LockClock {
 
 	/** Half of the default clock allowance. */
 	long MOST_UNNOTICED_NANOS = TimeUnit.MILLISECONDS.toNanos(250);

@@ -1,4 +1,4 @@
-package dev.dblock.core.lease;
+package dev.dblock.core;
 
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -13,7 +13,7 @@ import dev.dblock.support.LossInterrupts;
  * work. Only an interrupt that was also meant for work under another lock may be sent
  * twice. An interrupt that other code sent earlier is preserved.
  */
-public final class LeaseOwner {
+final class LeaseOwner {
 
 	private final Thread thread;
 
@@ -25,14 +25,14 @@ public final class LeaseOwner {
 
 	private boolean notified;
 
-	public LeaseOwner(Thread thread) {
+	LeaseOwner(Thread thread) {
 		this.thread = thread;
 	}
 
 	/**
 	 * Return whether work that the given thread begins now is work under this lock.
 	 */
-	public boolean isOf(Thread thread) {
+	boolean isOf(Thread thread) {
 		return this.thread == thread && !this.left || this.others.contains(thread);
 	}
 
@@ -40,7 +40,7 @@ public final class LeaseOwner {
 	 * Return whether the given thread works under this lock and no other thread does, so
 	 * that only the given thread can be expected to release it.
 	 */
-	public boolean isOnly(Thread thread) {
+	boolean isOnly(Thread thread) {
 		return isOf(thread) && (this.thread == thread || this.left)
 				&& this.others.stream().allMatch((other) -> other == thread);
 	}
@@ -48,7 +48,7 @@ public final class LeaseOwner {
 	/**
 	 * Return the threads that work under the lock, and the thread that acquired it.
 	 */
-	public Set<Thread> threads() {
+	Set<Thread> threads() {
 		List<Thread> others = this.others;
 		if (others.isEmpty()) {
 			return Set.of(this.thread);
@@ -65,7 +65,7 @@ public final class LeaseOwner {
 	/**
 	 * Return the name of a thread, on one line. Virtual threads have no name by default.
 	 */
-	public static String nameOf(Thread thread) {
+	static String nameOf(Thread thread) {
 		String name = thread.getName();
 		return onOneLine(name.isEmpty() ? "thread-" + thread.getId() : name);
 	}
@@ -75,11 +75,11 @@ public final class LeaseOwner {
 	 * purpose. A line break in it could forge a line in the log of a caller that is
 	 * refused.
 	 */
-	public static String onOneLine(String text) {
+	static String onOneLine(String text) {
 		return text.chars().anyMatch(Character::isISOControl) ? text.replaceAll("\\p{Cc}", " ") : text;
 	}
 
-	public synchronized void interrupt() {
+	synchronized void interrupt() {
 		if (this.notified) {
 			return;
 		}
@@ -98,7 +98,7 @@ public final class LeaseOwner {
 	/**
 	 * Record that the work is over.
 	 */
-	public synchronized void finish() {
+	synchronized void finish() {
 		if (this.working) {
 			this.working = false;
 			takeBack(this.thread);
@@ -109,7 +109,7 @@ public final class LeaseOwner {
 	 * Add the current thread to those that work under the lock. If the others have
 	 * already been interrupted, it is interrupted as well.
 	 */
-	public synchronized void attach() {
+	synchronized void attach() {
 		Thread current = Thread.currentThread();
 		boolean late = this.notified && !isAtWork(current);
 		List<Thread> others = new ArrayList<>(this.others);
@@ -123,7 +123,7 @@ public final class LeaseOwner {
 	/**
 	 * Remove the current thread from those that work under the lock.
 	 */
-	public synchronized void detach() {
+	synchronized void detach() {
 		Thread current = Thread.currentThread();
 		List<Thread> others = new ArrayList<>(this.others);
 		if (others.remove(current)) {
@@ -141,7 +141,7 @@ public final class LeaseOwner {
 	 * Record that the lock no longer belongs to the thread that acquired it.
 	 * @return that thread
 	 */
-	public synchronized Thread leave() {
+	synchronized Thread leave() {
 		this.left = true;
 		this.working = false;
 		if (!isAtWork(this.thread)) {

@@ -1,10 +1,10 @@
-package dev.dblock.core;
+package dev.dblock.transaction;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import dev.dblock.LossReason;
-import dev.dblock.core.lease.LeaseState;
+import dev.dblock.core.Worker;
 import dev.dblock.store.TransactionFence;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

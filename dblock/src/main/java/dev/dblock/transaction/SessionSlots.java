@@ -1,4 +1,4 @@
-package dev.dblock.core.lease;
+package dev.dblock.transaction;
 
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
@@ -15,7 +15,7 @@ import dev.dblock.store.TransactionFence;
  * transaction at a time, so it keeps its slot. The end of its transactions is not
  * reported, so the slot is retired from the beginning.
  */
-public final class SessionSlots {
+final class SessionSlots {
 
 	/**
 	 * A monitor would pin a virtual thread to its carrier during a request to the store.
@@ -35,7 +35,7 @@ public final class SessionSlots {
 	 * @return the slot, or {@link LeaseState#NO_SLOT} when there is none, or the lease
 	 * has ended
 	 */
-	public int slotOf(Object session) {
+	int slotOf(Object session) {
 		this.lock.lock();
 		try {
 			for (SessionSlot known : this.slots) {
@@ -61,7 +61,7 @@ public final class SessionSlots {
 	 * @param settle waits until no earlier transaction of the given slots can be
 	 * committed
 	 */
-	public void makeRoom(Predicate<Object> isOpen, Consumer<List<Integer>> settle) {
+	void makeRoom(Predicate<Object> isOpen, Consumer<List<Integer>> settle) {
 		this.lock.lock();
 		try {
 			List<SessionSlot> over = this.state.hasFreeSlot() ? List.of()

@@ -1,4 +1,4 @@
-package dev.dblock.core.lease;
+package dev.dblock.transaction;
 
 import dev.dblock.LossReason;
 import dev.dblock.store.TransactionFence;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class LeaseState {
 
 	/** Indicates that there is no slot. */
-	public static final int NO_SLOT = -1;
+	static final int NO_SLOT = -1;
 
 	private static final int ALL_SLOTS = (1 << TransactionFence.SLOTS) - 1;
 
@@ -27,6 +27,8 @@ public final class LeaseState {
 
 	/** A bit for each slot of a transaction with an unknown outcome. */
 	private int retiredSlots;
+
+	private @Nullable SessionSlots sessionSlots;
 
 	public @Nullable LossReason end() {
 		return this.end;
@@ -88,7 +90,7 @@ public final class LeaseState {
 	 * Begin a transaction.
 	 * @return {@code false} when the lease has already ended
 	 */
-	public synchronized boolean open() {
+	synchronized boolean open() {
 		boolean held = this.end == null;
 		this.openTransactions += held ? 1 : 0;
 		return held;
@@ -98,7 +100,7 @@ public final class LeaseState {
 	 * Choose a slot that is not in use by a transaction with a pending outcome.
 	 * @return its number, or {@link #NO_SLOT} when there is none, or the lease has ended
 	 */
-	public synchronized int takeSlot() {
+	synchronized int takeSlot() {
 		int slot = nextSlot();
 		this.slotsInUse |= (slot != NO_SLOT) ? 1 << slot : 0;
 		return slot;
@@ -109,7 +111,7 @@ public final class LeaseState {
 	 * cannot end without notice to the next holder.
 	 * @return its number, or {@link #NO_SLOT} when there is none, or the lease has ended
 	 */
-	public synchronized int takeRetiredSlot() {
+	synchronized int takeRetiredSlot() {
 		int slot = nextSlot();
 		this.retiredSlots |= (slot != NO_SLOT) ? 1 << slot : 0;
 		return slot;
@@ -120,11 +122,11 @@ public final class LeaseState {
 				? Integer.numberOfTrailingZeros(~(this.slotsInUse | this.retiredSlots)) : NO_SLOT;
 	}
 
-	public synchronized boolean hasFreeSlot() {
+	synchronized boolean hasFreeSlot() {
 		return (this.slotsInUse | this.retiredSlots) != ALL_SLOTS;
 	}
 
-	public synchronized void freeSlot(int slot) {
+	synchronized void freeSlot(int slot) {
 		this.slotsInUse &= ~(1 << slot);
 		this.retiredSlots &= ~(1 << slot);
 	}
@@ -133,7 +135,7 @@ public final class LeaseState {
 	 * Retire a slot, because its transaction may still be committed and its end is not
 	 * reported.
 	 */
-	public synchronized void retireSlot(int slot) {
+	synchronized void retireSlot(int slot) {
 		this.slotsInUse &= ~(1 << slot);
 		this.retiredSlots |= 1 << slot;
 	}
@@ -152,11 +154,21 @@ public final class LeaseState {
 	 * End a transaction.
 	 * @return whether it was the last one, and a release waits for it
 	 */
-	public synchronized boolean close() {
+	synchronized boolean close() {
 		this.openTransactions--;
 		boolean release = this.releaseWanted && this.openTransactions == 0;
 		this.releaseWanted &= !release;
 		return release;
+	}
+
+	/**
+	 * Return the slots of sessions that the application manages itself.
+	 */
+	synchronized SessionSlots sessionSlots() {
+		if (this.sessionSlots == null) {
+			this.sessionSlots = new SessionSlots(this);
+		}
+		return this.sessionSlots;
 	}
 
 }

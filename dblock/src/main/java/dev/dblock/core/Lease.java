@@ -1,7 +1,8 @@
-package dev.dblock.core.lease;
+package dev.dblock.core;
 
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.Set;
 
@@ -17,6 +18,7 @@ import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.RunEnd;
 import dev.dblock.support.Durations;
+import dev.dblock.transaction.LeaseState;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  * must not keep an abandoned handle alive. Therefore the lease refers to the handle
  * weakly.
  */
-public final class Lease {
+final class Lease {
 
-	public static final Object OWNER = new Object();
+	static final Object OWNER = new Object();
 
 	private final Grant grant;
 
@@ -49,8 +51,6 @@ public final class Lease {
 
 	/** The handle of a lock that is kept until shutdown. */
 	private volatile @Nullable LeasedLock kept;
-
-	private @Nullable SessionSlots sessionSlots;
 
 	/**
 	 * The parties that the lease is renewed for: its owner, and work that re-enters the
@@ -79,7 +79,7 @@ public final class Lease {
 
 	private volatile LockObservations.@Nullable Hold observed;
 
-	public Lease(Grant grant, LeaseTerms terms, Thread owner, LeaseDeadline deadline, LockClock clock) {
+	Lease(Grant grant, LeaseTerms terms, Thread owner, LeaseDeadline deadline, LockClock clock) {
 		this.grant = grant;
 		this.terms = terms;
 		this.clock = clock;
@@ -91,35 +91,35 @@ public final class Lease {
 		this.nextAttemptNanos = deadline.sentNanos();
 	}
 
-	public LeaseKey key() {
+	LeaseKey key() {
 		return this.grant.key();
 	}
 
-	public Grant grant() {
+	Grant grant() {
 		return this.grant;
 	}
 
-	public LeaseTerms terms() {
+	LeaseTerms terms() {
 		return this.terms;
 	}
 
-	public long token() {
+	long token() {
 		return this.grant.token();
 	}
 
-	public LeaseOwner owner() {
+	LeaseOwner owner() {
 		return this.owner;
 	}
 
-	public LeaseDeadline deadline() {
+	LeaseDeadline deadline() {
 		return this.deadline;
 	}
 
-	public void attach(LeasedLock handle) {
+	void attach(LeasedLock handle) {
 		this.handle = new WeakReference<>(handle);
 	}
 
-	public @Nullable LeasedLock handle() {
+	@Nullable LeasedLock handle() {
 		return this.handle.get();
 	}
 
@@ -127,7 +127,7 @@ public final class Lease {
 	 * Keep the handle reachable for as long as the lease is registered as held.
 	 * @return whether the lease has not ended
 	 */
-	public boolean keep(LeasedLock handle) {
+	boolean keep(LeasedLock handle) {
 		this.kept = handle;
 		if (end() != null) {
 			this.kept = null;
@@ -138,32 +138,32 @@ public final class Lease {
 	/**
 	 * Return the handle to release at shutdown, if there is one.
 	 */
-	public @Nullable LeasedLock kept() {
+	@Nullable LeasedLock kept() {
 		return this.kept;
 	}
 
 	/**
 	 * Let the application alone decide how long the handle is reachable.
 	 */
-	public void forgetKept() {
+	void forgetKept() {
 		this.kept = null;
 	}
 
 	/**
 	 * Mark the work under this lease as completed and its release as imminent.
 	 */
-	public void aboutToEnd() {
+	void aboutToEnd() {
 		this.aboutToEnd = true;
 	}
 
-	public boolean isAboutToEnd() {
+	boolean isAboutToEnd() {
 		return this.aboutToEnd && end() == null;
 	}
 
 	/**
 	 * Return how long the lock was held, in readable form.
 	 */
-	public String heldFor() {
+	String heldFor() {
 		return Durations.readable(Duration.ofNanos(heldNanos()));
 	}
 
@@ -175,14 +175,14 @@ public final class Lease {
 	 * Return the rest of the minimum hold time. It is counted from the time at which the
 	 * answer was read, so that it does not end earlier than by the store's clock.
 	 */
-	public long minHoldLeftNanos() {
+	long minHoldLeftNanos() {
 		return this.minHoldWaived ? 0 : Math.max(0, this.minHoldEndNanos - this.clock.nanoTime());
 	}
 
 	/**
 	 * Set the minimum hold time anew, counted from now.
 	 */
-	public synchronized void minHoldFor(Duration minHold) {
+	synchronized void minHoldFor(Duration minHold) {
 		this.minHoldEndNanos = this.clock.nanoTime() + minHold.toNanos();
 	}
 
@@ -190,7 +190,7 @@ public final class Lease {
 	 * Lengthen the minimum hold time to the given one, counted from now, if it would end
 	 * earlier.
 	 */
-	public synchronized void minHoldAtLeast(Duration minHold) {
+	synchronized void minHoldAtLeast(Duration minHold) {
 		if (minHold.toNanos() > minHoldLeftNanos()) {
 			minHoldFor(minHold);
 		}
@@ -199,14 +199,14 @@ public final class Lease {
 	/**
 	 * Waive the minimum hold time, because no work was done under the lease.
 	 */
-	public void waiveMinHold() {
+	void waiveMinHold() {
 		this.minHoldWaived = true;
 	}
 
 	/**
 	 * Record that the work of a run has failed. Only the first failure is recorded.
 	 */
-	public synchronized void runFailed(Throwable cause) {
+	synchronized void runFailed(Throwable cause) {
 		if (this.terms.firing() != null && this.runError == null) {
 			this.runError = RunEnd.textOf(cause);
 		}
@@ -216,7 +216,7 @@ public final class Lease {
 	 * Return the end of the run that the release records.
 	 * @return how it ended; {@code null} for a plain lock
 	 */
-	public @Nullable RunEnd runEnd() {
+	@Nullable RunEnd runEnd() {
 		String error = this.runError;
 		LossReason reason = end();
 		RunOutcome outcome = (error != null) ? RunOutcome.FAILED : RunOutcome.SUCCEEDED;
@@ -234,7 +234,7 @@ public final class Lease {
 	 * the grant is continued by the clock of this process.
 	 * @return the run; {@code null} for a plain lock
 	 */
-	public @Nullable JobRun endedRun() {
+	@Nullable JobRun endedRun() {
 		JobRun run = this.grant.run();
 		RunEnd end = runEnd();
 		return (run != null && end != null)
@@ -243,19 +243,19 @@ public final class Lease {
 				: null;
 	}
 
-	public boolean isOver() {
+	boolean isOver() {
 		return this.deadline.passed(this.clock);
 	}
 
-	public boolean isUnproven() {
+	boolean isUnproven() {
 		return this.deadline.suspect(this.clock);
 	}
 
-	public long remainingNanos() {
+	long remainingNanos() {
 		return this.deadline.remainingNanos(this.clock);
 	}
 
-	public Duration remaining() {
+	Duration remaining() {
 		return Duration.ofNanos(Math.max(0, remainingNanos()));
 	}
 
@@ -264,7 +264,7 @@ public final class Lease {
 	 * exact change was answered proves nothing: the store may have applied it before the
 	 * change, which it then preceded and did not prolong.
 	 */
-	public synchronized void prove(LeaseDeadline proof) {
+	synchronized void prove(LeaseDeadline proof) {
 		Long from = this.provenFromNanos;
 		if (this.exactChanges == 0 && (from == null || proof.sentNanos() - from > 0)) {
 			this.deadline = this.deadline.merge(proof);
@@ -275,7 +275,7 @@ public final class Lease {
 	 * Trust the lease no longer than until an exact end, since a request to set it is
 	 * about to be sent and can be applied at any time from now on.
 	 */
-	public synchronized void beginExactChange(LeaseDeadline exact) {
+	synchronized void beginExactChange(LeaseDeadline exact) {
 		maybeExtended(this.deadline);
 		maybeExtended(exact);
 		this.deadline = this.deadline.upTo(exact);
@@ -289,7 +289,7 @@ public final class Lease {
 	 * @param exact the end that was to be set
 	 * @param confirmed whether the store has set it
 	 */
-	public synchronized void endExactChange(LeaseDeadline exact, boolean confirmed) {
+	synchronized void endExactChange(LeaseDeadline exact, boolean confirmed) {
 		this.exactChanges--;
 		this.provenFromNanos = this.clock.nanoTime();
 		if (confirmed && !this.exactChangesOverlap) {
@@ -304,7 +304,7 @@ public final class Lease {
 	 * lock held until its end.
 	 * @param inDoubt the deadline if the store had applied the extension just now
 	 */
-	public synchronized void maybeExtended(LeaseDeadline inDoubt) {
+	synchronized void maybeExtended(LeaseDeadline inDoubt) {
 		LeaseDeadline before = this.extensionAsked;
 		if (before == null || before.remainingNanos(this.clock) < inDoubt.remainingNanos(this.clock)) {
 			this.extensionAsked = inDoubt;
@@ -315,7 +315,7 @@ public final class Lease {
 	 * Return whether the store may keep the lock held for longer than this process can
 	 * trust the lease.
 	 */
-	public boolean isPerhapsExtended() {
+	boolean isPerhapsExtended() {
 		LeaseDeadline inDoubt = this.extensionAsked;
 		long left = Math.max(0, remainingNanos());
 		// Read last, so that a confirmed extension has no more time left than the lease
@@ -326,38 +326,28 @@ public final class Lease {
 	 * Return the longest time for which the store keeps the lock held if it is not
 	 * released.
 	 */
-	public Duration leftAtStore() {
+	Duration leftAtStore() {
 		LeaseDeadline inDoubt = this.extensionAsked;
 		long perhaps = (inDoubt != null) ? inDoubt.remainingNanos(this.clock) : 0;
 		return Duration.ofNanos(Math.max(0, Math.max(perhaps, remainingNanos())));
 	}
 
-	/**
-	 * Return the slots of sessions that the application manages itself.
-	 */
-	public synchronized SessionSlots sessionSlots() {
-		if (this.sessionSlots == null) {
-			this.sessionSlots = new SessionSlots(this.state);
-		}
-		return this.sessionSlots;
-	}
-
-	public LeaseState state() {
+	LeaseState state() {
 		return this.state;
 	}
 
 	/**
 	 * Observe the clocks. Call this often enough to see every step of the wall clock.
 	 */
-	public synchronized void observeClocks() {
+	synchronized void observeClocks() {
 		this.deadline = this.deadline.observe(this.clock);
 	}
 
-	public @Nullable LossReason end() {
+	@Nullable LossReason end() {
 		return this.state.end();
 	}
 
-	public boolean isHeld() {
+	boolean isHeld() {
 		return end() == null && !isOver() && !isUnproven();
 	}
 
@@ -366,7 +356,7 @@ public final class Lease {
 	 * open.
 	 * @return whether this call ended it
 	 */
-	public boolean endWith(LossReason reason) {
+	boolean endWith(LossReason reason) {
 		return this.state.endWith(reason);
 	}
 
@@ -374,7 +364,7 @@ public final class Lease {
 	 * End the lease for a successor inside the process.
 	 * @return whether this call ended it
 	 */
-	public boolean endForSuccessor() {
+	boolean endForSuccessor() {
 		return this.state.endForSuccessor();
 	}
 
@@ -383,11 +373,11 @@ public final class Lease {
 	 * the holder. The lease had been lost before, and the loss had not been noticed.
 	 * @return whether this call turned the release into a loss
 	 */
-	public boolean turnIntoLoss() {
+	boolean turnIntoLoss() {
 		return this.state.turnIntoLoss();
 	}
 
-	public LockLostException lost() {
+	LockLostException lost() {
 		LossReason reason = end();
 		return new LockLostException(key().name(), token(), (reason != null) ? reason : LossReason.EXPIRED);
 	}
@@ -395,7 +385,7 @@ public final class Lease {
 	/**
 	 * Notify the given hold when this lease ends, immediately if it has already ended.
 	 */
-	public void observedBy(LockObservations.Hold observed) {
+	void observedBy(LockObservations.Hold observed) {
 		this.observed = observed;
 		LossReason reason = end();
 		if (reason != null) {
@@ -403,41 +393,41 @@ public final class Lease {
 		}
 	}
 
-	public boolean isObserved() {
+	boolean isObserved() {
 		return this.observed != null;
 	}
 
-	public void observedEnd(LockOutcome outcome, @Nullable Throwable error) {
+	void observedEnd(LockOutcome outcome, @Nullable Throwable error) {
 		LockObservations.Hold observed = this.observed;
 		if (observed != null) {
 			observed.end(outcome, error);
 		}
 	}
 
-	public boolean isRenewing() {
+	boolean isRenewing() {
 		return !this.renewers.isEmpty() && !isBeyondMaxHold();
 	}
 
-	public boolean isRenewingForOwner() {
+	boolean isRenewingForOwner() {
 		return this.renewers.contains(OWNER) && !isBeyondMaxHold();
 	}
 
 	/**
 	 * Renew the lease until renewal is stopped for the same renewer, or for all.
 	 */
-	public synchronized void renewFor(Object renewer) {
+	synchronized void renewFor(Object renewer) {
 		Set<Object> all = new HashSet<>(this.renewers);
 		all.add(renewer);
 		this.renewers = Set.copyOf(all);
 	}
 
-	public synchronized void stopRenewalFor(Object renewer) {
+	synchronized void stopRenewalFor(Object renewer) {
 		Set<Object> all = new HashSet<>(this.renewers);
 		all.remove(renewer);
 		this.renewers = Set.copyOf(all);
 	}
 
-	public synchronized void stopRenewal() {
+	synchronized void stopRenewal() {
 		this.renewers = Set.of();
 	}
 
@@ -445,18 +435,18 @@ public final class Lease {
 	 * Stop renewing the lease, because its handle is unreachable.
 	 * @return whether this is the first call
 	 */
-	public boolean abandon() {
+	boolean abandon() {
 		boolean first = !this.abandoned;
 		this.abandoned = true;
 		stopRenewal();
 		return first;
 	}
 
-	public boolean isAbandoned() {
+	boolean isAbandoned() {
 		return this.abandoned;
 	}
 
-	public boolean isBeyondMaxHold() {
+	boolean isBeyondMaxHold() {
 		long maxHold = this.terms.maxHold().toNanos();
 		return maxHold > 0 && heldNanos() >= maxHold;
 	}
@@ -465,12 +455,12 @@ public final class Lease {
 	 * Return when to attempt the next renewal: a third into the lease, and a little later
 	 * after a failed attempt.
 	 */
-	public long renewalDueInNanos() {
+	long renewalDueInNanos() {
 		long byLease = remainingNanos() - this.terms.lease().toNanos() / 3 * 2;
 		return Math.max(byLease, retryDueInNanos());
 	}
 
-	public long retryDueInNanos() {
+	long retryDueInNanos() {
 		return this.nextAttemptNanos - this.clock.nanoTime();
 	}
 
@@ -479,12 +469,12 @@ public final class Lease {
 	 * is the case from halfway to its own renewal. As a result, leases that were acquired
 	 * at different times soon share their renewals.
 	 */
-	public boolean canJoinRenewal() {
+	boolean canJoinRenewal() {
 		long leaseNanos = this.terms.lease().toNanos();
 		return remainingNanos() <= leaseNanos / 6 * 5 && retryDueInNanos() <= 0;
 	}
 
-	public void retryIn(long nanos) {
+	void retryIn(long nanos) {
 		this.nextAttemptNanos = this.clock.nanoTime() + nanos;
 	}
 
@@ -494,7 +484,7 @@ public final class Lease {
 	 * which its successor has not. Neither is it possible if the lease is for a run of a
 	 * job, which ends with its owner.
 	 */
-	public boolean canBeHandedOver() {
+	boolean canBeHandedOver() {
 		return this.terms.firing() == null && this.state.isClear() && isHeld() && this.extensionAsked == null
 				&& minHoldLeftNanos() == 0 && this.grant.hasNext()
 				&& remainingNanos() >= this.terms.lease().toNanos() / 2;
@@ -504,7 +494,7 @@ public final class Lease {
 	 * Return the mark by which the release informs the next holder about transactions
 	 * under this lease.
 	 */
-	public FenceMark markAtRelease() {
+	FenceMark markAtRelease() {
 		if (this.state.isUnsettled()) {
 			return FenceMark.SET;
 		}
@@ -514,7 +504,7 @@ public final class Lease {
 	/**
 	 * Return the same lease for the next owner, with its own token.
 	 */
-	public Lease successor(LeaseTerms terms, Thread owner) {
+	Lease successor(LeaseTerms terms, Thread owner) {
 		Lease next = new Lease(this.grant.next(terms.why()), terms, owner, this.deadline, this.clock);
 		next.nextAttemptNanos = this.nextAttemptNanos;
 		return next;
@@ -525,7 +515,7 @@ public final class Lease {
 	 * @param acquirer the name of this process
 	 * @return its state, as far as it is known without a request
 	 */
-	public LockInfo describe(String acquirer) {
+	LockInfo describe(String acquirer) {
 		return new LockInfo(key().name(), true, key().holder(), acquirer, this.owner.threadName(), this.grant.why(),
 				this.grant.lastToken(), this.grant.acquiredAt(), null, null, null, remaining());
 	}
@@ -534,10 +524,36 @@ public final class Lease {
 	 * Describe the lock as it is stored, with its present owner in this process. The
 	 * store knows only the thread that it granted the lock to.
 	 */
-	public LockInfo describe(LockInfo stored) {
+	LockInfo describe(LockInfo stored) {
 		return new LockInfo(stored.name(), stored.held(), stored.holder(), stored.acquirer(), this.owner.threadName(),
 				this.grant.why(), stored.token(), stored.acquiredAt(), stored.updatedAt(), stored.expiresAt(),
 				stored.releasedAt(), stored.remaining());
+	}
+
+	/**
+	 * A lock as the store granted it.
+	 *
+	 * @param key the acquisition
+	 * @param token the fencing token of its present owner
+	 * @param lastToken the last token of the reserved block
+	 * @param acquiredAt when the store granted it, by its own clock
+	 * @param why the reason for the acquisition
+	 * @param fenceRaised whether the fence was raised against an earlier holder
+	 * @param run the run of a job that it is for
+	 */
+	record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why, boolean fenceRaised,
+			@Nullable JobRun run) {
+
+		boolean hasNext() {
+			return this.token < this.lastToken;
+		}
+
+		Grant next(@Nullable String why) {
+			return new Grant(this.key, this.token + 1, this.lastToken, this.acquiredAt,
+					(why != null) ? LeaseOwner.onOneLine(why) : "handed over inside the process", this.fenceRaised,
+					null);
+		}
+
 	}
 
 }

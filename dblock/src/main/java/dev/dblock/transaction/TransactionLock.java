@@ -1,21 +1,25 @@
-package dev.dblock.core.lease;
-
-import java.util.concurrent.Executor;
+package dev.dblock.transaction;
 
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
 import dev.dblock.engine.HeldLock;
+import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 
 /**
- * The handle of a lock that has a lease, as the packages of the engine use it.
+ * The handle of a lock in a store, as the transactions under the lock use it.
  */
-public interface LeasedLock extends HeldLock {
+public interface TransactionLock extends HeldLock {
 
 	/**
-	 * Return the lease of this lock.
+	 * Return the acquisition in the store.
 	 */
-	Lease lease();
+	LeaseKey key();
+
+	/**
+	 * Return the end of the lease and the transactions under it.
+	 */
+	LeaseState state();
 
 	/**
 	 * Return what identifies the engine that has acquired the lock.
@@ -34,12 +38,6 @@ public interface LeasedLock extends HeldLock {
 	boolean isClosed();
 
 	/**
-	 * Bind the lock, which is being acquired, to the transaction of this thread, if there
-	 * is one. The transaction keeps the lock until its end.
-	 */
-	void joinTransaction();
-
-	/**
 	 * Release the lock after the last transaction under it. No caller is left to receive
 	 * a failure, so it is logged.
 	 */
@@ -52,11 +50,5 @@ public interface LeasedLock extends HeldLock {
 	 * @return the exception to throw
 	 */
 	LockLostException lose(LossReason reason, String detail);
-
-	/**
-	 * Run the callbacks of a lost lease, each in its own thread.
-	 * @param threads runs the callbacks
-	 */
-	void runLostCallbacks(Executor threads);
 
 }

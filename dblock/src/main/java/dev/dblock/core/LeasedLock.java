@@ -1,0 +1,29 @@
+package dev.dblock.core;
+
+import java.util.concurrent.Executor;
+
+import dev.dblock.transaction.TransactionLock;
+
+/**
+ * The handle of a lock that has a lease, as the engine uses it.
+ */
+interface LeasedLock extends TransactionLock {
+
+	/**
+	 * Return the lease of this lock.
+	 */
+	Lease lease();
+
+	/**
+	 * Bind the lock, which is being acquired, to the transaction of this thread, if there
+	 * is one. The transaction keeps the lock until its end.
+	 */
+	void joinTransaction();
+
+	/**
+	 * Run the callbacks of a lost lease, each in its own thread.
+	 * @param threads runs the callbacks
+	 */
+	void runLostCallbacks(Executor threads);
+
+}
