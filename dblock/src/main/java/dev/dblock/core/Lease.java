@@ -351,32 +351,6 @@ final class Lease {
 		return end() == null && !isOver() && !isUnproven();
 	}
 
-	/**
-	 * End the lease, once. A release does not end it while a transaction under it is
-	 * open.
-	 * @return whether this call ended it
-	 */
-	boolean endWith(LossReason reason) {
-		return this.state.endWith(reason);
-	}
-
-	/**
-	 * End the lease for a successor inside the process.
-	 * @return whether this call ended it
-	 */
-	boolean endForSuccessor() {
-		return this.state.endForSuccessor();
-	}
-
-	/**
-	 * Turn the release into a loss, because the store no longer had this acquisition as
-	 * the holder. The lease had been lost before, and the loss had not been noticed.
-	 * @return whether this call turned the release into a loss
-	 */
-	boolean turnIntoLoss() {
-		return this.state.turnIntoLoss();
-	}
-
 	LockLostException lost() {
 		LossReason reason = end();
 		return new LockLostException(key().name(), token(), (reason != null) ? reason : LossReason.EXPIRED);

@@ -81,7 +81,7 @@ final class LeaseCompletion {
 			this.listeners.onReleased(handle);
 			return true;
 		}
-		while (!lease.endWith(LossReason.RELEASED)) {
+		while (!lease.state().endWith(LossReason.RELEASED)) {
 			if (lease.state().releaseAtEnd()) {
 				return lease.end() == null;
 			}
@@ -154,7 +154,7 @@ final class LeaseCompletion {
 	 */
 	private void breakOff(Lease lease, LocalQueue queue, Throwable ex) {
 		try {
-			if (lease.endWith(LossReason.RELEASED) || lease.end() != null) {
+			if (lease.state().endWith(LossReason.RELEASED) || lease.end() != null) {
 				this.releaser.releaseInBackground(lease);
 				lease.observedEnd(LockOutcome.RELEASED, ex);
 				this.registry.remove(lease);
@@ -198,7 +198,7 @@ final class LeaseCompletion {
 		lease.waiveMinHold();
 		lease.owner().finish();
 		this.registry.finished(lease);
-		lease.endWith(LossReason.RELEASED);
+		lease.state().endWith(LossReason.RELEASED);
 		try {
 			sendRelease(lease);
 		}

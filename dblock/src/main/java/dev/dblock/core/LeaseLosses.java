@@ -81,7 +81,7 @@ final class LeaseLosses {
 	 */
 	void lose(Lease lease, LossReason reason, String detail) {
 		LeasedLock handle = lease.handle();
-		if (lease.endWith(reason)) {
+		if (lease.state().endWith(reason)) {
 			lost(lease, handle, reason, detail);
 		}
 	}
@@ -116,7 +116,7 @@ final class LeaseLosses {
 		// notified
 		Map<Lease, @Nullable LeasedLock> handles = new HashMap<>();
 		held.forEach((lease) -> handles.put(lease, lease.handle()));
-		List<Lease> lost = held.stream().filter((lease) -> lease.endWith(LossReason.SHUTDOWN)).toList();
+		List<Lease> lost = held.stream().filter((lease) -> lease.state().endWith(LossReason.SHUTDOWN)).toList();
 		if (lost.isEmpty()) {
 			return;
 		}
@@ -145,7 +145,7 @@ final class LeaseLosses {
 	 * @param lease the lease
 	 */
 	void loseAtRelease(Lease lease) {
-		if (lease.turnIntoLoss()) {
+		if (lease.state().turnIntoLoss()) {
 			announce(lease, lease.handle(), LossReason.TAKEN_OVER, "The loss was noticed when it was released");
 		}
 	}

@@ -222,7 +222,7 @@ final class LeaseRenewer {
 			return null;
 		}
 		LeasedLock handle = lease.handle();
-		return lease.endWith(reason) ? new Ended(lease, handle) : null;
+		return lease.state().endWith(reason) ? new Ended(lease, handle) : null;
 	}
 
 	private static String describe(LockInfo lock, boolean mine) {

@@ -393,7 +393,7 @@ final class LocalQueue {
 	 */
 	synchronized @Nullable Waiter handOver(Lease lease, Function<Lease, LeasedLock> keep) {
 		Waiter next = successor(lease);
-		if (next == null || !lease.endForSuccessor()) {
+		if (next == null || !lease.state().endForSuccessor()) {
 			return null;
 		}
 		Lease successor = lease.successor(next.terms(), next.thread());

@@ -61,7 +61,8 @@ public final class LeaseState {
 	}
 
 	/**
-	 * Turn a release into a loss.
+	 * Turn a release into a loss, because the store no longer had this acquisition as the
+	 * holder. The lease had been lost before, and the loss had not been noticed.
 	 * @return whether this call did so
 	 */
 	public synchronized boolean turnIntoLoss() {

@@ -84,14 +84,14 @@ class LeaseRegistryTests {
 	void aReleasedLeaseIsNotOfferedAnyMore() {
 		LeaseHandle first = hold("a", 1, this.one);
 		LeaseHandle second = hold("b", 1, this.one);
-		first.lease().endWith(LossReason.RELEASED);
+		first.lease().state().endWith(LossReason.RELEASED);
 		assertThat(of(this.one)).containsExactly(second);
 	}
 
 	@Test
 	void aLostLeaseIsOfferedUntilItsHandleIsClosed() {
 		LeaseHandle lost = hold("a", 1, this.one);
-		lost.lease().endWith(LossReason.EXPIRED);
+		lost.lease().state().endWith(LossReason.EXPIRED);
 		this.registry.lose(lost.lease());
 		assertThat(of(this.one)).containsExactly(lost);
 		assertThat(of(this.other)).isEmpty();

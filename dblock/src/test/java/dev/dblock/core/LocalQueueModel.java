@@ -409,7 +409,7 @@ final class LocalQueueModel {
 				}
 				case GIVE_UP -> this.at = handOver() ? At.LEAVE : At.RELEASING;
 				case RELEASING -> {
-					check(lease().endWith(LossReason.RELEASED), "Ended twice");
+					check(lease().state().endWith(LossReason.RELEASED), "Ended twice");
 					this.place = queues.releasing(NAME);
 					this.at = At.ENDED;
 				}
@@ -534,7 +534,7 @@ final class LocalQueueModel {
 		}
 
 		private At expire() {
-			check(lease().endWith(LossReason.EXPIRED), "Ended twice");
+			check(lease().state().endWith(LossReason.EXPIRED), "Ended twice");
 			LocalQueueModel.this.stored = null;
 			return At.LOST;
 		}

@@ -254,7 +254,7 @@ class LocalQueueTests {
 		Lease lease = lease();
 		queue.granted(lease, null);
 		assertThat(queue.present()).isSameAs(lease);
-		lease.endWith(LossReason.RELEASED);
+		lease.state().endWith(LossReason.RELEASED);
 		assertThat(queue.holder()).isNull();
 		queue.releasing();
 		assertThat(queue.present()).isSameAs(lease);
@@ -292,7 +292,7 @@ class LocalQueueTests {
 		Lease another = lease();
 		queue.granted(another, null);
 		assertThat(queue.present()).isSameAs(another);
-		another.endWith(LossReason.TAKEN_OVER);
+		another.state().endWith(LossReason.TAKEN_OVER);
 		assertThat(queue.present()).isNull();
 		queue.ended(another);
 		assertThat(queue.present()).isNull();

@@ -66,7 +66,7 @@ public class SharedLock {
 	public void workUntilTheEndOfTheLease() {
 		Lease lease = await();
 		section(lease);
-		check(lease.endWith(LossReason.EXPIRED), "Ended twice");
+		check(lease.state().endWith(LossReason.EXPIRED), "Ended twice");
 		this.store.give(lease.token());
 		this.queues.ended(lease);
 	}
@@ -190,7 +190,7 @@ public class SharedLock {
 	}
 
 	private void giveBack(Lease lease) {
-		check(lease.endWith(LossReason.RELEASED), "Ended twice");
+		check(lease.state().endWith(LossReason.RELEASED), "Ended twice");
 		LocalQueue queue = this.queues.releasing(NAME);
 		this.queues.ended(lease);
 		this.store.give(lease.token());
