@@ -170,20 +170,16 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	@Override
 	public LockAttempt acquire(String name, LockOptions options) {
-		String fullName = fullName(name);
-		return acquireAs(fullName, name, this.settings.locks().before(name, options));
+		return acquire(name, options, null);
 	}
 
 	@Override
-	public LockAttempt acquire(String name, LockOptions options, Duration wait) {
+	public LockAttempt acquire(String name, LockOptions options, @Nullable Duration wait) {
 		String fullName = fullName(name);
-		return acquireAs(fullName, name, this.settings.locks().before(name, options).waitUpTo(wait));
-	}
-
-	private LockAttempt acquireAs(String fullName, String name, LockOptions options) {
-		LeaseTerms terms = this.settings.terms(name, options);
+		LockOptions wanted = this.settings.locks().before(name, options);
+		LeaseTerms terms = this.settings.terms(name, (wait != null) ? wanted.waitUpTo(wait) : wanted);
 		long start = this.clock.nanoTime();
-		LockObservations.Acquisition acquisition = this.observations.acquiring(fullName, options.label());
+		LockObservations.Acquisition acquisition = this.observations.acquiring(fullName, wanted.label());
 		LockAttempt attempt;
 		try {
 			attempt = this.acquirer.acquire(fullName, terms, acquisition);
