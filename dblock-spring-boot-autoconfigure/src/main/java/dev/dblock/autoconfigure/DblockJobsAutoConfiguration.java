@@ -5,13 +5,11 @@ import java.util.Map;
 
 import dev.dblock.annotation.JobMethods;
 import dev.dblock.job.JobOperations;
-import dev.dblock.job.schedule.JobSchedulingRegistrar;
-import dev.dblock.job.schedule.JobSettings;
-import dev.dblock.job.schedule.ScheduledJobOperations;
 import dev.dblock.job.schedule.ScheduledJobs;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -42,11 +40,11 @@ public final class DblockJobsAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static ScheduledJobs dblockScheduledJobs(Environment environment) {
-		Map<String, JobSettings> settings = new LinkedHashMap<>();
+		Map<String, ScheduledJobs.Settings> settings = new LinkedHashMap<>();
 		Binder.get(environment)
 			.bind(PREFIX, Bindable.mapOf(String.class, DblockProperties.Job.class), new OnlySingleJobs())
 			.ifBound((jobs) -> jobs.forEach((id, job) -> settings.put(id,
-					new JobSettings(job.whenCrashed(), job.whenMissed(), job.startWithin()))));
+					new ScheduledJobs.Settings(job.whenCrashed(), job.whenMissed(), job.startWithin()))));
 		return new ScheduledJobs(settings);
 	}
 
@@ -59,14 +57,14 @@ public final class DblockJobsAutoConfiguration {
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean(value = JobOperations.class, search = SearchStrategy.CURRENT)
-	ScheduledJobOperations jobOperations(ApplicationContext context) {
-		return ScheduledJobOperations.of(context);
+	JobOperations jobOperations(ApplicationContext context) {
+		return ScheduledJobs.operations(context);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static JobSchedulingRegistrar dblockJobSchedulingRegistrar() {
-		return new JobSchedulingRegistrar();
+	static BeanDefinitionRegistryPostProcessor dblockJobSchedulingRegistrar() {
+		return ScheduledJobs.schedulingRegistrar();
 	}
 
 	/**

@@ -3,14 +3,14 @@ package dev.dblock.annotation;
 import java.util.Map;
 
 import dev.dblock.engine.LockEngine;
-import dev.dblock.job.schedule.JobSchedulingRegistrar;
-import dev.dblock.job.schedule.ScheduledJobOperations;
+import dev.dblock.job.JobOperations;
 import dev.dblock.job.schedule.ScheduledJobs;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -60,14 +60,14 @@ class DistributedLockConfiguration implements ImportAware {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static JobSchedulingRegistrar dblockJobSchedulingRegistrar() {
-		return new JobSchedulingRegistrar();
+	static BeanDefinitionRegistryPostProcessor dblockJobSchedulingRegistrar() {
+		return ScheduledJobs.schedulingRegistrar();
 	}
 
 	@Bean
 	@Lazy
-	ScheduledJobOperations jobOperations(ApplicationContext context) {
-		return ScheduledJobOperations.of(context);
+	JobOperations jobOperations(ApplicationContext context) {
+		return ScheduledJobs.operations(context);
 	}
 
 	/**

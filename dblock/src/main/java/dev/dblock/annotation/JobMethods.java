@@ -8,7 +8,6 @@ import dev.dblock.annotation.invocation.JobCarrier;
 import dev.dblock.annotation.invocation.LockAnnotations;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
-import dev.dblock.job.schedule.JobDeclaration;
 import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledJobs;
 import org.jspecify.annotations.Nullable;
@@ -83,7 +82,7 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 	}
 
 	private void add(Object bean, String beanName, Advised proxy, Class<?> type, Method method,
-			Function<JobPolicies, JobDeclaration> declaration) {
+			Function<JobPolicies, JobMethod.Declaration> declaration) {
 		JobMethod job = this.jobs.method(beanName, type, method.getName(),
 				() -> declaration.apply(new JobPolicies(this.jobs, this::resolve)));
 		// Spring's blocking and reactive tasks are identified by these texts

@@ -14,8 +14,7 @@ import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.WhenCrashed;
 import dev.dblock.job.WhenMissed;
-import dev.dblock.job.schedule.JobDeclaration;
-import dev.dblock.job.schedule.JobSettings;
+import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledJobs;
 import org.jspecify.annotations.Nullable;
 
@@ -54,7 +53,7 @@ final class JobPolicies {
 	 * @throws IllegalArgumentException if an attribute is invalid or has a placeholder
 	 * that cannot be resolved
 	 */
-	JobDeclaration declaration(LockedOperation operation) {
+	JobMethod.Declaration declaration(LockedOperation operation) {
 		LockName lock = operation.names().get(0);
 		String name = (lock instanceof LockName.Constant constant) ? constant.text() : null;
 		LockEngine engine = Objects.requireNonNull(operation.engine());
@@ -65,7 +64,7 @@ final class JobPolicies {
 				(operation.names().size() > 1) ? SEVERAL_LOCKS : null);
 	}
 
-	JobDeclaration declaration(Method method, JobMethods.LockOfJob lock) {
+	JobMethod.Declaration declaration(Method method, JobMethods.LockOfJob lock) {
 		return declaration(method, lock.defaultId(), lock.name(), lock.name(), lock.engine(), LockOptions.defaults(),
 				null);
 	}
@@ -81,7 +80,7 @@ final class JobPolicies {
 	 * @throws IllegalArgumentException if an attribute is invalid or has a placeholder
 	 * that cannot be resolved
 	 */
-	private JobDeclaration declaration(Method method, @Nullable String defaultId, @Nullable String name,
+	private JobMethod.Declaration declaration(Method method, @Nullable String defaultId, @Nullable String name,
 			String template, LockEngine engine, LockOptions options, @Nullable String severalLocks) {
 		JobPolicy policy = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY)
 			.get(JobPolicy.class)
@@ -91,7 +90,7 @@ final class JobPolicies {
 		if (!StringUtils.hasText(id)) {
 			id = defaultId;
 		}
-		JobSettings settings = this.jobs.settings((id != null) ? id : template);
+		ScheduledJobs.Settings settings = this.jobs.settings((id != null) ? id : template);
 		WhenCrashed whenCrashed = settings.whenCrashed();
 		if (whenCrashed == null) {
 			whenCrashed = (policy != null) ? policy.whenCrashed() : WhenCrashed.SKIP;
@@ -104,12 +103,12 @@ final class JobPolicies {
 		if (obstacle == null && whenMissed == WhenMissed.RUN && name == null) {
 			obstacle = UNKNOWN_LOCK;
 		}
-		return new JobDeclaration(id, (name != null) ? engine.fullName(name) : null, template, engine,
+		return new JobMethod.Declaration(id, (name != null) ? engine.fullName(name) : null, template, engine,
 				whenCrashed == WhenCrashed.RERUN, whenMissed == WhenMissed.RUN, startWithin(policy, settings),
 				options.waitUpTo(), options.minHold(), obstacle, zones(method));
 	}
 
-	private Duration startWithin(@Nullable JobPolicy policy, JobSettings settings) {
+	private Duration startWithin(@Nullable JobPolicy policy, ScheduledJobs.Settings settings) {
 		Duration startWithin = settings.startWithin();
 		if (startWithin == null && policy != null) {
 			startWithin = new AttributeValues(this.placeholders).duration("startWithin", policy.startWithinSeconds(),

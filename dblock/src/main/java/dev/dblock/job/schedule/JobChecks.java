@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.job.schedule.JobMethod.Declaration;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
@@ -84,8 +85,8 @@ final class JobChecks {
 		}
 	}
 
-	private static void check(JobMethod method, JobDeclaration declaration, ScheduledJobs.Task task,
-			boolean oneOfSeveral, Set<String> findings) {
+	private static void check(JobMethod method, Declaration declaration, ScheduledJobs.Task task, boolean oneOfSeveral,
+			Set<String> findings) {
 		if (declaration.obstacle() != null) {
 			findings.add(method.place() + ": " + declaration.obstacle());
 		}

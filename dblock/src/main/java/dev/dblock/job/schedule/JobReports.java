@@ -5,6 +5,7 @@ import java.util.Objects;
 
 import dev.dblock.LockRefusal;
 import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.schedule.JobMethod.Declaration;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,7 +31,7 @@ final class JobReports {
 	 * @param failure why the server did not answer; {@code null} if it did
 	 */
 	synchronized void answered(@Nullable RuntimeException failure, @Nullable Schedule schedule,
-			@Nullable JobDeclaration declaration) {
+			@Nullable Declaration declaration) {
 		if (failure != null && !this.unreachable) {
 			logger.warn(
 					"The request to the MongoDB server for the lock of the job '{}' failed ({}). This instance"
@@ -65,7 +66,7 @@ final class JobReports {
 		}
 	}
 
-	private String name(@Nullable JobDeclaration declaration) {
+	private String name(@Nullable Declaration declaration) {
 		String id = (declaration != null) ? declaration.storedId() : null;
 		return (id != null) ? id : this.task.toString();
 	}

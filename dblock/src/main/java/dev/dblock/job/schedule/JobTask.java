@@ -16,6 +16,7 @@ import dev.dblock.LockRefusal;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
+import dev.dblock.job.schedule.JobMethod.Declaration;
 import dev.dblock.job.schedule.ScheduledCall.Attempt;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
@@ -331,7 +332,7 @@ final class JobTask {
 			return new Again(now.plus(pause), call, call);
 		}
 		Instant at = now.plus(pause);
-		JobDeclaration declaration = call.declaration();
+		Declaration declaration = call.declaration();
 		if (call.attempt().look() || declaration == null) {
 			return new Again(at, call, call);
 		}
@@ -449,7 +450,7 @@ final class JobTask {
 		};
 	}
 
-	private void compare(@Nullable LockRefusal refusal, @Nullable JobDeclaration declaration) {
+	private void compare(@Nullable LockRefusal refusal, @Nullable Declaration declaration) {
 		JobRun last = (refusal != null && refusal.job() != null) ? refusal.job().last() : null;
 		if (last != null && declaration != null && !this.plan.hasDisagreed() && this.alone.getAsBoolean()) {
 			this.plan.compare(List.of(last), declaration.zones());

@@ -7,6 +7,7 @@ import java.util.Optional;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.JobStatus;
 import dev.dblock.job.RunOutcome;
+import dev.dblock.job.schedule.JobMethod.Declaration;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -19,7 +20,7 @@ import org.springframework.dao.QueryTimeoutException;
  */
 final class LookBack {
 
-	private final JobDeclaration declaration;
+	private final Declaration declaration;
 
 	/** All schedules of the job that plan instants. */
 	private final List<JobTask> tasks;
@@ -31,7 +32,7 @@ final class LookBack {
 
 	private int timeouts;
 
-	private LookBack(JobDeclaration declaration, List<JobTask> tasks) {
+	private LookBack(Declaration declaration, List<JobTask> tasks) {
 		this.declaration = declaration;
 		this.tasks = tasks;
 		this.first = tasks.get(0);
@@ -44,7 +45,7 @@ final class LookBack {
 	 */
 	static void begin(JobMethod method, List<JobTask> tasks) {
 		List<JobTask> planning = tasks.stream().filter((task) -> task.isOfOneMethod() && task.plansInstants()).toList();
-		JobDeclaration declaration = method.declaration();
+		Declaration declaration = method.declaration();
 		if (!planning.isEmpty() && (declaration.rerun() || declaration.runMissed())) {
 			new LookBack(declaration, planning).schedule(planning.get(0).now());
 		}

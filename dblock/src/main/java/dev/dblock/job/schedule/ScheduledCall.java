@@ -15,6 +15,7 @@ import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.ManualRun;
 import dev.dblock.job.ManualRun.Outcome;
+import dev.dblock.job.schedule.JobMethod.Declaration;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.QueryTimeoutException;
@@ -51,7 +52,7 @@ public final class ScheduledCall {
 
 	private volatile @Nullable JobMethod method;
 
-	private @Nullable JobDeclaration declaration;
+	private @Nullable Declaration declaration;
 
 	private @Nullable JobFiring firing;
 
@@ -139,7 +140,7 @@ public final class ScheduledCall {
 	 * @return the same firing for each retry; {@code null} for a one-time task, which has
 	 * no planned time
 	 */
-	public synchronized @Nullable JobFiring firing(JobDeclaration declaration) {
+	public synchronized @Nullable JobFiring firing(Declaration declaration) {
 		if (this.firing == null && this.schedule != null) {
 			this.declaration = declaration;
 			JobFiring inDoubt = this.attempt.inDoubt();
@@ -331,7 +332,7 @@ public final class ScheduledCall {
 	/**
 	 * Return the declaration of the job; {@code null} before the lock was requested.
 	 */
-	synchronized @Nullable JobDeclaration declaration() {
+	synchronized @Nullable Declaration declaration() {
 		return this.declaration;
 	}
 

@@ -3,7 +3,6 @@ package dev.dblock.job.schedule;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -24,14 +23,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.context.ApplicationContext;
 import org.springframework.dao.DataAccessException;
 
 /**
  * {@link JobOperations} for the jobs that the schedulers of this application call, and
  * their records.
  */
-public final class ScheduledJobOperations implements JobOperations {
+final class ScheduledJobOperations implements JobOperations {
 
 	private static final Logger logger = LoggerFactory.getLogger(ScheduledJobOperations.class);
 
@@ -49,19 +47,6 @@ public final class ScheduledJobOperations implements JobOperations {
 	 */
 	ScheduledJobOperations(List<ScheduledJobs> contexts) {
 		this.contexts = List.copyOf(contexts);
-	}
-
-	/**
-	 * Create the operations on the jobs of a context and of its parents.
-	 * @param context the context
-	 * @return the operations
-	 */
-	public static ScheduledJobOperations of(ApplicationContext context) {
-		List<ScheduledJobs> contexts = new ArrayList<>();
-		for (ApplicationContext each = context; each != null; each = each.getParent()) {
-			contexts.addAll(each.getBeansOfType(ScheduledJobs.class, false, false).values());
-		}
-		return new ScheduledJobOperations(contexts);
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package dev.dblock.job.schedule;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -15,8 +16,15 @@ import java.util.stream.Collectors;
 
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobOperations;
+import dev.dblock.job.WhenCrashed;
+import dev.dblock.job.WhenMissed;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.context.ApplicationContext;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 
 /**
@@ -24,6 +32,8 @@ import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
  * the tasks by which it calls them.
  */
 public final class ScheduledJobs {
+
+	private static final String CONFIGURER = "dblockJobSchedulingConfigurer";
 
 	private final Map<Place, JobMethod> places = new ConcurrentHashMap<>();
 
@@ -34,7 +44,7 @@ public final class ScheduledJobs {
 	/** Weak, since the scheduler refers to a task for as long as it is scheduled. */
 	private final Set<JobTask> live = weakSet();
 
-	private final Map<String, JobSettings> settings;
+	private final Map<String, Settings> settings;
 
 	/** Each engine can have a server of its own. */
 	private final Map<LockEngine, StoreClock> clocks = new ConcurrentHashMap<>();
@@ -48,7 +58,7 @@ public final class ScheduledJobs {
 	 * Create the collection.
 	 * @param settings the settings for single jobs, by id
 	 */
-	public ScheduledJobs(Map<String, JobSettings> settings) {
+	public ScheduledJobs(Map<String, Settings> settings) {
 		this.settings = Map.copyOf(settings);
 		this.family.add(this);
 	}
@@ -61,6 +71,36 @@ public final class ScheduledJobs {
 		synchronized (weak) {
 			return List.copyOf(weak);
 		}
+	}
+
+	/**
+	 * Create the operations on the jobs of a context and of its ancestors.
+	 * @param context the context
+	 * @return the operations
+	 */
+	public static JobOperations operations(ApplicationContext context) {
+		List<ScheduledJobs> contexts = new ArrayList<>();
+		for (ApplicationContext each = context; each != null; each = each.getParent()) {
+			contexts.addAll(each.getBeansOfType(ScheduledJobs.class, false, false).values());
+		}
+		return new ScheduledJobOperations(contexts);
+	}
+
+	/**
+	 * Return a post-processor that has the scheduler of a context capture its jobs. It
+	 * registers the configurer of the scheduler after all other definitions: configurers
+	 * without an order share its order, and then the order of registration counts.
+	 * @return the post-processor
+	 */
+	public static BeanDefinitionRegistryPostProcessor schedulingRegistrar() {
+		return (registry) -> {
+			if (!registry.containsBeanDefinition(CONFIGURER)) {
+				RootBeanDefinition definition = new RootBeanDefinition(JobSchedulingConfigurer.class);
+				definition.setAutowireMode(RootBeanDefinition.AUTOWIRE_CONSTRUCTOR);
+				definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
+				registry.registerBeanDefinition(CONFIGURER, definition);
+			}
+		};
 	}
 
 	/**
@@ -83,7 +123,7 @@ public final class ScheduledJobs {
 	 * @param declaration the declaration of the method, once the application has started
 	 * @return the method
 	 */
-	public JobMethod method(String bean, Class<?> type, String name, Supplier<JobDeclaration> declaration) {
+	public JobMethod method(String bean, Class<?> type, String name, Supplier<JobMethod.Declaration> declaration) {
 		return this.places.computeIfAbsent(new Place(bean, type, name),
 				(place) -> new JobMethod(bean, type, name, declaration));
 	}
@@ -102,8 +142,8 @@ public final class ScheduledJobs {
 	 * @param id the id of the job, or the name of its lock without any prefix
 	 * @return the settings, which may be empty
 	 */
-	public JobSettings settings(String id) {
-		return this.settings.getOrDefault(id, JobSettings.NONE);
+	public Settings settings(String id) {
+		return this.settings.getOrDefault(id, Settings.NONE);
 	}
 
 	/**
@@ -211,6 +251,24 @@ public final class ScheduledJobs {
 			// The startup fails because of the declaration
 			return new StoreClock(System::nanoTime);
 		}
+	}
+
+	/**
+	 * The settings for a single job. They override the declarations on its method.
+	 *
+	 * @param whenCrashed what happens to the planned time of a run that crashed;
+	 * {@code null} if not set
+	 * @param whenMissed what happens to planned times at which no instance was available;
+	 * {@code null} if not set
+	 * @param startWithin how long after its planned time the job can start; {@code null}
+	 * if not set
+	 */
+	public record Settings(@Nullable WhenCrashed whenCrashed, @Nullable WhenMissed whenMissed,
+			@Nullable Duration startWithin) {
+
+		/** Empty settings. */
+		static final Settings NONE = new Settings(null, null, null);
+
 	}
 
 	private record Place(String bean, Class<?> type, String name) {

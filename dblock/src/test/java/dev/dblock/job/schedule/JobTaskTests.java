@@ -1147,16 +1147,16 @@ class JobTaskTests {
 				new JobRefusal(Reason.RUNNING, null, JobEngine.run(NAME, planned, planned), null, this.time.server())));
 	}
 
-	private JobDeclaration declaration() {
-		return new JobDeclaration(null, NAME, NAME, this.engine, this.rerun, this.runMissed, START_WITHIN, null, null,
-				null, Map.of());
+	private JobMethod.Declaration declaration() {
+		return new JobMethod.Declaration(null, NAME, NAME, this.engine, this.rerun, this.runMissed, START_WITHIN, null,
+				null, null, Map.of());
 	}
 
 	private void run() {
 		ScheduledCall call = ScheduledCall.take(this.method);
 		assertThat(call).isNotNull();
 		assertThat(ScheduledCall.take(this.method)).isNull();
-		JobDeclaration declaration = declaration();
+		JobMethod.Declaration declaration = declaration();
 		JobFiring firing = call.firing(declaration);
 		assertThat(call.firing(declaration)).isSameAs(firing);
 		this.firings.add(firing);

@@ -86,8 +86,7 @@ class ScheduledJobOperationsTests {
 			}
 
 		};
-		this.jobs.add("task", this.jobs.method("bean", getClass(), "run", () -> new JobDeclaration(null, this.lock,
-				"job", engine, false, false, Duration.ofHours(1), null, null, null, Map.of())));
+		this.jobs.add("task", this.jobs.method("bean", getClass(), "run", () -> declaration(engine)));
 		JobTask job = this.jobs.captured(task, null,
 				new JobTask(task, this.jobs.of(task), this.scheduler, new StoreClock(this.time::nanoTime)));
 		given(this.scheduler.getClock()).willReturn(this.time);
@@ -95,6 +94,11 @@ class ScheduledJobOperationsTests {
 		ArgumentCaptor<Trigger> trigger = ArgumentCaptor.forClass(Trigger.class);
 		then(this.scheduler).should().schedule(any(), trigger.capture());
 		trigger.getValue().nextExecution(new SimpleTriggerContext(this.time));
+	}
+
+	private JobMethod.Declaration declaration(JobEngine engine) {
+		return new JobMethod.Declaration(null, this.lock, "job", engine, false, false, Duration.ofHours(1), null, null,
+				null, Map.of());
 	}
 
 	private JobInfo at(Instant now, @Nullable String pausedBy, JobRun... runs) {
