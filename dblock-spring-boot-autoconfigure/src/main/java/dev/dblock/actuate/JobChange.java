@@ -3,7 +3,7 @@ package dev.dblock.actuate;
 import java.util.Optional;
 
 import dev.dblock.job.JobInfo;
-import dev.dblock.job.ManualRun;
+import dev.dblock.job.JobOperations.ManualRun;
 import org.jspecify.annotations.Nullable;
 
 /**

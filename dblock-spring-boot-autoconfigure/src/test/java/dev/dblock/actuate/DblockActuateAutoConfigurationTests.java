@@ -8,7 +8,6 @@ import dev.dblock.autoconfigure.DblockAutoConfiguration;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.JobSchedule;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
@@ -125,7 +124,7 @@ class DblockActuateAutoConfigurationTests {
 
 	@Test
 	void responseTypesOfTheEndpointOfJobsAreKept() {
-		assertAreKept(DblockJobsEndpoint.class, DblockJobsEndpoint.Jobs.class, JobInfo.class, JobSchedule.class,
+		assertAreKept(DblockJobsEndpoint.class, DblockJobsEndpoint.Jobs.class, JobInfo.class, JobInfo.Schedule.class,
 				JobRun.class, JobChange.class);
 	}
 

@@ -6,7 +6,7 @@ import java.util.Objects;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.job.JobPolicy;
-import dev.dblock.job.WhenMissed;
+import dev.dblock.job.JobPolicy.WhenMissed;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 

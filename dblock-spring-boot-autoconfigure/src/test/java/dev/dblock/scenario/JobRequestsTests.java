@@ -13,7 +13,7 @@ import dev.dblock.LockContext;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.job.JobPolicy;
-import dev.dblock.job.WhenCrashed;
+import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;

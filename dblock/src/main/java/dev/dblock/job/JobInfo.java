@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param problem why the run record could not be read, so that pauses and runs are
  * unknown; {@code null} if it was read
  */
-public record JobInfo(String id, @Nullable String lock, String bean, String method, List<JobSchedule> schedules,
+public record JobInfo(String id, @Nullable String lock, String bean, String method, List<Schedule> schedules,
 		boolean paused, @Nullable String pausedBy, @Nullable Instant pausedAt, @Nullable String runningOn,
 		boolean overdue, Instant at, List<JobRun> runs, @Nullable String problem) {
 
@@ -40,6 +40,17 @@ public record JobInfo(String id, @Nullable String lock, String bean, String meth
 		return new JobInfo(this.id, this.lock, this.bean, this.method, this.schedules, this.paused, this.pausedBy,
 				this.pausedAt, this.runningOn, this.overdue, this.at,
 				this.runs.subList(0, Math.min(count, this.runs.size())), this.problem);
+	}
+
+	/**
+	 * A schedule of a job on one instance.
+	 *
+	 * @param description the schedule as text, such as {@code cron 0 0 2 * * * in
+	 * Europe/Berlin}, {@code fixed rate 5s} or {@code fixed delay 1m}
+	 * @param next the next planned time as far as this instance knows it, by the clock of
+	 * the server; {@code null} while it depends on a run that has not ended
+	 */
+	public record Schedule(String description, @Nullable Instant next) {
 	}
 
 }

@@ -55,4 +55,47 @@ public @interface JobPolicy {
 	 */
 	String startWithinString() default "";
 
+	/**
+	 * Behavior for the planned time of a run whose instance crashed, or lost the lock
+	 * before the run ended.
+	 */
+	enum WhenCrashed {
+
+		/**
+		 * It is not run again; the job continues with its next planned time.
+		 */
+		SKIP,
+
+		/**
+		 * It is run again as soon as its lease has ended and an instance requests it, in
+		 * at most three attempts. The work has to be repeatable.
+		 */
+		RERUN
+
+	}
+
+	/**
+	 * Behavior for planned times at which no instance was available to run the job.
+	 */
+	enum WhenMissed {
+
+		/**
+		 * They are not run; the job continues with its next planned time.
+		 */
+		SKIP,
+
+		/**
+		 * The first instance that starts runs the latest of them, once, within
+		 * {@link JobPolicy#startWithinSeconds() startWithin}. Missed times are counted
+		 * from the last recorded run: only planned times after that one are missed. None
+		 * is missed if no run was ever recorded, or if no schedule of the job plans the
+		 * time of that run, because the schedule was changed. Times that were planned
+		 * while the job was paused are not missed. A fixed rate or a fixed delay needs no
+		 * such rule: it is due after its last run, regardless of the instance that
+		 * starts.
+		 */
+		RUN
+
+	}
+
 }

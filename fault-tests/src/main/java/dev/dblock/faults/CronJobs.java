@@ -2,8 +2,8 @@ package dev.dblock.faults;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.job.JobPolicy;
-import dev.dblock.job.WhenCrashed;
-import dev.dblock.job.WhenMissed;
+import dev.dblock.job.JobPolicy.WhenCrashed;
+import dev.dblock.job.JobPolicy.WhenMissed;
 
 import org.springframework.beans.factory.BeanRegistrar;
 import org.springframework.beans.factory.BeanRegistry;

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.JobSchedule;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -106,13 +106,13 @@ final class JobPlan {
 	 * Return the schedule and its next firing.
 	 * @param zones the time zone of each cron expression that is declared with one
 	 */
-	JobSchedule schedule(Map<String, String> zones) {
+	JobInfo.Schedule schedule(Map<String, String> zones) {
 		String description = this.description;
 		if (description.startsWith(CRON)) {
 			String zone = zones.get(description.substring(CRON.length()));
 			description += " in " + ((zone != null) ? zone : this.own.getZone());
 		}
-		return new JobSchedule(description, (this.trigger != null) ? this.trigger.next(this.own) : null);
+		return new JobInfo.Schedule(description, (this.trigger != null) ? this.trigger.next(this.own) : null);
 	}
 
 	boolean hasDisagreed() {

@@ -6,8 +6,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import dev.dblock.job.ManualRun;
-import dev.dblock.job.ManualRun.Outcome;
+import dev.dblock.job.JobOperations.ManualRun;
+import dev.dblock.job.JobOperations.ManualRun.Outcome;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 

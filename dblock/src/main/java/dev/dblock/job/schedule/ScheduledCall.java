@@ -11,10 +11,10 @@ import java.util.function.Supplier;
 import dev.dblock.LockRefusal;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobOperations.ManualRun;
+import dev.dblock.job.JobOperations.ManualRun.Outcome;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.ManualRun;
-import dev.dblock.job.ManualRun.Outcome;
 import dev.dblock.job.schedule.JobMethod.Declaration;
 import org.jspecify.annotations.Nullable;
 

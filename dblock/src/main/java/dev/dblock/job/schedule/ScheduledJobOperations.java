@@ -15,10 +15,9 @@ import java.util.stream.Collectors;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations;
+import dev.dblock.job.JobOperations.ManualRun;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.JobSchedule;
 import dev.dblock.job.JobStatus;
-import dev.dblock.job.ManualRun;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -106,9 +105,9 @@ final class ScheduledJobOperations implements JobOperations {
 				context.clock(List.of(job)).now(Clock.systemUTC()));
 		Map<String, String> zones = job.declaration().zones();
 		List<JobPlan> plans = context.tasks(job).stream().map(JobTask::plan).toList();
-		List<JobSchedule> schedules = plans.stream()
+		List<JobInfo.Schedule> schedules = plans.stream()
 			.map((plan) -> plan.schedule(zones))
-			.sorted(Comparator.comparing(JobSchedule::description))
+			.sorted(Comparator.comparing(JobInfo.Schedule::description))
 			.toList();
 		if (plans.size() == 1) {
 			plans.get(0).compare(status.runs(), zones);

@@ -17,8 +17,8 @@ import java.util.stream.Collectors;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobOperations;
-import dev.dblock.job.WhenCrashed;
-import dev.dblock.job.WhenMissed;
+import dev.dblock.job.JobPolicy.WhenCrashed;
+import dev.dblock.job.JobPolicy.WhenMissed;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.BeanDefinition;

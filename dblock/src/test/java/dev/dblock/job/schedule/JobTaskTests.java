@@ -23,10 +23,10 @@ import dev.dblock.engine.JobRecords;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
+import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.JobSchedule;
 import dev.dblock.job.JobStatus;
 import dev.dblock.job.RunOutcome;
 import org.jspecify.annotations.Nullable;
@@ -347,8 +347,8 @@ class JobTaskTests {
 		this.answer = refused(Reason.DONE, at("12:00:04"));
 		this.timers.tick();
 		assertThat(this.task.plan().openSince()).isEqualTo(at("12:00:04"));
-		JobSchedule schedule = this.task.plan().schedule(Map.of());
-		assertThat(schedule).isEqualTo(new JobSchedule("fixed rate 2s", at("12:00:04")));
+		JobInfo.Schedule schedule = this.task.plan().schedule(Map.of());
+		assertThat(schedule).isEqualTo(new JobInfo.Schedule("fixed rate 2s", at("12:00:04")));
 	}
 
 	@Test

@@ -5,7 +5,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 import dev.dblock.DistributedLock;
 import dev.dblock.job.JobPolicy;
-import dev.dblock.job.WhenCrashed;
+import dev.dblock.job.JobPolicy.WhenCrashed;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.scheduling.annotation.Scheduled;

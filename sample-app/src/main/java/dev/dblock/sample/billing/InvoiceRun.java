@@ -4,7 +4,7 @@ import dev.dblock.DistributedLock;
 import dev.dblock.LockContext;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.job.JobPolicy;
-import dev.dblock.job.WhenCrashed;
+import dev.dblock.job.JobPolicy.WhenCrashed;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -1,7 +1,7 @@
 package dev.dblock.sample.live;
 
 import dev.dblock.job.JobOperations;
-import dev.dblock.job.ManualRun;
+import dev.dblock.job.JobOperations.ManualRun;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.http.HttpStatus;

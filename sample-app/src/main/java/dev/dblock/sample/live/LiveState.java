@@ -10,7 +10,6 @@ import java.util.stream.Collectors;
 import dev.dblock.LockInfo;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.JobSchedule;
 import dev.dblock.job.RunOutcome;
 import dev.dblock.sample.billing.BillingFigures.Figures;
 import dev.dblock.sample.live.Presence.State;
@@ -123,10 +122,13 @@ record LiveState(String self, long now, String server, boolean transactions, lon
 			@Nullable String runningOn, boolean overdue, List<RunView> runs) {
 
 		static JobView of(JobInfo job) {
-			String schedule = job.schedules().stream().map(JobSchedule::description).collect(Collectors.joining(", "));
+			String schedule = job.schedules()
+				.stream()
+				.map(JobInfo.Schedule::description)
+				.collect(Collectors.joining(", "));
 			Long dueInMillis = job.schedules()
 				.stream()
-				.map(JobSchedule::next)
+				.map(JobInfo.Schedule::next)
 				.filter(Objects::nonNull)
 				.min(Comparator.naturalOrder())
 				.map((next) -> Duration.between(job.at(), next).toMillis())
