@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 
 import dev.dblock.job.JobRun;
-import dev.dblock.job.RunOutcome;
 import dev.dblock.test.autoconfigure.AutoConfigureDblock;
 import dev.dblock.test.autoconfigure.TestJob;
 import dev.dblock.test.autoconfigure.TestLocks;
@@ -46,7 +45,7 @@ class StatementsTests {
 		this.job.fire(APRIL, this.statements::send);
 		assertThat(this.statements.sent()).extracting(JobRun::plannedAt).containsExactly(MARCH, APRIL);
 		assertThat(this.job.runs()).extracting(JobRun::plannedAt).containsExactly(APRIL, MARCH);
-		assertThat(this.job.runs()).extracting(JobRun::outcome).containsOnly(RunOutcome.SUCCEEDED);
+		assertThat(this.job.runs()).extracting(JobRun::outcome).containsOnly(JobRun.Outcome.SUCCEEDED);
 	}
 
 	@Test

@@ -19,7 +19,7 @@ import dev.dblock.autoconfigure.DblockAutoConfiguration;
 import dev.dblock.autoconfigure.DblockJobsAutoConfiguration;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations;
-import dev.dblock.job.RunOutcome;
+import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.ScheduledJobs;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
@@ -34,8 +34,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.slf4j.MDC;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ContextConsumer;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -221,7 +221,7 @@ class SchedulerLockTests {
 			assertThatIllegalStateException().isThrownBy(() -> fire(context, PLANNED, jobs::nightly));
 			JobInfo info = context.getBean(JobOperations.class).find("nightly").orElseThrow();
 			assertThat(info.runs()).singleElement().satisfies((run) -> {
-				assertThat(run.outcome()).isEqualTo(RunOutcome.FAILED);
+				assertThat(run.outcome()).isEqualTo(JobRun.Outcome.FAILED);
 				assertThat(run.plannedAt()).isEqualTo(PLANNED);
 				assertThat(run.error()).contains("no paper");
 			});

@@ -8,10 +8,7 @@ import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
-import dev.dblock.job.WhenCrashed;
-import dev.dblock.job.WhenMissed;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
-import dev.dblock.mongodb.request.StatementDialect;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;

@@ -25,7 +25,6 @@ import dev.dblock.event.JobEndedEvent;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobPolicy;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.RunOutcome;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -229,7 +228,7 @@ class DblockJobsActuatorTests {
 			assertThat(Stream.of(this.one, this.readOnly)
 				.flatMap((application) -> application.getBean(Ends.class).runs.stream())).anySatisfy((run) -> {
 					assertThat(run.jobId()).isEqualTo("app-often");
-					assertThat(run.outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+					assertThat(run.outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 					assertThat(run.endedAt()).isAfterOrEqualTo(run.startedAt());
 				});
 		});

@@ -10,7 +10,6 @@ import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.RunOutcome;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockOutcome;
 import dev.dblock.settings.LeaseTerms;
@@ -219,12 +218,12 @@ final class Lease {
 	@Nullable RunEnd runEnd() {
 		String error = this.runError;
 		LossReason reason = end();
-		RunOutcome outcome = (error != null) ? RunOutcome.FAILED : RunOutcome.SUCCEEDED;
+		JobRun.Outcome outcome = (error != null) ? JobRun.Outcome.FAILED : JobRun.Outcome.SUCCEEDED;
 		if (this.minHoldWaived) {
-			outcome = RunOutcome.ABANDONED;
+			outcome = JobRun.Outcome.ABANDONED;
 		}
 		else if (reason != null && reason != LossReason.RELEASED) {
-			outcome = RunOutcome.LOST;
+			outcome = JobRun.Outcome.LOST;
 		}
 		return this.terms.endOfRun(key(), outcome, error);
 	}

@@ -10,7 +10,6 @@ import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.RunOutcome;
 import dev.dblock.support.CallThreads;
 import dev.dblock.support.FailureLog;
 import org.slf4j.Logger;
@@ -67,7 +66,7 @@ final class LockListeners implements LockListener {
 
 	@Override
 	public void onRunEnded(String name, JobRun run) {
-		boolean lost = run.outcome() == RunOutcome.LOST;
+		boolean lost = run.outcome() == JobRun.Outcome.LOST;
 		notifyListeners(lost ? this.callbacks : Runnable::run, "released by a job", name,
 				(listener) -> listener.onRunEnded(name, run));
 	}

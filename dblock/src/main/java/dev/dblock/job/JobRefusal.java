@@ -47,9 +47,9 @@ public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable Job
 			return "done";
 		}
 		Instant end = (this.last.endedAt() != null) ? this.last.endedAt() : this.last.startedAt();
-		String verb = (this.last.outcome() == RunOutcome.CRASHED) ? "started" : "done";
+		String verb = (this.last.outcome() == JobRun.Outcome.CRASHED) ? "started" : "done";
 		return verb + byLast(" by ") + " at " + end
-				+ ((this.last.outcome() == RunOutcome.SUCCEEDED || this.last.outcome() == null) ? ""
+				+ ((this.last.outcome() == JobRun.Outcome.SUCCEEDED || this.last.outcome() == null) ? ""
 						: " (" + this.last.outcome() + ")");
 	}
 

@@ -20,5 +20,41 @@ import org.jspecify.annotations.Nullable;
  * @param error the failure of the work, at most 300 characters on one line
  */
 public record JobRun(String jobId, Instant plannedAt, int attempt, Instant startedAt, @Nullable Instant endedAt,
-		@Nullable RunOutcome outcome, String instance, long token, @Nullable String error) {
+		@Nullable Outcome outcome, String instance, long token, @Nullable String error) {
+
+	/**
+	 * The outcome of a run of a job.
+	 */
+	public enum Outcome {
+
+		/**
+		 * The work returned normally.
+		 */
+		SUCCEEDED,
+
+		/**
+		 * The work threw an exception, or completed with one, or an operator released the
+		 * lock by force.
+		 */
+		FAILED,
+
+		/**
+		 * The lease was lost before the work ended.
+		 */
+		LOST,
+
+		/**
+		 * The lease expired and the instance that ran the job did not report an end.
+		 */
+		CRASHED,
+
+		/**
+		 * The lock was granted, but the work never began. The planned time is available
+		 * again, unless an earlier call of the same firing ran it: then that run decides
+		 * whether it is repeated.
+		 */
+		ABANDONED
+
+	}
+
 }

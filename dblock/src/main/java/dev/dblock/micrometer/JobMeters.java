@@ -17,7 +17,6 @@ import dev.dblock.event.LockListener;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.RunOutcome;
 import dev.dblock.micrometer.LockMeterDocumentation.Keys;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -73,7 +72,7 @@ public final class JobMeters implements LockListener {
 
 	@Override
 	public void onRunEnded(String name, JobRun run) {
-		RunOutcome outcome = run.outcome();
+		JobRun.Outcome outcome = run.outcome();
 		Instant end = run.endedAt();
 		if (outcome == null || end == null || !isMeasured(run.jobId())) {
 			return;
@@ -84,7 +83,7 @@ public final class JobMeters implements LockListener {
 			.tag(Keys.OUTCOME.asString(), outcome.name().toLowerCase(Locale.ROOT))
 			.register(this.registry)
 			.record(Duration.between(run.startedAt(), end));
-		if (outcome == RunOutcome.SUCCEEDED) {
+		if (outcome == JobRun.Outcome.SUCCEEDED) {
 			successOf(run.jobId()).learn(end, end);
 		}
 	}
@@ -216,7 +215,7 @@ public final class JobMeters implements LockListener {
 		 */
 		private static Instant lastSuccess(List<JobRun> runs) {
 			for (JobRun run : runs) {
-				if (run.outcome() == RunOutcome.SUCCEEDED && run.endedAt() != null) {
+				if (run.outcome() == JobRun.Outcome.SUCCEEDED && run.endedAt() != null) {
 					return run.endedAt();
 				}
 			}

@@ -5,7 +5,7 @@ import java.time.Duration;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.job.JobFiring;
-import dev.dblock.job.RunOutcome;
+import dev.dblock.job.JobRun;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.RunEnd;
@@ -118,10 +118,10 @@ public record LeaseTerms(Duration lease, Duration waitUpTo, Duration minHold, Du
 	 * @return the end; {@code null} for a plain lock
 	 */
 	public @Nullable RunEnd abandoned(LeaseKey key) {
-		return endOfRun(key, RunOutcome.ABANDONED, null);
+		return endOfRun(key, JobRun.Outcome.ABANDONED, null);
 	}
 
-	public @Nullable RunEnd endOfRun(LeaseKey key, RunOutcome outcome, @Nullable String error) {
+	public @Nullable RunEnd endOfRun(LeaseKey key, JobRun.Outcome outcome, @Nullable String error) {
 		return (this.firing != null) ? new RunEnd(AcquireRequest.jobId(key.name(), this.firing), outcome, error) : null;
 	}
 

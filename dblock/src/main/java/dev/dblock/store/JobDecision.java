@@ -6,7 +6,7 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
-import dev.dblock.job.RunOutcome;
+import dev.dblock.job.JobRun;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param refusal why it is not granted; {@code null} if it is, and if the lock is held by
  * something other than a run of the job
  */
-public record JobDecision(long planned, int attempt, @Nullable RunOutcome again, @Nullable StoredRun moved, boolean due,
-		boolean granted, @Nullable JobRefusal refusal) {
+public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome again, @Nullable StoredRun moved,
+		boolean due, boolean granted, @Nullable JobRefusal refusal) {
 
 	/** How far ahead of the store's clock a planned time may be, in milliseconds. */
 	public static final long EARLIEST = 250;
@@ -113,7 +113,7 @@ public record JobDecision(long planned, int attempt, @Nullable RunOutcome again,
 	 * from before that success.
 	 */
 	private static boolean isSame(StoredRun last, JobFiring firing) {
-		return last.firing().equals(firing.id()) && last.outcome() != RunOutcome.SUCCEEDED;
+		return last.firing().equals(firing.id()) && last.outcome() != JobRun.Outcome.SUCCEEDED;
 	}
 
 	/**
@@ -129,11 +129,11 @@ public record JobDecision(long planned, int attempt, @Nullable RunOutcome again,
 			@Nullable Long nextDue, long now) {
 		StoredRun last = job.last();
 		boolean same = last != null && isSame(last, request.requireFiring());
-		RunOutcome again = (last != null && same) ? lock.endOf(last) : null;
+		JobRun.Outcome again = (last != null && same) ? lock.endOf(last) : null;
 		boolean moves = last != null && !same && !last.isOpen();
 		StoredRun moved = null;
 		if (last != null && moves) {
-			RunOutcome outcome = lock.outcomeOf(last);
+			JobRun.Outcome outcome = lock.outcomeOf(last);
 			moved = (outcome != null) ? last.withOutcome(outcome) : last;
 		}
 		JobRefusal refusal = null;
@@ -175,11 +175,11 @@ public record JobDecision(long planned, int attempt, @Nullable RunOutcome again,
 		 * @param run the run
 		 * @return the outcome; {@code null} while it runs
 		 */
-		@Nullable RunOutcome outcomeOf(StoredRun run) {
+		JobRun.@Nullable Outcome outcomeOf(StoredRun run) {
 			if (run.outcome() != null || isHeldBy(run)) {
 				return run.outcome();
 			}
-			return isReleased(run) ? RunOutcome.LOST : RunOutcome.CRASHED;
+			return isReleased(run) ? JobRun.Outcome.LOST : JobRun.Outcome.CRASHED;
 		}
 
 		/**
@@ -196,11 +196,11 @@ public record JobDecision(long planned, int attempt, @Nullable RunOutcome again,
 		 * @param run the last one that was granted, without its lock
 		 * @return the outcome; {@code null} if none began
 		 */
-		@Nullable RunOutcome endOf(StoredRun run) {
+		JobRun.@Nullable Outcome endOf(StoredRun run) {
 			if (run.outcome() == null) {
-				return isReleased(run) ? RunOutcome.FAILED : RunOutcome.CRASHED;
+				return isReleased(run) ? JobRun.Outcome.FAILED : JobRun.Outcome.CRASHED;
 			}
-			return (run.outcome() == RunOutcome.ABANDONED) ? run.again() : run.outcome();
+			return (run.outcome() == JobRun.Outcome.ABANDONED) ? run.again() : run.outcome();
 		}
 
 		/**
@@ -208,8 +208,8 @@ public record JobDecision(long planned, int attempt, @Nullable RunOutcome again,
 		 * its lock before it ended, or if an attempt to repeat it was abandoned.
 		 */
 		boolean isRepeatable(StoredRun run) {
-			RunOutcome end = isHeldBy(run) ? null : endOf(run);
-			boolean crashed = end == RunOutcome.CRASHED || end == RunOutcome.LOST;
+			JobRun.Outcome end = isHeldBy(run) ? null : endOf(run);
+			boolean crashed = end == JobRun.Outcome.CRASHED || end == JobRun.Outcome.LOST;
 			return (crashed && run.attempt() < MOST_ATTEMPTS) || (run.isOpen() && run.attempt() > 1);
 		}
 

@@ -3,7 +3,7 @@ package dev.dblock.store;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
-import dev.dblock.job.RunOutcome;
+import dev.dblock.job.JobRun;
 import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param outcome how the run ended
  * @param error the failure of the run
  */
-public record RunEnd(String jobId, RunOutcome outcome, @Nullable String error) {
+public record RunEnd(String jobId, JobRun.Outcome outcome, @Nullable String error) {
 
 	private static final int LONGEST_ERROR = 300;
 
@@ -25,7 +25,7 @@ public record RunEnd(String jobId, RunOutcome outcome, @Nullable String error) {
 	 * @return the end
 	 */
 	public static RunEnd forced(String jobId) {
-		return new RunEnd(jobId, RunOutcome.FAILED, "The lock was released by force");
+		return new RunEnd(jobId, JobRun.Outcome.FAILED, "The lock was released by force");
 	}
 
 	/**

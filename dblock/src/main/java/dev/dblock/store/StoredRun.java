@@ -3,7 +3,6 @@ package dev.dblock.store;
 import java.time.Instant;
 
 import dev.dblock.job.JobRun;
-import dev.dblock.job.RunOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param token the fencing token
  * @param error the failure of the work
  */
-public record StoredRun(long planned, int attempt, String firing, @Nullable RunOutcome again, String holder,
-		long started, @Nullable Long ended, @Nullable RunOutcome outcome, String instance, long token,
+public record StoredRun(long planned, int attempt, String firing, JobRun.@Nullable Outcome again, String holder,
+		long started, @Nullable Long ended, JobRun.@Nullable Outcome outcome, String instance, long token,
 		@Nullable String error) {
 
 	/**
@@ -32,7 +31,7 @@ public record StoredRun(long planned, int attempt, String firing, @Nullable RunO
 	 * @param outcome how it ended, which the store may not have recorded
 	 * @return the run
 	 */
-	public JobRun toRun(String jobId, @Nullable RunOutcome outcome) {
+	public JobRun toRun(String jobId, JobRun.@Nullable Outcome outcome) {
 		return new JobRun(jobId, Instant.ofEpochMilli(this.planned), this.attempt, Instant.ofEpochMilli(this.started),
 				(this.ended != null) ? Instant.ofEpochMilli(this.ended) : null, outcome, this.instance, this.token,
 				this.error);
@@ -42,7 +41,7 @@ public record StoredRun(long planned, int attempt, String firing, @Nullable RunO
 	 * Whether the planned time is still open, since the work never began.
 	 */
 	boolean isOpen() {
-		return this.outcome == RunOutcome.ABANDONED && this.again == null;
+		return this.outcome == JobRun.Outcome.ABANDONED && this.again == null;
 	}
 
 	StoredRun endedAs(RunEnd end, long now) {
@@ -50,7 +49,7 @@ public record StoredRun(long planned, int attempt, String firing, @Nullable RunO
 				end.outcome(), this.instance, this.token, end.error());
 	}
 
-	StoredRun withOutcome(RunOutcome outcome) {
+	StoredRun withOutcome(JobRun.Outcome outcome) {
 		return new StoredRun(this.planned, this.attempt, this.firing, this.again, this.holder, this.started, this.ended,
 				outcome, this.instance, this.token, this.error);
 	}

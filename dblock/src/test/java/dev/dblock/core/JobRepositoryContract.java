@@ -16,7 +16,6 @@ import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.JobStatus;
-import dev.dblock.job.RunOutcome;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.AcquireAnswer.Refused;
@@ -76,7 +75,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		return new Started(key, run);
 	}
 
-	protected final JobRun ended(JobFiring firing, RunOutcome outcome) {
+	protected final JobRun ended(JobFiring firing, JobRun.Outcome outcome) {
 		Started started = started(firing);
 		assertThat(end(started.key(), outcome, null)).isTrue();
 		return started.run();
@@ -88,7 +87,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		return run;
 	}
 
-	protected final boolean end(LeaseKey key, RunOutcome outcome, String error) {
+	protected final boolean end(LeaseKey key, JobRun.Outcome outcome, String error) {
 		return locks().release(key, Duration.ZERO, FenceMark.KEEP, new RunEnd(JOB, outcome, error), TIMEOUT);
 	}
 
@@ -120,14 +119,14 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		assertRun(first.run(), at, 1);
 		assertThat(first.run().instance()).isEqualTo("host-1");
 		assertThat(first.run().startedAt()).isBetween(before.minus(slack()), storeTime());
-		assertThat(end(first.key(), RunOutcome.SUCCEEDED, null)).isTrue();
+		assertThat(end(first.key(), JobRun.Outcome.SUCCEEDED, null)).isTrue();
 		Object stored = stored("stock");
 		for (Instant done : List.of(at, at.minusMillis(1))) {
 			JobRefusal refusal = refused(skip(done));
 			assertThat(refusal.reason()).isEqualTo(Reason.DONE);
 			assertThat(refusal.nextDue()).isNull();
 			assertRun(refusal.last(), at, 1);
-			assertThat(refusal.last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+			assertThat(refusal.last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 			assertThat(refusal.last().endedAt()).isBetween(before, storeTime());
 			assertThat(refusal.last().token()).isEqualTo(first.run().token());
 		}
@@ -165,12 +164,12 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	void theSameFiringIsTheSameRun() {
 		Instant at = past(30);
 		JobFiring firing = skip(at);
-		ended(firing, RunOutcome.FAILED);
+		ended(firing, JobRun.Outcome.FAILED);
 		Started again = started(firing);
 		assertRun(again.run(), at, 1);
 		assertThat(refused(firing)).as("not refused by itself").isNull();
-		end(again.key(), RunOutcome.SUCCEEDED, null);
-		assertThat(runs()).singleElement().extracting(JobRun::outcome).isEqualTo(RunOutcome.SUCCEEDED);
+		end(again.key(), JobRun.Outcome.SUCCEEDED, null);
+		assertThat(runs()).singleElement().extracting(JobRun::outcome).isEqualTo(JobRun.Outcome.SUCCEEDED);
 		assertThat(refused(firing.withNewId()).reason()).isEqualTo(Reason.DONE);
 	}
 
@@ -181,7 +180,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		assertThat(refusal.reason()).isEqualTo(Reason.NOT_DUE);
 		assertThat(refusal.nextDue()).isEqualTo(future.truncatedTo(ChronoUnit.MILLIS));
 		assertThat(refusal.last()).isNull();
-		ended(skip(past(30)), RunOutcome.SUCCEEDED);
+		ended(skip(past(30)), JobRun.Outcome.SUCCEEDED);
 		assertThat(refused(skip(future)).reason()).isEqualTo(Reason.NOT_DUE);
 		assertThat(refused(skip(storeTime().plusSeconds(30))).reason()).isEqualTo(Reason.NOT_DUE);
 		started(skip(storeTime().plusMillis(200)));
@@ -190,13 +189,13 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	@Test
 	void anAbandonedPlannedTimeIsOpenAgain() {
 		Instant at = past(30);
-		ended(skip(at), RunOutcome.ABANDONED);
+		ended(skip(at), JobRun.Outcome.ABANDONED);
 		assertThat(refused(skip(at.minusSeconds(1))).reason()).isEqualTo(Reason.DONE);
-		assertRun(ended(skip(at), RunOutcome.SUCCEEDED), at, 1);
+		assertRun(ended(skip(at), JobRun.Outcome.SUCCEEDED), at, 1);
 		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
 		assertThat(runs()).as("nothing was run").hasSize(1);
-		ended(skip(at.plusSeconds(1)), RunOutcome.ABANDONED);
-		assertRun(ended(skip(at.plusSeconds(2)), RunOutcome.SUCCEEDED), at.plusSeconds(2), 1);
+		ended(skip(at.plusSeconds(1)), JobRun.Outcome.ABANDONED);
+		assertRun(ended(skip(at.plusSeconds(2)), JobRun.Outcome.SUCCEEDED), at.plusSeconds(2), 1);
 		assertThat(runs()).extracting(JobRun::plannedAt).containsExactly(at.plusSeconds(2), at);
 	}
 
@@ -206,11 +205,11 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		JobRun crashed = crashed(skip(at));
 		JobRefusal refusal = refused(skip(at));
 		assertThat(refusal.reason()).isEqualTo(Reason.DONE);
-		assertThat(refusal.last().outcome()).isEqualTo(RunOutcome.CRASHED);
+		assertThat(refusal.last().outcome()).isEqualTo(JobRun.Outcome.CRASHED);
 		assertThat(refusal.last().endedAt()).isNull();
-		assertRun(ended(skip(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at.plusSeconds(1), 1);
+		assertRun(ended(skip(at.plusSeconds(1)), JobRun.Outcome.SUCCEEDED), at.plusSeconds(1), 1);
 		JobRun stored = runs().get(1);
-		assertThat(stored.outcome()).isEqualTo(RunOutcome.CRASHED);
+		assertThat(stored.outcome()).isEqualTo(JobRun.Outcome.CRASHED);
 		assertThat(stored.token()).isEqualTo(crashed.token());
 		assertThat(stored.startedAt()).isEqualTo(crashed.startedAt());
 	}
@@ -222,10 +221,11 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		assertRun(crashed(rerun(at.plusSeconds(1))), at, 2);
 		assertRun(crashed(rerun(at)), at, 3);
 		assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
-		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at.plusSeconds(1), 1);
+		assertRun(ended(rerun(at.plusSeconds(1)), JobRun.Outcome.SUCCEEDED), at.plusSeconds(1), 1);
 		assertThat(runs()).extracting(JobRun::attempt).containsExactly(1, 3, 2, 1);
 		assertThat(runs()).extracting(JobRun::outcome)
-			.containsExactly(RunOutcome.SUCCEEDED, RunOutcome.CRASHED, RunOutcome.CRASHED, RunOutcome.CRASHED);
+			.containsExactly(JobRun.Outcome.SUCCEEDED, JobRun.Outcome.CRASHED, JobRun.Outcome.CRASHED,
+					JobRun.Outcome.CRASHED);
 	}
 
 	@Test
@@ -233,15 +233,15 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		Instant at = past(30);
 		crashed(skip(at));
 		JobFiring firing = rerun(at.plusSeconds(1));
-		assertRun(ended(firing, RunOutcome.FAILED), at, 2);
-		assertRun(ended(firing, RunOutcome.SUCCEEDED), at, 2);
-		assertRun(ended(firing.withNewId(), RunOutcome.SUCCEEDED), at.plusSeconds(1), 1);
+		assertRun(ended(firing, JobRun.Outcome.FAILED), at, 2);
+		assertRun(ended(firing, JobRun.Outcome.SUCCEEDED), at, 2);
+		assertRun(ended(firing.withNewId(), JobRun.Outcome.SUCCEEDED), at.plusSeconds(1), 1);
 	}
 
 	@Test
 	void aRunThatEndedIsNotRepeated() {
 		Instant at = past(30);
-		for (RunOutcome outcome : List.of(RunOutcome.SUCCEEDED, RunOutcome.FAILED)) {
+		for (JobRun.Outcome outcome : List.of(JobRun.Outcome.SUCCEEDED, JobRun.Outcome.FAILED)) {
 			at = at.plusSeconds(1);
 			Started run = started(rerun(at));
 			expire("stock");
@@ -254,14 +254,14 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	@Test
 	void aRunThatLostItsLockIsRepeatedLikeACrashedOne() {
 		Instant at = past(30);
-		ended(rerun(at), RunOutcome.LOST);
+		ended(rerun(at), JobRun.Outcome.LOST);
 		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
-		assertRun(ended(rerun(at), RunOutcome.LOST), at, 2);
-		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.LOST), at, 3);
+		assertRun(ended(rerun(at), JobRun.Outcome.LOST), at, 2);
+		assertRun(ended(rerun(at.plusSeconds(1)), JobRun.Outcome.LOST), at, 3);
 		assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
-		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at.plusSeconds(1), 1);
+		assertRun(ended(rerun(at.plusSeconds(1)), JobRun.Outcome.SUCCEEDED), at.plusSeconds(1), 1);
 		assertThat(runs()).extracting(JobRun::outcome)
-			.containsExactly(RunOutcome.SUCCEEDED, RunOutcome.LOST, RunOutcome.LOST, RunOutcome.LOST);
+			.containsExactly(JobRun.Outcome.SUCCEEDED, JobRun.Outcome.LOST, JobRun.Outcome.LOST, JobRun.Outcome.LOST);
 	}
 
 	@Test
@@ -270,12 +270,12 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		for (boolean repeated : List.of(false, true)) {
 			at = at.plusSeconds(1);
 			JobFiring firing = JobFiring.of(JOB, new Schedule.Planned(at), repeated);
-			ended(firing, RunOutcome.FAILED);
-			ended(firing, RunOutcome.ABANDONED);
+			ended(firing, JobRun.Outcome.FAILED);
+			ended(firing, JobRun.Outcome.ABANDONED);
 			for (JobFiring other : List.of(skip(at), rerun(at))) {
 				assertThat(refused(other).reason()).isEqualTo(Reason.DONE);
 			}
-			assertRun(ended(firing, RunOutcome.ABANDONED), at, 1);
+			assertRun(ended(firing, JobRun.Outcome.ABANDONED), at, 1);
 			assertThat(refused(skip(at)).reason()).as("however often").isEqualTo(Reason.DONE);
 		}
 		assertThat(runs()).as("both were run").hasSize(2);
@@ -286,18 +286,19 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		// Half a period before the next one is due
 		Instant at = past(35);
 		JobFiring firing = rerun(at);
-		ended(firing, RunOutcome.SUCCEEDED);
+		ended(firing, JobRun.Outcome.SUCCEEDED);
 		assertThat(refused(firing).reason()).isEqualTo(Reason.DONE);
-		assertThat(runs()).singleElement().extracting(JobRun::outcome).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(runs()).singleElement().extracting(JobRun::outcome).isEqualTo(JobRun.Outcome.SUCCEEDED);
 		crashed(rerun(at.plusSeconds(1)));
 		JobFiring later = rerun(at.plusSeconds(2));
-		assertRun(ended(later, RunOutcome.SUCCEEDED), at.plusSeconds(1), 2);
-		assertRun(ended(later, RunOutcome.ABANDONED), at.plusSeconds(2), 1);
-		assertRun(ended(skip(at.plusSeconds(2)), RunOutcome.SUCCEEDED), at.plusSeconds(2), 1);
+		assertRun(ended(later, JobRun.Outcome.SUCCEEDED), at.plusSeconds(1), 2);
+		assertRun(ended(later, JobRun.Outcome.ABANDONED), at.plusSeconds(2), 1);
+		assertRun(ended(skip(at.plusSeconds(2)), JobRun.Outcome.SUCCEEDED), at.plusSeconds(2), 1);
 		assertThat(runs()).extracting(JobRun::outcome)
-			.containsExactly(RunOutcome.SUCCEEDED, RunOutcome.SUCCEEDED, RunOutcome.CRASHED, RunOutcome.SUCCEEDED);
+			.containsExactly(JobRun.Outcome.SUCCEEDED, JobRun.Outcome.SUCCEEDED, JobRun.Outcome.CRASHED,
+					JobRun.Outcome.SUCCEEDED);
 		JobFiring rate = rate();
-		Instant planned = ended(rate, RunOutcome.SUCCEEDED).plannedAt();
+		Instant planned = ended(rate, JobRun.Outcome.SUCCEEDED).plannedAt();
 		assertThat(refused(rate).reason()).isEqualTo(Reason.NOT_DUE);
 		assertThat(refused(rate).nextDue()).isEqualTo(planned.plus(PERIOD));
 	}
@@ -312,15 +313,15 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 				assertRun(run.run(), at, attempt);
 				expire("stock");
 				if (lost) {
-					end(run.key(), RunOutcome.LOST, null);
+					end(run.key(), JobRun.Outcome.LOST, null);
 				}
-				assertRun(ended(firing, RunOutcome.ABANDONED), at, attempt);
-				assertRun(ended(firing, RunOutcome.ABANDONED), at, attempt);
+				assertRun(ended(firing, JobRun.Outcome.ABANDONED), at, attempt);
+				assertRun(ended(firing, JobRun.Outcome.ABANDONED), at, attempt);
 				assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
 				firing = rerun(at.plusSeconds(1));
 			}
 			at = at.plusSeconds(1);
-			assertRun(ended(firing, RunOutcome.SUCCEEDED), at, 1);
+			assertRun(ended(firing, JobRun.Outcome.SUCCEEDED), at, 1);
 			at = at.plusSeconds(1);
 		}
 		assertThat(runs()).extracting(JobRun::attempt).containsExactly(1, 3, 2, 1, 1, 3, 2, 1);
@@ -332,7 +333,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		JobFiring firing = rerun(at);
 		started(firing);
 		locks().forceReleaseNow("stock");
-		ended(firing, RunOutcome.ABANDONED);
+		ended(firing, JobRun.Outcome.ABANDONED);
 		assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
 	}
 
@@ -340,19 +341,19 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	void aRetryOfWhatNeverBeganLeavesThePlannedTimeOpen() {
 		Instant at = past(30);
 		JobFiring firing = skip(at);
-		ended(firing, RunOutcome.ABANDONED);
-		ended(firing, RunOutcome.ABANDONED);
-		assertRun(ended(skip(at), RunOutcome.SUCCEEDED), at, 1);
+		ended(firing, JobRun.Outcome.ABANDONED);
+		ended(firing, JobRun.Outcome.ABANDONED);
+		assertRun(ended(skip(at), JobRun.Outcome.SUCCEEDED), at, 1);
 	}
 
 	@Test
 	void aRepetitionThatWasAbandonedIsStillToBeDone() {
 		Instant at = past(30);
 		crashed(rerun(at));
-		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.ABANDONED), at, 2);
-		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at, 2);
-		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.ABANDONED), at.plusSeconds(1), 1);
-		assertRun(ended(rerun(at.plusSeconds(2)), RunOutcome.SUCCEEDED), at.plusSeconds(2), 1);
+		assertRun(ended(rerun(at.plusSeconds(1)), JobRun.Outcome.ABANDONED), at, 2);
+		assertRun(ended(rerun(at.plusSeconds(1)), JobRun.Outcome.SUCCEEDED), at, 2);
+		assertRun(ended(rerun(at.plusSeconds(1)), JobRun.Outcome.ABANDONED), at.plusSeconds(1), 1);
+		assertRun(ended(rerun(at.plusSeconds(2)), JobRun.Outcome.SUCCEEDED), at.plusSeconds(2), 1);
 	}
 
 	@Test
@@ -371,7 +372,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		locks().forceRelease("stock");
 		JobRefusal refusal = refused(rerun(at));
 		assertThat(refusal.reason()).isEqualTo(Reason.DONE);
-		assertThat(refusal.last().outcome()).isEqualTo(RunOutcome.FAILED);
+		assertThat(refusal.last().outcome()).isEqualTo(JobRun.Outcome.FAILED);
 		assertThat(refusal.last().error()).isEqualTo("The lock was released by force");
 		assertThat(refusal.last().endedAt()).isBetween(before, storeTime());
 		assertThat(refused(rerun(at.plusSeconds(1)))).as("the lease is not over").isNull();
@@ -379,7 +380,8 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		started(rerun(at.plusSeconds(1)));
 		locks().forceReleaseNow("stock");
 		assertRun(started(rerun(at.plusSeconds(2))).run(), at.plusSeconds(2), 1);
-		assertThat(runs()).extracting(JobRun::outcome).containsExactly(null, RunOutcome.FAILED, RunOutcome.FAILED);
+		assertThat(runs()).extracting(JobRun::outcome)
+			.containsExactly(null, JobRun.Outcome.FAILED, JobRun.Outcome.FAILED);
 	}
 
 	@ParameterizedTest
@@ -397,20 +399,20 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 			if (next == 2) {
 				locks().forceReleaseNow("stock");
 				assertThat(runs()).as("not the one of the other job").first().satisfies((run) -> {
-					assertThat(run.outcome()).isEqualTo(RunOutcome.FAILED);
+					assertThat(run.outcome()).isEqualTo(JobRun.Outcome.FAILED);
 					assertThat(run.token()).isEqualTo(forced.run().token());
 				});
 			}
 			release(other, Duration.ZERO);
-			assertThat(end(forced.key(), RunOutcome.SUCCEEDED, null)).isFalse();
+			assertThat(end(forced.key(), JobRun.Outcome.SUCCEEDED, null)).isFalse();
 			assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
-			assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at.plusSeconds(1), 1);
+			assertRun(ended(rerun(at.plusSeconds(1)), JobRun.Outcome.SUCCEEDED), at.plusSeconds(1), 1);
 		}
 	}
 
 	@Test
 	void aForcedReleaseChangesNoRunThatEndedBefore() {
-		ended(skip(past(30)), RunOutcome.SUCCEEDED);
+		ended(skip(past(30)), JobRun.Outcome.SUCCEEDED);
 		List<JobRun> ended = runs();
 		acquired("stock");
 		assertThat(locks().forceReleaseNow("stock")).isTrue();
@@ -429,12 +431,13 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 				CyclicBarrier start = new CyclicBarrier(2);
 				Future<Boolean> released = holder.submit(() -> {
 					start.await();
-					return end(run.key(), RunOutcome.SUCCEEDED, null);
+					return end(run.key(), JobRun.Outcome.SUCCEEDED, null);
 				});
 				start.await();
 				boolean forced = locks().forceReleaseNow("stock");
 				assertThat(released.get()).isNotEqualTo(forced);
-				assertThat(runs().get(0).outcome()).isEqualTo(forced ? RunOutcome.FAILED : RunOutcome.SUCCEEDED);
+				assertThat(runs().get(0).outcome())
+					.isEqualTo(forced ? JobRun.Outcome.FAILED : JobRun.Outcome.SUCCEEDED);
 			}
 		}
 		finally {
@@ -449,13 +452,13 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		LeaseKey plain = acquired("stock");
 		assertThat(refused(rerun(at))).as("held by something else").isNull();
 		release(plain, Duration.ZERO);
-		assertRun(ended(rerun(at.plusSeconds(1)), RunOutcome.SUCCEEDED), at, 2);
+		assertRun(ended(rerun(at.plusSeconds(1)), JobRun.Outcome.SUCCEEDED), at, 2);
 	}
 
 	@Test
 	void aLockThatOtherWorkHoldsIsRefusedWithoutAReasonOfTheJob() {
 		Instant at = past(30);
-		ended(skip(at), RunOutcome.SUCCEEDED);
+		ended(skip(at), JobRun.Outcome.SUCCEEDED);
 		LeaseKey plain = acquired("stock");
 		assertThat(refused(skip(at.plusSeconds(1)))).isNull();
 		assertThat(refused(skip(at)).reason()).as("known nevertheless").isEqualTo(Reason.DONE);
@@ -470,15 +473,15 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		JobFiring other = JobFiring.of("other", new Schedule.Planned(at), false);
 		Started first = started(skip(at));
 		assertThat(refused(other)).isNull();
-		end(first.key(), RunOutcome.SUCCEEDED, null);
+		end(first.key(), JobRun.Outcome.SUCCEEDED, null);
 		LeaseKey key = key("stock");
 		assertThat(fire(key, other)).isInstanceOf(Granted.class);
 		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
 		assertThat(refused(skip(at.plusSeconds(1)))).isNull();
-		assertThat(locks().release(key, Duration.ZERO, FenceMark.KEEP, new RunEnd("other", RunOutcome.FAILED, "x"),
+		assertThat(locks().release(key, Duration.ZERO, FenceMark.KEEP, new RunEnd("other", JobRun.Outcome.FAILED, "x"),
 				TIMEOUT))
 			.isTrue();
-		assertThat(runs()).singleElement().extracting(JobRun::outcome).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(runs()).singleElement().extracting(JobRun::outcome).isEqualTo(JobRun.Outcome.SUCCEEDED);
 		assertThat(locks().findJob("stock", "other").orElseThrow().runs()).singleElement()
 			.satisfies((run) -> assertThat(run.error()).isEqualTo("x"));
 		assertThat(locks().findJob("stock", "third").orElseThrow().runs()).isEmpty();
@@ -493,24 +496,24 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		JobRefusal running = refused(rate());
 		assertThat(running.reason()).isEqualTo(Reason.RUNNING);
 		assertThat(running.nextDue()).isEqualTo(first.run().plannedAt().plus(PERIOD));
-		end(first.key(), RunOutcome.FAILED, "x");
+		end(first.key(), JobRun.Outcome.FAILED, "x");
 		JobRefusal refusal = refused(rate());
 		assertThat(refusal.reason()).isEqualTo(Reason.NOT_DUE);
 		assertThat(refusal.nextDue()).isEqualTo(first.run().plannedAt().plus(PERIOD));
-		assertThat(refusal.last().outcome()).isEqualTo(RunOutcome.FAILED);
+		assertThat(refusal.last().outcome()).isEqualTo(JobRun.Outcome.FAILED);
 	}
 
 	@Test
 	void aFixedRateTakesTheLatestPlannedTimeThatIsDue() {
 		Instant at = past(35);
-		ended(skip(at), RunOutcome.SUCCEEDED);
+		ended(skip(at), JobRun.Outcome.SUCCEEDED);
 		JobFiring firing = rate();
 		Started late = started(firing);
 		assertRun(late.run(), at.plus(PERIOD.multipliedBy(3)), 1);
 		assertThat(refused(rate()).reason()).isEqualTo(Reason.RUNNING);
-		end(late.key(), RunOutcome.ABANDONED, null);
-		assertRun(ended(firing, RunOutcome.ABANDONED), late.run().plannedAt(), 1);
-		assertRun(ended(rate(), RunOutcome.SUCCEEDED), late.run().plannedAt(), 1);
+		end(late.key(), JobRun.Outcome.ABANDONED, null);
+		assertRun(ended(firing, JobRun.Outcome.ABANDONED), late.run().plannedAt(), 1);
+		assertRun(ended(rate(), JobRun.Outcome.SUCCEEDED), late.run().plannedAt(), 1);
 		assertThat(refused(rate()).nextDue()).isEqualTo(at.plus(PERIOD.multipliedBy(4)));
 	}
 
@@ -537,7 +540,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		JobRefusal running = refused(delay(Duration.ZERO));
 		assertThat(running.reason()).isEqualTo(Reason.RUNNING);
 		assertThat(running.nextDue()).isNull();
-		end(first.key(), RunOutcome.SUCCEEDED, null);
+		end(first.key(), JobRun.Outcome.SUCCEEDED, null);
 		Instant end = runs().get(0).endedAt();
 		JobRefusal refusal = refused(delay(PERIOD));
 		assertThat(refusal.reason()).isEqualTo(Reason.NOT_DUE);
@@ -582,7 +585,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		locks().pauseJob("stock", JOB, "ann");
 		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.PAUSED);
 		assertThat(status().heldBy()).isEqualTo(run.run().instance());
-		assertThat(end(run.key(), RunOutcome.SUCCEEDED, null)).as("a run goes on").isTrue();
+		assertThat(end(run.key(), JobRun.Outcome.SUCCEEDED, null)).as("a run goes on").isTrue();
 		assertThat(status().resumedAt()).as("kept by the grant and the release").isNotNull();
 		assertThat(status().paused()).isTrue();
 		assertThat(status().heldBy()).isNull();
@@ -606,7 +609,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		Instant at = past(50);
 		for (int last = 0; last < 42; last++) {
 			Started run = started(skip(at.plusSeconds(last)));
-			end(run.key(), RunOutcome.FAILED, "error " + last);
+			end(run.key(), JobRun.Outcome.FAILED, "error " + last);
 			List<JobRun> runs = runs();
 			assertThat(runs).hasSize(Math.min(last + 1, 20));
 			for (int i = 0; i < runs.size(); i++) {
@@ -621,9 +624,9 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	void aReleaseByAnotherIdRecordsNothing() {
 		Started first = crashed30();
 		Started second = started(skip(first.run().plannedAt().plusSeconds(1)));
-		assertThat(end(first.key(), RunOutcome.ABANDONED, null)).isFalse();
-		assertThat(end(key("stock"), RunOutcome.ABANDONED, null)).isFalse();
-		assertThat(end(key("nothing"), RunOutcome.ABANDONED, null)).isFalse();
+		assertThat(end(first.key(), JobRun.Outcome.ABANDONED, null)).isFalse();
+		assertThat(end(key("stock"), JobRun.Outcome.ABANDONED, null)).isFalse();
+		assertThat(end(key("nothing"), JobRun.Outcome.ABANDONED, null)).isFalse();
 		assertThat(runs()).first().isEqualTo(second.run());
 		assertThat(look("stock").holder()).isEqualTo(second.key().holder());
 		assertThat(stored("nothing")).isNull();
@@ -638,11 +641,11 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	@Test
 	void aMinimumHoldRecordsTheEndAsWell() {
 		Started run = started(skip(past(30)));
-		assertThat(locks().release(run.key(), LEASE, FenceMark.KEEP, new RunEnd(JOB, RunOutcome.FAILED, "$x"), TIMEOUT))
-			.isTrue();
+		RunEnd end = new RunEnd(JOB, JobRun.Outcome.FAILED, "$x");
+		assertThat(locks().release(run.key(), LEASE, FenceMark.KEEP, end, TIMEOUT)).isTrue();
 		assertThat(look("stock").remaining()).isPositive();
 		assertThat(runs()).singleElement().satisfies((ended) -> {
-			assertThat(ended.outcome()).isEqualTo(RunOutcome.FAILED);
+			assertThat(ended.outcome()).isEqualTo(JobRun.Outcome.FAILED);
 			assertThat(ended.error()).isEqualTo("$x");
 			assertThat(ended.endedAt()).isNotNull();
 		});
@@ -661,7 +664,7 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		LeaseKey key = key("stock");
 		assertThat(((Granted) fire(key, firing)).run().jobId()).isEqualTo(id);
 		assertThat(refused(firing.withNewId()).reason()).isEqualTo(Reason.RUNNING);
-		RunEnd end = new RunEnd(id, RunOutcome.FAILED, "$$ROOT");
+		RunEnd end = new RunEnd(id, JobRun.Outcome.FAILED, "$$ROOT");
 		assertThat(locks().release(key, Duration.ZERO, FenceMark.KEEP, end, TIMEOUT)).isTrue();
 		assertThat(refused(firing.withNewId()).reason()).isEqualTo(Reason.DONE);
 		assertThat(((Granted) fire(key("stock"), firing)).run().plannedAt()).isEqualTo(at);

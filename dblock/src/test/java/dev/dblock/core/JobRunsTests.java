@@ -21,7 +21,6 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.RunOutcome;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.settings.LockSetting;
 import dev.dblock.settings.LockSettings;
@@ -95,7 +94,7 @@ class JobRunsTests {
 		assertThat(run.token()).isEqualTo(handle.token());
 		assertThat(run.instance()).isEqualTo("host-1:4711:k7");
 		assertThat(handle.release()).isTrue();
-		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 		assertThat(granted(this.engine.acquire("a", LockOptions.defaults())).run()).isEmpty();
 		assertThat(this.repository.count(Kind.RELEASE)).isEqualTo(1);
 		assertThat(asked()).isEqualTo(2);
@@ -165,7 +164,7 @@ class JobRunsTests {
 		earlier.close();
 		LockHandle handle = granted(waiter.result());
 		assertThat(handle.run().orElseThrow().plannedAt()).isEqualTo(this.at.plusSeconds(1));
-		assertThat(runs()).extracting(JobRun::outcome).containsExactly(null, RunOutcome.SUCCEEDED);
+		assertThat(runs()).extracting(JobRun::outcome).containsExactly(null, JobRun.Outcome.SUCCEEDED);
 	}
 
 	@Test
@@ -180,7 +179,7 @@ class JobRunsTests {
 				.acquire(new AcquireRequest(elsewhere, LockWorld.LEASE, "host-2", "t", "w", LockWorld.TIMEOUT)
 					.withFiring(planned().firing()));
 			this.repository.release(elsewhere, Duration.ZERO, FenceMark.KEEP,
-					new RunEnd("a", RunOutcome.SUCCEEDED, null), LockWorld.TIMEOUT);
+					new RunEnd("a", JobRun.Outcome.SUCCEEDED, null), LockWorld.TIMEOUT);
 		}));
 		assertThat(refused(waiter.result()).job().reason()).isEqualTo(Reason.DONE);
 		assertThat(this.engine.queues().size()).isZero();
@@ -202,7 +201,7 @@ class JobRunsTests {
 		assertThat(run.run()).isPresent();
 		assertThat(asked()).isEqualTo(before + 1);
 		run.close();
-		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 		LockHandle one = granted(plain.result());
 		assertThat(one.run()).isEmpty();
 		assertThat(asked()).isEqualTo(before + 2);
@@ -234,7 +233,7 @@ class JobRunsTests {
 			assertThat(LockContext.run()).get().extracting(JobRun::plannedAt).isEqualTo(this.at);
 			throw new IllegalStateException(text);
 		}, (refusal) -> null));
-		assertThat(last().outcome()).isEqualTo(RunOutcome.FAILED);
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.FAILED);
 		assertThat(last().error()).hasSize(300)
 			.startsWith("java.lang.IllegalStateException: line break xxx")
 			.doesNotContain("\n");
@@ -248,13 +247,13 @@ class JobRunsTests {
 		assertThat(last().outcome()).isNull();
 		work.completeExceptionally(new IllegalStateException("boom"));
 		assertThat(result.toCompletableFuture()).failsWithin(Duration.ofSeconds(60));
-		assertThat(last().outcome()).isEqualTo(RunOutcome.FAILED);
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.FAILED);
 		assertThat(last().error()).isEqualTo("java.lang.IllegalStateException: boom");
 		CompletionStage<String> next = this.template.executeAsync("a",
 				LockOptions.defaults().plannedFor(this.at.plusSeconds(1)), () -> CompletableFuture.completedFuture("x"),
 				(refusal) -> null);
 		assertThat(next.toCompletableFuture()).succeedsWithin(Duration.ofSeconds(60));
-		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 	}
 
 	@Test
@@ -263,12 +262,12 @@ class JobRunsTests {
 		Mono<String> failing = reactive.execute("a", planned(), () -> Mono.error(new IllegalStateException("boom")),
 				(refusal) -> Mono.empty());
 		assertThatIllegalStateException().isThrownBy(failing::block);
-		assertThat(last().outcome()).isEqualTo(RunOutcome.FAILED);
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.FAILED);
 		Instant second = this.at.plusSeconds(1);
 		assertThat(reactive
 			.execute("a", LockOptions.defaults().plannedFor(second), () -> Mono.just("x"), (refusal) -> Mono.empty())
 			.block()).isEqualTo("x");
-		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 		Instant third = this.at.plusSeconds(2);
 		CompletableFuture<String> begun = new CompletableFuture<>();
 		reactor.core.Disposable cancelled = reactive
@@ -278,7 +277,7 @@ class JobRunsTests {
 			.subscribe();
 		assertThat(begun).succeedsWithin(Duration.ofSeconds(60));
 		cancelled.dispose();
-		LockWorld.eventually().until(() -> last().outcome() == RunOutcome.FAILED);
+		LockWorld.eventually().until(() -> last().outcome() == JobRun.Outcome.FAILED);
 		assertThat(last().plannedAt()).isEqualTo(third);
 	}
 
@@ -288,7 +287,7 @@ class JobRunsTests {
 		handle.runFailed(new IllegalStateException("first"));
 		handle.runFailed(new IllegalStateException("second"));
 		handle.close();
-		assertThat(last().outcome()).isEqualTo(RunOutcome.FAILED);
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.FAILED);
 		assertThat(last().error()).isEqualTo("java.lang.IllegalStateException: first");
 	}
 
@@ -297,7 +296,7 @@ class JobRunsTests {
 		LockHandle handle = this.template.acquire("a", planned().autoRenew(false));
 		this.world.advance(LockWorld.LEASE);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::close);
-		LockWorld.eventually().until(() -> last().outcome() == RunOutcome.LOST);
+		LockWorld.eventually().until(() -> last().outcome() == JobRun.Outcome.LOST);
 		LockWorld.eventually().until(() -> this.world.news().contains("ended a LOST"));
 		assertThat(this.world.news()).filteredOn((news) -> news.startsWith("ended")).hasSize(1);
 		assertThat(refused(this.engine.acquire("a", planned())).job().reason()).isEqualTo(Reason.DONE);
@@ -308,9 +307,9 @@ class JobRunsTests {
 		LockOptions options = planned();
 		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
 		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> this.engine.acquire("a", options));
-		LockWorld.eventually().until(() -> last().outcome() == RunOutcome.ABANDONED);
+		LockWorld.eventually().until(() -> last().outcome() == JobRun.Outcome.ABANDONED);
 		run(this.at);
-		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 		assertThat(runs()).hasSize(1);
 	}
 
@@ -321,9 +320,9 @@ class JobRunsTests {
 		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
 		assertThatExceptionOfType(QueryTimeoutException.class)
 			.isThrownBy(() -> this.engine.acquire("a", options.firing(firing.answerWithin(Duration.ofMillis(1250)))));
-		LockWorld.eventually().until(() -> last().outcome() == RunOutcome.ABANDONED);
+		LockWorld.eventually().until(() -> last().outcome() == JobRun.Outcome.ABANDONED);
 		granted(this.engine.acquire("a", options.firing(firing.answerWithin(LONG)))).close();
-		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 		assertThat(this.repository.requests(Kind.ACQUIRE)).extracting(Request::timeout)
 			.containsExactly(Duration.ofMillis(1250), LockWorld.TIMEOUT);
 		assertThatIllegalArgumentException().isThrownBy(() -> firing.answerWithin(Duration.ZERO));
@@ -355,7 +354,7 @@ class JobRunsTests {
 		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> this.engine.acquire("a", options));
 		assertThat(refused(this.engine.acquire("a", options)).job()).as("due, and to be asked for again").isNull();
 		gate.open();
-		LockWorld.eventually().until(() -> last().outcome() == RunOutcome.ABANDONED);
+		LockWorld.eventually().until(() -> last().outcome() == JobRun.Outcome.ABANDONED);
 		granted(this.engine.acquire("a", options)).close();
 	}
 
@@ -363,7 +362,7 @@ class JobRunsTests {
 	void workThatNeverBeganIsAbandoned() {
 		LockHandle handle = granted(this.engine.acquire("a", planned().minHold(LockWorld.LEASE)));
 		((HeldLock) handle).abandon();
-		assertThat(last().outcome()).isEqualTo(RunOutcome.ABANDONED);
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.ABANDONED);
 		run(this.at);
 	}
 
@@ -389,7 +388,7 @@ class JobRunsTests {
 			}, (refusal) -> null));
 			return "done";
 		}, (refusal) -> "refused");
-		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 		assertThat(last().error()).isNull();
 	}
 
@@ -403,7 +402,7 @@ class JobRunsTests {
 		}, (refusal) -> "refused"));
 		within.complete("done");
 		assertThat(continued.get().toCompletableFuture()).succeedsWithin(Duration.ofSeconds(60));
-		assertThat(last().outcome()).isEqualTo(RunOutcome.FAILED);
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.FAILED);
 		assertThat(last().error()).contains("failed");
 	}
 
@@ -414,7 +413,7 @@ class JobRunsTests {
 				() -> this.template.executeAsync("a", planned(), () -> within, (refusal) -> null), (refusal) -> null);
 		within.completeExceptionally(new IllegalStateException("after the run"));
 		assertThat(continued.toCompletableFuture()).failsWithin(Duration.ofSeconds(60));
-		assertThat(last().outcome()).isEqualTo(RunOutcome.SUCCEEDED);
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
 	}
 
 	@Test

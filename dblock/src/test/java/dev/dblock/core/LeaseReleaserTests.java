@@ -15,7 +15,7 @@ import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.execution.DefaultLockTemplate;
-import dev.dblock.job.RunOutcome;
+import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.store.AcquireRequest;
@@ -436,7 +436,7 @@ class LeaseReleaserTests {
 		this.repository.heal();
 		LockWorld.eventually().until(() -> !this.repository.isHeld("a"));
 		assertThat(this.repository.findJob("a", "a").orElseThrow().runs()).singleElement().satisfies((run) -> {
-			assertThat(run.outcome()).isEqualTo(RunOutcome.FAILED);
+			assertThat(run.outcome()).isEqualTo(JobRun.Outcome.FAILED);
 			assertThat(run.error()).isEqualTo("java.lang.IllegalStateException: no paper");
 		});
 		assertThat(this.repository.requests(Kind.RELEASE, "a")).last()

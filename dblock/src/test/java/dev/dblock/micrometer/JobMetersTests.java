@@ -14,7 +14,6 @@ import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.RunOutcome;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +43,7 @@ class JobMetersTests {
 		given(this.jobs.find("job")).willReturn(Optional.empty());
 	}
 
-	private static JobRun run(String id, Instant start, @Nullable RunOutcome outcome) {
+	private static JobRun run(String id, Instant start, JobRun.@Nullable Outcome outcome) {
 		return new JobRun(id, start, 1, start, (outcome != null) ? start.plusMillis(1500) : null, outcome, "one", 1,
 				null);
 	}
@@ -65,9 +64,9 @@ class JobMetersTests {
 
 	@Test
 	void runsAreTimedByTheirOutcome() {
-		this.meters.onRunEnded("job", run("job", START, RunOutcome.SUCCEEDED));
-		this.meters.onRunEnded("job", run("job", START, RunOutcome.FAILED));
-		this.meters.onRunEnded("job", run("job", START, RunOutcome.FAILED));
+		this.meters.onRunEnded("job", run("job", START, JobRun.Outcome.SUCCEEDED));
+		this.meters.onRunEnded("job", run("job", START, JobRun.Outcome.FAILED));
+		this.meters.onRunEnded("job", run("job", START, JobRun.Outcome.FAILED));
 		assertThat(this.registry.get("dblock.job.runs").tag("outcome", "failed").timer().count()).isEqualTo(2);
 		assertThat(this.registry.get("dblock.job.runs").tag("outcome", "succeeded").timer().mean(TimeUnit.MILLISECONDS))
 			.isEqualTo(1500);
@@ -81,47 +80,48 @@ class JobMetersTests {
 
 	@Test
 	void successOfThisInstanceCountsAtOnce() {
-		this.meters.onRunEnded("job", run("job", START, RunOutcome.SUCCEEDED));
+		this.meters.onRunEnded("job", run("job", START, JobRun.Outcome.SUCCEEDED));
 		assertThat(sinceSuccess()).isNotNegative().isLessThan(1000);
 	}
 
 	@Test
 	void successOfAnotherInstanceIsReadFromTheRecord() {
-		record(START.plusSeconds(7201), run("job", START.plusSeconds(7200), RunOutcome.FAILED),
-				run("job", START, RunOutcome.SUCCEEDED), run("job", START.minusSeconds(7200), RunOutcome.FAILED));
-		hearOf(run("job", START.plusSeconds(7200), RunOutcome.FAILED));
+		record(START.plusSeconds(7201), run("job", START.plusSeconds(7200), JobRun.Outcome.FAILED),
+				run("job", START, JobRun.Outcome.SUCCEEDED),
+				run("job", START.minusSeconds(7200), JobRun.Outcome.FAILED));
+		hearOf(run("job", START.plusSeconds(7200), JobRun.Outcome.FAILED));
 		assertThat(sinceSuccess()).isBetween(7199.5, 8199.5);
 	}
 
 	@Test
 	void withoutAnySuccessItIsAtLeastTheTimeSinceTheEarliestRun() {
-		record(START.plusSeconds(7201), run("job", START.plusSeconds(7200), RunOutcome.FAILED),
-				run("job", START, RunOutcome.FAILED));
-		hearOf(run("job", START, RunOutcome.FAILED));
+		record(START.plusSeconds(7201), run("job", START.plusSeconds(7200), JobRun.Outcome.FAILED),
+				run("job", START, JobRun.Outcome.FAILED));
+		hearOf(run("job", START, JobRun.Outcome.FAILED));
 		assertThat(sinceSuccess()).isBetween(7201.0, 8201.0);
 	}
 
 	@Test
 	void itIsUnknownWhileTheRecordCannotBeRead() {
 		given(this.jobs.find("job")).willThrow(new QueryTimeoutException("away"));
-		hearOf(run("job", START, RunOutcome.FAILED));
+		hearOf(run("job", START, JobRun.Outcome.FAILED));
 		assertThat(sinceSuccess()).isNaN();
 	}
 
 	@Test
 	void runsOfLocksThatAreNoMethodAreNotMeasured() {
-		this.meters.onRunEnded("order-4711", run("order-4711", START, RunOutcome.SUCCEEDED));
+		this.meters.onRunEnded("order-4711", run("order-4711", START, JobRun.Outcome.SUCCEEDED));
 		assertThat(this.registry.getMeters()).isEmpty();
 	}
 
 	@Test
 	void metersOfFormerNamesAreRemoved() {
 		given(this.jobs.ids()).willReturn(Set.of("job", "report-1"));
-		this.meters.onRunEnded("job", run("job", START, RunOutcome.SUCCEEDED));
-		this.meters.onRunEnded("report-1", run("report-1", START, RunOutcome.SUCCEEDED));
+		this.meters.onRunEnded("job", run("job", START, JobRun.Outcome.SUCCEEDED));
+		this.meters.onRunEnded("report-1", run("report-1", START, JobRun.Outcome.SUCCEEDED));
 		this.meters.onMissed("report-1", "report-1", START);
 		given(this.jobs.ids()).willReturn(Set.of("job", "report-2"));
-		this.meters.onRunEnded("report-2", run("report-2", START, RunOutcome.SUCCEEDED));
+		this.meters.onRunEnded("report-2", run("report-2", START, JobRun.Outcome.SUCCEEDED));
 		assertThat(this.registry.getMeters()).extracting((meter) -> meter.getId().getTag("job"))
 			.containsExactlyInAnyOrder("job", "job", "report-2", "report-2");
 	}
@@ -138,7 +138,7 @@ class JobMetersTests {
 
 	@Test
 	void metersAreThoseThatAreDocumented() {
-		this.meters.onRunEnded("job", run("job", START, RunOutcome.SUCCEEDED));
+		this.meters.onRunEnded("job", run("job", START, JobRun.Outcome.SUCCEEDED));
 		this.meters.onMissed("job", "job", START);
 		Set<LockMeterDocumentation> documented = LockMeterDocumentation.OF_JOBS;
 		assertThat(this.registry.getMeters()).hasSameSizeAs(documented);

@@ -13,7 +13,6 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.RunOutcome;
 import dev.dblock.mongodb.request.Requests;
 import dev.dblock.mongodb.request.StoreRequest;
 import dev.dblock.store.AcquireAnswer.Granted;
@@ -66,11 +65,11 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 			.containsEntry("holder", run.key().holder())
 			.containsEntry("instance", "host-1")
 			.containsEntry("token", stored("stock").getLong("token"));
-		end(run.key(), RunOutcome.FAILED, "boom");
+		end(run.key(), JobRun.Outcome.FAILED, "boom");
 		assertThat(stored("stock").keySet()).doesNotContain("holder", "expiresAt");
 		Document ended = record().get("last", Document.class);
 		assertThat(ended).containsEntry("outcome", "FAILED").containsEntry("error", "boom").containsKey("ended");
-		ended(skip(at.plusSeconds(1)), RunOutcome.SUCCEEDED);
+		ended(skip(at.plusSeconds(1)), JobRun.Outcome.SUCCEEDED);
 		assertThat(record().getList("runs", Document.class)).containsExactly(ended);
 	}
 
@@ -78,32 +77,32 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 	void aRetryKeepsHowTheRunBeforeItEnded() {
 		Instant at = past(30);
 		JobFiring firing = skip(at);
-		ended(firing, RunOutcome.ABANDONED);
+		ended(firing, JobRun.Outcome.ABANDONED);
 		crashed(firing);
 		assertThat(record().get("last", Document.class)).doesNotContainKey("again");
-		for (RunOutcome end : List.of(RunOutcome.FAILED, RunOutcome.LOST)) {
-			String before = (end == RunOutcome.FAILED) ? "CRASHED" : "FAILED";
-			ended(firing, RunOutcome.ABANDONED);
+		for (JobRun.Outcome end : List.of(JobRun.Outcome.FAILED, JobRun.Outcome.LOST)) {
+			String before = (end == JobRun.Outcome.FAILED) ? "CRASHED" : "FAILED";
+			ended(firing, JobRun.Outcome.ABANDONED);
 			assertThat(record().get("last", Document.class)).containsEntry("again", before);
 			ended(firing, end);
 			assertThat(record().get("last", Document.class)).containsEntry("again", before);
 		}
-		ended(firing, RunOutcome.ABANDONED);
+		ended(firing, JobRun.Outcome.ABANDONED);
 		for (Object value : List.of(5, true, "of a later version", "ABANDONED")) {
 			set("stock", "jobs.nightly.last.again", value);
 			assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
 		}
 		set("stock", "jobs.nightly.last.again", null);
-		assertThat(ended(rerun(at), RunOutcome.SUCCEEDED).plannedAt()).isEqualTo(at);
+		assertThat(ended(rerun(at), JobRun.Outcome.SUCCEEDED).plannedAt()).isEqualTo(at);
 	}
 
 	@Test
 	void unknownFieldsSurviveInTheRecordAndTheRecordSurvivesPlainLocks() {
-		ended(skip(past(30)), RunOutcome.SUCCEEDED);
+		ended(skip(past(30)), JobRun.Outcome.SUCCEEDED);
 		set("stock", "jobs.later", new Document("x", 1));
 		set("stock", "jobs.nightly.later", "$$ROOT");
 		set("stock", "jobs.nightly.runs", List.of(new Document("later", 1)));
-		ended(skip(past(20)), RunOutcome.SUCCEEDED);
+		ended(skip(past(20)), JobRun.Outcome.SUCCEEDED);
 		assertThat(record()).containsEntry("later", "$$ROOT");
 		assertThat(record().getList("runs", Document.class)).hasSize(2).contains(new Document("later", 1));
 		assertThat(stored("stock").get("jobs", Document.class)).containsEntry("later", new Document("x", 1));
@@ -148,33 +147,33 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 	@MethodSource("malformed")
 	void aManuallyChangedRecordIsIgnoredWithOneWarning(String field, Object value, CapturedOutput output) {
 		Instant at = past(30);
-		ended(skip(at), RunOutcome.SUCCEEDED);
+		ended(skip(at), JobRun.Outcome.SUCCEEDED);
 		set("stock", field, value);
 		Instant later = at.plusSeconds(1);
-		assertThat(ended(skip(later), RunOutcome.SUCCEEDED).plannedAt()).isEqualTo(later);
+		assertThat(ended(skip(later), JobRun.Outcome.SUCCEEDED).plannedAt()).isEqualTo(later);
 		assertThat(output.toString()).containsOnlyOnce(WARNING);
 		assertThat(refused(skip(later)).reason()).isEqualTo(Reason.DONE);
-		assertThat(runs().get(0).outcome()).isEqualTo(RunOutcome.SUCCEEDED);
-		assertThat(ended(skip(at.plusSeconds(2)), RunOutcome.FAILED).attempt()).isEqualTo(1);
+		assertThat(runs().get(0).outcome()).isEqualTo(JobRun.Outcome.SUCCEEDED);
+		assertThat(ended(skip(at.plusSeconds(2)), JobRun.Outcome.FAILED).attempt()).isEqualTo(1);
 		set("stock", field, value);
-		ended(JobFiring.of(JOB, new Schedule.FixedRate(Duration.ofMillis(1)), true), RunOutcome.SUCCEEDED);
+		ended(JobFiring.of(JOB, new Schedule.FixedRate(Duration.ofMillis(1)), true), JobRun.Outcome.SUCCEEDED);
 		assertThat(refused(skip(later)).reason()).isEqualTo(Reason.DONE);
 	}
 
 	@Test
 	void aJobWhosePauseWasChangedManuallyIsPausedUntilItIsResumed() {
-		ended(skip(past(30)), RunOutcome.SUCCEEDED);
+		ended(skip(past(30)), JobRun.Outcome.SUCCEEDED);
 		set("stock", "jobs.nightly.paused", true);
 		assertThat(refused(skip(past(20))).reason()).isEqualTo(Reason.PAUSED);
 		assertThat(this.locks.resumeJob("stock", JOB)).isTrue();
-		ended(skip(past(20)), RunOutcome.SUCCEEDED);
+		ended(skip(past(20)), JobRun.Outcome.SUCCEEDED);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "last.error", "runs" })
 	void aRecordThatIsTooLargeLosesItsHistoryAndNotItsPlannedTime(String field, CapturedOutput output) {
 		Instant at = past(30);
-		ended(skip(at), RunOutcome.SUCCEEDED);
+		ended(skip(at), JobRun.Outcome.SUCCEEDED);
 		Object large = "x".repeat(100_000);
 		set("stock", "jobs.nightly." + field, field.equals("runs") ? List.of(new Document("x", large)) : large);
 		StoreRequest store = Requests.on(this.client.getDatabase(this.database), "locks", TIMEOUT);
@@ -182,7 +181,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		assertThat(Requests.repairRecord(store, "stock", JOB)).isFalse();
 		assertThat(output.toString()).containsOnlyOnce(WARNING);
 		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
-		ended(skip(at.plusSeconds(1)), RunOutcome.SUCCEEDED);
+		ended(skip(at.plusSeconds(1)), JobRun.Outcome.SUCCEEDED);
 		assertThat(record().getList("runs", Document.class)).extracting((run) -> run.getDate("planned"))
 			.containsExactly(Date.from(at));
 	}
@@ -191,9 +190,9 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 	void nullInPlaceOfARecordIsNoRecord() {
 		for (String field : List.of("jobs", "jobs.nightly", "jobs.nightly.last", "jobs.nightly.runs",
 				"jobs.nightly.paused")) {
-			ended(skip(past(30)), RunOutcome.SUCCEEDED);
+			ended(skip(past(30)), JobRun.Outcome.SUCCEEDED);
 			set("stock", field, null);
-			ended(skip(past(20)), RunOutcome.SUCCEEDED);
+			ended(skip(past(20)), JobRun.Outcome.SUCCEEDED);
 			assertThat(refused(skip(past(25))).reason()).isEqualTo(Reason.DONE);
 			forget("stock");
 		}
@@ -205,7 +204,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		String error = "\u20ac".repeat(300);
 		for (int i = 0; i < 32; i++) {
 			Started run = started(skip(at.plusSeconds(i)));
-			end(run.key(), RunOutcome.FAILED, error);
+			end(run.key(), JobRun.Outcome.FAILED, error);
 		}
 		assertThat(runs()).hasSize(20);
 		assertThat(output.toString()).doesNotContain(WARNING);
@@ -218,7 +217,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 			Started run = started(skip(past(30)));
 			set("stock", field, "text");
 			assertThat(this.locks.release(run.key(), minHold, FenceMark.CLEAR,
-					new RunEnd(JOB, RunOutcome.SUCCEEDED, null), TIMEOUT))
+					new RunEnd(JOB, JobRun.Outcome.SUCCEEDED, null), TIMEOUT))
 				.isTrue();
 			Document stored = stored("stock");
 			assertThat(stored).doesNotContainKey("holder").containsEntry("fencePending", false);
@@ -246,7 +245,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		fire(key("stock"), firing);
 		this.locks.forceRelease("stock");
 		assertThat(this.locks.findJob("stock", "a.b").orElseThrow().runs()).extracting(JobRun::outcome)
-			.containsExactly(RunOutcome.FAILED);
+			.containsExactly(JobRun.Outcome.FAILED);
 		assertThat(stored("stock").get("jobs", Document.class)).hasSize(1);
 	}
 
@@ -254,7 +253,7 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 	void aReleaseDoesNotCreateARecordWithoutAPlannedTime() {
 		Started run = started(skip(past(30)));
 		this.documents.updateOne(new Document("_id", "stock"), new Document("$unset", new Document("jobs", "")));
-		assertThat(end(run.key(), RunOutcome.SUCCEEDED, null)).isTrue();
+		assertThat(end(run.key(), JobRun.Outcome.SUCCEEDED, null)).isTrue();
 		assertThat(stored("stock")).doesNotContainKeys("jobs", "holder", "expiresAt");
 	}
 
@@ -263,42 +262,42 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		Instant at = past(30);
 		Started run = started(rerun(at));
 		set("stock", "jobs.nightly.last.holder", "spoilt");
-		assertThat(end(run.key(), RunOutcome.SUCCEEDED, null)).isTrue();
+		assertThat(end(run.key(), JobRun.Outcome.SUCCEEDED, null)).isTrue();
 		set("stock", "jobs.nightly.last.holder", run.key().holder());
 		assertThat(refused(rerun(at)).reason()).isEqualTo(Reason.DONE);
-		assertThat(runs()).extracting(JobRun::outcome).containsExactly(RunOutcome.LOST);
+		assertThat(runs()).extracting(JobRun::outcome).containsExactly(JobRun.Outcome.LOST);
 	}
 
 	@Test
 	void aStoredPlannedTimeThatIsFarAheadOfTheClockIsIgnored() {
 		Instant at = past(30);
-		ended(skip(at), RunOutcome.SUCCEEDED);
+		ended(skip(at), JobRun.Outcome.SUCCEEDED);
 		Date far = new Date(serverTime() + Duration.ofHours(2).toMillis());
 		set("stock", "jobs.nightly.last.planned", far);
-		assertThat(ended(skip(at), RunOutcome.SUCCEEDED).plannedAt()).isEqualTo(at);
+		assertThat(ended(skip(at), JobRun.Outcome.SUCCEEDED).plannedAt()).isEqualTo(at);
 		assertThat(record().getList("runs", Document.class)).singleElement()
 			.satisfies((run) -> assertThat(run).containsEntry("planned", far));
 		set("stock", "jobs.nightly.last.planned", far);
-		assertThat(ended(JobFiring.of(JOB, new Schedule.FixedRate(LEASE), false), RunOutcome.SUCCEEDED).plannedAt())
+		assertThat(ended(JobFiring.of(JOB, new Schedule.FixedRate(LEASE), false), JobRun.Outcome.SUCCEEDED).plannedAt())
 			.isBefore(far.toInstant());
 		Date near = new Date(serverTime() + Duration.ofSeconds(50).toMillis());
 		set("stock", "jobs.nightly.last.planned", near);
 		assertThat(refused(skip(at.plusSeconds(1))).reason()).isEqualTo(Reason.DONE);
 		set("stock", "jobs.nightly.last.planned", Date.from(at));
 		set("stock", "jobs.nightly.last.ended", far);
-		assertThat(ended(JobFiring.of(JOB, new Schedule.FixedDelay(LEASE), false), RunOutcome.SUCCEEDED).plannedAt())
-			.isBefore(far.toInstant());
+		JobFiring delayed = JobFiring.of(JOB, new Schedule.FixedDelay(LEASE), false);
+		assertThat(ended(delayed, JobRun.Outcome.SUCCEEDED).plannedAt()).isBefore(far.toInstant());
 	}
 
 	@Test
 	void theDocumentOfAJobOutlivesItsNextPlannedTime() {
 		release(acquired("stock"), Duration.ZERO);
-		ended(skip(past(30)), RunOutcome.SUCCEEDED);
+		ended(skip(past(30)), JobRun.Outcome.SUCCEEDED);
 		Date kept = stored("stock").getDate("cleanUpAt");
 		assertThat(kept.toInstant()).isAfter(storeTime().plus(Duration.ofDays(400)));
 		release(acquired("stock"), Duration.ZERO);
 		assertThat(stored("stock").getDate("cleanUpAt")).isEqualTo(kept);
-		ended(skip(past(20)), RunOutcome.SUCCEEDED);
+		ended(skip(past(20)), JobRun.Outcome.SUCCEEDED);
 		assertThat(stored("stock").getDate("cleanUpAt")).isEqualTo(kept);
 		this.locks.pauseJob("paused", JOB, "ann");
 		assertThat(stored("paused").getDate("cleanUpAt").toInstant()).isAfter(storeTime().plus(Duration.ofDays(380)));
@@ -345,7 +344,8 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 		for (String id : ids) {
 			LeaseKey key = key("stock");
 			fire(key, JobFiring.of(id, new Schedule.Planned(past(30)), false));
-			this.locks.release(key, Duration.ZERO, FenceMark.KEEP, new RunEnd(id, RunOutcome.SUCCEEDED, null), TIMEOUT);
+			this.locks.release(key, Duration.ZERO, FenceMark.KEEP, new RunEnd(id, JobRun.Outcome.SUCCEEDED, null),
+					TIMEOUT);
 		}
 		Document jobs = stored("stock").get("jobs", Document.class);
 		assertThat(jobs).hasSize(ids.size()).containsKey("plain");
@@ -359,14 +359,14 @@ abstract class MongoJobContract extends MongoLockRepositoryContract {
 	void fieldsWithoutEffectMayBeMalformed(String field) {
 		Instant at = past(30);
 		JobFiring firing = skip(at);
-		ended(firing, RunOutcome.SUCCEEDED);
+		ended(firing, JobRun.Outcome.SUCCEEDED);
 		for (Object value : Arrays.asList(5, null, "of a later version")) {
 			set("stock", "jobs.nightly.last." + field, value);
 			assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
 			assertThat(status().runs()).isNotEmpty();
-			assertThat(ended(rerun(at.plusSeconds(1)), RunOutcome.ABANDONED)).isNotNull();
+			assertThat(ended(rerun(at.plusSeconds(1)), JobRun.Outcome.ABANDONED)).isNotNull();
 			this.documents.deleteOne(new Document("_id", "stock"));
-			ended(firing, RunOutcome.SUCCEEDED);
+			ended(firing, JobRun.Outcome.SUCCEEDED);
 		}
 	}
 

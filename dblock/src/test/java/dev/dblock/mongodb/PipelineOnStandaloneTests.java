@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.List;
 
 import dev.dblock.job.JobRefusal.Reason;
-import dev.dblock.job.RunOutcome;
+import dev.dblock.job.JobRun;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -28,11 +28,11 @@ class PipelineOnStandaloneTests extends MongoJobContract {
 	@Test
 	void aJobKeepsRunningWhenItsRecordFillsTheDocument() {
 		Instant at = past(30);
-		ended(skip(at), RunOutcome.SUCCEEDED);
+		ended(skip(at), JobRun.Outcome.SUCCEEDED);
 		set("stock", "jobs.nightly.runs", List.of(new Document("x", "x".repeat(LARGEST_DOCUMENT - 1500))));
 		set("stock", "filled", "x".repeat(LARGEST_DOCUMENT - 20 - size(stored("stock"))));
 		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
-		ended(skip(at.plusSeconds(1)), RunOutcome.SUCCEEDED);
+		ended(skip(at.plusSeconds(1)), JobRun.Outcome.SUCCEEDED);
 		assertThat(stored("stock").toJson()).hasSizeLessThan(100_000);
 		assertThat(refused(skip(at)).reason()).isEqualTo(Reason.DONE);
 	}

@@ -15,7 +15,7 @@ import com.mongodb.event.CommandStartedEvent;
 import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
-import dev.dblock.job.RunOutcome;
+import dev.dblock.job.JobRun;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireAnswer.Granted;
@@ -157,7 +157,7 @@ class SentRequestsTests {
 	void onlyARunAfterOneThatDidNotRecordItsEndTakesTwoRequests() {
 		MongoLockRepository locks = repository(StatementDialect.PIPELINE);
 		Instant at = Instant.now().minusSeconds(60);
-		for (RunOutcome outcome : List.of(RunOutcome.SUCCEEDED, RunOutcome.FAILED, RunOutcome.LOST)) {
+		for (JobRun.Outcome outcome : List.of(JobRun.Outcome.SUCCEEDED, JobRun.Outcome.FAILED, JobRun.Outcome.LOST)) {
 			at = at.plusSeconds(1);
 			LeaseKey run = LockRepositoryContract.key("a");
 			assertThat(fire(locks, run, at)).isInstanceOf(Granted.class);

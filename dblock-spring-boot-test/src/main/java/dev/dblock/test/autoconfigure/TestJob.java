@@ -10,7 +10,6 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.JobStatus;
-import dev.dblock.job.RunOutcome;
 import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.store.AcquireAnswer;
@@ -68,7 +67,7 @@ public final class TestJob {
 					plannedAt, (refused.job() != null) ? refused.job().reason() : "its lock is held"));
 		}
 		this.elsewhere.release(this.request.key(), Duration.ZERO, FenceMark.KEEP,
-				new RunEnd(this.jobId, RunOutcome.SUCCEEDED, null), this.request.timeout());
+				new RunEnd(this.jobId, JobRun.Outcome.SUCCEEDED, null), this.request.timeout());
 	}
 
 	/**

@@ -6,7 +6,6 @@ import java.util.Optional;
 
 import dev.dblock.job.JobRun;
 import dev.dblock.job.JobStatus;
-import dev.dblock.job.RunOutcome;
 import dev.dblock.job.schedule.JobMethod.Declaration;
 import org.jspecify.annotations.Nullable;
 
@@ -89,8 +88,8 @@ final class LookBack {
 			// The request repeats a crashed run first if the job requires that
 			missed.task().callPlanned(missed.at());
 		}
-		else if (this.declaration.rerun() && last.outcome() != RunOutcome.SUCCEEDED
-				&& last.outcome() != RunOutcome.FAILED) {
+		else if (this.declaration.rerun() && last.outcome() != JobRun.Outcome.SUCCEEDED
+				&& last.outcome() != JobRun.Outcome.FAILED) {
 			this.first.call(this.first.look(last));
 		}
 	}
@@ -102,7 +101,7 @@ final class LookBack {
 		}
 		Missed latest = null;
 		for (JobTask task : this.tasks) {
-			Instant missed = task.latestAfter(last.plannedAt(), last.outcome() == RunOutcome.ABANDONED, earliest);
+			Instant missed = task.latestAfter(last.plannedAt(), last.outcome() == JobRun.Outcome.ABANDONED, earliest);
 			if (missed != null && (latest == null || missed.isAfter(latest.at()))) {
 				latest = new Missed(task, missed);
 			}

@@ -5,7 +5,7 @@ import java.util.List;
 
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
-import dev.dblock.job.RunOutcome;
+import dev.dblock.job.JobRun;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.JobDecision;
 import dev.dblock.store.StoredJob;
@@ -57,7 +57,7 @@ final class JobExpressions {
 	/** Values that sort before it are not dates. */
 	private static final BsonDateTime EARLIEST_DATE = date(Long.MIN_VALUE);
 
-	private static final BsonDocument ENDED = literals(RunOutcome.SUCCEEDED.name(), RunOutcome.FAILED.name());
+	private static final BsonDocument ENDED = literals(JobRun.Outcome.SUCCEEDED.name(), JobRun.Outcome.FAILED.name());
 
 	private static final BsonDocument DATE_OR_MISSING = literals("date", "missing");
 
@@ -168,7 +168,7 @@ final class JobExpressions {
 				branch(doc("$or", doc("$not", isPresent(this.planned)), isFarAhead()), attempt(firstPlanned(), FIRST)));
 		branches.add(branch(SAME, sameAttempt()));
 		if (this.firing.rerun()) {
-			BsonDocument crashes = literals(RunOutcome.CRASHED.name(), RunOutcome.LOST.name());
+			BsonDocument crashes = literals(JobRun.Outcome.CRASHED.name(), JobRun.Outcome.LOST.name());
 			BsonDocument crashed = doc("$and", doc("$in", END, crashes),
 					doc("$lt", this.attempt, new BsonInt32(JobDecision.MOST_ATTEMPTS)));
 			branches.add(branch(crashed, attempt(this.planned, doc("$add", this.attempt, FIRST))));
@@ -205,16 +205,16 @@ final class JobExpressions {
 	/** As {@code JobDecision.isSame()}. */
 	private BsonDocument isSame() {
 		return doc("$and", doc("$eq", last(JobFields.FIRING), literal(this.firing.id())),
-				doc("$ne", this.outcome, text(RunOutcome.SUCCEEDED.name())));
+				doc("$ne", this.outcome, text(JobRun.Outcome.SUCCEEDED.name())));
 	}
 
 	/** As {@code LockState.endOf()}. */
 	private BsonDocument end() {
 		// A job without rerun does not depend on whether the lock was released
 		BsonValue unrecorded = this.firing.rerun()
-				? doc("$cond", isReleased(), text(RunOutcome.FAILED.name()), text(RunOutcome.CRASHED.name()))
-				: text(RunOutcome.CRASHED.name());
-		return doc("$cond", doc("$eq", this.outcome, text(RunOutcome.ABANDONED.name())), last(JobFields.AGAIN),
+				? doc("$cond", isReleased(), text(JobRun.Outcome.FAILED.name()), text(JobRun.Outcome.CRASHED.name()))
+				: text(JobRun.Outcome.CRASHED.name());
+		return doc("$cond", doc("$eq", this.outcome, text(JobRun.Outcome.ABANDONED.name())), last(JobFields.AGAIN),
 				doc("$ifNull", this.outcome, unrecorded));
 	}
 
@@ -277,7 +277,8 @@ final class JobExpressions {
 
 	/** The last run, if it is moved to the history. */
 	private BsonDocument moved() {
-		BsonDocument end = doc("$cond", isReleased(), text(RunOutcome.LOST.name()), text(RunOutcome.CRASHED.name()));
+		BsonDocument end = doc("$cond", isReleased(), text(JobRun.Outcome.LOST.name()),
+				text(JobRun.Outcome.CRASHED.name()));
 		BsonDocument ended = doc("$mergeObjects", this.last, doc(JobFields.OUTCOME, doc("$ifNull", this.outcome, end)));
 		BsonDocument moves = doc("$and", isPresent(this.last), doc("$not", SAME), isPresent(END));
 		return doc("$cond", moves, new BsonArray(List.of(ended)), new BsonArray());

@@ -3,7 +3,7 @@ package dev.dblock.mongodb.request;
 import java.util.ArrayList;
 import java.util.List;
 
-import dev.dblock.job.RunOutcome;
+import dev.dblock.job.JobRun;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.JobDecision;
 import dev.dblock.store.StoredJob;
@@ -84,7 +84,7 @@ final class JobGrant {
 			.append(JobFields.STARTED, date(this.now))
 			.append(JobFields.INSTANCE, text(this.request.acquirer()))
 			.append(JobFields.RUN_TOKEN, set.getInt64(LockDocument.TOKEN));
-		RunOutcome again = this.decision.again();
+		JobRun.Outcome again = this.decision.again();
 		if (again != null) {
 			run.append(JobFields.AGAIN, text(again.name()));
 		}
@@ -100,7 +100,7 @@ final class JobGrant {
 		StoredRun moved = this.decision.moved();
 		if (moved != null) {
 			BsonDocument last = fields.getDocument(JobFields.LAST).clone();
-			RunOutcome outcome = moved.outcome();
+			JobRun.Outcome outcome = moved.outcome();
 			if (outcome != null) {
 				last.put(JobFields.OUTCOME, text(outcome.name()));
 			}

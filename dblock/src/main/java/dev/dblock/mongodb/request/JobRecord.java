@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import dev.dblock.LockInfo;
+import dev.dblock.job.JobRun;
 import dev.dblock.job.JobStatus;
-import dev.dblock.job.RunOutcome;
 import dev.dblock.store.JobDecision.LockState;
 import dev.dblock.store.StoredJob;
 import dev.dblock.store.StoredRun;
@@ -158,7 +158,7 @@ final class JobRecord {
 		}
 		String firing = text(run, JobFields.FIRING);
 		String holder = text(run, JobFields.RUN_HOLDER);
-		RunOutcome outcome = outcome(run.get(JobFields.OUTCOME));
+		JobRun.Outcome outcome = outcome(run.get(JobFields.OUTCOME));
 		Long started = date(run, JobFields.STARTED);
 		String instance = text(run, JobFields.INSTANCE);
 		BsonValue token = run.get(JobFields.RUN_TOKEN);
@@ -174,17 +174,17 @@ final class JobRecord {
 	 * version does not know.
 	 * @return the outcome; {@code null} for a run whose end was not recorded
 	 */
-	private static @Nullable RunOutcome outcome(@Nullable BsonValue stored) {
+	private static JobRun.@Nullable Outcome outcome(@Nullable BsonValue stored) {
 		if (stored == null || stored.isNull()) {
 			return null;
 		}
-		for (RunOutcome outcome : RunOutcome.values()) {
+		for (JobRun.Outcome outcome : JobRun.Outcome.values()) {
 			if (stored.isString() && outcome.name().equals(stored.asString().getValue())) {
 				return outcome;
 			}
 		}
 		// An unknown outcome must not be rerun, as LOST would be
-		return RunOutcome.FAILED;
+		return JobRun.Outcome.FAILED;
 	}
 
 	private static @Nullable String text(BsonDocument fields, String field) {

@@ -28,7 +28,6 @@ import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.JobStatus;
-import dev.dblock.job.RunOutcome;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -869,7 +868,7 @@ class JobTaskTests {
 		this.task.byTrigger(new CronTrigger("0 0 * * * *", ZoneOffset.UTC));
 		this.answer = refused(Reason.NOT_DUE, null);
 		this.timers.tick();
-		this.status = status(at("11:00:00"), RunOutcome.CRASHED);
+		this.status = status(at("11:00:00"), JobRun.Outcome.CRASHED);
 		LookBack.begin(this.method, List.of(this.task));
 		this.timers.fire();
 		assertThat(planned()).containsExactly(at("16:00:00"), at("11:00:00"));
@@ -879,7 +878,7 @@ class JobTaskTests {
 	void crashedRunIsCheckedAtStartup() {
 		this.rerun = true;
 		planned(at("12:00:00"));
-		this.status = status(at("11:00:00"), RunOutcome.CRASHED);
+		this.status = status(at("11:00:00"), JobRun.Outcome.CRASHED);
 		lookBack();
 		assertThat(this.firings).extracting(JobFiring::schedule).containsOnly(new Schedule.Planned(at("11:00:00")));
 	}
@@ -898,7 +897,7 @@ class JobTaskTests {
 	void startAsksNothingOnceThePlannedTimeHasCome() {
 		this.rerun = true;
 		Runnable firing = planned(at("12:00:00"));
-		this.status = status(at("11:00:00"), RunOutcome.CRASHED);
+		this.status = status(at("11:00:00"), JobRun.Outcome.CRASHED);
 		LookBack.begin(this.method, List.of(this.task));
 		firing.run();
 		this.timers.fire();
@@ -925,7 +924,7 @@ class JobTaskTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "SUCCEEDED", "FAILED" })
-	void runThatEndedIsNotRepeatedAtTheStart(RunOutcome outcome) {
+	void runThatEndedIsNotRepeatedAtTheStart(JobRun.Outcome outcome) {
 		this.rerun = true;
 		planned(at("12:00:00"));
 		this.status = status(at("11:00:00"), outcome);
@@ -961,7 +960,7 @@ class JobTaskTests {
 	void plannedTimeOfARunThatNeverBeganIsMissed() {
 		this.runMissed = true;
 		cron("0 */20 * * * *");
-		this.status = status(at("12:00:00"), RunOutcome.ABANDONED);
+		this.status = status(at("12:00:00"), JobRun.Outcome.ABANDONED);
 		lookBack();
 		assertThat(this.firings).extracting(JobFiring::schedule).containsOnly(new Schedule.Planned(at("12:00:00")));
 	}
@@ -987,11 +986,11 @@ class JobTaskTests {
 		JobTask otherJob = new JobTask(this::run, Set.of(), new Timers(), new StoreClock(this.time::nanoTime));
 		otherJob.byTrigger(new CronTrigger("0 30 11 * * *", ZoneOffset.UTC));
 		List<JobTask> all = List.of(this.task, other, otherJob);
-		this.status = status(at("11:30:00"), RunOutcome.SUCCEEDED);
+		this.status = status(at("11:30:00"), JobRun.Outcome.SUCCEEDED);
 		LookBack.begin(this.method, all);
 		this.timers.fire();
 		assertThat(planned()).as("the run of a schedule that was changed").isEmpty();
-		this.status = status(at("11:00:00"), RunOutcome.ABANDONED);
+		this.status = status(at("11:00:00"), JobRun.Outcome.ABANDONED);
 		LookBack.begin(this.method, all);
 		this.timers.fire();
 		assertThat(planned()).containsExactly(at("12:00:00"));
@@ -1004,7 +1003,7 @@ class JobTaskTests {
 		Timers others = new Timers();
 		JobTask other = another(others);
 		other.byTrigger(new CronTrigger("0 2/20 * * * *", ZoneOffset.UTC));
-		this.status = status(at("11:40:00"), RunOutcome.SUCCEEDED);
+		this.status = status(at("11:40:00"), JobRun.Outcome.SUCCEEDED);
 		LookBack.begin(this.method, List.of(this.task, other));
 		this.timers.fire();
 		assertThat(planned()).containsExactly(at("12:02:00"));
@@ -1064,7 +1063,7 @@ class JobTaskTests {
 	private List<Instant> missed(String last, String cron) {
 		this.runMissed = true;
 		cron(cron);
-		this.status = status(at(last), RunOutcome.SUCCEEDED);
+		this.status = status(at(last), JobRun.Outcome.SUCCEEDED);
 		lookBack();
 		return planned();
 	}
@@ -1087,7 +1086,7 @@ class JobTaskTests {
 		this.timers.fire();
 	}
 
-	private Supplier<Optional<JobStatus>> status(Instant planned, @Nullable RunOutcome outcome) {
+	private Supplier<Optional<JobStatus>> status(Instant planned, JobRun.@Nullable Outcome outcome) {
 		JobRun last = new JobRun(NAME, planned, 1, planned, null, outcome, "another", 1, null);
 		return () -> Optional.of(recorded(null, last));
 	}

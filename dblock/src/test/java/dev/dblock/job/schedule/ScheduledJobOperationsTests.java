@@ -11,7 +11,6 @@ import dev.dblock.engine.JobRecords;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.JobStatus;
-import dev.dblock.job.RunOutcome;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -106,13 +105,13 @@ class ScheduledJobOperationsTests {
 		return this.operations.find("job").orElseThrow();
 	}
 
-	private static JobRun run(Instant planned, @Nullable RunOutcome outcome) {
+	private static JobRun run(Instant planned, JobRun.@Nullable Outcome outcome) {
 		return new JobRun("job", planned, 1, planned, null, outcome, "another", 1, null);
 	}
 
 	@Test
 	void jobIsOverdueIfNoInstanceHasRunAPlannedTime() {
-		JobRun before = run(PLANNED.minusSeconds(3600), RunOutcome.SUCCEEDED);
+		JobRun before = run(PLANNED.minusSeconds(3600), JobRun.Outcome.SUCCEEDED);
 		assertThat(at(LATER, null, before).overdue()).isTrue();
 		assertThat(at(LATER, null).overdue()).as("it never ran").isTrue();
 		assertThat(at(PLANNED.plusSeconds(59), null, before).overdue()).as("within a minute").isFalse();
@@ -120,7 +119,7 @@ class ScheduledJobOperationsTests {
 
 	@Test
 	void jobIsNotOverdueIfItWasRunIsRunningOrIsPaused() {
-		assertThat(at(LATER, null, run(PLANNED, RunOutcome.FAILED)).overdue()).isFalse();
+		assertThat(at(LATER, null, run(PLANNED, JobRun.Outcome.FAILED)).overdue()).isFalse();
 		assertThat(at(LATER, null, run(PLANNED.minusSeconds(3600), null)).overdue()).isFalse();
 		assertThat(at(LATER, "ann").overdue()).isFalse();
 	}
@@ -128,11 +127,11 @@ class ScheduledJobOperationsTests {
 	@Test
 	void instancesThatDisagreeAboutAScheduleAreLoggedOnce(CapturedOutput output) {
 		Instant nextDay = PLANNED.plus(Duration.ofDays(1));
-		at(nextDay, null, run(nextDay, null), run(PLANNED, RunOutcome.SUCCEEDED));
-		at(LATER, null, run(PLANNED.minusSeconds(1800), RunOutcome.SUCCEEDED));
+		at(nextDay, null, run(nextDay, null), run(PLANNED, JobRun.Outcome.SUCCEEDED));
+		at(LATER, null, run(PLANNED.minusSeconds(1800), JobRun.Outcome.SUCCEEDED));
 		assertThat(output).as("what was run before this instance was there").doesNotContain("different schedules");
 		for (int i = 0; i < 2; i++) {
-			at(nextDay, null, run(PLANNED.plusSeconds(3600), RunOutcome.SUCCEEDED));
+			at(nextDay, null, run(PLANNED.plusSeconds(3600), JobRun.Outcome.SUCCEEDED));
 		}
 		assertThat(output).containsOnlyOnce("different schedules")
 			.contains("'job' was run by another for the planned time 2026-03-01T13:00:00Z", "cron 0 0 12 * * * in Z");

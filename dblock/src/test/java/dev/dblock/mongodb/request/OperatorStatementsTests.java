@@ -6,7 +6,7 @@ import java.util.function.Predicate;
 import com.mongodb.MongoWriteException;
 import com.mongodb.ServerAddress;
 import com.mongodb.WriteError;
-import dev.dblock.job.RunOutcome;
+import dev.dblock.job.JobRun;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.RunEnd;
 import org.bson.BsonDocument;
@@ -21,7 +21,7 @@ class OperatorStatementsTests {
 
 	private static final LeaseKey LEASE = new LeaseKey("stock", "holder");
 
-	private static final RunEnd END = new RunEnd("nightly", RunOutcome.SUCCEEDED, null);
+	private static final RunEnd END = new RunEnd("nightly", JobRun.Outcome.SUCCEEDED, null);
 
 	@ParameterizedTest
 	@ValueSource(ints = { 28, 17419 })

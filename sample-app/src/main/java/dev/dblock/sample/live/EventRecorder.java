@@ -18,7 +18,7 @@ import dev.dblock.event.LockLostEvent;
 import dev.dblock.event.LockReleasedEvent;
 import dev.dblock.event.LockRenewedLateEvent;
 import dev.dblock.event.LockUnavailableEvent;
-import dev.dblock.job.RunOutcome;
+import dev.dblock.job.JobRun;
 import dev.dblock.micrometer.LockObservationContext;
 import dev.dblock.sample.billing.WriteRefusedEvent;
 import dev.dblock.sample.live.LiveEvent.Kind;
@@ -124,7 +124,7 @@ class EventRecorder implements ObservationHandler<LockObservationContext> {
 
 	@EventListener
 	void ended(JobEndedEvent event) {
-		if (event.run().outcome() == RunOutcome.FAILED) {
+		if (event.run().outcome() == JobRun.Outcome.FAILED) {
 			record(Kind.JOB_FAILED, Instant.now(), event.name(), event.run().token(), event.run().error());
 		}
 	}

@@ -10,7 +10,6 @@ import java.util.stream.Collectors;
 import dev.dblock.LockInfo;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.RunOutcome;
 import dev.dblock.sample.billing.BillingFigures.Figures;
 import dev.dblock.sample.live.Presence.State;
 import dev.dblock.sample.live.Presence.Waiting;
@@ -150,8 +149,8 @@ record LiveState(String self, long now, String server, boolean transactions, lon
 	 * @param instance the instance that ran it
 	 * @param error the error, if it failed
 	 */
-	record RunView(long plannedAt, int attempt, long startedAt, @Nullable Long tookMillis, @Nullable RunOutcome outcome,
-			String instance, @Nullable String error) {
+	record RunView(long plannedAt, int attempt, long startedAt, @Nullable Long tookMillis,
+			JobRun.@Nullable Outcome outcome, String instance, @Nullable String error) {
 
 		static RunView of(JobRun run) {
 			Instant endedAt = run.endedAt();
