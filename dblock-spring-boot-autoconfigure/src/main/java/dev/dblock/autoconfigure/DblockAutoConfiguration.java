@@ -9,7 +9,6 @@ import dev.dblock.LockTemplates;
 import dev.dblock.autoconfigure.DblockProperties.Mode;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.engine.LockEngine;
-import dev.dblock.event.LockEventPublisher;
 import dev.dblock.event.LockListener;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.local.LocalLockRepository;
@@ -148,8 +147,8 @@ public final class DblockAutoConfiguration {
 	}
 
 	@Bean
-	LockEventPublisher lockEventPublisher(ConfigurableApplicationContext context) {
-		return new LockEventPublisher(context);
+	LockListener lockEventPublisher(ConfigurableApplicationContext context) {
+		return LockListener.publishingTo(context);
 	}
 
 	@Bean

@@ -11,7 +11,6 @@ import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.event.LockAcquiredEvent;
 import dev.dblock.event.LockEvent;
-import dev.dblock.event.LockEventPublisher;
 import dev.dblock.event.LockListener;
 import dev.dblock.event.LockLostEvent;
 import dev.dblock.event.LockReleasedEvent;
@@ -115,7 +114,7 @@ class LockEventTests {
 			LockHandle handle = mock(LockHandle.class);
 			given(handle.name()).willReturn("stock");
 			given(handle.token()).willReturn(7L);
-			context.getBean(LockEventPublisher.class).onRenewedLate(handle, Duration.ofSeconds(3));
+			context.getBean("lockEventPublisher", LockListener.class).onRenewedLate(handle, Duration.ofSeconds(3));
 			assertThat(context.getBean(Heard.class).events())
 				.containsExactly(new LockRenewedLateEvent("stock", 7, Duration.ofSeconds(3)));
 		});

@@ -20,7 +20,7 @@ import org.springframework.core.ResolvableType;
  * Publishes lock events as application events. During shutdown, they reach the listeners
  * that still exist.
  */
-public final class LockEventPublisher implements LockListener {
+final class LockEventPublisher implements LockListener {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockEventPublisher.class);
 
@@ -35,7 +35,7 @@ public final class LockEventPublisher implements LockListener {
 
 	private final ConfigurableApplicationContext context;
 
-	public LockEventPublisher(ConfigurableApplicationContext context) {
+	LockEventPublisher(ConfigurableApplicationContext context) {
 		this.context = context;
 	}
 

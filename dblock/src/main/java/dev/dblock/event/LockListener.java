@@ -8,6 +8,8 @@ import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
 import dev.dblock.job.JobRun;
 
+import org.springframework.context.ConfigurableApplicationContext;
+
 /**
  * Listener for the locks of this application context. Beans of this type are detected and
  * called in their order, except where each is called in a thread of its own. An exception
@@ -78,6 +80,16 @@ public interface LockListener {
 	 * @param plannedAt the planned time, by the clock of the server
 	 */
 	default void onMissed(String name, String jobId, Instant plannedAt) {
+	}
+
+	/**
+	 * Create a listener that publishes each {@link LockEvent} as an application event.
+	 * During shutdown, the events reach the event listeners that still exist.
+	 * @param context the context that publishes the events
+	 * @return the listener
+	 */
+	static LockListener publishingTo(ConfigurableApplicationContext context) {
+		return new LockEventPublisher(context);
 	}
 
 }
