@@ -7,7 +7,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockHandle;
@@ -23,11 +22,11 @@ final class LockRecorder implements LockListener {
 
 	private final List<Event> events = new ArrayList<>();
 
-	private final Map<String, Held> held = new ConcurrentHashMap<>();
+	private final Map<String, LockHandle> held = new ConcurrentHashMap<>();
 
 	@Override
 	public void onAcquired(LockHandle handle) {
-		this.held.put(handle.name(), new Held(handle, new CountDownLatch(1)));
+		this.held.put(handle.name(), handle);
 		add(Kind.ACQUIRED, handle.name());
 	}
 
@@ -55,19 +54,19 @@ final class LockRecorder implements LockListener {
 
 	// After a hand-over, the notification of the next holder may have arrived first
 	private void ended(LockHandle handle) {
-		Held known = this.held.get(handle.name());
-		if (known != null && known.handle() == handle) {
-			this.held.remove(handle.name(), known);
-			known.ended().countDown();
-		}
+		this.held.computeIfPresent(handle.name(), (name, known) -> (known != handle) ? known : null);
 	}
 
 	/**
 	 * Return the lock as the application holds it, until the recorder is notified of its
 	 * end.
 	 */
-	Optional<Held> held(String name) {
+	Optional<LockHandle> held(String name) {
 		return Optional.ofNullable(this.held.get(name));
+	}
+
+	boolean hasEnded(LockHandle handle) {
+		return this.held.get(handle.name()) != handle;
 	}
 
 	/**
@@ -108,12 +107,6 @@ final class LockRecorder implements LockListener {
 
 		ACQUIRED, REFUSED, LOST, RELEASED
 
-	}
-
-	/**
-	 * Held lock, with a latch that opens once the recorder is notified of its end.
-	 */
-	record Held(LockHandle handle, CountDownLatch ended) {
 	}
 
 	record Event(Kind kind, String name) {

@@ -6,6 +6,7 @@ import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
+import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
@@ -20,6 +21,7 @@ import dev.dblock.settings.EngineSettings;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository.FenceMark;
 import org.assertj.core.api.AssertProvider;
 import org.jspecify.annotations.Nullable;
 
@@ -145,7 +147,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	 */
 	public HeldElsewhere lose(String name) {
 		String fullName = this.engine.fullName(name);
-		LockRecorder.Held lost = this.recorder.held(fullName)
+		LockHandle lost = this.recorder.held(fullName)
 			.orElseThrow(() -> new IllegalStateException(
 					"The lock '%s' cannot be lost, because the application does not hold it. It holds %s".formatted(
 							fullName,
@@ -162,23 +164,27 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		return taken;
 	}
 
-	private void notice(LockRecorder.Held lost) {
+	private void notice(LockHandle lost) {
 		try {
-			lost.handle().renew();
+			lost.renew();
 		}
 		catch (LockLostException ex) {
 			awaitNotification(lost, ex);
 		}
 	}
 
-	private void awaitNotification(LockRecorder.Held lost, LockLostException loss) {
+	private void awaitNotification(LockHandle lost, LockLostException loss) {
 		// The loss interrupts the thread that works under the lock, which may be this one
 		boolean interrupted = Thread.interrupted();
 		try {
 			long end = System.nanoTime() + LOSS_IS_TOLD.toNanos();
-			if (lost.ended().await(LOSS_IS_TOLD.toNanos(), TimeUnit.NANOSECONDS) && awaitCallbacks(end)) {
-				return;
+			do {
+				if (this.recorder.hasEnded(lost) && !isNotifying()) {
+					return;
+				}
+				TimeUnit.MILLISECONDS.sleep(1);
 			}
+			while (end - System.nanoTime() > 0);
 		}
 		catch (InterruptedException ex) {
 			interrupted = true;
@@ -192,22 +198,15 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 				("The lock '%s' was lost, but its listeners were not notified within %s, or this thread was"
 						+ " interrupted while it waited for that. Look for a listener, or an onLost callback, that"
 						+ " does not return")
-					.formatted(lost.handle().name(), LOSS_IS_TOLD),
+					.formatted(lost.name(), LOSS_IS_TOLD),
 				loss);
 	}
 
 	/**
-	 * Wait until the other listeners, which were called before the recorder, have
-	 * returned.
+	 * Whether other listeners, which were called before the recorder, have yet to return.
 	 */
-	private boolean awaitCallbacks(long end) throws InterruptedException {
-		while (this.engine instanceof DefaultLockEngine own && own.state().callbacks() > 0) {
-			if (end - System.nanoTime() < 0) {
-				return false;
-			}
-			TimeUnit.MILLISECONDS.sleep(1);
-		}
-		return true;
+	private boolean isNotifying() {
+		return this.engine instanceof DefaultLockEngine own && own.state().callbacks() > 0;
 	}
 
 	/**
@@ -226,7 +225,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	 * @return {@code true} while the application holds it, as far as it knows
 	 */
 	public boolean holds(String name) {
-		return this.recorder.held(this.engine.fullName(name)).filter((held) -> held.handle().isHeld()).isPresent();
+		return this.recorder.held(this.engine.fullName(name)).filter(LockHandle::isHeld).isPresent();
 	}
 
 	/**
@@ -281,9 +280,61 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	}
 
 	private HeldElsewhere remember(LeaseKey key) {
-		HeldElsewhere taken = new HeldElsewhere(this.store, this.elsewhere, key);
+		HeldElsewhere taken = new HeldElsewhere(key);
 		this.held.add(taken);
 		return taken;
+	}
+
+	/**
+	 * Lock that another, simulated instance of the application holds. To the application
+	 * under test, it looks the same as a lock of a real instance. Ends with the test at
+	 * the latest.
+	 */
+	public final class HeldElsewhere implements AutoCloseable {
+
+		private final LeaseKey key;
+
+		private HeldElsewhere(LeaseKey key) {
+			this.key = key;
+		}
+
+		/**
+		 * Return the full name of the lock, including the prefix.
+		 * @return the name
+		 */
+		public String name() {
+			return this.key.name();
+		}
+
+		/**
+		 * Have the other instance release the lock, which wakes waiting callers. A second
+		 * call does nothing.
+		 */
+		public void release() {
+			TestLocks.this.elsewhere.release(this.key, Duration.ZERO, FenceMark.KEEP, null, Duration.ZERO);
+		}
+
+		/**
+		 * Have the lease of the other instance expire without a release, as if that
+		 * instance had been killed. Waiting callers are woken.
+		 */
+		public void expire() {
+			boolean still = TestLocks.this.elsewhere.find(name())
+				.filter((lock) -> this.key.holder().equals(lock.holder()))
+				.isPresent();
+			if (still) {
+				TestLocks.this.store.expire(name());
+			}
+		}
+
+		/**
+		 * Equivalent to {@link #release()}.
+		 */
+		@Override
+		public void close() {
+			release();
+		}
+
 	}
 
 }

@@ -16,6 +16,7 @@ import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
 import dev.dblock.autoconfigure.DblockAutoConfiguration;
 import dev.dblock.event.LockListener;
+import dev.dblock.test.autoconfigure.TestLocks.HeldElsewhere;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
