@@ -32,7 +32,7 @@ public final class LocalLockRepository implements LockRepository {
 
 	private final LocalLockStore store;
 
-	private final LocalReleaseFeed releases;
+	private final ReleaseFeed releases = new LocalReleaseFeed();
 
 	/**
 	 * Create a repository for an engine.
@@ -40,7 +40,6 @@ public final class LocalLockRepository implements LockRepository {
 	 */
 	public LocalLockRepository(LocalLockStore store) {
 		this.store = store;
-		this.releases = new LocalReleaseFeed(store);
 	}
 
 	@Override
@@ -128,6 +127,35 @@ public final class LocalLockRepository implements LockRepository {
 	@Override
 	public String toString() {
 		return "memory (only inside this application)";
+	}
+
+	/**
+	 * Reports releases in the store to the engine, in the thread that releases the lock.
+	 */
+	private final class LocalReleaseFeed implements ReleaseFeed {
+
+		private @Nullable Listener open;
+
+		@Override
+		public void open(Listener listener) {
+			synchronized (this) {
+				if (this.open != null) {
+					return;
+				}
+				this.open = listener;
+				LocalLockRepository.this.store.addListener(listener);
+			}
+			listener.listening();
+		}
+
+		@Override
+		public synchronized void close(Duration atMost) {
+			if (this.open != null) {
+				LocalLockRepository.this.store.removeListener(this.open);
+				this.open = null;
+			}
+		}
+
 	}
 
 }

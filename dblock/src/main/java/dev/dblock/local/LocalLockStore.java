@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiFunction;
+import java.util.function.BiPredicate;
 import java.util.function.LongSupplier;
 
 import dev.dblock.LockInfo;
@@ -134,14 +135,14 @@ public final class LocalLockStore {
 		}
 	}
 
-	boolean change(String name, Change change) {
-		return read(name, change::apply).orElse(false);
+	boolean change(String name, BiPredicate<LocalLock, Long> change) {
+		return read(name, change::test).orElse(false);
 	}
 
 	/**
 	 * Change a lock in a way that can make it free.
 	 */
-	boolean free(String name, Change change) {
+	boolean free(String name, BiPredicate<LocalLock, Long> change) {
 		boolean changed = change(name, change);
 		if (changed) {
 			// Not under the monitor, since the listeners acquire monitors of their own
@@ -176,15 +177,6 @@ public final class LocalLockStore {
 
 	void removeListener(ReleaseFeed.Listener listener) {
 		this.listeners.remove(listener);
-	}
-
-	/**
-	 * A change of a lock at a time of the store's clock.
-	 */
-	interface Change {
-
-		boolean apply(LocalLock lock, long now);
-
 	}
 
 }
