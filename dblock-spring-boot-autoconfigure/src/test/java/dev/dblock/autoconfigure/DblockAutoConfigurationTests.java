@@ -324,7 +324,7 @@ class DblockAutoConfigurationTests {
 
 	private static LockRepository grantingRepository() {
 		LockRepository repository = mock(LockRepository.class, CALLS_REAL_METHODS);
-		given(repository.acquire(any())).willReturn(new AcquireAnswer.Granted(1, 1, Instant.EPOCH));
+		given(repository.acquire(any())).willReturn(new AcquireAnswer.Granted(1, 1, Instant.EPOCH, false, null));
 		return repository;
 	}
 

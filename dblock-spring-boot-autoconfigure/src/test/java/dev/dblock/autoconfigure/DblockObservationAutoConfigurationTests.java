@@ -54,7 +54,7 @@ class DblockObservationAutoConfigurationTests {
 
 	private static LockRepository grantingRepository() {
 		LockRepository repository = mock(LockRepository.class, CALLS_REAL_METHODS);
-		given(repository.acquire(any())).willReturn(new AcquireAnswer.Granted(1, 1, Instant.EPOCH));
+		given(repository.acquire(any())).willReturn(new AcquireAnswer.Granted(1, 1, Instant.EPOCH, false, null));
 		given(repository.renew(any(), any())).willReturn(Map.of());
 		given(repository.release(any(), any(), any(), any(), any())).willReturn(true);
 		given(repository.find(any(), any())).willReturn(Optional.empty());

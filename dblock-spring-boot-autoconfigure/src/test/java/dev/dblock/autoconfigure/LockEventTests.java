@@ -52,7 +52,7 @@ class LockEventTests {
 		.withBean(Heard.class);
 
 	private void grant(boolean held) {
-		given(this.repository.acquire(any())).willReturn(new AcquireAnswer.Granted(7, 7, Instant.EPOCH));
+		given(this.repository.acquire(any())).willReturn(new AcquireAnswer.Granted(7, 7, Instant.EPOCH, false, null));
 		given(this.repository.release(any(), any(), any(), any(), any())).willReturn(held);
 	}
 

@@ -147,7 +147,7 @@ final class LockRequests {
 			LeaseDeadline deadline = LeaseDeadline.from(this.clock, terms.lease());
 			try {
 				AcquireRequest request = new AcquireRequest(key, terms.lease(), this.acquirer, thread, why, left,
-						queue.tokens(waiter, terms));
+						queue.tokens(waiter, terms), null);
 				AcquireAnswer answer = this.repository
 					.acquire((terms.firing() != null) ? request.withFiring(terms.firing()) : request);
 				if (answer instanceof AcquireAnswer.Refused refused) {

@@ -24,17 +24,6 @@ public sealed interface AcquireAnswer {
 	 */
 	record Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised,
 			@Nullable JobRun run) implements AcquireAnswer {
-
-		/**
-		 * Create a grant that does not raise the fence.
-		 * @param token the fencing token of the grant
-		 * @param lastToken the last token of the block that was reserved with it
-		 * @param acquiredAt when it was granted, by the store's clock
-		 */
-		public Granted(long token, long lastToken, Instant acquiredAt) {
-			this(token, lastToken, acquiredAt, false, null);
-		}
-
 	}
 
 	/**

@@ -42,21 +42,6 @@ public record AcquireRequest(LeaseKey key, Duration lease, String acquirer, Stri
 	}
 
 	/**
-	 * Create an attempt to acquire a plain lock.
-	 * @param key the name, and the random id of this attempt
-	 * @param lease the requested lease
-	 * @param acquirer the instance that requests the lock
-	 * @param thread the thread that requests the lock
-	 * @param why the purpose of the lock
-	 * @param timeout how long the request may take in total
-	 * @param tokens how many fencing tokens to reserve with the grant
-	 */
-	public AcquireRequest(LeaseKey key, Duration lease, String acquirer, String thread, String why, Duration timeout,
-			int tokens) {
-		this(key, lease, acquirer, thread, why, timeout, tokens, null);
-	}
-
-	/**
 	 * Return the same attempt for a firing of a job, which is granted only if the record
 	 * of the job allows it. A run is not handed over, so one token is sufficient.
 	 * @param firing the firing

@@ -299,7 +299,7 @@ public abstract class LockRepositoryContract {
 		Granted first = granted("stock");
 		expire("stock");
 		LeaseKey key = key("stock");
-		AcquireRequest request = new AcquireRequest(key, LEASE, "host-1", "main", "a test", TIMEOUT, 50_000);
+		AcquireRequest request = new AcquireRequest(key, LEASE, "host-1", "main", "a test", TIMEOUT, 50_000, null);
 		Granted granted = (Granted) locks().acquire(request);
 		assertThat(granted.token()).isGreaterThan(first.lastToken());
 		assertThat(granted.lastToken()).isEqualTo(granted.token() + 49_999);
