@@ -6,7 +6,6 @@ import java.util.function.LongSupplier;
 import com.mongodb.MongoException;
 import com.mongodb.MongoInterruptedException;
 import dev.dblock.mongodb.request.FailureTranslation;
-import dev.dblock.mongodb.request.LockCollection;
 import dev.dblock.mongodb.request.LockDocument;
 import dev.dblock.mongodb.request.StoreRequest;
 import org.jspecify.annotations.Nullable;
@@ -28,11 +27,11 @@ final class FenceCollection extends EnsuredIndex {
 	/** At most half of the request's time, which leaves some for the collection alone. */
 	private static final Duration LONGEST = Duration.ofMinutes(1);
 
-	private final LockCollection collection;
+	private final String name;
 
-	FenceCollection(LockCollection collection, boolean enabled, LongSupplier nanoTime) {
+	FenceCollection(String name, boolean enabled, LongSupplier nanoTime) {
 		super(LockDocument.UPDATED_AT, Duration.ofDays(1), enabled, nanoTime);
-		this.collection = collection;
+		this.name = name;
 	}
 
 	/**
@@ -63,7 +62,7 @@ final class FenceCollection extends EnsuredIndex {
 	 * @throws MongoException if the collection does not exist
 	 */
 	void create(StoreRequest store) {
-		StoreRequest fences = store.on(this.collection);
+		StoreRequest fences = store.on(this.name);
 		MongoException withoutIndex = isEnabled() ? createIndex(fences.part(LONGEST)) : null;
 		if (isEnabled() && withoutIndex == null) {
 			return;
@@ -91,20 +90,19 @@ final class FenceCollection extends EnsuredIndex {
 	}
 
 	private void warn(MongoException index, @Nullable MongoException collection) {
-		String name = this.collection.name();
 		if (collection == null) {
 			logger.warn("The index that removes old fences from '{}' could not be created ({}). Transactions are fenced"
 					+ " without it; the fences of names that are no longer used remain. {}, or run"
 					+ " db.getCollection('{}').createIndex({updatedAt: 1}, {expireAfterSeconds: 86400}) once, or"
-					+ " set dblock.mongodb.create-indexes=false", name, FailureTranslation.summary(index),
-					FailureTranslation.adviceOnIndex(index), name);
+					+ " set dblock.mongodb.create-indexes=false", this.name, FailureTranslation.summary(index),
+					FailureTranslation.adviceOnIndex(index), this.name);
 		}
 		else {
 			logger.warn(
 					"The index that removes old fences from '{}' could not be created ({}), nor could the collection"
 							+ " itself ({}). If the collection does not exist, transactions under locks create it, or"
 							+ " fail. {}",
-					name, FailureTranslation.summary(index), FailureTranslation.summary(collection),
+					this.name, FailureTranslation.summary(index), FailureTranslation.summary(collection),
 					FailureTranslation.adviceOnCollection(collection));
 		}
 	}

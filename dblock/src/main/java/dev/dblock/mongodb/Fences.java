@@ -14,8 +14,8 @@ import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.ReturnDocument;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.UpdateOptions;
+import dev.dblock.mongodb.request.BsonParts;
 import dev.dblock.mongodb.request.FailureTranslation;
-import dev.dblock.mongodb.request.LockCollection;
 import dev.dblock.mongodb.request.LockDocument;
 import dev.dblock.mongodb.request.StoreRequest;
 import dev.dblock.store.TransactionFence;
@@ -65,12 +65,12 @@ final class Fences {
 
 	static final List<Integer> ALL_SLOTS = IntStream.range(0, TransactionFence.SLOTS).boxed().toList();
 
-	private final LockCollection collection;
+	private final String collection;
 
 	private final FenceCollection indexes;
 
 	Fences(String locks, boolean createIndexes, LongSupplier nanoTime) {
-		this.collection = new LockCollection(collectionBeside(locks));
+		this.collection = collectionBeside(locks);
 		this.indexes = new FenceCollection(this.collection, createIndexes, nanoTime);
 	}
 
@@ -88,7 +88,7 @@ final class Fences {
 	 * Return the name of the collection.
 	 */
 	String name() {
-		return this.collection.name();
+		return this.collection;
 	}
 
 	FenceCollection indexes() {
@@ -117,8 +117,8 @@ final class Fences {
 	 */
 	boolean write(MongoDatabase database, ClientSession session, String name, int slot, long token) {
 		// Without a time limit of its own, which is not allowed in a transaction.
-		MongoCollection<BsonDocument> fences = database.getCollection(this.collection.name(), BsonDocument.class)
-			.withCodecRegistry(LockCollection.CODECS)
+		MongoCollection<BsonDocument> fences = database.getCollection(this.collection, BsonDocument.class)
+			.withCodecRegistry(BsonParts.CODECS)
 			.withWriteConcern(WriteConcern.ACKNOWLEDGED);
 		BsonDocument written = fences.findOneAndUpdate(session, slot(name, slot), atLeast(token), WRITE);
 		return isWritten(token, written);

@@ -5,7 +5,7 @@ import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
-import dev.dblock.mongodb.request.LockCollection;
+import dev.dblock.mongodb.request.BsonParts;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.TransactionFence;
 import org.bson.BsonDocument;
@@ -85,7 +85,7 @@ final class ReactiveTransactionFence extends MongoFence {
 
 	private Mono<BsonDocument> write(MongoDatabase database, String name, int slot, long token) {
 		MongoCollection<BsonDocument> fences = database.getCollection(fenced().fences().name(), BsonDocument.class)
-			.withCodecRegistry(LockCollection.CODECS)
+			.withCodecRegistry(BsonParts.CODECS)
 			.withWriteConcern(WriteConcern.ACKNOWLEDGED);
 		return Mono
 			.from(fences.findOneAndUpdate(this.session, Fences.slot(name, slot), Fences.atLeast(token), Fences.WRITE));

@@ -14,11 +14,18 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
+import org.bson.codecs.BsonValueCodecProvider;
+import org.bson.codecs.ValueCodecProvider;
+import org.bson.codecs.configuration.CodecRegistries;
+import org.bson.codecs.configuration.CodecRegistry;
 
 /**
- * Factory methods for the parts of statements.
+ * Factory methods for the parts of statements, and the codecs that encode them.
  */
 public final class BsonParts {
+
+	public static final CodecRegistry CODECS = CodecRegistries.fromProviders(new BsonValueCodecProvider(),
+			new ValueCodecProvider());
 
 	private BsonParts() {
 	}

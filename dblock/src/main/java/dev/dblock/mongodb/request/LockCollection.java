@@ -6,21 +6,15 @@ import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import org.bson.BsonDocument;
-import org.bson.codecs.BsonValueCodecProvider;
-import org.bson.codecs.ValueCodecProvider;
-import org.bson.codecs.configuration.CodecRegistries;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lock collection and its database, configured for all requests. Kept between
- * requests: a collection with a new codec registry looks up each codec again, which took
- * longer than all other client-side work for a request.
+ * The lock collection, or that of the fences, and its database, configured for all
+ * requests. Kept between requests: a collection with a new codec registry looks up each
+ * codec again, which took longer than all other client-side work for a request.
  */
-public final class LockCollection {
-
-	public static final CodecRegistry CODECS = CodecRegistries.fromProviders(new BsonValueCodecProvider(),
-			new ValueCodecProvider());
+final class LockCollection {
 
 	private final String name;
 
@@ -28,12 +22,26 @@ public final class LockCollection {
 
 	private volatile @Nullable Known<MongoDatabase> commands;
 
-	public LockCollection(String name) {
+	private volatile @Nullable LockCollection other;
+
+	LockCollection(String name) {
 		this.name = name;
 	}
 
-	public String name() {
+	String name() {
 		return this.name;
+	}
+
+	/**
+	 * Return another collection of the same database. The last one is kept.
+	 */
+	LockCollection other(String name) {
+		LockCollection last = this.other;
+		if (last == null || !last.name.equals(name)) {
+			last = new LockCollection(name);
+			this.other = last;
+		}
+		return last;
 	}
 
 	/**
@@ -46,7 +54,7 @@ public final class LockCollection {
 			return last.value;
 		}
 		MongoCollection<BsonDocument> collection = database.getCollection(this.name, BsonDocument.class)
-			.withCodecRegistry(CODECS)
+			.withCodecRegistry(BsonParts.CODECS)
 			.withWriteConcern(WriteConcern.MAJORITY)
 			.withReadConcern(ReadConcern.DEFAULT)
 			.withReadPreference(ReadPreference.primary());
@@ -62,7 +70,7 @@ public final class LockCollection {
 		if (last != null && last.isOf(database)) {
 			return last.value;
 		}
-		MongoDatabase commands = database.withCodecRegistry(CODECS);
+		MongoDatabase commands = database.withCodecRegistry(BsonParts.CODECS);
 		this.commands = Known.of(database, commands);
 		return commands;
 	}

@@ -56,12 +56,12 @@ public final class StoreRequest {
 
 	/**
 	 * Return the same request for another collection.
-	 * @param collection the collection
+	 * @param collection the name of the collection
 	 * @return a request with the same deadline
 	 */
-	public StoreRequest on(LockCollection collection) {
+	public StoreRequest on(String collection) {
 		this.commands++;
-		return new StoreRequest(this.database, collection, this.deadline);
+		return new StoreRequest(this.database, this.collection.other(collection), this.deadline);
 	}
 
 	public void createCollection() {
