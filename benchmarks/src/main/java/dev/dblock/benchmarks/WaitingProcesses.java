@@ -14,7 +14,6 @@ import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.PollSettings;
 
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
@@ -42,7 +41,7 @@ final class WaitingProcesses implements AutoCloseable {
 		EngineSettings defaults = EngineSettings.defaults("waiting");
 		EngineSettings settings = new EngineSettings(defaults.namePrefix(), defaults.acquirer(), defaults.defaults(),
 				defaults.timeout(),
-				new PollSettings(defaults.poll().minInterval(), defaults.poll().maxInterval(), polling),
+				new EngineSettings.Poll(defaults.poll().minInterval(), defaults.poll().maxInterval(), polling),
 				defaults.handOff());
 		// The index is there, and so many requests for it at once would only cost
 		MongoLockSettings usual = MongoLockSettings.defaults();

@@ -18,8 +18,6 @@ import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.HandOffSettings;
-import dev.dblock.settings.PollSettings;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerTest;
@@ -56,8 +54,8 @@ class BesideTests {
 
 	private final DefaultLockEngine engine = new DefaultLockEngine(new LocalLockRepository(new LocalLockStore()),
 			new EngineSettings("", "test", DEFAULTS, Duration.ofSeconds(10),
-					new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
-					new HandOffSettings(10_000, Duration.ofMillis(100))),
+					new EngineSettings.Poll(Duration.ofMillis(50), Duration.ofSeconds(1)),
+					new EngineSettings.HandOff(10_000, Duration.ofMillis(100))),
 			List.of());
 
 	private final LockTemplate locks = new DefaultLockTemplate(this.engine);

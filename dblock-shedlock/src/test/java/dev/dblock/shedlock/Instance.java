@@ -14,8 +14,6 @@ import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.HandOffSettings;
-import dev.dblock.settings.PollSettings;
 import net.javacrumbs.shedlock.provider.mongo.MongoLockProvider;
 
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
@@ -47,8 +45,8 @@ final class Instance implements AutoCloseable {
 		this.engine = new DefaultLockEngine(
 				new MongoLockRepository(new SimpleMongoClientDatabaseFactory(this.client, database), settings),
 				new EngineSettings("", name, DEFAULTS, TIMEOUT,
-						new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
-						new HandOffSettings(10_000, Duration.ofMillis(100))),
+						new EngineSettings.Poll(Duration.ofMillis(50), Duration.ofSeconds(1)),
+						new EngineSettings.HandOff(10_000, Duration.ofMillis(100))),
 				List.of());
 		this.locks = new DefaultLockTemplate(this.engine);
 		this.shedLock = new MongoLockProvider(this.client.getDatabase(database));

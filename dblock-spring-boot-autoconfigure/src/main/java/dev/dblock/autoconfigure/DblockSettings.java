@@ -16,11 +16,9 @@ import dev.dblock.WhenLost;
 import dev.dblock.autoconfigure.DblockProperties.Mode;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.settings.LockSetting;
 import dev.dblock.settings.LockSettings;
-import dev.dblock.settings.PollSettings;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
@@ -108,18 +106,18 @@ final class DblockSettings {
 		return this.properties.enabled() ? this.properties.mode() : Mode.NONE;
 	}
 
-	private HandOffSettings handoff() {
+	private EngineSettings.HandOff handoff() {
 		DblockProperties.Handoff handoff = this.properties.handoff();
 		Duration maxTime = bounded("dblock.handoff.max-time", handoff.maxTime(), Duration.ZERO, LONGEST);
 		return refuseAs("dblock.handoff.max-count", handoff.maxCount(),
-				() -> new HandOffSettings(handoff.maxCount(), maxTime));
+				() -> new EngineSettings.HandOff(handoff.maxCount(), maxTime));
 	}
 
-	private PollSettings poll() {
+	private EngineSettings.Poll poll() {
 		DblockProperties.Poll poll = this.properties.poll();
 		Duration minInterval = bounded("dblock.poll.min-interval", poll.minInterval(), Duration.ofMillis(1), LONGEST);
 		Duration maxInterval = bounded("dblock.poll.max-interval", poll.maxInterval(), Duration.ofMillis(1), LONGEST);
-		return refuseAs("dblock.poll.max-interval", maxInterval, () -> new PollSettings(minInterval, maxInterval,
+		return refuseAs("dblock.poll.max-interval", maxInterval, () -> new EngineSettings.Poll(minInterval, maxInterval,
 				this.properties.releaseFeed() == DblockProperties.ReleaseFeed.POLL));
 	}
 

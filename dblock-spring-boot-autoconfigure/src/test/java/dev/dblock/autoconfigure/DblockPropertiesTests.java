@@ -135,7 +135,7 @@ class DblockPropertiesTests {
 					.startsWith("EngineSettings[namePrefix=shop-, acquirer=pod-7, "
 							+ "defaults=LockOptions[lease=PT20S, waitUpTo=PT5S, minHold=PT1S, maxHold=PT1H, "
 							+ "autoRenew=true, whenLost=NOTIFY, why=null, label=null, firing=null], timeout=PT3S, "
-							+ "poll=PollSettings[minInterval=PT0.01S, maxInterval=PT2S, always=false], handOff=HandOffSettings[maxCount=3, maxTime=PT4S]");
+							+ "poll=Poll[minInterval=PT0.01S, maxInterval=PT2S, always=false], handOff=HandOff[maxCount=3, maxTime=PT4S]");
 				assertThat(properties.advisorOrder()).isEqualTo(17);
 			});
 	}

@@ -17,8 +17,6 @@ import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.HandOffSettings;
-import dev.dblock.settings.PollSettings;
 
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
@@ -56,12 +54,12 @@ final class Instance implements AutoCloseable {
 	 * @param clockAllowance by how much the servers' clocks may differ
 	 */
 	Instance(String name, String uri, String database, Duration clockAllowance) {
-		this(name, uri, database, clockAllowance, new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
-				new HandOffSettings(10_000, Duration.ofMillis(100)));
+		this(name, uri, database, clockAllowance, new EngineSettings.Poll(Duration.ofMillis(50), Duration.ofSeconds(1)),
+				new EngineSettings.HandOff(10_000, Duration.ofMillis(100)));
 	}
 
-	Instance(String name, String uri, String database, Duration clockAllowance, PollSettings poll,
-			HandOffSettings handOff) {
+	Instance(String name, String uri, String database, Duration clockAllowance, EngineSettings.Poll poll,
+			EngineSettings.HandOff handOff) {
 		this.client = MongoClients.create(MongoClientSettings.builder()
 			.applyConnectionString(new ConnectionString(uri))
 			.applicationName(name)

@@ -7,8 +7,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import com.mongodb.client.MongoCollection;
-import dev.dblock.settings.HandOffSettings;
-import dev.dblock.settings.PollSettings;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.testing.MongoServer;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -50,7 +49,7 @@ final class Instances implements AutoCloseable {
 		return started(name, new Instance(name, this.server.uri(), this.database, clockAllowance));
 	}
 
-	Instance start(String name, PollSettings poll, HandOffSettings handOff) {
+	Instance start(String name, EngineSettings.Poll poll, EngineSettings.HandOff handOff) {
 		return started(name, new Instance(name, this.server.uri(), this.database, CLOCK_ALLOWANCE, poll, handOff));
 	}
 

@@ -7,8 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.dblock.LockOptions;
-import dev.dblock.settings.HandOffSettings;
-import dev.dblock.settings.PollSettings;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -31,9 +30,9 @@ class PollingProcessesTests {
 	 */
 	private static final Duration POLL = Duration.ofMillis(800);
 
-	private static final PollSettings POLLS = new PollSettings(POLL, POLL);
+	private static final EngineSettings.Poll POLLS = new EngineSettings.Poll(POLL, POLL);
 
-	private static final HandOffSettings HAND_OFF = new HandOffSettings(1_000_000, POLL.dividedBy(2));
+	private static final EngineSettings.HandOff HAND_OFF = new EngineSettings.HandOff(1_000_000, POLL.dividedBy(2));
 
 	private static final LockOptions PATIENTLY = LockOptions.defaults().waitUpTo(Duration.ofMinutes(4));
 

@@ -1,6 +1,6 @@
 package dev.dblock.core;
 
-import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.EngineSettings;
 
 /**
  * Measures how long a lock has been handed over inside this process.
@@ -15,7 +15,7 @@ final class HandOffStreak {
 
 	private long startNanos;
 
-	HandOffStreak(HandOffSettings settings, long nanos) {
+	HandOffStreak(EngineSettings.HandOff settings, long nanos) {
 		this.maxCount = settings.maxCount();
 		this.maxNanos = settings.maxTime().toNanos();
 		this.startNanos = nanos;

@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 import dev.dblock.core.PollPause.WaitCause;
-import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.AcquireRequest;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +50,7 @@ final class LocalQueue {
 
 	private final Set<Waiter> waiters = new LinkedHashSet<>();
 
-	private final HandOffSettings handOff;
+	private final EngineSettings.HandOff handOff;
 
 	private final HandOffStreak streak;
 
@@ -103,7 +103,7 @@ final class LocalQueue {
 	 * @param removal removes the queue when it is no longer needed, and returns whether
 	 * it did
 	 */
-	LocalQueue(String name, HandOffSettings settings, long longestReleaseNanos, LongSupplier pollNanos,
+	LocalQueue(String name, EngineSettings.HandOff settings, long longestReleaseNanos, LongSupplier pollNanos,
 			LongSupplier nanos, Predicate<LocalQueue> removal) {
 		this.name = name;
 		this.handOff = settings;

@@ -6,7 +6,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 import dev.dblock.LockInfo;
-import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.EngineSettings;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +17,7 @@ final class LocalQueues {
 
 	private final Map<String, LocalQueue> byName = new ConcurrentHashMap<>();
 
-	private final HandOffSettings handOff;
+	private final EngineSettings.HandOff handOff;
 
 	private final long longestReleaseNanos;
 
@@ -31,11 +31,11 @@ final class LocalQueues {
 	 * @param pollNanos how long other processes may take to see that a lock is free
 	 * because they poll; zero while releases are reported
 	 */
-	LocalQueues(HandOffSettings handOff, LongSupplier pollNanos) {
+	LocalQueues(EngineSettings.HandOff handOff, LongSupplier pollNanos) {
 		this(handOff, LocalQueue.LONGEST_RELEASE_NANOS, pollNanos, System::nanoTime);
 	}
 
-	LocalQueues(HandOffSettings handOff, long longestReleaseNanos, LongSupplier pollNanos, LongSupplier nanos) {
+	LocalQueues(EngineSettings.HandOff handOff, long longestReleaseNanos, LongSupplier pollNanos, LongSupplier nanos) {
 		this.handOff = handOff;
 		this.longestReleaseNanos = longestReleaseNanos;
 		this.pollNanos = pollNanos;

@@ -3,7 +3,7 @@ package dev.dblock.core;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-import dev.dblock.settings.PollSettings;
+import dev.dblock.settings.EngineSettings;
 
 /**
  * Determines how long a waiter pauses before its next request, unless it is notified
@@ -28,7 +28,7 @@ final class PollPause {
 
 	private final long maxNanos;
 
-	PollPause(PollSettings settings) {
+	PollPause(EngineSettings.Poll settings) {
 		this.minNanos = settings.minInterval().toNanos();
 		this.maxNanos = settings.maxInterval().toNanos();
 	}

@@ -5,6 +5,8 @@ import java.time.Duration;
 import dev.dblock.LockNamePrefix;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.support.Durations;
 
 import org.springframework.util.Assert;
 
@@ -22,8 +24,8 @@ import org.springframework.util.Assert;
  * @param callPrefix the prefix between {@code namePrefix} and a name that depends on the
  * call
  */
-public record EngineSettings(String namePrefix, String acquirer, LockOptions defaults, Duration timeout,
-		PollSettings poll, HandOffSettings handOff, LockSettings locks, LockNamePrefix callPrefix) {
+public record EngineSettings(String namePrefix, String acquirer, LockOptions defaults, Duration timeout, Poll poll,
+		HandOff handOff, LockSettings locks, LockNamePrefix callPrefix) {
 
 	/**
 	 * Check that this instance has a name; the other settings are checked where they are
@@ -44,8 +46,8 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 	 * @param poll how often a waiting caller asks again if it receives no notification
 	 * @param handOff how long a lock is handed over inside the process
 	 */
-	public EngineSettings(String namePrefix, String acquirer, LockOptions defaults, Duration timeout, PollSettings poll,
-			HandOffSettings handOff) {
+	public EngineSettings(String namePrefix, String acquirer, LockOptions defaults, Duration timeout, Poll poll,
+			HandOff handOff) {
 		this(namePrefix, acquirer, defaults, timeout, poll, handOff, LockSettings.NONE, (name) -> "");
 	}
 
@@ -59,8 +61,7 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 		LockOptions options = new LockOptions(Duration.ofSeconds(30), Duration.ZERO, Duration.ZERO, Duration.ZERO, true,
 				WhenLost.NOTIFY, null, null);
 		return new EngineSettings("", acquirer, options, Duration.ofSeconds(10),
-				new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
-				new HandOffSettings(10_000, Duration.ofMillis(100)));
+				new Poll(Duration.ofMillis(50), Duration.ofSeconds(1)), new HandOff(10_000, Duration.ofMillis(100)));
 	}
 
 	/**
@@ -145,6 +146,90 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 		catch (IllegalArgumentException ex) {
 			throw this.locks.explained(name, ex);
 		}
+	}
+
+	/**
+	 * Settings for waiting callers that ask again without a notification.
+	 *
+	 * @param minInterval the pause after the first refusal
+	 * @param maxInterval the longest pause; pauses double up to it and are jittered
+	 * @param always whether callers poll even if the store reports releases, so that the
+	 * store does not have to report them to this process
+	 */
+	public record Poll(Duration minInterval, Duration maxInterval, boolean always) {
+
+		/**
+		 * Check that the pauses are positive and in order.
+		 * @throws IllegalArgumentException if they are not
+		 */
+		public Poll {
+			if (minInterval.isNegative() || minInterval.isZero()) {
+				throw new IllegalArgumentException(
+						"The minimum poll interval must be positive, but is " + Durations.written(minInterval));
+			}
+			if (maxInterval.compareTo(minInterval) < 0) {
+				throw new IllegalArgumentException("The maximum poll interval (%s) must not be below the minimum (%s)"
+					.formatted(Durations.written(maxInterval), Durations.written(minInterval)));
+			}
+		}
+
+		/**
+		 * Create settings for callers that poll only while the store does not report
+		 * releases.
+		 * @param minInterval the pause after the first refusal
+		 * @param maxInterval the longest pause
+		 * @throws IllegalArgumentException if the pauses are not positive and in order
+		 */
+		public Poll(Duration minInterval, Duration maxInterval) {
+			this(minInterval, maxInterval, false);
+		}
+
+	}
+
+	/**
+	 * Limits for handing a lock over inside the process before other processes get their
+	 * turn.
+	 *
+	 * @param maxCount the maximum number of hand-overs in a row; zero disables handing
+	 * over
+	 * @param maxTime the maximum duration of hand-overs in a row; zero disables handing
+	 * over
+	 */
+	public record HandOff(int maxCount, Duration maxTime) {
+
+		private static final long MOST_MILLIS = 1000;
+
+		/**
+		 * Check that neither is negative.
+		 * @throws IllegalArgumentException if one is
+		 */
+		public HandOff {
+			if (maxCount < 0) {
+				throw new IllegalArgumentException(
+						"The hand-over count must not be negative, but is %d (zero disables hand-over)"
+							.formatted(maxCount));
+			}
+			if (maxTime.isNegative()) {
+				throw new IllegalArgumentException(
+						"The hand-over time must not be negative, but is %s (zero disables hand-over)"
+							.formatted(Durations.written(maxTime)));
+			}
+		}
+
+		/**
+		 * Return how many fencing tokens to reserve if threads of this process wait for
+		 * the lock. The number must not exceed what the store's clock counts while the
+		 * lock is handed over here, or the tokens would run ahead of that clock. So it is
+		 * twice the number that was needed under the last grant, which the clock counts
+		 * at two microseconds for each of those.
+		 * @param handOvers how often the lock was handed over under the last grant
+		 */
+		public int tokens(int handOvers) {
+			long most = Math.min(Math.min(this.maxTime.toMillis(), MOST_MILLIS) * AcquireRequest.USUAL_TOKENS,
+					this.maxCount + 1L);
+			return (int) Math.max(AcquireRequest.USUAL_TOKENS, Math.min(most, 2 * (handOvers + 1L)));
+		}
+
 	}
 
 }

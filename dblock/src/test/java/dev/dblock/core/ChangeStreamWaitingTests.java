@@ -23,7 +23,6 @@ import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.PollSettings;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
@@ -204,7 +203,7 @@ class ChangeStreamWaitingTests {
 	}
 
 	private void assertThatWaitersPoll(CapturedOutput output) throws Exception {
-		PollSettings poll = new PollSettings(Duration.ofMillis(5), Duration.ofMillis(20));
+		EngineSettings.Poll poll = new EngineSettings.Poll(Duration.ofMillis(5), Duration.ofMillis(20));
 		this.one = engine(poll);
 		this.other = engine(poll);
 		LockHandle held = take(this.one);
@@ -272,7 +271,7 @@ class ChangeStreamWaitingTests {
 	@ValueSource(strings = { "step down", "kill" })
 	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
 	void everyWaiterProceedsOnceThoughThePrimaryChanges(String event, MongoReplicaSet server) throws Exception {
-		PollSettings poll = new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1));
+		EngineSettings.Poll poll = new EngineSettings.Poll(Duration.ofMillis(50), Duration.ofSeconds(1));
 		List<DefaultLockEngine> engines = List.of(engine(poll), engine(poll));
 		LockHandle held = take(engines.get(0));
 		AtomicInteger inside = new AtomicInteger();
@@ -402,11 +401,11 @@ class ChangeStreamWaitingTests {
 		return engine(LockWorld.RARE_POLLS, LockWorld.DEFAULTS.withLease(LEASE));
 	}
 
-	private DefaultLockEngine engine(PollSettings poll) {
+	private DefaultLockEngine engine(EngineSettings.Poll poll) {
 		return engine(poll, LockWorld.DEFAULTS);
 	}
 
-	private DefaultLockEngine engine(PollSettings poll, LockOptions defaults) {
+	private DefaultLockEngine engine(EngineSettings.Poll poll, LockOptions defaults) {
 		EngineSettings settings = LockWorld.settings("");
 		DefaultLockEngine engine = new DefaultLockEngine(repository(),
 				new EngineSettings("", settings.acquirer(), defaults, Duration.ofSeconds(60), poll, settings.handOff()),

@@ -2,7 +2,7 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
-import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.EngineSettings;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,7 +20,7 @@ class HandOffStreakTests {
 	}
 
 	private static HandOffStreak streak(int maxCount, Duration maxTime) {
-		return new HandOffStreak(new HandOffSettings(maxCount, maxTime), START);
+		return new HandOffStreak(new EngineSettings.HandOff(maxCount, maxTime), START);
 	}
 
 	@Test
@@ -39,18 +39,19 @@ class HandOffStreakTests {
 	@Test
 	void needsNoMoreTokensThanItHandsOverAndThanTheClockCountsMeanwhile() {
 		int many = 1_000_000;
-		assertThat(new HandOffSettings(10_000, Duration.ofMillis(100)).tokens(many)).isEqualTo(10_001);
-		assertThat(new HandOffSettings(10_000, Duration.ofMillis(3)).tokens(many)).isEqualTo(3 * 1024);
-		assertThat(new HandOffSettings(10, Duration.ofMillis(100)).tokens(many)).isEqualTo(1024);
-		assertThat(new HandOffSettings(0, Duration.ZERO).tokens(many)).isEqualTo(1024);
-		assertThat(new HandOffSettings(Integer.MAX_VALUE, Duration.ofDays(365)).tokens(many)).isEqualTo(1024 * 1000);
-		assertThat(new HandOffSettings(Integer.MAX_VALUE, Duration.ofDays(365)).tokens(Integer.MAX_VALUE))
+		assertThat(new EngineSettings.HandOff(10_000, Duration.ofMillis(100)).tokens(many)).isEqualTo(10_001);
+		assertThat(new EngineSettings.HandOff(10_000, Duration.ofMillis(3)).tokens(many)).isEqualTo(3 * 1024);
+		assertThat(new EngineSettings.HandOff(10, Duration.ofMillis(100)).tokens(many)).isEqualTo(1024);
+		assertThat(new EngineSettings.HandOff(0, Duration.ZERO).tokens(many)).isEqualTo(1024);
+		assertThat(new EngineSettings.HandOff(Integer.MAX_VALUE, Duration.ofDays(365)).tokens(many))
+			.isEqualTo(1024 * 1000);
+		assertThat(new EngineSettings.HandOff(Integer.MAX_VALUE, Duration.ofDays(365)).tokens(Integer.MAX_VALUE))
 			.isEqualTo(1024 * 1000);
 	}
 
 	@Test
 	void takesTwiceTheTokensThatTheLastGrantNeeded() {
-		HandOffSettings settings = new HandOffSettings(10_000, Duration.ofMillis(100));
+		EngineSettings.HandOff settings = new EngineSettings.HandOff(10_000, Duration.ofMillis(100));
 		assertThat(settings.tokens(0)).isEqualTo(1024);
 		assertThat(settings.tokens(511)).isEqualTo(1024);
 		assertThat(settings.tokens(1023)).isEqualTo(2048);
@@ -78,9 +79,9 @@ class HandOffStreakTests {
 
 	@Test
 	void boundsAreNotNegative() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new HandOffSettings(-1, Duration.ZERO))
+		assertThatIllegalArgumentException().isThrownBy(() -> new EngineSettings.HandOff(-1, Duration.ZERO))
 			.withMessageContaining("count");
-		assertThatIllegalArgumentException().isThrownBy(() -> new HandOffSettings(0, Duration.ofNanos(-1)))
+		assertThatIllegalArgumentException().isThrownBy(() -> new EngineSettings.HandOff(0, Duration.ofNanos(-1)))
 			.withMessageContaining("time");
 	}
 

@@ -15,8 +15,6 @@ import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.HandOffSettings;
-import dev.dblock.settings.PollSettings;
 import dev.dblock.store.LeaseKey;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -353,13 +351,13 @@ class HandOverTests {
 	private DefaultLockEngine handingOverFreely() {
 		EngineSettings settings = LockWorld.settings("");
 		return this.world.newEngine(new EngineSettings("", settings.acquirer(), settings.defaults(), settings.timeout(),
-				settings.poll(), new HandOffSettings(5000, Duration.ofHours(1))));
+				settings.poll(), new EngineSettings.HandOff(5000, Duration.ofHours(1))));
 	}
 
 	private static EngineSettings slowPolls() {
 		EngineSettings settings = LockWorld.settings("");
 		return new EngineSettings("", settings.acquirer(), settings.defaults(), settings.timeout(),
-				new PollSettings(Duration.ofMinutes(1), Duration.ofMinutes(2)), settings.handOff());
+				new EngineSettings.Poll(Duration.ofMinutes(1), Duration.ofMinutes(2)), settings.handOff());
 	}
 
 	private static void look(DefaultLockEngine engine) {

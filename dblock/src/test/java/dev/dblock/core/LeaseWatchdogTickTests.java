@@ -13,7 +13,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.core.Lease.Grant;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
-import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.transaction.LockTransactions;
@@ -92,7 +92,7 @@ class LeaseWatchdogTickTests {
 	private LeaseKeeper keeper() {
 		LeaseReleaser releaser = new LeaseReleaser(new InMemoryLockRepository(this.clock::serverMillis),
 				new LockObservations(LockObserver.NONE), this.clock, LockWorld.TIMEOUT, this.timer, Runnable::run);
-		LocalQueues queues = new LocalQueues(new HandOffSettings(0, Duration.ZERO), () -> 0);
+		LocalQueues queues = new LocalQueues(new EngineSettings.HandOff(0, Duration.ZERO), () -> 0);
 		return new LeaseKeeper(new InMemoryLockRepository(this.clock::serverMillis), this.watchdog, this.registry,
 				queues,
 				new LeaseRenewer(new InMemoryLockRepository(this.clock::serverMillis), this.registry, queues,

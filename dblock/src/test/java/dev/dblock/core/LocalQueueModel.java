@@ -12,7 +12,7 @@ import java.util.Objects;
 import dev.dblock.LossReason;
 import dev.dblock.core.Lease.Grant;
 import dev.dblock.core.PollPause.WaitCause;
-import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
 import org.jspecify.annotations.Nullable;
@@ -94,8 +94,8 @@ final class LocalQueueModel {
 	private @Nullable Actor inside;
 
 	LocalQueueModel(int handOvers, boolean polling, String cast) {
-		this.queues = new LocalQueues(new HandOffSettings(handOvers, Duration.ofDays(1)), Duration.ofDays(1).toNanos(),
-				() -> polling ? POLL_NANOS : 0, () -> this.nanos);
+		this.queues = new LocalQueues(new EngineSettings.HandOff(handOvers, Duration.ofDays(1)),
+				Duration.ofDays(1).toNanos(), () -> polling ? POLL_NANOS : 0, () -> this.nanos);
 		cast.chars().forEach((kind) -> this.actors.add(new Actor((char) kind, this.actors.size())));
 	}
 

@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 import dev.dblock.LossReason;
 import dev.dblock.core.Lease.Grant;
 import dev.dblock.core.PollPause.WaitCause;
-import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
 import org.junit.jupiter.api.Test;
@@ -356,7 +356,7 @@ class LocalQueueTests {
 
 	@Test
 	void asksForTokensForTwiceTheHandOversOfTheLastGrantWhereWaitersCanHaveThem() {
-		LocalQueue queue = queue(new HandOffSettings(5000, Duration.ofHours(1)));
+		LocalQueue queue = queue(new EngineSettings.HandOff(5000, Duration.ofHours(1)));
 		queue.join(this.waiter);
 		assertThat(queue.tokens(this.waiter, TERMS)).isEqualTo(1024);
 		Lease lease = lease(2000);
@@ -408,10 +408,10 @@ class LocalQueueTests {
 	}
 
 	private LocalQueue queue(Duration maxTime) {
-		return queue(new HandOffSettings(1000, maxTime));
+		return queue(new EngineSettings.HandOff(1000, maxTime));
 	}
 
-	private LocalQueue queue(HandOffSettings settings) {
+	private LocalQueue queue(EngineSettings.HandOff settings) {
 		return new LocalQueues(settings, LocalQueue.LONGEST_RELEASE_NANOS, () -> this.pollNanos, this.nanos::get)
 			.enter("name");
 	}

@@ -14,9 +14,7 @@ import dev.dblock.event.LockListener;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.HandOffSettings;
 import dev.dblock.settings.LockSettings;
-import dev.dblock.settings.PollSettings;
 import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
@@ -57,14 +55,14 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 
 	private final DefaultLockTemplate template = new DefaultLockTemplate(this.engine);
 
-	public static final PollSettings POLL = new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2));
+	public static final EngineSettings.Poll POLL = new EngineSettings.Poll(Duration.ofMillis(1), Duration.ofMillis(2));
 
 	/**
 	 * So far apart that no test sees a second poll.
 	 */
-	static final PollSettings RARE_POLLS = new PollSettings(Duration.ofHours(1), Duration.ofHours(1));
+	static final EngineSettings.Poll RARE_POLLS = new EngineSettings.Poll(Duration.ofHours(1), Duration.ofHours(1));
 
-	static final HandOffSettings HAND_OFF = new HandOffSettings(1000, TIMEOUT);
+	static final EngineSettings.HandOff HAND_OFF = new EngineSettings.HandOff(1000, TIMEOUT);
 
 	public static EngineSettings settings(String prefix) {
 		return settings(prefix, LockSettings.NONE);
@@ -74,11 +72,11 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 		return new EngineSettings(prefix, "host-1:4711:k7", DEFAULTS, TIMEOUT, POLL, HAND_OFF, locks, (name) -> "");
 	}
 
-	public static EngineSettings settings(LockOptions defaults, Duration timeout, PollSettings poll) {
+	public static EngineSettings settings(LockOptions defaults, Duration timeout, EngineSettings.Poll poll) {
 		return new EngineSettings("", "host-2:815:x1", defaults, timeout, poll, HAND_OFF);
 	}
 
-	DefaultLockEngine newEngine(Duration timeout, PollSettings poll) {
+	DefaultLockEngine newEngine(Duration timeout, EngineSettings.Poll poll) {
 		return newEngine(settings(DEFAULTS, timeout, poll));
 	}
 

@@ -12,8 +12,6 @@ import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.HandOffSettings;
-import dev.dblock.settings.PollSettings;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -31,7 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(300)
 class OutOfTurnTests {
 
-	private static final PollSettings HARDLY_EVER = new PollSettings(Duration.ofHours(1), Duration.ofHours(1));
+	private static final EngineSettings.Poll HARDLY_EVER = new EngineSettings.Poll(Duration.ofHours(1),
+			Duration.ofHours(1));
 
 	private static final Duration BRIEF = Duration.ofMillis(1);
 
@@ -102,7 +101,7 @@ class OutOfTurnTests {
 	@Test
 	void repeatedTriesDoNotKeepWaitersFromTheLock() throws Exception {
 		LatecomersClock clock = new LatecomersClock();
-		DefaultLockEngine engine = engine(new HandOffSettings(1000, BRIEF), clock);
+		DefaultLockEngine engine = engine(new EngineSettings.HandOff(1000, BRIEF), clock);
 		LockHandle first = granted(engine.acquire("a", LockOptions.defaults()));
 		long start = System.nanoTime();
 		AtomicReference<Thread> thread = new AtomicReference<>();
@@ -144,7 +143,7 @@ class OutOfTurnTests {
 				LockWorld.settings(LockWorld.DEFAULTS, LockWorld.TIMEOUT, HARDLY_EVER), List.of());
 	}
 
-	private DefaultLockEngine engine(HandOffSettings handOff, LockClock clock) {
+	private DefaultLockEngine engine(EngineSettings.HandOff handOff, LockClock clock) {
 		EngineSettings settings = LockWorld.settings("");
 		return this.world.newEngine(new EngineSettings("", settings.acquirer(), settings.defaults(), settings.timeout(),
 				HARDLY_EVER, handOff), clock);

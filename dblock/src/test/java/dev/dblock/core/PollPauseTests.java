@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.LongStream;
 
-import dev.dblock.settings.PollSettings;
+import dev.dblock.settings.EngineSettings;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -25,7 +25,7 @@ class PollPauseTests {
 	}
 
 	private static PollPause polling(Duration min, Duration max) {
-		return new PollPause(new PollSettings(min, max));
+		return new PollPause(new EngineSettings.Poll(min, max));
 	}
 
 	@Test
@@ -70,10 +70,10 @@ class PollPauseTests {
 
 	@Test
 	void theIntervalsArePositiveAndInOrder() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new PollSettings(Duration.ZERO, HOUR))
+		assertThatIllegalArgumentException().isThrownBy(() -> new EngineSettings.Poll(Duration.ZERO, HOUR))
 			.withMessageContaining("minimum poll interval");
-		assertThatIllegalArgumentException().isThrownBy(() -> new PollSettings(Duration.ofMillis(-1), HOUR));
-		assertThatIllegalArgumentException().isThrownBy(() -> new PollSettings(HOUR, HOUR.minusNanos(1)))
+		assertThatIllegalArgumentException().isThrownBy(() -> new EngineSettings.Poll(Duration.ofMillis(-1), HOUR));
+		assertThatIllegalArgumentException().isThrownBy(() -> new EngineSettings.Poll(HOUR, HOUR.minusNanos(1)))
 			.withMessageContaining("maximum poll interval");
 	}
 

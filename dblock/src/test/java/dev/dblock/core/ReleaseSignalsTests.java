@@ -8,7 +8,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.engine.LockAttempt;
-import dev.dblock.settings.PollSettings;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ReleaseFeed;
 import org.junit.jupiter.api.AfterEach;
@@ -32,7 +32,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class ReleaseSignalsTests {
 
-	private static final PollSettings HARDLY_EVER = new PollSettings(Duration.ofHours(1), Duration.ofHours(1));
+	private static final EngineSettings.Poll HARDLY_EVER = new EngineSettings.Poll(Duration.ofHours(1),
+			Duration.ofHours(1));
 
 	private final LockWorld world = new LockWorld();
 
@@ -196,7 +197,7 @@ class ReleaseSignalsTests {
 	@Test
 	void aFeedThatIsNotToBeUsedIsNeverOpened(CapturedOutput output) throws Exception {
 		this.engine = this.world.newEngine(LockWorld.settings(LockWorld.DEFAULTS, LockWorld.TIMEOUT,
-				new PollSettings(Duration.ofMillis(1), Duration.ofMillis(2), true)));
+				new EngineSettings.Poll(Duration.ofMillis(1), Duration.ofMillis(2), true)));
 		assertThat(this.engine.signals().isPolling()).as("before anything was waited for").isTrue();
 		assertThat(this.engine.state().releases()).isEqualTo(EngineState.ReleaseNews.IDLE);
 		Worker<LockAttempt> waiter = waitFor();

@@ -14,7 +14,7 @@ import dev.dblock.LockUnavailableException;
 import dev.dblock.LossReason;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.execution.DefaultLockTemplate;
-import dev.dblock.settings.PollSettings;
+import dev.dblock.settings.EngineSettings;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -98,7 +98,7 @@ class SeedFeaturesTests {
 
 	@Test
 	void lockWithRetryIntervalAndTimeout() throws Exception {
-		PollSettings retryInterval = new PollSettings(Duration.ofMillis(1), Duration.ofMillis(1));
+		EngineSettings.Poll retryInterval = new EngineSettings.Poll(Duration.ofMillis(1), Duration.ofMillis(1));
 		LockTemplate waiting = new DefaultLockTemplate(
 				this.world.newEngine(LockWorld.settings(LockWorld.DEFAULTS, LockWorld.TIMEOUT, retryInterval)));
 		this.world.seize("a", Duration.ofHours(1));

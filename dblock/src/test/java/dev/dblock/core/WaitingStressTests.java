@@ -22,8 +22,6 @@ import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.HandOffSettings;
-import dev.dblock.settings.PollSettings;
 import dev.dblock.store.LockRepository;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
@@ -52,7 +50,7 @@ class WaitingStressTests {
 
 	private static final Duration NEVER = Duration.ofHours(1);
 
-	private static final PollSettings HARDLY_EVER = new PollSettings(NEVER, NEVER);
+	private static final EngineSettings.Poll HARDLY_EVER = new EngineSettings.Poll(NEVER, NEVER);
 
 	private static final int SMALL_STACK = 256 * 1024;
 
@@ -76,7 +74,7 @@ class WaitingStressTests {
 	@Test
 	void sixtyFourThreadsTakeTurns() throws Exception {
 		DefaultLockEngine engine = engine(this.repository, HARDLY_EVER,
-				new HandOffSettings(10_000, Duration.ofSeconds(10)));
+				new EngineSettings.HandOff(10_000, Duration.ofSeconds(10)));
 		int rounds = 1000;
 		LockHandle first = take(engine);
 		List<CompletableFuture<Void>> all = startAll(64, (thread) -> {
@@ -101,7 +99,8 @@ class WaitingStressTests {
 	 */
 	@Test
 	void theEndOfEachReleaseWakesTheHead() throws Exception {
-		DefaultLockEngine engine = engine(this.repository, HARDLY_EVER, new HandOffSettings(0, Duration.ofSeconds(10)));
+		DefaultLockEngine engine = engine(this.repository, HARDLY_EVER,
+				new EngineSettings.HandOff(0, Duration.ofSeconds(10)));
 		LockWorld.awaitReleases(engine);
 		this.repository.always(Kind.RELEASE, Fault.before(() -> eventually().until(() -> hasHeadLooked(engine))));
 		runAll(4, (thread) -> {
@@ -129,7 +128,7 @@ class WaitingStressTests {
 		List<DefaultLockEngine> engines = new ArrayList<>();
 		for (int i = 0; i < 3; i++) {
 			engines.add(engine(telling.ofAnotherProcess(), HARDLY_EVER,
-					new HandOffSettings(handOffs, Duration.ofMillis(20))));
+					new EngineSettings.HandOff(handOffs, Duration.ofMillis(20))));
 		}
 		runAll(24, (thread) -> {
 			for (int i = 0; i < 1000; i++) {
@@ -145,7 +144,7 @@ class WaitingStressTests {
 
 	@Test
 	void theFirstThatCameIsTheFirstServed() throws Exception {
-		DefaultLockEngine engine = engine(new HandOffSettings(10, Duration.ofSeconds(10)));
+		DefaultLockEngine engine = engine(new EngineSettings.HandOff(10, Duration.ofSeconds(10)));
 		LockHandle held = take(engine);
 		List<Integer> order = Collections.synchronizedList(new ArrayList<>());
 		List<CompletableFuture<Void>> all = new ArrayList<>();
@@ -169,7 +168,7 @@ class WaitingStressTests {
 
 	@Test
 	void waitsOfAllLengthsEndInTheMiddleOfHandOvers() throws Exception {
-		DefaultLockEngine engine = engine(new HandOffSettings(100, Duration.ofMillis(20)));
+		DefaultLockEngine engine = engine(new EngineSettings.HandOff(100, Duration.ofMillis(20)));
 		AtomicInteger granted = new AtomicInteger();
 		runAll(48, (thread) -> {
 			ThreadLocalRandom random = ThreadLocalRandom.current();
@@ -191,7 +190,7 @@ class WaitingStressTests {
 
 	@Test
 	void waitersAreInterruptedInBulkInTheMiddleOfHandOvers() throws Exception {
-		DefaultLockEngine engine = engine(new HandOffSettings(1000, Duration.ofMillis(50)));
+		DefaultLockEngine engine = engine(new EngineSettings.HandOff(1000, Duration.ofMillis(50)));
 		AtomicInteger granted = new AtomicInteger();
 		AtomicInteger interrupted = new AtomicInteger();
 		CountDownLatch over = new CountDownLatch(1);
@@ -229,7 +228,7 @@ class WaitingStressTests {
 
 	@Test
 	void namesThatAreUsedOnceLeaveNothingBehind() throws Exception {
-		DefaultLockEngine engine = engine(new HandOffSettings(1000, Duration.ofMillis(50)));
+		DefaultLockEngine engine = engine(new EngineSettings.HandOff(1000, Duration.ofMillis(50)));
 		runAll(8, (thread) -> {
 			for (int i = 0; i < 2000; i++) {
 				try (LockHandle handle = ((LockAttempt.Granted) engine.acquire("unseen-" + thread + "-" + i, PATIENTLY))
@@ -243,7 +242,7 @@ class WaitingStressTests {
 
 	@Test
 	void thousandsOfThreadsTakeTurns() throws Exception {
-		DefaultLockEngine engine = engine(new HandOffSettings(10_000, Duration.ofMillis(100)));
+		DefaultLockEngine engine = engine(new EngineSettings.HandOff(10_000, Duration.ofMillis(100)));
 		takeTurns(engine, 2000, this::startSmall);
 		assertThatAllWentWell(2000);
 		assertThatNothingIsLeft(engine);
@@ -253,7 +252,7 @@ class WaitingStressTests {
 	@ValueSource(booleans = { true, false })
 	void waitersForThisProcessOrAnotherAreParkedInNoMonitor(boolean thisProcess) throws Exception {
 		NotifyingRepository telling = new NotifyingRepository(this.repository);
-		HandOffSettings handOff = new HandOffSettings(10_000, Duration.ofSeconds(10));
+		EngineSettings.HandOff handOff = new EngineSettings.HandOff(10_000, Duration.ofSeconds(10));
 		DefaultLockEngine engine = engine(telling.ofAnotherProcess(), HARDLY_EVER, handOff);
 		LockHandle held = take(thisProcess ? engine : engine(telling.ofAnotherProcess(), HARDLY_EVER, handOff));
 		List<Thread> threads = Collections.synchronizedList(new ArrayList<>());
@@ -277,7 +276,7 @@ class WaitingStressTests {
 	@Test
 	@EnabledForJreRange(min = JRE.JAVA_25)
 	void thousandsOfVirtualThreadsTakeTurnsAndPinNothing() throws Exception {
-		DefaultLockEngine engine = engine(new HandOffSettings(10_000, Duration.ofMillis(100)));
+		DefaultLockEngine engine = engine(new EngineSettings.HandOff(10_000, Duration.ofMillis(100)));
 		// Initialisation at the first use pins the threads that wait for it
 		startVirtual(() -> section(engine, PATIENTLY)).get();
 		this.tokens.clear();
@@ -422,11 +421,11 @@ class WaitingStressTests {
 		};
 	}
 
-	private DefaultLockEngine engine(HandOffSettings handOff) {
-		return engine(this.repository, new PollSettings(Duration.ofMillis(1), Duration.ofMillis(5)), handOff);
+	private DefaultLockEngine engine(EngineSettings.HandOff handOff) {
+		return engine(this.repository, new EngineSettings.Poll(Duration.ofMillis(1), Duration.ofMillis(5)), handOff);
 	}
 
-	private DefaultLockEngine engine(LockRepository store, PollSettings poll, HandOffSettings handOff) {
+	private DefaultLockEngine engine(LockRepository store, EngineSettings.Poll poll, EngineSettings.HandOff handOff) {
 		EngineSettings settings = LockWorld.settings("");
 		DefaultLockEngine engine = new DefaultLockEngine(store,
 				new EngineSettings("", settings.acquirer(), settings.defaults(), settings.timeout(), poll, handOff),

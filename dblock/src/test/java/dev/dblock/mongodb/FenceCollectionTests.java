@@ -16,8 +16,6 @@ import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.HandOffSettings;
-import dev.dblock.settings.PollSettings;
 import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.FenceMark;
@@ -165,11 +163,13 @@ class FenceCollectionTests {
 	@Test
 	void anIndexThatIsMissingIsNotWaitedForByTheThreadWhoseFencedSessionIsOpen() {
 		this.factory.getMongoDatabase().createCollection("locks.fences");
-		DefaultLockEngine engine = new DefaultLockEngine(this.locks, new EngineSettings("", "here",
-				new LockOptions(Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO, Duration.ZERO, true,
-						WhenLost.NOTIFY, null, null),
-				TIMEOUT, new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
-				new HandOffSettings(0, Duration.ZERO)), List.of());
+		DefaultLockEngine engine = new DefaultLockEngine(this.locks,
+				new EngineSettings("", "here",
+						new LockOptions(Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO, Duration.ZERO, true,
+								WhenLost.NOTIFY, null, null),
+						TIMEOUT, new EngineSettings.Poll(Duration.ofMillis(50), Duration.ofSeconds(1)),
+						new EngineSettings.HandOff(0, Duration.ZERO)),
+				List.of());
 		try (engine;
 				LockHandle lock = new DefaultLockTemplate(engine).acquire("stock");
 				ClientSession session = this.factory.getSession(ClientSessionOptions.builder().build())) {

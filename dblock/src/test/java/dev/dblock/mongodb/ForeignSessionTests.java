@@ -13,8 +13,6 @@ import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.HandOffSettings;
-import dev.dblock.settings.PollSettings;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
@@ -41,8 +39,8 @@ class ForeignSessionTests {
 				WhenLost.NOTIFY, null, null);
 		try (DefaultLockEngine engine = new DefaultLockEngine(repository,
 				new EngineSettings("", "here", defaults, Duration.ofSeconds(10),
-						new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
-						new HandOffSettings(0, Duration.ZERO)),
+						new EngineSettings.Poll(Duration.ofMillis(50), Duration.ofSeconds(1)),
+						new EngineSettings.HandOff(0, Duration.ZERO)),
 				List.of());
 				LockHandle lock = new DefaultLockTemplate(engine).acquire("stock");
 				MongoClient another = MongoClients.create(server.uri());

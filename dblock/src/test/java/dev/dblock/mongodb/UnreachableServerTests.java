@@ -14,8 +14,6 @@ import dev.dblock.engine.LockAttempt;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.mongodb.request.StoreAccess;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.HandOffSettings;
-import dev.dblock.settings.PollSettings;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.UnreachableStoreException;
@@ -75,8 +73,8 @@ class UnreachableServerTests {
 		LockOptions defaults = new LockOptions(Duration.ofSeconds(30), Duration.ofMillis(waitMillis), Duration.ZERO,
 				Duration.ZERO, true, WhenLost.NOTIFY, null, null);
 		EngineSettings settings = new EngineSettings("", "host", defaults, Duration.ofSeconds(10),
-				new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
-				new HandOffSettings(10_000, Duration.ofMillis(100)));
+				new EngineSettings.Poll(Duration.ofMillis(50), Duration.ofSeconds(1)),
+				new EngineSettings.HandOff(10_000, Duration.ofMillis(100)));
 		try (MongoClient client = MongoClients.create("mongodb://127.0.0.1:1/");
 				DefaultLockEngine engine = new DefaultLockEngine(repository(client, StatementDialect.AUTO), settings,
 						List.of())) {

@@ -26,8 +26,6 @@ import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.HandOffSettings;
-import dev.dblock.settings.PollSettings;
 import org.awaitility.Awaitility;
 
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
@@ -131,8 +129,8 @@ final class MillionWorker {
 						new MongoLockSettings("dblock_locks", Duration.ofMillis(500), Duration.ofDays(1), TIMEOUT,
 								StatementDialect.AUTO, true)),
 				new EngineSettings("", "worker-" + process, defaults, TIMEOUT,
-						new PollSettings(Duration.ofMillis(50), Duration.ofSeconds(1)),
-						new HandOffSettings(10_000, Duration.ofMillis(100))),
+						new EngineSettings.Poll(Duration.ofMillis(50), Duration.ofSeconds(1)),
+						new EngineSettings.HandOff(10_000, Duration.ofMillis(100))),
 				List.of());
 	}
 

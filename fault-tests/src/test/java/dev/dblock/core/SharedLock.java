@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 import dev.dblock.LossReason;
 import dev.dblock.core.Lease.Grant;
 import dev.dblock.core.PollPause.WaitCause;
-import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -31,8 +31,8 @@ public class SharedLock {
 	private static final PollPause.Plan WHEN_TOLD = new PollPause.Plan(Outcome.refused(null), 1, WaitCause.SLOW_POLL,
 			Long.MAX_VALUE / 2);
 
-	private final LocalQueues queues = new LocalQueues(new HandOffSettings(1, Duration.ofDays(1)), NO_END, () -> 0,
-			() -> 0);
+	private final LocalQueues queues = new LocalQueues(new EngineSettings.HandOff(1, Duration.ofDays(1)), NO_END,
+			() -> 0, () -> 0);
 
 	private final Store store = new Store();
 

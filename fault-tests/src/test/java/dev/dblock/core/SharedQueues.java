@@ -2,7 +2,7 @@ package dev.dblock.core;
 
 import java.time.Duration;
 
-import dev.dblock.settings.HandOffSettings;
+import dev.dblock.settings.EngineSettings;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
@@ -20,7 +20,7 @@ public class SharedQueues {
 
 	private static final int MOST_THREADS = 3;
 
-	private final LocalQueues queues = new LocalQueues(new HandOffSettings(1, Duration.ofDays(1)),
+	private final LocalQueues queues = new LocalQueues(new EngineSettings.HandOff(1, Duration.ofDays(1)),
 			LocalQueue.LONGEST_RELEASE_NANOS, () -> 0, () -> 0);
 
 	private final @Nullable Stay[] stays = new Stay[MOST_THREADS];
