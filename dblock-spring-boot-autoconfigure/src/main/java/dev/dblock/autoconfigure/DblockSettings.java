@@ -17,7 +17,6 @@ import dev.dblock.autoconfigure.DblockProperties.Mode;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
-import dev.dblock.settings.LockSetting;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
@@ -61,10 +60,10 @@ final class DblockSettings {
 	 * contradict each other; what the code sets is not known here.
 	 */
 	LockSettings forLocks() {
-		Map<String, LockSetting> settings = new LinkedHashMap<>();
+		Map<String, LockSettings.Setting> settings = new LinkedHashMap<>();
 		this.properties.locks().forEach((key, lock) -> {
 			String name = LOCKS + (key.matches("[\\w-]+") ? "." + key : "[" + key + "]");
-			settings.put(key, new LockSetting(
+			settings.put(key, new LockSettings.Setting(
 					checked(name + ".",
 							new LockOptions(null, null, null, null, lock.autoRenew(), lock.whenLost(), null,
 									lock.label()),

@@ -15,7 +15,6 @@ import dev.dblock.LockTemplate;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
-import dev.dblock.settings.LockSetting;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -91,7 +90,7 @@ class LockSettingsConfigurationTests {
 				""").run((context) -> {
 			LockSettings settings = context.getBean(LockSettings.class);
 			assertThat(settings.of("nightly-invoices"))
-				.isEqualTo(new LockSetting(
+				.isEqualTo(new LockSettings.Setting(
 						new LockOptions(Duration.ofMinutes(5), Duration.ofSeconds(10), Duration.ofMinutes(1),
 								Duration.ofHours(2), false, WhenLost.INTERRUPT, null, "nightly"),
 						WhenUnavailable.THROW));
@@ -158,8 +157,8 @@ class LockSettingsConfigurationTests {
 
 	@Test
 	void ownSettingsComeInThePlaceOfTheProperties() {
-		LockSettings own = new LockSettings(Map.of("job",
-				new LockSetting(LockOptions.lease(Duration.ofSeconds(3)).minHold(Duration.ofSeconds(4)), null)));
+		LockOptions options = LockOptions.lease(Duration.ofSeconds(3)).minHold(Duration.ofSeconds(4));
+		LockSettings own = new LockSettings(Map.of("job", new LockSettings.Setting(options, null)));
 		this.contextRunner.withBean(LockSettings.class, () -> own)
 			.withBean("job", Job.class)
 			.run((context) -> assertThat(context.getStartupFailure()).hasMessageContaining("bean 'job'")

@@ -20,7 +20,7 @@ import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
-import dev.dblock.settings.LockSetting;
+import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.StoreTime;
@@ -164,7 +164,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
-	public Optional<LockSetting> setting(String name) {
+	public Optional<LockSettings.Setting> setting(String name) {
 		return Optional.of(this.settings.locks().of(name));
 	}
 

@@ -9,7 +9,7 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
 import dev.dblock.settings.EngineSettings;
-import dev.dblock.settings.LockSetting;
+import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockAdministration;
 import org.jspecify.annotations.Nullable;
 
@@ -63,7 +63,7 @@ public interface LockEngine {
 	 * @param name the name as used by the application
 	 * @return the settings, which may say nothing
 	 */
-	default Optional<LockSetting> setting(String name) {
+	default Optional<LockSettings.Setting> setting(String name) {
 		return Optional.empty();
 	}
 

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import dev.dblock.LockOptions;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
-import dev.dblock.settings.LockSetting;
+import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockAdministration;
 
 /**
@@ -38,7 +38,7 @@ final class UnlockedEngine implements LockEngine {
 	}
 
 	@Override
-	public Optional<LockSetting> setting(String name) {
+	public Optional<LockSettings.Setting> setting(String name) {
 		return Optional.of(this.settings.locks().of(name));
 	}
 

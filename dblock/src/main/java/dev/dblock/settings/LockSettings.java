@@ -10,6 +10,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 import dev.dblock.LockOptions;
+import dev.dblock.WhenUnavailable;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.PatternMatchUtils;
@@ -39,10 +40,10 @@ public final class LockSettings {
 
 	private static final char ANY = '…';
 
-	private final Map<String, LockSetting> byName = new LinkedHashMap<>();
+	private final Map<String, Setting> byName = new LinkedHashMap<>();
 
 	// The longest first
-	private final Map<String, LockSetting> byBeginning = new TreeMap<>(
+	private final Map<String, Setting> byBeginning = new TreeMap<>(
 			Comparator.comparing(String::length).reversed().thenComparing(Comparator.naturalOrder()));
 
 	/**
@@ -50,7 +51,7 @@ public final class LockSettings {
 	 * @param settings the settings for each name, or beginning of names with {@code *}
 	 * @throws IllegalArgumentException if a key has a {@code *} before its end
 	 */
-	public LockSettings(Map<String, LockSetting> settings) {
+	public LockSettings(Map<String, Setting> settings) {
 		settings.forEach((key, setting) -> {
 			int wildcard = key.indexOf(WILDCARD);
 			if (wildcard < 0) {
@@ -72,14 +73,14 @@ public final class LockSettings {
 	 * @param name the name as used by the application
 	 * @return the settings, which may be empty
 	 */
-	public LockSetting of(String name) {
-		LockSetting setting = find(name);
-		return (setting != null) ? setting : LockSetting.NOTHING;
+	public Setting of(String name) {
+		Setting setting = find(name);
+		return (setting != null) ? setting : Setting.NOTHING;
 	}
 
-	private @Nullable LockSetting find(String name) {
-		LockSetting setting = this.byName.get(name);
-		for (Map.Entry<String, LockSetting> other : this.byBeginning.entrySet()) {
+	private @Nullable Setting find(String name) {
+		Setting setting = this.byName.get(name);
+		for (Map.Entry<String, Setting> other : this.byBeginning.entrySet()) {
 			if (name.startsWith(other.getKey())) {
 				setting = (setting != null) ? setting.orElse(other.getValue()) : other.getValue();
 			}
@@ -92,7 +93,7 @@ public final class LockSettings {
 	 * sets.
 	 */
 	public LockOptions before(String name, LockOptions options) {
-		LockSetting setting = find(name);
+		Setting setting = find(name);
 		return (setting != null) ? setting.options().orElse(options) : options;
 	}
 
@@ -175,6 +176,26 @@ public final class LockSettings {
 		Stream<String> keys = shape.chars().allMatch((c) -> c == ANYTHING) ? Stream.empty()
 				: keys().stream().filter((key) -> isWithin(key, shape)).map((key) -> key.replace(WILDCARD, ANY));
 		return Stream.concat(Stream.of(shape.replace(ANYTHING, ANY)), keys).distinct().toList();
+	}
+
+	/**
+	 * The settings for the locks of one name or pattern.
+	 *
+	 * @param options options that take precedence over those in the code; those that are
+	 * not set default to the code
+	 * @param whenUnavailable behavior that takes precedence over that of an annotation;
+	 * {@code null} if the annotation applies
+	 */
+	public record Setting(LockOptions options, @Nullable WhenUnavailable whenUnavailable) {
+
+		/** No settings. */
+		public static final Setting NOTHING = new Setting(LockOptions.defaults(), null);
+
+		Setting orElse(Setting other) {
+			return new Setting(this.options.orElse(other.options),
+					(this.whenUnavailable != null) ? this.whenUnavailable : other.whenUnavailable);
+		}
+
 	}
 
 }

@@ -22,7 +22,6 @@ import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
 import dev.dblock.reactive.ReactiveLockTemplate;
-import dev.dblock.settings.LockSetting;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
@@ -331,7 +330,7 @@ class JobRunsTests {
 	@Test
 	void aFiringWithATimeLimitDoesNotWaitWhateverTheSettingsOfTheLock() {
 		LockSettings patient = new LockSettings(
-				Map.of("a", new LockSetting(LockOptions.defaults().waitUpTo(LONG), null)));
+				Map.of("a", new LockSettings.Setting(LockOptions.defaults().waitUpTo(LONG), null)));
 		DefaultLockEngine waiting = this.world.newEngine(LockWorld.settings("", patient));
 		LockOptions options = planned();
 		LockOptions limited = options.firing(options.firing().answerWithin(LockWorld.TIMEOUT));

@@ -16,6 +16,7 @@ import dev.dblock.core.LockWorld;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
+import dev.dblock.settings.LockSettings.Setting;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,23 +42,23 @@ class LockSettingsTests {
 		this.world.close();
 	}
 
-	private static LockSetting label(String label) {
-		return new LockSetting(LockOptions.defaults().label(label), null);
+	private static Setting label(String label) {
+		return new Setting(LockOptions.defaults().label(label), null);
 	}
 
 	private static LockSettings labelled(String... keys) {
-		Map<String, LockSetting> settings = new LinkedHashMap<>();
+		Map<String, Setting> settings = new LinkedHashMap<>();
 		for (String key : keys) {
 			settings.put(key, label(key));
 		}
 		return new LockSettings(settings);
 	}
 
-	private DefaultLockTemplate template(Map<String, LockSetting> settings) {
+	private DefaultLockTemplate template(Map<String, Setting> settings) {
 		return new DefaultLockTemplate(engine(settings));
 	}
 
-	private DefaultLockEngine engine(Map<String, LockSetting> settings) {
+	private DefaultLockEngine engine(Map<String, Setting> settings) {
 		return this.world.newEngine(LockWorld.settings("shop-", new LockSettings(settings)));
 	}
 
@@ -79,8 +80,8 @@ class LockSettingsTests {
 	@Test
 	void nothingIsSetForOtherNames() {
 		LockSettings settings = labelled("order-*", "stock");
-		assertThat(settings.of("stocks")).isSameAs(LockSetting.NOTHING);
-		assertThat(settings.of("border-1")).isSameAs(LockSetting.NOTHING);
+		assertThat(settings.of("stocks")).isSameAs(Setting.NOTHING);
+		assertThat(settings.of("border-1")).isSameAs(Setting.NOTHING);
 		LockOptions options = LockOptions.lease(LEASE);
 		assertThat(settings.before("stocks", options)).isSameAs(options);
 	}
@@ -88,10 +89,10 @@ class LockSettingsTests {
 	@Test
 	void eachOptionIsTakenFromTheMostSpecificKeyThatSetsIt() {
 		LockSettings settings = new LockSettings(
-				Map.of("*", new LockSetting(LockOptions.lease(LEASE).label("all"), WhenUnavailable.SKIP), "order-*",
-						new LockSetting(LockOptions.defaults().label("orders"), null), "order-1",
-						new LockSetting(LockOptions.defaults().whenLost(WhenLost.INTERRUPT), WhenUnavailable.THROW)));
-		assertThat(settings.of("order-1")).isEqualTo(new LockSetting(
+				Map.of("*", new Setting(LockOptions.lease(LEASE).label("all"), WhenUnavailable.SKIP), "order-*",
+						new Setting(LockOptions.defaults().label("orders"), null), "order-1",
+						new Setting(LockOptions.defaults().whenLost(WhenLost.INTERRUPT), WhenUnavailable.THROW)));
+		assertThat(settings.of("order-1")).isEqualTo(new Setting(
 				LockOptions.lease(LEASE).label("orders").whenLost(WhenLost.INTERRUPT), WhenUnavailable.THROW));
 		assertThat(settings.of("order-2").whenUnavailable()).isEqualTo(WhenUnavailable.SKIP);
 	}
@@ -117,8 +118,8 @@ class LockSettingsTests {
 
 	@Test
 	void settingsForNamesThatADeclaredNameCoversAreChecked() {
-		Map<String, LockSetting> settings = Map.of("order-7",
-				new LockSetting(LockOptions.defaults().minHold(Duration.ofMinutes(1)), null));
+		Map<String, Setting> settings = Map.of("order-7",
+				new Setting(LockOptions.defaults().minHold(Duration.ofMinutes(1)), null));
 		LockOptions options = LockOptions.lease(Duration.ofSeconds(20));
 		String shape = "order-" + LockSettings.ANYTHING;
 		assertThatIllegalArgumentException().isThrownBy(() -> engine(settings).check(shape, options))
@@ -129,7 +130,7 @@ class LockSettingsTests {
 
 	@Test
 	void settingsTakePrecedenceOverTheCode() {
-		DefaultLockTemplate template = template(Map.of("stock", new LockSetting(LockOptions.lease(LEASE), null)));
+		DefaultLockTemplate template = template(Map.of("stock", new Setting(LockOptions.lease(LEASE), null)));
 		try (LockHandle handle = template.acquire("stock", LockOptions.lease(Duration.ofSeconds(5)))) {
 			assertThat(handle.name()).isEqualTo("shop-stock");
 			assertThat(handle.remaining()).isGreaterThan(Duration.ofSeconds(70));
@@ -138,7 +139,7 @@ class LockSettingsTests {
 
 	@Test
 	void settingsApplyWithinExecute() {
-		DefaultLockTemplate template = template(Map.of("st*", new LockSetting(LockOptions.lease(LEASE), null)));
+		DefaultLockTemplate template = template(Map.of("st*", new Setting(LockOptions.lease(LEASE), null)));
 		template.execute("stock", () -> assertThat(LockContext.current().orElseThrow().remaining())
 			.isGreaterThan(Duration.ofSeconds(70)));
 	}
@@ -146,7 +147,7 @@ class LockSettingsTests {
 	@Test
 	@Timeout(300)
 	void settingsApplyToTryAcquireExceptForTheWait() {
-		LockSetting setting = new LockSetting(LockOptions.lease(LEASE).waitUpTo(Duration.ofHours(1)), null);
+		Setting setting = new Setting(LockOptions.lease(LEASE).waitUpTo(Duration.ofHours(1)), null);
 		DefaultLockTemplate template = template(Map.of("stock", setting));
 		try (LockHandle handle = template.tryAcquire("stock").orElseThrow()) {
 			assertThat(handle.remaining()).isGreaterThan(Duration.ofSeconds(70));
@@ -160,7 +161,7 @@ class LockSettingsTests {
 	@Timeout(300)
 	void waitThatIsSetComesBeforeThatOfTheCode() {
 		DefaultLockTemplate template = template(
-				Map.of("stock", new LockSetting(LockOptions.defaults().waitUpTo(Duration.ZERO), null)));
+				Map.of("stock", new Setting(LockOptions.defaults().waitUpTo(Duration.ZERO), null)));
 		LockOptions patient = LockOptions.defaults().waitUpTo(Duration.ofHours(1));
 		try (LockHandle handle = template.acquire("stock")) {
 			assertThat(template.tryAcquire("stock", patient)).isEmpty();
@@ -172,8 +173,8 @@ class LockSettingsTests {
 
 	@Test
 	void contradictionBetweenCodeAndSettingsNamesTheSettings() {
-		DefaultLockEngine engine = engine(Map.of("st*", new LockSetting(LockOptions.lease(Duration.ofSeconds(2)), null),
-				"stock", new LockSetting(LockOptions.defaults().label("s"), null)));
+		DefaultLockEngine engine = engine(Map.of("st*", new Setting(LockOptions.lease(Duration.ofSeconds(2)), null),
+				"stock", new Setting(LockOptions.defaults().label("s"), null)));
 		LockOptions options = LockOptions.lease(LEASE).minHold(Duration.ofSeconds(20));
 		assertThatIllegalArgumentException().isThrownBy(() -> engine.check("stock", options))
 			.withMessageContaining("minimum hold (20s) is longer than the lease (2s)")
@@ -193,8 +194,7 @@ class LockSettingsTests {
 
 	@Test
 	void behaviourOfAMethodIsSetByName() {
-		Map<String, LockSetting> settings = Map.of("stock",
-				new LockSetting(LockOptions.defaults(), WhenUnavailable.SKIP));
+		Map<String, Setting> settings = Map.of("stock", new Setting(LockOptions.defaults(), WhenUnavailable.SKIP));
 		assertThat(engine(settings).setting("stock").orElseThrow().whenUnavailable()).isEqualTo(WhenUnavailable.SKIP);
 		assertThat(engine(settings).setting("shop-stock").orElseThrow().whenUnavailable()).isNull();
 		LockEngine unlocked = LockEngine.unlocked(LockWorld.settings("", new LockSettings(settings)));

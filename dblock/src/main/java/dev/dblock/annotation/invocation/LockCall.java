@@ -18,7 +18,7 @@ import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledCall;
-import dev.dblock.settings.LockSetting;
+import dev.dblock.settings.LockSettings;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
@@ -226,7 +226,7 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 	}
 
 	private Optional<WhenUnavailable> setting(String name) {
-		return this.locks.engine().setting(name).map(LockSetting::whenUnavailable);
+		return this.locks.engine().setting(name).map(LockSettings.Setting::whenUnavailable);
 	}
 
 	/**

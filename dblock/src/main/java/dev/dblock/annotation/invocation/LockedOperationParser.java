@@ -21,7 +21,6 @@ import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.execution.PendingTypes;
-import dev.dblock.settings.LockSetting;
 import dev.dblock.settings.LockSettings;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -189,7 +188,7 @@ final class LockedOperationParser {
 		boolean declaredCounts = locks.isEmpty() || engine == null;
 		for (MethodLock lock : locks) {
 			WhenUnavailable set = (engine == null) ? null
-					: engine.setting(lock.name().sample()).map(LockSetting::whenUnavailable).orElse(null);
+					: engine.setting(lock.name().sample()).map(LockSettings.Setting::whenUnavailable).orElse(null);
 			declaredCounts |= set == null;
 			if (set != null && UnavailableHandler.skips(set, declaration.method())) {
 				refuseSkip(span, "set when-unavailable: throw in dblock.locks (or the LockSettings bean)");

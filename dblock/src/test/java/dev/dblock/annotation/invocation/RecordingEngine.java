@@ -20,7 +20,6 @@ import dev.dblock.WhenUnavailable;
 import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobRefusal;
-import dev.dblock.settings.LockSetting;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockAdministration;
 import org.jspecify.annotations.Nullable;
@@ -113,8 +112,8 @@ public class RecordingEngine implements LockEngine {
 	}
 
 	@Override
-	public Optional<LockSetting> setting(String name) {
-		return Optional.of(new LockSetting(LockOptions.defaults(), this.whenUnavailable.get(name)));
+	public Optional<LockSettings.Setting> setting(String name) {
+		return Optional.of(new LockSettings.Setting(LockOptions.defaults(), this.whenUnavailable.get(name)));
 	}
 
 	@Override
