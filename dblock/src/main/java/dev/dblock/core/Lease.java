@@ -11,7 +11,7 @@ import dev.dblock.LockLostException;
 import dev.dblock.LossReason;
 import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockObservations;
-import dev.dblock.observation.LockOutcome;
+import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.FenceMark;
@@ -362,7 +362,7 @@ final class Lease {
 		this.observed = observed;
 		LossReason reason = end();
 		if (reason != null) {
-			observed.end(LockOutcome.LOST, lost());
+			observed.end(LockObserver.Outcome.LOST, lost());
 		}
 	}
 
@@ -370,7 +370,7 @@ final class Lease {
 		return this.observed != null;
 	}
 
-	void observedEnd(LockOutcome outcome, @Nullable Throwable error) {
+	void observedEnd(LockObserver.Outcome outcome, @Nullable Throwable error) {
 		LockObservations.Hold observed = this.observed;
 		if (observed != null) {
 			observed.end(outcome, error);

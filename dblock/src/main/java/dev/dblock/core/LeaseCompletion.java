@@ -5,7 +5,7 @@ import java.util.function.Function;
 import dev.dblock.LossReason;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRun;
-import dev.dblock.observation.LockOutcome;
+import dev.dblock.observation.LockObserver;
 import dev.dblock.support.Durations;
 import dev.dblock.support.LockMdc;
 import dev.dblock.transaction.LockTransactions;
@@ -76,7 +76,7 @@ final class LeaseCompletion {
 		Lease lease = handle.lease();
 		this.losses.endIfOver(lease);
 		if (handOver(lease)) {
-			lease.observedEnd(LockOutcome.HANDED_OVER, null);
+			lease.observedEnd(LockObserver.Outcome.HANDED_OVER, null);
 			logRelease("Handed over", lease);
 			this.listeners.onReleased(handle);
 			return true;
@@ -100,7 +100,7 @@ final class LeaseCompletion {
 		}
 		finally {
 			if (held) {
-				lease.observedEnd(LockOutcome.RELEASED, null);
+				lease.observedEnd(LockObserver.Outcome.RELEASED, null);
 				this.listeners.onReleased(handle);
 				if (ended != null) {
 					this.listeners.onRunEnded(handle.name(), ended);
@@ -156,7 +156,7 @@ final class LeaseCompletion {
 		try {
 			if (lease.state().endWith(LossReason.RELEASED) || lease.end() != null) {
 				this.releaser.releaseInBackground(lease);
-				lease.observedEnd(LockOutcome.RELEASED, ex);
+				lease.observedEnd(LockObserver.Outcome.RELEASED, ex);
 				this.registry.remove(lease);
 			}
 		}

@@ -13,7 +13,7 @@ import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobRun;
-import dev.dblock.observation.LockOutcome;
+import dev.dblock.observation.LockObserver;
 import dev.dblock.support.CallThreads;
 import dev.dblock.support.LockMdc;
 import org.jspecify.annotations.Nullable;
@@ -168,7 +168,8 @@ final class LeaseLosses {
 			if (run != null) {
 				this.listeners.onRunEnded(lease.key().name(), run);
 			}
-			LockOutcome outcome = lease.isAbandoned() ? LockOutcome.ABANDONED : LockOutcome.LOST;
+			LockObserver.Outcome outcome = lease.isAbandoned() ? LockObserver.Outcome.ABANDONED
+					: LockObserver.Outcome.LOST;
 			if (lease.isObserved()) {
 				CallThreads.execute(this.callbacks, () -> lease.observedEnd(outcome, lease.lost()));
 			}

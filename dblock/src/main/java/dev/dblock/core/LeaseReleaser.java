@@ -10,10 +10,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObservations;
-import dev.dblock.observation.LockOutcome;
-import dev.dblock.observation.LockSubject;
+import dev.dblock.observation.LockObserver;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.FenceMark;
@@ -310,9 +308,9 @@ final class LeaseReleaser {
 	}
 
 	private boolean send(LeaseKey key, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end, Duration limit) {
-		return this.observations.observe(LockActivity.RELEASE, LockSubject.lock(key.name(), null, 0),
+		return this.observations.observe(LockObserver.Activity.RELEASE, LockObserver.Subject.lock(key.name(), null, 0),
 				() -> this.repository.release(key, minHoldLeft, mark, end, limit),
-				(held) -> held ? LockOutcome.RELEASED : LockOutcome.LOST);
+				(held) -> held ? LockObserver.Outcome.RELEASED : LockObserver.Outcome.LOST);
 	}
 
 }

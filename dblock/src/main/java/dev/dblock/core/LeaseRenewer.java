@@ -11,10 +11,8 @@ import java.util.Optional;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LossReason;
-import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObservations;
-import dev.dblock.observation.LockOutcome;
-import dev.dblock.observation.LockSubject;
+import dev.dblock.observation.LockObserver;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 import dev.dblock.support.Durations;
@@ -164,9 +162,9 @@ final class LeaseRenewer {
 	 */
 	private void renewKeys(List<LeaseKey> keys, Duration timeout) {
 		LeaseDeadline sent = LeaseDeadline.from(this.clock, Duration.ZERO);
-		Map<LeaseKey, Optional<LockInfo>> gone = this.observations.observe(LockActivity.RENEW,
-				LockSubject.locks(keys.size()), () -> this.repository.renew(keys, timeout),
-				(lost) -> lost.isEmpty() ? LockOutcome.RENEWED : LockOutcome.LOST);
+		Map<LeaseKey, Optional<LockInfo>> gone = this.observations.observe(LockObserver.Activity.RENEW,
+				LockObserver.Subject.locks(keys.size()), () -> this.repository.renew(keys, timeout),
+				(lost) -> lost.isEmpty() ? LockObserver.Outcome.RENEWED : LockObserver.Outcome.LOST);
 		for (LeaseKey key : keys) {
 			Optional<LockInfo> now = gone.get(key);
 			if (now != null) {

@@ -4,8 +4,7 @@ import java.util.Locale;
 
 import dev.dblock.micrometer.LockObservationDocumentation.HighCardinality;
 import dev.dblock.micrometer.LockObservationDocumentation.LowCardinality;
-import dev.dblock.observation.LockActivity;
-import dev.dblock.observation.LockSubject;
+import dev.dblock.observation.LockObserver;
 import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
 import org.jspecify.annotations.Nullable;
@@ -40,8 +39,8 @@ public class DefaultLockObservationConvention implements LockObservationConventi
 	 * Whether the activity belongs to one caller. The requests to renew and release serve
 	 * the holder at the time they are sent.
 	 */
-	private static boolean isOfOneCaller(LockActivity activity) {
-		return activity != LockActivity.RENEW && activity != LockActivity.RELEASE;
+	private static boolean isOfOneCaller(LockObserver.Activity activity) {
+		return activity != LockObserver.Activity.RENEW && activity != LockObserver.Activity.RELEASE;
 	}
 
 	private static KeyValue lock(@Nullable String label) {
@@ -50,7 +49,7 @@ public class DefaultLockObservationConvention implements LockObservationConventi
 
 	@Override
 	public KeyValues getHighCardinalityKeyValues(LockObservationContext context) {
-		LockSubject subject = context.subject();
+		LockObserver.Subject subject = context.subject();
 		if (subject.name() == null) {
 			return KeyValues.of(HighCardinality.LOCKS.withValue(Integer.toString(subject.locks())));
 		}

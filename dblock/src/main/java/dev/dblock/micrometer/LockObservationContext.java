@@ -1,8 +1,8 @@
 package dev.dblock.micrometer;
 
-import dev.dblock.observation.LockActivity;
-import dev.dblock.observation.LockOutcome;
-import dev.dblock.observation.LockSubject;
+import dev.dblock.observation.LockObserver.Activity;
+import dev.dblock.observation.LockObserver.Outcome;
+import dev.dblock.observation.LockObserver.Subject;
 import io.micrometer.observation.Observation;
 import org.jspecify.annotations.Nullable;
 
@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockObservationContext extends Observation.Context {
 
-	private final LockActivity activity;
+	private final Activity activity;
 
-	private LockSubject subject;
+	private Subject subject;
 
-	private @Nullable LockOutcome outcome;
+	private @Nullable Outcome outcome;
 
-	LockObservationContext(LockActivity activity, LockSubject subject) {
+	LockObservationContext(Activity activity, Subject subject) {
 		this.activity = activity;
 		this.subject = subject;
 	}
@@ -26,7 +26,7 @@ public final class LockObservationContext extends Observation.Context {
 	 * Return the observed activity.
 	 * @return the activity
 	 */
-	public LockActivity activity() {
+	public Activity activity() {
 		return this.activity;
 	}
 
@@ -34,7 +34,7 @@ public final class LockObservationContext extends Observation.Context {
 	 * Return the lock.
 	 * @return the subject; for an acquisition, it has the token only at the end
 	 */
-	public LockSubject subject() {
+	public Subject subject() {
 		return this.subject;
 	}
 
@@ -42,11 +42,11 @@ public final class LockObservationContext extends Observation.Context {
 	 * Return the outcome of the activity.
 	 * @return the outcome, or {@code null} while the activity is in progress
 	 */
-	public @Nullable LockOutcome outcome() {
+	public @Nullable Outcome outcome() {
 		return this.outcome;
 	}
 
-	void end(LockOutcome outcome, LockSubject subject) {
+	void end(Outcome outcome, Subject subject) {
 		this.outcome = outcome;
 		this.subject = subject;
 	}

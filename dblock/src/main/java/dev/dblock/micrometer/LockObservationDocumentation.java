@@ -2,7 +2,7 @@ package dev.dblock.micrometer;
 
 import java.util.Locale;
 
-import dev.dblock.observation.LockActivity;
+import dev.dblock.observation.LockObserver;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
@@ -51,7 +51,7 @@ enum LockObservationDocumentation implements ObservationDocumentation {
 		this.highCardinality = highCardinality;
 	}
 
-	static LockObservationDocumentation of(LockActivity activity) {
+	static LockObservationDocumentation of(LockObserver.Activity activity) {
 		return valueOf(activity.name());
 	}
 

@@ -1,8 +1,6 @@
 package dev.dblock.micrometer;
 
-import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObserver;
-import dev.dblock.observation.LockSubject;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +27,7 @@ public final class MicrometerLockObserver implements LockObserver {
 	}
 
 	@Override
-	public @Nullable Observed begin(LockActivity activity, LockSubject subject) {
+	public @Nullable Observed begin(Activity activity, Subject subject) {
 		LockObservationContext context = new LockObservationContext(activity, subject);
 		Observation observation = Observation
 			.createNotStarted(LockObservationDocumentation.of(activity).getName(), () -> context, this.registry)
@@ -52,8 +50,8 @@ public final class MicrometerLockObserver implements LockObserver {
 		};
 	}
 
-	private static boolean isRequest(LockActivity activity) {
-		return activity != LockActivity.WAIT && activity != LockActivity.HOLD;
+	private static boolean isRequest(Activity activity) {
+		return activity != Activity.WAIT && activity != Activity.HOLD;
 	}
 
 }

@@ -4,7 +4,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import dev.dblock.observation.LockObserver.Activity;
 import dev.dblock.observation.LockObserver.Observed;
+import dev.dblock.observation.LockObserver.Outcome;
+import dev.dblock.observation.LockObserver.Subject;
 import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,8 +41,7 @@ public final class LockObservations {
 	 * @param outcome returns the outcome of an answer
 	 * @return the answer
 	 */
-	public <T> T observe(LockActivity activity, LockSubject subject, Supplier<T> request,
-			Function<T, LockOutcome> outcome) {
+	public <T> T observe(Activity activity, Subject subject, Supplier<T> request, Function<T, Outcome> outcome) {
 		Observed observed = begin(activity, subject);
 		try {
 			T answer = request.get();
@@ -47,12 +49,12 @@ public final class LockObservations {
 			return answer;
 		}
 		catch (RuntimeException | Error ex) {
-			end(observed, LockOutcome.FAILED, subject, ex);
+			end(observed, Outcome.FAILED, subject, ex);
 			throw ex;
 		}
 	}
 
-	private @Nullable Observed begin(LockActivity activity, LockSubject subject) {
+	private @Nullable Observed begin(Activity activity, Subject subject) {
 		try {
 			return this.observer.begin(activity, subject);
 		}
@@ -62,7 +64,7 @@ public final class LockObservations {
 		}
 	}
 
-	private void end(@Nullable Observed observed, LockOutcome outcome, LockSubject subject, @Nullable Throwable error) {
+	private void end(@Nullable Observed observed, Outcome outcome, Subject subject, @Nullable Throwable error) {
 		if (observed == null) {
 			return;
 		}
@@ -87,22 +89,22 @@ public final class LockObservations {
 	 */
 	public final class Acquisition {
 
-		private final LockSubject subject;
+		private final Subject subject;
 
 		private final @Nullable Observed acquire;
 
 		private @Nullable Observed wait;
 
 		private Acquisition(String name, @Nullable String label) {
-			this.subject = LockSubject.lock(name, label, 0);
-			this.acquire = begin(LockActivity.ACQUIRE, this.subject);
+			this.subject = Subject.lock(name, label, 0);
+			this.acquire = begin(Activity.ACQUIRE, this.subject);
 		}
 
 		/**
 		 * Report that the thread has to wait. Called once.
 		 */
 		public void waiting() {
-			this.wait = begin(LockActivity.WAIT, this.subject);
+			this.wait = begin(Activity.WAIT, this.subject);
 		}
 
 		/**
@@ -111,21 +113,21 @@ public final class LockObservations {
 		 * @return the observation of the hold, or {@code null} if it is not wanted
 		 */
 		public @Nullable Hold acquired(long token) {
-			LockSubject granted = new LockSubject(this.subject.name(), this.subject.label(), token, 1);
-			end(LockOutcome.ACQUIRED, granted, null);
-			Observed hold = begin(LockActivity.HOLD, granted);
+			Subject granted = new Subject(this.subject.name(), this.subject.label(), token, 1);
+			end(Outcome.ACQUIRED, granted, null);
+			Observed hold = begin(Activity.HOLD, granted);
 			return (hold != null) ? new Hold(hold, granted) : null;
 		}
 
 		public void unavailable() {
-			end(LockOutcome.UNAVAILABLE, this.subject, null);
+			end(Outcome.UNAVAILABLE, this.subject, null);
 		}
 
 		public void failed(Throwable ex) {
-			end(LockOutcome.FAILED, this.subject, ex);
+			end(Outcome.FAILED, this.subject, ex);
 		}
 
-		private void end(LockOutcome outcome, LockSubject subject, @Nullable Throwable error) {
+		private void end(Outcome outcome, Subject subject, @Nullable Throwable error) {
 			LockObservations.this.end(this.wait, outcome, subject, error);
 			LockObservations.this.end(this.acquire, outcome, subject, error);
 		}
@@ -139,16 +141,16 @@ public final class LockObservations {
 
 		private final Observed observed;
 
-		private final LockSubject subject;
+		private final Subject subject;
 
 		private final AtomicBoolean ended = new AtomicBoolean();
 
-		public Hold(Observed observed, LockSubject subject) {
+		public Hold(Observed observed, Subject subject) {
 			this.observed = observed;
 			this.subject = subject;
 		}
 
-		public void end(LockOutcome outcome, @Nullable Throwable error) {
+		public void end(Outcome outcome, @Nullable Throwable error) {
 			if (this.ended.compareAndSet(false, true)) {
 				LockObservations.this.end(this.observed, outcome, this.subject, error);
 			}

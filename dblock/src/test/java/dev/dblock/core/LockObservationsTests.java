@@ -14,10 +14,10 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.execution.DefaultLockTemplate;
-import dev.dblock.observation.LockActivity;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
-import dev.dblock.observation.LockSubject;
+import dev.dblock.observation.LockObserver.Activity;
+import dev.dblock.observation.LockObserver.Subject;
 import dev.dblock.store.LeaseKey;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -58,7 +58,7 @@ class LockObservationsTests {
 	void followsALockFromTheRequestToTheRelease() {
 		LockHandle handle = this.template.acquire("stock", LockOptions.defaults().label("stock-*"));
 		this.diary.isExactly("begin ACQUIRE stock", "end ACQUIRE stock ACQUIRED", "begin HOLD stock");
-		assertThat(this.diary.last()).isEqualTo(new LockSubject("stock", "stock-*", handle.token(), 1));
+		assertThat(this.diary.last()).isEqualTo(new Subject("stock", "stock-*", handle.token(), 1));
 		handle.close();
 		this.diary.isExactly("begin ACQUIRE stock", "end ACQUIRE stock ACQUIRED", "begin HOLD stock",
 				"begin RELEASE stock", "end RELEASE stock RELEASED", "end HOLD stock RELEASED");
@@ -69,7 +69,7 @@ class LockObservationsTests {
 		AtomicInteger waits = new AtomicInteger();
 		CountDownLatch handedOver = new CountDownLatch(1);
 		LockTemplate locks = new DefaultLockTemplate(this.world.newEngine((activity, subject) -> {
-			if (activity == LockActivity.WAIT && waits.incrementAndGet() == 2) {
+			if (activity == Activity.WAIT && waits.incrementAndGet() == 2) {
 				await(handedOver);
 				// Consumes a remaining wake-up
 				LockSupport.parkNanos(1_000_000);
@@ -176,7 +176,7 @@ class LockObservationsTests {
 		leases.advance(LockWorld.LEASE);
 		lease.observedBy(new LockObservations(this.diary).new Hold(
 				(outcome, subject, error) -> this.diary.write("end HOLD " + subject.name() + " " + outcome, subject),
-				LockSubject.lock("stock", null, 1)));
+				Subject.lock("stock", null, 1)));
 		this.diary.isExactly("end HOLD stock LOST");
 	}
 
@@ -186,7 +186,7 @@ class LockObservationsTests {
 		Lease lease = leases.grant("stock", LockOptions.defaults());
 		lease.observedBy(new LockObservations(this.diary).new Hold(
 				(outcome, subject, error) -> this.diary.write("end HOLD " + subject.name() + " " + outcome, subject),
-				LockSubject.lock("stock", null, 1)));
+				Subject.lock("stock", null, 1)));
 		leases.watchdog().watch(lease);
 		leases.advance(LockWorld.LEASE.dividedBy(2));
 		this.diary.isExactly();
@@ -195,8 +195,8 @@ class LockObservationsTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(LockActivity.class)
-	void anExceptionOfTheObserverChangesNothing(LockActivity broken) throws Exception {
+	@EnumSource(Activity.class)
+	void anExceptionOfTheObserverChangesNothing(Activity broken) throws Exception {
 		for (boolean atTheEnd : new boolean[] { false, true }) {
 			LockTemplate template = new DefaultLockTemplate(this.world.newEngine(new Broken(broken, atTheEnd)));
 			LockHandle first = template.acquire("stock");
@@ -213,8 +213,8 @@ class LockObservationsTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(LockActivity.class)
-	void theWatchdogRenewsAfterAnExceptionOfTheObserver(LockActivity broken) {
+	@EnumSource(Activity.class)
+	void theWatchdogRenewsAfterAnExceptionOfTheObserver(Activity broken) {
 		LockTemplate template = new DefaultLockTemplate(this.world.newEngine(new Broken(broken, false)));
 		LockHandle handle = template.acquire("stock");
 		for (int i = 0; i < 3; i++) {
@@ -227,16 +227,16 @@ class LockObservationsTests {
 
 	@Test
 	void unwantedEventsAreNotReported() {
-		assertThat(Stream.of(LockActivity.values())
-			.map((activity) -> LockObserver.NONE.begin(activity, LockSubject.locks(1)))).containsOnlyNulls();
+		assertThat(Stream.of(Activity.values()).map((activity) -> LockObserver.NONE.begin(activity, Subject.locks(1))))
+			.containsOnlyNulls();
 		LockObservations observations = new LockObservations(LockObserver.NONE);
 		assertThat(observations.acquiring("stock", null).acquired(1)).isNull();
 	}
 
-	private record Broken(LockActivity activity, boolean atTheEnd) implements LockObserver {
+	private record Broken(Activity activity, boolean atTheEnd) implements LockObserver {
 
 		@Override
-		public @Nullable Observed begin(LockActivity activity, LockSubject subject) {
+		public @Nullable Observed begin(Activity activity, Subject subject) {
 			if (activity == this.activity && !this.atTheEnd) {
 				throw new NoClassDefFoundError("scripted");
 			}
@@ -253,16 +253,16 @@ class LockObservationsTests {
 
 		private final List<String> entries = new CopyOnWriteArrayList<>();
 
-		private volatile @Nullable LockSubject last;
+		private volatile @Nullable Subject last;
 
 		@Override
-		public Observed begin(LockActivity activity, LockSubject subject) {
+		public Observed begin(Activity activity, Subject subject) {
 			write("begin " + activity + " " + subject.name(), subject);
 			return (outcome, now, error) -> write("end " + activity + " " + now.name() + " " + outcome
 					+ ((error != null) ? " " + error.getClass().getSimpleName() : ""), now);
 		}
 
-		void write(String entry, LockSubject subject) {
+		void write(String entry, Subject subject) {
 			this.last = subject;
 			this.entries.add(entry);
 		}
@@ -271,7 +271,7 @@ class LockObservationsTests {
 			return this.entries;
 		}
 
-		@Nullable LockSubject last() {
+		@Nullable Subject last() {
 			return this.last;
 		}
 

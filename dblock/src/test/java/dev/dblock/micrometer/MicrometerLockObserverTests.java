@@ -3,10 +3,10 @@ package dev.dblock.micrometer;
 import java.util.List;
 import java.util.stream.Stream;
 
-import dev.dblock.observation.LockActivity;
+import dev.dblock.observation.LockObserver.Activity;
 import dev.dblock.observation.LockObserver.Observed;
-import dev.dblock.observation.LockOutcome;
-import dev.dblock.observation.LockSubject;
+import dev.dblock.observation.LockObserver.Outcome;
+import dev.dblock.observation.LockObserver.Subject;
 import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
 import io.micrometer.common.docs.KeyName;
@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class MicrometerLockObserverTests {
 
-	private static final LockSubject STOCK = new LockSubject("app-stock-7", "stock-#{#id}", 4711, 1);
+	private static final Subject STOCK = new Subject("app-stock-7", "stock-#{#id}", 4711, 1);
 
 	private final TestObservationRegistry registry = TestObservationRegistry.create();
 
@@ -36,9 +36,8 @@ class MicrometerLockObserverTests {
 
 	@Test
 	void acquisitionIsTaggedByItsLabelAndOutcome() {
-		Observed acquire = this.observer.begin(LockActivity.ACQUIRE,
-				new LockSubject("app-stock-7", "stock-#{#id}", 0, 1));
-		acquire.end(LockOutcome.ACQUIRED, STOCK, null);
+		Observed acquire = this.observer.begin(Activity.ACQUIRE, new Subject("app-stock-7", "stock-#{#id}", 0, 1));
+		acquire.end(Outcome.ACQUIRED, STOCK, null);
 		TestObservationRegistryAssert.assertThat(this.registry)
 			.hasObservationWithNameEqualTo("dblock.acquire")
 			.that()
@@ -56,8 +55,8 @@ class MicrometerLockObserverTests {
 	void theNameOfALockIsNeverATagOfAMeter() {
 		MeterRegistry meters = new SimpleMeterRegistry();
 		this.registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
-		for (LockActivity activity : LockActivity.values()) {
-			this.observer.begin(activity, STOCK).end(LockOutcome.FAILED, STOCK, new IllegalStateException("scripted"));
+		for (Activity activity : Activity.values()) {
+			this.observer.begin(activity, STOCK).end(Outcome.FAILED, STOCK, new IllegalStateException("scripted"));
 		}
 		assertThat(meters.getMeters()).isNotEmpty()
 			.allSatisfy((meter) -> assertThat(meter.getId().getTags()).isNotEmpty()
@@ -68,10 +67,10 @@ class MicrometerLockObserverTests {
 	void anOngoingObservationHasNoOutcome() {
 		MeterRegistry meters = new SimpleMeterRegistry();
 		this.registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
-		Observed hold = this.observer.begin(LockActivity.HOLD, STOCK);
+		Observed hold = this.observer.begin(Activity.HOLD, STOCK);
 		assertThat(meters.get("dblock.hold.active").tag("lock", "stock-#{#id}").longTaskTimer().activeTasks())
 			.isEqualTo(1);
-		hold.end(LockOutcome.RELEASED, STOCK, null);
+		hold.end(Outcome.RELEASED, STOCK, null);
 		assertThat(meters.get("dblock.hold.active").longTaskTimer().activeTasks()).isZero();
 		assertThat(meters.get("dblock.hold").tag("outcome", "released").timer().count()).isEqualTo(1);
 	}
@@ -79,7 +78,7 @@ class MicrometerLockObserverTests {
 	@Test
 	void errorIsKept() {
 		IllegalStateException error = new IllegalStateException("scripted");
-		this.observer.begin(LockActivity.RELEASE, STOCK).end(LockOutcome.FAILED, STOCK, error);
+		this.observer.begin(Activity.RELEASE, STOCK).end(Outcome.FAILED, STOCK, error);
 		TestObservationRegistryAssert.assertThat(this.registry)
 			.hasObservationWithNameEqualTo("dblock.release")
 			.that()
@@ -88,8 +87,8 @@ class MicrometerLockObserverTests {
 
 	@Test
 	void aLockWithoutALabelIsCalledNone() {
-		LockSubject unlabelled = new LockSubject("stock", null, 0, 1);
-		this.observer.begin(LockActivity.ACQUIRE, unlabelled).end(LockOutcome.UNAVAILABLE, unlabelled, null);
+		Subject unlabelled = new Subject("stock", null, 0, 1);
+		this.observer.begin(Activity.ACQUIRE, unlabelled).end(Outcome.UNAVAILABLE, unlabelled, null);
 		TestObservationRegistryAssert.assertThat(this.registry)
 			.hasObservationWithNameEqualTo("dblock.acquire")
 			.that()
@@ -100,8 +99,8 @@ class MicrometerLockObserverTests {
 
 	@Test
 	void aRenewalIsAboutSeveralLocks() {
-		LockSubject many = new LockSubject(null, null, 0, 12);
-		this.observer.begin(LockActivity.RENEW, many).end(LockOutcome.RENEWED, many, null);
+		Subject many = new Subject(null, null, 0, 12);
+		this.observer.begin(Activity.RENEW, many).end(Outcome.RENEWED, many, null);
 		TestObservationRegistryAssert.assertThat(this.registry)
 			.hasObservationWithNameEqualTo("dblock.renew")
 			.that()
@@ -110,23 +109,23 @@ class MicrometerLockObserverTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(value = LockActivity.class, names = { "ACQUIRE", "RENEW", "RELEASE" })
-	void aRequestIsTheCurrentObservationOfItsThread(LockActivity activity) {
+	@EnumSource(value = Activity.class, names = { "ACQUIRE", "RENEW", "RELEASE" })
+	void aRequestIsTheCurrentObservationOfItsThread(Activity activity) {
 		Observed observed = this.observer.begin(activity, STOCK);
 		Observation current = this.registry.getCurrentObservation();
 		assertThat(current).isNotNull();
 		assertThat(current.getContext().getName()).isEqualTo(LockObservationDocumentation.of(activity).getName());
-		observed.end(LockOutcome.FAILED, STOCK, null);
+		observed.end(Outcome.FAILED, STOCK, null);
 		assertThat(this.registry.getCurrentObservation()).isNull();
 	}
 
 	@ParameterizedTest
-	@EnumSource(value = LockActivity.class, names = { "WAIT", "HOLD" })
-	void anObservationThatMayEndInAnotherThreadDoesNotStayInThisOne(LockActivity activity) {
+	@EnumSource(value = Activity.class, names = { "WAIT", "HOLD" })
+	void anObservationThatMayEndInAnotherThreadDoesNotStayInThisOne(Activity activity) {
 		Observation.createNotStarted("caller", this.registry).observe(() -> {
 			Observed observed = this.observer.begin(activity, STOCK);
 			assertThat(this.registry.getCurrentObservation().getContext().getName()).isEqualTo("caller");
-			observed.end(LockOutcome.RELEASED, STOCK, null);
+			observed.end(Outcome.RELEASED, STOCK, null);
 		});
 		TestObservationRegistryAssert.assertThat(this.registry)
 			.hasObservationWithNameEqualTo(LockObservationDocumentation.of(activity).getName())
@@ -144,8 +143,7 @@ class MicrometerLockObserverTests {
 			}
 
 		};
-		new MicrometerLockObserver(this.registry, own).begin(LockActivity.HOLD, STOCK)
-			.end(LockOutcome.RELEASED, STOCK, null);
+		new MicrometerLockObserver(this.registry, own).begin(Activity.HOLD, STOCK).end(Outcome.RELEASED, STOCK, null);
 		TestObservationRegistryAssert.assertThat(this.registry)
 			.hasObservationWithNameEqualTo("dblock.hold")
 			.that()
@@ -163,31 +161,30 @@ class MicrometerLockObserverTests {
 			}
 
 		};
-		new MicrometerLockObserver(this.registry, own).begin(LockActivity.HOLD, STOCK)
-			.end(LockOutcome.RELEASED, STOCK, null);
+		new MicrometerLockObserver(this.registry, own).begin(Activity.HOLD, STOCK).end(Outcome.RELEASED, STOCK, null);
 		TestObservationRegistryAssert.assertThat(this.registry).hasObservationWithNameEqualTo("locks");
 	}
 
 	@Test
 	void withoutARegistryNothingIsObserved() {
-		assertThat(new MicrometerLockObserver(ObservationRegistry.NOOP, null).begin(LockActivity.HOLD, STOCK)).isNull();
+		assertThat(new MicrometerLockObserver(ObservationRegistry.NOOP, null).begin(Activity.HOLD, STOCK)).isNull();
 	}
 
 	@Test
 	void disabledObservationsAreNotMade() {
 		this.registry.observationConfig().observationPredicate((name, context) -> !name.equals("dblock.hold"));
-		assertThat(this.observer.begin(LockActivity.HOLD, STOCK)).isNull();
-		assertThat(this.observer.begin(LockActivity.WAIT, STOCK)).isNotNull();
+		assertThat(this.observer.begin(Activity.HOLD, STOCK)).isNull();
+		assertThat(this.observer.begin(Activity.WAIT, STOCK)).isNotNull();
 	}
 
 	@ParameterizedTest
 	@EnumSource(LockObservationDocumentation.class)
 	void documentationIsWhatTheConventionDoes(LockObservationDocumentation documented) {
-		LockActivity activity = LockActivity.valueOf(documented.name());
-		LockSubject subject = (activity != LockActivity.RENEW) ? STOCK : new LockSubject(null, null, 0, 2);
+		Activity activity = Activity.valueOf(documented.name());
+		Subject subject = (activity != Activity.RENEW) ? STOCK : new Subject(null, null, 0, 2);
 		LockObservationContext context = new LockObservationContext(activity, subject);
-		if (activity == LockActivity.RELEASE) {
-			context.end(LockOutcome.RELEASED, new LockSubject("app-stock-7", null, 0, 1));
+		if (activity == Activity.RELEASE) {
+			context.end(Outcome.RELEASED, new Subject("app-stock-7", null, 0, 1));
 		}
 		LockObservationConvention convention = new DefaultLockObservationConvention();
 		assertThat(LockObservationDocumentation.of(activity)).isSameAs(documented);

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import dev.dblock.LossReason;
 import dev.dblock.core.EngineState;
 import dev.dblock.event.LockEvent;
-import dev.dblock.observation.LockOutcome;
+import dev.dblock.observation.LockObserver;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -103,7 +103,7 @@ class ObservabilityDocumentTests {
 
 	@Test
 	void everyOutcomeIsDocumented() {
-		Set<String> outcomes = lowerCase(EnumSet.allOf(LockOutcome.class));
+		Set<String> outcomes = lowerCase(EnumSet.allOf(LockObserver.Outcome.class));
 		outcomes.add("none");
 		assertThat(column("outcome")).isEqualTo(outcomes);
 	}
