@@ -8,7 +8,6 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.LockTemplate;
-import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.execution.Hold;
@@ -121,7 +120,7 @@ public final class DblockLockProvider implements ExtensibleLockProvider {
 	public Optional<SimpleLock> lock(LockConfiguration configuration) {
 		SchedulerLockCall call = SchedulerLockCall.take();
 		LockEngine engine = engine();
-		LockAttempt attempt;
+		LockEngine.Attempt attempt;
 		try {
 			attempt = engine.acquire(configuration.getName(), options(configuration, call), Duration.ZERO);
 		}
@@ -133,10 +132,10 @@ public final class DblockLockProvider implements ExtensibleLockProvider {
 		catch (DataAccessException ex) {
 			return failed(ex, call);
 		}
-		if (attempt instanceof LockAttempt.Refused refused) {
+		if (attempt instanceof LockEngine.Refused refused) {
 			return refused(refused.refusal(), call);
 		}
-		return granted(configuration, call, engine, ((LockAttempt.Granted) attempt).handle());
+		return granted(configuration, call, engine, ((LockEngine.Granted) attempt).handle());
 	}
 
 	/**

@@ -12,7 +12,6 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.engine.JobRecords;
-import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobStatus;
@@ -169,18 +168,18 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	@Override
-	public LockAttempt acquire(String name, LockOptions options) {
+	public LockEngine.Attempt acquire(String name, LockOptions options) {
 		return acquire(name, options, null);
 	}
 
 	@Override
-	public LockAttempt acquire(String name, LockOptions options, @Nullable Duration wait) {
+	public LockEngine.Attempt acquire(String name, LockOptions options, @Nullable Duration wait) {
 		String fullName = fullName(name);
 		LockOptions wanted = this.settings.locks().before(name, options);
 		LeaseTerms terms = this.settings.terms(name, (wait != null) ? wanted.waitUpTo(wait) : wanted);
 		long start = this.clock.nanoTime();
 		LockObservations.Acquisition acquisition = this.observations.acquiring(fullName, wanted.label());
-		LockAttempt attempt;
+		LockEngine.Attempt attempt;
 		try {
 			attempt = this.acquirer.acquire(fullName, terms, acquisition);
 		}
@@ -188,7 +187,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 			acquisition.failed(ex);
 			throw ex;
 		}
-		if (attempt instanceof LockAttempt.Granted grant) {
+		if (attempt instanceof LockEngine.Granted grant) {
 			LockObservations.Hold hold = acquisition.acquired(grant.handle().token());
 			if (hold != null && grant.handle() instanceof LeasedLock lock) {
 				lock.lease().observedBy(hold);
@@ -196,7 +195,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 			logGrant(grant.handle(), terms, Duration.ofNanos(this.clock.nanoTime() - start));
 			this.listeners.onAcquired(grant.handle());
 		}
-		else if (attempt instanceof LockAttempt.Refused refused) {
+		else if (attempt instanceof LockEngine.Refused refused) {
 			acquisition.unavailable();
 			this.listeners.onUnavailable(refused.refusal());
 		}

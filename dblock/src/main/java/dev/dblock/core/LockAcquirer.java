@@ -6,7 +6,7 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.core.PollPause.WaitCause;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.settings.EngineSettings;
@@ -82,17 +82,17 @@ final class LockAcquirer {
 	 * @param acquisition is notified when the thread has to wait
 	 * @return the grant or the refusal
 	 */
-	LockAttempt acquire(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
-		LockAttempt attempt;
+	LockEngine.Attempt acquire(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
+		LockEngine.Attempt attempt;
 		if (terms.firing() != null) {
 			attempt = acquireRun(name, terms, acquisition);
 		}
 		else {
 			attempt = terms.waitUpTo().isZero() ? tryOnce(name, terms) : awaitTurn(name, terms, acquisition);
 		}
-		LockRefusal refusal = (attempt instanceof LockAttempt.Refused refused) ? refused.refusal() : null;
+		LockRefusal refusal = (attempt instanceof LockEngine.Refused refused) ? refused.refusal() : null;
 		if (refusal != null && refusal.job() == null && ownLease(name) != null) {
-			return new LockAttempt.Refused(new LockRefusal(name, refusal.holder(), refusal.waited(), OWN_LOCK, null));
+			return new LockEngine.Refused(new LockRefusal(name, refusal.holder(), refusal.waited(), OWN_LOCK, null));
 		}
 		return attempt;
 	}
@@ -111,12 +111,11 @@ final class LockAcquirer {
 	 * Wait for a lock, but not for one that only this thread can release. If its lease is
 	 * not renewed, the lock may become free during the wait nevertheless.
 	 */
-	private LockAttempt awaitTurn(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
+	private LockEngine.Attempt awaitTurn(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
 		refuseIfUnwanted(name);
 		Lease own = ownLease(name);
 		if (own != null && (own.isRenewing() || own.remaining().compareTo(terms.waitUpTo()) > 0)) {
-			return new LockAttempt.Refused(
-					new LockRefusal(name, own.describe(this.settings.acquirer()), Duration.ZERO));
+			return new LockEngine.Refused(new LockRefusal(name, own.describe(this.settings.acquirer()), Duration.ZERO));
 		}
 		return new Wait(name, terms, acquisition).run();
 	}
@@ -126,7 +125,7 @@ final class LockAcquirer {
 	 * so a request is sent even while this process has the lock. The thread waits only if
 	 * another holder has the lock.
 	 */
-	private LockAttempt acquireRun(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
+	private LockEngine.Attempt acquireRun(String name, LeaseTerms terms, LockObservations.Acquisition acquisition) {
 		refuseIfUnwanted(name);
 		Duration within = (terms.firing() != null) ? terms.firing().answerWithin() : null;
 		LocalQueue queue = this.queues.enter(name);
@@ -142,7 +141,7 @@ final class LockAcquirer {
 				return accept(handle);
 			}
 			if (!waits || outcome.isFinal()) {
-				return new LockAttempt.Refused(outcome.refusal(name, Duration.ZERO));
+				return new LockEngine.Refused(outcome.refusal(name, Duration.ZERO));
 			}
 		}
 		finally {
@@ -151,17 +150,17 @@ final class LockAcquirer {
 		return awaitTurn(name, terms, acquisition);
 	}
 
-	private LockAttempt tryOnce(String name, LeaseTerms terms) {
+	private LockEngine.Attempt tryOnce(String name, LeaseTerms terms) {
 		refuseIfUnwanted(name);
 		LockRefusal refusal = refuseHere(name);
 		if (refusal != null) {
-			return new LockAttempt.Refused(refusal);
+			return new LockEngine.Refused(refusal);
 		}
 		LocalQueue queue = this.queues.enter(name);
 		try {
 			Outcome outcome = this.requests.tryOnce(queue, terms, terms.acquireTimeout(this.settings.timeout()));
 			LeasedLock handle = outcome.handle();
-			return (handle != null) ? accept(handle) : new LockAttempt.Refused(outcome.refusal(name, Duration.ZERO));
+			return (handle != null) ? accept(handle) : new LockEngine.Refused(outcome.refusal(name, Duration.ZERO));
 		}
 		finally {
 			queue.leave();
@@ -186,7 +185,7 @@ final class LockAcquirer {
 		return queue.letsOthersGoFirst() ? Outcome.OTHERS_FIRST.refusal(name, Duration.ZERO) : null;
 	}
 
-	private LockAttempt accept(LeasedLock handle) {
+	private LockEngine.Attempt accept(LeasedLock handle) {
 		boolean accepted = false;
 		try {
 			if (this.closed) {
@@ -194,7 +193,7 @@ final class LockAcquirer {
 			}
 			handle.joinTransaction();
 			accepted = true;
-			return new LockAttempt.Granted(handle);
+			return new LockEngine.Granted(handle);
 		}
 		finally {
 			if (!accepted) {
@@ -269,9 +268,9 @@ final class LockAcquirer {
 			this.waitNanos = terms.waitUpTo().toNanos();
 		}
 
-		LockAttempt run() {
+		LockEngine.Attempt run() {
 			try {
-				LockAttempt attempt = null;
+				LockEngine.Attempt attempt = null;
 				while (attempt == null) {
 					attempt = runInOnePlace();
 				}
@@ -284,7 +283,7 @@ final class LockAcquirer {
 			}
 		}
 
-		private @Nullable LockAttempt runInOnePlace() {
+		private LockEngine.@Nullable Attempt runInOnePlace() {
 			Waiter me = new Waiter(this.terms);
 			LocalQueue queue = LockAcquirer.this.queues.join(this.name, me);
 			try {
@@ -319,7 +318,7 @@ final class LockAcquirer {
 		 * @return {@code null} when the lock that was handed over is already lost or
 		 * unproven, so that the thread has to take a new place
 		 */
-		private @Nullable LockAttempt run(LocalQueue queue, Waiter me) {
+		private LockEngine.@Nullable Attempt run(LocalQueue queue, Waiter me) {
 			boolean askedLate = false;
 			while (true) {
 				LeasedLock handed = me.handed();
@@ -336,7 +335,7 @@ final class LockAcquirer {
 				if (pauseNanos <= 0 && (leftNanos > 0 || !askedLate && queue.plan() == null)) {
 					WaitCause cause = queue.beginAsking(me);
 					askedLate = cause != null && leftNanos <= 0;
-					LockAttempt attempt = ask(queue, me, cause, leftNanos);
+					LockEngine.Attempt attempt = ask(queue, me, cause, leftNanos);
 					if (attempt != null) {
 						return attempt;
 					}
@@ -385,7 +384,8 @@ final class LockAcquirer {
 			return LockAcquirer.this.clock.nanoTime() - this.startNanos;
 		}
 
-		private @Nullable LockAttempt ask(LocalQueue queue, Waiter me, @Nullable WaitCause cause, long leftNanos) {
+		private LockEngine.@Nullable Attempt ask(LocalQueue queue, Waiter me, @Nullable WaitCause cause,
+				long leftNanos) {
 			if (cause == null) {
 				return null;
 			}
@@ -397,7 +397,7 @@ final class LockAcquirer {
 			}
 			if (outcome.isFinal()) {
 				// This thread leaves, and the next one sends its request
-				return new LockAttempt.Refused(outcome.refusal(this.name, Duration.ofNanos(elapsedNanos())));
+				return new LockEngine.Refused(outcome.refusal(this.name, Duration.ofNanos(elapsedNanos())));
 			}
 			this.job = outcome.job();
 			this.failure = outcome.failure();
@@ -447,7 +447,7 @@ final class LockAcquirer {
 		 * End the wait. The result is a refusal if the lock is known to be held, and an
 		 * exception if only a failure is known, or nothing at all.
 		 */
-		private LockAttempt giveUp(@Nullable Outcome known) {
+		private LockEngine.Attempt giveUp(@Nullable Outcome known) {
 			if (known == null) {
 				throw new QueryTimeoutException(
 						("The lock '%s' was not acquired within the wait: another thread of this application"
@@ -457,7 +457,7 @@ final class LockAcquirer {
 							.formatted(this.name));
 			}
 			Outcome last = (known.failure() == this.failure) ? known : known.seenByOthers(this.name);
-			return new LockAttempt.Refused(last.forJob(this.job).refusal(this.name, Duration.ofNanos(elapsedNanos())));
+			return new LockEngine.Refused(last.forJob(this.job).refusal(this.name, Duration.ofNanos(elapsedNanos())));
 		}
 
 	}

@@ -7,6 +7,7 @@ import dev.dblock.ForeignDocumentException;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
+import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LockSettings;
@@ -55,7 +56,7 @@ public interface LockEngine {
 	 * @throws org.springframework.dao.DataAccessException if the request to the server
 	 * fails
 	 */
-	LockAttempt acquire(String name, LockOptions options);
+	Attempt acquire(String name, LockOptions options);
 
 	/**
 	 * Return the settings for the locks of a name ({@code dblock.locks}). They take
@@ -77,7 +78,7 @@ public interface LockEngine {
 	 * @return the grant or the refusal
 	 * @see #acquire(String, LockOptions)
 	 */
-	default LockAttempt acquire(String name, LockOptions options, Duration wait) {
+	default Attempt acquire(String name, LockOptions options, Duration wait) {
 		return acquire(name, options.waitUpTo(wait));
 	}
 
@@ -130,6 +131,29 @@ public interface LockEngine {
 	 */
 	static LockEngine unlocked(EngineSettings settings) {
 		return new UnlockedEngine(settings);
+	}
+
+	/**
+	 * The result of a request for a lock.
+	 */
+	sealed interface Attempt {
+
+	}
+
+	/**
+	 * The lock is now held.
+	 *
+	 * @param handle the handle of the lock
+	 */
+	record Granted(LockHandle handle) implements Attempt {
+	}
+
+	/**
+	 * The lock is held by another holder.
+	 *
+	 * @param refusal describes the lock and its holder
+	 */
+	record Refused(LockRefusal refusal) implements Attempt {
 	}
 
 }

@@ -43,10 +43,10 @@ final class UnlockedEngine implements LockEngine {
 	}
 
 	@Override
-	public LockAttempt acquire(String name, LockOptions options) {
+	public LockEngine.Attempt acquire(String name, LockOptions options) {
 		String fullName = fullName(name);
 		LeaseTerms terms = this.settings.terms(name, this.settings.locks().before(name, options));
-		return new LockAttempt.Granted(new UnlockedHandle(fullName, this.token.incrementAndGet(), terms.lease()));
+		return new LockEngine.Granted(new UnlockedHandle(fullName, this.token.incrementAndGet(), terms.lease()));
 	}
 
 	@Override

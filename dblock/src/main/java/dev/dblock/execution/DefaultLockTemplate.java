@@ -16,12 +16,10 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockHandles;
 import dev.dblock.LockInfo;
 import dev.dblock.LockOptions;
-import dev.dblock.LockRefusal;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockedAction;
 import dev.dblock.LockedFallback;
 import dev.dblock.WhenLost;
-import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import org.jspecify.annotations.Nullable;
@@ -85,11 +83,11 @@ public final class DefaultLockTemplate implements LockTemplate {
 				}
 			});
 		}
-		LockAttempt attempt = this.engine.acquire(name, options);
-		if (attempt instanceof LockAttempt.Refused refused) {
+		LockEngine.Attempt attempt = this.engine.acquire(name, options);
+		if (attempt instanceof LockEngine.Refused refused) {
 			return unchanged(() -> fallback.unavailable(refused.refusal()));
 		}
-		Hold hold = Hold.owned(this.engine, ((LockAttempt.Granted) attempt).handle());
+		Hold hold = Hold.owned(this.engine, ((LockEngine.Granted) attempt).handle());
 		return leaving(hold, () -> finished(hold, acquired(hold, action)));
 	}
 
@@ -224,17 +222,17 @@ public final class DefaultLockTemplate implements LockTemplate {
 		if (call != null) {
 			return reenteredAsync(call, name, options, action, check, cancelWhenLost);
 		}
-		LockAttempt attempt;
+		LockEngine.Attempt attempt;
 		try {
 			attempt = this.engine.acquire(name, options);
 		}
 		catch (LockException | DataAccessException ex) {
 			return CompletableFuture.failedFuture(ex);
 		}
-		if (attempt instanceof LockAttempt.Refused refused) {
+		if (attempt instanceof LockEngine.Refused refused) {
 			return unchanged(() -> fallback.unavailable(refused.refusal()));
 		}
-		Hold hold = Hold.owned(this.engine, ((LockAttempt.Granted) attempt).handle());
+		Hold hold = Hold.owned(this.engine, ((LockEngine.Granted) attempt).handle());
 		CompletionStage<T> work;
 		try {
 			work = LockedFuture.until(hold, true, cancelWhenLost, () -> within(hold, action), check);
@@ -286,18 +284,18 @@ public final class DefaultLockTemplate implements LockTemplate {
 
 	@Override
 	public Optional<LockHandle> tryAcquire(String name, LockOptions options) {
-		LockAttempt attempt = (options.waitUpTo() != null) ? this.engine.acquire(name, options)
+		LockEngine.Attempt attempt = (options.waitUpTo() != null) ? this.engine.acquire(name, options)
 				: this.engine.acquire(name, options, Duration.ZERO);
-		return (attempt instanceof LockAttempt.Granted grant) ? Optional.of(grant.handle()) : Optional.empty();
+		return (attempt instanceof LockEngine.Granted grant) ? Optional.of(grant.handle()) : Optional.empty();
 	}
 
 	@Override
 	public LockHandle acquire(String name, LockOptions options) {
-		LockAttempt attempt = this.engine.acquire(name, options);
-		if (attempt instanceof LockAttempt.Refused refused) {
+		LockEngine.Attempt attempt = this.engine.acquire(name, options);
+		if (attempt instanceof LockEngine.Refused refused) {
 			throw refused.refusal().toException();
 		}
-		return ((LockAttempt.Granted) attempt).handle();
+		return ((LockEngine.Granted) attempt).handle();
 	}
 
 	@Override
@@ -308,8 +306,8 @@ public final class DefaultLockTemplate implements LockTemplate {
 
 	@Override
 	public Optional<LockHandles> tryAcquireAll(Map<String, LockOptions> locks) {
-		LockAttempt attempt = new SeveralLocks(this.single, locks).acquire(false);
-		return (attempt instanceof LockAttempt.Granted grant) ? Optional.of((LockHandles) grant.handle())
+		LockEngine.Attempt attempt = new SeveralLocks(this.single, locks).acquire(false);
+		return (attempt instanceof LockEngine.Granted grant) ? Optional.of((LockHandles) grant.handle())
 				: Optional.empty();
 	}
 

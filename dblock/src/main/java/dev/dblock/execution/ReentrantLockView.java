@@ -10,7 +10,6 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
-import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.support.LossInterrupts;
 import org.jspecify.annotations.Nullable;
@@ -112,11 +111,11 @@ final class ReentrantLockView implements Lock {
 		if (reenter(this.engine.fullName(this.name))) {
 			return null;
 		}
-		LockAttempt attempt = this.engine.acquire(this.name, this.options, wait);
-		if (attempt instanceof LockAttempt.Refused refused) {
+		LockEngine.Attempt attempt = this.engine.acquire(this.name, this.options, wait);
+		if (attempt instanceof LockEngine.Refused refused) {
 			return refused.refusal();
 		}
-		ReentrantHold.begin(this.engine, ((LockAttempt.Granted) attempt).handle());
+		ReentrantHold.begin(this.engine, ((LockEngine.Granted) attempt).handle());
 		return null;
 	}
 

@@ -17,7 +17,6 @@ import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.WhenLost;
-import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.support.FailureLog;
@@ -105,7 +104,7 @@ public final class SeveralLocks implements LockEngine {
 	}
 
 	@Override
-	public LockAttempt acquire(String name, LockOptions options) {
+	public LockEngine.Attempt acquire(String name, LockOptions options) {
 		return acquire(true);
 	}
 
@@ -118,7 +117,7 @@ public final class SeveralLocks implements LockEngine {
 	 * @throws IllegalArgumentException if there is none, or if a name or the options are
 	 * invalid
 	 */
-	LockAttempt acquire(boolean configuredWaits) {
+	LockEngine.Attempt acquire(boolean configuredWaits) {
 		return new Acquisition(this.engine, this.locks, configuredWaits).acquire(this.around);
 	}
 
@@ -164,21 +163,21 @@ public final class SeveralLocks implements LockEngine {
 			});
 		}
 
-		LockAttempt acquire(@Nullable Map<String, Hold> around) {
+		LockEngine.Attempt acquire(@Nullable Map<String, Hold> around) {
 			boolean complete = false;
 			try {
 				enter(around);
 				for (Wanted lock : this.wanted.values()) {
 					LockRefusal refusal = (lock.hold == null) ? acquire(lock) : null;
 					if (refusal != null) {
-						return new LockAttempt.Refused(refusal);
+						return new LockEngine.Refused(refusal);
 					}
 				}
 				begin();
 				complete = true;
 				Map<String, Hold> holds = new LinkedHashMap<>();
 				this.wanted.values().forEach((lock) -> holds.put(lock.name, lock.hold()));
-				return new LockAttempt.Granted(new LockHandleSet(holds, acquired(), this.reentries));
+				return new LockEngine.Granted(new LockHandleSet(holds, acquired(), this.reentries));
 			}
 			catch (LockInterruptedException ex) {
 				LockLostException lost = lost();
@@ -218,12 +217,12 @@ public final class SeveralLocks implements LockEngine {
 		private @Nullable LockRefusal acquire(Wanted lock) {
 			boolean outOfOrder = this.lastEntered != null && lock.fullName.compareTo(this.lastEntered) < 0;
 			Duration left = outOfOrder ? Duration.ZERO : waitFor(lock).minus(elapsed());
-			LockAttempt attempt = this.engine.acquire(lock.name, lock.options,
+			LockEngine.Attempt attempt = this.engine.acquire(lock.name, lock.options,
 					left.isNegative() ? Duration.ZERO : left);
-			if (attempt instanceof LockAttempt.Refused refused) {
+			if (attempt instanceof LockEngine.Refused refused) {
 				return explain(refused.refusal(), lock, outOfOrder);
 			}
-			lock.hold = Hold.owned(this.engine, ((LockAttempt.Granted) attempt).handle());
+			lock.hold = Hold.owned(this.engine, ((LockEngine.Granted) attempt).handle());
 			lock.acquired = true;
 			if (isRenewedForNow(lock)) {
 				lock.hold.handle().startRenewal();

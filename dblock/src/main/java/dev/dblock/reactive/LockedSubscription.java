@@ -8,7 +8,7 @@ import dev.dblock.LockedAction;
 import dev.dblock.LockedFallback;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.execution.Hold;
 import dev.dblock.reactive.ReactiveLockTemplate.LockRequest;
@@ -144,15 +144,15 @@ final class LockedSubscription<T> implements CoreSubscriber<T>, Subscription {
 			beginUnder(joined);
 			return;
 		}
-		LockAttempt attempt = this.request.engine().acquire(this.request.name(), this.request.options());
-		if (attempt instanceof LockAttempt.Granted grant) {
+		LockEngine.Attempt attempt = this.request.engine().acquire(this.request.name(), this.request.options());
+		if (attempt instanceof LockEngine.Granted grant) {
 			Hold granted = Hold.owned(this.request.engine(), grant.handle());
 			this.unused = true;
 			granted.detach();
 			beginUnder(granted);
 		}
 		else if (startWorking(null)) {
-			this.fallback.unavailable(((LockAttempt.Refused) attempt).refusal()).subscribe(this);
+			this.fallback.unavailable(((LockEngine.Refused) attempt).refusal()).subscribe(this);
 		}
 	}
 

@@ -17,7 +17,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
 import dev.dblock.core.PollPause.WaitCause;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
@@ -373,7 +373,7 @@ class ChangeStreamWaitingTests {
 	}
 
 	private static LockHandle take(DefaultLockEngine engine, String name, LockOptions options) {
-		return ((LockAttempt.Granted) engine.acquire(name, options)).handle();
+		return ((LockEngine.Granted) engine.acquire(name, options)).handle();
 	}
 
 	private static int waiters(DefaultLockEngine engine) {

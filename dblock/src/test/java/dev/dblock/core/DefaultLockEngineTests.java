@@ -24,7 +24,7 @@ import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.engine.HeldLock;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockListener;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.reactive.LockedCoroutine;
@@ -225,7 +225,7 @@ class DefaultLockEngineTests {
 			}
 
 		});
-		LockHandle handle = ((LockAttempt.Granted) engine.acquire("a", LockOptions.defaults())).handle();
+		LockHandle handle = ((LockEngine.Granted) engine.acquire("a", LockOptions.defaults())).handle();
 		engine.close();
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(this.repository.isHeld("a")).isFalse();
@@ -320,7 +320,7 @@ class DefaultLockEngineTests {
 			}
 
 		});
-		LockAttempt attempt = engine.acquire("a", LockOptions.defaults());
+		LockEngine.Attempt attempt = engine.acquire("a", LockOptions.defaults());
 		Worker<Boolean> closing = Worker.start(() -> {
 			engine.close();
 			return true;
@@ -363,7 +363,7 @@ class DefaultLockEngineTests {
 			DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""));
 			String name = "raced-" + round;
 			CyclicBarrier start = new CyclicBarrier(2);
-			Worker<LockAttempt> worker = Worker.start(() -> {
+			Worker<LockEngine.Attempt> worker = Worker.start(() -> {
 				start.await();
 				try {
 					return engine.acquire(name, LockOptions.defaults());
@@ -374,8 +374,8 @@ class DefaultLockEngineTests {
 			});
 			start.await();
 			engine.close();
-			LockAttempt attempt = worker.result();
-			if (attempt instanceof LockAttempt.Granted grant) {
+			LockEngine.Attempt attempt = worker.result();
+			if (attempt instanceof LockEngine.Granted grant) {
 				assertThat(grant.handle().isHeld()).isFalse();
 			}
 			else {
@@ -389,7 +389,7 @@ class DefaultLockEngineTests {
 	void prefixesEveryName() {
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings("shop:"));
 		assertThat(engine.fullName("a")).isEqualTo("shop:a");
-		LockHandle handle = ((LockAttempt.Granted) engine.acquire("a", LockOptions.defaults())).handle();
+		LockHandle handle = ((LockEngine.Granted) engine.acquire("a", LockOptions.defaults())).handle();
 		assertThat(handle.name()).isEqualTo("shop:a");
 		LockHandle unprefixed = this.world.acquire("a");
 		assertThat(engine.administration().list()).extracting(LockInfo::name).containsExactly("shop:a");
@@ -426,7 +426,7 @@ class DefaultLockEngineTests {
 	@Test
 	void worksOnTheClocksOfTheMachine() {
 		DefaultLockEngine engine = new DefaultLockEngine(this.repository, LockWorld.settings(""), List.of());
-		LockHandle handle = ((LockAttempt.Granted) engine.acquire("a", LockOptions.lease(Duration.ofSeconds(3))))
+		LockHandle handle = ((LockEngine.Granted) engine.acquire("a", LockOptions.lease(Duration.ofSeconds(3))))
 			.handle();
 		LockWorld.eventually().until(() -> this.repository.count(Kind.RENEW, "a") >= 2);
 		assertThat(handle.isHeld()).isTrue();

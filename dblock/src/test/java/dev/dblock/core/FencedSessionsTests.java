@@ -10,7 +10,6 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
-import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.TransactionFence.Outcome;
@@ -140,9 +139,9 @@ class FencedSessionsTests {
 		AtomicReference<Runnable> event = new AtomicReference<>();
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), interrupted(event));
 		LockHandle first = handle(engine);
-		Worker<LockHandle> next = Worker.start(
-				() -> ((LockAttempt.Granted) engine.acquire("b", LockOptions.defaults().waitUpTo(Duration.ofDays(1))))
-					.handle());
+		Worker<LockHandle> next = Worker
+			.start(() -> ((LockEngine.Granted) engine.acquire("b", LockOptions.defaults().waitUpTo(Duration.ofDays(1))))
+				.handle());
 		next.awaitWaiting();
 		event.set(() -> this.sessions.fence(session(), first, this.fence));
 		first.release();
@@ -151,7 +150,7 @@ class FencedSessionsTests {
 	}
 
 	private static LockHandle handle(DefaultLockEngine engine) {
-		return ((LockAttempt.Granted) engine.acquire("b", LockOptions.defaults())).handle();
+		return ((LockEngine.Granted) engine.acquire("b", LockOptions.defaults())).handle();
 	}
 
 	/**
@@ -205,7 +204,7 @@ class FencedSessionsTests {
 	@Test
 	void whereLockingIsSwitchedOffThereIsNothingToFence() {
 		LockEngine unlocked = LockEngine.unlocked(LockWorld.settings(""));
-		LockHandle handle = ((LockAttempt.Granted) unlocked.acquire("a", LockOptions.defaults())).handle();
+		LockHandle handle = ((LockEngine.Granted) unlocked.acquire("a", LockOptions.defaults())).handle();
 		this.sessions.fence(session(), handle, this.fence);
 		assertThat(this.fence.slots()).isEmpty();
 		handle.close();

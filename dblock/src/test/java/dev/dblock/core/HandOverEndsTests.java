@@ -15,7 +15,7 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.LeaseTerms;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -59,9 +59,9 @@ class HandOverEndsTests {
 		return worker;
 	}
 
-	private static LockHandle handle(LockAttempt attempt) {
-		assertThat(attempt).isInstanceOf(LockAttempt.Granted.class);
-		return ((LockAttempt.Granted) attempt).handle();
+	private static LockHandle handle(LockEngine.Attempt attempt) {
+		assertThat(attempt).isInstanceOf(LockEngine.Granted.class);
+		return ((LockEngine.Granted) attempt).handle();
 	}
 
 	@Test

@@ -13,7 +13,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.store.LeaseKey;
 import org.awaitility.Awaitility;
@@ -180,7 +180,7 @@ class HandOverTests {
 	@Test
 	void endsWithTheReservedTokens() {
 		DefaultLockEngine engine = handingOverFreely();
-		LockHandle handle = ((LockAttempt.Granted) engine.acquire("stock", LockOptions.defaults())).handle();
+		LockHandle handle = ((LockEngine.Granted) engine.acquire("stock", LockOptions.defaults())).handle();
 		long first = handle.token();
 		long last = this.repository.peek("stock").token();
 		while (handle.token() < last) {
@@ -267,7 +267,7 @@ class HandOverTests {
 	@Test
 	void aFailedRenewalIsNotRepeatedAtOnceBecauseTheLeaseHasPassedOn() {
 		DefaultLockEngine engine = handingOverFreely();
-		LockHandle first = ((LockAttempt.Granted) engine.acquire("stock", LockOptions.defaults())).handle();
+		LockHandle first = ((LockEngine.Granted) engine.acquire("stock", LockOptions.defaults())).handle();
 		Waiting second = waitFor(engine, "stock", PATIENTLY);
 		this.repository.always(Kind.RENEW, (request, store) -> {
 			first.close();
@@ -286,8 +286,8 @@ class HandOverTests {
 	@Test
 	void isRefusedHereWithoutARequest() {
 		LockHandle handle = take("stock");
-		LockAttempt attempt = this.world.engine().acquire("stock", LockOptions.defaults());
-		assertThat(attempt).isInstanceOfSatisfying(LockAttempt.Refused.class, (refused) -> {
+		LockEngine.Attempt attempt = this.world.engine().acquire("stock", LockOptions.defaults());
+		assertThat(attempt).isInstanceOfSatisfying(LockEngine.Refused.class, (refused) -> {
 			LockRefusal refusal = refused.refusal();
 			assertThat(refusal.holder()).isNotNull();
 			assertThat(refusal.holder().acquirer()).isEqualTo("host-1:4711:k7");
@@ -301,14 +301,14 @@ class HandOverTests {
 	@Test
 	void asksOnceEvenIfTheWaitIsOverBeforeAndOnlyWhereAskingHelps() {
 		DefaultLockEngine engine = new DefaultLockEngine(this.repository, slowPolls(), List.of());
-		LockHandle handle = ((LockAttempt.Granted) engine.acquire("stock", LockOptions.defaults())).handle();
+		LockHandle handle = ((LockEngine.Granted) engine.acquire("stock", LockOptions.defaults())).handle();
 		LockOptions briefly = LockOptions.defaults().waitUpTo(Duration.ofNanos(1));
-		assertThat(engine.acquire("stock", briefly)).isInstanceOf(LockAttempt.Refused.class);
+		assertThat(engine.acquire("stock", briefly)).isInstanceOf(LockEngine.Refused.class);
 		assertThat(this.repository.count(Kind.ACQUIRE)).isEqualTo(1);
 		handle.close();
-		LockAttempt attempt = engine.acquire("stock", briefly);
-		assertThat(attempt).isInstanceOf(LockAttempt.Granted.class);
-		((LockAttempt.Granted) attempt).handle().close();
+		LockEngine.Attempt attempt = engine.acquire("stock", briefly);
+		assertThat(attempt).isInstanceOf(LockEngine.Granted.class);
+		((LockEngine.Granted) attempt).handle().close();
 		assertThat(engine.queues().size()).isZero();
 		engine.close();
 	}
@@ -361,8 +361,8 @@ class HandOverTests {
 	}
 
 	private static void look(DefaultLockEngine engine) {
-		LockAttempt nudge = engine.acquire(InMemoryLockRepository.UNSEEN, LockOptions.defaults());
-		LockHandle handle = ((LockAttempt.Granted) nudge).handle();
+		LockEngine.Attempt nudge = engine.acquire(InMemoryLockRepository.UNSEEN, LockOptions.defaults());
+		LockHandle handle = ((LockEngine.Granted) nudge).handle();
 		handle.startRenewal();
 		handle.close();
 	}
@@ -376,7 +376,7 @@ class HandOverTests {
 	}
 
 	private LockHandle take(String name, LockOptions options) {
-		if (this.world.engine().acquire(name, options) instanceof LockAttempt.Granted grant) {
+		if (this.world.engine().acquire(name, options) instanceof LockEngine.Granted grant) {
 			return grant.handle();
 		}
 		return fail("The lock is not free");
@@ -411,7 +411,7 @@ class HandOverTests {
 
 	private static final class Waiting {
 
-		private final CompletableFuture<LockAttempt> attempt = new CompletableFuture<>();
+		private final CompletableFuture<LockEngine.Attempt> attempt = new CompletableFuture<>();
 
 		private final Thread thread;
 
@@ -436,12 +436,12 @@ class HandOverTests {
 
 		LockHandle handle() {
 			LockWorld.eventually().until(this.attempt::isDone);
-			return ((LockAttempt.Granted) this.attempt.join()).handle();
+			return ((LockEngine.Granted) this.attempt.join()).handle();
 		}
 
 		LockRefusal refusal() {
 			LockWorld.eventually().until(this.attempt::isDone);
-			return ((LockAttempt.Refused) this.attempt.join()).refusal();
+			return ((LockEngine.Refused) this.attempt.join()).refusal();
 		}
 
 		Throwable failure() {

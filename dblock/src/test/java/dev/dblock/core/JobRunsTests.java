@@ -16,7 +16,7 @@ import dev.dblock.LockRefusal;
 import dev.dblock.LockTemplate;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.engine.HeldLock;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal.Reason;
@@ -145,7 +145,7 @@ class JobRunsTests {
 		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
 		LockOptions options = planned();
 		assertThat(refused(this.engine.acquire("a", options)).job()).isNull();
-		Worker<LockAttempt> waiter = Worker.start(() -> this.engine.acquire("a", options.waitUpTo(LONG)));
+		Worker<LockEngine.Attempt> waiter = Worker.start(() -> this.engine.acquire("a", options.waitUpTo(LONG)));
 		LockWorld.eventually().until(() -> asked() > 3);
 		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
 		assertThat(granted(waiter.result()).run()).isPresent();
@@ -158,7 +158,7 @@ class JobRunsTests {
 		LockRefusal refusal = refused(this.engine.acquire("a", later));
 		assertThat(refusal.job().reason()).isEqualTo(Reason.OVERLAPPED);
 		assertThat(refusal.describe()).contains("planned for " + this.at);
-		Worker<LockAttempt> waiter = Worker.start(() -> this.engine.acquire("a", later.waitUpTo(LONG)));
+		Worker<LockEngine.Attempt> waiter = Worker.start(() -> this.engine.acquire("a", later.waitUpTo(LONG)));
 		waiter.awaitWaiting();
 		earlier.close();
 		LockHandle handle = granted(waiter.result());
@@ -169,7 +169,7 @@ class JobRunsTests {
 	@Test
 	void aWaitEndsWhenAnotherInstanceHasRunThePlannedTime() throws Exception {
 		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
-		Worker<LockAttempt> waiter = Worker.start(() -> this.engine.acquire("a", planned().waitUpTo(LONG)));
+		Worker<LockEngine.Attempt> waiter = Worker.start(() -> this.engine.acquire("a", planned().waitUpTo(LONG)));
 		LockWorld.eventually().until(() -> asked() > 3);
 		this.repository.next(Kind.ACQUIRE, Fault.after(() -> {
 			this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
@@ -188,11 +188,13 @@ class JobRunsTests {
 	void aRunIsNeitherHandedOverNorReceivedByHandOver() throws Exception {
 		LockWorld.awaitReleases(this.engine);
 		LockHandle first = this.template.acquire("a");
-		Worker<LockAttempt> firing = Worker.start(() -> this.engine.acquire("a", planned().waitUpTo(LONG)));
+		Worker<LockEngine.Attempt> firing = Worker.start(() -> this.engine.acquire("a", planned().waitUpTo(LONG)));
 		LockWorld.eventually().until(() -> this.engine.queues().find("a").waiters() == 1);
-		Worker<LockAttempt> plain = Worker.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(LONG)));
+		Worker<LockEngine.Attempt> plain = Worker
+			.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(LONG)));
 		LockWorld.eventually().until(() -> this.engine.queues().find("a").waiters() == 2);
-		Worker<LockAttempt> next = Worker.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(LONG)));
+		Worker<LockEngine.Attempt> next = Worker
+			.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(LONG)));
 		LockWorld.eventually().until(() -> this.engine.queues().find("a").waiters() == 3);
 		int before = asked();
 		first.close();

@@ -17,7 +17,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.RepositoryInterruptedException;
 import dev.dblock.store.UnreachableStoreException;
@@ -56,15 +56,15 @@ class LockAcquirerTests {
 
 	private final InMemoryLockRepository repository = this.world.repository();
 
-	private LockAttempt acquire(String name) {
+	private LockEngine.Attempt acquire(String name) {
 		return this.world.engine().acquire(name, LockOptions.defaults());
 	}
 
-	private Worker<LockAttempt> waitFor(Duration wait) {
+	private Worker<LockEngine.Attempt> waitFor(Duration wait) {
 		return waitFor(this.world.engine(), wait);
 	}
 
-	private static Worker<LockAttempt> waitFor(DefaultLockEngine engine, Duration wait) {
+	private static Worker<LockEngine.Attempt> waitFor(DefaultLockEngine engine, Duration wait) {
 		return Worker.start(() -> engine.acquire("a", LockOptions.defaults().waitUpTo(wait)));
 	}
 
@@ -190,7 +190,7 @@ class LockAcquirerTests {
 	void aWaitIsOverExactlyWhenItsTimeIs(long millis) throws Exception {
 		Duration wait = Duration.ofMillis(millis);
 		this.world.seize("a", LockWorld.LEASE);
-		Worker<LockAttempt> waiter = waitFor(wait);
+		Worker<LockEngine.Attempt> waiter = waitFor(wait);
 		awaitAttempts(2);
 		waiter.awaitWaiting();
 		this.world.clock().advance(wait.minusNanos(1));
@@ -222,7 +222,7 @@ class LockAcquirerTests {
 	@MethodSource("longWaits")
 	void aLongWaitEndsWhenTheLockIsReleased(Duration wait) throws Exception {
 		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
-		Worker<LockAttempt> waiter = waitFor(wait);
+		Worker<LockEngine.Attempt> waiter = waitFor(wait);
 		awaitAttempts(2);
 		waiter.awaitWaiting();
 		this.world.clock().advance(Duration.ofMillis(2));
@@ -235,7 +235,7 @@ class LockAcquirerTests {
 	@Test
 	void aWaitEndsWhenTheHoldersLeaseDoes() throws Exception {
 		this.world.seize("a", Duration.ofSeconds(10));
-		Worker<LockAttempt> waiter = waitFor(Duration.ofMinutes(1));
+		Worker<LockEngine.Attempt> waiter = waitFor(Duration.ofMinutes(1));
 		awaitAttempts(2);
 		waiter.awaitWaiting();
 		this.world.clock().advance(Duration.ofMillis(10_509));
@@ -251,7 +251,7 @@ class LockAcquirerTests {
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.TIMEOUT, LockWorld.RARE_POLLS);
 		this.world.seize("a", Duration.ofMillis(20));
 		this.world.clock().advance(Duration.ofMillis(500));
-		Worker<LockAttempt> waiter = waitFor(engine, Duration.ofMinutes(1));
+		Worker<LockEngine.Attempt> waiter = waitFor(engine, Duration.ofMinutes(1));
 		awaitAttempts(2);
 		waiter.awaitWaiting();
 		this.world.clock().advance(Duration.ofMillis(22));
@@ -294,7 +294,7 @@ class LockAcquirerTests {
 	@Test
 	void theLastRequestOfAWaitMayTakeASecond() throws Exception {
 		this.world.seize("a", LockWorld.LEASE);
-		Worker<LockAttempt> waiter = waitFor(Duration.ofMillis(4_500));
+		Worker<LockEngine.Attempt> waiter = waitFor(Duration.ofMillis(4_500));
 		awaitAttempts(2);
 		this.world.clock().advance(Duration.ofMillis(4_400));
 		LockWorld.eventually()
@@ -320,7 +320,7 @@ class LockAcquirerTests {
 	void anInterruptEndsTheWait() throws Exception {
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.TIMEOUT, LockWorld.RARE_POLLS);
 		this.world.seize("a", Duration.ofDays(1));
-		Worker<LockAttempt> waiter = waitFor(engine, Duration.ofDays(1));
+		Worker<LockEngine.Attempt> waiter = waitFor(engine, Duration.ofDays(1));
 		awaitAttempts(2);
 		waiter.awaitWaiting();
 		waiter.interrupt();
@@ -332,7 +332,7 @@ class LockAcquirerTests {
 	void anInterruptInTheRequestReleasesAPossibleGrant() throws Exception {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
-		Worker<LockAttempt> worker = waitFor(Duration.ZERO);
+		Worker<LockEngine.Attempt> worker = waitFor(Duration.ZERO);
 		gate.awaitReached();
 		assertThat(this.repository.isHeld("a")).isTrue();
 		worker.interrupt();
@@ -348,7 +348,7 @@ class LockAcquirerTests {
 			Thread.currentThread().interrupt();
 			throw new DataAccessResourceFailureException("no server");
 		});
-		Worker<LockAttempt> waiter = waitFor(Duration.ofDays(1));
+		Worker<LockEngine.Attempt> waiter = waitFor(Duration.ofDays(1));
 		assertThat(waiter.failure()).isInstanceOf(LockInterruptedException.class);
 		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(1);
 	}
@@ -553,7 +553,7 @@ class LockAcquirerTests {
 	void anErrorThatLastsIsThrownAtTheEndOfTheWaitAndNeverReportedAsARefusal(Supplier<DataAccessException> error)
 			throws Exception {
 		this.repository.always(Kind.ACQUIRE, Fault.lost(error));
-		Worker<LockAttempt> waiter = waitFor(Duration.ofSeconds(3));
+		Worker<LockEngine.Attempt> waiter = waitFor(Duration.ofSeconds(3));
 		awaitAttempts(1);
 		waiter.awaitWaiting();
 		this.world.clock().advance(Duration.ofMillis(2));
@@ -571,11 +571,11 @@ class LockAcquirerTests {
 			gate.pass();
 			throw new UnreachableStoreException("no server", new Exception());
 		});
-		Worker<LockAttempt> first = waitFor(BRIEF);
-		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
+		Worker<LockEngine.Attempt> first = waitFor(BRIEF);
+		List<Worker<LockEngine.Attempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
 		gate.open();
 		assertThat(first.failure()).isInstanceOf(UnreachableStoreException.class);
-		for (Worker<LockAttempt> other : others) {
+		for (Worker<LockEngine.Attempt> other : others) {
 			assertThat(other.failure()).isInstanceOf(DataAccessResourceFailureException.class)
 				.hasMessageContaining("'a'")
 				.hasCauseInstanceOf(UnreachableStoreException.class);
@@ -589,10 +589,10 @@ class LockAcquirerTests {
 		LeaseKey holder = this.world.seize("a", LockWorld.LEASE);
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
-		Worker<LockAttempt> first = waitFor(BRIEF);
-		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
+		Worker<LockEngine.Attempt> first = waitFor(BRIEF);
+		List<Worker<LockEngine.Attempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
 		gate.open();
-		for (Worker<LockAttempt> waiter : Stream.concat(Stream.of(first), others.stream()).toList()) {
+		for (Worker<LockEngine.Attempt> waiter : Stream.concat(Stream.of(first), others.stream()).toList()) {
 			assertThat(refused(waiter.result()).holder()).extracting(LockInfo::holder).isEqualTo(holder.holder());
 		}
 		assertThat(this.repository.count(Kind.ACQUIRE, "a")).as("seized and tried").isEqualTo(2);
@@ -602,11 +602,11 @@ class LockAcquirerTests {
 	void waitersWhoseTimeIsUpBeforeTheFirstAnswerAreRefusedWhenTheThreadThatAskedHasTheLock() throws Exception {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
-		Worker<LockAttempt> first = waitFor(BRIEF);
-		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
+		Worker<LockEngine.Attempt> first = waitFor(BRIEF);
+		List<Worker<LockEngine.Attempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
 		gate.open();
 		LockHandle kept = granted(first.result());
-		for (Worker<LockAttempt> other : others) {
+		for (Worker<LockEngine.Attempt> other : others) {
 			assertThat(refused(other.result()).holder()).extracting(LockInfo::acquirer).isEqualTo("host-1:4711:k7");
 		}
 		kept.close();
@@ -616,10 +616,10 @@ class LockAcquirerTests {
 	void waitersWithoutAnAnswerASecondAfterTheirTimeAreNotRefused() throws Exception {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
-		Worker<LockAttempt> first = waitFor(Duration.ofMinutes(1));
-		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF.plusMillis(999));
+		Worker<LockEngine.Attempt> first = waitFor(Duration.ofMinutes(1));
+		List<Worker<LockEngine.Attempt>> others = lateWaitersBehindTheFirst(gate, BRIEF.plusMillis(999));
 		this.world.clock().advance(Duration.ofMillis(1));
-		for (Worker<LockAttempt> other : others) {
+		for (Worker<LockEngine.Attempt> other : others) {
 			assertThat(other.failure()).isInstanceOf(QueryTimeoutException.class)
 				.hasMessageContaining("'a'")
 				.hasMessageContaining("MongoDB has not answered yet");
@@ -633,10 +633,10 @@ class LockAcquirerTests {
 	void waitersWithoutAnAnswerInTheirTimeAreRefusedAtOnceWhenTheApplicationCloses() throws Exception {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
-		Worker<LockAttempt> first = waitFor(Duration.ofMinutes(1));
-		List<Worker<LockAttempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
+		Worker<LockEngine.Attempt> first = waitFor(Duration.ofMinutes(1));
+		List<Worker<LockEngine.Attempt>> others = lateWaitersBehindTheFirst(gate, BRIEF);
 		this.world.engine().refuseWaiters();
-		for (Worker<LockAttempt> other : others) {
+		for (Worker<LockEngine.Attempt> other : others) {
 			assertThat(other.failure()).isInstanceOf(LockShutdownException.class);
 		}
 		gate.open();
@@ -646,9 +646,9 @@ class LockAcquirerTests {
 	/**
 	 * Threads that wait behind the one that has asked, until their time is up.
 	 */
-	private List<Worker<LockAttempt>> lateWaitersBehindTheFirst(Gate gate, Duration passed) throws Exception {
+	private List<Worker<LockEngine.Attempt>> lateWaitersBehindTheFirst(Gate gate, Duration passed) throws Exception {
 		gate.awaitReached();
-		List<Worker<LockAttempt>> others = IntStream.range(0, 7).mapToObj((i) -> waitFor(BRIEF)).toList();
+		List<Worker<LockEngine.Attempt>> others = IntStream.range(0, 7).mapToObj((i) -> waitFor(BRIEF)).toList();
 		LockWorld.eventually().until(() -> this.world.engine().queues().waiters() == 8);
 		this.world.clock().advance(passed);
 		awaitLate(others.size());
@@ -688,7 +688,7 @@ class LockAcquirerTests {
 	void afterATimeoutAReadShowsTheHolder() throws Exception {
 		LeaseKey other = this.world.seize("a", LockWorld.LEASE);
 		this.repository.always(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
-		Worker<LockAttempt> waiter = waitFor(Duration.ofSeconds(3));
+		Worker<LockEngine.Attempt> waiter = waitFor(Duration.ofSeconds(3));
 		awaitAttempts(2);
 		waiter.awaitWaiting();
 		this.world.clock().advance(Duration.ofSeconds(3));
@@ -703,7 +703,7 @@ class LockAcquirerTests {
 	void aReadThatFailsTooLeavesTheTimeout() throws Exception {
 		this.repository.always(Kind.ACQUIRE, Fault.lost(Fault.timeout()));
 		this.repository.always(Kind.FIND, Fault.NO_SERVER);
-		Worker<LockAttempt> waiter = waitFor(Duration.ofSeconds(3));
+		Worker<LockEngine.Attempt> waiter = waitFor(Duration.ofSeconds(3));
 		awaitAttempts(1);
 		waiter.awaitWaiting();
 		this.world.clock().advance(Duration.ofSeconds(3));
@@ -733,7 +733,7 @@ class LockAcquirerTests {
 	void waitersAreRefusedAtOnceWhenTheApplicationCloses() throws Exception {
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.TIMEOUT, LockWorld.RARE_POLLS);
 		this.world.seize("a", Duration.ofDays(1));
-		Worker<LockAttempt> waiter = waitFor(engine, Duration.ofDays(1));
+		Worker<LockEngine.Attempt> waiter = waitFor(engine, Duration.ofDays(1));
 		awaitAttempts(2);
 		waiter.awaitWaiting();
 		engine.refuseWaiters();
@@ -761,7 +761,7 @@ class LockAcquirerTests {
 	void aGrantThatArrivesWhileTheEngineClosesIsReleasedBeforeItIsClosed() throws Exception {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
-		Worker<LockAttempt> worker = waitFor(Duration.ZERO);
+		Worker<LockEngine.Attempt> worker = waitFor(Duration.ZERO);
 		gate.awaitReached();
 		Worker<Boolean> closing = this.world.startClosing("a");
 		assertThat(this.repository.isHeld("a")).isTrue();
@@ -776,7 +776,7 @@ class LockAcquirerTests {
 		Gate gate = new Gate();
 		this.repository.next(Kind.ACQUIRE, Fault.answerHeldUp(gate));
 		this.repository.always(Kind.RELEASE, Fault.lost(() -> new IllegalStateException("the client is closed")));
-		Worker<LockAttempt> worker = waitFor(Duration.ZERO);
+		Worker<LockEngine.Attempt> worker = waitFor(Duration.ZERO);
 		gate.awaitReached();
 		Worker<Boolean> closing = this.world.startClosing("a");
 		gate.open();
@@ -786,7 +786,7 @@ class LockAcquirerTests {
 
 	@Test
 	void theRequestNamesAcquirerThreadAndReason() throws Exception {
-		Worker<LockAttempt> worker = Worker.start(() -> {
+		Worker<LockEngine.Attempt> worker = Worker.start(() -> {
 			Thread.currentThread().setName("invoices-1");
 			return this.world.engine().acquire("a", LockOptions.defaults().why("nightly"));
 		});
@@ -799,7 +799,7 @@ class LockAcquirerTests {
 
 	@Test
 	void aThreadWithoutANameIsKnownByItsNumber() throws Exception {
-		Worker<LockAttempt> worker = Worker.start(() -> {
+		Worker<LockEngine.Attempt> worker = Worker.start(() -> {
 			Thread.currentThread().setName("");
 			return acquire("a");
 		});

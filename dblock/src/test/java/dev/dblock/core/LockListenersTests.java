@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import dev.dblock.LockHandle;
 import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockListener;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -54,7 +54,7 @@ class LockListenersTests {
 		LockListener deaf = new LockListener() {
 		};
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), deaf);
-		LockHandle handle = ((LockAttempt.Granted) engine.acquire("a", LockWorld.DEFAULTS)).handle();
+		LockHandle handle = ((LockEngine.Granted) engine.acquire("a", LockWorld.DEFAULTS)).handle();
 		engine.acquire("a", LockWorld.DEFAULTS);
 		deaf.onLost(handle, LossReason.EXPIRED);
 		deaf.onRenewedLate(handle, Duration.ZERO);
@@ -79,10 +79,10 @@ class LockListenersTests {
 	@MethodSource("anything")
 	void anExceptionOfOneOfThemChangesNothing(Throwable failure) throws Exception {
 		DefaultLockEngine engine = this.world.newEngine(LockWorld.settings(""), new Failing(failure));
-		LockHandle handle = ((LockAttempt.Granted) engine.acquire("a", LockWorld.DEFAULTS)).handle();
-		assertThat(engine.acquire("a", LockWorld.DEFAULTS)).isInstanceOf(LockAttempt.Refused.class);
+		LockHandle handle = ((LockEngine.Granted) engine.acquire("a", LockWorld.DEFAULTS)).handle();
+		assertThat(engine.acquire("a", LockWorld.DEFAULTS)).isInstanceOf(LockEngine.Refused.class);
 		assertThat(handle.release()).isTrue();
-		handle = ((LockAttempt.Granted) engine.acquire("a", LockWorld.DEFAULTS)).handle();
+		handle = ((LockEngine.Granted) engine.acquire("a", LockWorld.DEFAULTS)).handle();
 		CountDownLatch later = new CountDownLatch(1);
 		handle.onLost((reason) -> {
 			Failing.<RuntimeException>sneak(failure);

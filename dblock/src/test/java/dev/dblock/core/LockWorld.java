@@ -9,7 +9,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.WhenLost;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.event.LockListener;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.observation.LockObserver;
@@ -100,14 +100,14 @@ public final class LockWorld implements AfterEachCallback, AutoCloseable {
 		return engine;
 	}
 
-	static LockHandle granted(LockAttempt attempt) {
-		assertThat(attempt).isInstanceOf(LockAttempt.Granted.class);
-		return ((LockAttempt.Granted) attempt).handle();
+	static LockHandle granted(LockEngine.Attempt attempt) {
+		assertThat(attempt).isInstanceOf(LockEngine.Granted.class);
+		return ((LockEngine.Granted) attempt).handle();
 	}
 
-	static LockRefusal refused(LockAttempt attempt) {
-		assertThat(attempt).isInstanceOf(LockAttempt.Refused.class);
-		return ((LockAttempt.Refused) attempt).refusal();
+	static LockRefusal refused(LockEngine.Attempt attempt) {
+		assertThat(attempt).isInstanceOf(LockEngine.Refused.class);
+		return ((LockEngine.Refused) attempt).refusal();
 	}
 
 	public ManualClock clock() {

@@ -10,7 +10,7 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -72,7 +72,7 @@ class OutOfTurnTests {
 	void aCallWithoutAWaitIsRefusedWithoutARequestWhileWaitersLetOthersGoFirst() throws Exception {
 		LocalQueue queue = this.engine.queues().enter("a");
 		letOthersGoFirst(queue);
-		Worker<LockAttempt> waiter = Worker
+		Worker<LockEngine.Attempt> waiter = Worker
 			.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(Duration.ofHours(1))));
 		LockWorld.eventually().until(() -> queue.waiters() == 1);
 		LockWorld.eventually()
@@ -105,7 +105,7 @@ class OutOfTurnTests {
 		LockHandle first = granted(engine.acquire("a", LockOptions.defaults()));
 		long start = System.nanoTime();
 		AtomicReference<Thread> thread = new AtomicReference<>();
-		Worker<LockAttempt> waiter = Worker.start(() -> {
+		Worker<LockEngine.Attempt> waiter = Worker.start(() -> {
 			thread.set(Thread.currentThread());
 			return engine.acquire("a", LockOptions.defaults().waitUpTo(Duration.ofHours(1)));
 		});
@@ -115,7 +115,7 @@ class OutOfTurnTests {
 		first.close();
 		int turns = 0;
 		while (!waiter.isDone() && turns < MANY) {
-			if (engine.acquire("a", LockOptions.defaults()) instanceof LockAttempt.Granted grant) {
+			if (engine.acquire("a", LockOptions.defaults()) instanceof LockEngine.Granted grant) {
 				turns++;
 				clock.isTaken = true;
 				waiter.awaitWaiting();
@@ -134,7 +134,7 @@ class OutOfTurnTests {
 				System.nanoTime() + Duration.ofHours(1).toNanos());
 	}
 
-	private LockAttempt tryNow() {
+	private LockEngine.Attempt tryNow() {
 		return this.engine.acquire("a", LockOptions.defaults());
 	}
 

@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 import dev.dblock.LockOptions;
 import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ReleaseFeed;
@@ -57,7 +57,7 @@ class ReleaseSignalsTests {
 		this.world.close();
 	}
 
-	private Worker<LockAttempt> waitFor() {
+	private Worker<LockEngine.Attempt> waitFor() {
 		return Worker.start(() -> this.engine.acquire("a", LockOptions.defaults().waitUpTo(Duration.ofDays(1))));
 	}
 
@@ -74,20 +74,20 @@ class ReleaseSignalsTests {
 
 	@Test
 	void aReleaseWakesTheWaiter() throws Exception {
-		Worker<LockAttempt> waiter = waitFor();
+		Worker<LockEngine.Attempt> waiter = waitFor();
 		this.feed.send(ReleaseFeed.Listener::listening);
 		awaitAttempts(3);
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.send((listener) -> listener.released("a"));
-		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
+		assertThat(waiter.result()).isInstanceOf(LockEngine.Granted.class);
 		assertThat(this.engine.state().attempts(WaitCause.SIGNAL)).isEqualTo(2);
 		assertThat(this.feed.openings()).isEqualTo(1);
 	}
 
 	@Test
 	void theReleaseOfAnotherLockWakesNoWaiter() throws Exception {
-		Worker<LockAttempt> waiter = waitFor();
+		Worker<LockEngine.Attempt> waiter = waitFor();
 		this.feed.send(ReleaseFeed.Listener::listening);
 		awaitAttempts(3);
 		waiter.awaitWaiting();
@@ -97,22 +97,22 @@ class ReleaseSignalsTests {
 		assertThat(waiter.isDone()).isFalse();
 		assertThat(this.repository.count(Kind.ACQUIRE, "a")).isEqualTo(3);
 		this.feed.send((listener) -> listener.released("a"));
-		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
+		assertThat(waiter.result()).isInstanceOf(LockEngine.Granted.class);
 	}
 
 	@Test
 	void aReleaseBeforeTheFeedListensIsSeenWhenItDoes() throws Exception {
-		Worker<LockAttempt> waiter = waitFor();
+		Worker<LockEngine.Attempt> waiter = waitFor();
 		awaitAttempts(2);
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.send(ReleaseFeed.Listener::listening);
-		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
+		assertThat(waiter.result()).isInstanceOf(LockEngine.Granted.class);
 	}
 
 	@Test
 	void aReleaseWhileTheWaiterAsksIsNotMissed() throws Exception {
-		Worker<LockAttempt> waiter = waitFor();
+		Worker<LockEngine.Attempt> waiter = waitFor();
 		this.feed.send(ReleaseFeed.Listener::listening);
 		awaitAttempts(3);
 		waiter.awaitWaiting();
@@ -123,7 +123,7 @@ class ReleaseSignalsTests {
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.send((listener) -> listener.released("a"));
 		gate.open();
-		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
+		assertThat(waiter.result()).isInstanceOf(LockEngine.Granted.class);
 	}
 
 	static Stream<Consumer<ReleaseFeed.Listener>> endsOfTheFeed() {
@@ -134,18 +134,18 @@ class ReleaseSignalsTests {
 	@ParameterizedTest
 	@MethodSource("endsOfTheFeed")
 	void whenTheFeedEndsTheWaitersPollAtOnce(Consumer<ReleaseFeed.Listener> end) throws Exception {
-		Worker<LockAttempt> waiter = waitFor();
+		Worker<LockEngine.Attempt> waiter = waitFor();
 		this.feed.send(ReleaseFeed.Listener::listening);
 		awaitAttempts(3);
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.send(end);
-		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
+		assertThat(waiter.result()).isInstanceOf(LockEngine.Granted.class);
 	}
 
 	@Test
 	void aFeedThatListensAgainMakesTheWaitersTry() throws Exception {
-		Worker<LockAttempt> waiter = waitFor();
+		Worker<LockEngine.Attempt> waiter = waitFor();
 		this.feed.send(ReleaseFeed.Listener::listening);
 		this.feed.send((listener) -> listener.interrupted("the primary is gone"));
 		this.feed.send((listener) -> listener.interrupted("and still is"));
@@ -153,18 +153,18 @@ class ReleaseSignalsTests {
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.send(ReleaseFeed.Listener::listening);
-		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
+		assertThat(waiter.result()).isInstanceOf(LockEngine.Granted.class);
 	}
 
 	private void waitUntilRefused(String name) throws Exception {
 		this.world.seize(name, Duration.ofDays(1));
 		Duration wait = Duration.ofMillis(2);
-		Worker<LockAttempt> waiter = Worker
+		Worker<LockEngine.Attempt> waiter = Worker
 			.start(() -> this.engine.acquire(name, LockOptions.defaults().waitUpTo(wait)));
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, name) == 2);
 		waiter.awaitWaiting();
 		this.world.clock().advance(wait);
-		assertThat(waiter.result()).isInstanceOf(LockAttempt.Refused.class);
+		assertThat(waiter.result()).isInstanceOf(LockEngine.Refused.class);
 	}
 
 	@Test
@@ -200,11 +200,11 @@ class ReleaseSignalsTests {
 				new EngineSettings.Poll(Duration.ofMillis(1), Duration.ofMillis(2), true)));
 		assertThat(this.engine.signals().isPolling()).as("before anything was waited for").isTrue();
 		assertThat(this.engine.state().releases()).isEqualTo(EngineState.ReleaseNews.IDLE);
-		Worker<LockAttempt> waiter = waitFor();
+		Worker<LockEngine.Attempt> waiter = waitFor();
 		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") > 10);
 		assertThat(this.engine.state().releases()).isEqualTo(EngineState.ReleaseNews.POLL);
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
-		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
+		assertThat(waiter.result()).isInstanceOf(LockEngine.Granted.class);
 		assertThat(this.feed.openings()).isZero();
 		assertThat(output).doesNotContain("Waiters poll");
 	}
@@ -223,12 +223,12 @@ class ReleaseSignalsTests {
 		this.feed.die();
 		waitUntilRefused("c");
 		assertThat(this.feed.openings()).isEqualTo(2);
-		Worker<LockAttempt> waiter = waitFor();
+		Worker<LockEngine.Attempt> waiter = waitFor();
 		awaitAttempts(2);
 		waiter.awaitWaiting();
 		this.repository.release(this.other, Duration.ZERO, LockWorld.TIMEOUT);
 		this.feed.send((listener) -> listener.released("a"));
-		assertThat(waiter.result()).isInstanceOf(LockAttempt.Granted.class);
+		assertThat(waiter.result()).isInstanceOf(LockEngine.Granted.class);
 	}
 
 	@Test
@@ -243,7 +243,7 @@ class ReleaseSignalsTests {
 
 	@Test
 	void signalsOfAnEarlierOpeningChangeNothingAfterItsClose() throws Exception {
-		Worker<LockAttempt> waiter = waitFor();
+		Worker<LockEngine.Attempt> waiter = waitFor();
 		this.feed.send(ReleaseFeed.Listener::listening);
 		awaitAttempts(3);
 		assertThat(this.feed.isOpen()).isTrue();

@@ -25,7 +25,6 @@ import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.engine.HeldLock;
-import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.reactive.ReactiveLockTemplate;
@@ -759,7 +758,7 @@ class SeveralLocksTests {
 	private LockHandle acquireBothAsOne() {
 		Map<String, LockOptions> both = Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults());
 		LockEngine engine = this.locks.forAll(both).engine();
-		LockHandle handle = ((LockAttempt.Granted) engine.acquire("both", LockOptions.defaults())).handle();
+		LockHandle handle = ((LockEngine.Granted) engine.acquire("both", LockOptions.defaults())).handle();
 		((HeldLock) handle).aboutToRelease();
 		return handle;
 	}

@@ -20,7 +20,7 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.core.PollPause.WaitCause;
 import dev.dblock.core.Request.Kind;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.store.LockRepository;
 import jdk.jfr.Recording;
@@ -151,7 +151,7 @@ class WaitingStressTests {
 		for (int i = 0; i < 100; i++) {
 			int number = i;
 			all.add(start(() -> {
-				try (LockHandle handle = ((LockAttempt.Granted) engine.acquire(NAME, PATIENTLY)).handle()) {
+				try (LockHandle handle = ((LockEngine.Granted) engine.acquire(NAME, PATIENTLY)).handle()) {
 					assertThat(handle.isHeld()).isTrue();
 					order.add(number);
 				}
@@ -231,7 +231,7 @@ class WaitingStressTests {
 		DefaultLockEngine engine = engine(new EngineSettings.HandOff(1000, Duration.ofMillis(50)));
 		runAll(8, (thread) -> {
 			for (int i = 0; i < 2000; i++) {
-				try (LockHandle handle = ((LockAttempt.Granted) engine.acquire("unseen-" + thread + "-" + i, PATIENTLY))
+				try (LockHandle handle = ((LockEngine.Granted) engine.acquire("unseen-" + thread + "-" + i, PATIENTLY))
 					.handle()) {
 					assertThat(handle.isHeld()).isTrue();
 				}
@@ -312,8 +312,8 @@ class WaitingStressTests {
 	}
 
 	private boolean section(DefaultLockEngine engine, LockOptions options) {
-		LockAttempt attempt = engine.acquire(NAME, options);
-		if (!(attempt instanceof LockAttempt.Granted grant)) {
+		LockEngine.Attempt attempt = engine.acquire(NAME, options);
+		if (!(attempt instanceof LockEngine.Granted grant)) {
 			return false;
 		}
 		try (LockHandle handle = grant.handle()) {
@@ -351,7 +351,7 @@ class WaitingStressTests {
 	}
 
 	private static LockHandle take(DefaultLockEngine engine) {
-		return ((LockAttempt.Granted) engine.acquire(NAME, LockOptions.defaults())).handle();
+		return ((LockEngine.Granted) engine.acquire(NAME, LockOptions.defaults())).handle();
 	}
 
 	private void guarded(Runnable work) {

@@ -21,7 +21,7 @@ class UnlockedEngineTests {
 	private final LockEngine engine = LockEngine.unlocked(LockWorld.settings("shop:"));
 
 	private LockHandle acquire() {
-		return ((LockAttempt.Granted) this.engine.acquire("a", LockOptions.defaults())).handle();
+		return ((LockEngine.Granted) this.engine.acquire("a", LockOptions.defaults())).handle();
 	}
 
 	@Test

@@ -10,7 +10,7 @@ import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.Worker;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.mongodb.request.StoreAccess;
 import dev.dblock.settings.EngineSettings;
@@ -78,11 +78,11 @@ class UnreachableServerTests {
 		try (MongoClient client = MongoClients.create("mongodb://127.0.0.1:1/");
 				DefaultLockEngine engine = new DefaultLockEngine(repository(client, StatementDialect.AUTO), settings,
 						List.of())) {
-			List<Worker<LockAttempt>> waiters = Stream
+			List<Worker<LockEngine.Attempt>> waiters = Stream
 				.generate(() -> Worker.start(() -> engine.acquire("stock", LockOptions.defaults())))
 				.limit(8)
 				.toList();
-			for (Worker<LockAttempt> waiter : waiters) {
+			for (Worker<LockEngine.Attempt> waiter : waiters) {
 				assertThat(waiter.failure()).isInstanceOf(DataAccessException.class).hasMessageContaining("'stock'");
 			}
 		}

@@ -13,7 +13,6 @@ import dev.dblock.WhenLost;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.LockWorld;
-import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.settings.LockSettings.Setting;
@@ -153,7 +152,7 @@ class LockSettingsTests {
 			assertThat(handle.remaining()).isGreaterThan(Duration.ofSeconds(70));
 			assertThat(template.tryAcquire("stock")).isEmpty();
 			assertThat(template.engine().acquire("stock", LockOptions.defaults(), Duration.ZERO))
-				.isInstanceOf(LockAttempt.Refused.class);
+				.isInstanceOf(LockEngine.Refused.class);
 		}
 	}
 

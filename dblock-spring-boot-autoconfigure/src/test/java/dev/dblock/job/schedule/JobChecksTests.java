@@ -20,7 +20,6 @@ import dev.dblock.WhenUnavailable;
 import dev.dblock.annotation.DistributedLockAdvisor;
 import dev.dblock.autoconfigure.DblockAopAutoConfiguration;
 import dev.dblock.autoconfigure.DblockJobsAutoConfiguration;
-import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.JobFiring;
@@ -276,7 +275,7 @@ class JobChecksTests {
 	@Test
 	void jobsOfTwoDatabasesHaveTwoClocks() {
 		JobEngine first = new JobEngine();
-		first.answer("first", (name, firing) -> new LockAttempt.Refused(
+		first.answer("first", (name, firing) -> new LockEngine.Refused(
 				JobEngine.refused(name, Reason.DONE, null, null, Instant.now().plus(Duration.ofHours(5)))));
 		JobEngine second = new JobEngine();
 		second.answer("second", (name, firing) -> {
@@ -312,7 +311,7 @@ class JobChecksTests {
 			.run((context) -> {
 				context.getBean(JobEngine.class)
 					.answer("job",
-							(name, firing) -> new LockAttempt.Refused(new LockRefusal(name, null, Duration.ZERO)));
+							(name, firing) -> new LockEngine.Refused(new LockRefusal(name, null, Duration.ZERO)));
 				context.getBean(Job.class).run();
 			});
 	}
@@ -461,7 +460,7 @@ class JobChecksTests {
 	@Test
 	void manualRunReportsWhatBecameOfIt(CapturedOutput output) {
 		JobEngine engine = new JobEngine();
-		engine.answer("refused", (name, firing) -> new LockAttempt.Refused(new LockRefusal(name, null, Duration.ZERO)));
+		engine.answer("refused", (name, firing) -> new LockEngine.Refused(new LockRefusal(name, null, Duration.ZERO)));
 		engine.answer("later", (name, firing) -> {
 			throw new QueryTimeoutException("away");
 		});
@@ -547,7 +546,7 @@ class JobChecksTests {
 		JobEngine engine = new JobEngine();
 		for (Reason reason : new Reason[] { Reason.DONE, Reason.NOT_DUE, Reason.PAUSED, Reason.RUNNING }) {
 			engine.answer(reason.name(), (name,
-					firing) -> new LockAttempt.Refused(JobEngine.refused(name, reason, null, null, Instant.now())));
+					firing) -> new LockEngine.Refused(JobEngine.refused(name, reason, null, null, Instant.now())));
 		}
 		new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
@@ -572,7 +571,7 @@ class JobChecksTests {
 		try {
 			this.contextRunner.withBean(Job.class).run((context) -> {
 				context.getBean(JobEngine.class)
-					.answer("job", (name, firing) -> new LockAttempt.Refused(
+					.answer("job", (name, firing) -> new LockEngine.Refused(
 							JobEngine.refused(name, Reason.RUNNING, null, null, Instant.now())));
 				await().atMost(LONG)
 					.untilAsserted(() -> assertThat(output)
@@ -588,7 +587,7 @@ class JobChecksTests {
 	void otherLocksAreSkippedForTheSchedulerAndThrownForOtherCode(CapturedOutput output) {
 		this.contextRunner.withBean(Job.class).run((context) -> {
 			JobEngine engine = context.getBean(JobEngine.class);
-			engine.answer("job", (name, firing) -> new LockAttempt.Refused(new LockRefusal(name, null, Duration.ZERO)));
+			engine.answer("job", (name, firing) -> new LockEngine.Refused(new LockRefusal(name, null, Duration.ZERO)));
 			int before = engine.firings("job").size();
 			await().atMost(LONG).until(() -> engine.firings("job").size() > before + 1);
 			assertThatExceptionOfType(LockUnavailableException.class)
@@ -602,7 +601,7 @@ class JobChecksTests {
 		this.contextRunner.withBean(DeclaredSkip.class).run((context) -> {
 			JobEngine engine = context.getBean(JobEngine.class);
 			engine.answer("declared",
-					(name, firing) -> new LockAttempt.Refused(new LockRefusal(name, null, Duration.ZERO)));
+					(name, firing) -> new LockEngine.Refused(new LockRefusal(name, null, Duration.ZERO)));
 			context.getBean(DeclaredSkip.class).run();
 			assertThat(engine.asked("declared")).extracting(JobEngine.Asked::firing).containsNull();
 		});

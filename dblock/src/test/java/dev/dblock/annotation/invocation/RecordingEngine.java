@@ -17,7 +17,6 @@ import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
 import dev.dblock.LossReason;
 import dev.dblock.WhenUnavailable;
-import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.settings.LockSettings;
@@ -140,7 +139,7 @@ public class RecordingEngine implements LockEngine {
 	}
 
 	@Override
-	public LockAttempt acquire(String name, LockOptions options) {
+	public LockEngine.Attempt acquire(String name, LockOptions options) {
 		String fullName = fullName(name);
 		check(name, options);
 		this.options.add(options);
@@ -151,13 +150,13 @@ public class RecordingEngine implements LockEngine {
 		this.threads.put(fullName, Thread.currentThread());
 		if (this.heldElsewhere.contains(fullName)) {
 			this.events.add("refuse " + fullName);
-			return new LockAttempt.Refused(
+			return new LockEngine.Refused(
 					new LockRefusal(fullName, null, Duration.ZERO, null, this.jobs.get(fullName)));
 		}
 		this.events.add("lock " + fullName);
 		Handle handle = new Handle(fullName);
 		this.held.put(fullName, handle);
-		return new LockAttempt.Granted(handle);
+		return new LockEngine.Granted(handle);
 	}
 
 	@Override

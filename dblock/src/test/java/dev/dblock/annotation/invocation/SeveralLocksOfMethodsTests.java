@@ -15,7 +15,7 @@ import dev.dblock.LockShutdownException;
 import dev.dblock.LockUnavailableException;
 import dev.dblock.WhenUnavailable;
 import dev.dblock.annotation.LockingConfiguration;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -218,7 +218,7 @@ class SeveralLocksOfMethodsTests {
 		RecordingEngine slow = new RecordingEngine() {
 
 			@Override
-			public LockAttempt acquire(String name, LockOptions options) {
+			public LockEngine.Attempt acquire(String name, LockOptions options) {
 				for (long begin = System.nanoTime(); System.nanoTime() - begin < 1_000_000;) {
 					Thread.onSpinWait();
 				}

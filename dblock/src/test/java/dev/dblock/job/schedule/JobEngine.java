@@ -16,7 +16,6 @@ import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LossReason;
 import dev.dblock.engine.JobRecords;
-import dev.dblock.engine.LockAttempt;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
@@ -36,7 +35,7 @@ class JobEngine implements LockEngine {
 
 	private final Map<String, List<Asked>> asked = new ConcurrentHashMap<>();
 
-	private final Map<String, BiFunction<String, JobFiring, LockAttempt>> answers = new ConcurrentHashMap<>();
+	private final Map<String, BiFunction<String, JobFiring, LockEngine.Attempt>> answers = new ConcurrentHashMap<>();
 
 	private final JobRecords jobs;
 
@@ -66,7 +65,7 @@ class JobEngine implements LockEngine {
 		return firings(name).stream().map((firing) -> ((Schedule.Planned) firing.schedule()).at()).toList();
 	}
 
-	void answer(String name, BiFunction<String, JobFiring, LockAttempt> answer) {
+	void answer(String name, BiFunction<String, JobFiring, LockEngine.Attempt> answer) {
 		this.answers.put(name, answer);
 	}
 
@@ -80,20 +79,20 @@ class JobEngine implements LockEngine {
 	}
 
 	@Override
-	public LockAttempt acquire(String name, LockOptions options) {
+	public LockEngine.Attempt acquire(String name, LockOptions options) {
 		this.asked.computeIfAbsent(name, (key) -> new CopyOnWriteArrayList<>())
 			.add(new Asked(options.firing(), Thread.currentThread().getName()));
 		return this.answers.getOrDefault(name, JobEngine::granted).apply(name, options.firing());
 	}
 
-	static LockAttempt granted(String name, @Nullable JobFiring firing) {
+	static LockEngine.Attempt granted(String name, @Nullable JobFiring firing) {
 		Instant planned = (firing != null && firing.schedule() instanceof Schedule.Planned at) ? at.at()
 				: Instant.now();
-		return new LockAttempt.Granted(new Handle(name, (firing != null) ? run(name, planned, Instant.now()) : null));
+		return new LockEngine.Granted(new Handle(name, (firing != null) ? run(name, planned, Instant.now()) : null));
 	}
 
-	static LockAttempt granted(String name, Instant planned, Instant started) {
-		return new LockAttempt.Granted(new Handle(name, run(name, planned, started)));
+	static LockEngine.Attempt granted(String name, Instant planned, Instant started) {
+		return new LockEngine.Granted(new Handle(name, run(name, planned, started)));
 	}
 
 	static LockRefusal refused(String name, Reason reason, @Nullable Instant nextDue, @Nullable JobRun last,

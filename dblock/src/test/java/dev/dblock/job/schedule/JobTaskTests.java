@@ -20,7 +20,7 @@ import java.util.function.Supplier;
 import dev.dblock.LockInfo;
 import dev.dblock.LockRefusal;
 import dev.dblock.engine.JobRecords;
-import dev.dblock.engine.LockAttempt;
+import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo;
@@ -1111,7 +1111,7 @@ class JobTaskTests {
 
 	private Consumer<ScheduledCall> granted(Instant planned) {
 		return (call) -> call
-			.granted(((LockAttempt.Granted) JobEngine.granted(NAME, planned, this.time.server())).handle()
+			.granted(((LockEngine.Granted) JobEngine.granted(NAME, planned, this.time.server())).handle()
 				.run()
 				.orElseThrow());
 	}
