@@ -5,8 +5,8 @@ import java.time.Instant;
 
 import dev.dblock.job.JobRun;
 import dev.dblock.test.autoconfigure.AutoConfigureDblock;
-import dev.dblock.test.autoconfigure.TestJob;
 import dev.dblock.test.autoconfigure.TestLocks;
+import dev.dblock.test.autoconfigure.TestLocks.TestJob;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

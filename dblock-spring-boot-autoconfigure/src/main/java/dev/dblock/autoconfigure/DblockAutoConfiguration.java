@@ -22,6 +22,7 @@ import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.EngineSettingsCustomizer;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockRepository;
+import dev.dblock.transaction.LockTransactions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

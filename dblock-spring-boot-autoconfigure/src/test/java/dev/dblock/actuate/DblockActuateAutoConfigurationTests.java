@@ -8,9 +8,9 @@ import dev.dblock.autoconfigure.DblockAutoConfiguration;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobRun;
-import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.store.LockRepository;
+import dev.dblock.store.LockRepository.AcquireAnswer;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aot.hint.RuntimeHints;

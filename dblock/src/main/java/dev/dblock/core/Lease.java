@@ -15,7 +15,7 @@ import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.RunEnd;
+import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.support.Durations;
 import dev.dblock.transaction.LeaseState;
 import org.jspecify.annotations.Nullable;

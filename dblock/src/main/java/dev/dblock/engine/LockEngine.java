@@ -1,6 +1,7 @@
 package dev.dblock.engine;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 
 import dev.dblock.ForeignDocumentException;
@@ -9,6 +10,7 @@ import dev.dblock.LockInterruptedException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockRefusal;
 import dev.dblock.LockShutdownException;
+import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LockSettings;
 import dev.dblock.store.LockAdministration;
@@ -154,6 +156,68 @@ public interface LockEngine {
 	 * @param refusal describes the lock and its holder
 	 */
 	record Refused(LockRefusal refusal) implements Attempt {
+	}
+
+	/**
+	 * The run records of jobs, by the full names of their locks.
+	 */
+	interface JobRecords {
+
+		/** For engines that record no runs. */
+		JobRecords NONE = new JobRecords() {
+		};
+
+		/**
+		 * Read the run record of a job.
+		 * @param fullName the full name of its lock
+		 * @param jobId the id of the job
+		 * @param limit how long the server may take to answer; {@code null} for the
+		 * default
+		 * @return its record, or empty if none is stored
+		 * @throws org.springframework.dao.DataAccessException if the request to the
+		 * server fails
+		 */
+		default Optional<JobStatus> find(String fullName, String jobId, @Nullable Duration limit) {
+			return Optional.empty();
+		}
+
+		/**
+		 * Pause a job: its planned times are refused until it is resumed. A run that has
+		 * begun continues.
+		 * @param fullName the full name of its lock
+		 * @param jobId the id of the job
+		 * @param by the operator that pauses it
+		 * @throws UnsupportedOperationException if this engine records no runs
+		 * @throws org.springframework.dao.DataAccessException if the request to the
+		 * server fails
+		 */
+		default void pause(String fullName, String jobId, String by) {
+			throw new UnsupportedOperationException(
+					"This engine cannot pause jobs, because it does not record their runs");
+		}
+
+		/**
+		 * Resume a job.
+		 * @param fullName the full name of its lock
+		 * @param jobId the id of the job
+		 * @return whether it was paused
+		 * @throws org.springframework.dao.DataAccessException if the request to the
+		 * server fails
+		 */
+		default boolean resume(String fullName, String jobId) {
+			return false;
+		}
+
+		/**
+		 * Notify the listeners that a planned time of a job was not run and that this
+		 * instance no longer tries it.
+		 * @param fullName the full name of its lock
+		 * @param jobId the id of the job
+		 * @param plannedAt the planned time, by the clock of the server
+		 */
+		default void missed(String fullName, String jobId, Instant plannedAt) {
+		}
+
 	}
 
 }

@@ -14,9 +14,9 @@ import java.util.function.BiPredicate;
 import java.util.function.LongSupplier;
 
 import dev.dblock.LockInfo;
-import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.ReleaseFeed;
 
 /**

@@ -11,19 +11,19 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
-import dev.dblock.job.JobStatus;
+import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.mongodb.request.Statements;
 import dev.dblock.mongodb.request.StoreAccess;
 import dev.dblock.mongodb.request.StoreRequest;
-import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
+import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.LockRepository.StoreTime;
 import dev.dblock.store.ReleaseFeed;
-import dev.dblock.store.RunEnd;
+import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
 

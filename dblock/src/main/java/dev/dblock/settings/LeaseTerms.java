@@ -8,7 +8,7 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobRun;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
-import dev.dblock.store.RunEnd;
+import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 

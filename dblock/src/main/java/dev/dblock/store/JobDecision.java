@@ -7,6 +7,7 @@ import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
+import dev.dblock.store.StoredJob.StoredRun;
 import org.jspecify.annotations.Nullable;
 
 /**

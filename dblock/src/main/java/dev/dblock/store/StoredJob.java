@@ -3,9 +3,12 @@ package dev.dblock.store;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 
+import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.JobStatus;
+import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,6 +103,92 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 
 	private static @Nullable Instant instant(@Nullable Long millis) {
 		return (millis != null) ? Instant.ofEpochMilli(millis) : null;
+	}
+
+	/**
+	 * A run of a job as it is stored. All times are milliseconds of the store's clock.
+	 *
+	 * @param planned the planned time
+	 * @param attempt the number of the attempt
+	 * @param firing the id of the firing that was granted
+	 * @param again how the last run by that firing ended before it was granted the
+	 * planned time again; {@code null} if this is its first run
+	 * @param holder the id of the acquisition that was granted
+	 * @param started the time of the grant
+	 * @param ended the time of the release, if it was recorded
+	 * @param outcome how it ended, if that was recorded
+	 * @param instance the instance
+	 * @param token the fencing token
+	 * @param error the failure of the work
+	 */
+	public record StoredRun(long planned, int attempt, String firing, JobRun.@Nullable Outcome again, String holder,
+			long started, @Nullable Long ended, JobRun.@Nullable Outcome outcome, String instance, long token,
+			@Nullable String error) {
+
+		/**
+		 * Return the run for applications.
+		 * @param jobId the id of the job
+		 * @param outcome how it ended, which the store may not have recorded
+		 * @return the run
+		 */
+		public JobRun toRun(String jobId, JobRun.@Nullable Outcome outcome) {
+			return new JobRun(jobId, Instant.ofEpochMilli(this.planned), this.attempt,
+					Instant.ofEpochMilli(this.started), (this.ended != null) ? Instant.ofEpochMilli(this.ended) : null,
+					outcome, this.instance, this.token, this.error);
+		}
+
+		/**
+		 * Whether the planned time is still open, since the work never began.
+		 */
+		boolean isOpen() {
+			return this.outcome == JobRun.Outcome.ABANDONED && this.again == null;
+		}
+
+		StoredRun endedAs(RunEnd end, long now) {
+			return new StoredRun(this.planned, this.attempt, this.firing, this.again, this.holder, this.started, now,
+					end.outcome(), this.instance, this.token, end.error());
+		}
+
+		StoredRun withOutcome(JobRun.Outcome outcome) {
+			return new StoredRun(this.planned, this.attempt, this.firing, this.again, this.holder, this.started,
+					this.ended, outcome, this.instance, this.token, this.error);
+		}
+
+	}
+
+	/**
+	 * The end of a run of a job, as a release records it.
+	 *
+	 * @param jobId the id of the job
+	 * @param outcome how the run ended
+	 * @param error the failure of the run
+	 */
+	public record RunEnd(String jobId, JobRun.Outcome outcome, @Nullable String error) {
+
+		private static final int LONGEST_ERROR = 300;
+
+		/**
+		 * Return the end of a run whose lock an operator released. It counts as failed,
+		 * since the operator did not want it to be repeated.
+		 * @param jobId the id of the job
+		 * @return the end
+		 */
+		public static RunEnd forced(String jobId) {
+			return new RunEnd(jobId, JobRun.Outcome.FAILED, "The lock was released by force");
+		}
+
+		/**
+		 * Return the text that is recorded for an error: its first 300 characters, with
+		 * each control character replaced by a space.
+		 * @param cause the error
+		 * @return the text
+		 */
+		public static String textOf(Throwable cause) {
+			Throwable inner = cause.getCause();
+			boolean wrapped = cause instanceof CompletionException || cause instanceof ExecutionException;
+			return FailureLog.textOf((wrapped && inner != null) ? inner : cause, LONGEST_ERROR);
+		}
+
 	}
 
 }

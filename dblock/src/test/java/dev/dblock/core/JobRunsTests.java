@@ -26,7 +26,7 @@ import dev.dblock.settings.LockSettings;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.RunEnd;
+import dev.dblock.store.StoredJob.RunEnd;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -15,12 +15,12 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 import dev.dblock.LockInfo;
-import dev.dblock.store.AcquireAnswer;
-import dev.dblock.store.AcquireAnswer.Granted;
-import dev.dblock.store.AcquireAnswer.Refused;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
+import dev.dblock.store.LockRepository.AcquireAnswer;
+import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
+import dev.dblock.store.LockRepository.AcquireAnswer.Refused;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.LockRepository.StoreTime;
 import org.awaitility.Awaitility;

@@ -8,14 +8,14 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import dev.dblock.LockInfo;
-import dev.dblock.job.JobStatus;
-import dev.dblock.store.AcquireAnswer;
+import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
+import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.ReleaseFeed;
-import dev.dblock.store.RunEnd;
+import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
 

@@ -13,9 +13,9 @@ import dev.dblock.core.Request.Kind;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.LeaseTerms;
-import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.transaction.LockTransactions;
 import org.jspecify.annotations.Nullable;
 

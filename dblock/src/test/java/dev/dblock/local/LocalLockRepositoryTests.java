@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import dev.dblock.LockInfo;
 import dev.dblock.core.JobRepositoryContract;
-import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
+import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.ReleaseFeed;
 import org.awaitility.Awaitility;

@@ -7,8 +7,8 @@ import java.util.function.LongSupplier;
 
 import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
-import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;

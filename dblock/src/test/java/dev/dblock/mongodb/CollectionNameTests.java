@@ -5,7 +5,7 @@ import java.time.Duration;
 import com.mongodb.client.model.CreateCollectionOptions;
 import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
-import dev.dblock.store.AcquireAnswer.Granted;
+import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import dev.dblock.engine.LockEngine;
+import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.JobStatus;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

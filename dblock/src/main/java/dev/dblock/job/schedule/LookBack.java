@@ -4,8 +4,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
+import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.JobStatus;
 import dev.dblock.job.schedule.JobMethod.Declaration;
 import org.jspecify.annotations.Nullable;
 

@@ -14,10 +14,10 @@ import java.util.stream.Collectors;
 
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobInfo;
+import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobOperations.ManualRun;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.JobStatus;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

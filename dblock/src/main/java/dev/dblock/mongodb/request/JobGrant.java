@@ -7,7 +7,7 @@ import dev.dblock.job.JobRun;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.JobDecision;
 import dev.dblock.store.StoredJob;
-import dev.dblock.store.StoredRun;
+import dev.dblock.store.StoredJob.StoredRun;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;

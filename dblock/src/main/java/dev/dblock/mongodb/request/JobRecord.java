@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 import dev.dblock.LockInfo;
+import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.JobStatus;
 import dev.dblock.store.JobDecision.LockState;
 import dev.dblock.store.StoredJob;
-import dev.dblock.store.StoredRun;
+import dev.dblock.store.StoredJob.StoredRun;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonString;

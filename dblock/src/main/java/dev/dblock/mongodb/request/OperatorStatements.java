@@ -11,7 +11,7 @@ import com.mongodb.MongoWriteException;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.RunEnd;
+import dev.dblock.store.StoredJob.RunEnd;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;

@@ -7,15 +7,15 @@ import java.util.Map;
 import java.util.Optional;
 
 import dev.dblock.LockInfo;
+import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.JobStatus;
-import dev.dblock.store.AcquireAnswer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.JobDecision;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
-import dev.dblock.store.RunEnd;
-import dev.dblock.store.StoredRun;
+import dev.dblock.store.StoredJob.RunEnd;
+import dev.dblock.store.StoredJob.StoredRun;
 import org.jspecify.annotations.Nullable;
 
 /**

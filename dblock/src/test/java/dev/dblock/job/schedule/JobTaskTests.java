@@ -19,15 +19,15 @@ import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
 import dev.dblock.LockRefusal;
-import dev.dblock.engine.JobRecords;
 import dev.dblock.engine.LockEngine;
+import dev.dblock.engine.LockEngine.JobRecords;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo;
+import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRefusal.Reason;
 import dev.dblock.job.JobRun;
-import dev.dblock.job.JobStatus;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

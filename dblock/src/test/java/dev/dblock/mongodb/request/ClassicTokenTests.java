@@ -6,9 +6,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import com.mongodb.client.MongoDatabase;
 import dev.dblock.core.LockRepositoryContract;
-import dev.dblock.store.AcquireAnswer.Granted;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;

@@ -8,7 +8,7 @@ import com.mongodb.ServerAddress;
 import com.mongodb.WriteError;
 import dev.dblock.job.JobRun;
 import dev.dblock.store.LeaseKey;
-import dev.dblock.store.RunEnd;
+import dev.dblock.store.StoredJob.RunEnd;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
