@@ -48,7 +48,7 @@ record Mutant(String name, String source, List<Change> changes, List<String> exp
 										.outputMode(org.bson.json.JsonMode.EXTENDED).build())
 									.replace("\\"$$NOW\\"", "{\\"$date\\": {\\"$numberLong\\": \\""
 										+ System.currentTimeMillis() + "\\"}}")), ENCODED""")), OVERLAPS, Trial.CLOCK),
-				new Mutant("release by name", "mongodb/request/OperatorStatements.java",
+				new Mutant("release by name", "mongodb/request/CommonStatements.java",
 						List.of(new Change("return updateUnrecorded(store, heldBy(lease), free);",
 								"return updateUnrecorded(store, lock(lease.name()), free);")),
 						OVERLAPS, Trial.STOPS),

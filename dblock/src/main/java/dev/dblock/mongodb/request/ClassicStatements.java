@@ -46,7 +46,7 @@ import static dev.dblock.mongodb.request.BsonParts.text;
  * early. A take-over is then later than necessary; the end of a lease is checked after it
  * was written.
  */
-final class ClassicStatements extends OperatorStatements {
+final class ClassicStatements extends CommonStatements {
 
 	private static final BsonDocument STAMPS = doc(LockDocument.ACQUIRED_AT, BsonBoolean.TRUE)
 		.append(LockDocument.UPDATED_AT, BsonBoolean.TRUE);

@@ -68,7 +68,7 @@ final class JobGrant {
 	 */
 	void addToFilter(BsonDocument filter) {
 		BsonValue paused = this.record.fields().get(JobFields.PAUSED);
-		filter.append(this.job.path(JobFields.PAUSED), (paused != null) ? paused : OperatorStatements.IS_ABSENT);
+		filter.append(this.job.path(JobFields.PAUSED), (paused != null) ? paused : CommonStatements.IS_ABSENT);
 	}
 
 	/**

@@ -39,7 +39,7 @@ import static dev.dblock.mongodb.request.BsonParts.text;
 /**
  * Updates with an aggregation pipeline. {@code $$NOW} is read and compared on the server.
  */
-final class PipelineStatements extends OperatorStatements {
+final class PipelineStatements extends CommonStatements {
 
 	private static final int DUPLICATE_KEY = 11000;
 

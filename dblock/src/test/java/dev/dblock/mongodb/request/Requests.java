@@ -33,7 +33,7 @@ public final class Requests {
 	 * @return whether there was anything
 	 */
 	public static boolean repairRecord(StoreRequest request, String name, String jobId) {
-		return OperatorStatements.repairRecord(request, name, new JobFields(jobId));
+		return CommonStatements.repairRecord(request, name, new JobFields(jobId));
 	}
 
 	/**

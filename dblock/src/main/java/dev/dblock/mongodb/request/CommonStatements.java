@@ -25,11 +25,11 @@ import static dev.dblock.mongodb.request.BsonParts.doc;
 import static dev.dblock.mongodb.request.BsonParts.text;
 
 /**
- * Statements that need no arithmetic on the server's clock, and are therefore the same in
- * both dialects. They do not change {@code cleanUpAt}, so that a release changes no
- * index.
+ * What is the same in both dialects: the statements that need no arithmetic on the
+ * server's clock, and the repair of run records around an acquire. Apart from a pause,
+ * they do not change {@code cleanUpAt}, so that a release changes no index.
  */
-abstract class OperatorStatements implements Statements {
+abstract class CommonStatements implements Statements {
 
 	static final BsonDocument IS_LONG = doc("$type", new BsonString("long"));
 
@@ -61,7 +61,7 @@ abstract class OperatorStatements implements Statements {
 	/** How long the document of a paused job is kept at least. */
 	private static final long PAUSE_KEPT = Duration.ofDays(390).toMillis();
 
-	private static final Logger logger = LoggerFactory.getLogger(OperatorStatements.class);
+	private static final Logger logger = LoggerFactory.getLogger(CommonStatements.class);
 
 	/**
 	 * Acquire a lock. A run record that was changed manually makes the request for a
@@ -247,8 +247,9 @@ abstract class OperatorStatements implements Statements {
 				|| refuseForeign(store, name);
 	}
 
-	// An operator that sees "nothing to release" must not mistake a foreign document for
-	// a free lock.
+	// An operator that sees that there was nothing to release or to resume must not
+	// mistake
+	// a foreign document for a free lock
 	private boolean refuseForeign(StoreRequest store, String name) {
 		find(store, name);
 		return false;

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-class OperatorStatementsTests {
+class CommonStatementsTests {
 
 	private static final LeaseKey LEASE = new LeaseKey("stock", "holder");
 
@@ -26,13 +26,13 @@ class OperatorStatementsTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 28, 17419 })
 	void lockIsReleasedWithoutItsRunIfTheRecordRefusesTheEnd(int code) {
-		assertThat(OperatorStatements.releaseRun(LEASE, END, failing(code), (filter) -> true)).isTrue();
+		assertThat(CommonStatements.releaseRun(LEASE, END, failing(code), (filter) -> true)).isTrue();
 	}
 
 	@Test
 	void otherErrorsOfAReleaseAreThrown() {
 		assertThatExceptionOfType(MongoWriteException.class)
-			.isThrownBy(() -> OperatorStatements.releaseRun(LEASE, END, failing(11600), (filter) -> true));
+			.isThrownBy(() -> CommonStatements.releaseRun(LEASE, END, failing(11600), (filter) -> true));
 	}
 
 	private static Predicate<BsonDocument> failing(int code) {
