@@ -82,7 +82,7 @@ class DblockActuateAutoConfigurationTests {
 	}
 
 	@Test
-	void applicationCanReplaceTheEndpoint() {
+	void endpointIsNotRegisteredBesideAnother() {
 		DblockEndpoint own = new DblockEndpoint((database) -> null, "");
 		this.exposed.withBean("own", DblockEndpoint.class, () -> own)
 			.run((context) -> assertThat(context.getBean(DblockEndpoint.class)).isSameAs(own));

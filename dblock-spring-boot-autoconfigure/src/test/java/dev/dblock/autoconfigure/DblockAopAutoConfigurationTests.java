@@ -11,6 +11,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -135,7 +136,8 @@ class DblockAopAutoConfigurationTests {
 
 	@Test
 	void startsWithoutLocksWhenNothingIsLocked() {
-		this.bare.run((context) -> assertThat(context).hasBean("dblockDeclarationChecker"));
+		this.bare.run((context) -> assertThat(context).getBean("dblockDeclarationChecker")
+			.isInstanceOf(SmartInitializingSingleton.class));
 	}
 
 	@Test

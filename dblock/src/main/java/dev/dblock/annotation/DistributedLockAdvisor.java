@@ -6,7 +6,6 @@ import java.util.List;
 import dev.dblock.DistributedLock;
 import dev.dblock.annotation.invocation.LockedOperation;
 import dev.dblock.annotation.invocation.LockedOperationSource;
-import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
 
 import org.springframework.aop.Advisor;
@@ -84,12 +83,15 @@ public final class DistributedLockAdvisor extends StaticMethodMatcherPointcutAdv
 		register(registry, "dblockLifecycleMethodChecker", LifecycleMethodChecker.class);
 	}
 
+	// Several configuration classes may request it
 	private static void register(BeanDefinitionRegistry registry, String name, Class<?> type) {
-		registry.registerBeanDefinition(name,
-				BeanDefinitionBuilder.rootBeanDefinition(type)
-					.setAutowireMode(AutowireCapableBeanFactory.AUTOWIRE_CONSTRUCTOR)
-					.setRole(BeanDefinition.ROLE_INFRASTRUCTURE)
-					.getBeanDefinition());
+		if (!registry.containsBeanDefinition(name)) {
+			registry.registerBeanDefinition(name,
+					BeanDefinitionBuilder.rootBeanDefinition(type)
+						.setAutowireMode(AutowireCapableBeanFactory.AUTOWIRE_CONSTRUCTOR)
+						.setRole(BeanDefinition.ROLE_INFRASTRUCTURE)
+						.getBeanDefinition());
+		}
 	}
 
 	LockChecks checks() {
@@ -97,7 +99,7 @@ public final class DistributedLockAdvisor extends StaticMethodMatcherPointcutAdv
 	}
 
 	List<Method> lockedMethods(Class<?> userClass) {
-		return this.source.lockedMethods(userClass).stream().map(LockedMethod::method).toList();
+		return this.source.lockedMethods(userClass).stream().map((locked) -> locked.method().method()).toList();
 	}
 
 	LockedOperation operation(Method method, Class<?> userClass) {

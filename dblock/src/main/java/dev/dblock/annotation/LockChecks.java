@@ -14,6 +14,7 @@ import dev.dblock.annotation.invocation.LifecycleMethods;
 import dev.dblock.annotation.invocation.LockAnnotations;
 import dev.dblock.annotation.invocation.LockedOperation;
 import dev.dblock.annotation.invocation.LockedOperationSource;
+import dev.dblock.annotation.invocation.LockedOperationSource.Declared;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.settings.LockSettings;
@@ -102,9 +103,9 @@ final class LockChecks {
 	 * beans without a locking proxy.
 	 */
 	List<String> findings(InspectedBean bean) {
-		List<LockedMethod> methods = lockedMethods(bean.type());
+		List<Declared> declared = lockedMethods(bean.type());
 		List<String> findings = new ArrayList<>();
-		if (methods.isEmpty() || (bean.isUnlocked() && TestDoubles.isMock(bean.instance()))) {
+		if (declared.isEmpty() || (bean.isUnlocked() && TestDoubles.isMock(bean.instance()))) {
 			return findings;
 		}
 		if (this.engine.getIfAvailable() == null) {
@@ -112,7 +113,8 @@ final class LockChecks {
 				.formatted(bean.type().getName(), MissingEngine.remedy()));
 		}
 		boolean proxyable = checkProxy(bean, findings);
-		for (LockedMethod method : methods) {
+		for (Declared each : declared) {
+			LockedMethod method = each.method();
 			if (proxyable && isLeftOut(bean, method)) {
 				continue;
 			}
@@ -120,7 +122,7 @@ final class LockChecks {
 				checkReach(bean, method, findings);
 			}
 			try {
-				LockedOperation operation = this.source.check(method, bean.type());
+				LockedOperation operation = each.operation().get();
 				operation.names().forEach((name) -> this.names.add(name.shape()));
 				warn(method);
 			}
@@ -171,7 +173,7 @@ final class LockChecks {
 		}
 	}
 
-	private List<LockedMethod> lockedMethods(Class<?> type) {
+	private List<Declared> lockedMethods(Class<?> type) {
 		if (!LockMentions.in(type)) {
 			return List.of();
 		}

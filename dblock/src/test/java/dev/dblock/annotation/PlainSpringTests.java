@@ -26,6 +26,7 @@ import dev.dblock.testing.MongoServerTest;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.aop.support.AopUtils;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -60,11 +61,15 @@ class PlainSpringTests {
 
 	private AnnotationConfigApplicationContext start(Class<?>... configurations) {
 		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+		start(context, configurations);
+		return context;
+	}
+
+	private void start(AnnotationConfigApplicationContext context, Class<?>... configurations) {
 		context.registerBean(MongoDatabaseFactory.class,
 				() -> new SimpleMongoClientDatabaseFactory(this.server.client(), this.database));
 		context.register(configurations);
 		context.refresh();
-		return context;
 	}
 
 	@Test
@@ -97,6 +102,16 @@ class PlainSpringTests {
 			assertThat(other.getBean(JobOperations.class).list()).hasSize(1);
 		}
 		assertThat(PLANNED).doesNotHaveDuplicates();
+	}
+
+	@Test
+	void severalConfigurationsCanEnableLocks() {
+		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+		context.setAllowBeanDefinitionOverriding(false);
+		try (context) {
+			start(context, Locks.class, AlsoEnabled.class);
+			assertThat(AopUtils.isAopProxy(context.getBean(Stock.class))).isTrue();
+		}
 	}
 
 	@Test
@@ -167,6 +182,12 @@ class PlainSpringTests {
 		public void write() {
 			PLANNED.add(LockContext.run().map(JobRun::plannedAt).orElseThrow());
 		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableDistributedLocks
+	static class AlsoEnabled {
 
 	}
 

@@ -76,6 +76,11 @@ class ProxiedMethodCheckTests {
 	}
 
 	@Test
+	void inheritedMethodThatImplementsALockedInterface() {
+		assertThat(findings(InheritedImplementation.class)).isEmpty();
+	}
+
+	@Test
 	void finalMethodOfAnInterfaceCanBeLockedThroughTheInterface() {
 		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 		try (context) {
@@ -87,6 +92,24 @@ class ProxiedMethodCheckTests {
 			context.getBean("bean", Task.class).run();
 			assertThat(context.getBean(RecordingEngine.class).events()).containsExactly("lock task", "unlock task");
 		}
+	}
+
+	interface Handler<T> {
+
+		@DistributedLock("handler")
+		void handle(T message);
+
+	}
+
+	static class Implementation {
+
+		public void handle(String message) {
+		}
+
+	}
+
+	static class InheritedImplementation extends Implementation implements Handler<String> {
+
 	}
 
 	static class Hidden {

@@ -73,12 +73,12 @@ public final class LockedOperationSource {
 	/**
 	 * Return the locked methods of a class.
 	 */
-	public List<LockedMethod> lockedMethods(Class<?> userClass) {
+	public List<Declared> lockedMethods(Class<?> userClass) {
 		MetadataLookup<@Nullable LockDeclaration> lookup = (method) -> declaration(method, userClass).orElse(null);
 		return MethodIntrospector.selectMethods(userClass, lookup)
 			.values()
 			.stream()
-			.map(LockDeclaration::method)
+			.map((declaration) -> new Declared(declaration.method(), () -> parse(declaration)))
 			.toList();
 	}
 
@@ -107,14 +107,6 @@ public final class LockedOperationSource {
 			this.operations.put(key, known);
 		}
 		return known;
-	}
-
-	/**
-	 * Parse the declaration of a locked method of a class. The result is not kept.
-	 * @throws InvalidLockDeclarationException if it cannot work
-	 */
-	public LockedOperation check(LockedMethod locked, Class<?> userClass) {
-		return declaration(locked.method(), userClass).map(this::parse).orElseThrow();
 	}
 
 	private LockedOperation parse(LockDeclaration declaration) {
@@ -217,6 +209,16 @@ public final class LockedOperationSource {
 		}
 		Class<?> userClass = ClassUtils.getUserClass(targetClass);
 		return specific.getDeclaringClass().isAssignableFrom(userClass) ? userClass : specific.getDeclaringClass();
+	}
+
+	/**
+	 * A locked method of a class.
+	 *
+	 * @param method the method
+	 * @param operation parses its declaration, and throws
+	 * {@link InvalidLockDeclarationException} if that cannot work
+	 */
+	public record Declared(LockedMethod method, Supplier<LockedOperation> operation) {
 	}
 
 }

@@ -144,7 +144,8 @@ class LockedOperationSourceTests {
 
 	@Test
 	void lockedMethodsOfAClassAreFoundOnce() {
-		assertThat(this.source.lockedMethods(Implementation.class)).extracting((found) -> found.method().getName())
+		assertThat(this.source.lockedMethods(Implementation.class))
+			.extracting((found) -> found.method().method().getName())
 			.containsExactlyInAnyOrder("both", "declared", "byDefault");
 	}
 
