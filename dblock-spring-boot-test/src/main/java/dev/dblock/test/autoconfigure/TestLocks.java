@@ -88,7 +88,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	 * @return the job
 	 */
 	public TestJob job(String name) {
-		return new TestJob(this.engine, this.elsewhere, this.jobs, request(name, LEASE_ELSEWHERE), null);
+		return new TestJob(request(name, LEASE_ELSEWHERE), null);
 	}
 
 	/**
@@ -99,7 +99,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	 * @return the job
 	 */
 	public TestJob job(String name, String jobId) {
-		return new TestJob(this.engine, this.elsewhere, this.jobs, request(name, LEASE_ELSEWHERE), jobId);
+		return new TestJob(request(name, LEASE_ELSEWHERE), jobId);
 	}
 
 	/**
@@ -358,23 +358,13 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	 * Planned times may lie in the past, but each must be later than the one before. All
 	 * run records are discarded after each test method.
 	 */
-	public static final class TestJob {
-
-		private final LockEngine engine;
-
-		private final LocalLockRepository elsewhere;
-
-		private final @Nullable ScheduledJobs scheduled;
+	public final class TestJob {
 
 		private final AcquireRequest request;
 
 		private final String jobId;
 
-		TestJob(LockEngine engine, LocalLockRepository elsewhere, @Nullable ScheduledJobs scheduled,
-				AcquireRequest request, @Nullable String jobId) {
-			this.engine = engine;
-			this.elsewhere = elsewhere;
-			this.scheduled = scheduled;
+		private TestJob(AcquireRequest request, @Nullable String jobId) {
 			this.request = request;
 			this.jobId = (jobId != null) ? jobId : request.key().name();
 		}
@@ -387,11 +377,12 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		 */
 		public void runElsewhere(Instant plannedAt) {
 			JobFiring firing = JobFiring.of(this.jobId, new Schedule.Planned(plannedAt), false);
-			if (this.elsewhere.acquire(this.request.withFiring(firing)) instanceof AcquireAnswer.Refused refused) {
+			if (TestLocks.this.elsewhere
+				.acquire(this.request.withFiring(firing)) instanceof AcquireAnswer.Refused refused) {
 				throw new IllegalStateException("Another instance cannot run the job '%s' for %s: %s".formatted(
 						this.jobId, plannedAt, (refused.job() != null) ? refused.job().reason() : "its lock is held"));
 			}
-			this.elsewhere.release(this.request.key(), Duration.ZERO, FenceMark.KEEP,
+			TestLocks.this.elsewhere.release(this.request.key(), Duration.ZERO, FenceMark.KEEP,
 					new RunEnd(this.jobId, JobRun.Outcome.SUCCEEDED, null), this.request.timeout());
 		}
 
@@ -404,14 +395,14 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		 * scheduling is off or {@code dblock.jobs.once-per-planned-time} is {@code false}
 		 */
 		public void fire(Instant plannedAt, LockedTask call) {
-			if (this.scheduled == null) {
+			if (TestLocks.this.jobs == null) {
 				throw new IllegalStateException(
 						("The job '%s' cannot be called for a planned time, because this test has"
 								+ " no scheduled jobs. Leave dblock.jobs.once-per-planned-time on")
 							.formatted(this.jobId));
 			}
 			Thrown thrown = new Thrown();
-			this.scheduled.fire(plannedAt, () -> thrown.run(call));
+			TestLocks.this.jobs.fire(plannedAt, () -> thrown.run(call));
 			thrown.<RuntimeException>rethrow();
 		}
 
@@ -419,7 +410,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		 * Pause the job, as an operator does.
 		 */
 		public void pause() {
-			this.engine.jobs().pause(this.request.key().name(), this.jobId, "a test");
+			TestLocks.this.engine.jobs().pause(this.request.key().name(), this.jobId, "a test");
 		}
 
 		/**
@@ -427,7 +418,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		 * @return whether it was paused
 		 */
 		public boolean resume() {
-			return this.engine.jobs().resume(this.request.key().name(), this.jobId);
+			return TestLocks.this.engine.jobs().resume(this.request.key().name(), this.jobId);
 		}
 
 		/**
@@ -435,7 +426,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		 * @return the runs, the latest first
 		 */
 		public List<JobRun> runs() {
-			return this.engine.jobs()
+			return TestLocks.this.engine.jobs()
 				.find(this.request.key().name(), this.jobId, null)
 				.map(JobStatus::runs)
 				.orElse(List.of());
