@@ -5,6 +5,7 @@ import java.util.List;
 
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations;
+import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -104,13 +105,7 @@ final class DblockJobsEndpoint {
 
 	private static String nameOf(@Nullable Principal principal, @Nullable String by) {
 		String name = (principal != null) ? principal.getName() : by;
-		if (!StringUtils.hasText(name)) {
-			return "an operator";
-		}
-		String line = name.replaceAll("\\p{Cc}", " ");
-		int length = Math.min(line.length(), LONGEST_NAME);
-		// Half of a pair would be stored as invalid text
-		return line.substring(0, Character.isHighSurrogate(line.charAt(length - 1)) ? length - 1 : length);
+		return StringUtils.hasText(name) ? FailureLog.onOneLine(name, LONGEST_NAME) : "an operator";
 	}
 
 	private static String id(String[] path) {

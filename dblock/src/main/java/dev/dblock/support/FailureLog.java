@@ -57,8 +57,19 @@ public final class FailureLog {
 			// Not even an error may keep the caller from releasing its lock
 			text = failure.getClass().getName();
 		}
+		return (text != null) ? onOneLine(text, longest) : "";
+	}
+
+	/**
+	 * Return text in one line, with each control character replaced by a space. It is cut
+	 * between two characters, since half of a pair would be stored as invalid text.
+	 * @param text the text
+	 * @param longest how many characters the result may have
+	 * @return the text
+	 */
+	public static String onOneLine(String text, int longest) {
 		StringBuilder line = new StringBuilder();
-		for (int i = 0; text != null && i < text.length() && line.length() < longest; i++) {
+		for (int i = 0; i < text.length() && line.length() < longest; i++) {
 			char next = text.charAt(i);
 			line.append(Character.isISOControl(next) ? ' ' : next);
 		}
