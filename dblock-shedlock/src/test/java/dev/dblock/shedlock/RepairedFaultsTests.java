@@ -136,7 +136,7 @@ class RepairedFaultsTests {
 				lock.unlock();
 			}
 			DblockLockProvider provider = this.first.keepAlive();
-			SimpleLock lock = lock(provider, Duration.ofSeconds(3)).orElseThrow();
+			SimpleLock lock = lock(provider, DblockLockProviderTests.RENEWED).orElseThrow();
 			this.server.failCommand(FailCommand.on("update").errorCode(1).times(1));
 			Date end = this.second.locks().inspect("stock").map((info) -> Date.from(info.expiresAt())).orElseThrow();
 			eventually()

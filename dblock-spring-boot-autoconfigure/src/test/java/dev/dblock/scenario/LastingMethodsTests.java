@@ -63,7 +63,7 @@ class LastingMethodsTests {
 	void start(MongoServer server) {
 		this.instances = new Instances(server);
 		this.other = this.instances.start("other");
-		this.application = this.instances.startApplication("application", OrdersConfiguration.class, "dblock.lease=2s");
+		this.application = this.instances.startApplication("application", OrdersConfiguration.class, "dblock.lease=6s");
 		this.orders = this.application.getBean(Orders.class);
 	}
 

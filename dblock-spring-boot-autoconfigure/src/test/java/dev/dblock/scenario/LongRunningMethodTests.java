@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_3)
 class LongRunningMethodTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(4);
+	private static final Duration LEASE = Duration.ofSeconds(6);
 
 	private static final int LEASES = 10;
 
@@ -87,7 +87,7 @@ class LongRunningMethodTests {
 
 	static class LongJob {
 
-		@DistributedLock(name = "long-job", leaseSeconds = 4)
+		@DistributedLock(name = "long-job", leaseSeconds = 6)
 		public long run(CountDownLatch started, CountDownLatch end) throws InterruptedException {
 			started.countDown();
 			end.await();
