@@ -144,14 +144,14 @@ class DblockLockProviderTests {
 
 	@Test
 	void lockIsUnavailableForAtLeastTheGivenTime() {
-		SimpleLock lock = lock(this.first.dblock(), LONG, Duration.ofSeconds(2));
+		SimpleLock lock = lock(this.first.dblock(), LONG, Duration.ofSeconds(4));
 		Instant granted = info().acquiredAt();
 		lock.unlock();
 		assertThat(isFree()).isFalse();
 		eventually().until(this::isFree);
 		assertThat(this.second.locks().acquire("clock").release()).isTrue();
 		assertThat(this.second.locks().inspect("clock").orElseThrow().acquiredAt())
-			.isAfterOrEqualTo(granted.plusSeconds(2));
+			.isAfterOrEqualTo(granted.plusSeconds(4));
 	}
 
 	@Test
