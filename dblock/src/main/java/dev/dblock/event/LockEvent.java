@@ -3,10 +3,9 @@ package dev.dblock.event;
 /**
  * Event for a lock of this application context. Published as an application event: the
  * parameter type of a listener selects the events that it receives. An exception of a
- * listener is logged and has no other effect.
+ * listener is logged and has no other effect. Later versions may add types of events.
  */
-public sealed interface LockEvent permits LockAcquiredEvent, LockUnavailableEvent, LockRenewedLateEvent, LockLostEvent,
-		LockReleasedEvent, JobStartedEvent, JobEndedEvent, JobMissedEvent {
+public interface LockEvent {
 
 	/**
 	 * Return the full name of the lock, including the prefix.
