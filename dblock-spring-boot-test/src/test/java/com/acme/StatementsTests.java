@@ -41,7 +41,8 @@ class StatementsTests {
 	@Test
 	void areSentOncePerMonth() {
 		this.job.fire(MARCH, this.statements::send);
-		this.job.fire(MARCH, this.statements::send);
+		assertThatIllegalStateException().isThrownBy(() -> this.job.fire(MARCH, this.statements::send))
+			.withMessageContaining("done by");
 		this.job.fire(APRIL, this.statements::send);
 		assertThat(this.statements.sent()).extracting(JobRun::plannedAt).containsExactly(MARCH, APRIL);
 		assertThat(this.job.runs()).extracting(JobRun::plannedAt).containsExactly(APRIL, MARCH);
@@ -51,7 +52,8 @@ class StatementsTests {
 	@Test
 	void areNotSentWhenAnotherInstanceHasSentThem() {
 		this.job.runElsewhere(MARCH);
-		this.job.fire(MARCH, this.statements::send);
+		assertThatIllegalStateException().isThrownBy(() -> this.job.fire(MARCH, this.statements::send))
+			.withMessageContaining("done by another instance");
 		assertThat(this.statements.sent()).isEmpty();
 		assertThat(this.job.runs()).extracting(JobRun::instance).containsExactly("another instance");
 		assertThatIllegalStateException().isThrownBy(() -> this.job.runElsewhere(MARCH)).withMessageContaining("DONE");
@@ -60,7 +62,8 @@ class StatementsTests {
 	@Test
 	void areNotSentWhileThePauseLasts() {
 		this.job.pause();
-		this.job.fire(MARCH, this.statements::send);
+		assertThatIllegalStateException().isThrownBy(() -> this.job.fire(MARCH, this.statements::send))
+			.withMessageContaining("paused by a test");
 		assertThat(this.statements.sent()).isEmpty();
 		assertThat(this.job.resume()).isTrue();
 		this.job.fire(MARCH, this.statements::send);
@@ -69,7 +72,9 @@ class StatementsTests {
 
 	@Test
 	void areNotSentBeforeTheirTime() {
-		this.job.fire(Instant.now().plus(Duration.ofDays(1)), this.statements::send);
+		Instant tomorrow = Instant.now().plus(Duration.ofDays(1));
+		assertThatIllegalStateException().isThrownBy(() -> this.job.fire(tomorrow, this.statements::send))
+			.withMessageContaining("not due");
 		assertThat(this.statements.sent()).isEmpty();
 	}
 
@@ -90,6 +95,28 @@ class StatementsTests {
 		assertThat(this.job.runs()).isEmpty();
 		this.job.fire(MARCH, this.statements::send);
 		assertThat(this.statements.sent()).hasSize(1);
+	}
+
+	@Test
+	void areNotSentForATimeBeforeTheLastRun() {
+		this.job.fire(APRIL, this.statements::send);
+		assertThatIllegalStateException().isThrownBy(() -> this.job.fire(MARCH, this.statements::send))
+			.withMessageContaining("Its last run was planned for " + APRIL);
+		assertThat(this.statements.sent()).hasSize(1);
+	}
+
+	@Test
+	void areNotSentWhileAnotherInstanceHoldsTheLock() {
+		this.locks.holdElsewhere("monthly-statements");
+		assertThatIllegalStateException().isThrownBy(() -> this.job.fire(MARCH, this.statements::send))
+			.withMessageContaining("held by another instance");
+		assertThat(this.statements.sent()).isEmpty();
+	}
+
+	@Test
+	void areNotSentByACallThatDoesNotPassTheProxy() {
+		assertThatIllegalStateException().isThrownBy(() -> this.job.fire(MARCH, new Statements()::sent))
+			.withMessageContaining("through its proxy");
 	}
 
 }

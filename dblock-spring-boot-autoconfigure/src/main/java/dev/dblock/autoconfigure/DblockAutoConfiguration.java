@@ -25,6 +25,7 @@ import dev.dblock.store.LockRepository;
 import dev.dblock.transaction.LockTransactions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -40,6 +41,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.core.env.PropertySource;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -57,6 +59,9 @@ import org.springframework.util.function.SingletonSupplier;
 public final class DblockAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(DblockAutoConfiguration.class);
+
+	// Spring's name for the properties of @TestPropertySource and @SpringBootTest
+	private static final String TEST_PROPERTIES = "Inlined Test Properties";
 
 	private static final String ENGINE = "lockEngine";
 
@@ -116,11 +121,12 @@ public final class DblockAutoConfiguration {
 		all.forMongodb();
 		Mode mode = all.mode();
 		if (mode == Mode.NONE) {
-			logger.warn("{}: no locks are acquired, and every method runs unlocked",
-					properties.enabled() ? "dblock.mode is none" : "dblock.enabled is false");
+			logger.atLevel(levelOfMode(context))
+				.log("{}: no locks are acquired, and every method runs unlocked",
+						properties.enabled() ? "dblock.mode is none" : "dblock.enabled is false");
 			return LockEngine.unlocked(settings);
 		}
-		NamedBeanHolder<? extends LockRepository> repository = repository(mode, context.getBeanFactory());
+		NamedBeanHolder<? extends LockRepository> repository = repository(mode, context);
 		DefaultLockEngine engine = new DefaultLockEngine(repository.getBeanInstance(), settings,
 				new ProvidedBeans<>(listeners), observer.getIfAvailable(() -> LockObserver.NONE), transactions);
 		EngineShutdown.arrange(context, engine, ENGINE, repository.getBeanName());
@@ -128,14 +134,24 @@ public final class DblockAutoConfiguration {
 	}
 
 	private static NamedBeanHolder<? extends LockRepository> repository(Mode mode,
-			ConfigurableListableBeanFactory beanFactory) {
+			ConfigurableApplicationContext context) {
+		ConfigurableListableBeanFactory beanFactory = context.getBeanFactory();
 		if (mode != Mode.LOCAL) {
 			return beanFactory.resolveNamedBean(LockRepository.class);
 		}
-		logger.warn("dblock.mode is local: locks are kept in memory and apply only inside this application. Other"
-				+ " instances and other processes do not see them. Remove the setting where they must");
+		logger.atLevel(levelOfMode(context))
+			.log("dblock.mode is local: locks are kept in memory and apply only inside this application. Other"
+					+ " instances and other processes do not see them. Remove the setting where they must");
 		NamedBeanHolder<LocalLockStore> store = beanFactory.resolveNamedBean(LocalLockStore.class);
 		return new NamedBeanHolder<>(store.getBeanName(), new LocalLockRepository(store.getBeanInstance()));
+	}
+
+	// A test that sets the mode among its own properties knows what it does
+	private static Level levelOfMode(ConfigurableApplicationContext context) {
+		PropertySource<?> test = context.getEnvironment().getPropertySources().get(TEST_PROPERTIES);
+		boolean chosen = test != null
+				&& (test.containsProperty("dblock.mode") || test.containsProperty("dblock.enabled"));
+		return chosen ? Level.DEBUG : Level.WARN;
 	}
 
 	// The local store beside MongoDB. It is not a repository bean, so that it is not

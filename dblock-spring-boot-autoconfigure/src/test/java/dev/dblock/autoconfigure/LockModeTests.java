@@ -30,6 +30,8 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.BeansException;
 import org.springframework.boot.WebApplicationType;
@@ -42,6 +44,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.test.context.support.TestPropertySourceUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -86,6 +89,17 @@ class LockModeTests {
 			}
 			assertThat(output).containsOnlyOnce("dblock.mode is none: no locks are acquired");
 		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "dblock.mode=local", "dblock.mode=none", "dblock.enabled=false" })
+	void testThatSetsTheModeIsNotWarned(String property, CapturedOutput output) {
+		this.contextRunner
+			.withInitializer((context) -> TestPropertySourceUtils.addInlinedPropertiesToEnvironment(context, property))
+			.run((context) -> {
+				context.getBean(LockTemplate.class).<String>execute("stock", () -> "done");
+				assertThat(output).doesNotContain("WARN");
+			});
 	}
 
 	@Test

@@ -14,6 +14,10 @@ import org.springframework.test.context.TestPropertySource;
  * Configures a test, of the whole application or of a slice, to keep its locks in memory
  * ({@code dblock.mode=local}), so that it needs no MongoDB, and to have a
  * {@link TestLocks} bean. The engine is the same as in production.
+ * <p>
+ * Schedules of locked jobs do not run, so that only the test decides when a job is called
+ * ({@link TestLocks#job(String)}); {@code dblock.test.run-schedules=true} has them run.
+ * Methods with {@code @Scheduled} alone are not affected.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -7,7 +7,9 @@ import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.local.LocalLockStore;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
@@ -28,6 +30,14 @@ final class DblockTestAutoConfiguration {
 	@Order(Ordered.LOWEST_PRECEDENCE)
 	LockRecorder dblockTestLockRecorder() {
 		return new LockRecorder();
+	}
+
+	// Not lazy, since it has to come before the scheduler begins
+	@Bean
+	@Lazy(false)
+	@ConditionalOnProperty(name = "dblock.test.run-schedules", havingValue = "false", matchIfMissing = true)
+	SmartInitializingSingleton dblockTestSchedules(ObjectProvider<ScheduledJobs> jobs) {
+		return () -> jobs.ifAvailable(ScheduledJobs::fireOnlyOnRequest);
 	}
 
 	@Bean(LOCKS)

@@ -18,6 +18,7 @@ import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.job.JobOperations.ManualRun;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.ScheduledJobs;
 import dev.dblock.local.LocalLockRepository;
@@ -350,13 +351,14 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	 * <pre class="code">
 	 * TestJob job = locks.job("nightly-invoices");
 	 * job.runElsewhere(plannedAt);
-	 * job.fire(plannedAt, invoices::write);                   // skipped
+	 * assertThatIllegalStateException().isThrownBy(() -> job.fire(plannedAt, invoices::write));
 	 * job.fire(plannedAt.plus(Duration.ofDays(1)), invoices::write);
 	 * assertThat(job.runs()).hasSize(2);
 	 * </pre>
 	 *
 	 * Planned times may lie in the past, but each must be later than the one before. All
-	 * run records are discarded after each test method.
+	 * run records are discarded after each test method. The job's real schedules do not
+	 * run, unless {@code dblock.test.run-schedules} is {@code true}.
 	 */
 	public final class TestJob {
 
@@ -387,12 +389,15 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 		}
 
 		/**
-		 * Call the job as a scheduler does for a planned time. The call is skipped if the
-		 * planned time was run, is more than 250 ms in the future, or the job is paused.
+		 * Call the job as a scheduler does for a planned time, and wait for the answer to
+		 * its request. The exception of the call, if any, is thrown.
 		 * @param plannedAt the planned time
 		 * @param call the call of the job's method, through its proxy
-		 * @throws IllegalStateException if the application has no scheduled jobs, because
-		 * scheduling is off or {@code dblock.jobs.once-per-planned-time} is {@code false}
+		 * @throws IllegalStateException if the job did not run, with the reason: this
+		 * planned time or a later one was run, it is more than 250 ms in the future, the
+		 * job is paused, its lock is not available, or the call reached no job. Also if
+		 * the application has no scheduled jobs, because scheduling is off or
+		 * {@code dblock.jobs.once-per-planned-time} is {@code false}
 		 */
 		public void fire(Instant plannedAt, LockedTask call) {
 			if (TestLocks.this.jobs == null) {
@@ -402,8 +407,28 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 							.formatted(this.jobId));
 			}
 			Thrown thrown = new Thrown();
-			TestLocks.this.jobs.fire(plannedAt, () -> thrown.run(call));
+			ManualRun fired = TestLocks.this.jobs.fire(plannedAt, () -> thrown.run(call));
 			thrown.<RuntimeException>rethrow();
+			if (fired == null) {
+				throw new IllegalStateException(
+						("The call for the planned time %s of the job '%s' reached no method with @Scheduled and"
+								+ " @DistributedLock. Call the method through its proxy, which is the injected bean")
+							.formatted(plannedAt, this.jobId));
+			}
+			if (fired.outcome() != ManualRun.Outcome.STARTED) {
+				throw new IllegalStateException("The job '%s' did not run for the planned time %s. %s%s"
+					.formatted(this.jobId, plannedAt, fired.description(), describeLater(plannedAt)));
+			}
+		}
+
+		private String describeLater(Instant plannedAt) {
+			return runs().stream()
+				.findFirst()
+				.map(JobRun::plannedAt)
+				.filter((last) -> last.isAfter(plannedAt))
+				.map((last) -> ". Its last run was planned for " + last
+						+ "; each planned time must be later than the one before")
+				.orElse("");
 		}
 
 		/**

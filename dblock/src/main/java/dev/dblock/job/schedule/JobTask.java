@@ -6,9 +6,12 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Delayed;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
@@ -79,6 +82,8 @@ final class JobTask {
 
 	private volatile boolean closed;
 
+	private boolean onlyOnRequest;
+
 	/**
 	 * Whether this is the only schedule of its job. If it is not, another schedule may
 	 * have planned the times that this one does not plan.
@@ -124,7 +129,8 @@ final class JobTask {
 	private @Nullable ScheduledFuture<?> schedule(String description, PlannedTrigger trigger, Runnable action) {
 		JobPlan plan = new JobPlan(description, trigger, own());
 		this.plan = plan;
-		ScheduledFuture<?> future = this.scheduler.schedule(firing(action), plan.watched(trigger));
+		ScheduledFuture<?> future = this.onlyOnRequest ? new NoFiring()
+				: this.scheduler.schedule(firing(action), plan.watched(trigger));
 		this.future = future;
 		return future;
 	}
@@ -133,7 +139,14 @@ final class JobTask {
 	 * Schedule a task that is called once and has no planned time.
 	 */
 	ScheduledFuture<?> once(Instant start) {
-		return this.scheduler.schedule(firing(() -> fire(null)), start);
+		return this.onlyOnRequest ? new NoFiring() : this.scheduler.schedule(firing(() -> fire(null)), start);
+	}
+
+	/**
+	 * Do not fire by the schedule, which must not have begun.
+	 */
+	void fireOnlyOnRequest() {
+		this.onlyOnRequest = true;
 	}
 
 	/**
@@ -533,6 +546,23 @@ final class JobTask {
 	 * @param stillDue the call that is repeated; {@code null} if it is another one
 	 */
 	private record Again(Instant at, ScheduledCall call, @Nullable ScheduledCall stillDue) {
+	}
+
+	/**
+	 * The future of a schedule that does not fire.
+	 */
+	private static final class NoFiring extends CompletableFuture<Object> implements ScheduledFuture<Object> {
+
+		@Override
+		public long getDelay(TimeUnit unit) {
+			return 0;
+		}
+
+		@Override
+		public int compareTo(Delayed other) {
+			return Long.compare(getDelay(TimeUnit.NANOSECONDS), other.getDelay(TimeUnit.NANOSECONDS));
+		}
+
 	}
 
 }

@@ -43,8 +43,8 @@ public final class ScheduledCall {
 
 	private final Attempt attempt;
 
-	/** Reports the result of a call that an operator requested. */
-	private final @Nullable Consumer<ManualRun> manual;
+	/** Receives the result of a call that an operator or a test requested. */
+	private final @Nullable Consumer<ManualRun> requester;
 
 	private final Map<Object, String> names;
 
@@ -74,18 +74,26 @@ public final class ScheduledCall {
 
 	/**
 	 * Create a call for no planned time that an operator requested.
-	 * @param manual receives the result
+	 * @param operator receives the result
 	 */
-	ScheduledCall(JobTask task, Consumer<ManualRun> manual) {
-		this(task, null, Attempt.first(null), manual, new ConcurrentHashMap<>());
+	ScheduledCall(JobTask task, Consumer<ManualRun> operator) {
+		this(task, null, Attempt.first(null), operator, new ConcurrentHashMap<>());
+	}
+
+	/**
+	 * Create a call for a planned time that a test requested.
+	 * @param test receives the result
+	 */
+	ScheduledCall(JobTask task, Schedule.Planned planned, Consumer<ManualRun> test) {
+		this(task, planned, Attempt.first(planned.at()), test, new ConcurrentHashMap<>());
 	}
 
 	private ScheduledCall(JobTask task, @Nullable Schedule schedule, Attempt attempt,
-			@Nullable Consumer<ManualRun> manual, Map<Object, String> names) {
+			@Nullable Consumer<ManualRun> requester, Map<Object, String> names) {
 		this.task = task;
 		this.schedule = schedule;
 		this.attempt = attempt;
-		this.manual = manual;
+		this.requester = requester;
 		this.names = names;
 	}
 
@@ -191,7 +199,7 @@ public final class ScheduledCall {
 	public boolean refused(LockRefusal refusal) {
 		report(Outcome.REFUSED, refusal.describe());
 		answered(null, refusal, null, (refusal.job() != null) ? refusal.job().at() : null);
-		return isFinal(refusal) || isRepeated() || this.manual != null;
+		return isFinal(refusal) || isRepeated() || isByOperator();
 	}
 
 	/**
@@ -205,9 +213,13 @@ public final class ScheduledCall {
 	}
 
 	private void report(Outcome outcome, String description) {
-		if (this.manual != null) {
-			this.manual.accept(new ManualRun(outcome, description));
+		if (this.requester != null) {
+			this.requester.accept(new ManualRun(outcome, description));
 		}
+	}
+
+	private boolean isByOperator() {
+		return this.requester != null && this.schedule == null;
 	}
 
 	private static boolean isFinal(LockRefusal refusal) {

@@ -9,16 +9,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobOperations;
+import dev.dblock.job.JobOperations.ManualRun;
+import dev.dblock.job.JobOperations.ManualRun.Outcome;
 import dev.dblock.job.JobPolicy.WhenCrashed;
 import dev.dblock.job.JobPolicy.WhenMissed;
+import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -34,6 +39,9 @@ import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 public final class ScheduledJobs {
 
 	private static final String CONFIGURER = "dblockJobSchedulingConfigurer";
+
+	/** How long a test waits for the answer of a job that returns before it. */
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	private final Map<Place, JobMethod> places = new ConcurrentHashMap<>();
 
@@ -53,6 +61,8 @@ public final class ScheduledJobs {
 	private volatile Set<ScheduledJobs> family = weakSet();
 
 	private volatile boolean checked;
+
+	private volatile boolean onlyOnRequest;
 
 	/**
 	 * Create the collection.
@@ -162,6 +172,9 @@ public final class ScheduledJobs {
 		Collection<JobMethod> methods = of(task);
 		methods.forEach(JobMethod::capture);
 		job.alone(() -> methods.size() == 1 && tasks(methods.iterator().next()).size() == 1);
+		if (this.onlyOnRequest) {
+			job.fireOnlyOnRequest();
+		}
 		this.live.add(job);
 		if (!this.checked) {
 			this.tasks.add(new Task(task, period));
@@ -187,7 +200,9 @@ public final class ScheduledJobs {
 	void checked() {
 		if (!this.checked) {
 			this.checked = true;
-			scheduled().forEach((method) -> LookBack.begin(method, tasks(method)));
+			if (!this.onlyOnRequest) {
+				scheduled().forEach((method) -> LookBack.begin(method, tasks(method)));
+			}
 		}
 		this.tasks.clear();
 	}
@@ -225,17 +240,34 @@ public final class ScheduledJobs {
 	}
 
 	/**
+	 * Call jobs only when a test or an operator requests it, not by their schedules: for
+	 * tests. Applies to schedules that begin later.
+	 */
+	public void fireOnlyOnRequest() {
+		this.onlyOnRequest = true;
+	}
+
+	/**
 	 * Make a call as a scheduler does for a planned time, without repeating it: for
 	 * tests. The first job that is called takes the planned time.
 	 * @param plannedAt the planned time
 	 * @param call calls the job
+	 * @return the result; {@code null} if no job was called
 	 */
-	public void fire(Instant plannedAt, Runnable call) {
+	public @Nullable ManualRun fire(Instant plannedAt, Runnable call) {
+		CompletableFuture<ManualRun> result = new CompletableFuture<>();
+		ScheduledCall firing;
 		try (SimpleAsyncTaskScheduler scheduler = new SimpleAsyncTaskScheduler()) {
 			JobTask task = new JobTask(call, jobs(), scheduler, new StoreClock(System::nanoTime));
-			task.close();
-			task.fire(new Schedule.Planned(plannedAt));
+			firing = new ScheduledCall(task, new Schedule.Planned(plannedAt), result::complete);
+			firing.run(call);
 		}
+		if (firing.method() == null) {
+			return null;
+		}
+		ManualRun unanswered = new ManualRun(Outcome.FAILED,
+				"Its lock was not requested, or not answered within " + Durations.readable(PATIENCE));
+		return result.completeOnTimeout(unanswered, PATIENCE.toMillis(), TimeUnit.MILLISECONDS).join();
 	}
 
 	/**

@@ -1,0 +1,140 @@
+package dev.dblock.test.autoconfigure;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.dblock.DistributedLock;
+import dev.dblock.autoconfigure.DblockAopAutoConfiguration;
+import dev.dblock.autoconfigure.DblockAutoConfiguration;
+import dev.dblock.autoconfigure.DblockJobsAutoConfiguration;
+import dev.dblock.job.JobOperations;
+import dev.dblock.job.JobOperations.ManualRun.Outcome;
+import dev.dblock.job.JobPolicy;
+import dev.dblock.test.autoconfigure.TestLocks.TestJob;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Tests for the schedules of jobs in tests that use {@link TestLocks}.
+ */
+class SchedulesInTestsTests {
+
+	private static final Duration LIMIT = Duration.ofMinutes(1);
+
+	private static final Instant PAST = Instant.parse("2026-03-01T02:00:00Z");
+
+	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DblockAutoConfiguration.class, DblockAopAutoConfiguration.class,
+				DblockJobsAutoConfiguration.class, DblockTestAutoConfiguration.class))
+		.withUserConfiguration(Scheduling.class)
+		.withPropertyValues("dblock.mode=local");
+
+	@Test
+	void onlyTheTestAndOperatorsCallJobs() {
+		this.contextRunner.run(SchedulesInTestsTests::assertOnlyCalledOnRequest);
+	}
+
+	@Test
+	void onlyTheTestAndOperatorsCallJobsOfAnApplicationWithLazyBeans() {
+		this.contextRunner
+			.withInitializer(
+					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+			.run((context) -> {
+				context.getBean(Jobs.class);
+				assertOnlyCalledOnRequest(context);
+			});
+	}
+
+	private static void assertOnlyCalledOnRequest(ApplicationContext context) {
+		Jobs jobs = context.getBean(Jobs.class);
+		// Long enough for each schedule, on a scheduler with one thread
+		Awaitility.await().atMost(LIMIT).until(() -> jobs.unlockedCalls() > 12);
+		assertThat(jobs.called()).isEmpty();
+		context.getBean(TestLocks.class).job("cron").fire(PAST, jobs::cron);
+		assertThat(jobs.called()).containsExactly("cron");
+		assertThat(context.getBean(JobOperations.class).runNow("rate").outcome()).isEqualTo(Outcome.STARTED);
+		Awaitility.await().atMost(LIMIT).until(() -> jobs.called().contains("rate"));
+	}
+
+	@Test
+	void schedulesRunOnRequestAndAnEarlierTimeIsRefusedWithTheReason() {
+		this.contextRunner.withPropertyValues("dblock.test.run-schedules=true").run((context) -> {
+			Jobs jobs = context.getBean(Jobs.class);
+			TestJob job = context.getBean(TestLocks.class).job("cron");
+			Awaitility.await().atMost(LIMIT).until(() -> !job.runs().isEmpty());
+			assertThatIllegalStateException().isThrownBy(() -> job.fire(PAST, jobs::cron))
+				.withMessageContaining("did not run for the planned time " + PAST)
+				.withMessageContaining("Its last run was planned for ");
+		});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableScheduling
+	@Import(Jobs.class)
+	static class Scheduling {
+
+	}
+
+	static class Jobs {
+
+		private final List<String> called = new CopyOnWriteArrayList<>();
+
+		private final AtomicInteger unlocked = new AtomicInteger();
+
+		// Called through the proxy
+		List<String> called() {
+			return this.called;
+		}
+
+		int unlockedCalls() {
+			return this.unlocked.get();
+		}
+
+		@Scheduled(fixedRate = 100)
+		void unlocked() {
+			this.unlocked.incrementAndGet();
+		}
+
+		@Scheduled(fixedRate = 100)
+		@DistributedLock("rate")
+		public void rate() {
+			this.called.add("rate");
+		}
+
+		@Scheduled(fixedDelay = 100)
+		@DistributedLock("delay")
+		public void delay() {
+			this.called.add("delay");
+		}
+
+		@Scheduled(cron = "* * * * * *")
+		@DistributedLock("cron")
+		@JobPolicy(whenMissed = JobPolicy.WhenMissed.RUN)
+		public void cron() {
+			this.called.add("cron");
+		}
+
+		@Scheduled(initialDelay = 100)
+		@DistributedLock("once")
+		public void once() {
+			this.called.add("once");
+		}
+
+	}
+
+}
