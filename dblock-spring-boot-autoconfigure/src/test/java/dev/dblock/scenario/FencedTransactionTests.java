@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
 import com.mongodb.MongoException;
 import com.mongodb.TransactionOptions;
@@ -27,9 +28,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.data.mongodb.MongoTransactionManager;
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
+import org.springframework.data.mongodb.core.query.Criteria;
+import org.springframework.data.mongodb.core.query.Query;
+import org.springframework.data.mongodb.core.query.Update;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -308,7 +312,7 @@ class FencedTransactionTests {
 	@Test
 	void transactionOlderThanItsLockMeetsTheCommitOfTheHolderBefore() {
 		FencedApplication second = FencedApplication.start(this.instances, "second");
-		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> inTransaction(() -> {
+		assertThatExceptionOfType(DataIntegrityViolationException.class).isThrownBy(() -> inTransaction(() -> {
 			assertThat(this.application.mongo().findAll(Document.class, ORDERS)).isEmpty();
 			CompletableFuture
 				.runAsync(() -> second.locks()
@@ -324,6 +328,31 @@ class FencedTransactionTests {
 		assertThat(this.held).allMatch(LockHandle::isHeld);
 		inTransaction(this::order);
 		assertThat(orders()).isEqualTo(2);
+	}
+
+	/**
+	 * As docs/transactions.md says: Spring calls it not transient, and only the label of
+	 * its cause shows that a retry can succeed.
+	 */
+	@Test
+	void conflictOnDataIsTransientOnlyByTheLabelOfItsCause() {
+		this.application.mongo().insert(new Document("_id", "conflict"), ORDERS);
+		inTransaction(() -> {
+			updateConflict();
+			assertThatExceptionOfType(CompletionException.class)
+				.isThrownBy(() -> CompletableFuture.runAsync(() -> this.application.inTransaction(this::updateConflict))
+					.join())
+				.withCauseInstanceOf(DataIntegrityViolationException.class)
+				.havingRootCause()
+				.isInstanceOfSatisfying(MongoException.class,
+						(ex) -> assertThat(ex.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL))
+							.isTrue());
+		});
+	}
+
+	private void updateConflict() {
+		this.application.mongo()
+			.updateFirst(Query.query(Criteria.where("_id").is("conflict")), new Update().inc("count", 1), ORDERS);
 	}
 
 	@Test
