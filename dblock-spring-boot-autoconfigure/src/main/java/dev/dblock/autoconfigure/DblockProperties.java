@@ -216,8 +216,8 @@ public record DblockProperties(@DefaultValue("true") boolean enabled, @DefaultVa
 	 * Responses of web applications.
 	 *
 	 * @param problemDetails Whether a request whose lock is not available is answered
-	 * with 409 and problem details, unless the application handles
-	 * LockUnavailableException itself.
+	 * with 409 and problem details, and with 503 if the store of the locks did not serve
+	 * it, unless the application handles these exceptions itself.
 	 */
 	public record Web(@DefaultValue("true") boolean problemDetails) {
 	}

@@ -8,10 +8,10 @@ import dev.dblock.LossReason;
 import dev.dblock.event.LockListener;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.LockRepository;
+import dev.dblock.store.StoreTimeoutException;
 import dev.dblock.support.Durations;
 import dev.dblock.transaction.LockTransactions;
 
-import org.springframework.dao.QueryTimeoutException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -142,7 +142,7 @@ final class LeaseKeeper {
 			renew(lease);
 		}
 		if (lease.isUnproven()) {
-			throw new QueryTimeoutException(
+			throw new StoreTimeoutException(
 					("It is unknown whether the lock '%s' is still held: this machine was suspended again while it"
 							+ " asked MongoDB. Check again, or stop the work as if the lock were lost")
 						.formatted(lease.key().name()));

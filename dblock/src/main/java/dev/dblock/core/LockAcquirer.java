@@ -11,11 +11,11 @@ import dev.dblock.job.JobRefusal;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.settings.LeaseTerms;
+import dev.dblock.store.StoreTimeoutException;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.QueryTimeoutException;
 
 /**
  * Acquires a lock for a thread: from the store, or from another thread of this process.
@@ -449,7 +449,7 @@ final class LockAcquirer {
 		 */
 		private LockEngine.Attempt giveUp(@Nullable Outcome known) {
 			if (known == null) {
-				throw new QueryTimeoutException(
+				throw new StoreTimeoutException(
 						("The lock '%s' was not acquired within the wait: another thread of this application"
 								+ " requested it on behalf of all waiting threads, and MongoDB has not answered yet."
 								+ " This thread does not hold the lock. Check the load of MongoDB, or wait longer than"

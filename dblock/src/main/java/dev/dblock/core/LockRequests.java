@@ -16,6 +16,7 @@ import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.RepositoryInterruptedException;
+import dev.dblock.store.StoreTimeoutException;
 import dev.dblock.store.UnreachableStoreException;
 import dev.dblock.support.Durations;
 import org.jspecify.annotations.Nullable;
@@ -228,7 +229,7 @@ final class LockRequests {
 	 */
 	private Outcome granted(LocalQueue queue, @Nullable Waiter waiter, Lease lease) {
 		if (lease.isOver() || lease.isUnproven()) {
-			throw new QueryTimeoutException(
+			throw new StoreTimeoutException(
 					("The grant of the lock '%s' arrived so late that its lease of %s may have ended, so it is not"
 							+ " used. The server or the network is slower than the lease allows, or this machine was"
 							+ " suspended")

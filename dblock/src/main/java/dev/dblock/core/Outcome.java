@@ -6,10 +6,10 @@ import java.util.concurrent.TimeUnit;
 import dev.dblock.LockInfo;
 import dev.dblock.LockRefusal;
 import dev.dblock.job.JobRefusal;
+import dev.dblock.store.StoreFailureException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.QueryTimeoutException;
 
 /**
@@ -77,7 +77,7 @@ record Outcome(@Nullable LeasedLock handle, @Nullable LockInfo holder, @Nullable
 	 * thread.
 	 */
 	Outcome seenByOthers(String name) {
-		return (this.failure == null) ? this : failed(new DataAccessResourceFailureException(
+		return (this.failure == null) ? this : failed(new StoreFailureException(
 				("The lock '%s' could not be requested on behalf of all threads that wait for it, including this one."
 						+ " The lock is not held; the cause says what failed and what to do")
 					.formatted(name),

@@ -1,14 +1,11 @@
 package dev.dblock.store;
 
-import org.springframework.dao.DataAccessResourceFailureException;
-
 /**
  * Thrown if no server was found for a request, and no part of it was sent. The request
  * has changed nothing, and sending another one immediately is of no use. If a part of a
- * request was sent before, the exception is a plain
- * {@link DataAccessResourceFailureException}.
+ * request was sent before, the exception is a plain {@link StoreFailureException}.
  */
-public final class UnreachableStoreException extends DataAccessResourceFailureException {
+public final class UnreachableStoreException extends StoreFailureException {
 
 	private static final long serialVersionUID = 1L;
 

@@ -11,6 +11,7 @@ import com.mongodb.MongoWriteException;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository.FenceMark;
+import dev.dblock.store.StoreTimeoutException;
 import dev.dblock.store.StoredJob.RunEnd;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -18,8 +19,6 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.dao.QueryTimeoutException;
 
 import static dev.dblock.mongodb.request.BsonParts.doc;
 import static dev.dblock.mongodb.request.BsonParts.text;
@@ -100,7 +99,7 @@ abstract class CommonStatements implements Statements {
 
 	static void checkExactChange(StoreRequest store, LeaseKey lease) {
 		if (store.isOver()) {
-			throw new QueryTimeoutException("The lease of the lock '" + lease.name()
+			throw new StoreTimeoutException("The lease of the lock '" + lease.name()
 					+ "' was changed by another request each time it was about to be changed. Try again");
 		}
 	}
@@ -226,7 +225,7 @@ abstract class CommonStatements implements Statements {
 				return;
 			}
 			if (store.isOver()) {
-				throw new QueryTimeoutException(
+				throw new StoreTimeoutException(
 						"The job of the lock '" + name + "' could not be paused in time. Try again");
 			}
 		}
@@ -335,7 +334,7 @@ abstract class CommonStatements implements Statements {
 				return true;
 			}
 			if (store.isOver()) {
-				throw new QueryTimeoutException(
+				throw new StoreTimeoutException(
 						"The lock '" + name + "' changed hands during each attempt to release it by force. Try again");
 			}
 		}

@@ -21,16 +21,16 @@ import com.mongodb.MongoTimeoutException;
 import com.mongodb.MongoWriteConcernException;
 import com.mongodb.bulk.WriteConcernError;
 import dev.dblock.LockException;
+import dev.dblock.store.BusyStoreException;
 import dev.dblock.store.RepositoryInterruptedException;
+import dev.dblock.store.StoreFailureException;
 import dev.dblock.store.StoreLoginException;
+import dev.dblock.store.StoreTimeoutException;
 import dev.dblock.store.UnreachableStoreException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.PermissionDeniedDataAccessException;
-import org.springframework.dao.QueryTimeoutException;
-import org.springframework.dao.TransientDataAccessResourceException;
 import org.springframework.data.mongodb.UncategorizedMongoDbException;
 
 /**
@@ -107,7 +107,7 @@ public final class FailureTranslation {
 					"Check that MongoDB can be reached from here and that its replica set has a primary", cause);
 		}
 		if (isTimeout(cause)) {
-			return new QueryTimeoutException(text(action, "the time limit of %s ran out".formatted(limit.readable()),
+			return new StoreTimeoutException(text(action, "the time limit of %s ran out".formatted(limit.readable()),
 					"It may or may not have been done. Check the load of MongoDB and that a majority of its replica"
 							+ " set is up" + limit.remedy()),
 					cause);
@@ -115,7 +115,7 @@ public final class FailureTranslation {
 		// Before the check for failed authentication: a connection that breaks during the
 		// login was not refused
 		if (isDisturbed(cause)) {
-			return new DataAccessResourceFailureException(text(action, "MongoDB could not confirm it",
+			return new StoreFailureException(text(action, "MongoDB could not confirm it",
 					"It may or may not have been done; try again under a new id once a primary and a majority of the"
 							+ " replica set are up"),
 					cause);
@@ -131,7 +131,7 @@ public final class FailureTranslation {
 					cause);
 		}
 		if (PATIENCE.contains(cause.getCode())) {
-			return new TransientDataAccessResourceException(
+			return new BusyStoreException(
 					text(action, "MongoDB could not do it at the moment (%s)".formatted(summary(cause)),
 							"It may or may not have been done; try again under a new id"),
 					cause);
@@ -143,8 +143,7 @@ public final class FailureTranslation {
 	private RuntimeException unreachable(String action, boolean begun, String reason, String advice,
 			RuntimeException cause) {
 		return begun
-				? new DataAccessResourceFailureException(
-						text(action, reason, advice + "; it may or may not have been done"), cause)
+				? new StoreFailureException(text(action, reason, advice + "; it may or may not have been done"), cause)
 				: new UnreachableStoreException(text(action, reason, advice + "; it was not done"), cause);
 	}
 

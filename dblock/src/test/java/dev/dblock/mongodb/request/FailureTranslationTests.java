@@ -32,6 +32,7 @@ import com.mongodb.connection.ClusterId;
 import com.mongodb.connection.ServerId;
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.store.RepositoryInterruptedException;
+import dev.dblock.store.StoreFailureException;
 import dev.dblock.store.StoreLoginException;
 import dev.dblock.store.UnreachableStoreException;
 import org.bson.BsonDocument;
@@ -258,8 +259,7 @@ class FailureTranslationTests {
 	void onlyARequestThatWasNotStartedIsReportedAsNotApplied(RuntimeException thrown) {
 		assertThat(this.failures.translate("x", LIMIT, false, thrown)).isInstanceOf(UnreachableStoreException.class)
 			.hasMessageEndingWith("; it was not done");
-		assertThat(this.failures.translate("x", LIMIT, true, thrown))
-			.isExactlyInstanceOf(DataAccessResourceFailureException.class)
+		assertThat(this.failures.translate("x", LIMIT, true, thrown)).isExactlyInstanceOf(StoreFailureException.class)
 			.hasMessageEndingWith("; it may or may not have been done");
 	}
 
