@@ -34,7 +34,7 @@ class InvoicesOnServiceConnectionTests {
 					() -> details))
 			.run()) {
 			context.getBean(Invoices.class).write();
-			assertThat(context.getBean(LockTemplate.class).list()).hasSize(1);
+			assertThat(context.getBean(LockTemplate.class).listAll("", 10).locks()).hasSize(1);
 			MongoClient client = server.client();
 			assertThat(client.getDatabase(database).getCollection("dblock_locks").countDocuments()).isEqualTo(1);
 		}

@@ -2,7 +2,6 @@ package dev.dblock;
 
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -537,11 +536,40 @@ public interface LockOperations {
 	Optional<LockInfo> inspect(String name);
 
 	/**
-	 * Return the states of all locks as stored on the server, including those that are
-	 * free.
+	 * Return the first thousand locks that are unavailable, see
+	 * {@link #list(String, int)}.
 	 * @return the locks whose names begin with the configured prefix, by name
 	 */
-	List<LockInfo> list();
+	default LockPage list() {
+		return list("", 1000);
+	}
+
+	/**
+	 * Return locks that are unavailable at present, as stored on the server: those that
+	 * are held, that are in their minimum hold, or whose lease has not ended after a
+	 * forced release. The server reads all documents after the given name for this, for
+	 * at most the time limit of one request ({@code dblock.mongodb.timeout}). The result
+	 * is not a snapshot: locks change while it is read, and between two pages.
+	 * @param after the full name after which the list begins, such as that of the last
+	 * lock of the page before; an empty text for the first page
+	 * @param limit the largest number of locks, at most {@value LockPage#LARGEST}
+	 * @return the locks whose names begin with the configured prefix, by name
+	 * @throws IllegalArgumentException if the limit is not positive or too large
+	 */
+	LockPage list(String after, int limit);
+
+	/**
+	 * Return locks as stored on the server, including those that are available. The
+	 * documents of those are kept for the configured retention, so there can be very
+	 * many.
+	 * @param after the full name after which the list begins, such as that of the last
+	 * lock of the page before; an empty text for the first page
+	 * @param limit the largest number of locks, at most {@value LockPage#LARGEST}
+	 * @return the locks whose names begin with the configured prefix, by name
+	 * @throws IllegalArgumentException if the limit is not positive or too large
+	 * @see #list(String, int)
+	 */
+	LockPage listAll(String after, int limit);
 
 	/**
 	 * Release a lock by force, for operators. The lock becomes available to others when

@@ -367,8 +367,13 @@ class LockTemplateTests {
 		assertThat(this.template.inspect("a")).isEmpty();
 		LockHandle handle = this.template.acquire("a");
 		this.template.acquire("b").close();
-		assertThat(this.template.list()).extracting(LockInfo::name).containsExactly("a", "b");
-		assertThat(this.template.list()).extracting(LockInfo::held).containsExactly(true, false);
+		assertThat(this.template.list().locks()).extracting(LockInfo::name).containsExactly("a");
+		LockPage all = this.template.listAll("", 10);
+		assertThat(all.locks()).extracting(LockInfo::name).containsExactly("a", "b");
+		assertThat(all.locks()).extracting(LockInfo::held).containsExactly(true, false);
+		assertThat(this.template.listAll("a", 10).locks()).extracting(LockInfo::name).containsExactly("b");
+		assertThat(this.template.listAll("", 1).more()).isTrue();
+		assertThat(this.template.list("a", 10).locks()).isEmpty();
 		assertThat(this.template.forceRelease("a")).isTrue();
 		assertThat(this.template.forceRelease("a")).isFalse();
 		assertThat(this.world.anotherProcess().tryAcquire("a")).as("the holder is not overlapped").isEmpty();

@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.support.LockMdc;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,8 @@ final class DblockEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(DblockEndpoint.class);
 
+	private static final int USUAL_LIMIT = 1000;
+
 	private final Function<@Nullable String, @Nullable LockAdministration> databases;
 
 	private final String prefix;
@@ -50,20 +53,30 @@ final class DblockEndpoint {
 	}
 
 	/**
-	 * Return all locks, including those that are free, or a single lock.
-	 * @param name the name of the lock; {@code null} for all locks
+	 * Return the locks that are unavailable, or a single lock.
+	 * @param name the name of the lock; {@code null} for several locks
+	 * @param released whether to include locks that are available, of which there can be
+	 * very many
+	 * @param after the full name after which the list begins; {@code null} for the first
+	 * page
+	 * @param limit the largest number of locks; {@code null} for a thousand. A limit that
+	 * is not possible is replaced by the nearest one that is
 	 * @param database the name of the database's factory; {@code null} for the default
 	 * @return the locks, by name, or {@code null} if there is no such lock
 	 * @throws InvalidEndpointRequestException if there is no such database
 	 */
 	@ReadOperation
-	@Nullable Locks locks(@org.springframework.lang.Nullable @Nullable String name,
+	@Nullable LockPage locks(@org.springframework.lang.Nullable @Nullable String name,
+			@org.springframework.lang.Nullable @Nullable Boolean released,
+			@org.springframework.lang.Nullable @Nullable String after,
+			@org.springframework.lang.Nullable @Nullable Integer limit,
 			@org.springframework.lang.Nullable @Nullable String database) {
 		LockAdministration locks = in(database);
 		if (name == null) {
-			return new Locks(locks.list());
+			int size = (limit != null) ? Math.max(1, Math.min(limit, LockPage.LARGEST)) : USUAL_LIMIT;
+			return locks.list(Boolean.TRUE.equals(released), (after != null) ? after : "", size);
 		}
-		return find(locks, name).map((lock) -> new Locks(List.of(lock))).orElse(null);
+		return find(locks, name).map((lock) -> new LockPage(List.of(lock), false)).orElse(null);
 	}
 
 	/**
@@ -144,14 +157,6 @@ final class DblockEndpoint {
 
 	private Optional<LockInfo> find(LockAdministration locks, String name) {
 		return name.startsWith(this.prefix) ? locks.find(name) : locks.find(this.prefix + name);
-	}
-
-	/**
-	 * Several locks.
-	 *
-	 * @param locks the locks, by name
-	 */
-	record Locks(List<LockInfo> locks) {
 	}
 
 }

@@ -27,15 +27,22 @@ final class DblockEndpointWebExtension {
 	}
 
 	/**
-	 * Return all locks, including those that are free, or a single lock.
-	 * @param name the name of the lock; {@code null} for all locks
+	 * Return the locks that are unavailable, or a single lock.
+	 * @param name the name of the lock; {@code null} for several locks
+	 * @param released whether to include locks that are available
+	 * @param after the full name after which the list begins; {@code null} for the first
+	 * page
+	 * @param limit the largest number of locks; {@code null} for a thousand
 	 * @param database the name of the database's factory; {@code null} for the default
 	 * @return the locks, by name, or 404 if there is no such lock or database
 	 */
 	@ReadOperation
 	WebEndpointResponse<Object> locks(@org.springframework.lang.Nullable @Nullable String name,
+			@org.springframework.lang.Nullable @Nullable Boolean released,
+			@org.springframework.lang.Nullable @Nullable String after,
+			@org.springframework.lang.Nullable @Nullable Integer limit,
 			@org.springframework.lang.Nullable @Nullable String database) {
-		return answer(() -> this.endpoint.locks(name, database));
+		return answer(() -> this.endpoint.locks(name, released, after, limit, database));
 	}
 
 	/**

@@ -3,6 +3,7 @@ package dev.dblock.actuate;
 import java.time.Instant;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 import dev.dblock.LockTemplate;
 import dev.dblock.autoconfigure.DblockAutoConfiguration;
 import dev.dblock.engine.LockEngine;
@@ -119,7 +120,7 @@ class DblockActuateAutoConfigurationTests {
 
 	@Test
 	void responseTypesOfTheEndpointAreKept() {
-		assertAreKept(DblockEndpoint.class, DblockEndpoint.Locks.class, LockInfo.class, ForcedRelease.class);
+		assertAreKept(DblockEndpoint.class, LockPage.class, LockInfo.class, ForcedRelease.class);
 	}
 
 	@Test

@@ -9,6 +9,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
@@ -146,6 +147,26 @@ class DblockActuatorTests {
 		assertThat(response.statusCode()).isEqualTo(404);
 		assertThat(Document.parse(response.body()).getString("meaning")).contains("'oders'",
 				"there are: mongoDatabaseFactory", "omit it");
+	}
+
+	@Test
+	void listsReleasedLocksOnRequestPageByPage() throws Exception {
+		for (String name : List.of("page-1", "page-2", "page-3")) {
+			this.locks.acquire(name).close();
+		}
+		try (LockHandle held = this.locks.acquire("page-4")) {
+			assertThat(names(get("dblock?after=app-page-"))).contains(held.name())
+				.doesNotContain("app-page-1", "app-page-2", "app-page-3");
+			Document page = get("dblock?released=true&after=app-page-1&limit=2");
+			assertThat(names(page)).containsExactly("app-page-2", "app-page-3");
+			assertThat(page).containsEntry("more", true);
+			assertThat(get("dblock?released=true&after=zzz")).containsEntry("more", false);
+			assertThat(names(get("dblock?limit=-1&after=app-page-"))).hasSize(1);
+		}
+	}
+
+	private static List<String> names(Document page) {
+		return page.getList("locks", Document.class).stream().map((lock) -> lock.getString("name")).toList();
 	}
 
 	@Test

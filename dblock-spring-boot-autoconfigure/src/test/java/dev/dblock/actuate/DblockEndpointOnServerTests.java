@@ -62,10 +62,10 @@ class DblockEndpointOnServerTests {
 		this.exposed.run((context) -> {
 			context.getBean(LockTemplates.class).on("orders").acquire("stock");
 			DblockEndpoint endpoint = context.getBean(DblockEndpoint.class);
-			assertThat(endpoint.locks(null, null).locks()).isEmpty();
-			assertThat(endpoint.locks(null, "orders").locks()).hasSize(1);
+			assertThat(endpoint.locks(null, null, null, null, null).locks()).isEmpty();
+			assertThat(endpoint.locks(null, null, null, null, "orders").locks()).hasSize(1);
 			assertThatExceptionOfType(InvalidEndpointRequestException.class)
-				.isThrownBy(() -> endpoint.locks(null, "oders"))
+				.isThrownBy(() -> endpoint.locks(null, null, null, null, "oders"))
 				.satisfies((ex) -> assertThat(ex.getReason()).contains("'oders'", "orders, mongoDatabaseFactory"));
 			assertThat(endpoint.release("stock", null, "oders").meaning()).startsWith("Nothing was changed. ")
 				.contains("orders, mongoDatabaseFactory");
@@ -78,7 +78,7 @@ class DblockEndpointOnServerTests {
 		this.exposed.run((looking) -> this.contextRunner.run((locking) -> {
 			LockHandle held = locking.getBean(LockTemplates.class).on("orders").acquire("stock");
 			DblockEndpoint endpoint = looking.getBean(DblockEndpoint.class);
-			assertThat(endpoint.locks(null, "orders").locks()).hasSize(1);
+			assertThat(endpoint.locks(null, null, null, null, "orders").locks()).hasSize(1);
 			assertThat(endpoint.lock(new String[] { "stock" }, "orders").held()).isTrue();
 			assertThat(endpoint.release("stock", null, "orders").released()).isTrue();
 			assertThat(held.release()).isFalse();
@@ -86,7 +86,7 @@ class DblockEndpointOnServerTests {
 			assertThat(engines.others()).isEmpty();
 			looking.getBean(LockTemplates.class).on("orders");
 			assertThat(engines.others()).containsOnlyKeys("orders");
-			assertThat(endpoint.locks(null, "orders").locks()).hasSize(1);
+			assertThat(endpoint.locks(null, null, null, null, "orders").locks()).hasSize(1);
 		}));
 	}
 

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 import dev.dblock.store.LockAdministration;
 import dev.dblock.testing.StructuredLog;
 import org.bson.Document;
@@ -39,21 +40,34 @@ class DblockEndpointTests {
 	private static final LockInfo FREE = new LockInfo("app-stock", false, null, "host-1", "main", "Stock#count", 4711,
 			SINCE, SINCE, null, SINCE.plusSeconds(1), Duration.ZERO);
 
+	private static final LockPage HELD_ALONE = new LockPage(List.of(HELD), false);
+
 	private final LockAdministration locks = mock(LockAdministration.class);
 
 	private final DblockEndpoint endpoint = new DblockEndpoint((database) -> (database == null) ? this.locks : null,
 			"app-");
 
 	@Test
-	void allLocksAreListed() {
-		given(this.locks.list()).willReturn(List.of(HELD));
-		assertThat(this.endpoint.locks(null, null).locks()).containsExactly(HELD);
+	void locksThatAreUnavailableAreListed() {
+		given(this.locks.list(false, "", 1000)).willReturn(HELD_ALONE);
+		assertThat(this.endpoint.locks(null, null, null, null, null).locks()).containsExactly(HELD);
+	}
+
+	@Test
+	void releasedLocksAndOtherPagesAreListedOnRequest() {
+		LockPage page = new LockPage(List.of(FREE), true);
+		given(this.locks.list(true, "app-rack", 5)).willReturn(page);
+		given(this.locks.list(false, "", 1)).willReturn(HELD_ALONE);
+		given(this.locks.list(false, "", LockPage.LARGEST)).willReturn(page);
+		assertThat(this.endpoint.locks(null, true, "app-rack", 5, null)).isEqualTo(page);
+		assertThat(this.endpoint.locks(null, null, null, -7, null)).isEqualTo(HELD_ALONE);
+		assertThat(this.endpoint.locks(null, false, null, Integer.MAX_VALUE, null)).isEqualTo(page);
 	}
 
 	@Test
 	void oneLockIsFoundByTheNameUnderWhichItIsListed() {
 		given(this.locks.find("app-stock")).willReturn(Optional.of(HELD));
-		assertThat(this.endpoint.locks("app-stock", null).locks()).containsExactly(HELD);
+		assertThat(this.endpoint.locks("app-stock", null, null, null, null).locks()).containsExactly(HELD);
 		assertThat(this.endpoint.lock(new String[] { "app-stock" }, null)).isEqualTo(HELD);
 		assertThat(this.endpoint.lock(new String[] { "stock" }, null)).as("the name that the application uses")
 			.isEqualTo(HELD);
@@ -68,7 +82,7 @@ class DblockEndpointTests {
 	@Test
 	void thereIsNothingToSayOfANameThatWasNeverLocked() {
 		given(this.locks.find(any())).willReturn(Optional.empty());
-		assertThat(this.endpoint.locks("nothing", null)).isNull();
+		assertThat(this.endpoint.locks("nothing", null, null, null, null)).isNull();
 		assertThat(this.endpoint.lock(new String[] { "nothing" }, null)).isNull();
 		ForcedRelease answer = this.endpoint.release("nothing", null, null);
 		assertThat(answer.released()).isFalse();
@@ -135,13 +149,14 @@ class DblockEndpointTests {
 	void locksOfAnotherDatabaseAreFoundByTheirFullNames() {
 		LockAdministration orders = mock(LockAdministration.class);
 		DblockEndpoint several = new DblockEndpoint((database) -> "orders".equals(database) ? orders : null, "app-");
-		given(orders.list()).willReturn(List.of(HELD));
+		given(orders.list(false, "", 1000)).willReturn(HELD_ALONE);
 		given(orders.find("app-stock")).willReturn(Optional.of(HELD));
 		given(orders.forceRelease("app-stock")).willReturn(true);
-		assertThat(several.locks(null, "orders").locks()).containsExactly(HELD);
+		assertThat(several.locks(null, null, null, null, "orders").locks()).containsExactly(HELD);
 		assertThat(several.lock(new String[] { "stock" }, "orders")).isEqualTo(HELD);
 		assertThat(several.releaseLock(new String[] { "stock" }, null, "orders").released()).isTrue();
-		assertThatExceptionOfType(InvalidEndpointRequestException.class).isThrownBy(() -> several.locks(null, "oders"))
+		assertThatExceptionOfType(InvalidEndpointRequestException.class)
+			.isThrownBy(() -> several.locks(null, null, null, null, "oders"))
 			.withMessageContaining("no database factory 'oders'");
 		assertThatExceptionOfType(InvalidEndpointRequestException.class)
 			.isThrownBy(() -> several.lock(new String[] { "stock" }, "oders"));

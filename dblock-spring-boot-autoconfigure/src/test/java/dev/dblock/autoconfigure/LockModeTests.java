@@ -256,7 +256,7 @@ class LockModeTests {
 		this.localRunner.withPropertyValues("dblock.name-prefix=shop-", "dblock.acquirer=pod-7").run((context) -> {
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			LockHandle handle = locks.acquire("stock", LockOptions.defaults().why("a test"));
-			assertThat(locks.list()).singleElement().satisfies((lock) -> {
+			assertThat(locks.listAll("", 10).locks()).singleElement().satisfies((lock) -> {
 				assertThat(lock.name()).isEqualTo("shop-stock");
 				assertThat(lock.acquirer()).isEqualTo("pod-7");
 				assertThat(lock.why()).isEqualTo("a test");

@@ -1,7 +1,6 @@
 package dev.dblock.execution;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -16,6 +15,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockHandles;
 import dev.dblock.LockInfo;
 import dev.dblock.LockOptions;
+import dev.dblock.LockPage;
 import dev.dblock.LockTemplate;
 import dev.dblock.LockedAction;
 import dev.dblock.LockedFallback;
@@ -332,8 +332,13 @@ public final class DefaultLockTemplate implements LockTemplate {
 	}
 
 	@Override
-	public List<LockInfo> list() {
-		return this.single.administration().list();
+	public LockPage list(String after, int limit) {
+		return this.single.administration().list(false, after, limit);
+	}
+
+	@Override
+	public LockPage listAll(String after, int limit) {
+		return this.single.administration().list(true, after, limit);
 	}
 
 	@Override

@@ -7,9 +7,11 @@ import java.util.Map;
 import java.util.Optional;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
@@ -94,8 +96,8 @@ public final class LocalLockRepository implements LockRepository {
 	}
 
 	@Override
-	public List<LockInfo> findAll(String prefix) {
-		return this.store.findAll(prefix);
+	public LockPage findAll(ListRequest request) {
+		return this.store.findAll(request);
 	}
 
 	@Override

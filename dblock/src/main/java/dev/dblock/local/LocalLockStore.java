@@ -14,8 +14,10 @@ import java.util.function.BiPredicate;
 import java.util.function.LongSupplier;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.ReleaseFeed;
 
@@ -157,18 +159,27 @@ public final class LocalLockStore {
 		}
 	}
 
-	List<LockInfo> findAll(String prefix) {
+	LockPage findAll(ListRequest request) {
 		List<LockInfo> found = new ArrayList<>();
 		synchronized (this.locks) {
 			long now = now();
-			for (Map.Entry<String, LocalLock> lock : this.locks.tailMap(prefix, true).entrySet()) {
-				if (!lock.getKey().startsWith(prefix)) {
+			boolean first = request.after().compareTo(request.prefix()) < 0;
+			for (Map.Entry<String, LocalLock> lock : this.locks
+				.tailMap(first ? request.prefix() : request.after(), first)
+				.entrySet()) {
+				if (!lock.getKey().startsWith(request.prefix())) {
 					break;
 				}
-				found.add(lock.getValue().info(lock.getKey(), now));
+				LockInfo info = lock.getValue().info(lock.getKey(), now);
+				if (request.free() || !info.remaining().isZero()) {
+					if (found.size() == request.limit()) {
+						return new LockPage(found, true);
+					}
+					found.add(info);
+				}
 			}
 		}
-		return found;
+		return new LockPage(found, false);
 	}
 
 	void addListener(ReleaseFeed.Listener listener) {

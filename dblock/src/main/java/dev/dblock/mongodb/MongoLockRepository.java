@@ -11,6 +11,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.mongodb.request.Statements;
@@ -18,6 +19,7 @@ import dev.dblock.mongodb.request.StoreAccess;
 import dev.dblock.mongodb.request.StoreRequest;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
@@ -410,9 +412,10 @@ public final class MongoLockRepository implements LockRepository {
 	}
 
 	@Override
-	public List<LockInfo> findAll(String prefix) {
+	public LockPage findAll(ListRequest request) {
+		String prefix = request.prefix();
 		return execute(prefix.isEmpty() ? "list the locks" : "list the locks '" + prefix + "...'",
-				this.settings.timeout(), (statements, store) -> statements.findAll(store, prefix));
+				this.settings.timeout(), (statements, store) -> statements.findAll(store, request));
 	}
 
 	@Override

@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 
 /**
  * Operations on the locks of one store, for operators. Names are full names, as in the
@@ -16,8 +17,8 @@ public interface LockAdministration {
 	LockAdministration NONE = new LockAdministration() {
 
 		@Override
-		public List<LockInfo> list() {
-			return List.of();
+		public LockPage list(boolean free, String after, int limit) {
+			return new LockPage(List.of(), false);
 		}
 
 		@Override
@@ -48,8 +49,9 @@ public interface LockAdministration {
 		return new LockAdministration() {
 
 			@Override
-			public List<LockInfo> list() {
-				return repository.findAll(prefix).stream().map(completion).toList();
+			public LockPage list(boolean free, String after, int limit) {
+				LockPage found = repository.findAll(new ListRequest(prefix, free, after, limit));
+				return new LockPage(found.locks().stream().map(completion).toList(), found.more());
 			}
 
 			@Override
@@ -71,10 +73,16 @@ public interface LockAdministration {
 	}
 
 	/**
-	 * Return all locks of the application.
+	 * Return locks of the application.
+	 * @param free whether to include locks that are available
+	 * @param after the full name after which the list begins; an empty text for the first
+	 * page
+	 * @param limit the largest number of locks
 	 * @return their states, by name
+	 * @throws IllegalArgumentException if the limit is not positive or too large
+	 * @see dev.dblock.LockOperations#list(String, int)
 	 */
-	List<LockInfo> list();
+	LockPage list(boolean free, String after, int limit);
 
 	/**
 	 * Return the state of one lock.

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
@@ -166,12 +167,12 @@ public interface LockRepository {
 	Optional<LockInfo> find(String name, Duration timeout);
 
 	/**
-	 * Return the states of all locks whose names begin with a prefix. Documents that are
-	 * not locks are ignored.
-	 * @param prefix the beginning of the names, taken literally
+	 * Return the states of locks whose names begin with a prefix. Documents that are not
+	 * locks are ignored.
+	 * @param request which of them
 	 * @return their states, by name
 	 */
-	List<LockInfo> findAll(String prefix);
+	LockPage findAll(ListRequest request);
 
 	/**
 	 * Remove the holder of a lock; the lock remains unavailable until the lease ends.

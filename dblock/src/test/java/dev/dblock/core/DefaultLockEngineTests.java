@@ -147,7 +147,7 @@ class DefaultLockEngineTests {
 
 	@Test
 	void startsNoThreadBeforeTheFirstLockIsTaken() {
-		this.world.engine().administration().list();
+		this.world.engine().administration().list(true, "", 10);
 		this.world.engine().check("stock", LockOptions.defaults());
 		assertThat(newThreads()).isEmpty();
 		this.world.acquire("a");
@@ -392,10 +392,11 @@ class DefaultLockEngineTests {
 		LockHandle handle = ((LockEngine.Granted) engine.acquire("a", LockOptions.defaults())).handle();
 		assertThat(handle.name()).isEqualTo("shop:a");
 		LockHandle unprefixed = this.world.acquire("a");
-		assertThat(engine.administration().list()).extracting(LockInfo::name).containsExactly("shop:a");
+		assertThat(engine.administration().list(true, "", 10).locks()).extracting(LockInfo::name)
+			.containsExactly("shop:a");
 		assertThat(new DefaultLockTemplate(engine).forAll(Map.of("b", LockOptions.defaults())).inspect("a"))
 			.hasValueSatisfying((lock) -> assertThat(lock.name()).isEqualTo("shop:a"));
-		assertThat(this.world.engine().administration().list()).hasSize(2);
+		assertThat(this.world.engine().administration().list(true, "", 10).locks()).hasSize(2);
 		assertThat(engine.administration().find(engine.fullName("a")))
 			.hasValueSatisfying((lock) -> assertThat(lock.name()).isEqualTo("shop:a"));
 		assertThat(engine.administration().forceRelease(engine.fullName("a"))).isTrue();

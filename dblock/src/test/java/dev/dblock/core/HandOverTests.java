@@ -80,7 +80,7 @@ class HandOverTests {
 		assertThat(seen.why()).isEqualTo(LeaseOwner.onOneLine("the second\nof two")).doesNotContain("\n");
 		assertThat(seen).usingRecursiveComparison().ignoringFields("thread", "why").isEqualTo(stored);
 		assertThat(this.world.engine().administration().find("stock")).contains(seen);
-		assertThat(this.world.engine().administration().list()).containsExactly(seen);
+		assertThat(this.world.engine().administration().list(false, "", 10).locks()).containsExactly(seen);
 		this.world.rob("stock");
 		LockInfo robbed = this.repository.peek("stock");
 		assertThat(this.world.engine().administration().find(this.world.engine().fullName("stock")))

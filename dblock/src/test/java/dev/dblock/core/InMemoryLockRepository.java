@@ -20,11 +20,13 @@ import java.util.function.Supplier;
 
 import dev.dblock.ForeignDocumentException;
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 import dev.dblock.core.Request.Kind;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.JobDecision;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
@@ -292,13 +294,19 @@ final class InMemoryLockRepository implements LockRepository {
 	}
 
 	@Override
-	public List<LockInfo> findAll(String prefix) {
-		return serve(Kind.LIST, prefix,
-				() -> this.documents.entrySet()
-					.stream()
-					.filter((entry) -> entry.getKey().startsWith(prefix) && !entry.getValue().foreign)
-					.map((entry) -> entry.getValue().info(entry.getKey(), now()))
-					.toList());
+	public LockPage findAll(ListRequest request) {
+		return serve(Kind.LIST, request.prefix(), () -> {
+			List<LockInfo> found = this.documents.entrySet()
+				.stream()
+				.filter((entry) -> entry.getKey().startsWith(request.prefix()) && !entry.getValue().foreign)
+				.filter((entry) -> entry.getKey().compareTo(request.after()) > 0)
+				.map((entry) -> entry.getValue().info(entry.getKey(), now()))
+				.filter((lock) -> request.free() || !lock.remaining().isZero())
+				.limit(request.limit() + 1L)
+				.toList();
+			int size = Math.min(found.size(), request.limit());
+			return new LockPage(found.subList(0, size), found.size() > size);
+		});
 	}
 
 	@Override

@@ -15,8 +15,10 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
@@ -30,6 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * The contract of all stores. Time passes by ending leases sooner, except where a test is
@@ -139,7 +142,7 @@ public abstract class LockRepositoryContract {
 		assertThat(time.notAfter()).isAfterOrEqualTo(time.notBefore());
 		assertThat(granted("stock").acquiredAt()).isBetween(time.notBefore(), time.notAfter().plusSeconds(3600));
 		assertThat(time.notBefore()).isAfter(granted("other").acquiredAt().minusSeconds(3600));
-		assertThat(locks().findAll("")).as("nothing is left of the question").hasSize(2);
+		assertThat(locks().findAll(ListRequest.all("")).locks()).as("nothing is left of the question").hasSize(2);
 	}
 
 	@Test
@@ -224,10 +227,10 @@ public abstract class LockRepositoryContract {
 		LeaseKey key = acquired(name);
 		LeaseKey another = acquired("another");
 		assertThat(acquire(key(name))).isInstanceOf(Refused.class);
-		assertThat(locks().findAll("")).hasSize(2);
+		assertThat(locks().findAll(ListRequest.all("")).locks()).hasSize(2);
 		assertThat(look(name).name()).isEqualTo(name);
 		assertThat(look(name).holder()).isEqualTo(key.holder());
-		assertThat(locks().findAll(name)).extracting(LockInfo::name).containsExactly(name);
+		assertThat(locks().findAll(ListRequest.all(name)).locks()).extracting(LockInfo::name).containsExactly(name);
 		assertThat(locks().renew(List.of(key), TIMEOUT)).isEmpty();
 		assertThat(locks().extend(key, LEASE, TIMEOUT)).isTrue();
 		assertThat(release(key, Duration.ZERO)).isTrue();
@@ -585,17 +588,60 @@ public abstract class LockRepositoryContract {
 		for (String name : List.of("a.b", "a.c", "a", "ab", "axb", "A.b", "a*", "\uD83D\uDD12x", "z")) {
 			acquired(name);
 		}
-		assertThat(locks().findAll("a.")).extracting(LockInfo::name).containsExactly("a.b", "a.c");
-		assertThat(locks().findAll("a*")).extracting(LockInfo::name).containsExactly("a*");
-		assertThat(locks().findAll("\uD83D\uDD12")).hasSize(1);
-		assertThat(locks().findAll("zz")).isEmpty();
-		assertThat(locks().findAll("")).hasSize(9).allMatch(LockInfo::held);
+		assertThat(locks().findAll(ListRequest.all("a.")).locks()).extracting(LockInfo::name)
+			.containsExactly("a.b", "a.c");
+		assertThat(locks().findAll(ListRequest.all("a*")).locks()).extracting(LockInfo::name).containsExactly("a*");
+		assertThat(locks().findAll(ListRequest.all("\uD83D\uDD12")).locks()).hasSize(1);
+		assertThat(locks().findAll(ListRequest.all("zz")).locks()).isEmpty();
+		assertThat(locks().findAll(ListRequest.all("")).locks()).hasSize(9).allMatch(LockInfo::held);
+	}
+
+	@Test
+	void listsPageByPage() {
+		for (String name : List.of("a", "b.1", "b.2", "b.3", "c")) {
+			acquired(name);
+		}
+		LockPage first = locks().findAll(new ListRequest("b.", true, "", 2));
+		assertThat(first.locks()).extracting(LockInfo::name).containsExactly("b.1", "b.2");
+		assertThat(first.more()).isTrue();
+		LockPage last = locks().findAll(new ListRequest("b.", true, "b.2", 2));
+		assertThat(last.locks()).extracting(LockInfo::name).containsExactly("b.3");
+		assertThat(last.more()).isFalse();
+		LockPage all = locks().findAll(new ListRequest("b.", true, "a", 3));
+		assertThat(all.locks()).extracting(LockInfo::name).containsExactly("b.1", "b.2", "b.3");
+		assertThat(all.more()).isFalse();
+		assertThat(locks().findAll(new ListRequest("b.", true, "c", 3)).locks()).isEmpty();
+	}
+
+	@Test
+	void listsOnlyLocksThatAreUnavailable() {
+		LeaseKey held = acquired("held");
+		release(acquired("released"), Duration.ZERO);
+		release(acquired("resting"), LEASE);
+		acquired("taken away");
+		locks().forceRelease("taken away");
+		acquired("taken away at once");
+		locks().forceReleaseNow("taken away at once");
+		acquired("unavailable too");
+		LockPage unavailable = locks().findAll(new ListRequest("", false, "", 3));
+		assertThat(unavailable.locks()).extracting(LockInfo::name).containsExactly("held", "resting", "taken away");
+		assertThat(unavailable.locks()).noneMatch((lock) -> lock.remaining().isZero());
+		assertThat(unavailable.locks().get(0).holder()).isEqualTo(held.holder());
+		assertThat(unavailable.more()).isTrue();
+		assertThat(locks().findAll(ListRequest.all("")).locks()).hasSize(6);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { -1, 0, LockPage.LARGEST + 1 })
+	void pagesAreBounded(int limit) {
+		assertThatIllegalArgumentException().isThrownBy(() -> new ListRequest("", true, "", limit))
+			.withMessageContaining("from 1 to 10000, not " + limit);
 	}
 
 	@Test
 	void anUnknownNameIsNotFound() {
 		assertThat(locks().find("nothing")).isEmpty();
-		assertThat(locks().findAll("")).isEmpty();
+		assertThat(locks().findAll(ListRequest.all("")).locks()).isEmpty();
 	}
 
 }

@@ -8,9 +8,11 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
@@ -129,8 +131,8 @@ final class NotifyingRepository implements LockRepository, ReleaseFeed {
 	}
 
 	@Override
-	public List<LockInfo> findAll(String prefix) {
-		return this.store.findAll(prefix);
+	public LockPage findAll(ListRequest request) {
+		return this.store.findAll(request);
 	}
 
 	@Override

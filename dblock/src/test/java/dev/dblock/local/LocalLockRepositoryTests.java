@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import dev.dblock.LockInfo;
 import dev.dblock.core.JobRepositoryContract;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
 import dev.dblock.store.LockRepository.FenceMark;
@@ -98,7 +99,9 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 			locks.release(key, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
 			millis.incrementAndGet();
 		}
-		assertThat(locks.findAll("")).hasSizeLessThan(1100).extracting(LockInfo::name).contains("held", "resting");
+		assertThat(locks.findAll(ListRequest.all("")).locks()).hasSizeLessThan(1100)
+			.extracting(LockInfo::name)
+			.contains("held", "resting");
 		assertThat(locks.renew(List.of(held), TIMEOUT)).isEmpty();
 		assertThat(((Granted) locks.acquire(request(key("job-0"), LEASE))).token()).isGreaterThan(last);
 	}
@@ -114,7 +117,7 @@ class LocalLockRepositoryTests extends JobRepositoryContract {
 			locks.acquire(request(key("job-" + i), LEASE));
 			millis.addAndGet(LEASE.toMillis() + 2);
 		}
-		assertThat(locks.findAll("")).hasSizeLessThan(1100);
+		assertThat(locks.findAll(ListRequest.all("")).locks()).hasSizeLessThan(1100);
 		assertThat(locks.renew(List.of(ended), TIMEOUT)).containsOnlyKeys(ended);
 		assertThat(locks.release(ended, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT)).isFalse();
 		assertThat(((Granted) locks.acquire(request(key("job-0"), LEASE))).token()).isGreaterThan(last);

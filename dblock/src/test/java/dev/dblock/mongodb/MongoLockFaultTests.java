@@ -23,6 +23,7 @@ import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
 import dev.dblock.store.LockRepository.FenceMark;
@@ -293,9 +294,9 @@ class MongoLockFaultTests {
 	void aListThatFailsNamesTheLocks(StatementDialect dialect) {
 		MongoLockRepository locks = repository(dialect);
 		this.server.failCommand(FailCommand.on("find", "aggregate").errorCode(13));
-		assertThatThrownBy(() -> locks.findAll(""))
+		assertThatThrownBy(() -> locks.findAll(ListRequest.all("")))
 			.hasMessageStartingWith("Could not list the locks in the collection 'locks': MongoDB denied it");
-		assertThatThrownBy(() -> locks.findAll("shop-"))
+		assertThatThrownBy(() -> locks.findAll(ListRequest.all("shop-")))
 			.hasMessageStartingWith("Could not list the locks 'shop-...' in the collection 'locks': MongoDB denied it");
 	}
 
@@ -430,7 +431,7 @@ class MongoLockFaultTests {
 			this.factory = new SimpleMongoClientDatabaseFactory(client, this.server.freshDatabase());
 			MongoLockRepository locks = repository(dialect);
 			assertThat(locks.find("warm up")).isPresent();
-			assertThat(locks.findAll("warm")).hasSize(1);
+			assertThat(locks.findAll(ListRequest.all("warm")).locks()).hasSize(1);
 			assertThat(locks.renew(List.of(key("gone")), TIMEOUT)).hasSize(1);
 		}
 		assertThat(asked).anyMatch((command) -> command.startsWith("find@"))

@@ -20,6 +20,7 @@ import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.mongodb.request.Requests;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
 import dev.dblock.store.LockRepository.AcquireAnswer.Refused;
@@ -225,7 +226,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 				.withMessageContaining("'locks'")
 				.satisfies((ex) -> assertThat(ex.name()).isEqualTo("other"));
 		}
-		assertThat(this.locks.findAll("")).isEmpty();
+		assertThat(this.locks.findAll(ListRequest.all("")).locks()).isEmpty();
 		assertThat(this.locks.renew(List.of(key), TIMEOUT)).isEqualTo(Map.of(key, Optional.empty()));
 		assertThat(this.locks.extend(key, LEASE, TIMEOUT)).isFalse();
 		assertThat(release(key, Duration.ZERO)).isFalse();
@@ -528,8 +529,8 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 		acquired("a.b");
 		this.documents.insertOne(new Document("_id", "a.foreign").append("x", 1));
 		this.documents.insertOne(new Document("_id", 7).append("token", 1L));
-		assertThat(this.locks.findAll("a.")).extracting(LockInfo::name).containsExactly("a.b");
-		assertThat(this.locks.findAll("")).hasSize(1);
+		assertThat(this.locks.findAll(ListRequest.all("a.")).locks()).extracting(LockInfo::name).containsExactly("a.b");
+		assertThat(this.locks.findAll(ListRequest.all("")).locks()).hasSize(1);
 	}
 
 	@Test

@@ -44,7 +44,7 @@ class OpenTransactionTests {
 		transaction.end();
 		first.release();
 		second.release();
-		assertThat(this.template.list()).noneMatch(LockInfo::held);
+		assertThat(this.template.list().locks()).noneMatch(LockInfo::held);
 	}
 
 }

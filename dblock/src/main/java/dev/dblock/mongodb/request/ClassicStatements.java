@@ -16,11 +16,14 @@ import com.mongodb.MongoInterruptedException;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.ReturnDocument;
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.mongodb.request.ServerClock.Reading;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository.FenceMark;
+import dev.dblock.store.StoreTimeoutException;
 import dev.dblock.store.StoredJob.RunEnd;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -28,8 +31,6 @@ import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.dao.QueryTimeoutException;
 
 import static dev.dblock.mongodb.request.BsonParts.anyOf;
 import static dev.dblock.mongodb.request.BsonParts.date;
@@ -97,7 +98,7 @@ final class ClassicStatements extends CommonStatements {
 				return granted(store, request, taken);
 			}
 		}
-		throw new QueryTimeoutException(
+		throw new StoreTimeoutException(
 				"The lock '" + name + "' changed hands each time it was about to be acquired, and is not held. Try"
 						+ " again; if many callers compete for it, let them wait for it");
 	}
@@ -125,7 +126,7 @@ final class ClassicStatements extends CommonStatements {
 				throw new MongoInterruptedException("Interrupted while waiting for the server's clock", null);
 			}
 			if (store.isOver()) {
-				throw new QueryTimeoutException("The lock '" + name + "' was acquired, but the server's clock did not"
+				throw new StoreTimeoutException("The lock '" + name + "' was acquired, but the server's clock did not"
 						+ " pass its token in time, so the lock is not granted. Try again; if this keeps happening,"
 						+ " the clock of the server was set back, or the wait, the lease or dblock.mongodb.timeout is"
 						+ " too short");
@@ -211,7 +212,7 @@ final class ClassicStatements extends CommonStatements {
 
 	private static void checkTime(StoreRequest store) {
 		if (store.isOver()) {
-			throw new QueryTimeoutException("The server's clock was later than expected after each write, so the"
+			throw new StoreTimeoutException("The server's clock was later than expected after each write, so the"
 					+ " lease may have ended. This machine was paused, or MongoDB is too slow. Try again");
 		}
 	}
@@ -388,11 +389,13 @@ final class ClassicStatements extends CommonStatements {
 	}
 
 	@Override
-	public List<LockInfo> findAll(StoreRequest store, String prefix) {
-		FoundLocks found = new FoundLocks();
-		found.addWhileStartingWith(prefix, store.collection().find(FoundLocks.from(prefix)).sort(FoundLocks.BY_NAME),
+	public LockPage findAll(StoreRequest store, ListRequest request) {
+		BsonDocument filter = FoundLocks.from(request);
+		if (!request.free()) {
+			filter.putAll(stillTaken(store));
+		}
+		return new FoundLocks().page(request, store.collection().find(filter),
 				(stored) -> this.clock.read(store).notBefore());
-		return found.infos();
 	}
 
 	@Override

@@ -11,12 +11,13 @@ import java.util.function.ToLongFunction;
 import com.mongodb.client.FindIterable;
 import com.mongodb.client.MongoCursor;
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
+import dev.dblock.store.BusyStoreException;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.dao.TransientDataAccessResourceException;
 
 import static dev.dblock.mongodb.request.BsonParts.doc;
 import static dev.dblock.mongodb.request.BsonParts.text;
@@ -27,20 +28,20 @@ import static dev.dblock.mongodb.request.BsonParts.text;
  */
 final class FoundLocks {
 
-	static final BsonDocument BY_NAME = doc(LockDocument.ID, new BsonInt32(1));
+	private static final BsonDocument BY_NAME = doc(LockDocument.ID, new BsonInt32(1));
 
 	private final List<LockInfo> infos = new ArrayList<>();
 
 	private final Map<String, Found> byName = new HashMap<>();
 
 	/**
-	 * Return a filter for all names that start with a prefix. It also matches the names
-	 * that follow in sort order. Unlike a pattern, the prefix is compared literally.
-	 * @param prefix the prefix of the names
+	 * Return a filter for the names that are listed. It also matches the names that
+	 * follow in sort order. Unlike a pattern, the prefix is compared literally.
+	 * @param request which locks are listed
 	 * @return the filter
 	 */
-	static BsonDocument from(String prefix) {
-		return doc(LockDocument.ID, doc("$gte", text(prefix)));
+	static BsonDocument from(ListRequest request) {
+		return doc(LockDocument.ID, doc("$gte", text(request.prefix())).append("$gt", text(request.after())));
 	}
 
 	void add(BsonDocument stored, long now) {
@@ -51,20 +52,27 @@ final class FoundLocks {
 		});
 	}
 
-	void addWhileStartingWith(String prefix, FindIterable<BsonDocument> sorted, ToLongFunction<BsonDocument> now) {
-		try (MongoCursor<BsonDocument> cursor = sorted.cursor()) {
+	/**
+	 * Read one page. The server does not limit the documents, since it cannot tell which
+	 * of them are foreign.
+	 * @param request which locks are listed
+	 * @param matching the documents that the filter matches
+	 * @param now returns the server's time for a document, in milliseconds
+	 */
+	LockPage page(ListRequest request, FindIterable<BsonDocument> matching, ToLongFunction<BsonDocument> now) {
+		try (MongoCursor<BsonDocument> cursor = matching.sort(BY_NAME).batchSize(request.limit() + 1).cursor()) {
 			while (cursor.hasNext()) {
 				BsonDocument stored = cursor.next();
-				if (!stored.getString(LockDocument.ID).getValue().startsWith(prefix)) {
-					return;
+				if (!stored.getString(LockDocument.ID).getValue().startsWith(request.prefix())) {
+					break;
 				}
 				add(stored, now.applyAsLong(stored));
+				if (this.infos.size() > request.limit()) {
+					return new LockPage(this.infos.subList(0, request.limit()), true);
+				}
 			}
 		}
-	}
-
-	List<LockInfo> infos() {
-		return this.infos;
+		return new LockPage(this.infos, false);
 	}
 
 	@Nullable LockDocument document(String name) {
@@ -77,9 +85,9 @@ final class FoundLocks {
 	 * @param leases the leases that were to be renewed
 	 * @param renewed how many of them were renewed
 	 * @return the leases whose document has another holder, has expired, or is missing
-	 * @throws TransientDataAccessResourceException if fewer leases are gone than were not
-	 * renewed, or one exists that was not renewed; it is then unknown which, and no lease
-	 * can be relied upon
+	 * @throws BusyStoreException if fewer leases are gone than were not renewed, or one
+	 * exists that was not renewed; it is then unknown which, and no lease can be relied
+	 * upon
 	 */
 	Map<LeaseKey, Optional<LockInfo>> gone(Collection<LeaseKey> leases, long renewed) {
 		Map<LeaseKey, Optional<LockInfo>> gone = new HashMap<>();
@@ -94,7 +102,7 @@ final class FoundLocks {
 			}
 		}
 		if (gone.size() < leases.size() - renewed || kept < leases.size() - gone.size()) {
-			throw new TransientDataAccessResourceException(
+			throw new BusyStoreException(
 					("Of %d leases, %d were renewed, %d are gone, and %d already last long enough: the locks changed"
 							+ " in the meantime. Renew again")
 						.formatted(leases.size(), renewed, gone.size(), kept));

@@ -10,11 +10,13 @@ import java.util.function.BiFunction;
 import com.mongodb.MongoException;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.StoredJob.RunEnd;
 import org.bson.BsonArray;
@@ -367,12 +369,15 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	@Override
-	public List<LockInfo> findAll(StoreRequest store, String prefix) {
-		FoundLocks found = new FoundLocks();
-		found.addWhileStartingWith(prefix,
-				store.collection().find(FoundLocks.from(prefix)).sort(FoundLocks.BY_NAME).projection(PROJECTION),
+	public LockPage findAll(StoreRequest store, ListRequest request) {
+		BsonDocument filter = FoundLocks.from(request);
+		if (!request.free()) {
+			// By type as well, which is cheaper than an expression: most documents are of
+			// released locks, which have no date
+			filter.append(LockDocument.EXPIRES_AT, IS_DATE).putAll(NOT_EXPIRED);
+		}
+		return new FoundLocks().page(request, store.collection().find(filter).projection(PROJECTION),
 				PipelineStatements::now);
-		return found.infos();
 	}
 
 	@Override

@@ -2,16 +2,17 @@ package dev.dblock.mongodb.request;
 
 import java.time.Duration;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRun;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.JobDecision;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import dev.dblock.store.LockRepository.FenceMark;
 import dev.dblock.store.StoredJob.RunEnd;
@@ -43,7 +44,7 @@ public interface Statements {
 
 	Optional<LockInfo> find(StoreRequest store, String name);
 
-	List<LockInfo> findAll(StoreRequest store, String prefix);
+	LockPage findAll(StoreRequest store, ListRequest request);
 
 	boolean forceRelease(StoreRequest store, String name);
 

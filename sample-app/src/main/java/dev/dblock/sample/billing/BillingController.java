@@ -66,7 +66,7 @@ class BillingController {
 
 	@GetMapping("/locks")
 	List<LockInfo> locks() {
-		return this.locks.list();
+		return this.locks.listAll("", 1000).locks();
 	}
 
 	@ExceptionHandler

@@ -54,6 +54,8 @@ class LiveFeed implements DisposableBean {
 	 */
 	private static final long TOKENS_OF_A_GRANT = 1024;
 
+	private static final int MOST_LOCKS = 1000;
+
 	private final LiveStore store;
 
 	private final LockOperations locks;
@@ -115,7 +117,7 @@ class LiveFeed implements DisposableBean {
 
 	private void tick() {
 		Instant now = Instant.now();
-		List<LockInfo> locks = this.locks.list();
+		List<LockInfo> locks = this.locks.listAll("", MOST_LOCKS).locks();
 		List<EventView> events = newEvents(now);
 		for (LockInfo lock : this.expiredLeases.look(locks, now, this::isToldReleased)) {
 			this.store.save(LiveEvent.expired(Objects.requireNonNullElse(lock.acquirer(), "?"), lock.name(),
