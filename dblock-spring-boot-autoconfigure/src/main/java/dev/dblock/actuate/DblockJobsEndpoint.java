@@ -1,6 +1,7 @@
 package dev.dblock.actuate;
 
 import java.security.Principal;
+import java.util.Arrays;
 import java.util.List;
 
 import dev.dblock.job.JobInfo;
@@ -61,21 +62,26 @@ final class DblockJobsEndpoint {
 	/**
 	 * Pause, resume or run a job.
 	 * @param path the id of the job
-	 * @param action the action
+	 * @param action the name of a {@link JobAction}, in any case
 	 * @param by the operator's name, used unless the caller is authenticated
 	 * @param security the caller
 	 * @return the result
 	 */
 	@WriteOperation
-	JobChange change(@Selector(match = Match.ALL_REMAINING) String[] path, JobAction action,
+	JobChange change(@Selector(match = Match.ALL_REMAINING) String[] path,
+			@org.springframework.lang.Nullable @Nullable String action,
 			@org.springframework.lang.Nullable @Nullable String by, SecurityContext security) {
 		String id = id(path);
+		JobAction known = JobAction.of(action);
+		if (known == null) {
+			return JobChange.ofUnknownAction(action);
+		}
 		if (this.jobs.find(id).isEmpty()) {
 			return JobChange.ofUnknown(id);
 		}
 		String operator = nameOf(security.getPrincipal(), by);
-		JobChange change = change(id, action, operator);
-		logger.info("{} of the job '{}' was requested by {}. {}", action, id, operator, change.meaning());
+		JobChange change = change(id, known, operator);
+		logger.info("{} of the job '{}' was requested by {}. {}", known, id, operator, change.meaning());
 		return change;
 	}
 
@@ -138,7 +144,17 @@ final class DblockJobsEndpoint {
 		/**
 		 * Run it now, on this instance.
 		 */
-		RUN
+		RUN;
+
+		// Not a parameter of this type: Actuator would respond to an unknown action
+		// without
+		// a body
+		static @Nullable JobAction of(@Nullable String name) {
+			return Arrays.stream(values())
+				.filter((action) -> action.name().equalsIgnoreCase(name))
+				.findFirst()
+				.orElse(null);
+		}
 
 	}
 

@@ -1,6 +1,5 @@
 package dev.dblock.actuate;
 
-import dev.dblock.actuate.DblockJobsEndpoint.JobAction;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -30,13 +29,14 @@ final class DblockJobsEndpointWebExtension {
 	/**
 	 * Pause, resume or run a job.
 	 * @param path the id of the job
-	 * @param action the action
+	 * @param action the name of the action
 	 * @param by the operator's name, used unless the caller is authenticated
 	 * @param security the caller
 	 * @return the result
 	 */
 	@WriteOperation
-	WebEndpointResponse<JobChange> change(@Selector(match = Match.ALL_REMAINING) String[] path, JobAction action,
+	WebEndpointResponse<JobChange> change(@Selector(match = Match.ALL_REMAINING) String[] path,
+			@org.springframework.lang.Nullable @Nullable String action,
 			@org.springframework.lang.Nullable @Nullable String by, SecurityContext security) {
 		JobChange change = this.endpoint.change(path, action, by, security);
 		return new WebEndpointResponse<>(change, switch (change.result()) {
@@ -44,6 +44,7 @@ final class DblockJobsEndpointWebExtension {
 			case ACCEPTED -> ACCEPTED;
 			case REFUSED -> CONFLICT;
 			case FAILED -> WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE;
+			case INVALID -> WebEndpointResponse.STATUS_BAD_REQUEST;
 			case UNKNOWN -> WebEndpointResponse.STATUS_NOT_FOUND;
 		});
 	}

@@ -1,9 +1,14 @@
 package dev.dblock.actuate;
 
+import java.util.Arrays;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
+import dev.dblock.actuate.DblockJobsEndpoint.JobAction;
 import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations.ManualRun;
+import dev.dblock.support.FailureLog;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +22,17 @@ record JobChange(Result result, String meaning, @Nullable JobInfo job) {
 
 	static JobChange ofUnknown(String id) {
 		return new JobChange(Result.UNKNOWN, "This application has no job with the id '" + id + "'", null);
+	}
+
+	static JobChange ofUnknownAction(@Nullable String action) {
+		String known = Arrays.stream(JobAction.values())
+			.map((each) -> each.name().toLowerCase(Locale.ROOT))
+			.collect(Collectors.joining(", "));
+		return new JobChange(Result.INVALID,
+				(action != null)
+						? "There is no action '%s'. There are: %s".formatted(FailureLog.onOneLine(action, 100), known)
+						: "Nothing was requested. Set 'action' to one of: " + known,
+				null);
 	}
 
 	static JobChange of(ManualRun run, Optional<JobInfo> job) {
@@ -61,6 +77,11 @@ record JobChange(Result result, String meaning, @Nullable JobInfo job) {
 		 * The request failed. The reason is logged.
 		 */
 		FAILED,
+
+		/**
+		 * There is no such action.
+		 */
+		INVALID,
 
 		/**
 		 * There is no such job.

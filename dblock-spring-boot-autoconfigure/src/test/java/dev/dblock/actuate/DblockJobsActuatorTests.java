@@ -266,8 +266,14 @@ class DblockJobsActuatorTests {
 
 	@Test
 	void refusesUnknownActions() throws Exception {
-		assertThat(change("app-nightly", "stop").statusCode()).isEqualTo(400);
-		assertThat(send(this.one, "POST", "/app-nightly", "{}").statusCode()).isEqualTo(400);
+		HttpResponse<String> unknown = change("app-nightly", "sto\np");
+		assertThat(unknown.statusCode()).isEqualTo(400);
+		assertThat(Document.parse(unknown.body())).containsEntry("result", "INVALID")
+			.containsEntry("meaning", "There is no action 'sto p'. There are: pause, resume, run");
+		HttpResponse<String> none = send(this.one, "POST", "/app-nightly", "{}");
+		assertThat(none.statusCode()).isEqualTo(400);
+		assertThat(Document.parse(none.body()).getString("meaning")).contains("'action'", "pause, resume, run");
+		assertThat(change("app-nightly", "RESUME").statusCode()).isEqualTo(200);
 	}
 
 	@Test
