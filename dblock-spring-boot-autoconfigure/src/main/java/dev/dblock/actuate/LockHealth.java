@@ -20,7 +20,7 @@ import org.springframework.dao.QueryTimeoutException;
  * Health of an engine and its store, independent of the version of Actuator.
  *
  * @param status {@code UP} if locks can be acquired and are renewed, {@code DOWN} if not,
- * {@code UNKNOWN} if no lock was needed yet
+ * {@code UNKNOWN} if there is no engine
  * @param details the details
  * @param error the error, if the store could not be queried
  */
@@ -38,7 +38,7 @@ record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeE
 
 	private static LockHealth of(@Nullable DefaultLockEngine engine) {
 		return (engine != null) ? ofUsed(engine) : new LockHealth("UNKNOWN",
-				Map.of("reason", "no lock has been used yet, or locking is switched off"), null);
+				Map.of("reason", "no bean uses locks yet, or locking is switched off"), null);
 	}
 
 	/**
@@ -77,6 +77,9 @@ record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeE
 		boolean alive = state.watchdogDelay().compareTo(STUCK) < 0;
 		details.put("watchdog", alive ? "alive" : "stuck for " + state.watchdogDelay().toSeconds() + " s");
 		try {
+			if (engine.isFailing()) {
+				engine.check(TIMEOUT);
+			}
 			engine.storeTime(TIMEOUT).ifPresent((time) -> addClock(details, time));
 			details.put("store", "reachable");
 			return new LockHealth(alive ? "UP" : "DOWN", details, null);

@@ -196,6 +196,12 @@ public final class DblockAutoConfiguration {
 		return new DefaultLockTemplate(engine);
 	}
 
+	@Bean
+	StartupCheck dblockStartupCheck(DblockProperties properties, ObjectProvider<LockOperations> locks,
+			ConfigurableApplicationContext context) {
+		return new StartupCheck(properties, locks, context);
+	}
+
 	@Bean(DatabaseLockTemplates.BEAN)
 	@Lazy
 	@ConditionalOnMissingBean

@@ -24,6 +24,9 @@ import org.springframework.boot.convert.DurationUnit;
  * is only logged.
  * @param mode Where locks are stored: in MongoDB, in the memory of this application only,
  * or nowhere, so that every method runs unlocked.
+ * @param checkAtStartup Whether to check at start-up that locks can be acquired: in the
+ * background, with a warning in the log (true), not at all (false), or before the
+ * application starts, which a failure prevents (fail).
  * @param lease Duration of a lease: how long a lock stays held if its holder does not
  * renew it.
  * @param waitUpTo How long to wait while another holder has the lock; zero tries once.
@@ -53,7 +56,8 @@ import org.springframework.boot.convert.DurationUnit;
  */
 @ConfigurationProperties("dblock")
 public record DblockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("true") boolean strict,
-		@DefaultValue("mongodb") Mode mode, @DefaultValue("30s") @DurationUnit(ChronoUnit.SECONDS) Duration lease,
+		@DefaultValue("mongodb") Mode mode, @DefaultValue("true") CheckAtStartup checkAtStartup,
+		@DefaultValue("30s") @DurationUnit(ChronoUnit.SECONDS) Duration lease,
 		@Name("wait") @DefaultValue("0s") @DurationUnit(ChronoUnit.SECONDS) Duration waitUpTo,
 		@DefaultValue("0s") @DurationUnit(ChronoUnit.SECONDS) Duration minHold,
 		@DefaultValue("0s") @DurationUnit(ChronoUnit.SECONDS) Duration maxHold, @DefaultValue("") String namePrefix,
@@ -82,6 +86,28 @@ public record DblockProperties(@DefaultValue("true") boolean enabled, @DefaultVa
 		 * No store. Every method runs unlocked.
 		 */
 		NONE
+
+	}
+
+	/**
+	 * Checks at start-up that locks can be acquired.
+	 */
+	public enum CheckAtStartup {
+
+		/**
+		 * In the background. A failure is logged.
+		 */
+		TRUE,
+
+		/**
+		 * Not at all.
+		 */
+		FALSE,
+
+		/**
+		 * Before the application starts. A failure stops the start.
+		 */
+		FAIL
 
 	}
 

@@ -3,8 +3,8 @@ package dev.dblock.autoconfigure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when beans of the application do not fit together: the database of the locks
- * cannot be determined, or a customizer fails.
+ * Thrown when the application cannot acquire locks as it is set up: the database of the
+ * locks cannot be determined, a customizer fails, or the check at start-up does.
  */
 final class InvalidSetupException extends IllegalArgumentException {
 

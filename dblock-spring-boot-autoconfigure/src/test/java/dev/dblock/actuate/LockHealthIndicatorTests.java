@@ -32,6 +32,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.willDoNothing;
+import static org.mockito.BDDMockito.willThrow;
 import static org.mockito.Mockito.mock;
 
 /**
@@ -109,6 +111,18 @@ class LockHealthIndicatorTests {
 		assertThat(health.getStatus()).isEqualTo(Status.DOWN);
 		assertThat(health.getDetails()).containsEntry("store", store);
 		assertThat(output).contains("The lock store is not healthy: " + failure.getMessage());
+	}
+
+	@Test
+	void isDownAfterAFailedRequestUntilACheckSucceeds() {
+		given(this.engine.isFailing()).willReturn(true);
+		willThrow(new QueryTimeoutException("no majority")).given(this.engine).check(any());
+		Health health = this.indicator.health();
+		assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+		assertThat(health.getDetails()).containsEntry("store", "unreachable")
+			.hasEntrySatisfying("error", (error) -> assertThat(error).asString().contains("no majority"));
+		willDoNothing().given(this.engine).check(any());
+		assertThat(this.indicator.health().getStatus()).isEqualTo(Status.UP);
 	}
 
 	@Test

@@ -73,6 +73,10 @@ final class Instance implements AutoCloseable {
 		this.locks = new DefaultLockTemplate(this.engine);
 	}
 
+	DefaultLockEngine engine() {
+		return this.engine;
+	}
+
 	LockTemplate locks() {
 		return this.locks;
 	}

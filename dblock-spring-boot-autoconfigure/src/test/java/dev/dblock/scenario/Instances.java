@@ -73,6 +73,8 @@ final class Instances implements AutoCloseable {
 			.bannerMode(Banner.Mode.OFF)
 			.registerShutdownHook(false)
 			.logStartupInfo(false)
+			// Tests count the commands of an application
+			.properties("dblock.check-at-startup=false")
 			.run(Stream.concat(own, Stream.of(properties)).map("--"::concat).toArray(String[]::new));
 		this.started.add(0, context);
 		return context;
@@ -87,6 +89,7 @@ final class Instances implements AutoCloseable {
 			.bannerMode(Banner.Mode.OFF)
 			.registerShutdownHook(false)
 			.logStartupInfo(false)
+			.properties("dblock.check-at-startup=false")
 			.run();
 		this.started.add(0, child);
 		return child;

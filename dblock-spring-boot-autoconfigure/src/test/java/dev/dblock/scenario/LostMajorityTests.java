@@ -7,6 +7,7 @@ import java.util.List;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LossReason;
+import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.testing.MongoNode;
 import dev.dblock.testing.MongoReplicaSet;
 import dev.dblock.testing.MongoServerKind;
@@ -85,6 +86,23 @@ class LostMajorityTests {
 		regainMajority();
 		assertFreeAt(latest);
 		assertThat(this.other.locks().acquire("stock", PATIENT).release()).isTrue();
+	}
+
+	@Test
+	void healthIsDownFromTheFirstFailureUntilAMajorityConfirmsAGrant() {
+		DefaultLockEngine engine = this.one.engine();
+		Duration limit = Duration.ofSeconds(3);
+		loseMajority();
+		assertThatExceptionOfType(DataAccessException.class)
+			.isThrownBy(() -> this.one.locks().tryAcquire("stock", LockOptions.lease(LEASE)));
+		assertThat(engine.isFailing()).isTrue();
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> engine.check(limit));
+		assertThat(engine.isFailing()).isTrue();
+		regainMajority();
+		Instances.eventually().ignoreExceptions().until(() -> {
+			engine.check(limit);
+			return !engine.isFailing();
+		});
 	}
 
 	/**

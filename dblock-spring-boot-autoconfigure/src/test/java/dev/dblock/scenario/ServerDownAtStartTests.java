@@ -9,8 +9,13 @@ import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
 import dev.dblock.testing.MongoServerTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.dao.DataAccessException;
@@ -23,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * An application that starts before its server does.
  */
+@ExtendWith(OutputCaptureExtension.class)
 @MongoServerTest(kind = MongoServerKind.STANDALONE, fresh = true, faults = true)
 class ServerDownAtStartTests {
 
@@ -47,6 +53,25 @@ class ServerDownAtStartTests {
 			});
 			assertThat(counter.runs()).isEqualTo(1);
 			Instances.eventually().until(() -> instances.isReleased("counter"));
+		}
+	}
+
+	@Test
+	void failureIsReportedAtStartAndItsEndToo(MongoServer server, CapturedOutput output) throws Exception {
+		MongoNode node = server.nodes().get(0);
+		node.kill();
+		try (Instances instances = new Instances(server)) {
+			HealthIndicator health = instances
+				.startApplication("early", CounterConfiguration.class, "dblock.mongodb.timeout=2s",
+						"dblock.check-at-startup=true")
+				.getBean("dblockHealthIndicator", HealthIndicator.class);
+			Instances.eventually().until(() -> output.getOut().contains("No lock can be acquired"));
+			assertThat(health.health().getStatus()).isEqualTo(Status.DOWN);
+			assertThat(health.health().getDetails()).containsEntry("store", "unreachable");
+			node.restart();
+			Instances.eventually().until(() -> health.health().getStatus().equals(Status.UP));
+			assertThat(output).containsOnlyOnce("No lock can be acquired")
+				.containsOnlyOnce("Locks can be acquired again");
 		}
 	}
 

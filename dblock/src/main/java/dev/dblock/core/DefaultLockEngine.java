@@ -74,6 +74,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	private final EngineState state;
 
+	private final StoreCheck check;
+
 	private final JobRecords jobs = new StoredRecords();
 
 	/**
@@ -136,6 +138,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, waits, clock);
 		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals,
 				waits, this.threads);
+		this.check = new StoreCheck(repository, settings.namePrefix(), settings.acquirer());
 		logger.info("Locks are in {}, lease {}, acquirer {}", repository,
 				Durations.readable(LeaseTerms.of(settings.defaults()).lease()), settings.acquirer());
 	}
@@ -185,9 +188,11 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		}
 		catch (RuntimeException | Error ex) {
 			acquisition.failed(ex);
+			this.check.failed(ex);
 			throw ex;
 		}
 		if (attempt instanceof LockEngine.Granted grant) {
+			this.check.granted();
 			LockObservations.Hold hold = acquisition.acquired(grant.handle().token());
 			if (hold != null && grant.handle() instanceof LeasedLock lock) {
 				lock.lease().observedBy(hold);
@@ -251,6 +256,33 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	 */
 	public Optional<StoreTime> storeTime(Duration timeout) {
 		return this.repository.time(timeout);
+	}
+
+	/**
+	 * Check whether locks can be acquired, within the time limit of one request.
+	 * @throws org.springframework.dao.DataAccessException when they cannot, with the
+	 * reason
+	 */
+	public void check() {
+		check(this.settings.timeout());
+	}
+
+	/**
+	 * Check whether locks can be acquired.
+	 * @param timeout how long the check may take
+	 * @throws org.springframework.dao.DataAccessException when they cannot, with the
+	 * reason
+	 */
+	public void check(Duration timeout) {
+		this.check.run(timeout);
+	}
+
+	/**
+	 * Return whether the last check, or the last request for a lock, failed in the store.
+	 * @return whether no lock was granted, and no check has succeeded, since then
+	 */
+	public boolean isFailing() {
+		return this.check.isFailing();
 	}
 
 	LocalQueues queues() {

@@ -199,6 +199,15 @@ public interface LockRepository {
 	}
 
 	/**
+	 * Check whether the store accepts the requests that locks need. This changes no lock,
+	 * and leaves nothing behind that the first lock would not create.
+	 * @param timeout how long that may take
+	 * @throws org.springframework.dao.DataAccessException if it does not, with the reason
+	 */
+	default void check(Duration timeout) {
+	}
+
+	/**
 	 * Return the fence that makes the transactions of a manager depend on locks in this
 	 * store. Sends no request to the store.
 	 * @param manager the manager

@@ -227,7 +227,7 @@ public final class FailureTranslation {
 		return cause instanceof MongoSecurityException || cause.getCode() == LOGIN_FAILED;
 	}
 
-	private static boolean isDenied(MongoException cause) {
+	static boolean isDenied(MongoException cause) {
 		return DENIED.contains(cause.getCode());
 	}
 

@@ -28,9 +28,6 @@ import org.springframework.data.mongodb.core.mapping.MongoMappingContext;
  */
 public final class StoreAccess {
 
-	// Blank, which the name of a lock cannot be
-	private static final String NO_LOCK = " ";
-
 	private final MongoTemplate template;
 
 	private final LockCollection collection;
@@ -136,7 +133,7 @@ public final class StoreAccess {
 	public StoreTime time(Duration timeout) {
 		ServerClock.Reading now = execute(this.failures, false, "read the clock", timeout, TimeLimit.fixed(timeout),
 				(statements, store) -> {
-					statements.find(store, NO_LOCK);
+					statements.find(store, StoreRequest.NO_LOCK);
 					return this.clock.readAnew(store);
 				});
 		return new StoreTime(Instant.ofEpochMilli(now.notBefore()), Instant.ofEpochMilli(now.notAfter()));

@@ -3,11 +3,16 @@ package dev.dblock.mongodb.request;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
+import com.mongodb.MongoWriteException;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.UpdateOptions;
 import org.bson.BsonDocument;
+
+import static dev.dblock.mongodb.request.BsonParts.doc;
+import static dev.dblock.mongodb.request.BsonParts.text;
 
 /**
  * One request of the engine in progress: the collection and the server. Each command is
@@ -16,6 +21,9 @@ import org.bson.BsonDocument;
 public final class StoreRequest {
 
 	private static final Duration LONGEST = Duration.ofDays(365);
+
+	/** Blank, which the name of a lock cannot be. */
+	static final String NO_LOCK = " ";
 
 	private final MongoDatabase database;
 
@@ -76,6 +84,27 @@ public final class StoreRequest {
 		return this.collection.commandsIn(this.database)
 			.withTimeout(millisLeft(), TimeUnit.MILLISECONDS)
 			.runCommand(command, ReadPreference.primary(), BsonDocument.class);
+	}
+
+	/**
+	 * Send requests that need all privileges for the documents of a collection, but
+	 * change nothing: nothing has the id, and no server knows the operator. A server
+	 * checks the privileges first, and reports the unknown operator as an error of that
+	 * one write.
+	 * @throws com.mongodb.MongoException if a privilege is missing, or the collection
+	 * cannot be read or written
+	 */
+	public void checkPrivileges() {
+		BsonDocument nothing = doc(LockDocument.ID, text(NO_LOCK));
+		collection().find(nothing).first();
+		try {
+			collection().updateOne(nothing, doc("$none", nothing), new UpdateOptions().upsert(true));
+		}
+		catch (MongoWriteException ex) {
+			if (FailureTranslation.isDenied(ex)) {
+				throw ex;
+			}
+		}
 	}
 
 	/**
