@@ -200,6 +200,7 @@ public record LockOptions(@Nullable Duration lease, @Nullable Duration waitUpTo,
 	 * request for the same run, and call this method again to request another run.
 	 * @param plannedAt the planned time, by the clock of the server
 	 * @return a copy with it
+	 * @throws IllegalArgumentException if it is before the year 1 or after the year 9999
 	 * @see JobFiring
 	 */
 	public LockOptions plannedFor(Instant plannedAt) {

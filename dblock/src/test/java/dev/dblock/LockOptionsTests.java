@@ -2,6 +2,7 @@ package dev.dblock;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 
 import dev.dblock.job.JobFiring;
 import org.junit.jupiter.api.Test;
@@ -65,6 +66,8 @@ class LockOptionsTests {
 			.withMessageContaining("minimum hold");
 		assertThatIllegalArgumentException().isThrownBy(() -> options.maxHold(negative))
 			.withMessageContaining("maximum hold");
+		assertThatIllegalArgumentException().isThrownBy(() -> LockOptions.lease(Duration.ofSeconds(Long.MIN_VALUE)))
+			.withMessageContaining("lease must be positive");
 	}
 
 	@Test
@@ -87,6 +90,20 @@ class LockOptionsTests {
 			.orElse(LockOptions.defaults());
 		assertThat(later.firing()).isSameAs(firing);
 		assertThat(LockOptions.defaults().orElse(first).firing()).isSameAs(firing);
+	}
+
+	@Test
+	void aPlannedTimeThatNoCalendarShowsIsRefused() {
+		for (Instant at : List.of(Instant.MIN, Instant.MAX, Instant.ofEpochMilli(Long.MIN_VALUE),
+				Instant.ofEpochMilli(Long.MAX_VALUE), Instant.parse("0000-12-31T23:59:59.999Z"),
+				Instant.parse("+10000-01-01T00:00:00Z"))) {
+			assertThatIllegalArgumentException().isThrownBy(() -> LockOptions.defaults().plannedFor(at))
+				.withMessage("A planned time must be between the years 1 and 9999, but is " + at);
+		}
+		for (String at : List.of("0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z")) {
+			assertThat(LockOptions.defaults().plannedFor(Instant.parse(at)).firing().schedule())
+				.isEqualTo(new JobFiring.Schedule.Planned(Instant.parse(at)));
+		}
 	}
 
 	@Test

@@ -83,14 +83,37 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 	public sealed interface Schedule {
 
 		/**
+		 * A hundred years: the longest period and the longest delay. Longer ones, by
+		 * which a job is to run only once, would exceed the range of dates.
+		 */
+		Duration LONGEST_PERIOD = Duration.ofDays(36_500);
+
+		private static Duration bounded(Duration period) {
+			return (period.compareTo(LONGEST_PERIOD) > 0) ? LONGEST_PERIOD : period;
+		}
+
+		/**
 		 * A planned time that is known, because every instance plans the same instants.
 		 *
-		 * @param at the planned time, by the clock of the server; truncated to
-		 * milliseconds
+		 * @param at the planned time, by the clock of the server, from the year 1 to the
+		 * year 9999 (UTC); truncated to milliseconds
 		 */
 		record Planned(Instant at) implements Schedule {
 
+			private static final Instant FIRST = Instant.parse("0001-01-01T00:00:00Z");
+
+			private static final Instant LAST = Instant.parse("9999-12-31T23:59:59.999999999Z");
+
+			/**
+			 * Check the planned time.
+			 * @throws IllegalArgumentException if it is before the year 1 or after the
+			 * year 9999
+			 */
 			public Planned {
+				if (at.isBefore(FIRST) || at.isAfter(LAST)) {
+					throw new IllegalArgumentException(
+							"A planned time must be between the years 1 and 9999, but is " + at);
+				}
 				at = at.truncatedTo(ChronoUnit.MILLIS);
 			}
 
@@ -99,7 +122,8 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 		/**
 		 * The latest time that is due at a fixed period after the last planned time.
 		 *
-		 * @param period the period, at least a millisecond
+		 * @param period the period, at least a millisecond; a longer one than
+		 * {@link #LONGEST_PERIOD} is that
 		 */
 		record FixedRate(Duration period) implements Schedule {
 
@@ -111,6 +135,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 				if (period.compareTo(Duration.ofMillis(1)) < 0) {
 					throw new IllegalArgumentException("The period must be at least a millisecond, but is " + period);
 				}
+				period = bounded(period);
 			}
 
 		}
@@ -119,7 +144,8 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 		 * The end of the last run plus a delay; due immediately if that end is unknown
 		 * because the run crashed.
 		 *
-		 * @param delay the delay, not negative
+		 * @param delay the delay, not negative; a longer one than {@link #LONGEST_PERIOD}
+		 * is that
 		 */
 		record FixedDelay(Duration delay) implements Schedule {
 
@@ -131,6 +157,7 @@ public record JobFiring(@Nullable String jobId, Schedule schedule, String id, bo
 				if (delay.isNegative()) {
 					throw new IllegalArgumentException("The delay must not be negative, but is " + delay);
 				}
+				delay = bounded(delay);
 			}
 
 		}

@@ -28,6 +28,10 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 
 	private static final Duration SHORTEST_RETENTION = Duration.ofDays(1);
 
+	private static final Duration YEAR = Duration.ofDays(365);
+
+	private static final Duration CENTURY = Duration.ofDays(36_500);
+
 	/**
 	 * Create settings with fenced transactions.
 	 * @param collection the collection that contains the locks and nothing else
@@ -68,7 +72,9 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 	 * Validate each setting individually.
 	 * @throws IllegalArgumentException if the collection has no name or a name that a
 	 * collection of an application cannot have, the clock allowance is negative, the
-	 * retention is shorter than a day, or the timeout is not positive
+	 * retention is shorter than a day, or the timeout is not positive, and if the clock
+	 * allowance or the timeout is longer than 365 days or the retention longer than
+	 * 36,500 days
 	 */
 	public MongoLockSettings {
 		Assert.isTrue(StringUtils.hasText(collection), "The lock collection must have a name");
@@ -87,6 +93,14 @@ public record MongoLockSettings(String collection, Duration clockAllowance, Dura
 				() -> "The retention must be at least one day, but is " + Durations.written(retention));
 		Assert.isTrue(!timeout.isNegative() && !timeout.isZero(),
 				() -> "The timeout must be positive, but is " + Durations.written(timeout));
+		refuseLonger("clock allowance", clockAllowance, YEAR);
+		refuseLonger("retention", retention, CENTURY);
+		refuseLonger("timeout", timeout, YEAR);
+	}
+
+	private static void refuseLonger(String setting, Duration value, Duration longest) {
+		Assert.isTrue(value.compareTo(longest) <= 0, () -> "The %s must be at most %s, but is %s".formatted(setting,
+				Durations.written(longest), Durations.written(value)));
 	}
 
 	// Also at the end, since the name of the fence collection is a continuation of it

@@ -27,13 +27,24 @@ import org.springframework.util.Assert;
 public record EngineSettings(String namePrefix, String acquirer, LockOptions defaults, Duration timeout, Poll poll,
 		HandOff handOff, LockSettings locks, LockNamePrefix callPrefix) {
 
+	private static final Duration LONGEST = Duration.ofDays(365);
+
 	/**
-	 * Check that this instance has a name; the other settings are checked where they are
-	 * used.
-	 * @throws IllegalArgumentException if the acquirer is empty or blank
+	 * Check that this instance has a name, and the timeout; the other settings are
+	 * checked where they are used.
+	 * @throws IllegalArgumentException if the acquirer is empty or blank, or the timeout
+	 * is not positive or longer than 365 days
 	 */
 	public EngineSettings {
 		Assert.hasText(acquirer, "The acquirer, which identifies this instance in its locks, must not be empty");
+		Assert.isTrue(!timeout.isNegative() && !timeout.isZero(),
+				() -> "The timeout must be positive, but is " + Durations.written(timeout));
+		refuseLong("timeout", timeout);
+	}
+
+	private static void refuseLong(String setting, Duration value) {
+		Assert.isTrue(value.compareTo(LONGEST) <= 0, () -> "The %s must be at most %s, but is %s".formatted(setting,
+				Durations.written(LONGEST), Durations.written(value)));
 	}
 
 	/**
@@ -159,7 +170,7 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 	public record Poll(Duration minInterval, Duration maxInterval, boolean always) {
 
 		/**
-		 * Check that the pauses are positive and in order.
+		 * Check that the pauses are positive, in order, and at most 365 days.
 		 * @throws IllegalArgumentException if they are not
 		 */
 		public Poll {
@@ -171,6 +182,7 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 				throw new IllegalArgumentException("The maximum poll interval (%s) must not be below the minimum (%s)"
 					.formatted(Durations.written(maxInterval), Durations.written(minInterval)));
 			}
+			refuseLong("maximum poll interval", maxInterval);
 		}
 
 		/**
@@ -200,8 +212,8 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 		private static final long MOST_MILLIS = 1000;
 
 		/**
-		 * Check that neither is negative.
-		 * @throws IllegalArgumentException if one is
+		 * Check that neither is negative, and that the duration is at most 365 days.
+		 * @throws IllegalArgumentException if that is not so
 		 */
 		public HandOff {
 			if (maxCount < 0) {
@@ -214,6 +226,7 @@ public record EngineSettings(String namePrefix, String acquirer, LockOptions def
 						"The hand-over time must not be negative, but is %s (zero disables hand-over)"
 							.formatted(Durations.written(maxTime)));
 			}
+			refuseLong("hand-over time", maxTime);
 		}
 
 		/**

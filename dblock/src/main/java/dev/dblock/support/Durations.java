@@ -14,6 +14,8 @@ public final class Durations {
 
 	private static final int THOUSAND = 1000;
 
+	private static final Duration LONGEST = Duration.ofMillis(Long.MAX_VALUE);
+
 	private Durations() {
 	}
 
@@ -33,8 +35,12 @@ public final class Durations {
 	 * @return the text
 	 */
 	public static String readable(Duration duration) {
+		return readableWithin(bounded(duration));
+	}
+
+	private static String readableWithin(Duration duration) {
 		if (duration.isNegative()) {
-			return "-" + readable(duration.negated());
+			return "-" + readableWithin(duration.negated());
 		}
 		long millis = duration.toMillis();
 		if (millis == 0) {
@@ -61,7 +67,15 @@ public final class Durations {
 	 * @return the text
 	 */
 	public static String written(Duration duration) {
-		return DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE);
+		return DurationFormatterUtils.print(bounded(duration), DurationFormat.Style.COMPOSITE);
+	}
+
+	/**
+	 * Return a duration whose milliseconds do not overflow, nor do those of its opposite.
+	 */
+	private static Duration bounded(Duration duration) {
+		Duration bounded = shorter(duration, LONGEST);
+		return (bounded.compareTo(LONGEST.negated()) < 0) ? LONGEST.negated() : bounded;
 	}
 
 	private static void add(StringJoiner parts, long count, String unit) {

@@ -518,6 +518,29 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 	}
 
 	@Test
+	void theFirstAndTheLastPlannedTimeOfAllAreDecidedLikeAnyOther() {
+		Instant first = Instant.parse("0001-01-01T00:00:00Z");
+		assertRun(ended(skip(first), JobRun.Outcome.SUCCEEDED), first, 1);
+		assertThat(refused(skip(first)).reason()).isEqualTo(Reason.DONE);
+		assertThat(refused(skip(Instant.parse("9999-12-31T23:59:59.999Z"))).reason()).isEqualTo(Reason.NOT_DUE);
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { Long.MAX_VALUE, Long.MAX_VALUE / 1000 - 1 })
+	void aPeriodWithoutAnEndIsAHundredYears(long seconds) {
+		Duration century = Duration.ofDays(36_500);
+		Schedule rate = new Schedule.FixedRate(Duration.ofSeconds(seconds));
+		Instant planned = ended(JobFiring.of(JOB, rate, false), JobRun.Outcome.SUCCEEDED).plannedAt();
+		JobRefusal refusal = refused(JobFiring.of(JOB, rate, false));
+		assertThat(refusal.reason()).isEqualTo(Reason.NOT_DUE);
+		assertThat(refusal.nextDue()).isEqualTo(planned.plus(century));
+		Schedule delay = new Schedule.FixedDelay(Duration.ofSeconds(seconds));
+		refusal = refused(JobFiring.of(JOB, delay, false));
+		assertThat(refusal.reason()).isEqualTo(Reason.NOT_DUE);
+		assertThat(refusal.nextDue()).isEqualTo(runs().get(0).endedAt().plus(century));
+	}
+
+	@Test
 	void aRunOfAnEarlierPeriodIsOverlapped() {
 		Instant at = past(35);
 		started(skip(at));

@@ -39,4 +39,19 @@ class MongoLockSettingsTests {
 			.withMessageContaining("positive");
 	}
 
+	@Test
+	void refusesDurationsThatWouldOverflow() {
+		Duration second = Duration.ofSeconds(1);
+		Duration year = Duration.ofDays(365);
+		Duration century = Duration.ofDays(36_500);
+		Duration forever = Duration.ofSeconds(Long.MAX_VALUE);
+		assertThat(settings("locks", year, century, year).retention()).isEqualTo(century);
+		assertThatIllegalArgumentException().isThrownBy(() -> settings("locks", forever, century, second))
+			.withMessageContaining("clock allowance must be at most 365d");
+		assertThatIllegalArgumentException().isThrownBy(() -> settings("locks", second, forever, second))
+			.withMessageContaining("retention must be at most 36500d");
+		assertThatIllegalArgumentException().isThrownBy(() -> settings("locks", second, century, forever))
+			.withMessageContaining("timeout must be at most 365d");
+	}
+
 }

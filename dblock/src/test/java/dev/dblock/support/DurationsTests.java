@@ -1,7 +1,9 @@
 package dev.dblock.support;
 
 import java.time.Duration;
+import java.util.List;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -16,6 +18,15 @@ class DurationsTests {
 			"PT-0.5S, -500 ms" })
 	void isWrittenForPeople(Duration duration, String text) {
 		assertThat(Durations.readable(duration)).isEqualTo(text);
+	}
+
+	@Test
+	void theLongestDurationsAreWrittenInsteadOfOverflowing() {
+		for (Duration longest : List.of(Duration.ofSeconds(Long.MAX_VALUE, 999_999_999),
+				Duration.ofSeconds(Long.MIN_VALUE))) {
+			assertThat(Durations.readable(longest)).contains("106751991167 d");
+			assertThat(Durations.written(longest)).contains("106751991167d");
+		}
 	}
 
 	@ParameterizedTest
