@@ -184,6 +184,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		LockObservations.Acquisition acquisition = this.observations.acquiring(fullName, wanted.label());
 		LockEngine.Attempt attempt;
 		try {
+			this.repository.checkCaller();
 			attempt = this.acquirer.acquire(fullName, terms, acquisition);
 		}
 		catch (RuntimeException | Error ex) {

@@ -7,22 +7,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import com.mongodb.MongoException;
 import com.mongodb.TransactionOptions;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
-import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.MongoClient;
 import dev.dblock.mongodb.request.FailureTranslation;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.TransactionFence.Outcome;
 import dev.dblock.store.TransactionFence.Written;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
  * The shared state and operations of all fenced transactions of one repository.
@@ -49,7 +46,7 @@ final class FencedTransactions {
 
 	private final Fences fences;
 
-	private final MongoDatabaseFactory locks;
+	private final LockDatabase locks;
 
 	private final MongoLockRepository repository;
 
@@ -64,8 +61,7 @@ final class FencedTransactions {
 
 	private volatile long nextPreparation;
 
-	FencedTransactions(Fences fences, MongoDatabaseFactory locks, MongoLockRepository repository,
-			LongSupplier nanoTime) {
+	FencedTransactions(Fences fences, LockDatabase locks, MongoLockRepository repository, LongSupplier nanoTime) {
 		this.fences = fences;
 		this.locks = locks;
 		this.repository = repository;
@@ -113,17 +109,22 @@ final class FencedTransactions {
 		return this.prepared ? !this.fences.indexes().isDue() : this.nanoTime.getAsLong() - this.nextPreparation < 0;
 	}
 
-	Written write(Function<String, MongoDatabase> databases, ClientSession session, LeaseKey lease, long token,
-			int slot) {
+	/**
+	 * Write the fence as a part of a transaction. The client of the session is used,
+	 * because a factory may choose the database by thread even if it is requested by
+	 * name.
+	 * @param client the client of the session
+	 */
+	Written write(MongoClient client, ClientSession session, LeaseKey lease, long token, int slot) {
 		return write(session.getTransactionOptions(), lease,
-				() -> this.fences.write(databases.apply(database()), session, lease.name(), slot, token));
+				() -> this.fences.write(client.getDatabase(database().name()), session, lease.name(), slot, token));
 	}
 
 	/**
-	 * Return the name of the database of the locks and their fences.
+	 * Return the database of the locks and their fences.
 	 */
-	String database() {
-		return this.locks.getMongoDatabase().getName();
+	LockDatabase database() {
+		return this.locks;
 	}
 
 	Fences fences() {

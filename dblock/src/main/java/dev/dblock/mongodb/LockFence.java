@@ -82,7 +82,7 @@ public final class LockFence {
 				: usual;
 		FencedTransactions fenced = repository.fencedTransactions();
 		if (session.getOriginator() instanceof MongoClient client
-				&& SameServers.areOf(client.getClusterDescription(), repository.factory())) {
+				&& SameServers.areOf(client.getClusterDescription(), repository.database().client())) {
 			return new SessionFence(fenced, repository, client, session);
 		}
 		throw new IllegalArgumentException(
@@ -111,7 +111,7 @@ public final class LockFence {
 		public Written write(LeaseKey lease, long token, int slot) {
 			this.repository.fencesSessions();
 			OpenSession.fenced(this.session);
-			return fenced().write(this.client::getDatabase, this.session, lease, token, slot);
+			return fenced().write(this.client, this.session, lease, token, slot);
 		}
 
 	}

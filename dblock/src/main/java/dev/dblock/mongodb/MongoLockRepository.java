@@ -165,7 +165,7 @@ public final class MongoLockRepository implements LockRepository {
 
 	private final ReleaseFeed releases;
 
-	private final MongoDatabaseFactory factory;
+	private final LockDatabase database;
 
 	// Created when the first lock is requested, so that it does not delay start-up
 	private final Supplier<StoreAccess> access;
@@ -179,7 +179,8 @@ public final class MongoLockRepository implements LockRepository {
 	/**
 	 * Create a repository in the database of a factory. This sends no request to the
 	 * server.
-	 * @param factory the factory, which its creator closes
+	 * @param factory the factory, which its creator closes; it must return the same
+	 * database for all threads
 	 * @param settings the settings of the locks
 	 * @throws IllegalArgumentException if the name of the collection is too long for that
 	 * database
@@ -190,15 +191,17 @@ public final class MongoLockRepository implements LockRepository {
 
 	MongoLockRepository(MongoDatabaseFactory factory, MongoLockSettings settings, LongSupplier nanoTime,
 			LongSupplier wallTime) {
-		this.factory = factory;
+		LockDatabase database = new LockDatabase(factory);
+		this.database = database;
 		this.settings = checked(factory, settings);
-		this.access = SingletonSupplier.of(() -> new StoreAccess(factory, new Topology(factory), settings.collection(),
-				Fences.collectionBeside(settings.collection()), understandsPipelines(settings.statements()),
-				settings.clockAllowance(), settings.retention(), settings.timeout(), nanoTime, wallTime));
+		this.access = SingletonSupplier
+			.of(() -> new StoreAccess(database, new Topology(database), settings.collection(),
+					Fences.collectionBeside(settings.collection()), understandsPipelines(settings.statements()),
+					settings.clockAllowance(), settings.retention(), settings.timeout(), nanoTime, wallTime));
 		this.indexes = new TtlIndex(settings.createIndexes(), nanoTime);
 		this.fenced = SingletonSupplier
 			.of(() -> new FencedTransactions(new Fences(settings.collection(), settings.createIndexes(), nanoTime),
-					factory, this, nanoTime));
+					database, this, nanoTime));
 		this.releases = new ChangeStreamFeed(() -> this.access.get().collection(ChangeStreamReader.REQUEST_LIMIT));
 	}
 
@@ -238,7 +241,7 @@ public final class MongoLockRepository implements LockRepository {
 	public String toString() {
 		String collection = "collection '" + this.settings.collection() + "')";
 		try {
-			return "MongoDB (database '" + this.factory.getMongoDatabase().getName() + "', " + collection;
+			return "MongoDB (database '" + this.database.name() + "', " + collection;
 		}
 		catch (RuntimeException ex) {
 			// A factory of the application may have a database only in some threads
@@ -246,8 +249,13 @@ public final class MongoLockRepository implements LockRepository {
 		}
 	}
 
-	MongoDatabaseFactory factory() {
-		return this.factory;
+	LockDatabase database() {
+		return this.database;
+	}
+
+	@Override
+	public void checkCaller() {
+		this.database.check();
 	}
 
 	@Override
@@ -461,14 +469,14 @@ public final class MongoLockRepository implements LockRepository {
 			return null;
 		}
 		MongoDatabaseFactory transactions = mongodb.getDatabaseFactory();
-		return (transactions != null && SameServers.areOf(transactions, this.factory))
+		return (transactions != null && SameServers.areOf(transactions, this.database))
 				? new MongoTransactionFence(this.fenced.get(), transactions) : null;
 	}
 
 	@Override
 	public @Nullable TransactionFence fenceFor(TransactionContext transaction) {
 		return (this.settings.fenceTransactions() && REACTIVE_DRIVER_PRESENT)
-				? ReactiveTransactionFence.of(this.fenced.get(), transaction, this.factory) : null;
+				? ReactiveTransactionFence.of(this.fenced.get(), transaction) : null;
 	}
 
 	@Override

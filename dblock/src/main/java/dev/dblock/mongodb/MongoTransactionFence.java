@@ -1,6 +1,7 @@
 package dev.dblock.mongodb;
 
 import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
 import dev.dblock.store.LeaseKey;
 
 import org.springframework.data.mongodb.MongoDatabaseFactory;
@@ -20,11 +21,20 @@ final class MongoTransactionFence extends MongoFence {
 	@Override
 	public Written write(LeaseKey lease, long token, int slot) {
 		ClientSession session = TransactionSession.of(this.factory);
-		if (session == null || !session.hasActiveTransaction()) {
+		if (session == null || !session.hasActiveTransaction()
+				|| !(session.getOriginator() instanceof MongoClient client) || !isOfLocks(client)) {
 			return Written.DONE;
 		}
-		return translated(fenced().write(this.factory::getMongoDatabase, session, lease, token, slot),
-				this.factory.getExceptionTranslator());
+		return translated(fenced().write(client, session, lease, token, slot), this.factory.getExceptionTranslator());
+	}
+
+	/**
+	 * Return whether a client leads to the servers of the locks. A factory may have
+	 * chosen other servers for the thread since the transaction manager was checked.
+	 */
+	private boolean isOfLocks(MongoClient client) {
+		MongoClient locks = fenced().database().client();
+		return client == locks || SameServers.areOf(client.getClusterDescription(), locks);
 	}
 
 }

@@ -12,7 +12,6 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.ReactiveMongoDatabaseFactory;
 import org.springframework.transaction.reactive.TransactionContext;
 
@@ -24,12 +23,15 @@ final class ReactiveTransactionFence extends MongoFence {
 
 	private final ReactiveMongoDatabaseFactory factory;
 
+	private final MongoClient client;
+
 	private final ClientSession session;
 
 	private ReactiveTransactionFence(FencedTransactions fenced, ReactiveMongoDatabaseFactory factory,
-			ClientSession session) {
+			MongoClient client, ClientSession session) {
 		super(fenced);
 		this.factory = factory;
+		this.client = client;
 		this.session = session;
 	}
 
@@ -37,14 +39,13 @@ final class ReactiveTransactionFence extends MongoFence {
 	 * Return the fence of a transaction, or {@code null} if it is not a transaction on
 	 * the servers of the locks.
 	 */
-	static @Nullable ReactiveTransactionFence of(FencedTransactions fenced, TransactionContext transaction,
-			MongoDatabaseFactory locks) {
+	static @Nullable ReactiveTransactionFence of(FencedTransactions fenced, TransactionContext transaction) {
 		ReactiveMongoDatabaseFactory factory = lastBound(transaction);
 		ClientSession session = (factory != null) ? ReactiveTransactionSession.of(factory, transaction) : null;
 		return (factory != null && session != null && session.hasActiveTransaction()
 				&& session.getOriginator() instanceof MongoClient client
-				&& SameServers.areOf(client.getClusterDescription(), locks))
-						? new ReactiveTransactionFence(fenced, factory, session) : null;
+				&& SameServers.areOf(client.getClusterDescription(), fenced.database().client()))
+						? new ReactiveTransactionFence(fenced, factory, client, session) : null;
 	}
 
 	/**
@@ -75,15 +76,12 @@ final class ReactiveTransactionFence extends MongoFence {
 			return Written.DONE;
 		}
 		Written written = fenced().write(this.session.getTransactionOptions(), lease,
-				() -> fenced().fences()
-					.isWritten(token,
-							this.factory.getMongoDatabase(fenced().database())
-								.flatMap((database) -> write(database, lease.name(), slot, token))
-								.block()));
+				() -> fenced().fences().isWritten(token, write(lease.name(), slot, token).block()));
 		return translated(written, this.factory.getExceptionTranslator());
 	}
 
-	private Mono<BsonDocument> write(MongoDatabase database, String name, int slot, long token) {
+	private Mono<BsonDocument> write(String name, int slot, long token) {
+		MongoDatabase database = this.client.getDatabase(fenced().database().name());
 		MongoCollection<BsonDocument> fences = database.getCollection(fenced().fences().name(), BsonDocument.class)
 			.withCodecRegistry(BsonParts.CODECS)
 			.withWriteConcern(WriteConcern.ACKNOWLEDGED);

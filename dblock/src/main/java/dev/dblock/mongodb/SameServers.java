@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
- * Determines whether two factories connect to the same servers, as far as that is known
- * without a request.
+ * Determines whether two factories or clients connect to the same servers, as far as that
+ * is known without a request.
  */
 final class SameServers {
 
@@ -31,22 +31,22 @@ final class SameServers {
 		try (ClientSession session = factory.getSession(ClientSessionOptions.builder().build())) {
 			return (session.getOriginator() instanceof MongoClient client) ? client : null;
 		}
-		catch (IllegalStateException | UnsupportedOperationException ex) {
-			// The client is closed, or the factory has no sessions
+		catch (RuntimeException ex) {
+			// The client is closed, or the factory has no sessions, or none for this
+			// thread
 			return null;
 		}
 	}
 
-	static boolean areOf(MongoDatabaseFactory one, MongoDatabaseFactory other) {
-		MongoClient client = (one != other) ? client(one) : null;
-		return one == other || client != null && areOf(client.getClusterDescription(), other);
+	static boolean areOf(MongoDatabaseFactory factory, LockDatabase locks) {
+		MongoClient client = locks.isOf(factory) ? null : client(factory);
+		return locks.isOf(factory) || client != null && areOf(client.getClusterDescription(), locks.client());
 	}
 
 	/**
-	 * Return whether a client is connected to the servers of a factory.
+	 * Return whether two clients are connected to the same servers.
 	 */
-	static boolean areOf(ClusterDescription seen, MongoDatabaseFactory factory) {
-		MongoClient client = client(factory);
+	static boolean areOf(ClusterDescription seen, @Nullable MongoClient client) {
 		return client != null && !Collections.disjoint(servers(seen), servers(client.getClusterDescription()));
 	}
 

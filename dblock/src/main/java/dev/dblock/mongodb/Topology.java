@@ -6,9 +6,6 @@ import java.util.function.Supplier;
 
 import com.mongodb.client.MongoClient;
 import com.mongodb.connection.ServerDescription;
-import org.jspecify.annotations.Nullable;
-
-import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
  * The client's view of the servers and of the current election. A listener could be
@@ -21,23 +18,18 @@ final class Topology implements Supplier<Object> {
 
 	private static final String UNSEEN = "unseen";
 
-	private final MongoDatabaseFactory factory;
+	private final LockDatabase database;
 
-	private volatile @Nullable MongoClient client;
-
-	Topology(MongoDatabaseFactory factory) {
-		this.factory = factory;
+	Topology(LockDatabase database) {
+		this.database = database;
 	}
 
 	@Override
 	public Object get() {
-		MongoClient known = this.client;
-		if (known == null) {
-			known = SameServers.client(this.factory);
-			this.client = known;
-		}
-		return (known != null)
-				? known.getClusterDescription().getServerDescriptions().stream().map(Topology::state).toList() : UNSEEN;
+		MongoClient client = this.database.client();
+		return (client != null)
+				? client.getClusterDescription().getServerDescriptions().stream().map(Topology::state).toList()
+				: UNSEEN;
 	}
 
 	private static List<Object> state(ServerDescription server) {

@@ -33,7 +33,15 @@ final class TransactionSession implements MongoDatabaseFactory, InfrastructurePr
 	 */
 	static @Nullable ClientSession of(MongoDatabaseFactory factory) {
 		TransactionSession asking = new TransactionSession(factory);
-		MongoDatabase unused = MongoDatabaseUtils.getDatabase(asking, SessionSynchronization.ON_ACTUAL_TRANSACTION);
+		try {
+			MongoDatabase unused = MongoDatabaseUtils.getDatabase(asking, SessionSynchronization.ON_ACTUAL_TRANSACTION);
+		}
+		catch (RuntimeException ex) {
+			// The factory may have no database for this thread any more
+			if (asking.session == null) {
+				throw ex;
+			}
+		}
 		return asking.session;
 	}
 

@@ -38,6 +38,16 @@ import org.springframework.transaction.reactive.TransactionContext;
 public interface LockRepository {
 
 	/**
+	 * Check that the locks of the calling thread are those of this store. Called before
+	 * each attempt to acquire a lock, even if another thread of this process has the
+	 * lock. Sends no request to the store.
+	 * @throws org.springframework.dao.DataAccessException if the configuration of the
+	 * application chooses another store for the thread
+	 */
+	default void checkCaller() {
+	}
+
+	/**
 	 * Grant the lock to an acquisition, if the lock is free. If transactions of an
 	 * earlier holder may still be in progress, none of them can be committed any more
 	 * when this method returns.

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import com.mongodb.ClientSessionOptions;
 import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
@@ -103,8 +104,8 @@ class FenceCollectionTests {
 		FencedTransactions fenced = this.locks.fencedTransactions();
 		try (ClientSession session = this.factory.getSession(ClientSessionOptions.builder().build())) {
 			session.startTransaction();
-			assertThat(fenced.write(this.factory::getMongoDatabase, session, LockRepositoryContract.key(name), 1, 0)
-				.failure()).isNull();
+			MongoClient client = (MongoClient) session.getOriginator();
+			assertThat(fenced.write(client, session, LockRepositoryContract.key(name), 1, 0).failure()).isNull();
 			session.commitTransaction();
 		}
 	}

@@ -6,8 +6,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.data.mongodb.MongoDatabaseFactory;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.willAnswer;
@@ -29,7 +27,7 @@ class FencedTransactionsTests {
 
 	private final Fences fences = mock(Fences.class);
 
-	private final FencedTransactions fenced = new FencedTransactions(this.fences, mock(MongoDatabaseFactory.class),
+	private final FencedTransactions fenced = new FencedTransactions(this.fences, mock(LockDatabase.class),
 			this.repository, this.nanoTime::get);
 
 	@BeforeEach

@@ -43,6 +43,10 @@ class SameServersTests {
 		return new SimpleMongoClientDatabaseFactory(client, database);
 	}
 
+	private static LockDatabase locks(MongoDatabaseFactory factory) {
+		return new LockDatabase(factory);
+	}
+
 	private static MongoDatabaseFactory withoutSessions() {
 		return Mockito.mock(MongoDatabaseFactory.class, (call) -> {
 			throw new UnsupportedOperationException();
@@ -52,36 +56,38 @@ class SameServersTests {
 	@Test
 	void factoriesOfOneClientLeadToTheSameServers() {
 		MongoClient client = client("localhost:1");
-		assertThat(SameServers.areOf(factory(client, "one"), factory(client, "other"))).isTrue();
+		assertThat(SameServers.areOf(factory(client, "one"), locks(factory(client, "other")))).isTrue();
 	}
 
 	@Test
 	void clientsThatHaveAServerInCommonLeadToTheSameServers() {
 		assertThat(SameServers.areOf(factory(client("localhost:1,localhost:2"), "one"),
-				factory(client("localhost:2,localhost:3"), "one")))
+				locks(factory(client("localhost:2,localhost:3"), "one"))))
 			.isTrue();
 	}
 
 	@Test
 	void clientsOfOtherServersDoNot() {
-		assertThat(SameServers.areOf(factory(client("localhost:1"), "one"), factory(client("localhost:2"), "one")))
+		assertThat(
+				SameServers.areOf(factory(client("localhost:1"), "one"), locks(factory(client("localhost:2"), "one"))))
 			.isFalse();
 	}
 
 	@Test
 	void factoryThatDoesNotShowItsClientLeadsOnlyToItsOwnServers() {
 		MongoDatabaseFactory closed = withoutSessions();
-		assertThat(SameServers.areOf(closed, closed)).isTrue();
-		assertThat(SameServers.areOf(closed, factory(client("localhost:1"), "one"))).isFalse();
-		assertThat(SameServers.areOf(factory(client("localhost:1"), "one"), closed)).isFalse();
+		assertThat(SameServers.areOf(closed, locks(closed))).isTrue();
+		assertThat(SameServers.areOf(closed, locks(factory(client("localhost:1"), "one")))).isFalse();
+		assertThat(SameServers.areOf(factory(client("localhost:1"), "one"), locks(closed))).isFalse();
 	}
 
 	@Test
 	void clientReachesTheServersOfAFactoryOrDoesNot() {
-		MongoDatabaseFactory factory = factory(client("localhost:1"), "one");
-		assertThat(SameServers.areOf(client("localhost:1,localhost:2").getClusterDescription(), factory)).isTrue();
-		assertThat(SameServers.areOf(client("localhost:2").getClusterDescription(), factory)).isFalse();
-		assertThat(SameServers.areOf(client("localhost:1").getClusterDescription(), withoutSessions())).isFalse();
+		MongoClient locks = locks(factory(client("localhost:1"), "one")).client();
+		assertThat(SameServers.areOf(client("localhost:1,localhost:2").getClusterDescription(), locks)).isTrue();
+		assertThat(SameServers.areOf(client("localhost:2").getClusterDescription(), locks)).isFalse();
+		assertThat(SameServers.areOf(client("localhost:1").getClusterDescription(), locks(withoutSessions()).client()))
+			.isFalse();
 	}
 
 	@Test

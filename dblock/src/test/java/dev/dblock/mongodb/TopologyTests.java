@@ -21,7 +21,8 @@ class TopologyTests {
 	@Test
 	void anElectionChangesWhatTheClientSees(MongoReplicaSet server) {
 		MongoClient client = server.client();
-		Topology topology = new Topology(new SimpleMongoClientDatabaseFactory(client, server.freshDatabase()));
+		Topology topology = new Topology(
+				new LockDatabase(new SimpleMongoClientDatabaseFactory(client, server.freshDatabase())));
 		client.getDatabase("admin").listCollectionNames().first();
 		Object before = topology.get();
 		server.stepDown(60);
@@ -33,9 +34,9 @@ class TopologyTests {
 
 	@Test
 	void aClientThatCannotBeReachedThroughItsFactoryIsAlwaysTheSame() {
-		Topology topology = new Topology(Mockito.mock(MongoDatabaseFactory.class, (call) -> {
+		Topology topology = new Topology(new LockDatabase(Mockito.mock(MongoDatabaseFactory.class, (call) -> {
 			throw new UnsupportedOperationException();
-		}));
+		})));
 		assertThat(topology.get()).isEqualTo(topology.get());
 	}
 
