@@ -52,6 +52,8 @@ final class FencedTransactions {
 
 	private final LongSupplier nanoTime;
 
+	private final DefaultWriteConcern defaultConcern;
+
 	private final AtomicBoolean warned = new AtomicBoolean();
 
 	/** Not a monitor, which would pin virtual threads during a request. */
@@ -64,6 +66,7 @@ final class FencedTransactions {
 	FencedTransactions(Fences fences, LockDatabase locks, MongoLockRepository repository, LongSupplier nanoTime) {
 		this.fences = fences;
 		this.locks = locks;
+		this.defaultConcern = new DefaultWriteConcern(locks);
 		this.repository = repository;
 		this.nanoTime = nanoTime;
 		this.nextPreparation = nanoTime.getAsLong();
@@ -171,18 +174,15 @@ final class FencedTransactions {
 
 	private void warnOfWeakness(TransactionOptions options) {
 		WriteConcern concern = options.getWriteConcern();
-		if (concern != null && isWeak(concern) && this.warned.compareAndSet(false, true)) {
+		Object members = (concern != null) ? concern.getWObject() : null;
+		if (members == null) {
+			this.defaultConcern.warnIfWeak();
+		}
+		else if (!"majority".equals(members) && this.warned.compareAndSet(false, true)) {
 			logger.warn("A transaction under a lock is committed with the write concern {}: an election can roll it"
 					+ " back after another holder has acquired the lock and read its data. Use \"majority\" in"
 					+ " transactions under locks", concern);
 		}
-	}
-
-	// The server's default write concern is the majority, unless an operator or an
-	// arbiter changes that.
-	private static boolean isWeak(WriteConcern concern) {
-		Object w = concern.getWObject();
-		return w != null && !"majority".equals(w);
 	}
 
 	static boolean isEndedBy(Throwable failure) {
