@@ -37,7 +37,8 @@ import kotlin.coroutines.cancellation.CancellationException
  * [LockTemplate.execute] re-enter it, and the transactions that they begin depend on it.
  *
  * @param name the name of the lock
- * @param options how to acquire and hold it. With `whenLost(INTERRUPT)`, [block] is cancelled at the
+ * @param options how to acquire and hold it. The purpose (`why`) defaults to the name of the coroutine, or
+ * to the calling function if it has none. With `whenLost(INTERRUPT)`, [block] is cancelled at the
  * moment of a loss
  * @param unavailable what to do without the lock if it is not available within the wait. By default,
  * throws [LockUnavailableException]
@@ -59,7 +60,7 @@ public suspend fun <T> LockTemplate.withLock(
     acquisition.begin(
         ReactiveLockTemplate.of(this),
         name,
-        if (options.why() != null) options else options.why(caller[CoroutineName]?.name ?: "a coroutine"),
+        if (options.why() != null) options else options.why(caller[CoroutineName]?.name ?: callSite()),
         caller[ReactorContext]?.context ?: Context.empty(),
     )
     val granted = acquisition.await()
@@ -84,6 +85,24 @@ public suspend fun <T> LockTemplate.withLocks(
     unavailable: suspend (LockRefusal) -> T = { throw it.toException() },
     block: suspend CoroutineScope.() -> T,
 ): T = forAll(names.associateWith { options }).withLock(names.joinToString(), unavailable = unavailable) { block() }
+
+private val walker = StackWalker.getInstance()
+
+private const val OWN_FRAMES = "dev.dblock.kotlin.WithLockKt"
+
+private val lambda = Regex("(.+?)\\$([^$\\d][^$]*)(\\$\\d+)+")
+
+/**
+ * Returns the function that calls [withLock], which does not suspend before, as other code that acquires a
+ * lock is described. The class of a suspending lambda is named after the function that contains it.
+ */
+private fun callSite(): String =
+    walker.walk { frames ->
+        frames.filter { !it.className.startsWith(OWN_FRAMES) }.findFirst().map {
+            val enclosing = if (it.methodName == "invokeSuspend") lambda.matchEntire(it.className) else null
+            enclosing?.destructured?.let { (type, function) -> "$type#$function" } ?: "${it.className}#${it.methodName}"
+        }.orElse("unknown")
+    }
 
 /**
  * The lock of one block, acquired and released by a sequence that ends with the block. The block itself

@@ -19,6 +19,7 @@ import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
@@ -277,6 +278,36 @@ class WithLockTests {
                 }
             }
         }
+    }
+
+    @Test
+    fun `shows the calling function of a coroutine without a name`() {
+        val here = WithLockTests::class.java.name
+        val function = "shows the calling function of a coroutine without a name"
+        val why = { name: String -> other.inspect(name).orElseThrow().why() }
+        runBlocking {
+            locks.withLock("stock") { assertThat(why("stock")).isEqualTo("$here#$function") }
+            withContext(Dispatchers.Default) {
+                yield()
+                async { locks.withLock("stock") { assertThat(why("stock")).isEqualTo("$here#$function") } }.await()
+            }
+            locks.withLocks(listOf("stock", "till")) { assertThat(why("till")).isEqualTo("$here#$function") }
+            assertThat(counted(why)).isEqualTo("$here#counted")
+            assertThat(Till(locks).counted(why)).isEqualTo("${Till::class.java.name}#counted")
+            val options = LockOptions.defaults().why("the stocktaking")
+            locks.withLock("stock", options) { assertThat(why("stock")).isEqualTo("the stocktaking") }
+        }
+    }
+
+    private suspend fun counted(why: (String) -> String?): String? {
+        yield()
+        return locks.withLock("stock") { why("stock") }
+    }
+
+    private class Till(private val locks: LockTemplate) {
+
+        suspend fun counted(why: (String) -> String?): String? =
+            coroutineScope { launch { yield() }.join().let { locks.withLock("till") { why("till") } } }
     }
 
     @Test
