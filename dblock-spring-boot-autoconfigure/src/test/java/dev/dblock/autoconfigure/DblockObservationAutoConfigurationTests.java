@@ -85,6 +85,25 @@ class DblockObservationAutoConfigurationTests {
 	}
 
 	@Test
+	void labelsOfSettingsAreTheOnlyValuesOfTheTagHoweverManyNamesThereAre() {
+		this.contextRunner
+			.withPropertyValues("dblock.locks.[order-*].label=order-*", "dblock.locks.stock.label=warehouse")
+			.run((context) -> {
+				LockTemplate template = context.getBean(LockTemplate.class);
+				for (int id = 0; id < 100; id++) {
+					template.execute("order-" + id, () -> {
+					});
+					template.acquire("order-" + id, LockOptions.defaults().label("order-" + id)).close();
+					template.asLock("order-" + id).lock();
+				}
+				template.acquireAll("stock", "other").close();
+				assertThat(context.getBean(MeterRegistry.class).find("dblock.acquire").timers())
+					.extracting((timer) -> timer.getId().getTag("lock"))
+					.containsOnly("order-*", "warehouse", "none");
+			});
+	}
+
+	@Test
 	void countsTheLocksThatAreHeldAndThoseThatAreLost() {
 		this.contextRunner.run((context) -> {
 			MeterRegistry registry = context.getBean(MeterRegistry.class);
