@@ -32,6 +32,20 @@ record InspectedBean(String name, Class<?> type, @Nullable Object instance, Set<
 	}
 
 	/**
+	/**
+	 * Return whether the proxy can override the package-private methods of a class: the
+	 * virtual machine separates packages of the same name in different class loaders.
+	 */
+	boolean isProxiedInPackageOf(Class<?> declaring) {
+		Class<?> proxy = (this.instance != null) ? this.instance.getClass() : this.type;
+		return isInPackageOf(declaring, this.type) && isInPackageOf(declaring, proxy);
+	}
+
+	private static boolean isInPackageOf(Class<?> declaring, Class<?> type) {
+		return declaring.getPackageName().equals(type.getPackageName())
+				&& declaring.getClassLoader() == type.getClassLoader();
+	}
+
 	 * Return whether the bean exists and is certain not to be advised with a lock.
 	 */
 	boolean isUnlocked() {

@@ -210,7 +210,7 @@ final class LockChecks {
 	 */
 	private boolean isLeftOut(InspectedBean bean, LockedMethod locked) {
 		Method method = locked.method();
-		boolean closed = Modifier.isFinal(method.getModifiers()) || isOfAnotherPackage(locked);
+		boolean closed = Modifier.isFinal(method.getModifiers()) || isOfAnotherPackage(bean, locked);
 		boolean meant = Modifier.isPublic(method.getModifiers())
 				&& LockAnnotations.arePresent(method.getDeclaringClass());
 		return closed && !meant && bean.isProxiedBySubclass(this.proxies) && !LockAnnotations.arePresent(method);
@@ -218,13 +218,13 @@ final class LockChecks {
 
 	private void checkReach(InspectedBean bean, LockedMethod method, List<String> findings) {
 		String reason = LifecycleMethods.contain(method, bean.callbacks()) ? LifecycleMethods.OBSTACLE
-				: hidden(method, bean.isProxiedBySubclass(this.proxies));
+				: hidden(bean, method, bean.isProxiedBySubclass(this.proxies));
 		if (reason != null) {
 			findings.add(method.describe() + ": is " + reason);
 		}
 	}
 
-	private static @Nullable String hidden(LockedMethod locked, boolean bySubclass) {
+	private static @Nullable String hidden(InspectedBean bean, LockedMethod locked, boolean bySubclass) {
 		Method method = locked.method();
 		if (Modifier.isStatic(method.getModifiers())) {
 			return "static, so no proxy can lock it; make it an instance method";
@@ -233,14 +233,20 @@ final class LockChecks {
 			return "%s, so no proxy can lock it; make it neither private nor final"
 				.formatted(Modifier.isPrivate(method.getModifiers()) ? "private" : "final");
 		}
-		return (bySubclass && isOfAnotherPackage(locked))
-				? "package-private in another package, so no proxy can lock it; make it protected or public" : null;
+		return (bySubclass && isOfAnotherPackage(bean, locked))
+				? "package-private in another package%s, so no proxy can lock it; make it protected or public"
+					.formatted(hasSamePackageName(locked) ? " of the same name, that of another class loader" : "")
+				: null;
 	}
 
-	private static boolean isOfAnotherPackage(LockedMethod locked) {
+	private static boolean isOfAnotherPackage(InspectedBean bean, LockedMethod locked) {
 		int visible = Modifier.PUBLIC | Modifier.PROTECTED | Modifier.PRIVATE;
 		return (locked.method().getModifiers() & visible) == 0
-				&& !locked.method().getDeclaringClass().getPackageName().equals(locked.userClass().getPackageName());
+				&& !bean.isProxiedInPackageOf(locked.method().getDeclaringClass());
+	}
+
+	private static boolean hasSamePackageName(LockedMethod locked) {
+		return locked.method().getDeclaringClass().getPackageName().equals(locked.userClass().getPackageName());
 	}
 
 }

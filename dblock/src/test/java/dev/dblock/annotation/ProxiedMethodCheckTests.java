@@ -16,6 +16,7 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.context.support.ApplicationObjectSupport;
 
 import static dev.dblock.annotation.CheckedBeans.findings;
+import static dev.dblock.annotation.CheckedBeans.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -73,6 +74,62 @@ class ProxiedMethodCheckTests {
 		assertThat(findings(type)).containsExactly("bean 'bean', b.Child#run(): is"
 				+ " package-private in another package, so no proxy can lock it; make it protected or public");
 		assertThat(findings(type.getSuperclass())).isEmpty();
+	}
+
+	@Test
+	void packagePrivateMethodOfASuperclassInAnotherClassLoader(@TempDir Path folder) throws Exception {
+		Class<?> parent = parent(folder);
+		Class<?> type = new InMemoryCompiler(folder.resolve("child"))
+			.source("a.Child", "package a; public class Child extends Parent { }")
+			.load("a.Child", parent.getClassLoader());
+		assertThat(findings(type)).containsExactly("bean 'bean', a.Child#run(): is package-private in another package"
+				+ " of the same name, that of another class loader, so no proxy can lock it; make it protected or"
+				+ " public");
+		assertThat(findings(parent)).isEmpty();
+		assertThat(start((context) -> {
+			context.setClassLoader(type.getClassLoader());
+			context.registerBean("bean", type, CheckedBeans::lazy);
+		}).findings()).as("a bean that does not exist yet").hasSize(1);
+	}
+
+	@Test
+	void packagePrivateMethodWhoseProxyIsDefinedByAnotherClassLoader(@TempDir Path folder) throws Exception {
+		Class<?> parent = parent(folder);
+		Object proxy = new InMemoryCompiler(folder.resolve("proxy"))
+			.source("a.Proxy",
+					"package a; public class Proxy extends Parent implements org.springframework.aop.SpringProxy { }")
+			.load("a.Proxy", parent.getClassLoader())
+			.getConstructor()
+			.newInstance();
+		assertThat(new InspectedBean("bean", parent, null).isProxiedInPackageOf(parent)).isTrue();
+		assertThat(new InspectedBean("bean", parent, proxy).isProxiedInPackageOf(parent)).isFalse();
+	}
+
+	private static Class<?> parent(Path folder) throws Exception {
+		return new InMemoryCompiler(folder.resolve("parent")).source("a.Parent", """
+				package a;
+				public class Parent {
+					@dev.dblock.DistributedLock
+					void run() { }
+					@dev.dblock.DistributedLock
+					protected void open() { }
+				}
+				""").load("a.Parent");
+	}
+
+	@Test
+	void packagePrivateMethodOfAnAnnotatedClassInAnotherClassLoaderIsLeftOut(@TempDir Path folder) throws Exception {
+		Class<?> parent = new InMemoryCompiler(folder.resolve("parent")).source("a.Parent", """
+				package a;
+				@dev.dblock.DistributedLock("parent")
+				public class Parent {
+					void run() { }
+				}
+				""").load("a.Parent");
+		Class<?> type = new InMemoryCompiler(folder.resolve("child"))
+			.source("a.Child", "package a; public class Child extends Parent { }")
+			.load("a.Child", parent.getClassLoader());
+		assertThat(findings(type)).isEmpty();
 	}
 
 	@Test

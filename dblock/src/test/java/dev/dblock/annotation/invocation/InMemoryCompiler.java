@@ -1,5 +1,6 @@
 package dev.dblock.annotation.invocation;
 
+import java.io.File;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -38,18 +39,30 @@ public final class InMemoryCompiler {
 	}
 
 	public Class<?> load(String className) throws Exception {
+		return load(className, getClass().getClassLoader());
+	}
+
+	/**
+	 * Load a class by a class loader of its own.
+	 * @param parent the class loader of the classes that it uses
+	 */
+	public Class<?> load(String className, ClassLoader parent) throws Exception {
 		Path classes = Files.createDirectories(this.folder.resolve("classes"));
 		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
 		try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
 			List<String> arguments = new ArrayList<>(this.options);
-			arguments
-				.addAll(List.of("-proc:none", "-d", classes.toString(), "-cp", System.getProperty("java.class.path")));
+			arguments.addAll(List.of("-proc:none", "-d", classes.toString(), "-cp", classPath(parent)));
 			assertThat(compiler
 				.getTask(null, files, null, arguments, null, files.getJavaFileObjectsFromPaths(this.sources))
 				.call()).isTrue();
 		}
-		return Class.forName(className, true,
-				new URLClassLoader(new URL[] { classes.toUri().toURL() }, getClass().getClassLoader()));
+		return Class.forName(className, true, new URLClassLoader(new URL[] { classes.toUri().toURL() }, parent));
+	}
+
+	private static String classPath(ClassLoader parent) {
+		String own = System.getProperty("java.class.path");
+		return (parent instanceof URLClassLoader loader) ? loader.getURLs()[0].getPath() + File.pathSeparator + own
+				: own;
 	}
 
 }
