@@ -1,6 +1,7 @@
 package dev.dblock.annotation;
 
 import java.util.Set;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +33,6 @@ record InspectedBean(String name, Class<?> type, @Nullable Object instance, Set<
 	}
 
 	/**
-	/**
 	 * Return whether the proxy can override the package-private methods of a class: the
 	 * virtual machine separates packages of the same name in different class loaders.
 	 */
@@ -46,19 +46,27 @@ record InspectedBean(String name, Class<?> type, @Nullable Object instance, Set<
 				&& declaring.getClassLoader() == type.getClassLoader();
 	}
 
+	/**
 	 * Return whether the bean exists and is certain not to be advised with a lock.
 	 */
 	boolean isUnlocked() {
+		if (advisors().anyMatch(DistributedLockAdvisor.class::isInstance)) {
+			return false;
+		}
 		Object current = this.instance;
-		while (current instanceof Advised advised) {
-			for (Advisor advisor : advised.getAdvisors()) {
-				if (advisor instanceof DistributedLockAdvisor) {
-					return false;
-				}
-			}
+		while (current instanceof Advised) {
 			current = AopProxyUtils.getSingletonTarget(current);
 		}
 		return current != null && !(current instanceof SpringProxy);
+	}
+
+	/**
+	 * Return the advisors of all proxies of the bean, the outermost first, if the bean
+	 * exists.
+	 */
+	Stream<Advisor> advisors() {
+		return Stream.iterate(this.instance, Advised.class::isInstance, AopProxyUtils::getSingletonTarget)
+			.flatMap((proxy) -> Stream.of(((Advised) proxy).getAdvisors()));
 	}
 
 }

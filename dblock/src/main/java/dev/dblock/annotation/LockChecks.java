@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 import dev.dblock.annotation.invocation.InvalidLockDeclarationException;
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.aop.Advisor;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.KotlinDetector;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -113,6 +117,11 @@ final class LockChecks {
 				.formatted(bean.type().getName(), MissingEngine.remedy()));
 		}
 		boolean proxyable = checkProxy(bean, findings);
+		boolean lockedTwice = bean.advisors().filter(DistributedLockAdvisor.class::isInstance).count() > 1;
+		if (lockedTwice) {
+			findings.add("%s: its methods would be locked twice, by one advisor inside of another; %s"
+				.formatted(bean.type().getName(), this.proxies.remedyOfTwoAdvisors()));
+		}
 		for (Declared each : declared) {
 			LockedMethod method = each.method();
 			if (proxyable && isLeftOut(bean, method)) {
@@ -120,6 +129,9 @@ final class LockChecks {
 			}
 			if (proxyable) {
 				checkReach(bean, method, findings);
+			}
+			if (proxyable && !lockedTwice) {
+				checkAsync(bean, method, findings);
 			}
 			try {
 				LockedOperation operation = each.operation().get();
@@ -222,6 +234,27 @@ final class LockChecks {
 		if (reason != null) {
 			findings.add(method.describe() + ": is " + reason);
 		}
+	}
+
+	/**
+	 * Refuse a method that is called in another thread after its lock was released. A
+	 * method that returns a future is locked until that has completed.
+	 */
+	private static void checkAsync(InspectedBean bean, LockedMethod locked, List<String> findings) {
+		boolean inside = bean.advisors()
+			.dropWhile((advisor) -> !(advisor instanceof DistributedLockAdvisor))
+			.anyMatch((advisor) -> isAsync(advisor, locked));
+		if (inside && !Future.class.isAssignableFrom(locked.method().getReturnType())) {
+			findings.add(locked.describe()
+					+ ": is called asynchronously inside of its lock, which would be released before the work begins;"
+					+ " remove the order of @EnableAsync, so that @Async is applied outside of the lock, or return a"
+					+ " CompletableFuture");
+		}
+	}
+
+	private static boolean isAsync(Advisor advisor, LockedMethod locked) {
+		return advisor.getAdvice() instanceof AsyncExecutionInterceptor && advisor instanceof PointcutAdvisor pointcut
+				&& pointcut.getPointcut().getMethodMatcher().matches(locked.method(), locked.userClass());
 	}
 
 	private static @Nullable String hidden(InspectedBean bean, LockedMethod locked, boolean bySubclass) {

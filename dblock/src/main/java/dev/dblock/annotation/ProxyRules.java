@@ -4,6 +4,8 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +13,8 @@ import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.ProxyProcessorSupport;
-import org.springframework.beans.factory.config.SingletonBeanRegistry;
+import org.springframework.aop.framework.autoproxy.AbstractAdvisorAutoProxyCreator;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -19,9 +22,9 @@ import org.springframework.util.ClassUtils;
  */
 final class ProxyRules {
 
-	private final SingletonBeanRegistry beans;
+	private final ConfigurableListableBeanFactory beans;
 
-	ProxyRules(SingletonBeanRegistry beans) {
+	ProxyRules(ConfigurableListableBeanFactory beans) {
 		this.beans = beans;
 	}
 
@@ -53,6 +56,21 @@ final class ProxyRules {
 		}
 		boolean open = Arrays.stream(type.getDeclaredConstructors()).anyMatch(ProxyRules::isOpen);
 		return open ? null : "has private constructors only";
+	}
+
+	/**
+	 * Return how to fix that a bean has two advisors that lock it. Usually, two
+	 * auto-proxy creators apply the same advisor.
+	 */
+	String remedyOfTwoAdvisors() {
+		List<String> others = Stream
+			.of(this.beans.getBeanNamesForType(AbstractAdvisorAutoProxyCreator.class, true, false))
+			.filter((name) -> !name.equals(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME))
+			.toList();
+		return others.isEmpty() ? "declare a single DistributedLockAdvisor"
+				: ("auto-proxy creators besides Spring's own create further proxies with all advisors ('%s'): remove"
+						+ " them, or restrict them to their own advisors (usePrefix)")
+					.formatted(String.join("', '", others));
 	}
 
 	private static boolean isOpen(Constructor<?> constructor) {

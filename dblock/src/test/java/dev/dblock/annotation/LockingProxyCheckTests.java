@@ -1,17 +1,27 @@
 package dev.dblock.annotation;
 
+import java.util.concurrent.CompletableFuture;
+
 import dev.dblock.DistributedLock;
 import dev.dblock.annotation.CheckedBeans.FinalImplementation;
 import dev.dblock.annotation.CheckedBeans.InterfaceProxies;
 import dev.dblock.annotation.CheckedBeans.Sound;
+import dev.dblock.engine.LockEngine;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
 
 import static dev.dblock.annotation.CheckedBeans.findings;
 import static dev.dblock.annotation.CheckedBeans.start;
@@ -75,6 +85,99 @@ class LockingProxyCheckTests {
 		Object proxy = factory.getProxy();
 		assertThat(new InspectedBean("bean", Sound.class, proxy).isUnlocked()).isFalse();
 		assertThat(new InspectedBean("bean", Sound.class, null).isUnlocked()).isFalse();
+	}
+
+	@Test
+	void beanThatTwoAutoProxyCreatorsProxy() {
+		assertThat(findings(TwoCreators.class, Sound.class)).containsExactly("bean 'bean', " + Sound.class.getName()
+				+ ": its methods would be locked twice, by one advisor inside of another; auto-proxy creators besides"
+				+ " Spring's own create further proxies with all advisors ('second'): remove them, or restrict them to"
+				+ " their own advisors (usePrefix)");
+		assertThat(findings(TwoCreators.class, AsyncWork.class)).as("with @Async")
+			.singleElement()
+			.asString()
+			.contains("locked twice");
+		assertThat(findings(RestrictedCreator.class, Sound.class)).isEmpty();
+		assertThat(findings(RestrictedCreator.class, AsyncWork.class)).isEmpty();
+	}
+
+	@Test
+	void beanWithTwoLockingAdvisors() {
+		assertThat(findings(TwoAdvisors.class, Sound.class)).singleElement()
+			.asString()
+			.endsWith("by one advisor inside of another; declare a single DistributedLockAdvisor");
+	}
+
+	@Test
+	void methodThatIsCalledAsynchronouslyInsideOfItsLock() {
+		assertThat(findings(AsyncInside.class, AsyncWork.class)).containsExactly("bean 'bean', " + HERE
+				+ "AsyncWork#run(): is called asynchronously inside of its lock, which would be released before the work"
+				+ " begins; remove the order of @EnableAsync, so that @Async is applied outside of the lock, or return a"
+				+ " CompletableFuture");
+		assertThat(findings(AsyncOutside.class, AsyncWork.class)).isEmpty();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAsync
+	static class TwoCreators extends LockingConfiguration {
+
+		@Bean
+		static DefaultAdvisorAutoProxyCreator second() {
+			return new DefaultAdvisorAutoProxyCreator();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAsync
+	static class RestrictedCreator extends LockingConfiguration {
+
+		@Bean
+		static DefaultAdvisorAutoProxyCreator second() {
+			DefaultAdvisorAutoProxyCreator creator = new DefaultAdvisorAutoProxyCreator();
+			creator.setUsePrefix(true);
+			return creator;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoAdvisors extends LockingConfiguration {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static DistributedLockAdvisor second(ConfigurableListableBeanFactory beanFactory,
+				ObjectProvider<LockEngine> engine) {
+			return new DistributedLockAdvisor(beanFactory, engine, 0);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAsync(order = Ordered.HIGHEST_PRECEDENCE)
+	static class AsyncInside extends LockingConfiguration {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAsync
+	static class AsyncOutside extends LockingConfiguration {
+
+	}
+
+	static class AsyncWork {
+
+		@Async
+		@DistributedLock("run")
+		public void run() {
+		}
+
+		@Async
+		@DistributedLock("future")
+		public CompletableFuture<Void> future() {
+			return CompletableFuture.completedFuture(null);
+		}
+
 	}
 
 	@Test
