@@ -87,7 +87,11 @@ final class SchedulerLockCall {
 			return invocation.proceed();
 		}
 		try (WorkScope scope = WorkScope.enter(held)) {
-			return invocation.proceed();
+			Object result = invocation.proceed();
+			if (this.scheduled != null) {
+				this.scheduled.ended(held.handle());
+			}
+			return result;
 		}
 		catch (Throwable ex) {
 			held.handle().runFailed(ex);

@@ -29,10 +29,12 @@ import net.javacrumbs.shedlock.core.LockingTaskExecutor;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.LockProviderToUse;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.slf4j.MDC;
 
+import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -43,6 +45,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 
@@ -226,6 +229,53 @@ class SchedulerLockTests {
 				assertThat(run.error()).contains("no paper");
 			});
 		});
+	}
+
+	@Test
+	void runWhoseMethodIsNotCalledIsRecordedAsFailed() {
+		this.application.withUserConfiguration(InnerAdvice.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			Jobs jobs = context.getBean(Jobs.class);
+			fire(context, PLANNED, jobs::nightly);
+			assertThat(jobs.ran()).isEmpty();
+			JobInfo info = context.getBean(JobOperations.class).find("nightly").orElseThrow();
+			assertThat(info.runs()).singleElement().satisfies((run) -> {
+				assertThat(run.outcome()).isEqualTo(JobRun.Outcome.FAILED);
+				assertThat(run.error()).contains("The method was not called under its lock");
+			});
+			fire(context, PLANNED, jobs::first);
+			assertThat(context.getBean(JobOperations.class).find(Jobs.class.getName() + "#first").orElseThrow().runs())
+				.singleElement()
+				.extracting(JobRun::outcome)
+				.isEqualTo(JobRun.Outcome.SUCCEEDED);
+		});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class InnerAdvice {
+
+		@Bean
+		static MethodInterceptor advice() {
+			return (invocation) -> invocation.getMethod().getName().equals("nightly") ? null : invocation.proceed();
+		}
+
+		@Bean
+		static InnerProxies innerProxies() {
+			return new InnerProxies();
+		}
+
+	}
+
+	/** Applied before Spring's own creator, so that its proxy is the inner one. */
+	@SuppressWarnings("serial")
+	static final class InnerProxies extends BeanNameAutoProxyCreator implements PriorityOrdered {
+
+		InnerProxies() {
+			setBeanNames("jobs");
+			setInterceptorNames("advice");
+			setProxyTargetClass(true);
+		}
+
 	}
 
 	@Test

@@ -10,6 +10,7 @@ import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.engine.LockEngine;
 import dev.dblock.job.schedule.JobMethod;
 import dev.dblock.job.schedule.ScheduledJobs;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
@@ -94,10 +95,10 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 		// A scoped bean may have other instances, which the job does not know
 		boolean single = this.beans != null && this.beans.containsBean(beanName) && this.beans.isSingleton(beanName);
 		if (!single || LockAnnotations.isScheduled(method)) {
-			proxy.addAdvisor(0, carrier(method, job));
+			carry(proxy, method, job);
 		}
 		else {
-			job.carryOnceCaptured(() -> proxy.addAdvisor(0, carrier(method, job)));
+			job.carryOnceCaptured(() -> carry(proxy, method, job));
 		}
 	}
 
@@ -105,9 +106,26 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 		return (this.beans instanceof ConfigurableBeanFactory configurable) ? configurable.resolveEmbeddedValue(text)
 				: text;
 	}
+	/**
+	 * Surround the advice of a job: the scheduler's call enters outside of all advice,
+	 * and a call of the method itself is recorded inside of all advice.
+	 */
+	private static void carry(Advised proxy, Method method, JobMethod job) {
+		proxy.addAdvisor(0, advisor(method, new JobCarrier(job)));
+		innermost(proxy).addAdvisor(advisor(method, (MethodInterceptor) (invocation) -> {
+			job.called();
+			return invocation.proceed();
+		}));
+	}
 
-	private static Advisor carrier(Method locked, JobMethod job) {
-		return new StaticMethodMatcherPointcutAdvisor(new JobCarrier(job)) {
+	private static Advised innermost(Advised proxy) {
+		return (AopProxyUtils.getSingletonTarget(proxy) instanceof Advised inner && !inner.isFrozen())
+				? innermost(inner) : proxy;
+	}
+
+
+	private static Advisor advisor(Method locked, MethodInterceptor advice) {
+		return new StaticMethodMatcherPointcutAdvisor(advice) {
 
 			@Override
 			public boolean matches(Method method, Class<?> targetClass) {

@@ -34,7 +34,8 @@ public record JobRun(String jobId, Instant plannedAt, int attempt, Instant start
 
 		/**
 		 * The work threw an exception, or completed with one, or an operator released the
-		 * lock by force.
+		 * lock by force, or advice inside of the lock did not call the method before the
+		 * lock was released.
 		 */
 		FAILED,
 

@@ -54,8 +54,7 @@ final class BlockingInvocation implements InvocationStrategy {
 		}
 		try {
 			return call.template()
-				.<@Nullable Object>execute(call.name(), call.options(),
-						() -> this.results.ended(operation.method(), call.proceed()), call);
+				.<@Nullable Object>execute(call.name(), call.options(), () -> run(operation, call), call);
 		}
 		catch (LockShutdownException ex) {
 			return call.answer(ex);
@@ -63,6 +62,12 @@ final class BlockingInvocation implements InvocationStrategy {
 		catch (DataAccessException ex) {
 			return call.answer(ex);
 		}
+	}
+
+	private @Nullable Object run(LockedOperation operation, LockCall call) throws Throwable {
+		Object result = this.results.ended(operation.method(), call.proceed());
+		call.ended();
+		return result;
 	}
 
 	// A scheduler ignores the result of a skipped job, so a primitive default will do

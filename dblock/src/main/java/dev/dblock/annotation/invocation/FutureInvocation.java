@@ -42,10 +42,11 @@ final class FutureInvocation implements InvocationStrategy {
 			return invocation.proceed();
 		}
 		CompletionStage<@Nullable Object> result = call.template()
-			.<@Nullable Object>executeAsync(call.name(), call.options(),
-					() -> stage(operation.method(), call.proceed()),
-					(refusal) -> stage(operation.method(), () -> call.unavailable(refusal)),
-					(delivered) -> this.results.delivered(operation.method(), delivered));
+			.<@Nullable Object>executeAsync(call.name(), call.options(), () -> begin(operation.method(), call),
+					(refusal) -> stage(operation.method(), () -> call.unavailable(refusal)), (delivered) -> {
+						call.ended();
+						this.results.delivered(operation.method(), delivered);
+					});
 		return answer(call, result);
 	}
 
@@ -70,6 +71,14 @@ final class FutureInvocation implements InvocationStrategy {
 	private static @Nullable Throwable failure(@Nullable CompletionStage<?> result) {
 		return (result instanceof CompletableFuture<?> future && future.isCompletedExceptionally())
 				? future.handle((none, failure) -> failure).join() : null;
+	}
+
+	private @Nullable CompletionStage<@Nullable Object> begin(LockedMethod method, LockCall call) throws Throwable {
+		CompletionStage<@Nullable Object> stage = stage(method, call.proceed());
+		if (stage == null) {
+			call.ended();
+		}
+		return stage;
 	}
 
 	private @Nullable CompletionStage<@Nullable Object> stage(LockedMethod method, Answer answer) throws Throwable {

@@ -48,6 +48,8 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 	/** Whether the lock was granted or refused. */
 	private volatile boolean answered;
 
+	private volatile @Nullable LockHandle granted;
+
 	private LockCall(LockedOperation operation, MethodInvocation invocation, DefaultLockTemplate locks, String name,
 			LockOptions options, @Nullable Several several, @Nullable ScheduledCall scheduled) {
 		this.operation = operation;
@@ -168,8 +170,20 @@ final class LockCall implements LockedFallback<@Nullable Object> {
 	 * Report to the scheduler for which run the lock was granted.
 	 */
 	void granted(Optional<LockHandle> handle) {
+		this.granted = handle.orElse(null);
 		if (this.scheduled != null) {
 			this.scheduled.granted(handle.flatMap(LockHandle::run).orElse(null));
+		}
+	}
+
+	/**
+	 * Report to the scheduler that the work under the lock has ended without an
+	 * exception, before the lock is released.
+	 */
+	void ended() {
+		LockHandle handle = this.granted;
+		if (this.scheduled != null && handle != null) {
+			this.scheduled.ended(handle);
 		}
 	}
 

@@ -85,7 +85,9 @@ final class ReactiveInvocation implements InvocationStrategy {
 	}
 
 	private static Flux<Object> inside(LockCall call, Flux<Object> work) {
-		return call.isScheduled() ? work.contextWrite(JobCarrier.Reactive::withoutScheduledCall) : work;
+		return call.isScheduled() ? work.doOnComplete(call::ended)
+			.doOnCancel(call::ended)
+			.contextWrite(JobCarrier.Reactive::withoutScheduledCall) : work;
 	}
 
 	private Publisher<Object> answer(Supplier<@Nullable Object> answer) {

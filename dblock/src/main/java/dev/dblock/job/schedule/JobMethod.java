@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
@@ -44,6 +45,9 @@ public final class JobMethod {
 	private boolean captured;
 
 	private volatile @Nullable String lock;
+
+	/** How often the method itself was called, inside of all advice. */
+	private final AtomicLong calls = new AtomicLong();
 
 	private @Nullable String lastInstance;
 
@@ -113,6 +117,21 @@ public final class JobMethod {
 		}
 		logger.info("The job '{}' moved to this instance ({}); its last known run was by {}", run.jobId(),
 				run.instance(), before);
+	}
+
+	/**
+	 * Record that the method itself is called, inside of all advice.
+	 */
+	public void called() {
+		this.calls.incrementAndGet();
+	}
+
+	/**
+	 * Return how often the method itself was called, in any thread. Counting the calls of
+	 * all threads works with advice that calls the method in another one.
+	 */
+	long calls() {
+		return this.calls.get();
 	}
 
 	/**

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import dev.dblock.LockHandle;
 import dev.dblock.LockRefusal;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
@@ -17,6 +18,8 @@ import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
 import dev.dblock.job.schedule.JobMethod.Declaration;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.QueryTimeoutException;
 
@@ -25,6 +28,8 @@ import org.springframework.dao.QueryTimeoutException;
  * the job's method takes it. Other calls in that thread are not firings.
  */
 public final class ScheduledCall {
+
+	private static final Logger logger = LoggerFactory.getLogger(ScheduledCall.class);
 
 	/**
 	 * How long a server may take to answer a repeated attempt, which occupies a thread of
@@ -57,6 +62,9 @@ public final class ScheduledCall {
 	private @Nullable JobFiring firing;
 
 	private long sent;
+
+	/** The calls of the method itself before the lock was granted. */
+	private long callsBefore;
 
 	private boolean answered;
 
@@ -185,8 +193,38 @@ public final class ScheduledCall {
 	 * @param run the run that it was granted for; {@code null} if the engine knows none
 	 */
 	public void granted(@Nullable JobRun run) {
+		JobMethod method = this.method;
+		synchronized (this) {
+			this.callsBefore = (method != null) ? method.calls() : 0;
+		}
 		report(Outcome.STARTED, "It has started");
 		answered(run, null, null, (run != null) ? run.startedAt() : null);
+	}
+
+	/**
+	 * Report that the work under the lock has ended without an exception. If the method
+	 * itself was not called, its run is recorded as failed and not as abandoned: the
+	 * method may still be called later, in another thread, and the planned time must not
+	 * run twice.
+	 * @param handle the lock, not yet released
+	 */
+	public void ended(LockHandle handle) {
+		JobMethod method = this.method;
+		if (method == null || method.calls() != callsBefore()) {
+			return;
+		}
+		handle.runFailed(new IllegalStateException("The method was not called under its lock"));
+		logger.warn("The job '{}' has not run{}: its lock was acquired, but {} was not called before the lock was"
+				+ " released. Advice inside of the lock returned without calling it, such as a cache or a fallback, or"
+				+ " calls it later in another thread. Remove that advice, or order it outside of the lock", method.id(),
+				handle.run()
+					.map((run) -> " for its planned time " + run.plannedAt() + ", which is recorded as failed")
+					.orElse(""),
+				method.place());
+	}
+
+	private synchronized long callsBefore() {
+		return this.callsBefore;
 	}
 
 	/**
