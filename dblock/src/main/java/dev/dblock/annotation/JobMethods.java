@@ -22,6 +22,7 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -47,6 +48,9 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 	@Override
 	public void setBeanFactory(BeanFactory beanFactory) {
 		this.beans = beanFactory;
+		if (beanFactory instanceof ConfigurableListableBeanFactory listable) {
+			this.jobs.checkDeclarationsBy(new JobPolicyChecks(listable, this.jobs)::check);
+		}
 	}
 
 	@Override
@@ -102,10 +106,6 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 		}
 	}
 
-	private @Nullable String resolve(String text) {
-		return (this.beans instanceof ConfigurableBeanFactory configurable) ? configurable.resolveEmbeddedValue(text)
-				: text;
-	}
 	/**
 	 * Surround the advice of a job: the scheduler's call enters outside of all advice,
 	 * and a call of the method itself is recorded inside of all advice.
@@ -123,6 +123,10 @@ public final class JobMethods implements BeanPostProcessor, BeanFactoryAware {
 				? innermost(inner) : proxy;
 	}
 
+	private @Nullable String resolve(String text) {
+		return (this.beans instanceof ConfigurableBeanFactory configurable) ? configurable.resolveEmbeddedValue(text)
+				: text;
+	}
 
 	private static Advisor advisor(Method locked, MethodInterceptor advice) {
 		return new StaticMethodMatcherPointcutAdvisor(advice) {

@@ -10,7 +10,8 @@ import java.lang.annotation.Target;
  * Declares how a job runs. A job is a method with
  * {@link org.springframework.scheduling.annotation.Scheduled @Scheduled} and
  * {@link dev.dblock.DistributedLock @DistributedLock}. Without this annotation, the
- * defaults below apply.
+ * defaults below apply. Start-up fails if the annotation is present on a method that is
+ * not a job.
  */
 @Documented
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })

@@ -6,6 +6,7 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 
 import dev.dblock.DistributedLock;
+import dev.dblock.job.JobPolicy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,6 +29,33 @@ class LockMentionsTests {
 	@ValueSource(classes = { Plain.class, ArrayList.class, Object.class, LockMentions.class })
 	void othersArePassedBy(Class<?> type) {
 		assertThat(LockMentions.in(type)).isFalse();
+	}
+
+	@Test
+	void policiesOfJobsAreFoundByThemselves() {
+		assertThat(LockMentions.ofPolicyIn(WithPolicy.class)).isTrue();
+		assertThat(LockMentions.ofPolicyIn(InheritsPolicy.class)).isTrue();
+		assertThat(LockMentions.in(InheritsPolicy.class)).isFalse();
+		assertThat(LockMentions.ofPolicyIn(OnMethod.class)).isFalse();
+		assertThat(LockMentions.ofPolicyIn(Object.class)).isFalse();
+	}
+
+	static class WithPolicy {
+
+		@OwnPolicy
+		void run() {
+		}
+
+	}
+
+	static class InheritsPolicy extends WithPolicy {
+
+	}
+
+	@JobPolicy
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface OwnPolicy {
+
 	}
 
 	@Test

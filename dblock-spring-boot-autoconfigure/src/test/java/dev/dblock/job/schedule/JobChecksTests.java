@@ -1,5 +1,7 @@
 package dev.dblock.job.schedule;
 
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -41,6 +43,9 @@ import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.BeanNameAware;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -58,6 +63,7 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.Schedules;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.scheduling.config.CronTask;
@@ -131,6 +137,68 @@ class JobChecksTests {
 				.untilAsserted(() -> assertThat(engine.firings("job")).extracting(JobFiring::jobId)
 					.contains("other", (String) null));
 		});
+	}
+
+	@Test
+	void policyOfAMethodThatIsNoJobStopsTheStart() {
+		String unused = ", so the policy has no effect; add it, or remove the policy";
+		this.contextRunner.withBean("bean", WithoutEffect.class)
+			.run((context) -> assertFails(context,
+					"bean 'bean', %s$WithoutEffect#unscheduled(): has @JobPolicy, but no @Scheduled%s"
+						.formatted(getClass().getName(), unused),
+					"$WithoutEffect#unlocked(): has @JobPolicy, but no @DistributedLock" + unused,
+					"$WithoutEffect#neither(): has @JobPolicy, but no @Scheduled" + unused,
+					"$WithoutEffect#composed(): has @JobPolicy, but no @DistributedLock" + unused,
+					"$WithoutEffect#parameter(String): has @JobPolicy, but no @Scheduled" + unused,
+					"$WithoutEffect#hidden(): has @JobPolicy, but no @Scheduled" + unused));
+		this.contextRunner
+			.withBean("later", WithoutEffect.class, WithoutEffect::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> assertFails(context, "bean 'later', ",
+					"#unscheduled(): has @JobPolicy, but no @Scheduled"));
+		this.contextRunner.withBean(OnClass.class)
+			.run((context) -> assertFails(context, "$OnClass: has @JobPolicy on the class, where it has no effect"));
+		this.contextRunner.withBean(UnlockedImplementation.class)
+			.run((context) -> assertFails(context,
+					"$UnlockedImplementation#run(): has @JobPolicy, but no @DistributedLock" + unused));
+	}
+
+	@Test
+	void policyOfAJobStartsHoweverItIsDeclared() {
+		this.contextRunner.withBean(Composed.class)
+			.withBean(LockedClass.class)
+			.withBean(LockedImplementation.class)
+			.withBean(UnscheduledOverride.class)
+			.withBean(ByConfigurer.class)
+			.withBean("mock", WithoutEffect.class, () -> mock(WithoutEffect.class))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean(JobOperations.class).ids()).contains("composed", "locked-class",
+						"locked-implementation", "by-configurer");
+			});
+	}
+
+	@Test
+	void policyIsNotCheckedIfNothingIsScheduledOrPlannedTimesAreOff() {
+		this.contextRunner.withPropertyValues("dblock.jobs.once-per-planned-time=false")
+			.withBean(WithoutEffect.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DblockAopAutoConfiguration.class,
+					DblockJobsAutoConfiguration.class))
+			.withBean(JobEngine.class)
+			.withBean(DefaultLockTemplate.class)
+			.withBean(ByConfigurer.class)
+			.run((context) -> assertThat(context).as("another instance may schedule it").hasNotFailed());
+	}
+
+	@Test
+	void settingsForNoJobAreReported(CapturedOutput output) {
+		this.contextRunner.withBean(Job.class)
+			.withBean(OtherId.class)
+			.withPropertyValues("dblock.jobs.job.start-within=5m", "dblock.jobs.other.start-within=5m",
+					"dblock.jobs.jbo.start-within=5m")
+			.run((context) -> assertThat(output)
+				.contains("dblock.jobs has settings for ids that no job of this application context has: jbo."));
 	}
 
 	@Test
@@ -666,6 +734,145 @@ class JobChecksTests {
 		@Scheduled(cron = "* * * * * *")
 		@DistributedLock(name = "second", databaseFactory = "second")
 		void second() {
+		}
+
+	}
+
+	static class WithoutEffect {
+
+		@DistributedLock(name = "unscheduled")
+		@JobPolicy
+		void unscheduled() {
+		}
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@JobPolicy
+		void unlocked() {
+		}
+
+		@JobPolicy
+		void neither() {
+		}
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@OwnPolicy
+		void composed() {
+		}
+
+		@DistributedLock(name = "parameter")
+		@JobPolicy
+		void parameter(String parameter) {
+		}
+
+		@JobPolicy
+		private void hidden() {
+		}
+
+	}
+
+	@JobPolicy(startWithinSeconds = 10)
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface OwnPolicy {
+
+	}
+
+	@Scheduled(cron = "0 0 0 1 1 *")
+	@DistributedLock(name = "composed")
+	@JobPolicy
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Nightly {
+
+	}
+
+	@OwnPolicy
+	static class OnClass {
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@DistributedLock(name = "on-class")
+		void run() {
+		}
+
+	}
+
+	static class Composed {
+
+		@Nightly
+		void run() {
+		}
+
+	}
+
+	@DistributedLock("locked-class")
+	static class LockedClass {
+
+		@Schedules({ @Scheduled(cron = "0 0 0 1 1 *"), @Scheduled(cron = "0 0 0 2 1 *") })
+		@JobPolicy
+		void run() {
+		}
+
+	}
+
+	interface WithPolicy {
+
+		@JobPolicy(id = "locked-implementation")
+		void run();
+
+	}
+
+	static class LockedImplementation implements WithPolicy {
+
+		@Override
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@DistributedLock("locked-implementation")
+		public void run() {
+		}
+
+	}
+
+	static class UnlockedImplementation implements WithPolicy {
+
+		@Override
+		@Scheduled(cron = "0 0 0 1 1 *")
+		public void run() {
+		}
+
+	}
+
+	static class UnscheduledOverride extends LockedImplementation {
+
+		@Override
+		public void run() {
+		}
+
+	}
+
+	static class ByConfigurer implements SchedulingConfigurer, BeanNameAware, BeanFactoryAware {
+
+		private String name = "";
+
+		private BeanFactory beans;
+
+		@Override
+		public void setBeanName(String name) {
+			this.name = name;
+		}
+
+		@Override
+		public void setBeanFactory(BeanFactory beans) {
+			this.beans = beans;
+		}
+
+		@Override
+		public void configureTasks(ScheduledTaskRegistrar registrar) {
+			Object proxy = this.beans.getBean(this.name);
+			registrar.addCronTask(new CronTask(
+					new ScheduledMethodRunnable(proxy, ReflectionUtils.findMethod(proxy.getClass(), "run")),
+					"0 0 0 1 1 *"));
+		}
+
+		@DistributedLock("by-configurer")
+		@JobPolicy
+		public void run() {
 		}
 
 	}

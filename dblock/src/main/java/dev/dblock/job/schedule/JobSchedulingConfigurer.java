@@ -1,9 +1,12 @@
 package dev.dblock.job.schedule;
 
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
@@ -23,6 +26,8 @@ import org.springframework.scheduling.config.ScheduledTaskRegistrar;
  */
 final class JobSchedulingConfigurer
 		implements SchedulingConfigurer, Ordered, ApplicationListener<ApplicationContextEvent> {
+
+	private static final Logger logger = LoggerFactory.getLogger(JobSchedulingConfigurer.class);
 
 	private static final String ONCE_PER_PLANNED_TIME = "dblock.jobs.once-per-planned-time";
 
@@ -52,6 +57,7 @@ final class JobSchedulingConfigurer
 		TaskScheduler scheduler = registrar.getScheduler();
 		if (scheduler != null) {
 			joinFamily();
+			this.jobs.scheduling();
 			this.scheduler = new JobScheduler(scheduler, this.jobs, this.checks);
 			this.registrar = registrar;
 			registrar.setTaskScheduler(this.scheduler);
@@ -92,12 +98,26 @@ final class JobSchedulingConfigurer
 			.filter((task) -> !this.jobs.isCaptured(task))
 			.forEach((task) -> this.checks.checkUncaptured(task, reason, findings));
 		this.jobs.captured().forEach((task) -> this.checks.check(task, findings));
+		if (context == this.context) {
+			this.jobs.checkDeclarations(findings);
+		}
 		if (!findings.isEmpty()) {
 			throw new InvalidJobException(findings);
 		}
 		// A child context can be started before the jobs are scheduled
 		if (context == this.context) {
 			this.jobs.checked();
+			warnOfUnusedSettings();
+		}
+	}
+
+	private void warnOfUnusedSettings() {
+		List<String> unused = this.jobs.isScheduling() ? this.jobs.unusedSettings() : List.of();
+		if (!unused.isEmpty()) {
+			logger
+				.warn("dblock.jobs has settings for ids that no job of this application context has: {}. The id is that"
+						+ " of @JobPolicy, or the name of the lock without any prefix. Jobs of beans that are created later"
+						+ " are not known here; if these are not among them, correct them", String.join(", ", unused));
 		}
 	}
 

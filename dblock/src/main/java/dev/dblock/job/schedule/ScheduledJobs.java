@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -54,11 +55,19 @@ public final class ScheduledJobs {
 
 	private final Map<String, Settings> settings;
 
+	/** The ids for which settings were looked up. */
+	private final Set<String> configured = ConcurrentHashMap.newKeySet();
+
 	/** Each engine can have a server of its own. */
 	private final Map<LockEngine, StoreClock> clocks = new ConcurrentHashMap<>();
 
 	/** The jobs of all contexts with a common ancestor. */
 	private volatile Set<ScheduledJobs> family = weakSet();
+
+	private volatile Consumer<Set<String>> declarations = (findings) -> {
+	};
+
+	private volatile boolean scheduling;
 
 	private volatile boolean checked;
 
@@ -153,7 +162,67 @@ public final class ScheduledJobs {
 	 * @return the settings, which may be empty
 	 */
 	public Settings settings(String id) {
+		this.configured.add(id);
 		return this.settings.getOrDefault(id, Settings.NONE);
+	}
+
+	/**
+	 * Return the ids that have settings, but are no ids of jobs of this context or a
+	 * related one.
+	 */
+	List<String> unusedSettings() {
+		return this.settings.keySet()
+			.stream()
+			.filter((id) -> family().stream().noneMatch((each) -> each.configured.contains(id)))
+			.sorted()
+			.toList();
+	}
+
+	/**
+	 * Set the check of the declarations of jobs.
+	 * @param check adds its findings to a set, once the scheduler has its tasks
+	 */
+	public void checkDeclarationsBy(Consumer<Set<String>> check) {
+		this.declarations = check;
+	}
+
+	void checkDeclarations(Set<String> findings) {
+		this.declarations.accept(findings);
+	}
+
+	void scheduling() {
+		this.scheduling = true;
+	}
+
+	/**
+	 * Whether scheduling is enabled in this context.
+	 * @return whether it is
+	 */
+	public boolean isScheduling() {
+		return this.scheduling;
+	}
+
+	/**
+	 * Whether a method is known to have a lock under which it can be a job.
+	 * @param bean the name of the bean
+	 * @param type the user class of the bean
+	 * @param name the name of the method
+	 * @return whether it is
+	 */
+	public boolean isLocked(String bean, Class<?> type, String name) {
+		return this.places.containsKey(new Place(bean, type, name));
+	}
+
+	/**
+	 * Whether a method has a lock and the scheduler calls it.
+	 * @param bean the name of the bean
+	 * @param type the user class of the bean
+	 * @param name the name of the method
+	 * @return whether it does
+	 */
+	public boolean isScheduled(String bean, Class<?> type, String name) {
+		JobMethod method = this.places.get(new Place(bean, type, name));
+		return method != null && method.isCaptured();
 	}
 
 	/**
