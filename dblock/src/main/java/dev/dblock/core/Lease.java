@@ -455,12 +455,12 @@ final class Lease {
 	 * Return whether a thread of this process may continue under this lease without a
 	 * request to the store. This is not possible if the owner has requested an extension,
 	 * which its successor has not. Neither is it possible if the lease is for a run of a
-	 * job, which ends with its owner.
+	 * job, which ends with its owner. The owner may still prevent it until
+	 * {@link LeaseState#endForSuccessor()} decides.
 	 */
 	boolean canBeHandedOver() {
-		return this.terms.firing() == null && this.state.isClear() && isHeld() && this.extensionAsked == null
-				&& minHoldLeftNanos() == 0 && this.grant.hasNext()
-				&& remainingNanos() >= this.terms.lease().toNanos() / 2;
+		return this.terms.firing() == null && this.state.canEndForSuccessor() && isHeld() && minHoldLeftNanos() == 0
+				&& this.grant.hasNext() && remainingNanos() >= this.terms.lease().toNanos() / 2;
 	}
 
 	/**

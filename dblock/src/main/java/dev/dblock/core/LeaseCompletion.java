@@ -85,6 +85,9 @@ final class LeaseCompletion {
 			if (lease.state().releaseAtEnd()) {
 				return lease.end() == null;
 			}
+			if (lease.state().isHandedOver()) {
+				return false;
+			}
 			if (lease.end() != null) {
 				this.releaser.releaseInBackground(lease);
 				return false;

@@ -156,15 +156,26 @@ final class LeaseKeeper {
 		}
 	}
 
-	void renew(Lease lease) {
+	/**
+	 * Begin a request for the owner of a lease. If the lease is handed over at the same
+	 * moment, one of the two is refused.
+	 */
+	private void beginChange(Lease lease) {
 		checkNotOver(lease);
+		if (!lease.state().beginChange()) {
+			throw lease.lost();
+		}
+	}
+
+	void renew(Lease lease) {
+		beginChange(lease);
 		this.renewer.renewNow(lease, this.timeout);
 		checkNotOver(lease);
 	}
 
 	void extend(Lease lease, Duration atLeast, Duration minHold) {
 		LeaseTerms.checkExtension(atLeast, minHold);
-		checkNotOver(lease);
+		beginChange(lease);
 		LeaseDeadline proof = LeaseDeadline.from(this.clock, atLeast);
 		lease.maybeExtended(proof);
 		try {
@@ -195,6 +206,7 @@ final class LeaseKeeper {
 	void extendExactly(Lease lease, Duration duration, Duration minHold) {
 		LeaseTerms.checkExtension(duration, minHold);
 		ensureHeld(lease);
+		beginChange(lease);
 		lease.stopRenewal();
 		LeaseDeadline exact = LeaseDeadline.from(this.clock, duration);
 		lease.beginExactChange(exact);

@@ -156,9 +156,10 @@ final class LeaseRenewer {
 	}
 
 	/**
-	 * Renew the given keys. The result applies to the present lease of each key when the
-	 * answer arrives. A lease that was released in the meantime is missing at the store
-	 * too, but it is not lost.
+	 * Renew the given keys. A renewal is for an acquisition, whichever of its tokens is
+	 * the present one: hand-overs leave the length of the lease as it is. The result
+	 * applies to the present lease of each key when the answer arrives. A lease that was
+	 * released in the meantime is missing at the store too, but it is not lost.
 	 */
 	private void renewKeys(List<LeaseKey> keys, Duration timeout) {
 		LeaseDeadline sent = LeaseDeadline.from(this.clock, Duration.ZERO);

@@ -5,9 +5,10 @@ import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of a lease and the transactions under it. Both are guarded by one monitor, so
- * that no transaction begins under a lease that is being released, and no lease is
- * released under an open transaction. No method blocks while it has the monitor.
+ * The end of a lease, the transactions under it and the requests of its owner. They are
+ * guarded by one monitor, so that no transaction begins under a lease that is being
+ * released, no lease is released under an open transaction, and no request for an owner
+ * changes the lease of its successor. No method blocks while it has the monitor.
  */
 public final class LeaseState {
 
@@ -17,6 +18,11 @@ public final class LeaseState {
 	private static final int ALL_SLOTS = (1 << TransactionFence.SLOTS) - 1;
 
 	private volatile @Nullable LossReason end;
+
+	private boolean handedOver;
+
+	/** Whether a request of the owner may change the lease at the store. */
+	private boolean changed;
 
 	private int openTransactions;
 
@@ -49,15 +55,44 @@ public final class LeaseState {
 
 	/**
 	 * End the lease for a successor that continues under the same acquisition. A
-	 * transaction whose end is unknown prevents that, as an open transaction does.
+	 * transaction whose end is unknown prevents that, as an open transaction does. A
+	 * request of the owner prevents it as well, even one that was answered.
 	 * @return whether this call ended it
 	 */
 	public synchronized boolean endForSuccessor() {
-		if (this.end != null || !isClear()) {
+		if (!canEndForSuccessor()) {
 			return false;
 		}
 		this.end = LossReason.RELEASED;
+		this.handedOver = true;
 		return true;
+	}
+
+	public synchronized boolean canEndForSuccessor() {
+		return this.end == null && !this.changed && isClear();
+	}
+
+	/**
+	 * Return whether a successor continues under the same acquisition, so that no request
+	 * may be sent for this lease.
+	 */
+	public synchronized boolean isHandedOver() {
+		return this.handedOver;
+	}
+
+	/**
+	 * Begin a request of the owner that changes the lease at the store. The request names
+	 * the acquisition. The token could not distinguish the owner from a successor there,
+	 * because a hand-over sends no request, so the store knows only the last token of the
+	 * block that both belong to. Therefore either the request or the hand-over is
+	 * refused, here. A request that was not answered can be applied at any later time, so
+	 * there is no end of a change.
+	 * @return {@code false} when the lease has already ended
+	 */
+	public synchronized boolean beginChange() {
+		boolean held = this.end == null;
+		this.changed |= held;
+		return held;
 	}
 
 	/**

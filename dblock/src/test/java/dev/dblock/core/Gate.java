@@ -37,6 +37,10 @@ final class Gate {
 		await(this.reached);
 	}
 
+	boolean isReached() {
+		return this.reached.getCount() == 0;
+	}
+
 	void awaitInterrupted() throws InterruptedException {
 		await(this.interrupted);
 	}

@@ -97,9 +97,11 @@ class HandOverTests {
 		LockHandle handle = second.handle();
 		first.close();
 		assertThat(first.release()).isFalse();
+		((LeaseHandle) first).releaseAfterTransactions();
 		assertThat(handle.isHeld()).isTrue();
 		assertThat(this.repository.isHeld("stock")).isTrue();
 		handle.close();
+		assertThat(this.repository.count(Kind.RELEASE)).isEqualTo(1);
 	}
 
 	@Test

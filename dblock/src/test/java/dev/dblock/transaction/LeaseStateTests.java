@@ -158,4 +158,21 @@ class LeaseStateTests {
 		assertThat(this.state.endWith(LossReason.RELEASED)).isTrue();
 	}
 
+	@Test
+	void aChangeThatHasBegunPreventsAHandOverForGood() {
+		assertThat(this.state.beginChange()).isTrue();
+		assertThat(this.state.canEndForSuccessor()).isFalse();
+		assertThat(this.state.endForSuccessor()).isFalse();
+		assertThat(this.state.isHandedOver()).isFalse();
+		assertThat(this.state.endWith(LossReason.RELEASED)).isTrue();
+		assertThat(this.state.isHandedOver()).isFalse();
+	}
+
+	@Test
+	void noChangeBeginsAfterAHandOver() {
+		assertThat(this.state.endForSuccessor()).isTrue();
+		assertThat(this.state.isHandedOver()).isTrue();
+		assertThat(this.state.beginChange()).isFalse();
+	}
+
 }
