@@ -10,6 +10,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
+import dev.dblock.LockInfo;
+import dev.dblock.core.GivenUpLeases.GivenUp;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.store.LeaseKey;
@@ -42,6 +44,11 @@ final class LeaseReleaser {
 	/** The number of such attempts that fit into a short lease. */
 	private static final int RUN_ATTEMPTS = 10;
 
+	/**
+	 * The shortest pause before a lock in doubt is released for the third time or later.
+	 */
+	private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(1);
+
 	private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(500);
 
 	/**
@@ -65,6 +72,8 @@ final class LeaseReleaser {
 
 	private final Executor background;
 
+	private final GivenUpLeases givenUp;
+
 	private final AtomicInteger waiting = new AtomicInteger();
 
 	private final AtomicBoolean fullLogged = new AtomicBoolean();
@@ -77,6 +86,7 @@ final class LeaseReleaser {
 		this.timeout = timeout;
 		this.timer = timer;
 		this.background = background;
+		this.givenUp = new GivenUpLeases(clock);
 	}
 
 	/**
@@ -94,13 +104,13 @@ final class LeaseReleaser {
 		try (LossInterrupts.Aside interrupt = LossInterrupts.putAside()) {
 			for (int attempt = 1;; attempt++) {
 				try {
-					boolean matched = send(lease.key(), minHoldLeft(lease), lease.markAtRelease(), lease.runEnd(),
-							timeoutFor(end, attempt));
+					boolean matched = send(lease, timeoutFor(end, attempt));
 					return matched || proven && attempt > 1;
 				}
 				catch (RuntimeException ex) {
 					interrupt.take();
 					if (attempt == ATTEMPTS || lease.leftAtStore().isZero()) {
+						giveUp(lease);
 						onceMoreIfExtended(lease);
 						untilRecorded(lease);
 						throw ex;
@@ -148,45 +158,88 @@ final class LeaseReleaser {
 	}
 
 	/**
-	 * Release a lock that the store may or may not have granted, now and once more when
-	 * the request can no longer be in progress. Nothing is sent once the lease would be
-	 * over too. Otherwise, the attempts made during an outage would accumulate for as
-	 * long as it lasts.
+	 * Give up a lock that the store may or may not have granted, or may grant later. It
+	 * is released now, once more when the request can no longer be in progress, and then
+	 * with growing pauses in case the network is late. Nothing is sent once the lease
+	 * would be over too. Otherwise, the attempts made during an outage would accumulate
+	 * for as long as it lasts.
 	 * @param key the acquisition in doubt
-	 * @param deadline the end of its lease, had it been granted when it was sent
+	 * @param end the end of its lease, had it been granted when it was sent
 	 * @param limit the time limit of its request
 	 * @param abandoned the end of its run; {@code null} for a plain lock
 	 */
-	void releaseDoubtful(LeaseKey key, LeaseDeadline deadline, Duration limit, @Nullable RunEnd abandoned) {
-		inBackground(key, whileItMatters(key, deadline, limit, abandoned));
-		releaseLater(key, deadline, limit, abandoned);
+	void releaseDoubtful(LeaseKey key, LeaseDeadline end, Duration limit, @Nullable RunEnd abandoned) {
+		GivenUp lease = doubtful(key, end, limit, abandoned);
+		inBackground(key, () -> releaseIfItMatters(lease));
+		releaseAgain(lease, limit);
 	}
 
 	/**
-	 * Release such a lock before the caller sends a new request, which could be refused
+	 * Give up such a lock before the caller sends a new request, which could be refused
 	 * because of it.
 	 * @param key the acquisition in doubt
-	 * @param deadline the end of its lease, had it been granted when it was sent
+	 * @param end the end of its lease, had it been granted when it was sent
 	 * @param limit the time limit of its request
 	 * @param atMost how long the caller may be blocked
 	 * @param abandoned the end of its run; {@code null} for a plain lock
 	 */
-	void releaseDoubtfulFirst(LeaseKey key, LeaseDeadline deadline, Duration limit, Duration atMost,
+	void releaseDoubtfulFirst(LeaseKey key, LeaseDeadline end, Duration limit, Duration atMost,
 			@Nullable RunEnd abandoned) {
-		releaseQuietly(key, Duration.ZERO, FenceMark.KEEP, abandoned, atMost);
-		releaseLater(key, deadline, limit, abandoned);
+		GivenUp lease = doubtful(key, end, limit, abandoned);
+		release(lease, atMost);
+		releaseAgain(lease, limit);
 	}
 
-	private Runnable whileItMatters(LeaseKey key, LeaseDeadline deadline, Duration limit, @Nullable RunEnd abandoned) {
-		return () -> {
-			if (deadline.remainingNanos(this.clock) + limit.toNanos() >= 0) {
-				releaseQuietly(key, Duration.ZERO, FenceMark.KEEP, abandoned, this.timeout);
+	private GivenUp doubtful(LeaseKey key, LeaseDeadline end, Duration limit, @Nullable RunEnd abandoned) {
+		GivenUp lease = new GivenUp(key, end, limit,
+				(atMost) -> send(key, Duration.ZERO, FenceMark.KEEP, abandoned, atMost));
+		this.givenUp.remember(lease);
+		return lease;
+	}
+
+	private boolean releaseIfItMatters(GivenUp lease) {
+		boolean matters = lease.end().remainingNanos(this.clock) + lease.limit().toNanos() >= 0;
+		if (matters) {
+			release(lease, this.timeout);
+		}
+		return matters;
+	}
+
+	private void releaseAgain(GivenUp lease, Duration pause) {
+		Duration next = pause.multipliedBy(2);
+		later(lease.key(), pause, () -> {
+			if (this.givenUp.contains(lease) && releaseIfItMatters(lease)) {
+				releaseAgain(lease, (next.compareTo(SHORTEST_PAUSE) > 0) ? next : SHORTEST_PAUSE);
 			}
-		};
+		});
 	}
 
-	private void releaseLater(LeaseKey key, LeaseDeadline deadline, Duration limit, @Nullable RunEnd abandoned) {
-		later(key, limit, whileItMatters(key, deadline, limit, abandoned));
+	/**
+	 * Return the acquisition that the store shows as the holder of a lock, if this
+	 * process has given it up.
+	 */
+	@Nullable GivenUp findGivenUp(LockInfo lock) {
+		return this.givenUp.find(lock);
+	}
+
+	/**
+	 * Release an acquisition that was given up. Once the store has confirmed that, it can
+	 * never be the holder again.
+	 * @param lease the acquisition
+	 * @param atMost how long the caller may be blocked
+	 * @return whether the request was answered
+	 */
+	boolean release(GivenUp lease, Duration atMost) {
+		try {
+			if (lease.release().send(atMost)) {
+				this.givenUp.forget(lease);
+			}
+			return true;
+		}
+		catch (RuntimeException ex) {
+			logFailure(lease.key(), ex);
+			return false;
+		}
 	}
 
 	private void later(LeaseKey key, Duration pause, Runnable release) {
@@ -287,24 +340,37 @@ final class LeaseReleaser {
 		}
 	}
 
-	private boolean releaseQuietly(Lease lease) {
-		return releaseQuietly(lease.key(), minHoldLeft(lease), lease.markAtRelease(), lease.runEnd(), this.timeout);
-	}
-
 	/**
-	 * Release without an exception.
+	 * Release a lease without an exception.
 	 * @return whether the request was answered
 	 */
-	private boolean releaseQuietly(LeaseKey key, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
-			Duration limit) {
+	private boolean releaseQuietly(Lease lease) {
 		try {
-			send(key, minHoldLeft, mark, end, limit);
+			send(lease, this.timeout);
 			return true;
 		}
 		catch (RuntimeException ex) {
-			logger.debug("The lock '{}' could not be released; it becomes free when its lease ends", key.name(), ex);
+			giveUp(lease);
+			logFailure(lease.key(), ex);
 			return false;
 		}
+	}
+
+	/**
+	 * Remember a lease whose owner has finished, in case this process asks for the lock
+	 * before the lease ends.
+	 */
+	private void giveUp(Lease lease) {
+		this.givenUp.remember(new GivenUp(lease.key(), LeaseDeadline.from(this.clock, lease.leftAtStore()),
+				this.timeout, (atMost) -> send(lease, atMost)));
+	}
+
+	private boolean send(Lease lease, Duration limit) {
+		return send(lease.key(), minHoldLeft(lease), lease.markAtRelease(), lease.runEnd(), limit);
+	}
+
+	private static void logFailure(LeaseKey key, RuntimeException ex) {
+		logger.debug("The lock '{}' could not be released; it becomes free when its lease ends", key.name(), ex);
 	}
 
 	private boolean send(LeaseKey key, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end, Duration limit) {

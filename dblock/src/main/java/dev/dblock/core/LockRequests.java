@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import dev.dblock.LockException;
 import dev.dblock.LockInfo;
 import dev.dblock.LockInterruptedException;
+import dev.dblock.core.GivenUpLeases.GivenUp;
 import dev.dblock.core.Lease.Grant;
 import dev.dblock.settings.LeaseTerms;
 import dev.dblock.store.AcquireRequest;
@@ -31,7 +32,9 @@ import org.springframework.dao.TransientDataAccessException;
 
 /**
  * Requests a lock from the store. Each attempt has its own id. An attempt without an
- * answer is released, and its outcome is never queried.
+ * answer is given up: it is released, and its outcome is never queried. If the store
+ * shows such an attempt as the holder, it was applied late. It is released, and the lock
+ * is requested again.
  */
 final class LockRequests {
 
@@ -112,7 +115,8 @@ final class LockRequests {
 	private @Nullable Outcome look(String name, Duration limit) {
 		try {
 			LockInfo found = this.repository.find(name, limit).orElse(null);
-			return (found != null && !found.remaining().isZero()) ? Outcome.refused(found) : null;
+			return (found != null && !found.remaining().isZero() && this.releaser.findGivenUp(found) == null)
+					? Outcome.refused(found) : null;
 		}
 		catch (RepositoryInterruptedException ex) {
 			throw new LockInterruptedException(name, ex);
@@ -130,7 +134,8 @@ final class LockRequests {
 	/**
 	 * Request a lock. When the server that receives the request has failed or is no
 	 * longer the primary, or grants the lock after its lease, it is requested once more
-	 * in the time that is left.
+	 * in the time that is left. It is also requested again when an attempt that was given
+	 * up is the holder, and was released.
 	 * @param queue the queue of its name
 	 * @param waiter the caller's place in the queue, if it waits
 	 * @param terms the terms of the lease
@@ -142,45 +147,56 @@ final class LockRequests {
 		String thread = LeaseOwner.nameOf(Thread.currentThread());
 		LeaseDeadline end = LeaseDeadline.from(this.clock, limit);
 		Duration left = limit;
-		DoubtfulAttempt before = null;
+		RuntimeException failure = null;
 		while (true) {
 			LeaseKey key = new LeaseKey(queue.name(), newHolderId());
 			LeaseDeadline deadline = LeaseDeadline.from(this.clock, terms.lease());
+			AcquireAnswer.Refused refused;
 			try {
 				AcquireRequest request = new AcquireRequest(key, terms.lease(), this.acquirer, thread, why, left,
 						queue.tokens(waiter, terms), null);
 				AcquireAnswer answer = this.repository
 					.acquire((terms.firing() != null) ? request.withFiring(terms.firing()) : request);
-				if (answer instanceof AcquireAnswer.Refused refused) {
-					return refused(refused, before, terms);
+				if (answer instanceof AcquireAnswer.Granted granted) {
+					Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), why,
+							granted.fenceRaised(), granted.run());
+					return granted(queue, waiter,
+							new Lease(grant, terms, Thread.currentThread(), deadline, this.clock));
 				}
-				AcquireAnswer.Granted granted = (AcquireAnswer.Granted) answer;
-				Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), why,
-						granted.fenceRaised(), granted.run());
-				return granted(queue, waiter, new Lease(grant, terms, Thread.currentThread(), deadline, this.clock));
+				refused = (AcquireAnswer.Refused) answer;
 			}
 			catch (LockException ex) {
 				throw ex;
 			}
 			catch (RuntimeException ex) {
-				if (before != null || !mayWorkAgain(ex, deadline) || isTooLate(end)) {
+				if (failure != null || !mayWorkAgain(ex, deadline) || isTooLate(end)) {
 					if (!(ex instanceof UnreachableStoreException)) {
 						this.releaser.releaseDoubtful(key, deadline, left, terms.abandoned(key));
 					}
-					return afterFailure(key, before, terms, ex);
+					return afterFailure(key, terms, ex);
 				}
 				logger.debug("A server did not grant the lock '{}' in time; it is requested again", key.name(), ex);
-				before = new DoubtfulAttempt(key, deadline, left, ex);
+				failure = ex;
 				this.releaser.releaseDoubtfulFirst(key, deadline, left, left(end).dividedBy(2), terms.abandoned(key));
 				if (isTooLate(end)) {
-					return afterFailure(key, null, terms, ex);
+					return afterFailure(key, terms, ex);
 				}
 				left = left(end);
+				continue;
 			}
 			catch (Error ex) {
 				this.releaser.releaseDoubtful(key, deadline, left, terms.abandoned(key));
 				throw ex;
 			}
+			GivenUp late = this.releaser.findGivenUp(refused.lock());
+			if (late == null) {
+				return Outcome.refused(refused.lock(), refused.job());
+			}
+			failure = (failure != null) ? failure : appliedLate(key.name());
+			if (!this.releaser.release(late, left(end).dividedBy(2)) || isTooLate(end)) {
+				return afterFailure(key, terms, failure);
+			}
+			left = left(end);
 		}
 	}
 
@@ -210,16 +226,13 @@ final class LockRequests {
 		return (elsewhere || late) && !Thread.currentThread().isInterrupted();
 	}
 
-	/**
-	 * Return the outcome of a refusal. If the holder is an earlier attempt of the caller
-	 * itself, the outcome is the failure of that attempt instead of another holder.
-	 */
-	private Outcome refused(AcquireAnswer.Refused refused, @Nullable DoubtfulAttempt before, LeaseTerms terms) {
-		if (before == null || !before.isOf(refused.lock())) {
-			return Outcome.refused(refused.lock(), refused.job());
-		}
-		this.releaser.releaseDoubtful(before.key, before.deadline, before.limit, terms.abandoned(before.key));
-		return afterFailure(before.key, null, terms, before.failure);
+	private static QueryTimeoutException appliedLate(String name) {
+		return new QueryTimeoutException(
+				("The lock '%s' is not held. MongoDB granted it to an earlier request of this application, which was"
+						+ " given up before it arrived, and there was no time left to request it again after the"
+						+ " release of that grant. Try again, and check the network between this application and"
+						+ " MongoDB")
+					.formatted(name));
 	}
 
 	/**
@@ -239,8 +252,7 @@ final class LockRequests {
 		return Outcome.granted(this.keeper.keep(lease));
 	}
 
-	private Outcome afterFailure(LeaseKey key, @Nullable DoubtfulAttempt before, LeaseTerms terms,
-			RuntimeException ex) {
+	private Outcome afterFailure(LeaseKey key, LeaseTerms terms, RuntimeException ex) {
 		if (ex instanceof RepositoryInterruptedException) {
 			throw new LockInterruptedException(key.name(), ex);
 		}
@@ -248,7 +260,7 @@ final class LockRequests {
 			throw ex;
 		}
 		logger.debug("An attempt to acquire the lock '{}' failed and is retried", key.name(), ex);
-		return whoHolds(key, before, (DataAccessException) ex);
+		return whoHolds(key, (DataAccessException) ex);
 	}
 
 	private static boolean isPassing(RuntimeException ex) {
@@ -260,14 +272,13 @@ final class LockRequests {
 	 * Look up the holder after a timeout. Without a majority of the servers the lock
 	 * cannot be granted, but one of them may still know its holder.
 	 */
-	private Outcome whoHolds(LeaseKey key, @Nullable DoubtfulAttempt before, DataAccessException failure) {
+	private Outcome whoHolds(LeaseKey key, DataAccessException failure) {
 		if (!(failure instanceof QueryTimeoutException)) {
 			return Outcome.failed(failure);
 		}
 		try {
 			Optional<LockInfo> lock = this.repository.find(key.name(), LOOK);
-			return lock.filter((info) -> info.held() && !key.holder().equals(info.holder()))
-				.filter((info) -> before == null || !before.isOf(info))
+			return lock.filter((info) -> info.held() && this.releaser.findGivenUp(info) == null)
 				.map(Outcome::refused)
 				.orElseGet(() -> Outcome.failed(failure));
 		}
@@ -275,22 +286,6 @@ final class LockRequests {
 			failure.addSuppressed(ex);
 			return Outcome.failed(failure);
 		}
-	}
-
-	/**
-	 * A request that may have been granted.
-	 *
-	 * @param key the acquisition
-	 * @param deadline the end of its lease, had it been granted when it was sent
-	 * @param limit the time limit of its request
-	 * @param failure the failure that occurred instead of an answer
-	 */
-	private record DoubtfulAttempt(LeaseKey key, LeaseDeadline deadline, Duration limit, RuntimeException failure) {
-
-		boolean isOf(LockInfo lock) {
-			return lock.held() && this.key.holder().equals(lock.holder());
-		}
-
 	}
 
 }
