@@ -13,6 +13,7 @@ import dev.dblock.store.StoreLoginException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 
@@ -96,6 +97,9 @@ record LockHealth(String status, Map<String, Object> details, @Nullable RuntimeE
 		}
 		if (ex instanceof PermissionDeniedDataAccessException) {
 			return "not authorized";
+		}
+		if (ex instanceof InvalidDataAccessResourceUsageException) {
+			return "unsuitable";
 		}
 		return (ex instanceof DataAccessResourceFailureException || ex instanceof QueryTimeoutException) ? "unreachable"
 				: "failing";

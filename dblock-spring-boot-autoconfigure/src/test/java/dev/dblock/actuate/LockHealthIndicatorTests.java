@@ -24,6 +24,7 @@ import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.dao.UncategorizedDataAccessException;
@@ -97,6 +98,7 @@ class LockHealthIndicatorTests {
 				arguments(new StoreLoginException("the login failed", new Exception()), "authentication failed"),
 				arguments(new PermissionDeniedDataAccessException("MongoDB denied it", new Exception()),
 						"not authorized"),
+				arguments(new InvalidDataAccessResourceUsageException("the server is FerretDB"), "unsuitable"),
 				arguments(new UnreachableStoreException("no server", new Exception()), "unreachable"),
 				arguments(new QueryTimeoutException("too late"), "unreachable"),
 				arguments(new UncategorizedDataAccessException("MongoDB refused it", new Exception()) {

@@ -24,6 +24,7 @@ import dev.dblock.testing.SameOnEachJdk;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -90,7 +91,7 @@ class PrivilegesTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "pipeline, true", "classic, true", "pipeline, false" })
+	@CsvSource({ "auto, true", "pipeline, true", "classic, true", "pipeline, false" })
 	void documentedRoleIsEnough(String statements, boolean indexes) throws Exception {
 		try (ConfigurableApplicationContext context = start("dblock.mongodb.statements=" + statements,
 				"dblock.mongodb.create-indexes=" + indexes)) {
@@ -107,6 +108,24 @@ class PrivilegesTests {
 		assertThat(this.other.commands().denied()).isEmpty();
 		assertThat(indexes("dblock_locks")).isEqualTo(2);
 		assertThat(indexes("dblock_fences")).isEqualTo(indexes ? 2 : 1);
+	}
+
+	@Test
+	void roleWithoutThePrivilegesForChecksIsEnough() {
+		for (String[] privilege : List.of(new String[] { "", "listCollections" },
+				new String[] { "dblock_locks", "listIndexes" }, new String[] { "dblock_locks", "remove" })) {
+			Document resource = new Document("db", this.database).append("collection", privilege[0]);
+			this.asAdmin.runCommand(new Document("revokePrivilegesFromRole", "dblock").append("privileges",
+					List.of(new Document("resource", resource).append("actions", List.of(privilege[1])))));
+		}
+		try (ConfigurableApplicationContext context = start()) {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			useHandles(locks);
+			assertThat(context.getBean(SentCommands.class).denied()).hasSize(3)
+				.anyMatch((denied) -> denied.contains("listCollections"))
+				.anyMatch((denied) -> denied.contains("listIndexes"))
+				.anyMatch((denied) -> denied.contains("delete"));
+		}
 	}
 
 	private static void useHandles(LockTemplate locks) {

@@ -196,8 +196,9 @@ public final class MongoLockRepository implements LockRepository {
 		this.settings = checked(factory, settings);
 		this.access = SingletonSupplier
 			.of(() -> new StoreAccess(database, new Topology(database), settings.collection(),
-					Fences.collectionBeside(settings.collection()), understandsPipelines(settings.statements()),
-					settings.clockAllowance(), settings.retention(), settings.timeout(), nanoTime, wallTime));
+					settings.fenceTransactions() ? Fences.collectionBeside(settings.collection()) : null,
+					understandsPipelines(settings.statements()), settings.clockAllowance(), settings.retention(),
+					settings.timeout(), nanoTime, wallTime));
 		this.indexes = new TtlIndex(settings.createIndexes(), nanoTime);
 		this.fenced = SingletonSupplier
 			.of(() -> new FencedTransactions(new Fences(settings.collection(), settings.createIndexes(), nanoTime),

@@ -18,6 +18,8 @@ final class TtlIndex extends EnsuredIndex {
 
 	private static final Logger logger = LoggerFactory.getLogger(TtlIndex.class);
 
+	private volatile boolean capped;
+
 	TtlIndex(boolean enabled, LongSupplier nanoTime) {
 		super(LockDocument.CLEAN_UP_AT, Duration.ZERO, enabled, nanoTime);
 	}
@@ -26,9 +28,17 @@ final class TtlIndex extends EnsuredIndex {
 	 * Create the index if that is due; otherwise send no request.
 	 * @param store the store
 	 * @param limit the maximum time
+	 * @throws MongoException if the failure shows that the collection cannot keep locks
 	 */
 	void ensureIndex(StoreRequest store, Duration limit) {
-		MongoException failure = claim() ? createIndex(store.part(limit)) : null;
+		boolean due = claim() || this.capped;
+		MongoException failure = due ? createIndex(store.part(limit)) : null;
+		if (due) {
+			this.capped = failure != null && FailureTranslation.isCapped(failure);
+		}
+		if (failure != null && this.capped) {
+			throw failure;
+		}
 		if (failure != null && isFirstFailure()) {
 			logger.warn("The index that removes old documents from '{}.{}' could not be created ({}). The locks work"
 					+ " without it; the documents of names that are no longer used remain. {}, or run"

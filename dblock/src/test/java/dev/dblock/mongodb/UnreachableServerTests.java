@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
+import com.mongodb.ReadPreference;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoDatabase;
 import dev.dblock.LockOptions;
 import dev.dblock.WhenLost;
 import dev.dblock.core.DefaultLockEngine;
@@ -20,10 +22,13 @@ import dev.dblock.store.UnreachableStoreException;
 import dev.dblock.testing.SameOnEachJdk;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.conversions.Bson;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.mockito.Answers;
+import org.mockito.Mockito;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -31,6 +36,8 @@ import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.eq;
 
 @SameOnEachJdk
 class UnreachableServerTests {
@@ -91,9 +98,17 @@ class UnreachableServerTests {
 	@Test
 	void onlyARequestWhoseFirstCommandFoundNoServerWasSurelyNotSent() {
 		try (MongoClient client = MongoClients.create("mongodb://127.0.0.1:1/")) {
-			StoreAccess access = new StoreAccess(new SimpleMongoClientDatabaseFactory(client, "test"), () -> "unseen",
-					"locks", "locks.fences", false, Duration.ZERO, Duration.ofDays(1), LIMIT, System::nanoTime,
-					System::currentTimeMillis);
+			MongoDatabase reachable = Mockito.mock(MongoDatabase.class, Answers.RETURNS_SELF);
+			Mockito.when(reachable.runCommand(any(Bson.class), any(ReadPreference.class), eq(BsonDocument.class)))
+				.thenReturn(new BsonDocument());
+			Mockito.when(reachable.getName()).thenReturn("test");
+			SimpleMongoClientDatabaseFactory factory = Mockito
+				.spy(new SimpleMongoClientDatabaseFactory(client, "test"));
+			// Answers the check of the server
+			Mockito.doReturn(reachable).doCallRealMethod().when(factory).getMongoDatabase();
+			StoreAccess access = new StoreAccess(factory, () -> "unseen", "locks", "locks.fences", false, Duration.ZERO,
+					Duration.ofDays(1), LIMIT, System::nanoTime, System::currentTimeMillis);
+			access.execute("x", LIMIT, (statements, store) -> true);
 			BsonDocument ping = new BsonDocument("ping", new BsonInt32(1));
 			assertThatExceptionOfType(UnreachableStoreException.class)
 				.isThrownBy(() -> access.execute("x", LIMIT, (statements, store) -> store.command(ping)));

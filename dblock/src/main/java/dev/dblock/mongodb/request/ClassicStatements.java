@@ -261,7 +261,7 @@ final class ClassicStatements extends CommonStatements {
 			Reading now) {
 		Map<BsonDocument, List<LeaseKey>> byChange = new LinkedHashMap<>();
 		for (LeaseKey lease : leases) {
-			LockDocument document = found.document(lease.name());
+			LockDocument document = found.document(lease);
 			if (document != null && document.isHeldBy(lease.holder())) {
 				byChange.computeIfAbsent(renewal(document, now, fenceIsRaised), (change) -> new ArrayList<>())
 					.add(lease);

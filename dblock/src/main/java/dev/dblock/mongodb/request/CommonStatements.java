@@ -288,7 +288,9 @@ abstract class CommonStatements implements Statements {
 			return true;
 		}
 		catch (MongoWriteException ex) {
-			if (ex.getError().getCategory() != ErrorCategory.DUPLICATE_KEY) {
+			// A unique index on another field would refuse each further attempt too
+			if (ex.getError().getCategory() != ErrorCategory.DUPLICATE_KEY
+					|| FailureTranslation.uniqueIndex(ex) != null) {
 				throw ex;
 			}
 			return false;

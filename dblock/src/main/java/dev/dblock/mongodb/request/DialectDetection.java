@@ -1,9 +1,12 @@
 package dev.dblock.mongodb.request;
 
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 import com.mongodb.MongoCommandException;
+import com.mongodb.MongoException;
+import com.mongodb.MongoServerException;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Detects at first use which dialect the server supports.
+ * Decides at first use whether the server can keep locks, and which dialect it supports.
  */
 final class DialectDetection {
 
@@ -30,7 +33,12 @@ final class DialectDetection {
 	/** Not supported on Amazon DocumentDB; with another meaning on MongoDB. */
 	private static final Set<Integer> NOT_SUPPORTED = Set.of(303, 304, 305);
 
-	private final Statements pipeline;
+	/** An answer without a code, which MongoDB does not give. */
+	private static final int NO_CODE = -1;
+
+	private final Consumer<StoreRequest> check;
+
+	private final PipelineStatements pipeline;
 
 	private final Statements classic;
 
@@ -43,12 +51,14 @@ final class DialectDetection {
 	/**
 	 * Create a detection.
 	 * @param setting whether the server supports pipelines; {@code null} to detect it
+	 * @param check fails if the server cannot keep locks, in whatever dialect
 	 * @param pipeline the statements with pipelines
 	 * @param classic the statements without
 	 * @param hello describes the server
 	 */
-	DialectDetection(@Nullable Boolean setting, Statements pipeline, Statements classic,
-			Function<StoreRequest, BsonDocument> hello) {
+	DialectDetection(@Nullable Boolean setting, Consumer<StoreRequest> check, PipelineStatements pipeline,
+			Statements classic, Function<StoreRequest, BsonDocument> hello) {
+		this.check = check;
 		this.hello = hello;
 		this.pipeline = pipeline;
 		this.classic = classic;
@@ -63,6 +73,7 @@ final class DialectDetection {
 	Statements statements(StoreRequest store) {
 		Statements chosen = this.chosen;
 		if (chosen == null) {
+			this.check.accept(store);
 			boolean pipelines = (this.setting != null) ? this.setting : understandsPipeline(store);
 			chosen = pipelines ? this.pipeline : this.classic;
 			this.chosen = chosen;
@@ -77,16 +88,16 @@ final class DialectDetection {
 			if (hello.getNumber("maxWireVersion", new BsonInt32(0)).intValue() < WIRE_VERSION_4_4) {
 				return false;
 			}
-			PipelineStatements.tryOut(store);
-			if (HelloCommand.isRouter(hello)) {
+			boolean understood = this.pipeline.areUnderstood(store);
+			if (understood && HelloCommand.isRouter(hello)) {
 				logger.info(
 						"Locks in '{}' depend on the clocks of the mongos routers: keep those clocks within the"
 								+ " clock allowance (dblock.clock-allowance) less 250 ms of each other",
 						store.collectionName());
 			}
-			return true;
+			return understood;
 		}
-		catch (MongoCommandException ex) {
+		catch (MongoServerException ex) {
 			if (saysNotUnderstood(ex)) {
 				return false;
 			}
@@ -94,9 +105,13 @@ final class DialectDetection {
 		}
 	}
 
-	private static boolean saysNotUnderstood(MongoCommandException ex) {
-		return NOT_UNDERSTOOD.contains(ex.getErrorCode())
-				|| NOT_SUPPORTED.contains(ex.getErrorCode()) && ex.getErrorMessage().contains("not supported");
+	/**
+	 * Return whether a server reports that it does not support a statement.
+	 */
+	static boolean saysNotUnderstood(MongoException ex) {
+		return NOT_UNDERSTOOD.contains(ex.getCode())
+				|| NOT_SUPPORTED.contains(ex.getCode()) && String.valueOf(ex.getMessage()).contains("not supported")
+				|| ex instanceof MongoCommandException && ex.getCode() == NO_CODE;
 	}
 
 }

@@ -1,6 +1,7 @@
 package dev.dblock.mongodb.request;
 
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import com.mongodb.ErrorCategory;
@@ -19,6 +20,7 @@ import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.MongoSocketWriteTimeoutException;
 import com.mongodb.MongoTimeoutException;
 import com.mongodb.MongoWriteConcernException;
+import com.mongodb.bulk.BulkWriteError;
 import com.mongodb.bulk.WriteConcernError;
 import dev.dblock.LockException;
 import dev.dblock.store.BusyStoreException;
@@ -30,6 +32,7 @@ import dev.dblock.store.UnreachableStoreException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.data.mongodb.UncategorizedMongoDbException;
 
@@ -69,6 +72,19 @@ public final class FailureTranslation {
 	private static final Set<Integer> PATIENCE = Set.of(24, 46, 112, 365, 11601);
 
 	private static final int WRITE_CONCERN_TIMEOUT = 64;
+
+	private static final int DOCUMENT_VALIDATION = 121;
+
+	private static final int NOT_ON_A_VIEW = 166;
+
+	private static final int CANNOT_CREATE_INDEX = 67;
+
+	/** Such a document cannot change its size, before MongoDB 6.0. */
+	private static final int CAPPED_DOCUMENT = 10003;
+
+	private static final Pattern DUPLICATE_IN_INDEX = Pattern.compile(" index: (\\S+)");
+
+	private static final String ID_INDEX = "_id_";
 
 	private static final Pattern COMMAND = Pattern.compile("(command \\{ \\w+: [^,}]+),.*", Pattern.DOTALL);
 
@@ -136,8 +152,78 @@ public final class FailureTranslation {
 							"It may or may not have been done; try again under a new id"),
 					cause);
 		}
-		return new UncategorizedMongoDbException(text(action, "MongoDB refused it (%s)".formatted(summary(cause)),
-				"If it does not know the statement, set dblock.mongodb.statements to classic"), cause);
+		InvalidDataAccessResourceUsageException unsuitable = unsuitable(action, cause);
+		return (unsuitable != null) ? unsuitable
+				: new UncategorizedMongoDbException(text(action, "MongoDB refused it (%s)".formatted(summary(cause)),
+						DialectDetection.saysNotUnderstood(cause)
+								? "It does not know the statement: set dblock.mongodb.statements to classic"
+								: "Fix what MongoDB reports"),
+						cause);
+	}
+
+	/**
+	 * Return an exception that names the property of the collection because of which the
+	 * server refused a request; {@code null} if it refused it for another reason.
+	 */
+	private @Nullable InvalidDataAccessResourceUsageException unsuitable(String action, MongoException cause) {
+		String index = uniqueIndex(cause);
+		if (index != null) {
+			return unsuitable(action, "the collection has the unique index '%s'".formatted(index), "Drop that index",
+					cause);
+		}
+		if (isCapped(cause)) {
+			return unsuitable(action, "the collection is capped, so that MongoDB removes documents of held locks",
+					StoreCheck.OTHER_COLLECTION, cause);
+		}
+		return switch (refusal(cause).getCode()) {
+			case DOCUMENT_VALIDATION -> unsuitable(action, "a validator of the collection does not accept the document",
+					"Remove the validator, or let it accept the documents of locks", cause);
+			case NOT_ON_A_VIEW ->
+				unsuitable(action, "that is a view or a time series collection", StoreCheck.OTHER_COLLECTION, cause);
+			default -> null;
+		};
+	}
+
+	private InvalidDataAccessResourceUsageException unsuitable(String action, String reason, String advice,
+			MongoException cause) {
+		return new InvalidDataAccessResourceUsageException(
+				text(action, "%s (%s)".formatted(reason, summary(cause)), advice), cause);
+	}
+
+	/**
+	 * Return whether a failure shows that the collection is capped.
+	 */
+	public static boolean isCapped(MongoException cause) {
+		return cause.getCode() == CAPPED_DOCUMENT
+				|| cause.getCode() == CANNOT_CREATE_INDEX && String.valueOf(cause.getMessage()).contains(" capped ");
+	}
+
+	/**
+	 * Return the unique index, other than that of the {@code _id}, of which a duplicate
+	 * key is reported.
+	 * @return its name; {@code null} for any other failure
+	 */
+	static @Nullable String uniqueIndex(MongoException cause) {
+		String text = String.valueOf(refusal(cause).getMessage());
+		Matcher index = DUPLICATE_IN_INDEX.matcher(text);
+		return (ErrorCategory.fromErrorCode(refusal(cause).getCode()) == ErrorCategory.DUPLICATE_KEY && index.find()
+				&& !index.group(1).endsWith(ID_INDEX)) ? index.group(1) : null;
+	}
+
+	// A bulk write has no code of its own
+	private static MongoException refusal(MongoException cause) {
+		if (cause instanceof MongoBulkWriteException bulk && !bulk.getWriteErrors().isEmpty()) {
+			BulkWriteError first = bulk.getWriteErrors().get(0);
+			return new MongoException(first.getCode(), first.getMessage());
+		}
+		return cause;
+	}
+
+	/**
+	 * Return whether another attempt may succeed where this one failed.
+	 */
+	static boolean isPassing(MongoException cause) {
+		return PATIENCE.contains(cause.getCode()) || isDisturbed(cause);
 	}
 
 	private RuntimeException unreachable(String action, boolean begun, String reason, String advice,

@@ -34,6 +34,8 @@ final class FoundLocks {
 
 	private final Map<String, Found> byName = new HashMap<>();
 
+	private final Map<String, Found> byHolder = new HashMap<>();
+
 	/**
 	 * Return a filter for the names that are listed. It also matches the names that
 	 * follow in sort order. Unlike a pattern, the prefix is compared literally.
@@ -48,7 +50,11 @@ final class FoundLocks {
 		LockDocument.readIfOurs(stored).ifPresent((document) -> {
 			LockInfo info = document.toInfo(now);
 			this.infos.add(info);
-			this.byName.put(info.name(), new Found(document, info));
+			Found found = new Found(document, info);
+			this.byName.put(info.name(), found);
+			if (document.holder() != null) {
+				this.byHolder.put(document.holder(), found);
+			}
 		});
 	}
 
@@ -75,9 +81,16 @@ final class FoundLocks {
 		return new LockPage(this.infos, false);
 	}
 
-	@Nullable LockDocument document(String name) {
-		Found found = this.byName.get(name);
+	@Nullable LockDocument document(LeaseKey lease) {
+		Found found = find(lease);
 		return (found != null) ? found.document() : null;
+	}
+
+	// By a collation of the collection, the stored name of a lease can have another
+	// spelling.
+	private @Nullable Found find(LeaseKey lease) {
+		Found named = this.byName.get(lease.name());
+		return (named != null) ? named : this.byHolder.get(lease.holder());
 	}
 
 	/**
@@ -93,7 +106,7 @@ final class FoundLocks {
 		Map<LeaseKey, Optional<LockInfo>> gone = new HashMap<>();
 		int kept = 0;
 		for (LeaseKey lease : leases) {
-			Found found = this.byName.get(lease.name());
+			Found found = find(lease);
 			if (found == null || !found.isRenewable(lease)) {
 				gone.put(lease, Optional.ofNullable(found).map(Found::info));
 			}

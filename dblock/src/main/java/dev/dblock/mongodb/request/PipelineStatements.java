@@ -1,6 +1,8 @@
 package dev.dblock.mongodb.request;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -8,12 +10,13 @@ import java.util.Optional;
 import java.util.function.BiFunction;
 
 import com.mongodb.MongoException;
-import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.MongoServerException;
 import dev.dblock.LockInfo;
 import dev.dblock.LockPage;
 import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.job.JobRun;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.ListRequest;
@@ -23,11 +26,13 @@ import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonInvalidOperationException;
 import org.bson.BsonNull;
-import org.bson.BsonObjectId;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import static dev.dblock.mongodb.request.BsonParts.anyOf;
 import static dev.dblock.mongodb.request.BsonParts.doc;
@@ -43,9 +48,15 @@ import static dev.dblock.mongodb.request.BsonParts.text;
  */
 final class PipelineStatements extends CommonStatements {
 
+	private static final Logger logger = LoggerFactory.getLogger(PipelineStatements.class);
+
 	private static final int DUPLICATE_KEY = 11000;
 
+	private static final int VALIDATOR = 121;
+
 	private static final String NOW_FIELD = "now";
+
+	private static final String NOTHING_FIELD = "nothing";
 
 	private static final BsonString NOW = ref("$$NOW");
 
@@ -94,7 +105,26 @@ final class PipelineStatements extends CommonStatements {
 
 	private static final BsonDocument MAJORITY = doc("w", text("majority"));
 
-	private static final FindOneAndUpdateOptions TRY = new FindOneAndUpdateOptions().projection(PROJECTION);
+	/** The id is no text, so that it cannot be the name of a lock. */
+	private static final BsonDocument DIALECT_CHECK = doc(LockDocument.ID, doc("dblock", text("dialect check")));
+
+	private static final BsonDocument ONLY_ID = doc("$replaceWith", doc(LockDocument.ID, ref("$_id")));
+
+	/** Lets the TTL index remove the document at once. */
+	private static final BsonDocument REMOVABLE = doc("$set", doc(LockDocument.CLEAN_UP_AT, NOW));
+
+	private static final BsonString REHEARSED_HOLDER = text("dialect check");
+
+	private static final String REHEARSED_JOB = "check";
+
+	/** A text with a dollar sign is sent as a literal. */
+	private static final String LITERAL = "$check";
+
+	private static final RunEnd REHEARSED_END = new RunEnd(REHEARSED_JOB, JobRun.Outcome.SUCCEEDED, LITERAL);
+
+	private static final BsonDocument REHEARSED_PROJECTION = PROJECTION.clone()
+		.append(new JobFields(REHEARSED_JOB).path(JobFields.LAST), new BsonInt32(1))
+		.append(NOTHING_FIELD, NOTHING_THERE);
 
 	private final LeaseTimes times;
 
@@ -117,39 +147,120 @@ final class PipelineStatements extends CommonStatements {
 	}
 
 	/**
-	 * Send a request in the form of an acquire that matches and changes nothing. Fails if
-	 * the server does not support these statements.
+	 * Let the server evaluate each operator of these statements on a document that
+	 * exists, since some servers look at an operator only then: a lock and two runs of a
+	 * job are granted, renewed and released. The document has an id that no lock can
+	 * have, the same for all instances, so that one that could not be removed is
+	 * overwritten by the next check. Each request also works if another instance removes
+	 * the document. Without the privilege to remove it, that is left to the TTL index.
 	 * @param store the store
+	 * @return whether the server evaluates them as MongoDB does
+	 * @throws MongoException if the server reports an error
 	 */
-	static void tryOut(StoreRequest store) {
-		BsonDocument update = doc("$set", doc(LockDocument.TOKEN, lastToken(1)));
-		store.collection().findOneAndUpdate(doc(LockDocument.ID, new BsonObjectId()), List.of(update), TRY);
+	boolean areUnderstood(StoreRequest store) {
+		try {
+			// In two requests, since the first shows more servers by an error of its own
+			if (!isEvaluated(take(store, DIALECT_CHECK, rehearsalOfLock(), REHEARSED_PROJECTION))
+					|| !isEvaluated(take(store, DIALECT_CHECK, rehearsalOfJob(), REHEARSED_PROJECTION))) {
+				return false;
+			}
+			List<BsonDocument> renewal = new ArrayList<>(this.fencedRenewal);
+			renewal.add(REMOVABLE);
+			updateUnrecorded(store, renewable(DIALECT_CHECK.clone()), renewal);
+			return true;
+		}
+		catch (BsonInvalidOperationException ex) {
+			logger.debug("The answer is not one of MongoDB", ex);
+			return false;
+		}
+		catch (MongoServerException ex) {
+			// Reported by MongoDB for the result, so that the statements were evaluated.
+			// The first lock shows the cause
+			if (ex.getCode() == VALIDATOR || ex.getCode() == DUPLICATE_KEY) {
+				return true;
+			}
+			throw ex;
+		}
+		finally {
+			removeCheck(store);
+		}
+	}
+
+	private static void removeCheck(StoreRequest store) {
+		try {
+			store.collection().deleteOne(DIALECT_CHECK);
+		}
+		catch (MongoException ex) {
+			logger.debug("The document of the dialect check remains until the TTL index removes it", ex);
+		}
+	}
+
+	private static boolean isEvaluated(BsonDocument answer) {
+		return REHEARSED_HOLDER.equals(answer.get(LockDocument.HOLDER)) && answer.isInt64(LockDocument.TOKEN)
+				&& answer.isDateTime(NOW_FIELD) && BsonBoolean.FALSE.equals(answer.get(NOTHING_FIELD));
+	}
+
+	private List<BsonDocument> rehearsalOfLock() {
+		AcquireRequest lock = rehearsed(null);
+		List<BsonDocument> stages = new ArrayList<>();
+		stages.add(ONLY_ID);
+		stages.addAll(grant(lock, replacement(lock)));
+		stages.addAll(this.fencedRenewal);
+		stages.add(doc("$set", released(0, FenceMark.KEEP)));
+		stages.addAll(grant(lock, replacement(lock)));
+		stages.add(REMOVABLE);
+		return stages;
+	}
+
+	private List<BsonDocument> rehearsalOfJob() {
+		Schedule.Planned at = new Schedule.Planned(Instant.EPOCH);
+		AcquireRequest planned = rehearsed(at);
+		AcquireRequest periodic = rehearsed(new Schedule.FixedRate(Duration.ofDays(1)));
+		List<BsonDocument> stages = new ArrayList<>();
+		stages.add(ONLY_ID);
+		stages.addAll(grant(planned, usualReplacement(planned, at)));
+		stages.add(doc("$set", ended(released(0, FenceMark.SET), REHEARSED_END)));
+		stages.addAll(grant(periodic, replacement(periodic)));
+		stages.add(REMOVABLE);
+		return stages;
+	}
+
+	private static AcquireRequest rehearsed(@Nullable Schedule schedule) {
+		AcquireRequest request = new AcquireRequest(new LeaseKey(REHEARSED_JOB, REHEARSED_HOLDER.getValue()),
+				Duration.ofSeconds(1), LITERAL, LITERAL, LITERAL, Duration.ZERO);
+		return (schedule != null) ? request.withFiring(JobFiring.of(REHEARSED_JOB, schedule, true)) : request;
 	}
 
 	@Override
 	Acquired tryAcquire(StoreRequest store, AcquireRequest request) {
 		JobFiring firing = request.firing();
 		if (firing == null) {
-			BsonDocument granted = doc("$mergeObjects", ref("$$ROOT"), grant(request));
-			return acquire(store, request, doc("$cond", FREE, granted, ref("$$ROOT")), ENCODED_PROJECTION);
+			return acquire(store, request, replacement(request), ENCODED_PROJECTION);
 		}
-		JobExpressions job = new JobExpressions(request);
 		BsonDocument projection = PROJECTION.clone();
-		job.addTo(projection);
+		new JobExpressions(request).addTo(projection);
 		if (firing.schedule() instanceof Schedule.Planned asked) {
-			BsonDocument usual = job.usualReplacement(asked, FREE, grant(request));
-			Acquired acquired = acquire(store, request, usual, projection);
+			Acquired acquired = acquire(store, request, usualReplacement(request, asked), projection);
 			if (!acquired.due() || acquired.malformed()) {
 				return acquired;
 			}
 		}
-		return acquire(store, request, job.replacement(FREE, grant(request)), projection);
+		return acquire(store, request, replacement(request), projection);
+	}
+
+	private BsonDocument replacement(AcquireRequest request) {
+		return (request.firing() != null) ? new JobExpressions(request).replacement(FREE, grant(request))
+				: doc("$cond", FREE, doc("$mergeObjects", ref("$$ROOT"), grant(request)), ref("$$ROOT"));
+	}
+
+	private BsonDocument usualReplacement(AcquireRequest request, Schedule.Planned asked) {
+		return new JobExpressions(request).usualReplacement(asked, FREE, grant(request));
 	}
 
 	private Acquired acquire(StoreRequest store, AcquireRequest request, BsonDocument replacement,
 			BsonDocument projection) {
 		String name = request.key().name();
-		BsonDocument answer = take(store, request, replacement, projection);
+		BsonDocument answer = take(store, doc(LockDocument.ID, text(name)), grant(request, replacement), projection);
 		if (request.firing() != null && answer.size() == 2) {
 			// The lock was never acquired and the firing is not due, or the document is
 			// foreign
@@ -161,10 +272,12 @@ final class PipelineStatements extends CommonStatements {
 				: Acquired.refused(request, document, now(answer));
 	}
 
-	private static BsonDocument take(StoreRequest store, AcquireRequest request, BsonDocument replacement,
+	private static List<BsonDocument> grant(AcquireRequest request, BsonDocument replacement) {
+		return List.of(doc("$replaceWith", replacement), releasedNoMore(request.key().holder()));
+	}
+
+	private static BsonDocument take(StoreRequest store, BsonDocument filter, List<BsonDocument> update,
 			BsonDocument projection) {
-		BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));
-		List<BsonDocument> update = List.of(doc("$replaceWith", replacement), releasedNoMore(request.key().holder()));
 		try {
 			return findAndTake(store, filter, update, projection);
 		}
@@ -251,13 +364,8 @@ final class PipelineStatements extends CommonStatements {
 	@Override
 	public Map<LeaseKey, Optional<LockInfo>> renew(StoreRequest store, Collection<LeaseKey> leases,
 			boolean fenceIsRaised) {
-		BsonDocument filter = doc(LockDocument.ID, anyOf(leases, LeaseKey::name))
-			.append(LockDocument.HOLDER, anyOf(leases, LeaseKey::holder))
-			// A single document that was corrupted manually must not make the renewal of
-			// all others fail.
-			.append(LockDocument.LEASE_MILLIS, IS_LONG)
-			.append(LockDocument.ACQUIRED_AT, IS_DATE)
-			.append("$expr", NOT_EXPIRED.get("$expr"));
+		BsonDocument filter = renewable(doc(LockDocument.ID, anyOf(leases, LeaseKey::name)).append(LockDocument.HOLDER,
+				anyOf(leases, LeaseKey::holder)));
 		long renewed = store.collection()
 			.updateMany(filter, fenceIsRaised ? this.fencedRenewal : this.renewal)
 			.getMatchedCount();
@@ -273,6 +381,15 @@ final class PipelineStatements extends CommonStatements {
 			found.add(document, now(document));
 		}
 		return found.gone(leases, renewed);
+	}
+
+	// A single document that was corrupted manually must not make the renewal of all
+	// others
+	// fail.
+	private static BsonDocument renewable(BsonDocument filter) {
+		return filter.append(LockDocument.LEASE_MILLIS, IS_LONG)
+			.append(LockDocument.ACQUIRED_AT, IS_DATE)
+			.append("$expr", NOT_EXPIRED.get("$expr"));
 	}
 
 	@Override
@@ -320,21 +437,29 @@ final class PipelineStatements extends CommonStatements {
 
 	@Override
 	boolean releaseLater(StoreRequest store, LeaseKey lease, long minHoldMillis, FenceMark mark, @Nullable RunEnd end) {
-		BsonDocument keep = doc(LockDocument.HOLDER, ref("$$REMOVE")).append(LockDocument.RELEASED_AT, NOW)
-			.append(LockDocument.EXPIRES_AT, doc("$add", NOW, number(minHoldMillis)));
-		marked(keep, mark);
+		BsonDocument keep = released(minHoldMillis, mark);
 		if (end == null) {
 			return updateUnrecorded(store, heldBy(lease), List.of(doc("$set", keep)));
 		}
+		BsonDocument ended = ended(keep, end);
+		return releaseRun(lease, end, (filter) -> updateUnrecorded(store, filter, List.of(doc("$set", ended))),
+				(filter) -> updateUnrecorded(store, filter, List.of(doc("$set", keep))));
+	}
+
+	private static BsonDocument released(long minHoldMillis, FenceMark mark) {
+		return marked(doc(LockDocument.HOLDER, ref("$$REMOVE")).append(LockDocument.RELEASED_AT, NOW)
+			.append(LockDocument.EXPIRES_AT, doc("$add", NOW, number(minHoldMillis))), mark);
+	}
+
+	private static BsonDocument ended(BsonDocument released, RunEnd end) {
 		JobFields job = new JobFields(end.jobId());
-		BsonDocument ended = keep.clone()
+		BsonDocument ended = released.clone()
 			.append(job.last(JobFields.OUTCOME), text(end.outcome().name()))
 			.append(job.last(JobFields.ENDED), NOW);
 		if (end.error() != null) {
 			ended.append(job.last(JobFields.ERROR), literal(end.error()));
 		}
-		return releaseRun(lease, end, (filter) -> updateUnrecorded(store, filter, List.of(doc("$set", ended))),
-				(filter) -> updateUnrecorded(store, filter, List.of(doc("$set", keep))));
+		return ended;
 	}
 
 	@Override
@@ -360,9 +485,9 @@ final class PipelineStatements extends CommonStatements {
 			BiFunction<LockDocument, Long, T> reading) {
 		BsonDocument found = store.collection()
 			.find(doc(LockDocument.ID, text(name)))
-			.projection(projection.append("nothing", NOTHING_THERE))
+			.projection(projection.append(NOTHING_FIELD, NOTHING_THERE))
 			.first();
-		if (found == null || found.getBoolean("nothing").getValue()) {
+		if (found == null || found.getBoolean(NOTHING_FIELD).getValue()) {
 			return Optional.empty();
 		}
 		return LockDocument.read(found, name, store.collectionName()).map((lock) -> reading.apply(lock, now(found)));

@@ -49,7 +49,8 @@ public final class StoreAccess {
 	 * @param factory the factory of the database
 	 * @param topology the client's view of the servers and of the current election
 	 * @param locks the collection of the locks
-	 * @param fences the collection of their fences
+	 * @param fences the collection of their fences; {@code null} if transactions are not
+	 * fenced
 	 * @param pipelines whether the servers support updates with a pipeline; {@code null}
 	 * to detect it
 	 * @param clockAllowance the maximum difference between the clocks that may decide
@@ -59,17 +60,17 @@ public final class StoreAccess {
 	 * @param nanoTime the monotonic clock, in nanoseconds
 	 * @param wallTime the wall clock, in milliseconds
 	 */
-	public StoreAccess(MongoDatabaseFactory factory, Supplier<Object> topology, String locks, String fences,
+	public StoreAccess(MongoDatabaseFactory factory, Supplier<Object> topology, String locks, @Nullable String fences,
 			@Nullable Boolean pipelines, Duration clockAllowance, Duration retention, Duration timeout,
 			LongSupplier nanoTime, LongSupplier wallTime) {
 		LeaseTimes times = LeaseTimes.of(clockAllowance, retention);
 		this.template = template(factory);
 		this.collection = new LockCollection(locks);
 		this.clock = new ServerClock(nanoTime, wallTime, topology, this.hello::say);
-		this.dialect = new DialectDetection(pipelines, new PipelineStatements(times),
+		this.dialect = new DialectDetection(pipelines, new StoreCheck(locks, fences), new PipelineStatements(times),
 				new ClassicStatements(times, this.clock), this.hello::say);
 		this.failures = new FailureTranslation(locks);
-		this.failuresOfFences = new FailureTranslation(fences);
+		this.failuresOfFences = new FailureTranslation((fences != null) ? fences : locks);
 		this.timeout = timeout;
 	}
 

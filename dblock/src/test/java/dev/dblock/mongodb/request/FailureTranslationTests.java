@@ -46,6 +46,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.InvalidDataAccessApiUsageException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.dao.TransientDataAccessResourceException;
@@ -96,14 +97,14 @@ class FailureTranslationTests {
 				Arguments.of(command(9001), DataAccessResourceFailureException.class),
 				Arguments.of(command(133), DataAccessResourceFailureException.class),
 				Arguments.of(command(112), TransientDataAccessResourceException.class),
-				Arguments.of(command(121), UncategorizedMongoDbException.class),
+				Arguments.of(command(121), InvalidDataAccessResourceUsageException.class),
 				Arguments.of(unconfirmed(64), QueryTimeoutException.class),
 				Arguments.of(unconfirmed(100), DataAccessResourceFailureException.class),
 				Arguments.of(bulk(unmet(64)), QueryTimeoutException.class),
 				Arguments.of(bulk(unmet(100)), DataAccessResourceFailureException.class),
 				Arguments.of(bulk(unmet(64), 11000), QueryTimeoutException.class),
-				Arguments.of(bulk(unmet(64), 121), UncategorizedMongoDbException.class),
-				Arguments.of(bulk(null, 121), UncategorizedMongoDbException.class),
+				Arguments.of(bulk(unmet(64), 121), InvalidDataAccessResourceUsageException.class),
+				Arguments.of(bulk(null, 121), InvalidDataAccessResourceUsageException.class),
 				Arguments.of(new IllegalStateException("state should be: server session pool is open"),
 						DataAccessResourceFailureException.class),
 				Arguments.of(new IllegalStateException("something else"), UncategorizedMongoDbException.class),
