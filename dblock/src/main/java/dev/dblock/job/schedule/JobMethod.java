@@ -25,12 +25,6 @@ public final class JobMethod {
 
 	private static final Logger logger = LoggerFactory.getLogger(JobMethod.class);
 
-	/**
-	 * The shortest time between two log messages, since jobs with short periods can move
-	 * with every planned time.
-	 */
-	private static final Duration MOVES_LOGGED = Duration.ofMinutes(1);
-
 	private final String bean;
 
 	private final String method;
@@ -50,10 +44,6 @@ public final class JobMethod {
 	private final AtomicLong calls = new AtomicLong();
 
 	private @Nullable String lastInstance;
-
-	private boolean moved;
-
-	private long movedAt;
 
 	JobMethod(String bean, Class<?> type, String name, Supplier<Declaration> declaration) {
 		this.bean = bean;
@@ -96,7 +86,8 @@ public final class JobMethod {
 
 	/**
 	 * Record the instance of the last run. If the job moves to this instance from another
-	 * one, this is logged.
+	 * one, this is logged at DEBUG level, since most jobs move with every other planned
+	 * time.
 	 * @param run the run
 	 * @param own whether it is a run of this instance
 	 */
@@ -105,18 +96,11 @@ public final class JobMethod {
 		synchronized (this) {
 			before = this.lastInstance;
 			this.lastInstance = run.instance();
-			if (!own || before == null || before.equals(run.instance())) {
-				return;
-			}
-			long now = System.nanoTime();
-			if (this.moved && now - this.movedAt < MOVES_LOGGED.toNanos()) {
-				return;
-			}
-			this.moved = true;
-			this.movedAt = now;
 		}
-		logger.info("The job '{}' moved to this instance ({}); its last known run was by {}", run.jobId(),
-				run.instance(), before);
+		if (own && before != null && !before.equals(run.instance())) {
+			logger.debug("The job '{}' moved to this instance ({}); its last known run was by {}", run.jobId(),
+					run.instance(), before);
+		}
 	}
 
 	/**
