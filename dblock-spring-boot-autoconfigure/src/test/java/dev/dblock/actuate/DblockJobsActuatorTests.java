@@ -215,13 +215,13 @@ class DblockJobsActuatorTests {
 		Awaitility.await().atMost(LIMIT).untilAsserted(() -> {
 			assertThat(Stream.of(this.one, this.readOnly)
 				.map((application) -> application.getBean(MeterRegistry.class).find("dblock.job.runs"))
-				.map((search) -> search.tags("job", "app-often", "outcome", "succeeded").timer())
+				.map((search) -> search.tags("job.id", "app-often", "outcome", "succeeded").timer())
 				.filter(Objects::nonNull)
 				.mapToLong(Timer::count)
 				.sum()).isPositive();
 			double seconds = this.one.getBean(MeterRegistry.class)
 				.get("dblock.job.since.success")
-				.tag("job", "app-often")
+				.tag("job.id", "app-often")
 				.gauge()
 				.value();
 			assertThat(seconds).isBetween(0.0, (double) LIMIT.toSeconds());

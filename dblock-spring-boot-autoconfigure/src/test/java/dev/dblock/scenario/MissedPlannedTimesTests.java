@@ -153,7 +153,7 @@ class MissedPlannedTimesTests {
 		Instances.eventually()
 			.until(() -> context.getBean(MeterRegistry.class)
 				.find("dblock.job.missed")
-				.tag("job", "impatient")
+				.tag("job.id", "impatient")
 				.counters()
 				.stream()
 				.mapToDouble(Counter::count)

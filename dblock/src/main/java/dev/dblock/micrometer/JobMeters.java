@@ -79,7 +79,7 @@ public final class JobMeters implements LockListener {
 		}
 		Timer.builder(LockMeterDocumentation.RUNS.getName())
 			.description("Runs of jobs on this instance")
-			.tag(Keys.JOB.asString(), run.jobId())
+			.tag(Keys.JOB_ID.asString(), run.jobId())
 			.tag(Keys.OUTCOME.asString(), outcome.name().toLowerCase(Locale.ROOT))
 			.register(this.registry)
 			.record(Duration.between(run.startedAt(), end));
@@ -93,7 +93,7 @@ public final class JobMeters implements LockListener {
 		if (isMeasured(jobId)) {
 			successOf(jobId);
 		}
-		this.registry.counter(LockMeterDocumentation.MISSED.getName(), Keys.JOB.asString(), jobId).increment();
+		this.registry.counter(LockMeterDocumentation.MISSED.getName(), Keys.JOB_ID.asString(), jobId).increment();
 	}
 
 	/**
@@ -117,7 +117,7 @@ public final class JobMeters implements LockListener {
 			Gauge.builder(LockMeterDocumentation.SINCE_SUCCESS.getName(), success, LastSuccess::seconds)
 				.description("Time since the job last succeeded on any instance")
 				.baseUnit("seconds")
-				.tag(Keys.JOB.asString(), id)
+				.tag(Keys.JOB_ID.asString(), id)
 				.strongReference(true)
 				.register(this.registry);
 			return success;
@@ -136,7 +136,7 @@ public final class JobMeters implements LockListener {
 			this.successes.remove(id);
 			for (LockMeterDocumentation meter : LockMeterDocumentation.OF_JOBS) {
 				this.registry.find(meter.getName())
-					.tag(Keys.JOB.asString(), id)
+					.tag(Keys.JOB_ID.asString(), id)
 					.meters()
 					.forEach(this.registry::remove);
 			}

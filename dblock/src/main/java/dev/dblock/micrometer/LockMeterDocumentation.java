@@ -46,17 +46,17 @@ enum LockMeterDocumentation implements MeterDocumentation {
 	/**
 	 * The runs of a job on this instance, from the grant of its lock to their end.
 	 */
-	RUNS("dblock.job.runs", Meter.Type.TIMER, Keys.JOB, Keys.OUTCOME),
+	RUNS("dblock.job.runs", Meter.Type.TIMER, Keys.JOB_ID, Keys.OUTCOME),
 
 	/**
 	 * The seconds since a job last succeeded on any instance.
 	 */
-	SINCE_SUCCESS("dblock.job.since.success", Meter.Type.GAUGE, Keys.JOB),
+	SINCE_SUCCESS("dblock.job.since.success", Meter.Type.GAUGE, Keys.JOB_ID),
 
 	/**
 	 * The planned times that were not run.
 	 */
-	MISSED("dblock.job.missed", Meter.Type.COUNTER, Keys.JOB);
+	MISSED("dblock.job.missed", Meter.Type.COUNTER, Keys.JOB_ID);
 
 	/** The meters of jobs. */
 	static final Set<LockMeterDocumentation> OF_JOBS = EnumSet.of(RUNS, SINCE_SUCCESS, MISSED);
@@ -104,9 +104,10 @@ enum LockMeterDocumentation implements MeterDocumentation {
 		KeyName REASON = () -> "reason";
 
 		/**
-		 * The id of the job.
+		 * The id of the job. Prometheus has a label {@code job} of its own, and renames a
+		 * tag that is called the same.
 		 */
-		KeyName JOB = () -> "job";
+		KeyName JOB_ID = () -> "job.id";
 
 		/**
 		 * How the run ended.

@@ -59,7 +59,7 @@ class JobMetersTests {
 	}
 
 	private double sinceSuccess() {
-		return this.registry.get("dblock.job.since.success").tag("job", "job").gauge().value();
+		return this.registry.get("dblock.job.since.success").tag("job.id", "job").gauge().value();
 	}
 
 	@Test
@@ -75,7 +75,7 @@ class JobMetersTests {
 	@Test
 	void missedPlannedTimesAreCounted() {
 		this.meters.onMissed("job", "job", START);
-		assertThat(this.registry.get("dblock.job.missed").tag("job", "job").counter().count()).isEqualTo(1);
+		assertThat(this.registry.get("dblock.job.missed").tag("job.id", "job").counter().count()).isEqualTo(1);
 	}
 
 	@Test
@@ -122,7 +122,7 @@ class JobMetersTests {
 		this.meters.onMissed("report-1", "report-1", START);
 		given(this.jobs.ids()).willReturn(Set.of("job", "report-2"));
 		this.meters.onRunEnded("report-2", run("report-2", START, JobRun.Outcome.SUCCEEDED));
-		assertThat(this.registry.getMeters()).extracting((meter) -> meter.getId().getTag("job"))
+		assertThat(this.registry.getMeters()).extracting((meter) -> meter.getId().getTag("job.id"))
 			.containsExactlyInAnyOrder("job", "job", "report-2", "report-2");
 	}
 
@@ -132,7 +132,7 @@ class JobMetersTests {
 			given(this.jobs.ids()).willReturn(Set.of("report-" + day));
 			this.meters.onMissed("report-" + day, "report-" + day, START);
 		}
-		assertThat(this.registry.getMeters()).extracting((meter) -> meter.getId().getTag("job"))
+		assertThat(this.registry.getMeters()).extracting((meter) -> meter.getId().getTag("job.id"))
 			.containsOnly("report-3");
 	}
 

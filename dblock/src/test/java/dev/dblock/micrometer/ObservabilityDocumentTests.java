@@ -183,6 +183,15 @@ class ObservabilityDocumentTests {
 	}
 
 	@Test
+	void noTagHasTheNameOfALabelThatPrometheusSets() {
+		Set<String> tags = new TreeSet<>();
+		Stream.of(LockMeterDocumentation.values()).forEach((meter) -> tags.addAll(keys(meter.getKeyNames())));
+		Stream.of(LockObservationDocumentation.values())
+			.forEach((one) -> tags.addAll(keys(one.getLowCardinalityKeyNames())));
+		assertThat(tags).contains("job.id", "lock").doesNotContain("job", "instance", "le", "quantile");
+	}
+
+	@Test
 	void alertsUseMetersThatExist() throws IOException {
 		Set<String> used = new TreeSet<>();
 		Files.readAllLines(DOCS.resolve("alerts.yml"))
