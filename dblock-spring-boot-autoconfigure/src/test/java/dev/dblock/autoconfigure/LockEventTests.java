@@ -9,6 +9,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
 import dev.dblock.LockTemplate;
 import dev.dblock.LossReason;
+import dev.dblock.event.JobCrashedEvent;
 import dev.dblock.event.LockAcquiredEvent;
 import dev.dblock.event.LockEvent;
 import dev.dblock.event.LockListener;
@@ -16,6 +17,7 @@ import dev.dblock.event.LockLostEvent;
 import dev.dblock.event.LockReleasedEvent;
 import dev.dblock.event.LockRenewedLateEvent;
 import dev.dblock.event.LockUnavailableEvent;
+import dev.dblock.job.JobRun;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.LockRepository.AcquireAnswer;
 import org.awaitility.Awaitility;
@@ -93,6 +95,22 @@ class LockEventTests {
 					assertThat(event.name()).isEqualTo("stock");
 					assertThat(event.refusal().holder()).isSameAs(held);
 				});
+		});
+	}
+
+	@Test
+	void reportACrash() {
+		JobRun crashed = new JobRun("stock", Instant.EPOCH, 1, Instant.EPOCH, null, JobRun.Outcome.CRASHED, "elsewhere",
+				6, null);
+		grant(true);
+		given(this.repository.acquire(any()))
+			.willReturn(new AcquireAnswer.Granted(7, 7, Instant.EPOCH, false, null, crashed));
+		this.contextRunner.run((context) -> {
+			context.getBean(LockTemplate.class).acquire("stock").close();
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(60))
+				.untilAsserted(() -> assertThat(context.getBean(Heard.class).events())
+					.contains(new JobCrashedEvent("stock", crashed)));
 		});
 	}
 

@@ -15,6 +15,7 @@ import dev.dblock.engine.LockEngine;
 import dev.dblock.engine.LockEngine.JobRecords;
 import dev.dblock.event.LockListener;
 import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.job.JobRun;
 import dev.dblock.observation.LockObservations;
 import dev.dblock.observation.LockObserver;
 import dev.dblock.settings.EngineSettings;
@@ -199,6 +200,11 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 				lock.lease().observedBy(hold);
 			}
 			logGrant(grant.handle(), terms, Duration.ofNanos(this.clock.nanoTime() - start));
+			JobRun crashed = (grant.handle() instanceof LeasedLock lock) ? lock.lease().reportCrash() : null;
+			if (crashed != null) {
+				logCrash(grant.handle(), crashed);
+				this.listeners.onRunCrashed(fullName, crashed);
+			}
 			this.listeners.onAcquired(grant.handle());
 		}
 		else if (attempt instanceof LockEngine.Refused refused) {
@@ -214,6 +220,18 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 					() -> logger.debug("Acquired the lock '{}' (fencing token {}) for {} after {}", handle.name(),
 							handle.token(), Durations.readable(terms.lease()), Durations.readable(waited)));
 		}
+	}
+
+	private static void logCrash(LockHandle handle, JobRun crashed) {
+		JobRun run = handle.run().orElse(null);
+		String next = (run != null && run.plannedAt().equals(crashed.plannedAt()))
+				? "This instance repeats the crashed run of %s, attempt %d".formatted(crashed.instance(), run.attempt())
+				: "It is not repeated";
+		LockMdc.log(handle.name(), handle.token(),
+				() -> logger.warn(
+						"The run of the job '{}' planned for {} crashed: {} started it at {}, and its lease expired"
+								+ " before its end was recorded. {}",
+						crashed.jobId(), crashed.plannedAt(), crashed.instance(), crashed.startedAt(), next));
 	}
 
 	@Override

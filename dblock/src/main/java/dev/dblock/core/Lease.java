@@ -30,6 +30,8 @@ final class Lease {
 
 	static final Object OWNER = new Object();
 
+	private static final String NEVER_BEGAN = "The lock was granted, but the work never began";
+
 	private final Grant grant;
 
 	private final LeaseTerms terms;
@@ -75,6 +77,8 @@ final class Lease {
 	private volatile long nextAttemptNanos;
 
 	private volatile @Nullable String runError;
+
+	private volatile boolean crashReported;
 
 	private volatile LockObservations.@Nullable Hold observed;
 
@@ -221,11 +225,22 @@ final class Lease {
 		JobRun.Outcome outcome = (error != null) ? JobRun.Outcome.FAILED : JobRun.Outcome.SUCCEEDED;
 		if (this.minHoldWaived) {
 			outcome = JobRun.Outcome.ABANDONED;
+			// Without an error, the next grant would report the crash once more
+			error = this.crashReported ? NEVER_BEGAN : error;
 		}
 		else if (reason != null && reason != LossReason.RELEASED) {
 			outcome = JobRun.Outcome.LOST;
 		}
 		return this.terms.endOfRun(key(), outcome, error);
+	}
+
+	/**
+	 * Return the run before this one, if its crash is to be reported now.
+	 */
+	@Nullable JobRun reportCrash() {
+		JobRun crashed = this.grant.crashed();
+		this.crashReported = crashed != null;
+		return crashed;
 	}
 
 	/**
@@ -513,9 +528,10 @@ final class Lease {
 	 * @param why the reason for the acquisition
 	 * @param fenceRaised whether the fence was raised against an earlier holder
 	 * @param run the run of a job that it is for
+	 * @param crashed the run before it, if its crash is to be reported
 	 */
 	record Grant(LeaseKey key, long token, long lastToken, Instant acquiredAt, String why, boolean fenceRaised,
-			@Nullable JobRun run) {
+			@Nullable JobRun run, @Nullable JobRun crashed) {
 
 		boolean hasNext() {
 			return this.token < this.lastToken;
@@ -524,7 +540,7 @@ final class Lease {
 		Grant next(@Nullable String why) {
 			return new Grant(this.key, this.token + 1, this.lastToken, this.acquiredAt,
 					(why != null) ? LeaseOwner.onOneLine(why) : "handed over inside the process", this.fenceRaised,
-					null);
+					null, null);
 		}
 
 	}

@@ -72,6 +72,11 @@ final class LockListeners implements LockListener {
 	}
 
 	@Override
+	public void onRunCrashed(String name, JobRun run) {
+		notifyListeners(this.callbacks, "acquired after a crash", name, (listener) -> listener.onRunCrashed(name, run));
+	}
+
+	@Override
 	public void onMissed(String name, String jobId, Instant plannedAt) {
 		notifyListeners(this.callbacks, "not acquired for a planned time", name,
 				(listener) -> listener.onMissed(name, jobId, plannedAt));

@@ -159,7 +159,7 @@ final class LockRequests {
 					.acquire((terms.firing() != null) ? request.withFiring(terms.firing()) : request);
 				if (answer instanceof AcquireAnswer.Granted granted) {
 					Grant grant = new Grant(key, granted.token(), granted.lastToken(), granted.acquiredAt(), why,
-							granted.fenceRaised(), granted.run());
+							granted.fenceRaised(), granted.run(), granted.crashed());
 					return granted(queue, waiter,
 							new Lease(grant, terms, Thread.currentThread(), deadline, this.clock));
 				}

@@ -71,6 +71,11 @@ final class LockEventPublisher implements LockListener {
 	}
 
 	@Override
+	public void onRunCrashed(String name, JobRun run) {
+		publish(new JobCrashedEvent(name, run));
+	}
+
+	@Override
 	public void onMissed(String name, String jobId, Instant plannedAt) {
 		publish(new JobMissedEvent(name, jobId, plannedAt));
 	}

@@ -73,6 +73,17 @@ public interface LockListener {
 	}
 
 	/**
+	 * Called if a run of a job crashed: its lease expired before its end was recorded.
+	 * The instance that is granted the job next is called, in a thread of its own; all
+	 * other instances are not. The work may still be running if its instance was only
+	 * paused.
+	 * @param name the full name of the lock
+	 * @param run the run that crashed
+	 */
+	default void onRunCrashed(String name, JobRun run) {
+	}
+
+	/**
 	 * Called if a planned time of a job was not run, and this instance no longer tries
 	 * it. Called in a thread of its own.
 	 * @param name the full name of the lock

@@ -77,7 +77,8 @@ final class LocalLock {
 			this.jobs.put(request.jobId(), job(request.jobId()).granted(decision, request, this.token, now));
 		}
 		return new AcquireAnswer.Granted(this.token - request.tokens() + 1, this.token,
-				Instant.ofEpochMilli(this.acquiredAt), false, run(request));
+				Instant.ofEpochMilli(this.acquiredAt), false, run(request),
+				(request.firing() != null) ? job(request.jobId()).crashed(request.jobId()) : null);
 	}
 
 	private @Nullable JobRun run(AcquireRequest request) {

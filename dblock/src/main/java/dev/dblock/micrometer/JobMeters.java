@@ -77,15 +77,27 @@ public final class JobMeters implements LockListener {
 		if (outcome == null || end == null || !isMeasured(run.jobId())) {
 			return;
 		}
-		Timer.builder(LockMeterDocumentation.RUNS.getName())
-			.description("Runs of jobs on this instance")
-			.tag(Keys.JOB_ID.asString(), run.jobId())
-			.tag(Keys.OUTCOME.asString(), outcome.name().toLowerCase(Locale.ROOT))
-			.register(this.registry)
-			.record(Duration.between(run.startedAt(), end));
+		record(run, outcome, Duration.between(run.startedAt(), end));
 		if (outcome == JobRun.Outcome.SUCCEEDED) {
 			successOf(run.jobId()).learn(end, end);
 		}
+	}
+
+	// How long it ran is unknown
+	@Override
+	public void onRunCrashed(String name, JobRun run) {
+		if (isMeasured(run.jobId())) {
+			record(run, JobRun.Outcome.CRASHED, Duration.ZERO);
+		}
+	}
+
+	private void record(JobRun run, JobRun.Outcome outcome, Duration duration) {
+		Timer.builder(LockMeterDocumentation.RUNS.getName())
+			.description("Runs of jobs on this instance, and crashed runs that it noticed")
+			.tag(Keys.JOB_ID.asString(), run.jobId())
+			.tag(Keys.OUTCOME.asString(), outcome.name().toLowerCase(Locale.ROOT))
+			.register(this.registry)
+			.record(duration);
 	}
 
 	@Override

@@ -44,7 +44,8 @@ enum LockMeterDocumentation implements MeterDocumentation {
 	NOT_RENEWED("dblock.renewals.failed", Meter.Type.COUNTER),
 
 	/**
-	 * The runs of a job on this instance, from the grant of its lock to their end.
+	 * The runs of a job on this instance, from the grant of its lock to their end, and
+	 * the crashed runs that this instance noticed, without their durations.
 	 */
 	RUNS("dblock.job.runs", Meter.Type.TIMER, Keys.JOB_ID, Keys.OUTCOME),
 

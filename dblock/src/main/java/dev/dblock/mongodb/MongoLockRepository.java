@@ -291,7 +291,7 @@ public final class MongoLockRepository implements LockRepository {
 						fences().raise(store, name, Fences.ALL_SLOTS, grant.token());
 						this.fencesAreRaised = true;
 						return new AcquireAnswer.Granted(grant.token(), grant.lastToken(), grant.acquiredAt(), true,
-								grant.run());
+								grant.run(), grant.crashed());
 					});
 	}
 

@@ -20,13 +20,14 @@ import org.jspecify.annotations.Nullable;
  * @param attempt the number of the attempt at it
  * @param again how the last run by the same firing ended, if there was one
  * @param moved the last run as it moves into the history, if it does
+ * @param afterCrash whether the grant has to report that the run before it crashed
  * @param due whether the firing is due
  * @param granted whether it is due and the lock is free
  * @param refusal why it is not granted; {@code null} if it is, and if the lock is held by
  * something other than a run of the job
  */
 public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome again, @Nullable StoredRun moved,
-		boolean due, boolean granted, @Nullable JobRefusal refusal) {
+		boolean afterCrash, boolean due, boolean granted, @Nullable JobRefusal refusal) {
 
 	/** How far ahead of the store's clock a planned time may be, in milliseconds. */
 	public static final long EARLIEST = 250;
@@ -142,7 +143,9 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 			refusal = new JobRefusal(Reason.OVERLAPPED, instant(nextDue), last.toRun(request.jobId(), null), null,
 					Instant.ofEpochMilli(now));
 		}
-		return new JobDecision(planned, attempt, again, moved, true, !lock.taken(), refusal);
+		boolean afterCrash = (moved != null) ? moved.outcome() == JobRun.Outcome.CRASHED
+				: last != null && last.hasUnreportedCrash();
+		return new JobDecision(planned, attempt, again, moved, afterCrash, true, !lock.taken(), refusal);
 	}
 
 	private static JobDecision refused(Reason reason, AcquireRequest request, StoredJob job, LockState lock,
@@ -151,7 +154,7 @@ public record JobDecision(long planned, int attempt, JobRun.@Nullable Outcome ag
 		JobRefusal refusal = new JobRefusal(reason, instant(nextDue),
 				(last != null) ? last.toRun(request.jobId(), lock.outcomeOf(last)) : null,
 				(reason == Reason.PAUSED) ? job.pausedBy() : null, Instant.ofEpochMilli(now));
-		return new JobDecision(0, 0, null, null, false, false, refusal);
+		return new JobDecision(0, 0, null, null, false, false, false, refusal);
 	}
 
 	private static @Nullable Instant instant(@Nullable Long millis) {

@@ -292,9 +292,24 @@ public interface LockRepository {
 		 * @param fenceRaised whether the fence was raised against an earlier holder,
 		 * whose transactions can no longer be committed
 		 * @param run the run of a job that it was granted for
+		 * @param crashed the run of the job before it, if that crashed and no instance is
+		 * known to have reported it
 		 */
-		record Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised,
-				@Nullable JobRun run) implements AcquireAnswer {
+		record Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised, @Nullable JobRun run,
+				@Nullable JobRun crashed) implements AcquireAnswer {
+
+			/**
+			 * Create the answer for a grant that follows no crash.
+			 * @param token the fencing token of the grant
+			 * @param lastToken the last token of the block that was reserved with it
+			 * @param acquiredAt when it was granted, by the store's clock
+			 * @param fenceRaised whether the fence was raised against an earlier holder
+			 * @param run the run of a job that it was granted for
+			 */
+			public Granted(long token, long lastToken, Instant acquiredAt, boolean fenceRaised, @Nullable JobRun run) {
+				this(token, lastToken, acquiredAt, fenceRaised, run, null);
+			}
+
 		}
 
 		/**

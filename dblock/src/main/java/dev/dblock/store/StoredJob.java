@@ -45,9 +45,24 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 			before.add(ended);
 		}
 		StoredRun next = new StoredRun(decision.planned(), decision.attempt(), request.requireFiring().id(),
-				decision.again(), request.key().holder(), now, null, null, request.acquirer(), token, null);
+				decision.again(), request.key().holder(), now, null, null, request.acquirer(), token, null,
+				decision.afterCrash());
 		return new StoredJob(next, List.copyOf(before.subList(Math.max(0, before.size() - RUNS_BEFORE), before.size())),
 				this.paused, this.pausedBy, this.pausedAt, this.resumedAt);
+	}
+
+	/**
+	 * Return the run that crashed before the last grant, and that no instance is known to
+	 * have reported.
+	 * @param jobId the id of the job
+	 * @return the run; {@code null} if there is none
+	 */
+	public @Nullable JobRun crashed(String jobId) {
+		if (this.last == null || !this.last.afterCrash() || this.runs.isEmpty()) {
+			return null;
+		}
+		StoredRun before = this.runs.get(this.runs.size() - 1);
+		return (before.outcome() == JobRun.Outcome.CRASHED) ? before.toRun(jobId, before.outcome()) : null;
 	}
 
 	/**
@@ -120,10 +135,12 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 	 * @param instance the instance
 	 * @param token the fencing token
 	 * @param error the failure of the work
+	 * @param afterCrash whether the run before it crashed and was not reported when it
+	 * was granted
 	 */
 	public record StoredRun(long planned, int attempt, String firing, JobRun.@Nullable Outcome again, String holder,
 			long started, @Nullable Long ended, JobRun.@Nullable Outcome outcome, String instance, long token,
-			@Nullable String error) {
+			@Nullable String error, boolean afterCrash) {
 
 		/**
 		 * Return the run for applications.
@@ -144,14 +161,23 @@ public record StoredJob(@Nullable StoredRun last, List<StoredRun> runs, boolean 
 			return this.outcome == JobRun.Outcome.ABANDONED && this.again == null;
 		}
 
+		/**
+		 * Whether the next grant still has to report the crash before this one. The
+		 * answer to this grant was lost if its work never began, or has no recorded end.
+		 */
+		boolean hasUnreportedCrash() {
+			return this.afterCrash && this.error == null
+					&& (this.outcome == null || this.outcome == JobRun.Outcome.ABANDONED);
+		}
+
 		StoredRun endedAs(RunEnd end, long now) {
 			return new StoredRun(this.planned, this.attempt, this.firing, this.again, this.holder, this.started, now,
-					end.outcome(), this.instance, this.token, end.error());
+					end.outcome(), this.instance, this.token, end.error(), this.afterCrash);
 		}
 
 		StoredRun withOutcome(JobRun.Outcome outcome) {
 			return new StoredRun(this.planned, this.attempt, this.firing, this.again, this.holder, this.started,
-					this.ended, outcome, this.instance, this.token, this.error);
+					this.ended, outcome, this.instance, this.token, this.error, this.afterCrash);
 		}
 
 	}

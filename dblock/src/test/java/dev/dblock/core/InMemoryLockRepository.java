@@ -187,7 +187,8 @@ final class InMemoryLockRepository implements LockRepository {
 		StoredRun run = (request.firing() != null) ? document.job(request.jobId()).last() : null;
 		return new AcquireAnswer.Granted(document.token - request.tokens() + 1, document.token,
 				Instant.ofEpochMilli(document.acquiredAt), false,
-				(run != null) ? run.toRun(request.jobId(), null) : null);
+				(run != null) ? run.toRun(request.jobId(), null) : null,
+				document.job(request.jobId()).crashed(request.jobId()));
 	}
 
 	@Override

@@ -455,6 +455,113 @@ public abstract class JobRepositoryContract extends LockRepositoryContract {
 		assertRun(ended(rerun(at.plusSeconds(1)), JobRun.Outcome.SUCCEEDED), at, 2);
 	}
 
+	private JobRun crashedBefore(JobFiring firing) {
+		return crashedBefore(firing, JobRun.Outcome.SUCCEEDED, null);
+	}
+
+	private JobRun crashedBefore(JobFiring firing, JobRun.Outcome outcome, String error) {
+		LeaseKey key = key("stock");
+		AcquireAnswer answer = fire(key, firing);
+		assertThat(answer).isInstanceOf(Granted.class);
+		if (outcome != null) {
+			end(key, outcome, error);
+		}
+		return ((Granted) answer).crashed();
+	}
+
+	@Test
+	void theNextGrantReportsACrash() {
+		Instant at = past(30);
+		assertThat(crashedBefore(skip(at.minusSeconds(1)))).isNull();
+		JobRun run = crashed(skip(at));
+		assertThat(refused(skip(at)).last().outcome()).isEqualTo(JobRun.Outcome.CRASHED);
+		JobRun reported = crashedBefore(skip(at.plusSeconds(1)));
+		assertRun(reported, at, 1);
+		assertThat(reported.outcome()).isEqualTo(JobRun.Outcome.CRASHED);
+		assertThat(reported.token()).isEqualTo(run.token());
+		assertThat(reported.instance()).isEqualTo(run.instance());
+		assertThat(reported.startedAt()).isEqualTo(run.startedAt());
+		assertThat(crashedBefore(skip(at.plusSeconds(2)))).isNull();
+		assertThat(crashedBefore(rerun(at.plusSeconds(3)))).isNull();
+	}
+
+	@Test
+	void eachRepetitionReportsTheCrashBeforeIt() {
+		Instant at = past(30);
+		crashed(rerun(at));
+		assertRun(crashedBefore(rerun(at), null, null), at, 1);
+		expire("stock");
+		assertRun(crashedBefore(rerun(at.plusSeconds(1)), null, null), at, 2);
+		expire("stock");
+		JobRun third = crashedBefore(rerun(at.plusSeconds(1)));
+		assertRun(third, at, 3);
+		assertThat(crashedBefore(rerun(at.plusSeconds(2)))).isNull();
+	}
+
+	@Test
+	void aGrantWithoutAnAnswerLeavesTheCrashToTheNextOne() {
+		for (long minutes : List.of(30L, 20L)) {
+			Instant at = past(minutes);
+			crashed(skip(at));
+			JobFiring lost = (minutes == 30) ? skip(at.plusSeconds(1)) : rerun(at);
+			assertRun(crashedBefore(lost, JobRun.Outcome.ABANDONED, null), at, 1);
+			assertRun(crashedBefore(lost, JobRun.Outcome.ABANDONED, null), at, 1);
+			assertRun(crashedBefore(lost.withNewId(), JobRun.Outcome.ABANDONED, "reported"), at, 1);
+			assertThat(crashedBefore(lost.withNewId())).isNull();
+		}
+	}
+
+	@Test
+	void aGrantWithoutAnAnswerThatIsNotReleasedLeavesTheCrashToItsOwnFiring() {
+		Instant at = past(30);
+		crashed(skip(at));
+		JobFiring inDoubt = skip(at.plusSeconds(1));
+		assertRun(crashedBefore(inDoubt, null, null), at, 1);
+		expire("stock");
+		assertRun(crashedBefore(inDoubt, JobRun.Outcome.FAILED, "boom"), at, 1);
+		assertThat(crashedBefore(inDoubt)).as("a retry of the work").isNull();
+	}
+
+	@Test
+	void onlyACrashIsReportedAsOne() {
+		Instant at = past(40);
+		for (JobRun.Outcome outcome : List.of(JobRun.Outcome.SUCCEEDED, JobRun.Outcome.FAILED, JobRun.Outcome.LOST,
+				JobRun.Outcome.ABANDONED)) {
+			ended(skip(at), outcome);
+			assertThat(crashedBefore(rerun(at.plusSeconds(1)))).as(outcome.name()).isNull();
+			at = at.plusSeconds(60);
+		}
+		started(skip(at));
+		locks().forceReleaseNow("stock");
+		assertThat(crashedBefore(rerun(at.plusSeconds(1)))).as("a forced release").isNull();
+	}
+
+	@Test
+	void aCrashIsReportedByTheNextGrantOfItsOwnJob() {
+		Instant at = past(30);
+		JobRun run = crashed(skip(at));
+		LeaseKey other = key("stock");
+		JobFiring firing = JobFiring.of("other", new Schedule.Planned(at), true);
+		assertThat(((Granted) fire(other, firing)).crashed()).isNull();
+		locks().release(other, Duration.ZERO, FenceMark.KEEP, new RunEnd("other", JobRun.Outcome.SUCCEEDED, null),
+				TIMEOUT);
+		LeaseKey byHand = key("stock");
+		assertThat(((Granted) locks().acquire(request(byHand, LEASE))).crashed()).isNull();
+		locks().release(byHand, Duration.ZERO, FenceMark.KEEP, null, TIMEOUT);
+		locks().pauseJob("stock", JOB, "ann");
+		assertThat(refused(skip(at.plusSeconds(1))).reason()).isEqualTo(Reason.PAUSED);
+		locks().resumeJob("stock", JOB);
+		assertThat(crashedBefore(skip(at.plusSeconds(1))).token()).isEqualTo(run.token());
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aCrashOfAPeriodicJobIsReported(boolean fixedRate) {
+		crashed(skip(past(30)));
+		assertThat(crashedBefore(fixedRate ? rate() : delay(Duration.ZERO)).outcome())
+			.isEqualTo(JobRun.Outcome.CRASHED);
+	}
+
 	@Test
 	void aLockThatOtherWorkHoldsIsRefusedWithoutAReasonOfTheJob() {
 		Instant at = past(30);

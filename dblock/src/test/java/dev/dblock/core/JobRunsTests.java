@@ -30,8 +30,11 @@ import dev.dblock.store.StoredJob.RunEnd;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import reactor.core.publisher.Mono;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.dao.QueryTimeoutException;
 
 import static dev.dblock.core.LockWorld.granted;
@@ -45,6 +48,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Locks that are acquired for planned times, seen from outside: through the engine.
  */
 @Timeout(300)
+@ExtendWith(OutputCaptureExtension.class)
 class JobRunsTests {
 
 	private static final Duration LONG = Duration.ofHours(10);
@@ -301,6 +305,61 @@ class JobRunsTests {
 		LockWorld.eventually().until(() -> this.world.news().contains("ended a LOST"));
 		assertThat(this.world.news()).filteredOn((news) -> news.startsWith("ended")).hasSize(1);
 		assertThat(refused(this.engine.acquire("a", planned())).job().reason()).isEqualTo(Reason.DONE);
+	}
+
+	private JobRun crash(Instant planned) {
+		LeaseKey elsewhere = new LeaseKey("a", "elsewhere");
+		this.repository
+			.acquire(new AcquireRequest(elsewhere, Duration.ofMillis(1), "host-2", "t", "w", LockWorld.TIMEOUT)
+				.withFiring(LockOptions.defaults().plannedFor(planned).firing()));
+		this.world.advance(LockWorld.LEASE);
+		return last();
+	}
+
+	@Test
+	void aCrashIsReportedOnceByTheNextRun(CapturedOutput output) {
+		JobRun crashed = crash(this.at);
+		assertThat(refused(this.engine.acquire("a", planned())).job().reason()).isEqualTo(Reason.DONE);
+		run(this.at.plusSeconds(1));
+		run(this.at.plusSeconds(2));
+		LockWorld.eventually().until(() -> this.world.news().contains("crashed a at " + this.at));
+		assertThat(this.world.news()).filteredOn((news) -> news.startsWith("crashed")).hasSize(1);
+		assertThat(output).containsOnlyOnce("WARN")
+			.contains("The run of the job 'a' planned for " + this.at + " crashed: host-2 started it at "
+					+ crashed.startedAt() + ", and its lease expired before its end was recorded. It is not repeated");
+	}
+
+	@Test
+	void aRepetitionNamesTheCrashedRun(CapturedOutput output) {
+		crash(this.at);
+		JobFiring rerun = JobFiring.of(null, new Schedule.Planned(this.at.plusSeconds(1)), true);
+		LockHandle handle = granted(this.engine.acquire("a", LockOptions.defaults().firing(rerun)));
+		assertThat(handle.run().orElseThrow().plannedAt()).isEqualTo(this.at);
+		handle.close();
+		assertThat(output).containsOnlyOnce("This instance repeats the crashed run of host-2, attempt 2");
+	}
+
+	@Test
+	void aCrashIsReportedByTheNextAttemptIfTheAnswerToTheFirstIsLost(CapturedOutput output) {
+		crash(this.at);
+		this.repository.next(Kind.ACQUIRE, Fault.answerLost(Fault.timeout()));
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> run(this.at.plusSeconds(1)));
+		LockWorld.eventually().until(() -> last().outcome() == JobRun.Outcome.ABANDONED);
+		assertThat(output).doesNotContain("crashed");
+		run(this.at.plusSeconds(1));
+		run(this.at.plusSeconds(2));
+		assertThat(output).containsOnlyOnce("crashed");
+	}
+
+	@Test
+	void aCrashIsReportedOnceAlsoIfTheWorkOfTheNextRunNeverBegins(CapturedOutput output) {
+		crash(this.at);
+		LockHandle unused = granted(
+				this.engine.acquire("a", LockOptions.defaults().plannedFor(this.at.plusSeconds(1))));
+		((HeldLock) unused).abandon();
+		assertThat(last().outcome()).isEqualTo(JobRun.Outcome.ABANDONED);
+		run(this.at.plusSeconds(1));
+		assertThat(output).containsOnlyOnce("crashed");
 	}
 
 	@Test

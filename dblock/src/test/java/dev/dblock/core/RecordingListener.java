@@ -49,6 +49,11 @@ final class RecordingListener implements LockListener {
 	}
 
 	@Override
+	public void onRunCrashed(String name, JobRun run) {
+		add(name, "crashed " + run.jobId() + " at " + run.plannedAt());
+	}
+
+	@Override
 	public void onMissed(String name, String jobId, Instant plannedAt) {
 		add(name, "missed " + jobId + " at " + plannedAt);
 	}

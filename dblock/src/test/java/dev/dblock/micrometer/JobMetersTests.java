@@ -15,6 +15,7 @@ import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobRefusal;
 import dev.dblock.job.JobRun;
 import io.micrometer.common.docs.KeyName;
+import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -70,6 +71,17 @@ class JobMetersTests {
 		assertThat(this.registry.get("dblock.job.runs").tag("outcome", "failed").timer().count()).isEqualTo(2);
 		assertThat(this.registry.get("dblock.job.runs").tag("outcome", "succeeded").timer().mean(TimeUnit.MILLISECONDS))
 			.isEqualTo(1500);
+	}
+
+	@Test
+	void crashIsCountedWithoutADuration() {
+		this.meters.onRunCrashed("job", run("job", START, null));
+		this.meters.onRunCrashed("order-4711", run("order-4711", START, null));
+		Timer crashes = this.registry.get("dblock.job.runs").timer();
+		assertThat(crashes.getId().getTag("job.id")).isEqualTo("job");
+		assertThat(crashes.getId().getTag("outcome")).isEqualTo("crashed");
+		assertThat(crashes.count()).isEqualTo(1);
+		assertThat(crashes.totalTime(TimeUnit.SECONDS)).isZero();
 	}
 
 	@Test

@@ -10,6 +10,7 @@ import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.JobDecision;
 import dev.dblock.store.StoredJob;
 import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -37,6 +38,9 @@ final class JobExpressions {
 
 	/** Whether the last run is of this firing, which is granted the same run again. */
 	private static final BsonString SAME = ref("$$same");
+
+	/** Whether the last run moves to the history. */
+	private static final BsonString MOVES = ref("$$moves");
 
 	/** How the last run that began has ended; missing if none began. */
 	private static final BsonString END = ref("$$end");
@@ -99,9 +103,11 @@ final class JobExpressions {
 		BsonDocument isDue = doc("$and", free, doc("$ne", DUE, BsonNull.VALUE));
 		BsonDocument again = doc("$cond", SAME, END, ref("$$REMOVE"));
 		BsonDocument run = run(ref("$$due." + JobFields.PLANNED), ref("$$due." + JobFields.ATTEMPT))
-			.append(JobFields.AGAIN, again);
+			.append(JobFields.AGAIN, again)
+			.append(JobFields.AFTER_CRASH, doc("$cond", isAfterCrash(), BsonBoolean.TRUE, ref("$$REMOVE")));
+		BsonDocument moves = doc("$and", isPresent(this.last), doc("$not", SAME), isPresent(END));
 		return let(doc("same", isSame()).append("end", end()),
-				let(doc("due", due()), replacement(isDue, grant, run, moved())));
+				let(doc("due", due()).append("moves", moves), replacement(isDue, grant, run, moved())));
 	}
 
 	/**
@@ -155,6 +161,13 @@ final class JobExpressions {
 	void addTo(BsonDocument projection) {
 		projection.append(this.job.path(JobFields.LAST), new BsonInt32(1))
 			.append(this.job.path(JobFields.PAUSED), new BsonInt32(1));
+	}
+
+	/**
+	 * Add the run before the last one, which the grant may have to report as crashed.
+	 */
+	void addRunBefore(BsonDocument projection) {
+		projection.append(this.job.path(JobFields.RUNS), doc("$slice", new BsonInt32(-1)));
 	}
 
 	private BsonDocument due() {
@@ -280,8 +293,20 @@ final class JobExpressions {
 		BsonDocument end = doc("$cond", isReleased(), text(JobRun.Outcome.LOST.name()),
 				text(JobRun.Outcome.CRASHED.name()));
 		BsonDocument ended = doc("$mergeObjects", this.last, doc(JobFields.OUTCOME, doc("$ifNull", this.outcome, end)));
-		BsonDocument moves = doc("$and", isPresent(this.last), doc("$not", SAME), isPresent(END));
-		return doc("$cond", moves, new BsonArray(List.of(ended)), new BsonArray());
+		return doc("$cond", MOVES, new BsonArray(List.of(ended)), new BsonArray());
+	}
+
+	/**
+	 * As {@code JobDecision.afterCrash()}: the last run crashes by moving without an
+	 * outcome, or the last grant may not have reported the crash before it.
+	 */
+	private BsonDocument isAfterCrash() {
+		BsonDocument crash = doc("$and", doc("$lte", this.outcome, BsonNull.VALUE), doc("$not", isReleased()));
+		BsonDocument began = doc("$ifNull", this.outcome, text(JobRun.Outcome.ABANDONED.name()));
+		BsonDocument unreported = doc("$and", doc("$eq", last(JobFields.AFTER_CRASH), BsonBoolean.TRUE),
+				doc("$eq", began, text(JobRun.Outcome.ABANDONED.name())),
+				doc("$lte", last(JobFields.ERROR), BsonNull.VALUE));
+		return doc("$cond", MOVES, crash, unreported);
 	}
 
 	private BsonString path(String field) {

@@ -42,6 +42,12 @@ final class JobFields {
 
 	static final String ERROR = "error";
 
+	/**
+	 * Whether the last run of the history crashed, and its crash was not reported before
+	 * the grant.
+	 */
+	static final String AFTER_CRASH = "afterCrash";
+
 	static final String BY = "by";
 
 	static final String AT = "at";

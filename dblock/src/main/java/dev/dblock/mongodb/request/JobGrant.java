@@ -9,6 +9,7 @@ import dev.dblock.store.JobDecision;
 import dev.dblock.store.StoredJob;
 import dev.dblock.store.StoredJob.StoredRun;
 import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonValue;
@@ -87,6 +88,9 @@ final class JobGrant {
 		JobRun.Outcome again = this.decision.again();
 		if (again != null) {
 			run.append(JobFields.AGAIN, text(again.name()));
+		}
+		if (this.decision.afterCrash()) {
+			run.append(JobFields.AFTER_CRASH, BsonBoolean.TRUE);
 		}
 		set.append(this.job.path(JobFields.LAST), run).append(this.job.path(JobFields.RUNS), runs());
 	}

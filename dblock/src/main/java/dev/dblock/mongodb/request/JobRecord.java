@@ -10,6 +10,7 @@ import dev.dblock.store.JobDecision.LockState;
 import dev.dblock.store.StoredJob;
 import dev.dblock.store.StoredJob.StoredRun;
 import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.bson.BsonValue;
@@ -166,7 +167,8 @@ final class JobRecord {
 				outcome(run.get(JobFields.AGAIN)), (holder != null) ? holder : "",
 				(started != null) ? started : planned, date(run, JobFields.ENDED), outcome,
 				(instance != null) ? instance : "an unknown instance",
-				(token != null && token.isInt64()) ? token.asInt64().getValue() : 0, text(run, JobFields.ERROR));
+				(token != null && token.isInt64()) ? token.asInt64().getValue() : 0, text(run, JobFields.ERROR),
+				BsonBoolean.TRUE.equals(run.get(JobFields.AFTER_CRASH)));
 	}
 
 	/**

@@ -238,13 +238,15 @@ final class PipelineStatements extends CommonStatements {
 			return acquire(store, request, replacement(request), ENCODED_PROJECTION);
 		}
 		BsonDocument projection = PROJECTION.clone();
-		new JobExpressions(request).addTo(projection);
+		JobExpressions job = new JobExpressions(request);
+		job.addTo(projection);
 		if (firing.schedule() instanceof Schedule.Planned asked) {
 			Acquired acquired = acquire(store, request, usualReplacement(request, asked), projection);
 			if (!acquired.due() || acquired.malformed()) {
 				return acquired;
 			}
 		}
+		job.addRunBefore(projection);
 		return acquire(store, request, replacement(request), projection);
 	}
 

@@ -67,13 +67,16 @@ public interface Statements {
 		static Acquired granted(LockDocument document, AcquireRequest request, int tokens) {
 			long last = document.token();
 			JobRun run = null;
+			JobRun crashed = null;
 			if (request.firing() != null) {
 				JobRecord record = document.job(new JobFields(request.jobId()));
 				StoredRun stored = record.last();
 				run = (stored != null && document.isHeldBy(stored.holder())) ? stored.toRun(request.jobId(), null)
 						: null;
+				crashed = record.toJob().crashed(request.jobId());
 			}
-			return new Acquired(new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt(), false, run),
+			return new Acquired(
+					new AcquireAnswer.Granted(last - tokens + 1, last, document.acquiredAt(), false, run, crashed),
 					document.isFencePending(), false, false);
 		}
 
