@@ -28,14 +28,14 @@ public record JobRefusal(Reason reason, @Nullable Instant nextDue, @Nullable Job
 	}
 
 	/**
-	 * Return the refusal as a part of a sentence whose subject is the lock or the job.
+	 * Return the refusal as a text that follows a colon.
 	 * @return the text
 	 */
 	public String describe() {
 		return switch (this.reason) {
 			case RUNNING -> "running" + byLast(" on ") + ((this.last != null) ? " since " + this.last.startedAt() : "");
-			case OVERLAPPED -> "its run planned for %s is still running%s"
-				.formatted((this.last != null) ? this.last.plannedAt() : "an earlier time", byLast(" on "));
+			case OVERLAPPED -> (this.last != null) ? "an earlier run, planned for %s, is still running%s"
+				.formatted(this.last.plannedAt(), byLast(" on ")) : "an earlier run is still running";
 			case DONE -> describeDone();
 			case NOT_DUE -> (this.nextDue != null) ? "not due before " + this.nextDue : "not due yet";
 			case PAUSED -> "paused by " + ((this.pausedBy != null) ? this.pausedBy : "an operator");

@@ -46,11 +46,13 @@ final class ChangeStreamReader {
 
 	private static final long LONGEST_PAUSE_NANOS = LONGEST_PAUSE.toNanos();
 
+	private static final int WITHOUT_CODE = -1;
+
 	/**
 	 * Unauthorized, unknown command, not a replica set, unknown stage, and the answers of
 	 * the embedded server, which has no codes for what it does not support.
 	 */
-	private static final Set<Integer> UNSUPPORTED = Set.of(13, 59, 115, 40573, 40324, 20, 303, -1);
+	private static final Set<Integer> UNSUPPORTED = Set.of(13, 59, 115, 40573, 40324, 20, 303, WITHOUT_CODE);
 
 	private static final Logger logger = LoggerFactory.getLogger(ChangeStreamReader.class);
 
@@ -195,8 +197,9 @@ final class ChangeStreamReader {
 
 	private boolean goOnAfter(Throwable ex) {
 		if (ex instanceof MongoCommandException command && UNSUPPORTED.contains(command.getErrorCode())) {
-			this.listener.unsupported(
-					"the server offers no change streams here (%s)".formatted(FailureTranslation.summary(command)));
+			this.listener
+				.unsupported("the server offers no change streams here" + ((command.getErrorCode() != WITHOUT_CODE)
+						? " (" + FailureTranslation.summary(command) + ")" : ""));
 			return false;
 		}
 		logger.debug("The change stream of the locks broke and is opened again", ex);
@@ -205,7 +208,7 @@ final class ChangeStreamReader {
 			return true;
 		}
 		this.listener.interrupted((ex instanceof MongoException mongo) ? FailureTranslation.summary(mongo)
-				: String.valueOf(ex.getMessage()));
+				: FailureTranslation.messageOf(ex));
 		return !pause();
 	}
 

@@ -91,6 +91,34 @@ class ChangeStreamReaderTests {
 	}
 
 	@Test
+	void missingStreamsAreReportedWithTheAnswerOfTheServer() {
+		assertUnsupported("{ok: 0, code: 115, codeName: 'CommandNotSupported', errmsg: 'no'}",
+				"the server offers no change streams here (115 CommandNotSupported: no)");
+	}
+
+	@Test
+	void missingStreamsAreReportedWithoutAnAnswerThatHasNoCode() {
+		assertUnsupported("{ok: 0, errmsg: 'Unknown error: null'}", "the server offers no change streams here");
+	}
+
+	private void assertUnsupported(String answer, String reason) {
+		List<String> reasons = new CopyOnWriteArrayList<>();
+		this.listener.onUnsupported = reasons::add;
+		read(() -> {
+			throw new MongoCommandException(BsonDocument.parse(answer), new ServerAddress());
+		});
+		eventually(() -> assertThat(reasons).containsExactly(reason));
+	}
+
+	@Test
+	void aFailureWithoutAMessageIsReportedByItsType() {
+		read(() -> {
+			throw new IllegalStateException();
+		});
+		eventually(() -> assertThat(this.listener.news).contains("interrupted IllegalStateException"));
+	}
+
+	@Test
 	void anInterruptFromElsewhereNeitherEndsTheThreadNorKeepsItBusy() {
 		AtomicInteger openings = new AtomicInteger();
 		this.listener.onInterruption = (reason) -> {

@@ -71,7 +71,7 @@ interface UnavailableHandler {
 		static void log(Level level, LockedMethod method, LockRefusal refusal) {
 			if (logger.isEnabledForLevel(level)) {
 				LockMdc.log(refusal.name(), null, () -> logger.atLevel(level)
-					.log(line(method, "lock '" + refusal.name() + "' " + reason(refusal))));
+					.log(line(method, " (lock '" + refusal.name() + "')", reason(refusal))));
 			}
 		}
 
@@ -83,7 +83,7 @@ interface UnavailableHandler {
 			}
 			String remark = (refusal.remark() != null) ? ". " + refusal.remark() : "";
 			if (holder == null) {
-				return "is not available" + waited + remark;
+				return "not available" + waited + remark;
 			}
 			String by = (holder.held() ? "held by " : "released by ") + holder.acquirer();
 			if (!remark.isEmpty()) {
@@ -95,9 +95,9 @@ interface UnavailableHandler {
 			return "%s%s, for another %s%s".formatted(by, since, Durations.readable(holder.remaining()), waited);
 		}
 
-		private static String line(LockedMethod method, String reason) {
-			String line = "Skipped %s#%s: %s".formatted(ClassUtils.getShortName(method.userClass()),
-					method.method().getName(), reason);
+		private static String line(LockedMethod method, String lock, String reason) {
+			String line = "Skipped %s#%s%s: %s".formatted(ClassUtils.getShortName(method.userClass()),
+					method.method().getName(), lock, reason);
 			return (line.length() <= LONGEST_LINE) ? line : line.substring(0, LONGEST_LINE - 1) + "…";
 		}
 
@@ -108,7 +108,7 @@ interface UnavailableHandler {
 		@Override
 		public @Nullable Object answer(LockShutdownException shutdown) {
 			LockMdc.log(shutdown.name(), null,
-					() -> logger.atInfo().log(line(this.method, "the application is closing")));
+					() -> logger.atInfo().log(line(this.method, "", "the application is closing")));
 			return this.span.skipped();
 		}
 

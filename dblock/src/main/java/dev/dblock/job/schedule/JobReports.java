@@ -34,11 +34,12 @@ final class JobReports {
 			@Nullable Declaration declaration) {
 		if (failure != null && !this.unreachable) {
 			logger.warn(
-					"The request to the MongoDB server for the lock of the job '{}' failed ({}). This instance"
-							+ " retries until there is an answer{}",
-					name(declaration), failure.getMessage(),
+					"The request to the MongoDB server for the lock of the job '{}' failed. This instance retries until"
+							+ " there is an answer{}. {}",
+					name(declaration),
 					(schedule instanceof Schedule.Planned && declaration != null)
-							? ", for up to " + Durations.readable(declaration.startWithin()) : "");
+							? ", for up to " + Durations.readable(declaration.startWithin()) : "",
+					failure.getMessage());
 		}
 		if (failure != null) {
 			logger.debug("The request to the MongoDB server for the lock of the job '{}' failed", name(declaration),

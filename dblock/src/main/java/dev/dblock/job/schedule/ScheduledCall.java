@@ -270,7 +270,7 @@ public final class ScheduledCall {
 	 * @return whether the planned time remains due, so that there is nothing else to do
 	 */
 	public boolean failed(RuntimeException failure) {
-		report(Outcome.FAILED, "The request for its lock failed: " + failure);
+		report(Outcome.FAILED, "The request for its lock failed: " + failure.getMessage());
 		if (this.schedule == null || run() != null) {
 			return false;
 		}

@@ -229,8 +229,8 @@ public final class FailureTranslation {
 	private RuntimeException unreachable(String action, boolean begun, String reason, String advice,
 			RuntimeException cause) {
 		return begun
-				? new StoreFailureException(text(action, reason, advice + "; it may or may not have been done"), cause)
-				: new UnreachableStoreException(text(action, reason, advice + "; it was not done"), cause);
+				? new StoreFailureException(text(action, reason, "It may or may not have been done. " + advice), cause)
+				: new UnreachableStoreException(text(action, reason, "Nothing was sent. " + advice), cause);
 	}
 
 	private RuntimeException translateOther(String action, boolean begun, RuntimeException thrown) {
@@ -262,12 +262,25 @@ public final class FailureTranslation {
 	public static String summary(MongoException thrown) {
 		MongoException cause = (thrown.getCause() instanceof MongoException inner) ? inner : thrown;
 		String text = (cause instanceof MongoCommandException refused)
-				? "%s: %s".formatted((refused.getErrorCode() + " " + refused.getErrorCodeName()).strip(),
-						refused.getErrorMessage())
-				: RESPONSE.matcher(String.valueOf(cause.getMessage())).replaceFirst("");
+				? "%s: %s".formatted(describeCode(refused), refused.getErrorMessage())
+				: RESPONSE.matcher(messageOf(cause)).replaceFirst("");
 		String withoutCommand = COMMAND.matcher(text).replaceFirst("$1, ...");
 		return (withoutCommand.length() <= LONGEST_SUMMARY) ? withoutCommand
 				: withoutCommand.substring(0, LONGEST_SUMMARY) + "...";
+	}
+
+	/**
+	 * Return the message of a failure, or its type if it has none.
+	 */
+	public static String messageOf(Throwable thrown) {
+		String message = thrown.getMessage();
+		return (message != null) ? message : thrown.getClass().getSimpleName();
+	}
+
+	// Servers other than MongoDB's may answer without a code
+	private static String describeCode(MongoCommandException refused) {
+		return (refused.getErrorCode() >= 0) ? (refused.getErrorCode() + " " + refused.getErrorCodeName()).strip()
+				: "an error without a code";
 	}
 
 	public static @Nullable MongoException mongoCause(Throwable thrown) {

@@ -179,7 +179,7 @@ class LockInterceptorTests {
 		assertThat(output.getOut().lines().filter((line) -> line.contains("Skipped"))).singleElement()
 			.asString()
 			.contains("INFO")
-			.contains(SKIPPED + method + ": lock '" + method + "' ");
+			.contains(SKIPPED + method + " (lock '" + method + "'): ");
 	}
 
 	@ParameterizedTest

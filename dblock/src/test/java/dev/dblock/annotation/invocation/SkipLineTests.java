@@ -10,6 +10,7 @@ import dev.dblock.LockRefusal;
 import dev.dblock.annotation.name.LockedMethod;
 import dev.dblock.core.LockWorld;
 import dev.dblock.job.JobRefusal;
+import dev.dblock.job.JobRun;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -50,27 +51,37 @@ class SkipLineTests {
 
 	@Test
 	void saysWhoHoldsTheLock(CapturedOutput output) {
-		assertThat(line(info(true), output)).isEqualTo("Skipped SkipLineTests.Invoices#invoice: lock 'nightly-invoices'"
-				+ " held by invoices-7d9f8b6c5d-x2x4z:1:x7f3 since 2026-11-24T02:00:00Z, for another 29.5 s");
+		assertThat(line(info(true), output))
+			.isEqualTo("Skipped SkipLineTests.Invoices#invoice (lock 'nightly-invoices'):"
+					+ " held by invoices-7d9f8b6c5d-x2x4z:1:x7f3 since 2026-11-24T02:00:00Z, for another 29.5 s");
 	}
 
 	@Test
 	void saysWhoReleasedItWithinItsMinimumHold(CapturedOutput output) {
 		assertThat(line(info(false), output))
-			.endsWith("lock 'nightly-invoices' released by invoices-7d9f8b6c5d-x2x4z:1:x7f3, for another 29.5 s");
+			.endsWith("(lock 'nightly-invoices'): released by invoices-7d9f8b6c5d-x2x4z:1:x7f3, for another 29.5 s");
 	}
 
 	@Test
 	void saysHowLongTheCallWaited(CapturedOutput output) {
 		assertThat(line(new LockRefusal("nightly-invoices", null, Duration.ofSeconds(5)), output))
-			.endsWith("lock 'nightly-invoices' is not available (waited 5 s)");
+			.endsWith("(lock 'nightly-invoices'): not available (waited 5 s)");
 	}
 
 	@Test
 	void saysWhyARunWasRefused(CapturedOutput output) {
 		assertThat(line(new LockRefusal("nightly-invoices", null, Duration.ZERO, null,
 				new JobRefusal(JobRefusal.Reason.NOT_DUE, START, null, null, START)), output))
-			.endsWith("lock 'nightly-invoices' not due before 2026-11-24T02:00:00.123Z");
+			.endsWith("(lock 'nightly-invoices'): not due before 2026-11-24T02:00:00.123Z");
+	}
+
+	@Test
+	void saysThatAnEarlierRunIsStillRunning(CapturedOutput output) {
+		JobRun last = new JobRun("nightly-invoices", START, 1, START, null, null, "host-1:1:x7f3", 1, null);
+		assertThat(line(new LockRefusal("nightly-invoices", null, Duration.ZERO, null,
+				new JobRefusal(JobRefusal.Reason.OVERLAPPED, null, last, null, START)), output))
+			.isEqualTo("Skipped SkipLineTests.Invoices#invoice (lock 'nightly-invoices'): an earlier run, planned for "
+					+ START + ", is still running on host-1:1:x7f3");
 	}
 
 	@Test
@@ -81,7 +92,7 @@ class SkipLineTests {
 				throw new AssertionError("begun");
 			}, (refused) -> refused);
 			assertThat(line(refusal, output)).contains(
-					"lock 'nightly-invoices' held by host-1:4711:k7. This thread itself holds it. Run the call in Lock");
+					"(lock 'nightly-invoices'): held by host-1:4711:k7. This thread itself holds it. Run the call in Lock");
 			handle.close();
 		}
 	}

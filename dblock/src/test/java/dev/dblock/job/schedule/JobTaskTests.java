@@ -408,7 +408,8 @@ class JobTaskTests {
 		assertThat(this.timers.pending).isEmpty();
 		assertThat(this.firings).extracting(JobFiring::id).hasSize(8).containsOnly(this.firings.get(0).id());
 		assertThat(output)
-			.containsOnlyOnce("The request to the MongoDB server for the lock of the job 'job' failed (away)")
+			.containsOnlyOnce("The request to the MongoDB server for the lock of the job 'job' failed. This instance"
+					+ " retries until there is an answer, for up to 10 min. away")
 			.doesNotContain("missed");
 	}
 

@@ -259,14 +259,22 @@ class FailureTranslationTests {
 	@MethodSource("unreachable")
 	void onlyARequestThatWasNotStartedIsReportedAsNotApplied(RuntimeException thrown) {
 		assertThat(this.failures.translate("x", LIMIT, false, thrown)).isInstanceOf(UnreachableStoreException.class)
-			.hasMessageEndingWith("; it was not done");
+			.hasMessageMatching("Could not x in the collection 'locks': [^.]+\\. Nothing was sent\\. \\w[^.;]+");
 		assertThat(this.failures.translate("x", LIMIT, true, thrown)).isExactlyInstanceOf(StoreFailureException.class)
-			.hasMessageEndingWith("; it may or may not have been done");
+			.hasMessageMatching(
+					"Could not x in the collection 'locks': [^.]+\\. It may or may not have been done\\. \\w[^.;]+");
 	}
 
 	static Stream<RuntimeException> unreachable() {
 		return Stream.of(new MongoTimeoutException("Timed out while waiting for a server that matches x"),
 				new IllegalStateException("state should be: open"));
+	}
+
+	@Test
+	void aReportWithoutACodeOrWithoutAMessageIsReadable() {
+		assertThat(FailureTranslation.summary(answered("{ok: 0, errmsg: 'Unknown error: null'}")))
+			.isEqualTo("an error without a code: Unknown error: null");
+		assertThat(FailureTranslation.summary(new MongoException((String) null))).isEqualTo("MongoException");
 	}
 
 	@Test
