@@ -122,6 +122,7 @@ class PrometheusTests {
 			String target = "127.0.0.1:" + application.getEnvironment().getRequiredProperty("local.server.port");
 			int port = Ports.free(1).get(0);
 			Process prometheus = start(binary, port, target);
+			Runtime.getRuntime().addShutdownHook(new Thread(prometheus::destroy));
 			try {
 				assertFires(new Prometheus(this.http, port), server, instances, application, target);
 			}
@@ -174,10 +175,12 @@ class PrometheusTests {
 		LockHandle lost = locks.acquire("lost", LockOptions.lease(LEASE));
 		locks.forceReleaseNow("lost");
 		renewLate(server, application);
+		Runnable waits = () -> locks.tryAcquire("blocked", LockOptions.defaults().waitUpTo(Duration.ofSeconds(1)));
 		Set<String> alerts = alerts();
-		Instances.eventually()
-			.untilAsserted(() -> assertThat(prometheus.firing()).extracting((alert) -> alert.getString("alertname"))
-				.containsAll(alerts));
+		Instances.eventually().untilAsserted(() -> {
+			waits.run();
+			assertThat(prometheus.firing()).extracting((alert) -> alert.getString("alertname")).containsAll(alerts);
+		});
 		assertThat(prometheus.firing()).allSatisfy((alert) -> {
 			if (alert.getString("alertname").startsWith("DblockJob")) {
 				assertThat(alert.getString("job_id")).isIn("nightly-invoices", "impatient", "crashing");
@@ -190,7 +193,7 @@ class PrometheusTests {
 			.isNotEmpty()
 			.allSatisfy((series) -> assertThat(series.keySet())
 				.noneSatisfy((label) -> assertThat(label).startsWith("exported_")));
-		assertDashboard(prometheus);
+		assertDashboard(prometheus, waits);
 		assertThat(lost.isHeld()).isFalse();
 	}
 
@@ -214,7 +217,7 @@ class PrometheusTests {
 	/**
 	 * Each legend of the dashboard has to find its labels.
 	 */
-	private static void assertDashboard(Prometheus prometheus) throws Exception {
+	private static void assertDashboard(Prometheus prometheus, Runnable waits) throws Exception {
 		Document dashboard = Document.parse(Files.readString(DOCS.resolve("grafana-dashboard.json")));
 		for (Document panel : dashboard.getList("panels", Document.class)) {
 			for (Document shown : panel.getList("targets", Document.class)) {
@@ -223,10 +226,12 @@ class PrometheusTests {
 					.replace("$__rate_interval", "1m");
 				Set<String> labels = new HashSet<>();
 				LABEL.matcher(shown.getString("legendFormat")).results().forEach((label) -> labels.add(label.group(1)));
-				Instances.eventually()
-					.untilAsserted(() -> assertThat(prometheus.query(expression)).as(expression)
+				Instances.eventually().untilAsserted(() -> {
+					waits.run();
+					assertThat(prometheus.query(expression)).as(expression)
 						.isNotEmpty()
-						.allSatisfy((series) -> assertThat(series).containsKeys(labels.toArray(String[]::new))));
+						.allSatisfy((series) -> assertThat(series).containsKeys(labels.toArray(String[]::new)));
+				});
 			}
 		}
 	}
@@ -289,12 +294,6 @@ class PrometheusTests {
 		@DistributedLock(name = "blocked")
 		@JobPolicy(id = "impatient", startWithinSeconds = 1)
 		void starts() {
-		}
-
-		@Scheduled(fixedDelay = 5000)
-		@DistributedLock(name = "blocked", waitSeconds = 2)
-		@JobPolicy(id = "patient")
-		void waits() {
 		}
 
 		@Scheduled(cron = "*/2 * * * * *")
