@@ -11,6 +11,7 @@ import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
+import dev.dblock.LockPage;
 import dev.dblock.LockedTask;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.engine.LockEngine;
@@ -159,7 +160,8 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 					"The lock '%s' cannot be lost, because the application does not hold it. It holds %s".formatted(
 							fullName,
 							this.engine.administration()
-								.list()
+								.list(false, "", LockPage.LARGEST)
+								.locks()
 								.stream()
 								.filter(LockInfo::held)
 								.map(LockInfo::name)
