@@ -148,7 +148,7 @@ class RoutedDatabaseTests {
 				.withMessageContaining("dblock.mongodb.database-factory");
 		}
 		assertThat(locks.inspect("stock")).as("administration means the one database").isPresent();
-		assertThat(locks.list()).hasSize(1);
+		assertThat(locks.list().locks()).hasSize(1);
 		assertThat(locks.forceRelease("stock")).isTrue();
 		assertThat(held.release()).isFalse();
 		assertThat(stored(this.acme, "dblock_locks")).isNull();
