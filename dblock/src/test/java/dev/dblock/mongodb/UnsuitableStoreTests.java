@@ -11,6 +11,7 @@ import com.mongodb.client.model.Indexes;
 import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
 import dev.dblock.store.LockRepository.AcquireAnswer.Refused;
 import dev.dblock.store.LockRepository.FenceMark;
@@ -97,7 +98,7 @@ class UnsuitableStoreTests {
 		}
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(() -> locks.time(TIMEOUT))
 			.withMessageContaining(reason);
-		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(() -> locks.findAll(""))
+		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(() -> locks.findAll(ListRequest.all("")))
 			.withMessageContaining(reason);
 	}
 
@@ -264,7 +265,7 @@ class UnsuitableStoreTests {
 		MongoLockRepository locks = repository(dialect);
 		acquire(locks, "a");
 		acquire(locks, "b");
-		locks.findAll("");
+		locks.findAll(ListRequest.all(""));
 		assertThat(output.getOut()).containsOnlyOnce(
 				"The collection '%s.locks' has the collation 'en' as its default".formatted(this.database.getName()));
 	}

@@ -15,6 +15,7 @@ import com.mongodb.ServerAddress;
 import com.mongodb.client.model.CreateCollectionOptions;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.ValidationOptions;
+import dev.dblock.store.ListRequest;
 import dev.dblock.testing.FailCommand;
 import dev.dblock.testing.MongoServer;
 import dev.dblock.testing.MongoServerKind;
@@ -129,8 +130,8 @@ class DialectDetectionTests {
 			assertThat(document.get("_id")).isEqualTo(new Document("dblock", "dialect check"));
 			assertThat(document.getDate("cleanUpAt")).isBeforeOrEqualTo(new Date(Requests.serverTime(store)));
 		});
-		assertThat(this.pipeline.findAll(store, "")).isEmpty();
-		assertThat(this.classic.findAll(store, "")).isEmpty();
+		assertThat(this.pipeline.findAll(store, ListRequest.all("")).locks()).isEmpty();
+		assertThat(this.classic.findAll(store, ListRequest.all("")).locks()).isEmpty();
 		server.clearFailPoints();
 		assertThat(auto().statements(store)).isSameAs(this.pipeline);
 		assertThat(documents(server, store)).isEmpty();
