@@ -73,6 +73,9 @@ final class LocalQueue {
 
 	private boolean asking;
 
+	/** Whether the head is to ask at once, for a waiter whose time is over. */
+	private boolean lastAsk;
+
 	private final CrossProcessYield crossProcessYield;
 
 	private long headStartUntilNanos;
@@ -226,13 +229,14 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Return the known state of the lock for a waiter whose time is over. If nothing is
-	 * known because the store has not answered any waiter yet, the first answer wakes the
-	 * waiter.
+	 * Return the known state of the lock for a waiter whose time is over. An earlier
+	 * refusal is not enough: a release may have gone unnoticed since. If the store has
+	 * not answered any waiter after that time, the head sends a request now, and its
+	 * answer wakes the waiter.
 	 * @param waiter the waiter
 	 * @param acquirer the name of this instance
-	 * @return the holder, or why the request to the store failed; {@code null} when
-	 * nothing is known
+	 * @return the holder, or why the request to the store failed; {@code null} when an
+	 * answer is pending
 	 */
 	synchronized @Nullable Outcome known(Waiter waiter, String acquirer) {
 		Lease mine = present();
@@ -240,13 +244,17 @@ final class LocalQueue {
 			return Outcome.refused(mine.describe(acquirer));
 		}
 		PollPause.Plan last = this.plan;
-		if (last != null) {
+		if (last != null && (waiter.isAnsweredLate() || last.last().failure() != null)) {
 			return last.last();
 		}
 		if (this.granted || isYielding()) {
 			return Outcome.OTHERS_FIRST;
 		}
 		waiter.awaitAnswer(true);
+		if (last != null && !this.asking && !this.lastAsk) {
+			this.lastAsk = true;
+			wakeHead();
+		}
 		return null;
 	}
 
@@ -271,7 +279,7 @@ final class LocalQueue {
 			return own;
 		}
 		PollPause.Plan next = this.plan;
-		long ask = (this.signalled || next == null) ? 0 : next.atNanos() - now;
+		long ask = (this.signalled || this.lastAsk || next == null) ? 0 : next.atNanos() - now;
 		return Math.max(this.crossProcessYield.leftNanos(now), ask);
 	}
 
@@ -301,6 +309,7 @@ final class LocalQueue {
 		}
 		WaitCause cause = cause();
 		this.signalled = false;
+		this.lastAsk = false;
 		this.asking = true;
 		return cause;
 	}
@@ -467,6 +476,7 @@ final class LocalQueue {
 		}
 		else {
 			this.signalled = false;
+			this.lastAsk = false;
 			this.plan = null;
 			this.granted = false;
 		}

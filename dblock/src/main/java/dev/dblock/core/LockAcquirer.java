@@ -24,9 +24,9 @@ import org.springframework.dao.DataAccessException;
 final class LockAcquirer {
 
 	/**
-	 * The last request of a waiter may take this long even if less of its wait time is
-	 * left. With less time, a server that is merely busy could never answer. The waiters
-	 * behind it wait as long for that answer, unless they know of an earlier one.
+	 * The last request of a waiter, by which it confirms that the lock is held, may take
+	 * this long even if less of its wait time is left. With less time, a server that is
+	 * merely busy could never answer. The waiters behind it wait as long for an answer.
 	 */
 	private static final Duration SHORTEST_REQUEST = Duration.ofSeconds(1);
 
@@ -284,7 +284,14 @@ final class LockAcquirer {
 		}
 
 		private LockEngine.@Nullable Attempt runInOnePlace() {
-			Waiter me = new Waiter(this.terms);
+			Waiter me = new Waiter(this.terms) {
+
+				@Override
+				boolean isTimeOver() {
+					return elapsedNanos() >= Wait.this.waitNanos;
+				}
+
+			};
 			LocalQueue queue = LockAcquirer.this.queues.join(this.name, me);
 			try {
 				return run(queue, me);
@@ -319,7 +326,6 @@ final class LockAcquirer {
 		 * unproven, so that the thread has to take a new place
 		 */
 		private LockEngine.@Nullable Attempt run(LocalQueue queue, Waiter me) {
-			boolean askedLate = false;
 			while (true) {
 				LeasedLock handed = me.handed();
 				if (handed != null && !handed.isHeld()) {
@@ -332,10 +338,8 @@ final class LockAcquirer {
 				refuseIfUnwanted(this.name);
 				long leftNanos = this.waitNanos - elapsedNanos();
 				long pauseNanos = queue.pauseBeforeAsking(me);
-				if (pauseNanos <= 0 && (leftNanos > 0 || !askedLate && queue.plan() == null)) {
-					WaitCause cause = queue.beginAsking(me);
-					askedLate = cause != null && leftNanos <= 0;
-					LockEngine.Attempt attempt = ask(queue, me, cause, leftNanos);
+				if (pauseNanos <= 0 && (leftNanos > 0 || mayAskAtLast(queue, me))) {
+					LockEngine.Attempt attempt = ask(queue, me, queue.beginAsking(me), leftNanos);
 					if (attempt != null) {
 						return attempt;
 					}
@@ -358,6 +362,16 @@ final class LockAcquirer {
 					refuseIfClosing();
 				}
 			}
+		}
+
+		/**
+		 * Return whether a waiter whose time is over asks before it gives up, if it is
+		 * its turn. A wait ends with a failure, or with a refusal that was answered after
+		 * that time.
+		 */
+		private boolean mayAskAtLast(LocalQueue queue, Waiter me) {
+			PollPause.Plan last = queue.plan();
+			return last == null || !me.isAnsweredLate() && last.last().failure() == null;
 		}
 
 		/**

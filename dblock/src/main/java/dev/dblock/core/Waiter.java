@@ -19,6 +19,8 @@ class Waiter {
 
 	private boolean awaitingAnswer;
 
+	private volatile boolean answered;
+
 	Waiter(LeaseTerms terms) {
 		this.terms = terms;
 	}
@@ -55,22 +57,37 @@ class Waiter {
 	}
 
 	/**
-	 * Set whether the time of this waiter is over while the store has not answered any
-	 * waiter of its queue. Guarded by the queue's monitor.
+	 * Set whether the time of this waiter is over and it waits for an answer of the store
+	 * to any waiter of its queue. Guarded by the queue's monitor.
 	 */
 	void awaitAnswer(boolean awaiting) {
 		this.awaitingAnswer = awaiting;
 	}
 
 	/**
-	 * Wake this waiter if it waits for the store's first answer to its queue. Guarded by
-	 * the queue's monitor.
+	 * Return whether the time of this waiter is over.
+	 */
+	boolean isTimeOver() {
+		return this.awaitingAnswer;
+	}
+
+	/**
+	 * Record an answer of the store to any waiter of the queue, and wake this waiter if
+	 * it waits for one. Guarded by the queue's monitor.
 	 */
 	void answered() {
+		this.answered |= isTimeOver();
 		if (this.awaitingAnswer) {
 			this.awaitingAnswer = false;
 			wake();
 		}
+	}
+
+	/**
+	 * Return whether the store has answered after the time of this waiter was over.
+	 */
+	boolean isAnsweredLate() {
+		return this.answered;
 	}
 
 	/**

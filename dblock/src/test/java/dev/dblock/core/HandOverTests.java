@@ -333,7 +333,7 @@ class HandOverTests {
 	}
 
 	@Test
-	void waitersWhoseTimeIsUpSendNothingAndReportTheHolder() {
+	void waitersWhoseTimeIsUpSendOneRequestTogetherAndReportTheHolder() {
 		LeaseKey other = this.world.seize("stock", LockWorld.LEASE);
 		DefaultLockEngine engine = this.world.newEngine(slowPolls());
 		List<Waiting> all = new ArrayList<>();
@@ -346,7 +346,7 @@ class HandOverTests {
 			assertThat(waiting.refusal().holder()).isNotNull();
 			assertThat(waiting.refusal().holder().holder()).isEqualTo(other.holder());
 		}
-		assertThat(this.repository.count(Kind.ACQUIRE, "stock")).isEqualTo(2);
+		assertThat(this.repository.count(Kind.ACQUIRE, "stock")).isEqualTo(3);
 		assertThat(engine.queues().size()).isZero();
 	}
 

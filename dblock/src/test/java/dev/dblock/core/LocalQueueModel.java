@@ -201,8 +201,9 @@ final class LocalQueueModel {
 		Object holder = (queue != null) ? field(queue, "holder") : null;
 		for (Actor actor : this.actors) {
 			state.append((char) ('A' + actor.at.ordinal()));
-			add(state, actor.quitting, actor.permit, actor.pausesForOthers, actor.asksAtLast, actor.awaitsAnswer,
-					actor.lease != null, actor.handed() != null, actor.lease != null && actor.lease == holder,
+			add(state, actor.waiter != null && actor.waiter.isAnsweredLate(), actor.quitting, actor.permit,
+					actor.pausesForOthers, actor.asksAtLast, actor.awaitsAnswer, actor.lease != null,
+					actor.handed() != null, actor.lease != null && actor.lease == holder,
 					actor.id != null && actor.id.equals(this.stored));
 		}
 		for (Actor waiting : this.line) {
@@ -214,8 +215,8 @@ final class LocalQueueModel {
 			Object streak = field(queue, "streak");
 			state.append(field(queue, "releases")).append(' ').append(field(queue, "visitors")).append(' ');
 			add(state, holder == null, field(queue, "returned") == null, (boolean) field(queue, "signalled"),
-					(boolean) field(queue, "asking"), isYielding(), isHeadStart(), isTurnOver(queue),
-					queue.plan() == null);
+					(boolean) field(queue, "asking"), (boolean) field(queue, "lastAsk"), isYielding(), isHeadStart(),
+					isTurnOver(queue), queue.plan() == null);
 			state.append(field(queue, "granted")).append(' ');
 			state.append((streak != null) ? field(streak, "count") : "");
 		}
@@ -334,7 +335,7 @@ final class LocalQueueModel {
 
 		private boolean hasMissedAnAnswer() {
 			return this.at == At.PARKED && this.awaitsAnswer && !this.permit
-					&& (place().plan() != null || place().holder() != null);
+					&& (waiter().isAnsweredLate() && place().plan() != null || place().holder() != null);
 		}
 
 		private boolean keepsOthersFromAsking() {
@@ -350,7 +351,7 @@ final class LocalQueueModel {
 					&& this.place.plan() == null && field(this.place, "holder") == null
 					&& field(this.place, "releases").equals(0) && field(this.place, "visitors").equals(0)
 					&& field(this.place, "returned") == null && field(this.place, "signalled").equals(false)
-					&& field(this.place, "asking").equals(false);
+					&& field(this.place, "asking").equals(false) && field(this.place, "lastAsk").equals(false);
 		}
 
 		@Nullable LeasedLock handed() {
@@ -434,7 +435,8 @@ final class LocalQueueModel {
 		private At askAtLast() {
 			this.awaitsAnswer = false;
 			boolean turnOfOthers = isYielding();
-			if (place().plan() == null && place().beginAsking(waiter()) != null) {
+			boolean unanswered = place().plan() == null || !waiter().isAnsweredLate();
+			if (unanswered && place().beginAsking(waiter()) != null) {
 				check(!turnOfOthers, "Did not let others go first");
 				this.asksAtLast = true;
 				this.at = At.ASK;
@@ -462,6 +464,11 @@ final class LocalQueueModel {
 				@Override
 				public void wake() {
 					Actor.this.permit = true;
+				}
+
+				@Override
+				boolean isTimeOver() {
+					return Actor.this.asksAtLast || Actor.this.awaitsAnswer;
 				}
 
 			};

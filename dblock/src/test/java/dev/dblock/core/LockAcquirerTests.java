@@ -211,7 +211,70 @@ class LockAcquirerTests {
 		engine.close();
 		assertThat(refusal.waited()).isBetween(Duration.ofMillis(60), took);
 		assertThat(took).isBetween(Duration.ofMillis(60), Duration.ofMinutes(30));
-		assertThat(this.repository.count(Kind.ACQUIRE, "a")).as("seized and tried").isEqualTo(2);
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).as("seized, tried, and tried at last").isEqualTo(3);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 7 })
+	void aReleaseThatWentUnnoticedIsFoundBeforeTheWaitersGiveUp(int waiters) throws Exception {
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.TIMEOUT, LockWorld.RARE_POLLS);
+		LeaseKey other = this.world.seize("a", Duration.ofDays(1));
+		Worker<LockEngine.Attempt> head = waitFor(engine, BRIEF);
+		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") == 2);
+		List<Worker<LockEngine.Attempt>> others = IntStream.range(1, waiters)
+			.mapToObj((i) -> waitFor(engine, BRIEF))
+			.toList();
+		LockWorld.eventually().until(() -> engine.queues().waiters() == waiters);
+		head.awaitWaiting();
+		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
+		this.world.clock().advance(BRIEF);
+		LockHandle handle = granted(head.result());
+		for (Worker<LockEngine.Attempt> each : others) {
+			LockRefusal refusal = refused(each.result());
+			assertThat(refusal.holder()).isNotNull().extracting(LockInfo::holder).isNotEqualTo(other.holder());
+		}
+		assertThat(handle.isHeld()).isTrue();
+		handle.close();
+	}
+
+	@Test
+	void aWaiterBehindALongerOneIsNotRefusedByAnOldAnswer() throws Exception {
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.TIMEOUT, LockWorld.RARE_POLLS);
+		LeaseKey other = this.world.seize("a", Duration.ofDays(1));
+		Worker<LockEngine.Attempt> head = waitFor(engine, Duration.ofDays(1));
+		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") == 2);
+		Worker<LockEngine.Attempt> behind = waitFor(engine, BRIEF);
+		LockWorld.eventually().until(() -> engine.queues().waiters() == 2);
+		head.awaitWaiting();
+		behind.awaitWaiting();
+		this.world.clock().advance(BRIEF);
+		assertThat(refused(behind.result()).holder()).isNotNull()
+			.extracting(LockInfo::holder)
+			.isEqualTo(other.holder());
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).as("the first one has asked for both").isEqualTo(3);
+		Worker<LockEngine.Attempt> next = waitFor(engine, BRIEF);
+		LockWorld.eventually().until(() -> engine.queues().waiters() == 2);
+		next.awaitWaiting();
+		this.repository.release(other, Duration.ZERO, LockWorld.TIMEOUT);
+		this.world.clock().advance(BRIEF);
+		LockHandle handle = granted(head.result());
+		assertThat(refused(next.result()).holder()).isNotNull()
+			.extracting(LockInfo::holder)
+			.isNotEqualTo(other.holder());
+		handle.close();
+	}
+
+	@Test
+	void aLastRequestThatIsNotAnsweredIsAnError() throws Exception {
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.TIMEOUT, LockWorld.RARE_POLLS);
+		this.world.seize("a", Duration.ofDays(1));
+		Worker<LockEngine.Attempt> waiter = waitFor(engine, BRIEF);
+		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") == 2);
+		waiter.awaitWaiting();
+		this.repository.always(Kind.ACQUIRE,
+				Fault.lost(() -> new UnreachableStoreException("no server", new Exception())));
+		this.world.clock().advance(BRIEF);
+		assertThat(waiter.failure()).isInstanceOf(UnreachableStoreException.class);
 	}
 
 	static Stream<Duration> longWaits() {
