@@ -66,7 +66,7 @@ class GivenUpLeasesTests {
 	}
 
 	private String arrive() {
-		this.late.get().get();
+		Object unused = this.late.get().get();
 		String holder = this.repository.peek("a").holder();
 		assertThat(holder).isEqualTo(this.repository.requests(Kind.ACQUIRE, "a").get(0).lease().holder());
 		return holder;
@@ -99,7 +99,7 @@ class GivenUpLeasesTests {
 		assertThatExceptionOfType(QueryTimeoutException.class)
 			.isThrownBy(() -> this.engine.acquire("b", LockOptions.defaults()));
 		refusedOnceMore();
-		this.late.get().get();
+		Object unused = this.late.get().get();
 		granted(this.engine.acquire("b", LockOptions.defaults())).close();
 	}
 

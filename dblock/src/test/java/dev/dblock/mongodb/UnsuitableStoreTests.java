@@ -98,7 +98,8 @@ class UnsuitableStoreTests {
 		}
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(() -> locks.time(TIMEOUT))
 			.withMessageContaining(reason);
-		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(() -> locks.findAll(ListRequest.all("")))
+		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
+			.isThrownBy(() -> locks.findAll(ListRequest.all("")))
 			.withMessageContaining(reason);
 	}
 
