@@ -227,7 +227,7 @@ final class LockRequests {
 	}
 
 	private static QueryTimeoutException appliedLate(String name) {
-		return new QueryTimeoutException(
+		return new StoreTimeoutException(
 				("The lock '%s' is not held. MongoDB granted it to an earlier request of this application, which was"
 						+ " given up before it arrived, and there was no time left to request it again after the"
 						+ " release of that grant. Try again, and check the network between this application and"
