@@ -1,0 +1,54 @@
+package dev.dblock.core;
+
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Lists what an engine has kept though no work uses it any more.
+ */
+public final class EngineRemains {
+
+	private EngineRemains() {
+	}
+
+	/**
+	 * Return what is left in an engine that nobody uses.
+	 * @param engine the engine
+	 * @return its leases, queues and callbacks; empty if there are none
+	 */
+	public static String of(DefaultLockEngine engine) {
+		List<String> remains = new ArrayList<>();
+		add(remains, "held locks", engine.state().held());
+		add(remains, "waiting threads", engine.state().waiting());
+		add(remains, "callbacks", engine.state().callbacks());
+		add(remains, "queues", engine.queues().size());
+		add(remains, "threads with leases", size(engine, "registry", "byThread"));
+		add(remains, "lost leases", size(engine, "registry", "lost"));
+		return String.join(", ", remains);
+	}
+
+	private static void add(List<String> remains, String what, int count) {
+		if (count != 0) {
+			remains.add(count + " " + what);
+		}
+	}
+
+	private static int size(DefaultLockEngine engine, String... path) {
+		try {
+			Object found = engine;
+			for (String name : path) {
+				Field field = found.getClass().getDeclaredField(name);
+				field.setAccessible(true);
+				found = field.get(found);
+			}
+			return (found instanceof Map<?, ?> map) ? map.size() : ((Collection<?>) found).size();
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new IllegalStateException("The engine has other fields", ex);
+		}
+	}
+
+}

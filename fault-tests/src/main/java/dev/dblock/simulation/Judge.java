@@ -1,0 +1,246 @@
+package dev.dblock.simulation;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+import dev.dblock.LockHandle;
+import dev.dblock.LockInfo;
+import dev.dblock.job.JobRun;
+import dev.dblock.simulation.scheduler.Scheduler;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checks the promises about locks, by what sections and the store see.
+ */
+final class Judge {
+
+	/** A notification takes several threads, each of which can be stalled for 2 s. */
+	private static final long LOSS_REPORT_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+	private static final long LONGEST_HOLD_NANOS = TimeUnit.SECONDS.toNanos(200);
+
+	private static final long LONGEST_FREE_NANOS = TimeUnit.SECONDS.toNanos(40);
+
+	private final Scheduler scheduler;
+
+	private final Journal journal;
+
+	private final Map<String, Long> granted = new HashMap<>();
+
+	private final Map<String, Long> entered = new HashMap<>();
+
+	private final Map<String, LeaseKey> holders = new HashMap<>();
+
+	private final Map<String, Long> heldSince = new HashMap<>();
+
+	private final Map<String, Long> freeSince = new HashMap<>();
+
+	private final Map<String, String> runs = new LinkedHashMap<>();
+
+	private final Set<ObservedLock> open = new LinkedHashSet<>();
+
+	Judge(Scheduler scheduler, Journal journal) {
+		this.scheduler = scheduler;
+		this.journal = journal;
+	}
+
+	/**
+	 * Locks that are released by force do not exclude.
+	 */
+	private static boolean isExclusive(String name) {
+		return !name.startsWith("forced");
+	}
+
+	/**
+	 * Called in the store when it has granted a lock. Each other section of the name must
+	 * know that it has lost the lock, by its own clocks.
+	 */
+	void granted(Instance instance, AcquireRequest request, Granted grant) {
+		String name = request.key().name();
+		this.journal.add("grant " + name + " " + grant.token() + " to " + instance.name());
+		this.journal.count("grants");
+		if (grant.token() <= this.granted.getOrDefault(name, 0L) && !request.key().equals(this.holders.get(name))) {
+			this.journal.violation(
+					"token %d of '%s' was granted after %d".formatted(grant.token(), name, this.granted.get(name)));
+		}
+		this.holders.put(name, request.key());
+		this.granted.merge(name, grant.token(), Math::max);
+		for (ObservedLock lock : List.copyOf(this.open)) {
+			if (lock.name().equals(name) && lock.token() < grant.token() && isExclusive(name)) {
+				this.scheduler.start(lock.instance().process(), "witness", () -> witness(lock));
+			}
+		}
+	}
+
+	private void witness(ObservedLock lock) {
+		boolean held = isHeld(lock);
+		long unobserved = this.scheduler.now();
+		while (!held && !lock.isClosed() && lock.losses() == 0
+				&& this.scheduler.now() - unobserved < LOSS_REPORT_NANOS) {
+			long before = lock.instance().stops();
+			this.scheduler.pause(TimeUnit.SECONDS.toNanos(1));
+			if (lock.instance().stops() != before || lock.instance().process().isStopped()) {
+				unobserved = this.scheduler.now();
+			}
+		}
+		if (!held && !lock.isClosed() && lock.losses() == 0) {
+			this.journal.violation("the loss of " + lock + " was not reported", lock.owner());
+		}
+	}
+
+	/**
+	 * Called by a section that has acquired a lock.
+	 */
+	ObservedLock entered(Instance instance, LockHandle handle) {
+		ObservedLock lock = new ObservedLock(instance, this.scheduler.requireCurrent(), handle);
+		this.open.add(lock);
+		handle.onLost((reason) -> lock.lossReported());
+		requireHigher(lock, 1);
+		return lock;
+	}
+
+	/**
+	 * Called by work for which the template has acquired or re-entered a lock.
+	 */
+	ObservedLock working(Instance instance, LockHandle handle) {
+		ObservedLock lock = new ObservedLock(instance, this.scheduler.requireCurrent(), handle);
+		requireHigher(lock, 0);
+		return lock;
+	}
+
+	private void requireHigher(ObservedLock lock, int atLeastBy) {
+		String name = lock.name();
+		boolean held = this.scheduler.atomically(() -> lock.handle().isHeld());
+		long highest = this.entered.getOrDefault(name, 0L);
+		this.journal.add("enter " + lock + (held ? "" : ", already lost"));
+		if (held && lock.token() < highest + atLeastBy && isExclusive(name)) {
+			this.journal.violation(lock + " is not higher than " + highest, lock.owner());
+		}
+		this.entered.merge(name, lock.token(), Math::max);
+	}
+
+	/**
+	 * Check that no other has a lock that this section holds by its handle.
+	 * @return whether the handle reports it as held
+	 */
+	boolean isHeld(ObservedLock lock) {
+		String name = lock.name();
+		boolean held = this.scheduler.atomically(() -> lock.handle().isHeld());
+		if (held && isExclusive(name)) {
+			if (this.entered.getOrDefault(name, 0L) > lock.token()) {
+				this.journal.violation(
+						"OVERLAP: %s holds it, and token %d is in use".formatted(lock, this.entered.get(name)),
+						lock.owner(), this.scheduler.requireCurrent());
+			}
+			else if (this.granted.getOrDefault(name, 0L) > lock.token()) {
+				this.journal.violation(
+						"OVERLAP: %s holds it, and token %d is granted".formatted(lock, this.granted.get(name)),
+						lock.owner(), this.scheduler.requireCurrent());
+			}
+		}
+		return held;
+	}
+
+	/**
+	 * Called when a section has closed its lock.
+	 * @param asLost whether it was told then that it had lost the lock
+	 */
+	void closed(ObservedLock lock, boolean asLost) {
+		if (!lock.isClosed()) {
+			lock.closed(asLost);
+			this.open.remove(lock);
+			this.journal.add("leave " + lock + (asLost ? ", lost" : ""));
+			this.journal.count(asLost ? "losses" : "releases");
+			this.scheduler.start(lock.instance().process(), "reported", () -> requireReport(lock));
+		}
+	}
+
+	private void requireReport(ObservedLock lock) {
+		this.scheduler.pause(LOSS_REPORT_NANOS);
+		if (lock.isClosedAsLost() && lock.losses() == 0) {
+			this.journal.violation(lock + " was closed as lost, but its callback was not called", lock.owner());
+		}
+		if (!lock.isClosedAsLost() && lock.losses() > 0) {
+			this.journal.violation(lock + " was closed as held, but its callback was called", lock.owner());
+		}
+		if (lock.losses() > 1) {
+			this.journal.violation(lock + " was reported as lost twice", lock.owner());
+		}
+	}
+
+	/**
+	 * Called when work begins for a planned time.
+	 */
+	void running(Instance instance, JobRun run) {
+		String planned = run.jobId() + " planned for " + run.plannedAt();
+		String other = this.runs.putIfAbsent(planned, instance.name());
+		this.journal.add("run " + planned + " on " + instance.name());
+		this.journal.count("runs");
+		if (other != null) {
+			this.journal.violation(planned + " runs on " + instance.name() + " and ran on " + other);
+		}
+	}
+
+	/**
+	 * Called in the store when it has released a lock.
+	 */
+	void released(LeaseKey by, @Nullable LockInfo before) {
+		if (before != null && before.held() && !by.holder().equals(before.holder())) {
+			this.journal
+				.violation("'%s', held by %s, was released by %s".formatted(by.name(), before.holder(), by.holder()));
+		}
+	}
+
+	/**
+	 * Called regularly with the state of a lock in the store.
+	 * @param wanted whether an undisturbed process waits for it
+	 */
+	void observed(LockInfo lock, boolean wanted) {
+		long now = this.scheduler.now();
+		String name = lock.name();
+		if (!lock.remaining().isZero()) {
+			this.freeSince.remove(name);
+			long since = this.heldSince.computeIfAbsent(name + "/" + lock.holder() + "/" + lock.acquiredAt(),
+					(key) -> now);
+			if (now - since > LONGEST_HOLD_NANOS) {
+				this.journal.violation("'%s' is kept by %s, %s, which nothing releases".formatted(name, lock.acquirer(),
+						lock.thread()));
+				this.heldSince.clear();
+			}
+		}
+		else {
+			this.heldSince.keySet().removeIf((key) -> key.startsWith(name + "/"));
+			long since = this.freeSince.computeIfAbsent(name, (key) -> now);
+			if (!wanted) {
+				this.freeSince.put(name, now);
+			}
+			else if (now - since > LONGEST_FREE_NANOS) {
+				this.journal.violation("'%s' is free, but a waiting thread does not get it".formatted(name));
+				this.freeSince.clear();
+			}
+		}
+	}
+
+	/**
+	 * Forget the sections of a process that was killed.
+	 */
+	void killed(Instance instance) {
+		this.open.removeIf((lock) -> lock.instance() == instance);
+	}
+
+	/**
+	 * Check that all sections have closed their locks.
+	 */
+	void requireNoneOpen() {
+		this.open.forEach((lock) -> this.journal.violation(lock + " was not closed", lock.owner()));
+	}
+
+}

@@ -1,0 +1,141 @@
+package dev.dblock.simulation;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import dev.dblock.simulation.scheduler.Scheduler;
+import dev.dblock.simulation.scheduler.SimulatedProcess;
+
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.QueryTimeoutException;
+
+/**
+ * The way between the instances and the server: delays, lost requests and lost answers.
+ */
+final class Network {
+
+	private static final int LOST_ONE_OF = 40;
+
+	private final Scheduler scheduler;
+
+	private final Journal journal;
+
+	private final SimulatedProcess server;
+
+	private boolean faulty = true;
+
+	private boolean down;
+
+	Network(Scheduler scheduler, Journal journal, SimulatedProcess server) {
+		this.scheduler = scheduler;
+		this.journal = journal;
+		this.server = server;
+	}
+
+	/**
+	 * Set whether requests are lost or take long.
+	 */
+	void setFaulty(boolean faulty) {
+		this.faulty = faulty;
+	}
+
+	/**
+	 * Set whether every request is lost.
+	 */
+	void setDown(boolean down) {
+		this.down = down;
+	}
+
+	boolean isDown() {
+		return this.down;
+	}
+
+	/**
+	 * Send a request of the current thread, and wait for its answer.
+	 * @param request what the server does
+	 * @param limit the longest wait for the answer
+	 * @param applied is called with the result at once when the server has it
+	 * @throws QueryTimeoutException after this time; the request may still arrive, or may
+	 * have been applied
+	 */
+	<T> T send(Supplier<T> request, Duration limit, Consumer<T> applied) {
+		this.scheduler.requireCurrent();
+		long left = limit.toNanos();
+		long there = delay();
+		if (this.down || there > left) {
+			if (!this.down) {
+				late(request, applied, there);
+			}
+			this.scheduler.pause(left);
+			throw lost(new QueryTimeoutException("simulated: no answer"));
+		}
+		this.scheduler.pause(there);
+		if (isLost()) {
+			throw lost(new DataAccessResourceFailureException("simulated: lost request"));
+		}
+		T answer = apply(request, applied);
+		left -= there;
+		long back = delay();
+		if (this.down || back > left) {
+			this.scheduler.pause(left);
+			throw lost(new QueryTimeoutException("simulated: late answer"));
+		}
+		this.scheduler.pause(back);
+		if (isLost()) {
+			throw lost(new DataAccessResourceFailureException("simulated: lost answer"));
+		}
+		return answer;
+	}
+
+	private <T> T apply(Supplier<T> request, Consumer<T> applied) {
+		return this.scheduler.in(this.server, () -> {
+			T answer = request.get();
+			applied.accept(answer);
+			return answer;
+		});
+	}
+
+	/**
+	 * Apply a request that the client has given up, and whose answer nobody reads.
+	 */
+	private <T> void late(Supplier<T> request, Consumer<T> applied, long nanos) {
+		this.scheduler.start(this.server, "late", () -> {
+			this.scheduler.pause(nanos);
+			apply(request, applied);
+		});
+	}
+
+	private <E extends RuntimeException> E lost(E failure) {
+		this.journal.count("failed requests");
+		return failure;
+	}
+
+	private boolean isLost() {
+		return this.faulty && this.scheduler.random().nextInt(LOST_ONE_OF) == 0;
+	}
+
+	long delay() {
+		int kind = this.scheduler.random().nextInt(100);
+		if (kind < 90 || !this.faulty) {
+			return this.scheduler.random().nextInt(3_000_000);
+		}
+		return this.scheduler.random().nextInt((kind < 98) ? 200_000_000 : 2_000_000_000);
+	}
+
+	/**
+	 * Send a message of the server to a process.
+	 */
+	void report(SimulatedProcess to, Runnable message) {
+		reportAfter(0, to, message);
+	}
+
+	void reportAfter(long nanos, SimulatedProcess to, Runnable message) {
+		this.scheduler.after(nanos + delay(), () -> {
+			if (!to.isKilled()) {
+				this.scheduler.start(to, "feed", message);
+			}
+		});
+	}
+
+}

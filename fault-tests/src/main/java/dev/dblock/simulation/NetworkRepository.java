@@ -1,0 +1,170 @@
+package dev.dblock.simulation;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import dev.dblock.LockInfo;
+import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.store.AcquireRequest;
+import dev.dblock.store.LeaseKey;
+import dev.dblock.store.LockRepository;
+import dev.dblock.store.ReleaseFeed;
+import dev.dblock.store.StoredJob.RunEnd;
+import dev.dblock.store.TransactionFence;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * Repository of one instance, whose requests pass the network to a store in memory. The
+ * store keeps each lease for longer by the clock allowance, as a server does.
+ */
+final class NetworkRepository implements LockRepository {
+
+	private static final Duration LONGEST = Duration.ofSeconds(10);
+
+	private final Instance instance;
+
+	private final LockRepository store;
+
+	private final Network network;
+
+	private final Judge judge;
+
+	private final Duration kept;
+
+	/**
+	 * Create the repository of an instance.
+	 * @param kept for how much longer than its lease the store keeps a lock; a store with
+	 * less than the allowance is a defect that the simulation has to find
+	 */
+	NetworkRepository(Instance instance, LockRepository store, Network network, Judge judge, Duration kept) {
+		this.instance = instance;
+		this.store = store;
+		this.network = network;
+		this.judge = judge;
+		this.kept = kept;
+	}
+
+	private <T> T send(Supplier<T> request, Duration limit) {
+		return this.network.send(request, limit, (answer) -> {
+		});
+	}
+
+	@Override
+	public AcquireAnswer acquire(AcquireRequest request) {
+		AcquireRequest longer = new AcquireRequest(request.key(), request.lease().plus(this.kept), request.acquirer(),
+				request.thread(), request.why(), request.timeout(), request.tokens(), request.firing());
+		Consumer<AcquireAnswer> applied = (answer) -> {
+			if (answer instanceof AcquireAnswer.Granted grant) {
+				this.judge.granted(this.instance, request, grant);
+			}
+		};
+		return this.network.send(() -> this.store.acquire(longer), request.timeout(), applied);
+	}
+
+	@Override
+	public Map<LeaseKey, Optional<LockInfo>> renew(List<LeaseKey> leases, Duration timeout) {
+		List<LeaseKey> sent = List.copyOf(leases);
+		return send(() -> this.store.renew(sent, timeout), timeout);
+	}
+
+	@Override
+	public boolean extend(LeaseKey lease, Duration atLeast, Duration timeout) {
+		return send(() -> this.store.extend(lease, atLeast.plus(this.kept), timeout), timeout);
+	}
+
+	/**
+	 * The request has no effect if a later one was applied before it.
+	 */
+	@Override
+	public boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout) {
+		Optional<LockInfo> before = this.store.find(lease.name());
+		return send(() -> {
+			boolean unchanged = before.map(LockInfo::expiresAt)
+				.equals(this.store.find(lease.name()).map(LockInfo::expiresAt));
+			return unchanged && this.store.extendExactly(lease, duration.plus(this.kept), timeout);
+		}, timeout);
+	}
+
+	@Override
+	public boolean release(LeaseKey lease, Duration minHoldLeft, FenceMark mark, @Nullable RunEnd end,
+			Duration timeout) {
+		return send(() -> {
+			LockInfo before = this.store.find(lease.name()).orElse(null);
+			boolean released = this.store.release(lease, minHoldLeft, mark, end, timeout);
+			if (released) {
+				this.judge.released(lease, before);
+			}
+			return released;
+		}, timeout);
+	}
+
+	@Override
+	public void pauseJob(String name, String jobId, String by) {
+		send(() -> {
+			this.store.pauseJob(name, jobId, by);
+			return true;
+		}, LONGEST);
+	}
+
+	@Override
+	public boolean resumeJob(String name, String jobId) {
+		return send(() -> this.store.resumeJob(name, jobId), LONGEST);
+	}
+
+	@Override
+	public Optional<JobStatus> findJob(String name, String jobId) {
+		return send(() -> this.store.findJob(name, jobId), LONGEST);
+	}
+
+	@Override
+	public Optional<LockInfo> find(String name) {
+		return find(name, LONGEST);
+	}
+
+	@Override
+	public Optional<LockInfo> find(String name, Duration timeout) {
+		return send(() -> this.store.find(name), timeout);
+	}
+
+	@Override
+	public List<LockInfo> findAll(String prefix) {
+		return send(() -> this.store.findAll(prefix), LONGEST);
+	}
+
+	@Override
+	public boolean forceRelease(String name) {
+		return send(() -> this.store.forceRelease(name), LONGEST);
+	}
+
+	@Override
+	public boolean forceReleaseNow(String name) {
+		return send(() -> this.store.forceReleaseNow(name), LONGEST);
+	}
+
+	@Override
+	public Optional<StoreTime> time(Duration timeout) {
+		return send(() -> this.store.time(timeout), timeout);
+	}
+
+	@Override
+	public @Nullable TransactionFence fenceFor(PlatformTransactionManager manager) {
+		return null;
+	}
+
+	@Override
+	public ReleaseFeed releases() {
+		return this.instance.releases();
+	}
+
+	@Override
+	public String toString() {
+		return "the simulated store";
+	}
+
+}

@@ -1,0 +1,82 @@
+package dev.dblock.simulation;
+
+import dev.dblock.LockHandle;
+import dev.dblock.simulation.scheduler.SimulatedThread;
+
+/**
+ * A handle, and what its section has seen of it.
+ */
+final class ObservedLock {
+
+	private final Instance instance;
+
+	private final SimulatedThread owner;
+
+	private final LockHandle handle;
+
+	/** Read only once, since methods of a handle can be stalled. */
+	private final String name;
+
+	private final long token;
+
+	private int losses;
+
+	private boolean closed;
+
+	private boolean closedAsLost;
+
+	ObservedLock(Instance instance, SimulatedThread owner, LockHandle handle) {
+		this.instance = instance;
+		this.owner = owner;
+		this.handle = handle;
+		this.name = handle.name();
+		this.token = handle.token();
+	}
+
+	Instance instance() {
+		return this.instance;
+	}
+
+	SimulatedThread owner() {
+		return this.owner;
+	}
+
+	LockHandle handle() {
+		return this.handle;
+	}
+
+	String name() {
+		return this.name;
+	}
+
+	long token() {
+		return this.token;
+	}
+
+	void lossReported() {
+		this.losses++;
+	}
+
+	int losses() {
+		return this.losses;
+	}
+
+	void closed(boolean asLost) {
+		this.closed = true;
+		this.closedAsLost = asLost;
+	}
+
+	boolean isClosed() {
+		return this.closed;
+	}
+
+	boolean isClosedAsLost() {
+		return this.closedAsLost;
+	}
+
+	@Override
+	public String toString() {
+		return this.owner.name() + " with token " + token() + " of '" + name() + "'";
+	}
+
+}

@@ -1,0 +1,132 @@
+package dev.dblock.simulation;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import dev.dblock.simulation.SimulationOptions.Mode;
+import dev.dblock.simulation.scheduler.Scheduler;
+import dev.dblock.simulation.scheduler.SimulatedThread;
+
+/**
+ * One simulation, from the first to the last step.
+ */
+final class Simulation {
+
+	private static final int INSTANCES = 3;
+
+	/** For each section, since few run at a time. */
+	private static final long LONGEST_SECTION_NANOS = TimeUnit.SECONDS.toNanos(120);
+
+	private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+	private static final long FAULTY_NANOS = TimeUnit.SECONDS.toNanos(90);
+
+	/** Twelve threads, each with a section of ten seconds, and a lease. */
+	private static final long LAST_SECTIONS_NANOS = TimeUnit.SECONDS.toNanos(200);
+
+	private final SimulationOptions options;
+
+	private final Journal journal;
+
+	private final Scheduler scheduler;
+
+	private final World world;
+
+	private final Disturbances disturbances;
+
+	Simulation(SimulationOptions options) {
+		this.options = options;
+		this.journal = new Journal(options.traced());
+		this.scheduler = this.journal.newScheduler(options.seed());
+		this.world = new World(options, this.scheduler, this.journal);
+		this.disturbances = new Disturbances(this.world);
+	}
+
+	/**
+	 * Run the simulation.
+	 * @return what came of it
+	 */
+	Result run() {
+		long began = System.nanoTime();
+		this.world.start(INSTANCES);
+		if (this.options.mode() == Mode.LIVENESS) {
+			runPeriods();
+		}
+		else {
+			this.disturbances.begin();
+			long limit = this.scheduler.now() + this.options.sections() * LONGEST_SECTION_NANOS;
+			if (!this.scheduler.run(this.world::isIdle, limit)) {
+				reportStuck("sections do not end");
+			}
+			this.disturbances.end();
+		}
+		finish();
+		return new Result(this.options, this.journal.violations(), this.world.sections(), this.scheduler.steps(),
+				this.journal.hash(), this.scheduler.elapsedNanos(), System.nanoTime() - began, this.journal.counts());
+	}
+
+	/**
+	 * Disturb everything for a while, and then nothing, until all threads have had their
+	 * locks or a refusal.
+	 */
+	private void runPeriods() {
+		while (!this.world.isIdle() && this.journal.violations().isEmpty()) {
+			this.disturbances.begin();
+			this.world.network().setFaulty(true);
+			this.scheduler.run(this.world::isIdle, this.scheduler.now() + FAULTY_NANOS);
+			calm();
+			this.world.hold(true);
+			long limit = this.scheduler.now() + LAST_SECTIONS_NANOS;
+			if (!this.scheduler.run(this.world::isQuiet, limit)) {
+				reportStuck("threads still wait though the faults have ended");
+			}
+			this.world.hold(false);
+		}
+	}
+
+	private void calm() {
+		this.disturbances.end();
+		this.world.network().setFaulty(false);
+		this.journal.add("faults end");
+	}
+
+	/**
+	 * Let all leases end, shut all instances down, and check that nothing is left.
+	 */
+	private void finish() {
+		calm();
+		this.world.end();
+		pass(QUIET_NANOS);
+		this.world.judge().requireNoneOpen();
+		List<Instance> all = new ArrayList<>(this.world.closedInstances());
+		all.addAll(this.world.instances());
+		all.forEach(this::requireNothingRemains);
+		int[] closed = new int[1];
+		List<Instance> last = List.copyOf(this.world.instances());
+		last.forEach((instance) -> instance.close(true, () -> closed[0]++));
+		this.scheduler.run(() -> closed[0] == last.size(), this.scheduler.now() + QUIET_NANOS);
+		pass(QUIET_NANOS);
+		if (closed[0] < last.size() || !this.scheduler.threads().isEmpty()) {
+			reportStuck("threads are left after the shutdown");
+		}
+	}
+
+	private void pass(long nanos) {
+		long until = this.scheduler.now() + nanos;
+		this.scheduler.run(() -> this.scheduler.now() >= until, until);
+	}
+
+	private void requireNothingRemains(Instance instance) {
+		String remains = instance.remains();
+		if (!remains.isEmpty()) {
+			this.journal.violation("the engine of %s has kept %s".formatted(instance.name(), remains));
+		}
+	}
+
+	private void reportStuck(String what) {
+		this.journal.violation(what + ": " + this.scheduler.threads(),
+				this.scheduler.threads().toArray(SimulatedThread[]::new));
+	}
+
+}

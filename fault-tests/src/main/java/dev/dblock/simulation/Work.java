@@ -1,0 +1,556 @@
+package dev.dblock.simulation;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.ConcurrentModificationException;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+
+import dev.dblock.LockContext;
+import dev.dblock.LockException;
+import dev.dblock.LockHandle;
+import dev.dblock.LockHandles;
+import dev.dblock.LockLostException;
+import dev.dblock.LockOptions;
+import dev.dblock.LockTemplate;
+import dev.dblock.WhenLost;
+import dev.dblock.job.JobRun;
+import dev.dblock.reactive.ReactiveLockTemplate;
+import dev.dblock.simulation.scheduler.SimulatedThread;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+import org.springframework.dao.DataAccessException;
+
+/**
+ * The sections of one worker thread. Each is of a random kind.
+ */
+final class Work {
+
+	private static final Duration LEASE = Duration.ofSeconds(2);
+
+	private static final Duration WAIT = Duration.ofSeconds(30);
+
+	private static final int PERIOD_MILLIS = 3000;
+
+	private static final int SECOND = 1_000_000_000;
+
+	/** Longer than any section can last. */
+	private static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(400);
+
+	private final World world;
+
+	private final Instance instance;
+
+	private final SimulatedThread thread;
+
+	private final Judge judge;
+
+	private final Random random;
+
+	private final LockTemplate template;
+
+	Work(World world, Instance instance, SimulatedThread thread) {
+		this.world = world;
+		this.instance = instance;
+		this.thread = thread;
+		this.judge = world.judge();
+		this.random = world.scheduler().random();
+		this.template = instance.template();
+	}
+
+	/**
+	 * Do some work of a random kind. Failures of locking are expected, others are not.
+	 */
+	void section() {
+		Kind kind = Kind.ALL[this.random.nextInt(Kind.ALL.length)];
+		this.world.journal().count("work: " + kind.name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '));
+		try {
+			kind.work.section(this, name());
+		}
+		catch (Throwable ex) {
+			this.world.journal().add(this.thread.name() + " failed in " + kind + ": " + ex.getClass().getSimpleName());
+			if (!isExpected(ex)) {
+				this.world.journal()
+					.violation("%s failed with %s at %s".formatted(kind, ex, List.of(ex.getStackTrace())), this.thread);
+			}
+		}
+		if (LockContext.current().isPresent()) {
+			this.world.journal().violation(this.thread.name() + " has a lock after its section, " + kind, this.thread);
+		}
+		Thread.interrupted();
+	}
+
+	private static boolean isExpected(Throwable ex) {
+		return ex instanceof LockException || ex instanceof DataAccessException || ex instanceof InterruptedException
+				|| ex instanceof ConcurrentModificationException || ex instanceof ExpectedFailure
+				|| String.valueOf(ex.getMessage()).contains("too short to be renewed");
+	}
+
+	private String name() {
+		return this.random.nextBoolean() ? "orders" : "stock";
+	}
+
+	private LockOptions options() {
+		LockOptions options = LockOptions.lease(LEASE).waitUpTo(WAIT);
+		return switch (this.random.nextInt(12)) {
+			case 0 -> options.maxHold(Duration.ofSeconds(1));
+			case 1 -> options.minHold(Duration.ofMillis(800));
+			case 2 -> options.autoRenew(false);
+			case 3 -> options.whenLost(WhenLost.INTERRUPT);
+			case 4 -> options.waitUpTo(millis(900));
+			case 5 -> options.withLease(Duration.ofMillis(300)).autoRenew(false);
+			case 6 -> options.minHold(Duration.ofMillis(1000)).maxHold(Duration.ofMillis(1200));
+			default -> options;
+		};
+	}
+
+	private Duration millis(int most) {
+		return Duration.ofMillis(this.random.nextInt(most));
+	}
+
+	private void pause(int mostNanos) {
+		this.world.scheduler().pause(this.random.nextInt(mostNanos));
+	}
+
+	private ObservedLock acquire(String name, LockOptions options) {
+		this.instance.waiting(name, 1);
+		LockHandle handle;
+		try {
+			handle = this.template.acquire(name, options);
+		}
+		finally {
+			this.instance.waiting(name, -1);
+		}
+		return this.judge.entered(this.instance, handle);
+	}
+
+	/**
+	 * Work until the lock is lost.
+	 */
+	private void work(ObservedLock lock, int rounds, int mostNanos) {
+		for (int i = this.random.nextInt(rounds); i >= 0; i--) {
+			pause(mostNanos);
+			if (!this.judge.isHeld(lock)) {
+				return;
+			}
+		}
+	}
+
+	private void close(ObservedLock lock) {
+		boolean lost = false;
+		try {
+			lock.handle().close();
+		}
+		catch (LockLostException ex) {
+			lost = true;
+		}
+		finally {
+			this.judge.closed(lock, lost);
+		}
+	}
+
+	private void hold(String name) {
+		ObservedLock lock = acquire(name, options());
+		try {
+			work(lock, 5, 1_200_000_000);
+		}
+		finally {
+			close(lock);
+		}
+	}
+
+	private void tryOnce(String name) {
+		this.template.tryAcquire(name, LockOptions.lease(LEASE)).ifPresent((handle) -> {
+			ObservedLock lock = this.judge.entered(this.instance, handle);
+			try {
+				work(lock, 3, SECOND / 2);
+			}
+			finally {
+				close(lock);
+			}
+		});
+	}
+
+	private void holdBoth(String name) {
+		List<String> names = name.equals("stock") ? List.of("stock", "orders") : List.of("orders", "stock");
+		try (LockHandles handles = this.template.acquireAll(names, options())) {
+			List<ObservedLock> parts = new ArrayList<>();
+			handles.handles().values().forEach((part) -> parts.add(this.judge.working(this.instance, part)));
+			for (int i = 0; i < 3; i++) {
+				parts.forEach((part) -> work(part, 1, SECOND / 2));
+			}
+		}
+	}
+
+	/**
+	 * Acquire both locks while one of them is held.
+	 */
+	private void holdBothWithinOne(String name) throws Throwable {
+		within(name, (lock) -> {
+			Optional<LockHandles> both = this.template.tryAcquireAll(List.of("orders", "stock"),
+					LockOptions.lease(LEASE).waitUpTo(Duration.ofSeconds(5)));
+			if (both.isPresent()) {
+				try (LockHandles handles = both.get()) {
+					work(lock, 3, SECOND / 3);
+					handles.ensureHeld();
+				}
+			}
+		});
+	}
+
+	private void within(String name, WorkUnderLock work) {
+		ObservedLock lock = acquire(name, options());
+		try {
+			this.template.within(lock.handle(), () -> {
+				work.run(lock);
+				return true;
+			});
+		}
+		finally {
+			close(lock);
+		}
+	}
+
+	private void reenter(String name) {
+		within(name, (lock) -> {
+			work(lock, 2, SECOND / 2);
+			LockOptions longer = LockOptions.lease(Duration.ofSeconds(1 + this.random.nextInt(6)))
+				.autoRenew(this.random.nextBoolean());
+			this.template.execute(name, longer, () -> work(lock, 3, 1_500_000_000));
+			this.template.executeAll(List.of("orders", "stock"),
+					LockOptions.lease(LEASE).waitUpTo(Duration.ofSeconds(10)), () -> work(lock, 3, SECOND / 2));
+		});
+	}
+
+	private ObservedLock current() {
+		return this.judge.working(this.instance, LockContext.current().orElseThrow());
+	}
+
+	private void execute(String name) {
+		this.template.execute(name, options(), () -> {
+			work(current(), 3, SECOND);
+			if (this.random.nextInt(6) == 0) {
+				throw new ExpectedFailure();
+			}
+		});
+	}
+
+	/**
+	 * Begin work of another thread under the lock of this thread.
+	 */
+	private CompletionStage<Integer> begin() {
+		ObservedLock lock = current();
+		boolean fails = this.random.nextInt(5) == 0;
+		CompletableFuture<Integer> future = new CompletableFuture<>();
+		this.world.scheduler().start(this.instance.process(), "future", () -> {
+			work(lock, 3, 700_000_000);
+			if (fails) {
+				future.completeExceptionally(new ExpectedFailure());
+			}
+			else {
+				future.complete(1);
+			}
+		});
+		return future;
+	}
+
+	private void future(String name) {
+		CompletionStage<Integer> stage = this.template.executeAsync(name, options(), this::begin);
+		if (stage != null) {
+			CompletableFuture<Integer> future = stage.toCompletableFuture();
+			if (this.random.nextInt(4) == 0) {
+				pause(800_000_000);
+				future.cancel(true);
+			}
+			awaitDone(future, "future");
+		}
+	}
+
+	private void awaitDone(CompletableFuture<?> future, String what) {
+		long began = this.world.scheduler().now();
+		while (!future.isDone()) {
+			this.world.scheduler().pause(50_000_000);
+			if (this.world.scheduler().now() - began > STUCK_NANOS) {
+				this.world.journal()
+					.violation("a %s of %s never ends".formatted(what, this.thread.name()), this.thread);
+				return;
+			}
+		}
+	}
+
+	private void futureOfHandle(String name) {
+		within(name, (lock) -> {
+			CompletionStage<Integer> stage = this.template.executeAsync(name, LockOptions.lease(Duration.ofSeconds(3)),
+					this::begin);
+			work(lock, 2, 300_000_000);
+			if (stage != null && this.random.nextBoolean()) {
+				awaitDone(stage.toCompletableFuture(), "future");
+			}
+		});
+	}
+
+	private void futureOfCall(String name) {
+		this.template.execute(name, options(), () -> {
+			CompletionStage<Integer> stage = this.template.executeAsync(name, options(), this::begin);
+			pause(SECOND / 2);
+			return (stage != null) ? 1 : 0;
+		});
+	}
+
+	private void extend(String name) {
+		ObservedLock lock = acquire(name, options());
+		try {
+			for (int i = 0; i < 3 && this.judge.isHeld(lock); i++) {
+				change(lock.handle());
+				work(lock, 3, 900_000_000);
+			}
+		}
+		finally {
+			close(lock);
+		}
+	}
+
+	private void change(LockHandle handle) {
+		switch (this.random.nextInt(6)) {
+			case 0 -> handle.extend(Duration.ofMillis(500).plus(millis(5000)));
+			case 1 -> handle.extendExactly(Duration.ofMillis(200).plus(millis(3000)), millis(200));
+			case 2 -> handle.renew();
+			case 3 -> handle.stopRenewal();
+			case 4 -> handle.startRenewal();
+			default -> handle.ensureHeld();
+		}
+	}
+
+	/**
+	 * Close a handle in another thread at any time, whatever this thread does with it.
+	 */
+	private void closeElsewhere(String name) {
+		ObservedLock lock = acquire(name, options());
+		this.world.scheduler().start(this.instance.process(), "closer", () -> {
+			pause(900_000_000);
+			close(lock);
+		});
+		try {
+			for (int i = 0; i < 20 && this.judge.isHeld(lock); i++) {
+				switch (this.random.nextInt(4)) {
+					case 0 -> lock.handle().renew();
+					case 1 -> lock.handle().extend(Duration.ofSeconds(3));
+					case 2 -> lock.handle().extendExactly(Duration.ofMillis(300), Duration.ZERO);
+					default -> lock.handle().ensureHeld();
+				}
+			}
+		}
+		finally {
+			awaitClosed(lock);
+		}
+	}
+
+	/**
+	 * Let a close and an extension meet.
+	 */
+	private void closeDuringExtension(String name) {
+		ObservedLock lock = acquire(name, LockOptions.lease(LEASE).waitUpTo(WAIT));
+		int gap = this.random.nextInt(3_000_000);
+		this.world.scheduler().start(this.instance.process(), "closer", () -> {
+			this.world.scheduler().pause(gap);
+			close(lock);
+		});
+		try {
+			this.world.scheduler().pause(gap);
+			if (this.random.nextInt(4) != 0) {
+				lock.handle().extendExactly(Duration.ofMillis(50), Duration.ZERO);
+			}
+			else {
+				lock.handle().extend(Duration.ofSeconds(4));
+			}
+		}
+		finally {
+			awaitClosed(lock);
+		}
+	}
+
+	private void awaitClosed(ObservedLock lock) {
+		while (!lock.isClosed()) {
+			this.world.scheduler().pause(10_000_000);
+		}
+	}
+
+	private void force(String name) {
+		ObservedLock lock = acquire("forced", options());
+		try {
+			if (this.random.nextBoolean()) {
+				if (this.random.nextBoolean()) {
+					this.template.forceRelease("forced");
+				}
+				else {
+					this.template.forceReleaseNow("forced");
+				}
+			}
+			work(lock, 4, 900_000_000);
+		}
+		finally {
+			close(lock);
+		}
+	}
+
+	private void keepUntilShutdown(String name) {
+		ObservedLock lock = acquire(name, LockOptions.lease(LEASE).waitUpTo(WAIT));
+		try {
+			lock.handle().keepUntilShutdown();
+			work(lock, 4, SECOND / 2);
+		}
+		finally {
+			close(lock);
+		}
+	}
+
+	private void lockView(String name) throws InterruptedException {
+		Lock lock = this.template.asLock(name, LockOptions.lease(LEASE));
+		if (lock.tryLock(20, TimeUnit.SECONDS)) {
+			boolean again = false;
+			try {
+				again = lock.tryLock();
+				pause(900_000_000);
+			}
+			finally {
+				try {
+					if (again) {
+						lock.unlock();
+					}
+				}
+				finally {
+					lock.unlock();
+				}
+			}
+		}
+	}
+
+	private void release(String name) {
+		ObservedLock lock = acquire(name, options());
+		boolean held = true;
+		try {
+			held = lock.handle().release();
+		}
+		finally {
+			this.judge.closed(lock, !held);
+		}
+		if (lock.handle().release()) {
+			this.world.journal().violation(lock + " was released twice", this.thread);
+		}
+	}
+
+	private void sequence(String name) {
+		CompletableFuture<Integer> ended = new CompletableFuture<>();
+		Mono<Integer> sequence = ReactiveLockTemplate.of(this.template)
+			.execute(name, options(), () -> Mono.create((sink) -> begin().whenComplete((result, ex) -> {
+				if (ex != null) {
+					sink.error(ex);
+				}
+				else {
+					sink.success(result);
+				}
+			})), (refusal) -> Mono.error(refusal.toException()));
+		Disposable subscription = sequence.subscribe(ended::complete, ended::completeExceptionally,
+				() -> ended.complete(0));
+		if (this.random.nextBoolean()) {
+			pause(this.random.nextBoolean() ? SECOND / 100 : 1_500_000_000);
+			subscription.dispose();
+		}
+		else {
+			awaitDone(ended, "sequence");
+		}
+	}
+
+	/**
+	 * Run a job for a planned time that the other instances ask for as well.
+	 */
+	private void plannedTime(String name) {
+		long millis = this.world.serverTime().toEpochMilli();
+		Instant planned = Instant.ofEpochMilli(millis - millis % PERIOD_MILLIS);
+		LockOptions options = LockOptions.lease(LEASE)
+			.waitUpTo(this.random.nextBoolean() ? Duration.ZERO : WAIT)
+			.plannedFor(planned);
+		this.template.tryAcquire("report", options).ifPresent((handle) -> {
+			ObservedLock lock = this.judge.entered(this.instance, handle);
+			try {
+				JobRun run = handle.run().orElse(null);
+				if (run != null) {
+					this.judge.running(this.instance, run);
+				}
+				work(lock, 2, SECOND / 2);
+			}
+			finally {
+				close(lock);
+			}
+		});
+	}
+
+	private void inspect(String name) {
+		this.template.inspect(name);
+		this.template.list();
+	}
+
+	/**
+	 * A kind of work.
+	 */
+	private enum Kind {
+
+		HOLD(Work::hold), HOLD_AGAIN(Work::hold), TRY_ONCE(Work::tryOnce), HOLD_BOTH(Work::holdBoth),
+		HOLD_BOTH_WITHIN_ONE(Work::holdBothWithinOne), REENTER(Work::reenter), EXECUTE(Work::execute),
+		FUTURE(Work::future), FUTURE_OF_HANDLE(Work::futureOfHandle), FUTURE_OF_CALL(Work::futureOfCall),
+		EXTEND(Work::extend), CLOSE_ELSEWHERE(Work::closeElsewhere), CLOSE_DURING_EXTENSION(Work::closeDuringExtension),
+		FORCE(Work::force), KEEP_UNTIL_SHUTDOWN(Work::keepUntilShutdown), LOCK_VIEW(Work::lockView),
+		RELEASE(Work::release), SEQUENCE(Work::sequence), PLANNED_TIME(Work::plannedTime), INSPECT(Work::inspect);
+
+		private static final Kind[] ALL = values();
+
+		private final Section work;
+
+		Kind(Section work) {
+			this.work = work;
+		}
+
+	}
+
+	/**
+	 * Work of one kind.
+	 */
+	@FunctionalInterface
+	private interface Section {
+
+		void section(Work work, String name) throws Throwable;
+
+	}
+
+	/**
+	 * Work under a lock.
+	 */
+	@FunctionalInterface
+	private interface WorkUnderLock {
+
+		void run(ObservedLock lock) throws Throwable;
+
+	}
+
+	/**
+	 * The failure of work, not of its lock.
+	 */
+	private static final class ExpectedFailure extends RuntimeException {
+
+		private static final long serialVersionUID = 1L;
+
+		ExpectedFailure() {
+			super("simulated");
+		}
+
+	}
+
+}
