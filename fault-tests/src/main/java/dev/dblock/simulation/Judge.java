@@ -1,11 +1,13 @@
 package dev.dblock.simulation;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockHandle;
@@ -33,6 +35,8 @@ final class Judge {
 
 	private final Journal journal;
 
+	private final Function<String, Duration> stored;
+
 	private final Map<String, Long> granted = new HashMap<>();
 
 	private final Map<String, Long> entered = new HashMap<>();
@@ -47,9 +51,14 @@ final class Judge {
 
 	private final Set<ObservedLock> open = new LinkedHashSet<>();
 
-	Judge(Scheduler scheduler, Journal journal) {
+	/**
+	 * Create a judge.
+	 * @param stored returns how long a lock remains unavailable by the store's clock
+	 */
+	Judge(Scheduler scheduler, Journal journal, Function<String, Duration> stored) {
 		this.scheduler = scheduler;
 		this.journal = journal;
+		this.stored = stored;
 	}
 
 	/**
@@ -80,6 +89,18 @@ final class Judge {
 		}
 	}
 
+	/**
+	 * Called when the end of a lease may have changed in the store. No section may trust
+	 * its lease for longer than the store keeps it.
+	 */
+	void changed(String name) {
+		for (ObservedLock lock : List.copyOf(this.open)) {
+			if (lock.name().equals(name)) {
+				this.scheduler.start(lock.instance().process(), "witness", () -> isHeld(lock));
+			}
+		}
+	}
+
 	private void witness(ObservedLock lock) {
 		boolean held = isHeld(lock);
 		long unobserved = this.scheduler.now();
@@ -104,6 +125,7 @@ final class Judge {
 		this.open.add(lock);
 		handle.onLost((reason) -> lock.lossReported());
 		requireHigher(lock, 1);
+		isHeld(lock);
 		return lock;
 	}
 
@@ -145,8 +167,21 @@ final class Judge {
 						"OVERLAP: %s holds it, and token %d is granted".formatted(lock, this.granted.get(name)),
 						lock.owner(), this.scheduler.requireCurrent());
 			}
+			requireStored(lock);
 		}
 		return held;
+	}
+
+	private void requireStored(ObservedLock lock) {
+		String broken = this.scheduler.atomically(() -> {
+			Duration trusted = lock.handle().remaining();
+			Duration kept = this.stored.apply(lock.name());
+			return (trusted.compareTo(kept) > 0)
+					? "%s trusts its lease for %s, but the store keeps it for %s".formatted(lock, trusted, kept) : null;
+		});
+		if (broken != null) {
+			this.journal.violation(broken, lock.owner(), this.scheduler.requireCurrent());
+		}
 	}
 
 	/**
@@ -196,6 +231,15 @@ final class Judge {
 		if (before != null && before.held() && !by.holder().equals(before.holder())) {
 			this.journal
 				.violation("'%s', held by %s, was released by %s".formatted(by.name(), before.holder(), by.holder()));
+		}
+	}
+
+	/**
+	 * Called in the store when it has prolonged leases that may have ended before.
+	 */
+	void prolonged(LeaseKey lease, Duration before) {
+		if (before.isZero() && !this.stored.apply(lease.name()).isZero()) {
+			this.journal.violation("the lease of '%s' had ended, and was revived".formatted(lease.name()));
 		}
 	}
 

@@ -70,12 +70,28 @@ final class NetworkRepository implements LockRepository {
 	@Override
 	public Map<LeaseKey, Optional<LockInfo>> renew(List<LeaseKey> leases, Duration timeout) {
 		List<LeaseKey> sent = List.copyOf(leases);
-		return send(() -> this.store.renew(sent, timeout), timeout);
+		return send(() -> {
+			List<Duration> before = sent.stream().map(this::left).toList();
+			Map<LeaseKey, Optional<LockInfo>> gone = this.store.renew(sent, timeout);
+			for (int i = 0; i < sent.size(); i++) {
+				this.judge.prolonged(sent.get(i), before.get(i));
+			}
+			return gone;
+		}, timeout);
 	}
 
 	@Override
 	public boolean extend(LeaseKey lease, Duration atLeast, Duration timeout) {
-		return send(() -> this.store.extend(lease, atLeast.plus(this.kept), timeout), timeout);
+		return send(() -> {
+			Duration before = left(lease);
+			boolean held = this.store.extend(lease, atLeast.plus(this.kept), timeout);
+			this.judge.prolonged(lease, before);
+			return held;
+		}, timeout);
+	}
+
+	private Duration left(LeaseKey lease) {
+		return this.store.find(lease.name()).map(LockInfo::remaining).orElse(Duration.ZERO);
 	}
 
 	/**
@@ -84,11 +100,11 @@ final class NetworkRepository implements LockRepository {
 	@Override
 	public boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout) {
 		Optional<LockInfo> before = this.store.find(lease.name());
-		return send(() -> {
+		return this.network.send(() -> {
 			boolean unchanged = before.map(LockInfo::expiresAt)
 				.equals(this.store.find(lease.name()).map(LockInfo::expiresAt));
 			return unchanged && this.store.extendExactly(lease, duration.plus(this.kept), timeout);
-		}, timeout);
+		}, timeout, (changed) -> this.judge.changed(lease.name()));
 	}
 
 	@Override

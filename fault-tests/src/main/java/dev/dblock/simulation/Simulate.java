@@ -1,5 +1,6 @@
 package dev.dblock.simulation;
 
+import java.io.IOException;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -18,20 +19,26 @@ public final class Simulate {
 
 	private static final String USAGE = """
 			scripts/simulate [--seed N] [--sections N] [--mode safety|liveness] [--trace]
-			                 [--seeds N | --seconds N | --nightly] [--twice]
+			                 [--seeds N | --seconds N | --nightly] [--twice] [--first]
+			scripts/simulate --mutants [--only TEXT] [--sections N]
 
 			  --seed N        the first seed; random by default
-			  --sections N    sections of each seed; 2000 by default
+			  --sections N    sections of each seed; 4000 by default
 			  --mode MODE     safety, with faults all the time (default), or liveness, with periods without faults
 			  --trace         prints each step, with class and method
 			  --seeds N       simulates N seeds in a row
 			  --seconds N     simulates as many seeds as fit
 			  --nightly       simulates a million sections
-			  --twice         simulates each seed twice, and compares the steps""";
+			  --twice         simulates each seed twice, and compares the steps
+			  --first         ends with the first seed that breaks a promise
+			  --mutants       breaks dblock in one way after the other, each of which a seed has to find
+			  --only TEXT     only the mutants whose names contain that""";
 
-	private static final List<String> FLAGS = List.of("trace", "nightly", "twice");
+	private static final List<String> FLAGS = List.of("trace", "nightly", "twice", "first", "mutants");
 
-	private static final List<String> WITH_VALUE = List.of("seed", "sections", "mode", "seeds", "seconds");
+	private static final List<String> WITH_VALUE = List.of("seed", "sections", "mode", "seeds", "seconds", "only");
+
+	private static final int MUTANT_SECTIONS = 500;
 
 	private static final int NIGHTLY_SECTIONS = 1_000_000;
 
@@ -48,7 +55,7 @@ public final class Simulate {
 	private Simulate(Map<String, String> options) {
 		this.options = options;
 		this.seed = number("seed", ThreadLocalRandom.current().nextInt(1_000_000_000));
-		this.sections = (int) number("sections", 2000);
+		this.sections = (int) number("sections", 4000);
 		this.mode = Mode.valueOf(options.getOrDefault("mode", "safety").toUpperCase(Locale.ROOT));
 	}
 
@@ -60,8 +67,10 @@ public final class Simulate {
 	/**
 	 * Run simulations, and exit with 0 if no promise was broken.
 	 * @param args the options
+	 * @throws IOException if the sources of mutants cannot be read
+	 * @throws InterruptedException if this thread is interrupted
 	 */
-	public static void main(String[] args) {
+	public static void main(String[] args) throws IOException, InterruptedException {
 		Simulate simulate;
 		try {
 			Map<String, String> options = parse(args);
@@ -100,7 +109,11 @@ public final class Simulate {
 		return options;
 	}
 
-	private boolean run() {
+	private boolean run() throws IOException, InterruptedException {
+		if (this.options.containsKey("mutants")) {
+			return new SimulationMutants(this.options.getOrDefault("only", ""), number("sections", MUTANT_SECTIONS))
+				.run();
+		}
 		System.out.println("first seed: " + this.seed);
 		long began = System.nanoTime();
 		long limit = TimeUnit.SECONDS.toNanos(number("seconds", Long.MAX_VALUE / 1_000_000_000));
@@ -112,6 +125,7 @@ public final class Simulate {
 		while (done < seeds && System.nanoTime() - began < limit) {
 			Result result = simulate(this.seed + done);
 			passed &= result.passed();
+			seeds = (passed || !this.options.containsKey("first")) ? seeds : 0;
 			simulated += result.simulatedNanos();
 			done++;
 		}

@@ -36,11 +36,16 @@ final class Work {
 
 	private static final Duration LEASE = Duration.ofSeconds(2);
 
+	private static final Duration LONG_LEASE = Duration.ofSeconds(9);
+
 	private static final Duration WAIT = Duration.ofSeconds(30);
 
 	private static final int PERIOD_MILLIS = 3000;
 
 	private static final int SECOND = 1_000_000_000;
+
+	/** The share of sections in which the calls of two threads for one handle meet. */
+	private static final int MEETING_ONE_OF = 3;
 
 	/** Longer than any section can last. */
 	private static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(400);
@@ -70,7 +75,8 @@ final class Work {
 	 * Do some work of a random kind. Failures of locking are expected, others are not.
 	 */
 	void section() {
-		Kind kind = Kind.ALL[this.random.nextInt(Kind.ALL.length)];
+		Kind kind = (this.random.nextInt(MEETING_ONE_OF) == 0) ? Kind.CLOSE_DURING_EXTENSION
+				: Kind.ALL[this.random.nextInt(Kind.ALL.length)];
 		this.world.journal().count("work: " + kind.name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '));
 		try {
 			kind.work.section(this, name());
@@ -354,10 +360,20 @@ final class Work {
 	}
 
 	/**
-	 * Let a close and an extension meet.
+	 * Let a close and an extension meet while others wait, or be one of those. The lease
+	 * is long, so that no renewal notices soon what went wrong.
 	 */
 	private void closeDuringExtension(String name) {
-		ObservedLock lock = acquire(name, LockOptions.lease(LEASE).waitUpTo(WAIT));
+		ObservedLock lock = acquire("extended", LockOptions.lease(LONG_LEASE).waitUpTo(WAIT));
+		if (this.random.nextBoolean()) {
+			try {
+				work(lock, 3, 2 * SECOND);
+			}
+			finally {
+				close(lock);
+			}
+			return;
+		}
 		int gap = this.random.nextInt(3_000_000);
 		this.world.scheduler().start(this.instance.process(), "closer", () -> {
 			this.world.scheduler().pause(gap);
@@ -369,7 +385,7 @@ final class Work {
 				lock.handle().extendExactly(Duration.ofMillis(50), Duration.ZERO);
 			}
 			else {
-				lock.handle().extend(Duration.ofSeconds(4));
+				lock.handle().extend(Duration.ofSeconds(20));
 			}
 		}
 		finally {

@@ -54,7 +54,7 @@ final class World {
 		this.journal = journal;
 		this.server = scheduler.process("server", 1);
 		this.network = new Network(scheduler, journal, this.server);
-		this.judge = new Judge(scheduler, journal);
+		this.judge = new Judge(scheduler, journal, this::stored);
 	}
 
 	/**
@@ -70,7 +70,7 @@ final class World {
 			}
 			while (!this.ending) {
 				this.scheduler.pause(OBSERVATION_NANOS);
-				observe(new LocalLockRepository(created));
+				this.scheduler.atomically(() -> observe(new LocalLockRepository(created)));
 			}
 		});
 	}
@@ -89,12 +89,19 @@ final class World {
 		});
 	}
 
-	private void observe(LocalLockRepository all) {
+	private Duration stored(String name) {
+		return this.scheduler.in(this.server,
+				() -> new LocalLockRepository(store()).find(name).map(LockInfo::remaining).orElse(Duration.ZERO));
+	}
+
+	private boolean observe(LocalLockRepository all) {
 		for (LockInfo lock : all.findAll("")) {
 			boolean wanted = !this.network.isDown()
 					&& this.instances.stream().anyMatch((instance) -> instance.wants(lock.name()));
 			this.judge.observed(lock, wanted);
+			this.judge.changed(lock.name());
 		}
+		return true;
 	}
 
 	/**

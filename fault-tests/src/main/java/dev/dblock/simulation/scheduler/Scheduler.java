@@ -2,6 +2,7 @@ package dev.dblock.simulation.scheduler;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -31,7 +32,11 @@ public final class Scheduler {
 	/** Otherwise a thread that waits by reading a clock would wait forever. */
 	private static final long READING_NANOS = 50;
 
-	private static final int METHODS_BETWEEN_STALLS = 400;
+	private static final long RARE_ONE_OF = 2000;
+
+	private static final int RARE_WEIGHT = 16;
+
+	private static final int FEWEST_METHODS_BETWEEN_STALLS = 100;
 
 	private static @Nullable Scheduler active;
 
@@ -58,7 +63,13 @@ public final class Scheduler {
 
 	private int threadCount;
 
-	private int methodsLeft = METHODS_BETWEEN_STALLS;
+	private final Map<String, int[]> calls = new HashMap<>();
+
+	private long methods;
+
+	private final int methodsBetweenStalls;
+
+	private int methodsLeft;
 
 	private long steps;
 
@@ -74,6 +85,7 @@ public final class Scheduler {
 	public Scheduler(long seed, BiConsumer<SimulatedThread, Throwable> uncaught,
 			@Nullable BiConsumer<SimulatedThread, String> trace) {
 		this.random = new Random(seed);
+		this.methodsBetweenStalls = FEWEST_METHODS_BETWEEN_STALLS << this.random.nextInt(6);
 		this.uncaught = uncaught;
 		this.trace = trace;
 		active = this;
@@ -288,12 +300,18 @@ public final class Scheduler {
 	}
 
 	/**
-	 * Stall the thread now and then when it enters a method.
+	 * Stall the thread now and then when it enters a method, and more often in methods
+	 * that are rarely called.
 	 */
 	void entered(SimulatedThread thread, String place) {
 		thread.at(place);
-		if (!thread.isInitializing() && --this.methodsLeft <= 0) {
-			this.methodsLeft = 1 + this.random.nextInt(2 * METHODS_BETWEEN_STALLS);
+		if (thread.isInitializing()) {
+			return;
+		}
+		int[] calls = this.calls.computeIfAbsent(place, (key) -> new int[1]);
+		this.methodsLeft -= (calls[0]++ * RARE_ONE_OF < this.methods++) ? RARE_WEIGHT : 1;
+		if (this.methodsLeft <= 0) {
+			this.methodsLeft = 1 + this.random.nextInt(2 * this.methodsBetweenStalls);
 			if (thread.isInterruptible()) {
 				locate(thread);
 				stall(thread, stallNanos());
