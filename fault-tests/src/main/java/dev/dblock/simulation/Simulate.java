@@ -1,6 +1,7 @@
 package dev.dblock.simulation;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -116,6 +117,8 @@ public final class Simulate {
 		}
 		System.out.println("first seed: " + this.seed);
 		long began = System.nanoTime();
+		// All simulated threads run in this one
+		long beganOnProcessor = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
 		long limit = TimeUnit.SECONDS.toNanos(number("seconds", Long.MAX_VALUE / 1_000_000_000));
 		long seeds = this.options.containsKey("nightly") ? (NIGHTLY_SECTIONS + this.sections - 1) / this.sections
 				: number("seeds", this.options.containsKey("seconds") ? Long.MAX_VALUE : 1);
@@ -130,8 +133,11 @@ public final class Simulate {
 			done++;
 		}
 		double real = (System.nanoTime() - began) / 1e9;
-		System.out.printf(Locale.ROOT, "%d seeds, %d sections, %.0f s simulated in %.1f s: %.0f times real time%n",
-				done, done * this.sections, simulated / 1e9, real, simulated / 1e9 / real);
+		double processor = (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - beganOnProcessor) / 1e9;
+		System.out.printf(Locale.ROOT,
+				"%d seeds, %d sections, %.0f s simulated in %.1f s (%.0f times real time), %.1f s of one processor (%.0f times)%n",
+				done, done * this.sections, simulated / 1e9, real, simulated / 1e9 / real, processor,
+				simulated / 1e9 / processor);
 		this.counts.forEach((what, count) -> System.out.println("  " + what + ": " + count));
 		return passed;
 	}

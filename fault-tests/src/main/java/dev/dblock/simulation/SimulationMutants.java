@@ -63,7 +63,6 @@ final class SimulationMutants {
 				new Mutant("a renewal that counts from its answer", "core/LeaseRenewer.java",
 						"lease.prove(sent.withLease(lease.terms().lease()));",
 						"lease.prove(LeaseDeadline.from(this.clock, lease.terms().lease()));"),
-				new Mutant("a hand-over during the minimum hold", lease, "minHoldLeftNanos() == 0", "true"),
 				new Mutant("an exact end trusted before its answer", lease,
 						"this.deadline = this.deadline.upTo(exact);", ""),
 				new Mutant("a proof accepted during an exact change", lease,
