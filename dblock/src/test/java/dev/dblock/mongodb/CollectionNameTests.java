@@ -2,7 +2,6 @@ package dev.dblock.mongodb;
 
 import java.time.Duration;
 
-import com.mongodb.client.model.CreateCollectionOptions;
 import dev.dblock.core.LockRepositoryContract;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
@@ -12,12 +11,9 @@ import dev.dblock.testing.MongoServerTest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
@@ -30,7 +26,6 @@ import static org.mockito.Mockito.verifyNoInteractions;
  * Collections that cannot keep locks, or not for ever.
  */
 @MongoServerTest(kind = MongoServerKind.REPLICA_SET_1, faults = true)
-@ExtendWith(OutputCaptureExtension.class)
 class CollectionNameTests {
 
 	private static final Duration LEASE = Duration.ofMinutes(10);
@@ -115,15 +110,6 @@ class CollectionNameTests {
 		MongoDatabaseFactory factory = mock(MongoDatabaseFactory.class);
 		assertThat(new MongoLockRepository(factory, settings("locks", true))).isNotNull();
 		verifyNoInteractions(factory);
-	}
-
-	@Test
-	void cappedCollectionIsLogged(CapturedOutput output) {
-		this.server.client()
-			.getDatabase(this.database)
-			.createCollection("locks", new CreateCollectionOptions().capped(true).sizeInBytes(4096));
-		assertGranted(locks(), "stock");
-		assertThat(output.getOut()).containsOnlyOnce("could not be created").contains("capped");
 	}
 
 }

@@ -8,9 +8,11 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import dev.dblock.LockInfo;
+import dev.dblock.LockPage;
 import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.LockRepository;
 import dev.dblock.store.ReleaseFeed;
 import dev.dblock.store.StoredJob.RunEnd;
@@ -149,8 +151,8 @@ final class NetworkRepository implements LockRepository {
 	}
 
 	@Override
-	public List<LockInfo> findAll(String prefix) {
-		return send(() -> this.store.findAll(prefix), LONGEST);
+	public LockPage findAll(ListRequest request) {
+		return send(() -> this.store.findAll(request), LONGEST);
 	}
 
 	@Override

@@ -10,6 +10,7 @@ import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
 import dev.dblock.simulation.scheduler.Scheduler;
 import dev.dblock.simulation.scheduler.SimulatedProcess;
+import dev.dblock.store.ListRequest;
 import dev.dblock.store.ReleaseFeed;
 import org.jspecify.annotations.Nullable;
 
@@ -95,7 +96,7 @@ final class World {
 	}
 
 	private boolean observe(LocalLockRepository all) {
-		for (LockInfo lock : all.findAll("")) {
+		for (LockInfo lock : all.findAll(ListRequest.all("")).locks()) {
 			boolean wanted = !this.network.isDown()
 					&& this.instances.stream().anyMatch((instance) -> instance.wants(lock.name()));
 			this.judge.observed(lock, wanted);
