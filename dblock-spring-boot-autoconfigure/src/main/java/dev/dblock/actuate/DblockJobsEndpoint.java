@@ -146,9 +146,7 @@ final class DblockJobsEndpoint {
 		 */
 		RUN;
 
-		// Not a parameter of this type: Actuator would respond to an unknown action
-		// without
-		// a body
+		// A text, since Actuator answers an unknown constant without a body
 		static @Nullable JobAction of(@Nullable String name) {
 			return Arrays.stream(values())
 				.filter((action) -> action.name().equalsIgnoreCase(name))

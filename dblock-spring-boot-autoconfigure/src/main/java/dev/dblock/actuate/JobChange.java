@@ -30,7 +30,7 @@ record JobChange(Result result, String meaning, @Nullable JobInfo job) {
 			.collect(Collectors.joining(", "));
 		return new JobChange(Result.INVALID,
 				(action != null)
-						? "There is no action '%s'. There are: %s".formatted(FailureLog.onOneLine(action, 100), known)
+						? "There is no action '%s'. Possible actions: %s".formatted(FailureLog.onOneLine(action, 100), known)
 						: "Nothing was requested. Set 'action' to one of: " + known,
 				null);
 	}

@@ -269,7 +269,7 @@ class DblockJobsActuatorTests {
 		HttpResponse<String> unknown = change("app-nightly", "sto\np");
 		assertThat(unknown.statusCode()).isEqualTo(400);
 		assertThat(Document.parse(unknown.body())).containsEntry("result", "INVALID")
-			.containsEntry("meaning", "There is no action 'sto p'. There are: pause, resume, run");
+			.containsEntry("meaning", "There is no action 'sto p'. Possible actions: pause, resume, run");
 		HttpResponse<String> none = send(this.one, "POST", "/app-nightly", "{}");
 		assertThat(none.statusCode()).isEqualTo(400);
 		assertThat(Document.parse(none.body()).getString("meaning")).contains("'action'", "pause, resume, run");

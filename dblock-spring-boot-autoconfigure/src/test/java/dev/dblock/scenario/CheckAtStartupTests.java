@@ -196,7 +196,7 @@ class CheckAtStartupTests {
 		assertThatThrownBy(() -> start(user(privilege("", "find")), "dblock.check-at-startup=fail"))
 			.hasRootCauseInstanceOf(MongoCommandException.class);
 		assertThat(output).contains("APPLICATION FAILED TO START")
-			.contains("No lock can be acquired: Could not find out whether locks can be acquired in the collection"
+			.contains("No lock can be acquired: Could not read and write the locks in the collection"
 					+ " 'dblock_locks': MongoDB denied it")
 			.contains("dblock.check-at-startup is fail");
 	}

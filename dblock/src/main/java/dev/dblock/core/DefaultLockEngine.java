@@ -75,7 +75,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	private final EngineState state;
 
-	private final StoreCheck check;
+	private final StoreHealth check;
 
 	private final JobRecords jobs = new StoredRecords();
 
@@ -139,7 +139,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, waits, clock);
 		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals,
 				waits, this.threads);
-		this.check = new StoreCheck(repository, settings.namePrefix(), settings.acquirer());
+		this.check = new StoreHealth(repository, settings.namePrefix(), settings.acquirer());
 		logger.info("Locks are in {}, lease {}, acquirer {}", repository,
 				Durations.readable(LeaseTerms.of(settings.defaults()).lease()), settings.acquirer());
 	}

@@ -270,8 +270,8 @@ final class LockDatabase implements MongoDatabaseFactory {
 		static final Seen NOTHING = new Seen(null, null);
 
 		/**
-		 * Return whether the factory chooses by thread. Without an answer, a thread is
-		 * given the benefit of the doubt unless other servers are known.
+		 * Return whether the factory chooses by thread. Without an answer, the thread
+		 * is accepted, unless other servers are known.
 		 */
 		boolean contradicts(Place here, @Nullable Place known) {
 			return (this.place != null) ? !this.place.isSame(here) : this.failure != null || known != null;

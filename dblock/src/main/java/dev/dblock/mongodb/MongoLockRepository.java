@@ -447,14 +447,14 @@ public final class MongoLockRepository implements LockRepository {
 	@Override
 	public void check(Duration timeout) {
 		long sent = System.nanoTime();
-		execute("find out whether locks can be acquired", timeout, (statements, store) -> {
+		execute("read and write the locks", timeout, (statements, store) -> {
 			this.indexes.ensureIndex(store, timeout);
 			store.checkPrivileges();
 			return true;
 		});
 		if (this.settings.fenceTransactions()) {
 			StoreAccess access = this.access.get();
-			access.executeOnFences("find out whether takeovers and commits can be fenced", timeout,
+			access.executeOnFences("read and write the fences", timeout,
 					timeout.minusNanos(System.nanoTime() - sent), (store) -> {
 						if (access.reportsTransactions(store)) {
 							store.on(Fences.collectionBeside(this.settings.collection())).checkPrivileges();

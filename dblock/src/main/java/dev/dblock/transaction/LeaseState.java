@@ -68,6 +68,10 @@ public final class LeaseState {
 		return true;
 	}
 
+	/**
+	 * Return whether the lease could be ended for a successor now. Another thread can
+	 * still prevent it, so {@link #endForSuccessor()} decides.
+	 */
 	public synchronized boolean canEndForSuccessor() {
 		return this.end == null && !this.changed && isClear();
 	}

@@ -173,13 +173,13 @@ public final class FailureTranslation {
 		}
 		if (isCapped(cause)) {
 			return unsuitable(action, "the collection is capped, so that MongoDB removes documents of held locks",
-					StoreCheck.OTHER_COLLECTION, cause);
+					StoreSuitability.OTHER_COLLECTION, cause);
 		}
 		return switch (refusal(cause).getCode()) {
 			case DOCUMENT_VALIDATION -> unsuitable(action, "a validator of the collection does not accept the document",
 					"Remove the validator, or let it accept the documents of locks", cause);
 			case NOT_ON_A_VIEW ->
-				unsuitable(action, "that is a view or a time series collection", StoreCheck.OTHER_COLLECTION, cause);
+				unsuitable(action, "that is a view or a time series collection", StoreSuitability.OTHER_COLLECTION, cause);
 			default -> null;
 		};
 	}

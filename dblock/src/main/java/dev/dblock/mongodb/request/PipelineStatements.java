@@ -385,9 +385,7 @@ final class PipelineStatements extends CommonStatements {
 		return found.gone(leases, renewed);
 	}
 
-	// A single document that was corrupted manually must not make the renewal of all
-	// others
-	// fail.
+	// One document that was corrupted manually must not fail the renewal of all others
 	private static BsonDocument renewable(BsonDocument filter) {
 		return filter.append(LockDocument.LEASE_MILLIS, IS_LONG)
 			.append(LockDocument.ACQUIRED_AT, IS_DATE)

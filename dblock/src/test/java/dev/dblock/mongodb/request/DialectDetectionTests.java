@@ -50,7 +50,7 @@ class DialectDetectionTests {
 			new ServerClock(System::nanoTime, System::currentTimeMillis, () -> "", new HelloCommand()::say));
 
 	private DialectDetection detection(@Nullable Boolean setting, Function<StoreRequest, BsonDocument> hello) {
-		return new DialectDetection(setting, new StoreCheck("locks", "locks.fences"), this.pipeline, this.classic,
+		return new DialectDetection(setting, new StoreSuitability("locks", "locks.fences"), this.pipeline, this.classic,
 				hello);
 	}
 

@@ -29,13 +29,13 @@ import static org.mockito.ArgumentMatchers.eq;
 /**
  * Servers that no test can start.
  */
-class StoreCheckTests {
+class StoreSuitabilityTests {
 
 	private static final LeaseTimes TIMES = new LeaseTimes(500, 86_400_000);
 
 	private final MongoDatabase database = Mockito.mock(MongoDatabase.class, Answers.RETURNS_SELF);
 
-	private final StoreCheck check = new StoreCheck("locks", "locks.fences");
+	private final StoreSuitability check = new StoreSuitability("locks", "locks.fences");
 
 	private final StoreRequest store = new StoreRequest(this.database, new LockCollection("locks"),
 			Duration.ofSeconds(5));

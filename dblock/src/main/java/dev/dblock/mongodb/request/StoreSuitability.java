@@ -29,12 +29,12 @@ import static dev.dblock.mongodb.request.BsonParts.text;
  * as far as the user may ask. What cannot keep them is refused with each request, until a
  * later check no longer finds the cause.
  */
-final class StoreCheck implements Consumer<StoreRequest> {
+final class StoreSuitability implements Consumer<StoreRequest> {
 
 	static final String OTHER_COLLECTION = "Drop it, so that dblock creates a collection, or set"
 			+ " dblock.mongodb.collection to another name";
 
-	private static final Logger logger = LoggerFactory.getLogger(StoreCheck.class);
+	private static final Logger logger = LoggerFactory.getLogger(StoreSuitability.class);
 
 	private static final BsonInt32 ONE = new BsonInt32(1);
 
@@ -61,7 +61,7 @@ final class StoreCheck implements Consumer<StoreRequest> {
 	 * @param locks the collection of the locks
 	 * @param fences the collection of their fences; {@code null} if there is none
 	 */
-	StoreCheck(String locks, @Nullable String fences) {
+	StoreSuitability(String locks, @Nullable String fences) {
 		this.collections = new BsonArray(
 				Stream.of(locks, (fences != null) ? fences : locks).map(BsonString::new).distinct().toList());
 	}
@@ -123,7 +123,7 @@ final class StoreCheck implements Consumer<StoreRequest> {
 		}
 		if (NX_27017.equals(string(buildInfo, "process"))) {
 			throw new InvalidDataAccessResourceUsageException("The server is nx-27017, on which no lock can be kept: it"
-					+ " stores dates as texts. Keep the locks in MongoDB");
+					+ " stores dates as strings. Keep the locks in MongoDB");
 		}
 	}
 

@@ -16,10 +16,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link StoreCheck}.
+ * Tests for {@link StoreHealth}.
  */
 @Timeout(300)
-class StoreCheckTests {
+class StoreHealthTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(60);
 

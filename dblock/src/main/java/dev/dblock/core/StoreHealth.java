@@ -17,11 +17,11 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Whether the store grants locks, as far as the last request or check has shown. A
+ * Records whether the store grants locks, from the last request or check. A
  * failure counts until a lock is granted or a check succeeds. A refusal proves nothing: a
  * server without a majority still sends refusals.
  */
-final class StoreCheck {
+final class StoreHealth {
 
 	/** Only the fixed prefix is added: others depend on the call. */
 	private static final String NAME = "dblock-check";
@@ -30,7 +30,7 @@ final class StoreCheck {
 
 	private static final Duration SHORTEST = Duration.ofMillis(1);
 
-	private static final Logger logger = LoggerFactory.getLogger(StoreCheck.class);
+	private static final Logger logger = LoggerFactory.getLogger(StoreHealth.class);
 
 	private final LockRepository repository;
 
@@ -40,7 +40,7 @@ final class StoreCheck {
 
 	private volatile @Nullable Failure failure;
 
-	StoreCheck(LockRepository repository, String prefix, String acquirer) {
+	StoreHealth(LockRepository repository, String prefix, String acquirer) {
 		this.repository = repository;
 		this.prefix = prefix;
 		this.acquirer = acquirer;
