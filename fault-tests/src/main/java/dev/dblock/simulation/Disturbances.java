@@ -69,6 +69,9 @@ final class Disturbances {
 	}
 
 	private void stop(Instance instance, boolean suspended) {
+		if (suspended && !instance.hasObservedClocks()) {
+			return;
+		}
 		this.world.journal().count(suspended ? "suspended machines" : "stopped processes");
 		instance.stop(this.random.nextLong(7 * SECOND), suspended);
 	}
@@ -78,9 +81,10 @@ final class Disturbances {
 	 * has to continue.
 	 */
 	private void stepClock(Instance instance) {
-		if (instance.process().isStopped()) {
+		if (instance.process().isStopped() || !instance.hasObservedClocks()) {
 			return;
 		}
+		instance.clocksChanged();
 		this.world.journal().count("clock steps");
 		this.world.journal().add("step the clock of " + instance.name());
 		instance.process().stepWallClock(this.random.nextInt(2 * LONGEST_STEP_MILLIS) - LONGEST_STEP_MILLIS);

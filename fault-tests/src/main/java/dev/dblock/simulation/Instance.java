@@ -26,6 +26,8 @@ final class Instance {
 
 	private static final long SHUTDOWN_NOTICE_NANOS = 500_000_000;
 
+	private static final long OBSERVED_NANOS = TimeUnit.SECONDS.toNanos(8);
+
 	private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private final World world;
@@ -47,6 +49,8 @@ final class Instance {
 	private int resting;
 
 	private long stops;
+
+	private long clocksChangedNanos = Long.MIN_VALUE / 2;
 
 	private boolean closing;
 
@@ -163,10 +167,26 @@ final class Instance {
 		this.world.scheduler().after(nanos, () -> {
 			if (suspended) {
 				this.process.suspended(nanos);
+				clocksChanged();
 			}
 			this.process.setStopped(false);
 			this.world.journal().add("continue " + name());
 		});
+	}
+
+	/**
+	 * Record that a clock was stepped, or stood still.
+	 */
+	void clocksChanged() {
+		this.clocksChangedNanos = this.world.scheduler().now();
+	}
+
+	/**
+	 * Whether the engine has had time to observe the last change of its clocks. A change
+	 * that follows at once could hide the one before, which nothing can detect.
+	 */
+	boolean hasObservedClocks() {
+		return this.world.scheduler().now() - this.clocksChangedNanos > OBSERVED_NANOS;
 	}
 
 	/**
