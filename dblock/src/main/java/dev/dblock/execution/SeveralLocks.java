@@ -105,7 +105,20 @@ public final class SeveralLocks implements LockEngine {
 
 	@Override
 	public LockEngine.Attempt acquire(String name, LockOptions options) {
-		return acquire(true);
+		return new Acquisition(this.engine, purposeful(options.why()), true).acquire(this.around);
+	}
+
+	/**
+	 * Return the options of each lock. A lock without a purpose has that of the call,
+	 * since the stack of the acquiring thread need not show the caller.
+	 */
+	private Map<String, LockOptions> purposeful(@Nullable String why) {
+		if (why == null) {
+			return this.locks;
+		}
+		Map<String, LockOptions> all = new LinkedHashMap<>();
+		this.locks.forEach((name, options) -> all.put(name, (options.why() != null) ? options : options.why(why)));
+		return all;
 	}
 
 	/**

@@ -103,6 +103,15 @@ class SeveralLocksTests {
 	}
 
 	@Test
+	void haveThePurposeOfTheCallUnlessTheyHaveTheirOwn() {
+		Map<String, LockOptions> own = Map.of("a", LockOptions.defaults(), "b", LockOptions.defaults().why("own"));
+		this.locks.forAll(own).execute("both", LockOptions.defaults().why("counting"), () -> {
+			assertThat(this.repository.peek("a").why()).isEqualTo("counting");
+			assertThat(this.repository.peek("b").why()).isEqualTo("own");
+		});
+	}
+
+	@Test
 	void noneIsHeldWhenOneIsRefused() {
 		this.world.seize("b", LockWorld.LEASE);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> this.locks.acquireAll("a", "b", "c"))
