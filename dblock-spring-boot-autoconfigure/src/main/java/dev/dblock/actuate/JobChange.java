@@ -29,8 +29,8 @@ record JobChange(Result result, String meaning, @Nullable JobInfo job) {
 			.map((each) -> each.name().toLowerCase(Locale.ROOT))
 			.collect(Collectors.joining(", "));
 		return new JobChange(Result.INVALID,
-				(action != null)
-						? "There is no action '%s'. Possible actions: %s".formatted(FailureLog.onOneLine(action, 100), known)
+				(action != null) ? "There is no action '%s'. Possible actions: %s"
+					.formatted(FailureLog.onOneLine(action, 100), known)
 						: "Nothing was requested. Set 'action' to one of: " + known,
 				null);
 	}

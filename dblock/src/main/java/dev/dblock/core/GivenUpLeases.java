@@ -41,6 +41,10 @@ final class GivenUpLeases {
 
 	synchronized void remember(GivenUp lease) {
 		this.byHolder.put(lease.key().holder(), lease);
+		forgetOldest();
+	}
+
+	private void forgetOldest() {
 		Iterator<GivenUp> oldestFirst = this.byHolder.values().iterator();
 		while (oldestFirst.hasNext() && (isOver(oldestFirst.next()) || this.byHolder.size() > MOST)) {
 			oldestFirst.remove();
@@ -68,6 +72,7 @@ final class GivenUpLeases {
 	 * given up here.
 	 */
 	synchronized @Nullable GivenUp find(LockInfo lock) {
+		forgetOldest();
 		return this.byHolder.get(lock.holder());
 	}
 

@@ -31,6 +31,13 @@ final class LockAcquirer {
 	private static final Duration SHORTEST_REQUEST = Duration.ofSeconds(1);
 
 	/**
+	 * An answer within this time before the end of a wait confirms a refusal as well.
+	 * Otherwise, each of many waiters whose times end one after the other would send a
+	 * request of its own.
+	 */
+	private static final Duration RECENT_ANSWER = Duration.ofMillis(50);
+
+	/**
 	 * A request that was sent to a failed server keeps a waiter from trying the next
 	 * server. Therefore it is cut short after this time, which doubles with each
 	 * consecutive timeout.
@@ -288,7 +295,7 @@ final class LockAcquirer {
 
 				@Override
 				boolean isTimeOver() {
-					return elapsedNanos() >= Wait.this.waitNanos;
+					return elapsedNanos() + RECENT_ANSWER.toNanos() >= Wait.this.waitNanos;
 				}
 
 			};

@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Records whether the store grants locks, from the last request or check. A
- * failure counts until a lock is granted or a check succeeds. A refusal proves nothing: a
- * server without a majority still sends refusals.
+ * Records whether the store grants locks, from the last request or check. A failure
+ * counts until a lock is granted or a check succeeds. A refusal proves nothing: a server
+ * without a majority still sends refusals.
  */
 final class StoreHealth {
 

@@ -65,7 +65,8 @@ class Waiter {
 	}
 
 	/**
-	 * Return whether the time of this waiter is over.
+	 * Return whether the time of this waiter is over, or so nearly that an answer counts
+	 * as its last one.
 	 */
 	boolean isTimeOver() {
 		return this.awaitingAnswer;
@@ -84,7 +85,7 @@ class Waiter {
 	}
 
 	/**
-	 * Return whether the store has answered after the time of this waiter was over.
+	 * Return whether the store has answered since {@link #isTimeOver() that time}.
 	 */
 	boolean isAnsweredLate() {
 		return this.answered;

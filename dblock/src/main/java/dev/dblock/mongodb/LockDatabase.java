@@ -99,9 +99,11 @@ final class LockDatabase implements MongoDatabaseFactory {
 	 */
 	private void settle(Place here, @Nullable Place known) {
 		if (known == null || !known.isSame(here)) {
+			if (known != null && !known.name().equals(here.name())) {
+				throw refusal(here, new Seen(known, null));
+			}
 			Seen elsewhere = askElsewhere();
-			boolean moved = known != null && !known.name().equals(here.name());
-			if (moved || elsewhere.contradicts(here, known)) {
+			if (elsewhere.contradicts(here, known)) {
 				throw refusal(here, (known != null) ? new Seen(known, null) : elsewhere);
 			}
 		}
@@ -270,8 +272,8 @@ final class LockDatabase implements MongoDatabaseFactory {
 		static final Seen NOTHING = new Seen(null, null);
 
 		/**
-		 * Return whether the factory chooses by thread. Without an answer, the thread
-		 * is accepted, unless other servers are known.
+		 * Return whether the factory chooses by thread. Without an answer, the thread is
+		 * accepted, unless other servers are known.
 		 */
 		boolean contradicts(Place here, @Nullable Place known) {
 			return (this.place != null) ? !this.place.isSame(here) : this.failure != null || known != null;

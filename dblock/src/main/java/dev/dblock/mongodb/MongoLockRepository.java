@@ -454,8 +454,8 @@ public final class MongoLockRepository implements LockRepository {
 		});
 		if (this.settings.fenceTransactions()) {
 			StoreAccess access = this.access.get();
-			access.executeOnFences("read and write the fences", timeout,
-					timeout.minusNanos(System.nanoTime() - sent), (store) -> {
+			access.executeOnFences("read and write the fences", timeout, timeout.minusNanos(System.nanoTime() - sent),
+					(store) -> {
 						if (access.reportsTransactions(store)) {
 							store.on(Fences.collectionBeside(this.settings.collection())).checkPrivileges();
 						}

@@ -34,7 +34,8 @@ final class MongoTransactionFence extends MongoFence {
 	 */
 	private boolean isOfLocks(MongoClient client) {
 		MongoClient locks = fenced().database().client();
-		return client == locks || SameServers.areOf(client.getClusterDescription(), locks);
+		return (locks != null) ? client == locks || SameServers.areOf(client.getClusterDescription(), locks)
+				: fenced().database().isOf(this.factory);
 	}
 
 }

@@ -46,6 +46,9 @@ final class DialectDetection {
 
 	private final @Nullable Boolean setting;
 
+	/** Kept if the caller's time ends before the dialect is known. */
+	private volatile boolean checked;
+
 	private volatile @Nullable Statements chosen;
 
 	/**
@@ -73,7 +76,10 @@ final class DialectDetection {
 	Statements statements(StoreRequest store) {
 		Statements chosen = this.chosen;
 		if (chosen == null) {
-			this.check.accept(store);
+			if (!this.checked) {
+				this.check.accept(store);
+				this.checked = true;
+			}
 			boolean pipelines = (this.setting != null) ? this.setting : understandsPipeline(store);
 			chosen = pipelines ? this.pipeline : this.classic;
 			this.chosen = chosen;

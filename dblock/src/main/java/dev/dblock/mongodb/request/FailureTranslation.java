@@ -178,8 +178,8 @@ public final class FailureTranslation {
 		return switch (refusal(cause).getCode()) {
 			case DOCUMENT_VALIDATION -> unsuitable(action, "a validator of the collection does not accept the document",
 					"Remove the validator, or let it accept the documents of locks", cause);
-			case NOT_ON_A_VIEW ->
-				unsuitable(action, "that is a view or a time series collection", StoreSuitability.OTHER_COLLECTION, cause);
+			case NOT_ON_A_VIEW -> unsuitable(action, "that is a view or a time series collection",
+					StoreSuitability.OTHER_COLLECTION, cause);
 			default -> null;
 		};
 	}
