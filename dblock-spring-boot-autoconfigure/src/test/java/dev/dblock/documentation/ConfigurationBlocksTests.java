@@ -51,11 +51,12 @@ class ConfigurationBlocksTests {
 			"wait", "when-lost", "when-unavailable");
 
 	private static Set<String> known() {
+		Path ofTests = Markdown.ROOT
+			.resolve("dblock-spring-boot-test/src/main/resources/META-INF/spring-configuration-metadata.json");
 		try (InputStream json = DblockProperties.class
 			.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
-			return Document.parse(new String(json.readAllBytes(), StandardCharsets.UTF_8))
-				.getList("properties", Document.class)
-				.stream()
+			return Stream.of(new String(json.readAllBytes(), StandardCharsets.UTF_8), Files.readString(ofTests))
+				.flatMap((metadata) -> Document.parse(metadata).getList("properties", Document.class).stream())
 				.map((property) -> property.getString("name"))
 				.collect(Collectors.toSet());
 		}

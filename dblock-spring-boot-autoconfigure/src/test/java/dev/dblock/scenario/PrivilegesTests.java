@@ -101,11 +101,11 @@ class PrivilegesTests {
 			fenceSession(locks, context);
 			waitForRelease(locks);
 			SentCommands commands = context.getBean(SentCommands.class);
-			assertThat(commands.denied()).isEmpty();
+			assertThat(commands.denied()).allMatch(PrivilegesTests::isOptional);
 			// An index creates the collection too
 			assertThat(commands.count("create")).isEqualTo(indexes ? 0 : 1);
 		}
-		assertThat(this.other.commands().denied()).isEmpty();
+		assertThat(this.other.commands().denied()).allMatch(PrivilegesTests::isOptional);
 		assertThat(indexes("dblock_locks")).isEqualTo(2);
 		assertThat(indexes("dblock_fences")).isEqualTo(indexes ? 2 : 1);
 	}
@@ -121,11 +121,22 @@ class PrivilegesTests {
 		try (ConfigurableApplicationContext context = start()) {
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			useHandles(locks);
-			assertThat(context.getBean(SentCommands.class).denied()).hasSize(3)
-				.anyMatch((denied) -> denied.contains("listCollections"))
-				.anyMatch((denied) -> denied.contains("listIndexes"))
-				.anyMatch((denied) -> denied.contains("delete"));
+			// The check at start-up may send the same commands at the same time
+			List<String> denied = context.getBean(SentCommands.class).denied();
+			for (String command : List.of("listCollections", "listIndexes", "delete")) {
+				assertThat(denied).anyMatch((message) -> message.contains(command));
+			}
+			assertThat(denied).allMatch(
+					(message) -> message.matches("(?s).*execute command \\{ (listCollections|listIndexes|delete):.*"));
 		}
+	}
+
+	/**
+	 * Return whether a command that was denied only shows the write concern of
+	 * transactions, which the documented role leaves out.
+	 */
+	private static boolean isOptional(String denied) {
+		return denied.contains("getDefaultRWConcern");
 	}
 
 	private static void useHandles(LockTemplate locks) {
