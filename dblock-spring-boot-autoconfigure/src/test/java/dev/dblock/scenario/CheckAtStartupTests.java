@@ -120,7 +120,7 @@ class CheckAtStartupTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "auto", "pipeline", "classic" })
 	void userThatCanOnlyReadIsReportedUntilItCanWrite(String statements, CapturedOutput output) {
-		String user = user(privilege("", "find"));
+		String user = user(privilege("", "find", "remove"));
 		try (ConfigurableApplicationContext context = start(user, "dblock.mongodb.statements=" + statements)) {
 			awaitWarning(output, "in the collection 'dblock_locks': MongoDB denied it");
 			assertThat(health(context).getStatus()).isEqualTo(Status.DOWN);
@@ -167,7 +167,7 @@ class CheckAtStartupTests {
 
 	@Test
 	void userWithAllRightsStartsAndNothingIsLeft(CapturedOutput output) {
-		String user = user(privilege("", "find", "insert", "update", "createIndex"));
+		String user = user(privilege("", "find", "insert", "update", "remove", "createIndex"));
 		try (ConfigurableApplicationContext context = start(user, "dblock.check-at-startup=fail")) {
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
 			assertNothingLeft();
@@ -183,7 +183,7 @@ class CheckAtStartupTests {
 			LockOperations locks = context.getBean(LockOperations.class);
 			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> locks.tryAcquire("stock"));
 			assertThat(health(context).getStatus()).isEqualTo(Status.DOWN);
-			assertThat(health(context).getDetails()).containsEntry("store", "failing");
+			assertThat(health(context).getDetails()).containsEntry("store", "unsuitable");
 			this.asAdmin.runCommand(new Document("collMod", "dblock_locks").append("validator", new Document()));
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
 			locks.acquire("stock").close();
@@ -213,7 +213,7 @@ class CheckAtStartupTests {
 
 	@Test
 	void shutdownDoesNotWaitForTheCheckAndReportsNothing(CapturedOutput output) {
-		String user = user(privilege("", "find", "insert", "update", "createIndex"));
+		String user = user(privilege("", "find", "insert", "update", "remove", "createIndex"));
 		this.server.failCommand(
 				FailCommand.on("find").forCollection(this.database, "dblock_locks").blockFor(Duration.ofSeconds(120)));
 		start(user, "dblock.mongodb.timeout=100s").close();
