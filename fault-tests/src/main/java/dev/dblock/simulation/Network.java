@@ -88,6 +88,13 @@ final class Network {
 		return answer;
 	}
 
+	/**
+	 * Return what the server knows at this moment, which no client can know.
+	 */
+	<T> T atServer(Supplier<T> reading) {
+		return this.scheduler.in(this.server, reading);
+	}
+
 	private <T> T apply(Supplier<T> request, Consumer<T> applied) {
 		return this.scheduler.in(this.server, () -> {
 			T answer = request.get();

@@ -1,6 +1,7 @@
 package dev.dblock.simulation;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -97,16 +98,20 @@ final class NetworkRepository implements LockRepository {
 	}
 
 	/**
-	 * The request has no effect if a later one was applied before it.
+	 * The request has no effect if a renewal or an extension is applied before it.
 	 */
 	@Override
 	public boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout) {
-		Optional<LockInfo> before = this.store.find(lease.name());
-		return this.network.send(() -> {
-			boolean unchanged = before.map(LockInfo::expiresAt)
-				.equals(this.store.find(lease.name()).map(LockInfo::expiresAt));
-			return unchanged && this.store.extendExactly(lease, duration.plus(this.kept), timeout);
-		}, timeout, (changed) -> this.judge.changed(lease.name()));
+		List<Optional<Instant>> before = this.network.atServer(() -> changes(lease));
+		return this.network.send(
+				() -> before.equals(changes(lease))
+						&& this.store.extendExactly(lease, duration.plus(this.kept), timeout),
+				timeout, (changed) -> this.judge.changed(lease.name()));
+	}
+
+	private List<Optional<Instant>> changes(LeaseKey lease) {
+		Optional<LockInfo> lock = this.store.find(lease.name());
+		return List.of(lock.map(LockInfo::updatedAt), lock.map(LockInfo::expiresAt));
 	}
 
 	@Override
