@@ -42,8 +42,8 @@ record Mutant(String name, String source, List<Change> changes, List<String> exp
 						List.of(new Change("return remainingNanos(clock) <= 0;", "return false;")), OVERLAPS,
 						Trial.STOPS),
 				new Mutant("a client's clock for expiry", STATEMENTS,
-						List.of(new Change("request, doc(\"$cond\", FREE, granted, ref(\"$$ROOT\")), ENCODED", """
-								request, BsonDocument.parse(doc("$cond", FREE, granted, ref("$$ROOT"))
+						List.of(new Change("request, replacement(request), ENCODED", """
+								request, BsonDocument.parse(replacement(request)
 									.toJson(org.bson.json.JsonWriterSettings.builder()
 										.outputMode(org.bson.json.JsonMode.EXTENDED).build())
 									.replace("\\"$$NOW\\"", "{\\"$date\\": {\\"$numberLong\\": \\""
