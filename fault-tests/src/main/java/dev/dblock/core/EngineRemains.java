@@ -15,18 +15,20 @@ public final class EngineRemains {
 	}
 
 	/**
-	 * Return what is left in an engine that nobody uses.
+	 * Return what is left in an engine that is no longer used.
 	 * @param engine the engine
+	 * @param closed whether it is closed, so that it no longer forgets lost leases whose
+	 * work has ended
 	 * @return its leases, queues and callbacks; empty if there are none
 	 */
-	public static String of(DefaultLockEngine engine) {
+	public static String of(DefaultLockEngine engine, boolean closed) {
 		List<String> remains = new ArrayList<>();
 		add(remains, "held locks", engine.state().held());
 		add(remains, "waiting threads", engine.state().waiting());
 		add(remains, "callbacks", engine.state().callbacks());
 		add(remains, "queues", engine.queues().size());
 		add(remains, "threads with leases", size(engine, "registry", "byThread"));
-		add(remains, "lost leases", size(engine, "registry", "lost"));
+		add(remains, "lost leases", closed ? 0 : size(engine, "registry", "lost"));
 		return String.join(", ", remains);
 	}
 

@@ -219,7 +219,7 @@ final class Instance {
 	 * Return what the engine has kept though no work uses it.
 	 */
 	String remains() {
-		return EngineRemains.of(this.engine);
+		return EngineRemains.of(this.engine, this.world.closedInstances().contains(this));
 	}
 
 }
