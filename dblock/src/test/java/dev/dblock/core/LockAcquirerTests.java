@@ -211,7 +211,8 @@ class LockAcquirerTests {
 		engine.close();
 		assertThat(refusal.waited()).isBetween(Duration.ofMillis(60), took);
 		assertThat(took).isBetween(Duration.ofMillis(60), Duration.ofMinutes(30));
-		assertThat(this.repository.count(Kind.ACQUIRE, "a")).as("seized, tried, and tried at last").isEqualTo(3);
+		// On a slow machine, the first answer already comes at the end of the wait
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).as("seized, tried, and tried at last").isBetween(2, 3);
 	}
 
 	@ParameterizedTest
@@ -262,6 +263,27 @@ class LockAcquirerTests {
 			.extracting(LockInfo::holder)
 			.isNotEqualTo(other.holder());
 		handle.close();
+	}
+
+	@Test
+	void waitersWhoseTimesEndOneAfterTheOtherShareALastRequest() throws Exception {
+		DefaultLockEngine engine = this.world.newEngine(LockWorld.TIMEOUT, LockWorld.RARE_POLLS);
+		this.world.seize("a", Duration.ofDays(1));
+		Worker<LockEngine.Attempt> head = waitFor(engine, Duration.ofDays(1));
+		LockWorld.eventually().until(() -> this.repository.count(Kind.ACQUIRE, "a") == 2);
+		Worker<LockEngine.Attempt> first = waitFor(engine, BRIEF);
+		Worker<LockEngine.Attempt> second = waitFor(engine, BRIEF.plusMillis(1));
+		LockWorld.eventually().until(() -> engine.queues().waiters() == 3);
+		head.awaitWaiting();
+		first.awaitWaiting();
+		second.awaitWaiting();
+		this.world.clock().advance(BRIEF);
+		assertThat(refused(first.result()).holder()).isNotNull();
+		this.world.clock().advance(Duration.ofMillis(1));
+		assertThat(refused(second.result()).holder()).isNotNull();
+		assertThat(this.repository.count(Kind.ACQUIRE, "a")).as("seized, tried, and tried at last for both")
+			.isEqualTo(3);
+		engine.close();
 	}
 
 	@Test
