@@ -186,7 +186,7 @@ final class Judge {
 
 	/**
 	 * Called when a section has closed its lock.
-	 * @param asLost whether it was told then that it had lost the lock
+	 * @param asLost whether the loss of the lock was reported to it
 	 */
 	void closed(ObservedLock lock, boolean asLost) {
 		if (!lock.isClosed()) {

@@ -104,7 +104,7 @@ final class Network {
 	}
 
 	/**
-	 * Apply a request that the client has given up, and whose answer nobody reads.
+	 * Apply a request that the client has given up, so that no answer is read.
 	 */
 	private <T> void late(Supplier<T> request, Consumer<T> applied, long nanos) {
 		this.scheduler.start(this.server, "late", () -> {
