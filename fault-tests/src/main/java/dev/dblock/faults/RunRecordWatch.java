@@ -18,7 +18,10 @@ import com.mongodb.ReadConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Filters;
+import org.bson.BsonType;
 import org.bson.Document;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Collects the runs that the servers have recorded, since a document keeps only the last
@@ -33,6 +36,8 @@ final class RunRecordWatch implements AutoCloseable {
 	private final MongoCollection<Document> locks;
 
 	private final Map<String, Map<Long, RecordedRun>> runs = new HashMap<>();
+
+	private volatile @Nullable RuntimeException failure;
 
 	private final ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor((task) -> {
 		Thread thread = new Thread(task, "run-records");
@@ -61,13 +66,17 @@ final class RunRecordWatch implements AutoCloseable {
 			// The next attempt is early enough, since the documents keep twenty runs
 			Thread.onSpinWait();
 		}
+		catch (RuntimeException ex) {
+			this.failure = ex;
+		}
 	}
 
 	/**
 	 * Read all documents.
 	 */
 	synchronized void read() {
-		for (Document lock : this.locks.find()) {
+		// The check of the dialect has a document with another type of id for a moment.
+		for (Document lock : this.locks.find(Filters.type("_id", BsonType.STRING))) {
 			for (Object each : lock.get("jobs", new Document()).values()) {
 				if (each instanceof Document job) {
 					read(lock.getString("_id"), job);
@@ -96,7 +105,15 @@ final class RunRecordWatch implements AutoCloseable {
 				run.getLong("token"));
 	}
 
+	/**
+	 * Return the runs that were read.
+	 * @throws IllegalStateException if reading has ended with an unexpected failure, so
+	 * that runs may be missing
+	 */
 	synchronized List<RecordedRun> runs() {
+		if (this.failure != null) {
+			throw new IllegalStateException("The runs cannot be read", this.failure);
+		}
 		return this.runs.values().stream().flatMap((ofJob) -> ofJob.values().stream()).toList();
 	}
 
