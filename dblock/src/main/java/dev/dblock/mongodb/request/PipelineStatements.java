@@ -34,6 +34,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+
 import static dev.dblock.mongodb.request.BsonParts.anyOf;
 import static dev.dblock.mongodb.request.BsonParts.doc;
 import static dev.dblock.mongodb.request.BsonParts.encoded;
@@ -122,6 +124,19 @@ final class PipelineStatements extends CommonStatements {
 
 	private static final RunEnd REHEARSED_END = new RunEnd(REHEARSED_JOB, JobRun.Outcome.SUCCEEDED, LITERAL);
 
+	/**
+	 * What releases, pauses and fences send besides; the date does not change the stored
+	 * one.
+	 */
+	private static final BsonDocument REHEARSED_UPDATE = doc("$unset", doc(LockDocument.HOLDER, text("")))
+		.append("$set", doc(LockDocument.FENCE_PENDING, BsonBoolean.FALSE))
+		.append("$currentDate", doc(LockDocument.RELEASED_AT, BsonBoolean.TRUE))
+		.append("$max", doc(LockDocument.CLEAN_UP_AT, BsonParts.date(0)))
+		.append("$inc", doc("writes", number(1)));
+
+	private static final BsonDocument REHEARSED_FILTER = DIALECT_CHECK.clone()
+		.append(new JobFields(REHEARSED_JOB).path(JobFields.PAUSED), IS_ABSENT);
+
 	private static final BsonDocument REHEARSED_PROJECTION = PROJECTION.clone()
 		.append(new JobFields(REHEARSED_JOB).path(JobFields.LAST), new BsonInt32(1))
 		.append(NOTHING_FIELD, NOTHING_THERE);
@@ -154,8 +169,10 @@ final class PipelineStatements extends CommonStatements {
 	 * overwritten by the next check. Each request also works if another instance removes
 	 * the document. Without the privilege to remove it, that is left to the TTL index.
 	 * @param store the store
-	 * @return whether the server evaluates them as MongoDB does
+	 * @return whether the server evaluates the pipelines as MongoDB does
 	 * @throws MongoException if the server reports an error
+	 * @throws InvalidDataAccessResourceUsageException if it evaluates pipelines, but not
+	 * the updates that both dialects need
 	 */
 	boolean areUnderstood(StoreRequest store) {
 		try {
@@ -167,6 +184,7 @@ final class PipelineStatements extends CommonStatements {
 			List<BsonDocument> renewal = new ArrayList<>(this.fencedRenewal);
 			renewal.add(REMOVABLE);
 			updateUnrecorded(store, renewable(DIALECT_CHECK.clone()), renewal);
+			requireUpdated(take(store, REHEARSED_FILTER, REHEARSED_UPDATE, REHEARSED_PROJECTION));
 			return true;
 		}
 		catch (BsonInvalidOperationException ex) {
@@ -183,6 +201,15 @@ final class PipelineStatements extends CommonStatements {
 		}
 		finally {
 			removeCheck(store);
+		}
+	}
+
+	static void requireUpdated(BsonDocument answer) {
+		if (answer.containsKey(LockDocument.HOLDER) || !answer.isDateTime(LockDocument.RELEASED_AT)
+				|| !BsonBoolean.FALSE.equals(answer.get(LockDocument.FENCE_PENDING))) {
+			throw new InvalidDataAccessResourceUsageException(
+					"The server does not update documents as MongoDB does, so that no lock could be released: after "
+							+ REHEARSED_UPDATE + " it returned " + answer + ". Keep the locks in MongoDB");
 		}
 	}
 
@@ -280,6 +307,11 @@ final class PipelineStatements extends CommonStatements {
 
 	private static BsonDocument take(StoreRequest store, BsonDocument filter, List<BsonDocument> update,
 			BsonDocument projection) {
+		return take(store, filter, new BsonArray(update), projection);
+	}
+
+	private static BsonDocument take(StoreRequest store, BsonDocument filter, BsonValue update,
+			BsonDocument projection) {
 		try {
 			return findAndTake(store, filter, update, projection);
 		}
@@ -298,10 +330,10 @@ final class PipelineStatements extends CommonStatements {
 	 * write, for which the servers store the answer with two additional writes. The
 	 * engine repeats an acquire itself, with another id.
 	 */
-	private static BsonDocument findAndTake(StoreRequest store, BsonDocument filter, List<BsonDocument> update,
+	private static BsonDocument findAndTake(StoreRequest store, BsonDocument filter, BsonValue update,
 			BsonDocument projection) {
 		BsonDocument command = doc("findAndModify", text(store.collectionName())).append("query", filter)
-			.append("update", new BsonArray(update))
+			.append("update", update)
 			.append("upsert", BsonBoolean.TRUE)
 			.append("new", BsonBoolean.TRUE)
 			.append("fields", projection)

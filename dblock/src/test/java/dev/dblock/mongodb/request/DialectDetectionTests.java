@@ -34,6 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -91,7 +92,7 @@ class DialectDetectionTests {
 		long before = server.commandCount("findAndModify");
 		detection.statements(store);
 		detection.statements(store);
-		assertThat(server.commandCount("findAndModify")).isEqualTo(before + 2);
+		assertThat(server.commandCount("findAndModify")).isEqualTo(before + 3);
 	}
 
 	private static List<Document> documents(MongoServer server, StoreRequest store) {
@@ -135,6 +136,17 @@ class DialectDetectionTests {
 		server.clearFailPoints();
 		assertThat(auto().statements(store)).isSameAs(this.pipeline);
 		assertThat(documents(server, store)).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "{holder: 'check', releasedAt: {$date: 1}, fencePending: false}", "{fencePending: false}",
+			"{releasedAt: true, fencePending: false}", "{releasedAt: {$date: 1}}" })
+	void aServerThatDoesNotReleaseIsRefused(String answer) {
+		PipelineStatements.requireUpdated(BsonDocument.parse("{releasedAt: {$date: 1}, fencePending: false}"));
+		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
+			.isThrownBy(() -> PipelineStatements.requireUpdated(BsonDocument.parse(answer)))
+			.withMessageContaining("no lock could be released")
+			.withMessageContaining("Keep the locks in MongoDB");
 	}
 
 	@Test
