@@ -13,6 +13,9 @@ import com.mongodb.MongoNamespace;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.Collation;
+import com.mongodb.client.model.CollationStrength;
+import com.mongodb.client.model.CreateCollectionOptions;
 import dev.dblock.LockHandle;
 import dev.dblock.LockOptions;
 import dev.dblock.LockShutdownException;
@@ -146,6 +149,24 @@ class ChangeStreamWaitingTests {
 		later.close();
 		laterWaiter.get().close();
 		assertThatNothingElseWoke(this.one);
+	}
+
+	/**
+	 * The names are one lock, whose release is reported with the other name.
+	 */
+	@Test
+	@MongoServerTest(kind = MongoServerKind.REPLICA_SET_1)
+	void aWaiterThatMissesItsSignalAsksBeforeItIsRefused() throws Exception {
+		database().createCollection(COLLECTION, new CreateCollectionOptions()
+			.collation(Collation.builder().locale("en").collationStrength(CollationStrength.SECONDARY).build()));
+		LockHandle held = take(this.one, "STOCK", LockOptions.defaults());
+		CompletableFuture<LockHandle> waiter = CompletableFuture.supplyAsync(
+				() -> take(this.other, NAME, LockOptions.defaults().waitUpTo(Duration.ofSeconds(4))), this.threads);
+		awaitParked(this.other);
+		long signals = this.other.state().attempts(WaitCause.SIGNAL);
+		held.close();
+		assertThat(waiter.get().release()).isTrue();
+		assertThat(this.other.state().attempts(WaitCause.SIGNAL)).isEqualTo(signals);
 	}
 
 	@ParameterizedTest
