@@ -135,7 +135,8 @@ class MigratedApplicationTests {
 			.until(() -> jobs.find("invoices").orElseThrow().runs(),
 					(all) -> all.stream().noneMatch((run) -> run.outcome() == null));
 		assertThat(recorded).extracting(JobRun::plannedAt).doesNotHaveDuplicates();
-		assertThat(runs("invoices")).hasSameSizeAs(recorded);
+		// The record keeps the latest twenty, and a slow machine may have run more
+		assertThat(recorded).hasSize(Math.min(20, runs("invoices").size()));
 	}
 
 	@Test
