@@ -8,7 +8,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.Lock;
 
-import dev.dblock.reactive.ReactiveLockTemplate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,7 +45,7 @@ public interface LockOperations {
 	 * publisher, a stream, an iterator or a {@code Callable}, also as the only content of
 	 * an {@code Optional} or a response. Such a result is rejected after the action has
 	 * run, regardless of its declared type, and the lock is released. Use
-	 * {@link #executeAsync} or {@link ReactiveLockTemplate} instead, or within the
+	 * {@link #executeAsync} or {@code ReactiveLockTemplate} instead, or within the
 	 * action: work that they begin under the same lock keeps the lock until it ends. The
 	 * result of a re-entered call is not checked here, but by the call that acquired the
 	 * lock. The result of a fallback, which runs without a lock, is not checked.

@@ -21,7 +21,6 @@ import dev.dblock.LockedAction;
 import dev.dblock.LockedFallback;
 import dev.dblock.WhenLost;
 import dev.dblock.engine.LockEngine;
-import dev.dblock.reactive.ReactiveLockTemplate;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;

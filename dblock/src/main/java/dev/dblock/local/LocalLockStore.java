@@ -171,7 +171,7 @@ public final class LocalLockStore {
 					break;
 				}
 				LockInfo info = lock.getValue().info(lock.getKey(), now);
-				if (request.free() || !info.remaining().isZero()) {
+				if (request.released() || !info.remaining().isZero()) {
 					if (found.size() == request.limit()) {
 						return new LockPage(found, true);
 					}

@@ -8,11 +8,11 @@ import org.springframework.util.Assert;
  * A request for the locks whose names begin with a prefix, in the order of their names.
  *
  * @param prefix the beginning of the names, taken literally
- * @param free whether to include locks that are available, whose documents are kept
+ * @param released whether to include locks that are available, whose documents are kept
  * @param after the name after which the list begins; an empty text for the first page
  * @param limit the largest number of locks
  */
-public record ListRequest(String prefix, boolean free, String after, int limit) {
+public record ListRequest(String prefix, boolean released, String after, int limit) {
 
 	/**
 	 * Create a request.

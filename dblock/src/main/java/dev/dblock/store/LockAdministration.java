@@ -17,7 +17,7 @@ public interface LockAdministration {
 	LockAdministration NONE = new LockAdministration() {
 
 		@Override
-		public LockPage list(boolean free, String after, int limit) {
+		public LockPage list(boolean released, String after, int limit) {
 			return new LockPage(List.of(), false);
 		}
 
@@ -49,8 +49,8 @@ public interface LockAdministration {
 		return new LockAdministration() {
 
 			@Override
-			public LockPage list(boolean free, String after, int limit) {
-				LockPage found = repository.findAll(new ListRequest(prefix, free, after, limit));
+			public LockPage list(boolean released, String after, int limit) {
+				LockPage found = repository.findAll(new ListRequest(prefix, released, after, limit));
 				return new LockPage(found.locks().stream().map(completion).toList(), found.more());
 			}
 
@@ -74,7 +74,7 @@ public interface LockAdministration {
 
 	/**
 	 * Return locks of the application.
-	 * @param free whether to include locks that are available
+	 * @param released whether to include locks that are available
 	 * @param after the full name after which the list begins; an empty text for the first
 	 * page
 	 * @param limit the largest number of locks
@@ -82,7 +82,7 @@ public interface LockAdministration {
 	 * @throws IllegalArgumentException if the limit is not positive or too large
 	 * @see dev.dblock.LockOperations#list(String, int)
 	 */
-	LockPage list(boolean free, String after, int limit);
+	LockPage list(boolean released, String after, int limit);
 
 	/**
 	 * Return the state of one lock.

@@ -302,7 +302,7 @@ final class InMemoryLockRepository implements LockRepository {
 				.filter((entry) -> entry.getKey().startsWith(request.prefix()) && !entry.getValue().foreign)
 				.filter((entry) -> entry.getKey().compareTo(request.after()) > 0)
 				.map((entry) -> entry.getValue().info(entry.getKey(), now()))
-				.filter((lock) -> request.free() || !lock.remaining().isZero())
+				.filter((lock) -> request.released() || !lock.remaining().isZero())
 				.limit(request.limit() + 1L)
 				.toList();
 			int size = Math.min(found.size(), request.limit());

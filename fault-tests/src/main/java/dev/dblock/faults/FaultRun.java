@@ -1,7 +1,6 @@
 package dev.dblock.faults;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -23,7 +23,6 @@ import dev.dblock.WhenLost;
 import dev.dblock.job.JobRun;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.simulation.scheduler.SimulatedThread;
-import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 

@@ -391,7 +391,7 @@ final class ClassicStatements extends CommonStatements {
 	@Override
 	public LockPage findAll(StoreRequest store, ListRequest request) {
 		BsonDocument filter = FoundLocks.from(request);
-		if (!request.free()) {
+		if (!request.released()) {
 			filter.putAll(stillTaken(store));
 		}
 		return new FoundLocks().page(request, store.collection().find(filter),

@@ -16,7 +16,6 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 import static dev.dblock.mongodb.request.BsonParts.date;
-import static dev.dblock.mongodb.request.BsonParts.doc;
 import static dev.dblock.mongodb.request.BsonParts.text;
 
 /**

@@ -528,7 +528,7 @@ final class PipelineStatements extends CommonStatements {
 	@Override
 	public LockPage findAll(StoreRequest store, ListRequest request) {
 		BsonDocument filter = FoundLocks.from(request);
-		if (!request.free()) {
+		if (!request.released()) {
 			// By type as well, which is cheaper than an expression: most documents are of
 			// released locks, which have no date
 			filter.append(LockDocument.EXPIRES_AT, IS_DATE).putAll(NOT_EXPIRED);
