@@ -5,9 +5,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * P2: a lock that another holder has. The other holder has its own engine and
@@ -26,7 +23,7 @@ final class RefusalCase implements BenchmarkCase {
 
 	@Override
 	public String title() {
-		return "refused, held elsewhere, asked for again and again";
+		return "refused, held elsewhere";
 	}
 
 	@Override
@@ -45,44 +42,10 @@ final class RefusalCase implements BenchmarkCase {
 				.run(new Turns(operations));
 			held.forEach(Locks.Section::leave);
 			return List.of(
-					firstRefusals(bench, elsewhere)
-						.line(id(), "refused, held elsewhere, asked for the first time", Unit.NANOS, Subject.RAW,
-								Bound.atMost(1.8))
-						.comparedWith("raw no-op findAndModify"),
-					scores.line(id(), title(), Unit.NANOS, Subject.RAW, Bound.atMost(1.3))
+					scores.line(id(), title(), Unit.NANOS, Subject.RAW, Bound.atMost(1.8))
 						.comparedWith("raw no-op findAndModify"),
 					scores.line(id(), title(), Unit.NANOS, Subject.REDISSON), heldHere(bench));
 		}
-	}
-
-	/**
-	 * Measure first refusals. An engine that was refused a moment ago first checks
-	 * whether the lock is still held. None of these names has been refused before.
-	 */
-	private Scores firstRefusals(Bench bench, Lab elsewhere) throws Exception {
-		String prefix = "one-of-many-";
-		int turns = bench.pick(100, 20);
-		int rounds = bench.pick(60, 4);
-		Locks raw = bench.lab().locks(Subject.RAW);
-		Locks locks = bench.lab().locks(Subject.DBLOCK);
-		Queue<Locks.Section> held = new ConcurrentLinkedQueue<>();
-		ManyThreads.forEach(0, turns * rounds, (number) -> {
-			held.add(elsewhere.locks(Subject.DBLOCK).enter(prefix + number));
-			raw.tryEnter(prefix + number);
-		});
-		AtomicInteger next = new AtomicInteger();
-		Turns operations = new Turns(Map.of(Subject.RAW.name(), () -> raw.tryEnter(prefix + next.get()),
-				Subject.DBLOCK.name(), () -> refused(locks, prefix + next.get())));
-		Scores scores = new Scores();
-		for (int round = 0; round < rounds; round++) {
-			for (int turn = 0; turn < turns; turn++) {
-				operations.takeAll();
-				next.incrementAndGet();
-			}
-			operations.addMediansTo((round < rounds / 6) ? new Scores() : scores);
-		}
-		ManyThreads.forEach(0, turns * rounds, (number) -> held.remove().leave());
-		return scores;
 	}
 
 	private static void refused(Locks locks, String name) {

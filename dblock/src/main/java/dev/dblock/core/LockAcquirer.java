@@ -165,7 +165,7 @@ final class LockAcquirer {
 		}
 		LocalQueue queue = this.queues.enter(name);
 		try {
-			Outcome outcome = this.requests.tryOnce(queue, terms, terms.acquireTimeout(this.settings.timeout()));
+			Outcome outcome = this.requests.ask(queue, null, terms, terms.acquireTimeout(this.settings.timeout()));
 			LeasedLock handle = outcome.handle();
 			return (handle != null) ? accept(handle) : new LockEngine.Refused(outcome.refusal(name, Duration.ZERO));
 		}

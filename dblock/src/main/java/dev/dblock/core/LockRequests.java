@@ -39,8 +39,8 @@ import org.springframework.dao.TransientDataAccessException;
 final class LockRequests {
 
 	/**
-	 * How long the look-up of a lock's holder may take. Before a request, it is a part of
-	 * the request's time. After a request that timed out, it delays the waiter further.
+	 * How long the look-up of a lock's holder may take, which delays a waiter further
+	 * after a request that timed out.
 	 */
 	static final Duration LOOK = Duration.ofMillis(500);
 
@@ -70,8 +70,6 @@ final class LockRequests {
 
 	private final SecureRandom random = new SecureRandom();
 
-	private final RecentRefusals refusals;
-
 	LockRequests(LockRepository repository, String acquirer, LeaseReleaser releaser, LeaseKeeper keeper,
 			LockClock clock) {
 		this.repository = repository;
@@ -79,52 +77,6 @@ final class LockRequests {
 		this.releaser = releaser;
 		this.keeper = keeper;
 		this.clock = clock;
-		this.refusals = new RecentRefusals(clock);
-	}
-
-	/**
-	 * Request a lock without waiting for it. If it was refused recently, a look-up shows
-	 * whether it is still held. This costs the store less than a request that could grant
-	 * the lock, and does not wait for a majority of the servers.
-	 * @param queue the queue of its name
-	 * @param terms the terms of the lease
-	 * @param limit how long the whole attempt may take
-	 * @return the outcome
-	 */
-	Outcome tryOnce(LocalQueue queue, LeaseTerms terms, Duration limit) {
-		Outcome outcome = null;
-		Duration left = limit;
-		if (this.refusals.isLikelyTaken(queue.name())) {
-			LeaseDeadline end = LeaseDeadline.from(this.clock, limit);
-			outcome = look(queue.name(), Durations.shorter(limit.dividedBy(2), LOOK));
-			left = left(end);
-		}
-		if (outcome == null) {
-			outcome = ask(queue, null, terms, left);
-		}
-		LockInfo holder = outcome.holder();
-		if (holder != null) {
-			this.refusals.remember(holder);
-		}
-		else {
-			this.refusals.forget(queue.name());
-		}
-		return outcome;
-	}
-
-	private @Nullable Outcome look(String name, Duration limit) {
-		try {
-			LockInfo found = this.repository.find(name, limit).orElse(null);
-			return (found != null && !found.remaining().isZero() && this.releaser.findGivenUp(found) == null)
-					? Outcome.refused(found) : null;
-		}
-		catch (RepositoryInterruptedException ex) {
-			throw new LockInterruptedException(name, ex);
-		}
-		catch (DataAccessException ex) {
-			logger.debug("Reading the lock '{}' failed; it is requested without knowing its holder", name, ex);
-			return null;
-		}
 	}
 
 	private Duration left(LeaseDeadline end) {
