@@ -2,6 +2,9 @@ package dev.dblock.actuate;
 
 import java.util.function.Supplier;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
@@ -11,10 +14,11 @@ import org.springframework.boot.health.contributor.Health;
  */
 final class LockHealthIndicator extends AbstractHealthIndicator {
 
+	private static final Logger logger = LoggerFactory.getLogger(LockHealthIndicator.class);
+
 	private final Supplier<LockHealth> health;
 
 	LockHealthIndicator(Supplier<LockHealth> health) {
-		super((ex) -> "The lock store is not healthy: " + ex.getMessage());
 		this.health = health;
 	}
 
@@ -22,8 +26,13 @@ final class LockHealthIndicator extends AbstractHealthIndicator {
 	protected void doHealthCheck(Health.Builder builder) {
 		LockHealth health = this.health.get();
 		builder.status(health.status()).withDetails(health.details());
-		if (health.error() != null) {
-			builder.withException(health.error());
+		Throwable error = health.error();
+		if (error != null) {
+			// Spring Boot would log an exception of the builder with its stack trace, at
+			// each check
+			builder.withDetail("error", error.getClass().getName() + ": " + error.getMessage());
+			logger.warn("The lock store is not healthy: {}", error.getMessage());
+			logger.debug("The lock store is not healthy", error);
 		}
 	}
 
