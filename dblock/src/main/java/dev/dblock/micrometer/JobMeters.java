@@ -2,6 +2,7 @@ package dev.dblock.micrometer;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -18,6 +19,7 @@ import dev.dblock.job.JobInfo;
 import dev.dblock.job.JobOperations;
 import dev.dblock.job.JobRun;
 import dev.dblock.micrometer.LockMeterDocumentation.Keys;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -36,6 +38,9 @@ public final class JobMeters implements LockListener {
 	private static final Logger logger = LoggerFactory.getLogger(JobMeters.class);
 
 	private static final Duration FRESH = Duration.ofSeconds(30);
+
+	/** The outcomes of runs that have begun. */
+	private static final Set<JobRun.Outcome> COUNTED = EnumSet.complementOf(EnumSet.of(JobRun.Outcome.ABANDONED));
 
 	private final MeterRegistry registry;
 
@@ -77,9 +82,10 @@ public final class JobMeters implements LockListener {
 		if (outcome == null || end == null || !isMeasured(run.jobId())) {
 			return;
 		}
-		record(run, outcome, Duration.between(run.startedAt(), end));
+		LastSuccess success = successOf(run.jobId());
+		timer(run.jobId(), outcome).record(Duration.between(run.startedAt(), end));
 		if (outcome == JobRun.Outcome.SUCCEEDED) {
-			successOf(run.jobId()).learn(end, end);
+			success.learn(end, end);
 		}
 	}
 
@@ -87,17 +93,21 @@ public final class JobMeters implements LockListener {
 	@Override
 	public void onRunCrashed(String name, JobRun run) {
 		if (isMeasured(run.jobId())) {
-			record(run, JobRun.Outcome.CRASHED, Duration.ZERO);
+			successOf(run.jobId());
+			timer(run.jobId(), JobRun.Outcome.CRASHED).record(Duration.ZERO);
 		}
 	}
 
-	private void record(JobRun run, JobRun.Outcome outcome, Duration duration) {
-		Timer.builder(LockMeterDocumentation.RUNS.getName())
+	private Timer timer(String jobId, JobRun.Outcome outcome) {
+		return Timer.builder(LockMeterDocumentation.RUNS.getName())
 			.description("Runs of jobs on this instance, and crashed runs that it noticed")
-			.tag(Keys.JOB_ID.asString(), run.jobId())
+			.tag(Keys.JOB_ID.asString(), jobId)
 			.tag(Keys.OUTCOME.asString(), outcome.name().toLowerCase(Locale.ROOT))
-			.register(this.registry)
-			.record(duration);
+			.register(this.registry);
+	}
+
+	private Counter missed(String jobId) {
+		return this.registry.counter(LockMeterDocumentation.MISSED.getName(), Keys.JOB_ID.asString(), jobId);
 	}
 
 	@Override
@@ -105,7 +115,7 @@ public final class JobMeters implements LockListener {
 		if (isMeasured(jobId)) {
 			successOf(jobId);
 		}
-		this.registry.counter(LockMeterDocumentation.MISSED.getName(), Keys.JOB_ID.asString(), jobId).increment();
+		missed(jobId).increment();
 	}
 
 	/**
@@ -132,6 +142,10 @@ public final class JobMeters implements LockListener {
 				.tag(Keys.JOB_ID.asString(), id)
 				.strongReference(true)
 				.register(this.registry);
+			// From zero, since Prometheus sees no increase in a series that begins with
+			// one
+			COUNTED.forEach((outcome) -> timer(id, outcome));
+			missed(id);
 			return success;
 		});
 	}
