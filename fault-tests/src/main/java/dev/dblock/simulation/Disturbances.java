@@ -61,7 +61,7 @@ final class Disturbances {
 			case 14 -> outage();
 			case 15, 16 -> {
 				this.world.journal().count("broken feeds");
-				instance.feed().disturb();
+				this.world.disturbReports(instance);
 			}
 			default -> {
 			}
@@ -117,7 +117,7 @@ final class Disturbances {
 		this.world.journal().count("outages");
 		this.world.journal().add("the server is unreachable");
 		this.world.network().setDown(true);
-		this.world.instances().forEach((instance) -> instance.feed().disturb());
+		this.world.instances().forEach(this.world::disturbReports);
 		this.world.scheduler().after(this.random.nextLong(4 * SECOND), () -> {
 			this.world.journal().add("the server is reachable");
 			this.world.network().setDown(false);

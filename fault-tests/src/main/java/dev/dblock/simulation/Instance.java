@@ -10,11 +10,9 @@ import dev.dblock.LockTemplate;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineRemains;
 import dev.dblock.execution.DefaultLockTemplate;
-import dev.dblock.local.LocalLockRepository;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.simulation.scheduler.SimulatedProcess;
 import dev.dblock.simulation.scheduler.SimulatedThread;
-import dev.dblock.store.ReleaseFeed;
 
 /**
  * A simulated application: a process with an engine, and threads that work under locks.
@@ -33,8 +31,6 @@ final class Instance {
 	private final World world;
 
 	private final SimulatedProcess process;
-
-	private final SimulatedFeed feed;
 
 	private final DefaultLockEngine engine;
 
@@ -60,10 +56,8 @@ final class Instance {
 	Instance(World world, SimulatedProcess process) {
 		this.world = world;
 		this.process = process;
-		this.feed = new SimulatedFeed(process, world.network());
-		NetworkRepository repository = new NetworkRepository(this, new LocalLockRepository(world.store()),
-				world.network(), world.judge(), world.options().allowance());
-		this.engine = new DefaultLockEngine(repository, EngineSettings.defaults(process.name()), List.of());
+		this.engine = new DefaultLockEngine(world.store().open(this), EngineSettings.defaults(process.name()),
+				List.of());
 		this.template = new DefaultLockTemplate(this.engine);
 	}
 
@@ -112,14 +106,6 @@ final class Instance {
 
 	LockTemplate template() {
 		return this.template;
-	}
-
-	ReleaseFeed releases() {
-		return this.feed;
-	}
-
-	SimulatedFeed feed() {
-		return this.feed;
 	}
 
 	List<SimulatedThread> workers() {

@@ -21,6 +21,8 @@ final class InstrumentedClass extends ClassVisitor {
 
 	private static final String REDIRECTS = "dev/dblock/simulation/scheduler/Redirects";
 
+	private static final String THREAD = "java/lang/Thread";
+
 	private static final String RANDOM = "Ljava/util/Random;";
 
 	/** Methods that are called in place of those of the same name and parameters. */
@@ -116,6 +118,9 @@ final class InstrumentedClass extends ClassVisitor {
 
 		private final boolean reported;
 
+		/** How many instructions of the creation of a thread are left out. */
+		private int omitted;
+
 		InstrumentedMethod(MethodVisitor next, int access, String name) {
 			super(SpringAsmInfo.ASM_VERSION, next);
 			this.name = name;
@@ -150,7 +155,21 @@ final class InstrumentedClass extends ClassVisitor {
 		}
 
 		@Override
+		public void visitTypeInsn(int opcode, String type) {
+			if (opcode == Opcodes.NEW && InstrumentedClass.this.ofDblock && type.equals(THREAD)) {
+				this.omitted = 1;
+			}
+			else {
+				super.visitTypeInsn(opcode, type);
+			}
+		}
+
+		@Override
 		public void visitInsn(int opcode) {
+			if (opcode == Opcodes.DUP && this.omitted > 0) {
+				this.omitted = 0;
+				return;
+			}
 			if (isInitializer() && opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN) {
 				redirect(this, "endInitializer", "()V");
 			}
@@ -171,6 +190,9 @@ final class InstrumentedClass extends ClassVisitor {
 		public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean ofInterface) {
 			if (isStatic(owner, name)) {
 				redirect(this, name, descriptor);
+			}
+			else if (InstrumentedClass.this.ofDblock && owner.equals(THREAD) && name.equals("<init>")) {
+				redirect(this, "thread", descriptor.replace(")V", ")Ljava/lang/Thread;"));
 			}
 			else if (name.equals("newThread") && owner.equals("java/util/concurrent/ThreadFactory")) {
 				redirect(this, name, withFirst("Ljava/util/concurrent/ThreadFactory;", descriptor));

@@ -16,8 +16,6 @@ import dev.dblock.job.JobRun;
 import dev.dblock.simulation.scheduler.Scheduler;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
-import dev.dblock.store.LockRepository.AcquireAnswer.Granted;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Checks the promises about locks, by what sections and the store see.
@@ -71,19 +69,20 @@ final class Judge {
 	/**
 	 * Called in the store when it has granted a lock. Each other section of the name must
 	 * know that it has lost the lock, by its own clocks.
+	 * @param token the first of the tokens that were granted
 	 */
-	void granted(Instance instance, AcquireRequest request, Granted grant) {
+	void granted(Instance instance, AcquireRequest request, long token) {
 		String name = request.key().name();
-		this.journal.add("grant " + name + " " + grant.token() + " to " + instance.name());
+		this.journal.add("grant " + name + " " + token + " to " + instance.name());
 		this.journal.count("grants");
-		if (grant.token() <= this.granted.getOrDefault(name, 0L) && !request.key().equals(this.holders.get(name))) {
-			this.journal.violation(
-					"token %d of '%s' was granted after %d".formatted(grant.token(), name, this.granted.get(name)));
+		if (token <= this.granted.getOrDefault(name, 0L) && !request.key().equals(this.holders.get(name))) {
+			this.journal
+				.violation("token %d of '%s' was granted after %d".formatted(token, name, this.granted.get(name)));
 		}
 		this.holders.put(name, request.key());
-		this.granted.merge(name, grant.token(), Math::max);
+		this.granted.merge(name, token, Math::max);
 		for (ObservedLock lock : List.copyOf(this.open)) {
-			if (lock.name().equals(name) && lock.token() < grant.token() && isExclusive(name)) {
+			if (lock.name().equals(name) && lock.token() < token && isExclusive(name)) {
 				this.scheduler.start(lock.instance().process(), "witness", () -> witness(lock));
 			}
 		}
@@ -227,10 +226,9 @@ final class Judge {
 	/**
 	 * Called in the store when it has released a lock.
 	 */
-	void released(LeaseKey by, @Nullable LockInfo before) {
-		if (before != null && before.held() && !by.holder().equals(before.holder())) {
-			this.journal
-				.violation("'%s', held by %s, was released by %s".formatted(by.name(), before.holder(), by.holder()));
+	void released(LeaseKey by, String holder) {
+		if (!by.holder().equals(holder)) {
+			this.journal.violation("'%s', held by %s, was released by %s".formatted(by.name(), holder, by.holder()));
 		}
 	}
 
@@ -239,8 +237,12 @@ final class Judge {
 	 */
 	void prolonged(LeaseKey lease, Duration before) {
 		if (before.isZero() && !this.stored.apply(lease.name()).isZero()) {
-			this.journal.violation("the lease of '%s' had ended, and was revived".formatted(lease.name()));
+			revived(lease.name());
 		}
+	}
+
+	void revived(String name) {
+		this.journal.violation("the lease of '%s' had ended, and was revived".formatted(name));
 	}
 
 	/**

@@ -2,13 +2,11 @@ package dev.dblock.simulation;
 
 import java.time.Duration;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import dev.dblock.simulation.scheduler.Scheduler;
 import dev.dblock.simulation.scheduler.SimulatedProcess;
-
-import org.springframework.dao.DataAccessResourceFailureException;
-import org.springframework.dao.QueryTimeoutException;
 
 /**
  * The way between the instances and the server: delays, lost requests and lost answers.
@@ -23,14 +21,30 @@ final class Network {
 
 	private final SimulatedProcess server;
 
+	private final Function<String, RuntimeException> timeouts;
+
+	private final Function<String, RuntimeException> losses;
+
 	private boolean faulty = true;
 
 	private boolean down;
 
-	Network(Scheduler scheduler, Journal journal, SimulatedProcess server) {
+	/**
+	 * Create a network.
+	 * @param timeouts creates the exception of a request without an answer in time
+	 * @param losses creates the exception of a request without an answer
+	 */
+	Network(Scheduler scheduler, Journal journal, SimulatedProcess server, Function<String, RuntimeException> timeouts,
+			Function<String, RuntimeException> losses) {
 		this.scheduler = scheduler;
 		this.journal = journal;
 		this.server = server;
+		this.timeouts = timeouts;
+		this.losses = losses;
+	}
+
+	boolean isFaulty() {
+		return this.faulty;
 	}
 
 	/**
@@ -56,11 +70,12 @@ final class Network {
 	 * @param request what the server does
 	 * @param limit the longest wait for the answer
 	 * @param applied is called with the result at once when the server has it
-	 * @throws QueryTimeoutException after this time; the request may still arrive, or may
-	 * have been applied
+	 * @throws RuntimeException if there is none after this time, or the connection
+	 * breaks; the request may still arrive, or may have been applied
 	 */
 	<T> T send(Supplier<T> request, Duration limit, Consumer<T> applied) {
 		this.scheduler.requireCurrent();
+		long end = this.scheduler.now() + limit.toNanos();
 		long left = limit.toNanos();
 		long there = delay();
 		if (this.down || there > left) {
@@ -68,22 +83,22 @@ final class Network {
 				late(request, applied, there);
 			}
 			this.scheduler.pause(left);
-			throw lost(new QueryTimeoutException("simulated: no answer"));
+			throw lost(this.timeouts.apply("simulated: no answer"));
 		}
 		this.scheduler.pause(there);
 		if (isLost()) {
-			throw lost(new DataAccessResourceFailureException("simulated: lost request"));
+			throw lost(this.losses.apply("simulated: lost request"));
 		}
 		T answer = apply(request, applied);
-		left -= there;
+		left = Math.max(0, end - this.scheduler.now());
 		long back = delay();
 		if (this.down || back > left) {
 			this.scheduler.pause(left);
-			throw lost(new QueryTimeoutException("simulated: late answer"));
+			throw lost(this.timeouts.apply("simulated: late answer"));
 		}
 		this.scheduler.pause(back);
 		if (isLost()) {
-			throw lost(new DataAccessResourceFailureException("simulated: lost answer"));
+			throw lost(this.losses.apply("simulated: lost answer"));
 		}
 		return answer;
 	}
@@ -113,7 +128,7 @@ final class Network {
 		});
 	}
 
-	private <E extends RuntimeException> E lost(E failure) {
+	private RuntimeException lost(RuntimeException failure) {
 		this.journal.count("failed requests");
 		return failure;
 	}

@@ -32,6 +32,8 @@ final class NetworkRepository implements LockRepository {
 
 	private final Instance instance;
 
+	private final ReleaseFeed feed;
+
 	private final LockRepository store;
 
 	private final Network network;
@@ -45,8 +47,10 @@ final class NetworkRepository implements LockRepository {
 	 * @param kept for how much longer than its lease the store keeps a lock; a store with
 	 * less than the allowance is a defect that the simulation has to find
 	 */
-	NetworkRepository(Instance instance, LockRepository store, Network network, Judge judge, Duration kept) {
+	NetworkRepository(Instance instance, ReleaseFeed feed, LockRepository store, Network network, Judge judge,
+			Duration kept) {
 		this.instance = instance;
+		this.feed = feed;
 		this.store = store;
 		this.network = network;
 		this.judge = judge;
@@ -64,7 +68,7 @@ final class NetworkRepository implements LockRepository {
 				request.thread(), request.why(), request.timeout(), request.tokens(), request.firing());
 		Consumer<AcquireAnswer> applied = (answer) -> {
 			if (answer instanceof AcquireAnswer.Granted grant) {
-				this.judge.granted(this.instance, request, grant);
+				this.judge.granted(this.instance, request, grant.token());
 			}
 		};
 		return this.network.send(() -> this.store.acquire(longer), request.timeout(), applied);
@@ -120,8 +124,8 @@ final class NetworkRepository implements LockRepository {
 		return send(() -> {
 			LockInfo before = this.store.find(lease.name()).orElse(null);
 			boolean released = this.store.release(lease, minHoldLeft, mark, end, timeout);
-			if (released) {
-				this.judge.released(lease, before);
+			if (released && before != null && before.held() && before.holder() != null) {
+				this.judge.released(lease, before.holder());
 			}
 			return released;
 		}, timeout);
@@ -182,7 +186,7 @@ final class NetworkRepository implements LockRepository {
 
 	@Override
 	public ReleaseFeed releases() {
-		return this.instance.releases();
+		return this.feed;
 	}
 
 	@Override

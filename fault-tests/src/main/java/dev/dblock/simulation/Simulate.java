@@ -12,6 +12,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import dev.dblock.simulation.SimulationOptions.Mode;
+import dev.dblock.simulation.SimulationOptions.StoreKind;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Command line of the simulation.
@@ -19,13 +21,15 @@ import dev.dblock.simulation.SimulationOptions.Mode;
 public final class Simulate {
 
 	private static final String USAGE = """
-			scripts/simulate [--seed N] [--sections N] [--mode safety|liveness] [--trace]
-			                 [--seeds N | --seconds N | --nightly] [--twice] [--first]
+			scripts/simulate [--seed N] [--sections N] [--mode safety|liveness] [--store mongodb|memory|classic]
+			                 [--trace] [--seeds N | --seconds N | --nightly] [--twice] [--first]
 			scripts/simulate --mutants [--only TEXT] [--sections N]
 
 			  --seed N        the first seed; random by default
 			  --sections N    sections of each seed; 4000 by default
 			  --mode MODE     safety, with faults all the time (default), or liveness, with periods without faults
+			  --store STORE   a simulated MongoDB server, memory, or a server without pipelines; by default, each
+			                  seed has one of them
 			  --trace         prints each step, with class and method
 			  --seeds N       simulates N seeds in a row
 			  --seconds N     simulates as many seeds as fit
@@ -37,7 +41,8 @@ public final class Simulate {
 
 	private static final List<String> FLAGS = List.of("trace", "nightly", "twice", "first", "mutants");
 
-	private static final List<String> WITH_VALUE = List.of("seed", "sections", "mode", "seeds", "seconds", "only");
+	private static final List<String> WITH_VALUE = List.of("seed", "sections", "mode", "store", "seeds", "seconds",
+			"only");
 
 	private static final int MUTANT_SECTIONS = 500;
 
@@ -51,6 +56,8 @@ public final class Simulate {
 
 	private final Mode mode;
 
+	private final @Nullable StoreKind store;
+
 	private final Map<String, Integer> counts = new TreeMap<>();
 
 	private Simulate(Map<String, String> options) {
@@ -58,6 +65,8 @@ public final class Simulate {
 		this.seed = number("seed", ThreadLocalRandom.current().nextInt(1_000_000_000));
 		this.sections = (int) number("sections", 4000);
 		this.mode = Mode.valueOf(options.getOrDefault("mode", "safety").toUpperCase(Locale.ROOT));
+		this.store = options.containsKey("store") ? StoreKind.valueOf(options.get("store").toUpperCase(Locale.ROOT))
+				: null;
 	}
 
 	private long number(String option, long otherwise) {
@@ -144,7 +153,8 @@ public final class Simulate {
 
 	private Result simulate(long seed) {
 		SimulationOptions simulation = new SimulationOptions(seed, this.sections, this.mode,
-				this.options.containsKey("trace"), SimulationOptions.ALLOWANCE);
+				(this.store != null) ? this.store : StoreKind.of(seed), this.options.containsKey("trace"),
+				SimulationOptions.ALLOWANCE);
 		Result result = new Simulation(simulation).run();
 		System.out.println(result);
 		if (!result.passed()) {

@@ -1,6 +1,7 @@
 package dev.dblock.simulation;
 
 import java.time.Duration;
+import java.util.Locale;
 
 /**
  * What one simulation does.
@@ -8,10 +9,11 @@ import java.time.Duration;
  * @param seed determines everything that is random
  * @param sections how many sections all instances begin
  * @param mode what is checked
+ * @param store where locks are stored
  * @param traced whether each step is printed
  * @param allowance for how much longer than its lease the store keeps a lock
  */
-record SimulationOptions(long seed, int sections, Mode mode, boolean traced, Duration allowance) {
+record SimulationOptions(long seed, int sections, Mode mode, StoreKind store, boolean traced, Duration allowance) {
 
 	/** What users have by default. */
 	static final Duration ALLOWANCE = Duration.ofMillis(500);
@@ -20,8 +22,41 @@ record SimulationOptions(long seed, int sections, Mode mode, boolean traced, Dur
 	 * Return the command that repeats this simulation and prints each step.
 	 */
 	String replayCommand() {
-		return "scripts/simulate --seed %d --sections %d --mode %s --trace".formatted(this.seed, this.sections,
-				this.mode.name().toLowerCase(java.util.Locale.ROOT));
+		return "scripts/simulate --seed %d --sections %d --mode %s --store %s --trace".formatted(this.seed,
+				this.sections, readable(this.mode), readable(this.store));
+	}
+
+	static String readable(Enum<?> value) {
+		return value.name().toLowerCase(Locale.ROOT);
+	}
+
+	/**
+	 * Where locks are stored.
+	 */
+	enum StoreKind {
+
+		/**
+		 * In a simulated MongoDB server.
+		 */
+		MONGODB,
+
+		/**
+		 * In memory, without any code for MongoDB.
+		 */
+		MEMORY,
+
+		/**
+		 * In a simulated MongoDB server that is too old for pipelines.
+		 */
+		CLASSIC;
+
+		/**
+		 * Return the store of a seed if none is named.
+		 */
+		static StoreKind of(long seed) {
+			return values()[Math.floorMod(seed, values().length)];
+		}
+
 	}
 
 	/**

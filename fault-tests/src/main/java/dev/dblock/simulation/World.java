@@ -5,14 +5,17 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
+import com.mongodb.MongoOperationTimeoutException;
+import com.mongodb.MongoSocketException;
+import com.mongodb.ServerAddress;
 import dev.dblock.LockInfo;
-import dev.dblock.local.LocalLockRepository;
-import dev.dblock.local.LocalLockStore;
+import dev.dblock.simulation.SimulationOptions.StoreKind;
 import dev.dblock.simulation.scheduler.Scheduler;
 import dev.dblock.simulation.scheduler.SimulatedProcess;
-import dev.dblock.store.ListRequest;
-import dev.dblock.store.ReleaseFeed;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.QueryTimeoutException;
 
 /**
  * The server, the network and the instances of one simulation.
@@ -39,7 +42,7 @@ final class World {
 
 	private final List<Instance> closed = new ArrayList<>();
 
-	private @Nullable LocalLockStore store;
+	private @Nullable Store store;
 
 	private int begun;
 
@@ -54,7 +57,11 @@ final class World {
 		this.scheduler = scheduler;
 		this.journal = journal;
 		this.server = scheduler.process("server", 1);
-		this.network = new Network(scheduler, journal, this.server);
+		this.network = (options.store() == StoreKind.MEMORY)
+				? new Network(scheduler, journal, this.server, QueryTimeoutException::new,
+						DataAccessResourceFailureException::new)
+				: new Network(scheduler, journal, this.server, MongoOperationTimeoutException::new,
+						(message) -> new MongoSocketException(message, new ServerAddress()));
 		this.judge = new Judge(scheduler, journal, this::stored);
 	}
 
@@ -63,15 +70,14 @@ final class World {
 	 */
 	void start(int count) {
 		this.scheduler.start(this.server, "server", () -> {
-			LocalLockStore created = new LocalLockStore();
-			this.store = created;
-			new LocalLockRepository(created).releases().open(new Releases());
+			this.store = (this.options.store() == StoreKind.MEMORY) ? new MemoryStore(this)
+					: new MongoStore(this, this.options.store() == StoreKind.MONGODB);
 			for (int i = 0; i < count; i++) {
 				startInstance();
 			}
 			while (!this.ending) {
 				this.scheduler.pause(OBSERVATION_NANOS);
-				this.scheduler.atomically(() -> observe(new LocalLockRepository(created)));
+				this.scheduler.atomically(this::observe);
 			}
 		});
 	}
@@ -91,12 +97,11 @@ final class World {
 	}
 
 	private Duration stored(String name) {
-		return this.scheduler.in(this.server,
-				() -> new LocalLockRepository(store()).find(name).map(LockInfo::remaining).orElse(Duration.ZERO));
+		return this.scheduler.in(this.server, () -> store().remaining(name));
 	}
 
-	private boolean observe(LocalLockRepository all) {
-		for (LockInfo lock : all.findAll(ListRequest.all("")).locks()) {
+	private boolean observe() {
+		for (LockInfo lock : store().locks()) {
 			boolean wanted = !this.network.isDown()
 					&& this.instances.stream().anyMatch((instance) -> instance.wants(lock.name()));
 			this.judge.observed(lock, wanted);
@@ -206,40 +211,18 @@ final class World {
 	 * Return the time of the server.
 	 */
 	Instant serverTime() {
-		return this.scheduler.in(this.server,
-				() -> new LocalLockRepository(store()).time(Duration.ZERO).orElseThrow().notAfter());
+		return this.scheduler.in(this.server, () -> store().time());
 	}
 
-	LocalLockStore store() {
+	void disturbReports(Instance instance) {
+		store().disturbReports(instance);
+	}
+
+	Store store() {
 		if (this.store == null) {
 			throw new IllegalStateException("The server is not started");
 		}
 		return this.store;
-	}
-
-	/**
-	 * Passes the releases in the store on to all instances.
-	 */
-	private final class Releases implements ReleaseFeed.Listener {
-
-		@Override
-		public void listening() {
-		}
-
-		@Override
-		public void released(String name) {
-			World.this.instances.forEach((instance) -> instance.feed().released(name));
-			World.this.closed.forEach((instance) -> instance.feed().released(name));
-		}
-
-		@Override
-		public void interrupted(String reason) {
-		}
-
-		@Override
-		public void unsupported(String reason) {
-		}
-
 	}
 
 }

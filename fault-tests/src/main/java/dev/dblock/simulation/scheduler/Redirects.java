@@ -89,6 +89,19 @@ public final class Redirects {
 	}
 
 	/**
+	 * Create a thread in place of a constructor.
+	 */
+	public static Thread thread(Runnable task, String name) {
+		SimulatedThread thread = Scheduler.current();
+		return (thread != null) ? Scheduler.active().create(thread.process(), name, task).thread()
+				: new Thread(task, name);
+	}
+
+	public static Thread thread(@Nullable ThreadGroup group, Runnable task, String name, long stack, boolean inherit) {
+		return (Scheduler.current() != null) ? thread(task, name) : new Thread(group, task, name, stack, inherit);
+	}
+
+	/**
 	 * Execute a task. Executors that start a thread for each task use no thread factory.
 	 */
 	public static void execute(Executor executor, Runnable task) {

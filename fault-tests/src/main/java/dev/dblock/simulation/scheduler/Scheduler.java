@@ -274,6 +274,8 @@ public final class Scheduler {
 
 	void canContinue(SimulatedThread thread) {
 		if (thread.process().isKilled() || thread.contended() != null) {
+			// May have been at a server when its process was killed
+			this.threads.removeIf((killed) -> killed == thread && thread.process().isKilled());
 			return;
 		}
 		long delay = thread.takeDelay();

@@ -1,0 +1,47 @@
+package dev.dblock.simulation;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+import dev.dblock.LockInfo;
+import dev.dblock.store.LockRepository;
+
+/**
+ * The store of all locks of a simulation. Apart from {@link #open}, its methods are
+ * called in the process of the server.
+ */
+interface Store {
+
+	/**
+	 * Create the repository of an instance, in one of its threads.
+	 */
+	LockRepository open(Instance instance);
+
+	/**
+	 * Interrupt the reports of releases to an instance for a while.
+	 */
+	void disturbReports(Instance instance);
+
+	/**
+	 * Return the time of the server.
+	 */
+	Instant time();
+
+	/**
+	 * Return the locks that are stored.
+	 */
+	List<LockInfo> locks();
+
+	/**
+	 * Return how long a lock remains unavailable.
+	 */
+	default Duration remaining(String name) {
+		return locks().stream()
+			.filter((lock) -> lock.name().equals(name))
+			.map(LockInfo::remaining)
+			.findFirst()
+			.orElse(Duration.ZERO);
+	}
+
+}
