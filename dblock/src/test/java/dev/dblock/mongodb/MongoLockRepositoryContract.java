@@ -33,6 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.core.SimpleMongoClientDatabaseFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -79,8 +80,11 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 	}
 
 	MongoLockRepository repository(Duration allowance) {
-		return new MongoLockRepository(new SimpleMongoClientDatabaseFactory(this.client, this.database),
-				settings(allowance));
+		return new MongoLockRepository(factory(), settings(allowance));
+	}
+
+	MongoDatabaseFactory factory() {
+		return new SimpleMongoClientDatabaseFactory(this.client, this.database);
 	}
 
 	private MongoLockSettings settings(Duration allowance) {
@@ -91,8 +95,7 @@ abstract class MongoLockRepositoryContract extends JobRepositoryContract {
 	 * The same locks, from a virtual machine whose clocks both stop while it is paused.
 	 */
 	private MongoLockRepository pausedLocks() {
-		MongoLockRepository locks = new MongoLockRepository(
-				new SimpleMongoClientDatabaseFactory(this.client, this.database), settings(ALLOWANCE),
+		MongoLockRepository locks = new MongoLockRepository(factory(), settings(ALLOWANCE),
 				() -> System.nanoTime() - Duration.ofMillis(this.pausedMillis.get()).toNanos(),
 				() -> System.currentTimeMillis() - this.pausedMillis.get());
 		locks.acquire(request(key("before the pause"), LEASE));

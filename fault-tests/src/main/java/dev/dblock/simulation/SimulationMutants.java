@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import javax.tools.ToolProvider;
 
@@ -37,6 +38,10 @@ final class SimulationMutants {
 	}
 
 	static List<Mutant> all() {
+		return Stream.concat(ofEngine().stream(), ofMongo().stream()).toList();
+	}
+
+	private static List<Mutant> ofEngine() {
 		String lease = "core/Lease.java";
 		String queue = "core/LocalQueue.java";
 		String completion = "core/LeaseCompletion.java";
@@ -87,6 +92,51 @@ final class SimulationMutants {
 				new Mutant("a finished thread not forgotten", completion,
 						"lease.owner().finish();\n\t\tthis.registry.finished(lease);\n\t\tthis.losses.endIfOver(lease);",
 						"this.losses.endIfOver(lease);"));
+	}
+
+	private static List<Mutant> ofMongo() {
+		String pipeline = "mongodb/request/PipelineStatements.java";
+		String classic = "mongodb/request/ClassicStatements.java";
+		String common = "mongodb/request/CommonStatements.java";
+		return List.of(
+				new Mutant("pipeline: skip the owner check", pipeline, "doc(\"$and\", doc(\"$lte\", EXPIRES_AT, NOW),",
+						"doc(\"$and\","),
+				new Mutant("pipeline: a lease that ends early", pipeline,
+						"doc(\"$and\", doc(\"$lte\", EXPIRES_AT, NOW),",
+						"doc(\"$and\", doc(\"$lte\", EXPIRES_AT, doc(\"$add\", NOW, number(1500))),"),
+				new Mutant("pipeline: an expired lease revived", pipeline,
+						"doc(\"$expr\", doc(\"$gt\", EXPIRES_AT, NOW));", "doc(\"$expr\", BsonBoolean.TRUE);"),
+				new Mutant("pipeline: a late renewal that shortens", pipeline,
+						"ending(doc(\"$max\", EXPIRES_AT, until), until);", "ending(until, until);"),
+				new Mutant("pipeline: an exact end in place of a later change", pipeline,
+						"held.append(LockDocument.UPDATED_AT, updatedAt)", "held"),
+				new Mutant("pipeline: tokens by the time only", pipeline,
+						"doc(\"$max\", doc(\"$add\", TOKEN, number(tokens)), ofNow);", "ofNow;"),
+				new Mutant("pipeline: the answer not read", pipeline,
+						"return document.isHeldBy(request.key().holder()) ? Acquired.granted(document, request)",
+						"return !document.isHeldBy(\"\") ? Acquired.granted(document, request)"),
+				new Mutant("pipeline: a planned time granted again", "mongodb/request/JobExpressions.java",
+						"doc(\"$and\", free, doc(\"$lt\", this.planned, at(asked)),",
+						"doc(\"$and\", free, doc(\"$lte\", this.planned, at(asked)),"),
+				new Mutant("release by name on MongoDB", common,
+						"doc(LockDocument.ID, text(lease.name())).append(LockDocument.HOLDER, text(lease.holder()));",
+						"doc(LockDocument.ID, text(lease.name()));"),
+				new Mutant("leases kept without the allowance", "mongodb/request/LeaseTimes.java",
+						"return promised + this.clockAllowance + driftOf(promised);", "return promised;"),
+				new Mutant("classic: a take-over by the latest time", classic,
+						"if (found != null && found.isTakenAt(now.notBefore())) {",
+						"if (found != null && found.isTakenAt(now.notAfter())) {"),
+				new Mutant("classic: a lease dated by the earliest time", classic,
+						"return now.notAfter() + ClockSample.TOLERANCE + this.times.untilFree(promised);",
+						"return now.notBefore() + this.times.untilFree(promised);"),
+				new Mutant("classic: a take-over without a comparison", classic,
+						"filter.append(LockDocument.EXPIRES_AT, (expiresAt != null) ? date(expiresAt) : IS_ABSENT);",
+						""),
+				new Mutant("classic: a renewal compared with the earliest time", classic,
+						"doc(\"$gt\", date(now.notAfter())));", "doc(\"$gt\", date(now.notBefore() - 5000)));"),
+				new Mutant("classic: a sample used for ever", "mongodb/request/ClockSample.java",
+						"return passed < LIFE && Math.abs(wallTime - this.wallTime - passed / NANOS) <= TOLERANCE",
+						"return passed < 1000 * LIFE"));
 	}
 
 	/**

@@ -24,19 +24,13 @@ final class Projection {
 		BsonDocument included = new BsonDocument("_id", INCLUDED);
 		this.fields.forEach((path, value) -> {
 			if (INCLUDED.equals(value) || isSlice(value)) {
-				Values.set(included, path, INCLUDED, true);
+				Values.set(included, path, value, true);
 			}
 		});
 		BsonDocument result = included(document, included);
 		Expression expressions = new Expression(document, now);
 		this.fields.forEach((path, value) -> {
-			if (isSlice(value)) {
-				int number = value.asDocument().getInt32(SLICE).getValue();
-				if (Values.get(result, path) instanceof BsonArray array) {
-					Values.set(result, path, Expression.slice(array, number), true);
-				}
-			}
-			else if (!INCLUDED.equals(value)) {
+			if (!INCLUDED.equals(value) && !isSlice(value)) {
 				Values.set(result, path, expressions.evaluate(value), true);
 			}
 		});
@@ -52,7 +46,11 @@ final class Projection {
 		BsonDocument result = new BsonDocument();
 		document.forEach((name, value) -> {
 			BsonValue branch = tree.get(name);
-			if (branch instanceof BsonDocument inner) {
+			if (branch != null && isSlice(branch)) {
+				result.put(name, (value instanceof BsonArray array)
+						? Expression.slice(array, branch.asDocument().getInt32(SLICE).getValue()) : value);
+			}
+			else if (branch instanceof BsonDocument inner) {
 				if (value instanceof BsonDocument from) {
 					result.put(name, included(from, inner));
 				}

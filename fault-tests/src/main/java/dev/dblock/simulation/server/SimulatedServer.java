@@ -70,13 +70,11 @@ public final class SimulatedServer {
 	}
 
 	/**
-	 * Replace everything that is stored.
+	 * Replace the documents of a collection, which exists if there are any.
 	 */
-	public void load(Map<String, List<BsonDocument>> stored) {
-		this.collections.clear();
-		stored.forEach((name, documents) -> documents
-			.forEach((document) -> create(name).put(document.get("_id"), Values.copy(document))));
-		stored.keySet().forEach(this::create);
+	public void load(String collection, List<BsonDocument> documents) {
+		this.collections.remove(collection);
+		documents.forEach((document) -> create(collection).put(document.get("_id"), Values.copy(document)));
 	}
 
 	/**
@@ -202,10 +200,11 @@ public final class SimulatedServer {
 		Filter filter = filter(command.getDocument("filter"), now);
 		List<BsonDocument> found = new ArrayList<>(
 				documents(collection).values().stream().filter(filter::matches).toList());
-		if (command.containsKey("sort")) {
-			if (!BY_ID.equals(command.get("sort"))) {
-				throw Values.notSimulated("the order " + command.get("sort"));
-			}
+		if (!BY_ID.equals(command.get("sort", BY_ID))) {
+			throw Values.notSimulated("the order " + command.get("sort"));
+		}
+		// A server without a request for an order uses the index as well
+		if (command.containsKey("sort") || command.getDocument("filter").containsKey("_id")) {
 			found.sort(Comparator.comparing((document) -> document.get("_id"), Values::compare));
 		}
 		int limit = command.getInt32("limit", new BsonInt32(Integer.MAX_VALUE)).getValue();
