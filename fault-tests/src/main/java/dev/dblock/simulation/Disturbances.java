@@ -63,6 +63,7 @@ final class Disturbances {
 				this.world.journal().count("broken feeds");
 				this.world.disturbReports(instance);
 			}
+			case 17 -> this.world.store().elect();
 			default -> {
 			}
 		}

@@ -6,12 +6,18 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import com.mongodb.MongoInterruptedException;
+import com.mongodb.MongoNotPrimaryException;
+import com.mongodb.MongoOperationTimeoutException;
+import com.mongodb.MongoTimeoutException;
+import com.mongodb.ServerAddress;
 import dev.dblock.LockInfo;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
@@ -26,20 +32,35 @@ import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
 import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt32;
 import org.bson.BsonString;
+import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A simulated MongoDB server, of which the network carries the commands of the unchanged
  * {@link MongoLockRepository}. What happens to the locks is read from the documents.
  */
-final class MongoStore implements Store, SimulatedServer.ChangeListener {
+final class MongoStore implements Store {
 
 	private static final String DATABASE = "simulated";
 
 	private static final int BUSY_ONE_OF = 30;
 
 	private static final long LONGEST_BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+
+	/** How often a server checks whether a majority has a change. */
+	private static final long MAJORITY_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+	private static final long LONGEST_ELECTION_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+	private static final long LONGEST_STALE_NANOS = TimeUnit.SECONDS.toNanos(4);
+
+	/**
+	 * With a suspension that is not noticed, all differences are within the allowance.
+	 */
+	private static final long CLOCKS_MILLIS = 100;
 
 	private final World world;
 
@@ -49,7 +70,16 @@ final class MongoStore implements Store, SimulatedServer.ChangeListener {
 
 	private final boolean pipelines;
 
-	private final SimulatedServer server;
+	/** What a majority of the members has. */
+	private final Map<String, Map<BsonValue, BsonDocument>> committed = new LinkedHashMap<>();
+
+	/** The member to which an instance is connected, which can be a former primary. */
+	private final Map<Instance, Member> connected = new HashMap<>();
+
+	private Member primary;
+
+	/** Without a primary until then. */
+	private long electedAt;
 
 	/** The requests by the ids of their attempts, and who has sent them. */
 	private final Map<String, Asked> asked = new HashMap<>();
@@ -58,24 +88,19 @@ final class MongoStore implements Store, SimulatedServer.ChangeListener {
 
 	private final List<SimulatedThread> waiting = new ArrayList<>();
 
-	/** When the command that is executed was received. */
-	private long received;
-
-	/** What the sender of the command that is executed releases. */
-	private @Nullable LeaseKey released;
-
 	MongoStore(World world, boolean pipelines) {
 		this.world = world;
 		this.scheduler = world.scheduler();
 		this.pipelines = pipelines;
 		this.settings = new MongoLockSettings("dblock_locks", world.options().allowance(), Duration.ofDays(7),
 				Duration.ofSeconds(10), StatementDialect.AUTO, true);
-		this.server = new SimulatedServer(DATABASE, pipelines, Redirects::currentTimeMillis, this);
+		this.primary = new Member(null);
 	}
 
 	@Override
 	public LockRepository open(Instance instance) {
-		MongoLockRepository repository = new MongoLockRepository(new SimulatedDriver(this::send, DATABASE).factory(),
+		MongoLockRepository repository = new MongoLockRepository(
+				new SimulatedDriver((command, limit) -> send(instance, command, limit), DATABASE).factory(),
 				this.settings);
 		return (LockRepository) Proxy.newProxyInstance(getClass().getClassLoader(),
 				new Class<?>[] { LockRepository.class }, (self, method, given) -> {
@@ -103,41 +128,108 @@ final class MongoStore implements Store, SimulatedServer.ChangeListener {
 	 * Send a command as the driver does: not in an interrupted thread, and an interrupt
 	 * meanwhile can end the wait for the answer.
 	 */
-	private BsonDocument send(BsonDocument command, Duration limit) {
+	private BsonDocument send(Instance instance, BsonDocument command, Duration limit) {
 		if (Thread.currentThread().isInterrupted()) {
 			throw new MongoInterruptedException("simulated: interrupted before the request", null);
 		}
+		long end = this.scheduler.now() + limit.toNanos();
+		Member member = selectServer(instance, end);
 		LeaseKey releases = this.releasing.get(this.scheduler.requireCurrent());
-		BsonDocument answer = this.world.network().send(() -> execute(command, releases), limit, (unused) -> {
-		});
+		BsonDocument answer = this.world.network()
+			.send(() -> execute(member, command, releases, end), Duration.ofNanos(end - this.scheduler.now()),
+					(unused) -> {
+					});
 		if (Thread.currentThread().isInterrupted() && this.scheduler.random().nextBoolean()) {
 			throw new MongoInterruptedException("simulated: interrupted while waiting", null);
 		}
 		return answer;
 	}
 
+	private Member selectServer(Instance instance, long end) {
+		Member member = this.connected.getOrDefault(instance, this.primary);
+		if (member == this.primary && this.scheduler.now() < this.electedAt) {
+			this.scheduler.pause(Math.min(end, this.electedAt) - this.scheduler.now());
+			if (this.scheduler.now() >= end) {
+				throw new MongoTimeoutException("Timed out while waiting for a server, simulated");
+			}
+			return selectServer(instance, end);
+		}
+		return member;
+	}
+
 	/**
-	 * Execute a command in the server, which may have to wait there first. What a
-	 * pipeline sees as the current time is when it was received.
+	 * Execute a command in a member, which may have to wait there first. What a pipeline
+	 * sees as the current time is when it was received. A change for which the client
+	 * wants it is acknowledged when a majority has it.
 	 */
-	private BsonDocument execute(BsonDocument command, @Nullable LeaseKey releases) {
-		long arrival = Redirects.currentTimeMillis();
+	private BsonDocument execute(Member member, BsonDocument command, @Nullable LeaseKey releases, long end) {
+		long arrival = member.time();
 		if (this.world.network().isFaulty() && this.scheduler.random().nextInt(BUSY_ONE_OF) == 0) {
 			this.scheduler.pause(this.scheduler.random().nextLong(LONGEST_BUSY_NANOS));
 		}
 		if (command.containsKey("getMore")) {
-			awaitChanges(command);
+			awaitChanges(member, command);
 		}
-		this.received = arrival;
-		this.released = releases;
-		return this.server.execute(command, arrival);
+		boolean streamed = command.containsKey("getMore") || command.containsKey("aggregate");
+		if (member.closed || streamed && member != this.primary) {
+			throw notPrimary();
+		}
+		member.current = new Write(arrival, releases);
+		BsonDocument answer = member.server.execute(command, arrival);
+		Write write = member.current;
+		while (write.pending > 0 && command.containsKey("writeConcern")) {
+			if (member.closed) {
+				throw notPrimary();
+			}
+			if (this.scheduler.now() > end) {
+				throw new MongoOperationTimeoutException("simulated: no majority");
+			}
+			this.scheduler.pause(MAJORITY_POLL_NANOS);
+		}
+		return answer;
 	}
 
-	private void awaitChanges(BsonDocument getMore) {
+	private static MongoNotPrimaryException notPrimary() {
+		return new MongoNotPrimaryException(
+				new BsonDocument("ok", new BsonDouble(0)).append("code", new BsonInt32(10107))
+					.append("errmsg", new BsonString("simulated: not primary")),
+				new ServerAddress());
+	}
+
+	/**
+	 * Elect another member, without the changes that no majority has. The former primary
+	 * may not know that for a while, nor some of the instances.
+	 */
+	@Override
+	public void elect() {
+		Member former = this.primary;
+		if (this.scheduler.now() < this.electedAt + LONGEST_STALE_NANOS) {
+			return;
+		}
+		this.world.journal().add("election");
+		this.world.journal().count("elections");
+		this.electedAt = this.scheduler.now() + this.scheduler.random().nextLong(LONGEST_ELECTION_NANOS);
+		this.primary = new Member(former);
+		this.committed.forEach((name, all) -> this.primary.server.load(name, List.copyOf(all.values())));
+		this.connected.clear();
+		this.world.instances()
+			.stream()
+			.filter((instance) -> this.scheduler.random().nextBoolean())
+			.forEach((instance) -> this.connected.put(instance, former));
+		this.scheduler.after(this.scheduler.random().nextLong(LONGEST_STALE_NANOS), () -> {
+			this.world.journal().add("former primary steps down");
+			former.closed = true;
+			this.connected.values().removeIf((member) -> member == former);
+			wakeReaders();
+		});
+		wakeReaders();
+	}
+
+	private void awaitChanges(Member member, BsonDocument getMore) {
 		SimulatedThread thread = this.scheduler.requireCurrent();
 		long end = this.scheduler.now() + TimeUnit.MILLISECONDS.toNanos(getMore.getNumber("maxTimeMS").longValue());
 		this.waiting.add(thread);
-		while (!this.server.hasChanges(getMore) && this.scheduler.now() < end
+		while (!member.server.hasChanges(getMore) && this.scheduler.now() < end
 				&& !Thread.currentThread().isInterrupted()) {
 			Redirects.parkNanos(end - this.scheduler.now());
 		}
@@ -146,7 +238,7 @@ final class MongoStore implements Store, SimulatedServer.ChangeListener {
 
 	@Override
 	public void disturbReports(Instance instance) {
-		this.server.killCursors();
+		this.primary.server.killCursors();
 		wakeReaders();
 	}
 
@@ -154,16 +246,18 @@ final class MongoStore implements Store, SimulatedServer.ChangeListener {
 		this.waiting.forEach((thread) -> LockSupport.unpark(thread.thread()));
 	}
 
-	@Override
-	public void changed(String collection, @Nullable BsonDocument before, @Nullable BsonDocument after) {
+	private void commit(Write write, String collection, BsonValue id, @Nullable BsonDocument after, Runnable report) {
+		write.pending--;
+		Map<BsonValue, BsonDocument> all = this.committed.computeIfAbsent(collection, (name) -> new LinkedHashMap<>());
+		BsonDocument before = (after != null) ? all.put(id, after) : all.remove(id);
+		report.run();
 		wakeReaders();
-		if (collection.equals(this.settings.collection()) && after != null
-				&& after.get("_id") instanceof BsonString id) {
-			judge(id.getValue(), (before != null) ? before : new BsonDocument(), after);
+		if (collection.equals(this.settings.collection()) && after != null && id instanceof BsonString name) {
+			judge(write, name.getValue(), (before != null) ? before : new BsonDocument(), after);
 		}
 	}
 
-	private void judge(String name, BsonDocument before, BsonDocument after) {
+	private void judge(Write write, String name, BsonDocument before, BsonDocument after) {
 		String holder = text(after, "holder");
 		String previous = text(before, "holder");
 		Asked grant = (holder != null && !holder.equals(previous)) ? this.asked.get(holder) : null;
@@ -174,13 +268,13 @@ final class MongoStore implements Store, SimulatedServer.ChangeListener {
 					: Math.min(AcquireRequest.USUAL_TOKENS, request.tokens());
 			this.world.judge().granted(grant.instance(), request, after.getInt64("token").getValue() - tokens + 1);
 		}
-		if (this.released != null && previous != null && holder == null) {
-			this.world.judge().released(this.released, previous);
+		if (write.releases != null && previous != null && holder == null) {
+			this.world.judge().released(write.releases, previous);
 		}
 		long endBefore = date(before, "expiresAt");
 		long end = date(after, "expiresAt");
 		// A renewal of the classic dialect compares with an earlier time
-		if (this.pipelines && holder != null && holder.equals(previous) && endBefore <= this.received
+		if (this.pipelines && holder != null && holder.equals(previous) && endBefore <= write.received
 				&& end > endBefore) {
 			this.world.judge().revived(name);
 		}
@@ -199,13 +293,13 @@ final class MongoStore implements Store, SimulatedServer.ChangeListener {
 
 	@Override
 	public Instant time() {
-		return Instant.ofEpochMilli(Redirects.currentTimeMillis());
+		return Instant.ofEpochMilli(this.primary.time());
 	}
 
 	@Override
 	public List<LockInfo> locks() {
 		Instant now = time();
-		return this.server.documents(this.settings.collection())
+		return this.committed.getOrDefault(this.settings.collection(), Map.of())
 			.values()
 			.stream()
 			.filter((document) -> document.isString("_id") && document.containsKey("acquiredAt"))
@@ -226,6 +320,69 @@ final class MongoStore implements Store, SimulatedServer.ChangeListener {
 	 * A request, and the instance that has sent it.
 	 */
 	private record Asked(Instance instance, AcquireRequest request) {
+	}
+
+	/**
+	 * A member of the replica set that is or was the primary, with a clock of its own.
+	 */
+	private final class Member {
+
+		private final long aheadMillis = MongoStore.this.scheduler.random().nextLong(-CLOCKS_MILLIS, CLOCKS_MILLIS);
+
+		private final SimulatedServer server;
+
+		private Write current = new Write(0, null);
+
+		/** When a majority has the last change. */
+		private long committedAt;
+
+		/** Whether it knows that it is not the primary any more. */
+		private boolean closed;
+
+		Member(@Nullable Member former) {
+			this.server = (former != null) ? former.server.member(this::time, this::changed)
+					: new SimulatedServer(DATABASE, MongoStore.this.pipelines, this::time, this::changed);
+		}
+
+		long time() {
+			return Redirects.currentTimeMillis() + this.aheadMillis;
+		}
+
+		private void changed(String collection, @Nullable BsonDocument before, @Nullable BsonDocument after,
+				Runnable report) {
+			Write write = this.current;
+			write.pending++;
+			BsonDocument either = Objects.requireNonNull((after != null) ? after : before);
+			Scheduler scheduler = MongoStore.this.scheduler;
+			boolean slow = MongoStore.this.world.network().isFaulty() && scheduler.random().nextInt(BUSY_ONE_OF) == 0;
+			this.committedAt = Math.max(this.committedAt,
+					scheduler.now() + scheduler.random().nextLong(slow ? LONGEST_BUSY_NANOS : MAJORITY_POLL_NANOS));
+			scheduler.after(this.committedAt - scheduler.now(), () -> {
+				if (MongoStore.this.primary == this) {
+					commit(write, collection, either.getOrDefault("_id", either), after, report);
+				}
+			});
+		}
+
+	}
+
+	/**
+	 * The changes of one command.
+	 */
+	private static final class Write {
+
+		private final long received;
+
+		private final @Nullable LeaseKey releases;
+
+		/** How many changes only a minority has. */
+		private int pending;
+
+		Write(long received, @Nullable LeaseKey releases) {
+			this.received = received;
+			this.releases = releases;
+		}
+
 	}
 
 }

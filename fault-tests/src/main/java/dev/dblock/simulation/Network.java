@@ -5,6 +5,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import com.mongodb.MongoException;
 import dev.dblock.simulation.scheduler.Scheduler;
 import dev.dblock.simulation.scheduler.SimulatedProcess;
 
@@ -124,7 +125,12 @@ final class Network {
 	private <T> void late(Supplier<T> request, Consumer<T> applied, long nanos) {
 		this.scheduler.start(this.server, "late", () -> {
 			this.scheduler.pause(nanos);
-			apply(request, applied);
+			try {
+				apply(request, applied);
+			}
+			catch (MongoException ex) {
+				// Would be thrown in the client, which has given up
+			}
 		});
 	}
 

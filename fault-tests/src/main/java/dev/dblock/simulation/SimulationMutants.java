@@ -118,6 +118,8 @@ final class SimulationMutants {
 				new Mutant("pipeline: a planned time granted again", "mongodb/request/JobExpressions.java",
 						"doc(\"$and\", free, doc(\"$lt\", this.planned, at(asked)),",
 						"doc(\"$and\", free, doc(\"$lte\", this.planned, at(asked)),"),
+				new Mutant("pipeline: a grant without a majority", pipeline, ".append(\"writeConcern\", MAJORITY);",
+						";"),
 				new Mutant("release by name on MongoDB", common,
 						"doc(LockDocument.ID, text(lease.name())).append(LockDocument.HOLDER, text(lease.holder()));",
 						"doc(LockDocument.ID, text(lease.name()));"),
@@ -171,6 +173,7 @@ final class SimulationMutants {
 		command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
 		command.addAll(List.of("-cp", mutant.classPath(SOURCES, folder), Simulate.class.getName(), "--seed", "1",
 				"--seeds", Integer.toString(MOST_SEEDS), "--sections", Long.toString(this.sections), "--first"));
+		command.addAll(mutant.store());
 		Path output = folder.resolve("output");
 		Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
 		process.waitFor();
@@ -186,6 +189,18 @@ final class SimulationMutants {
 	 * @param replacement the new text
 	 */
 	record Mutant(String name, String source, String original, String replacement) {
+
+		/**
+		 * Return the options for the store that uses the broken class, if there is only
+		 * one.
+		 */
+		List<String> store() {
+			if (this.source.startsWith("local/")) {
+				return List.of("--store", "memory");
+			}
+			return this.source.startsWith("mongodb/")
+					? List.of("--store", this.name.startsWith("classic") ? "classic" : "mongodb") : List.of();
+		}
 
 		/**
 		 * Put the broken class before all others on the class path.

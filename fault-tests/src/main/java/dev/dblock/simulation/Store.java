@@ -24,6 +24,12 @@ interface Store {
 	void disturbReports(Instance instance);
 
 	/**
+	 * Elect another primary, if there are several servers.
+	 */
+	default void elect() {
+	}
+
+	/**
 	 * Return the time of the server.
 	 */
 	Instant time();

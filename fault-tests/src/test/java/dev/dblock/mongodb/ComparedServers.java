@@ -51,8 +51,7 @@ final class ComparedServers implements Connection {
 	ComparedServers(MongoDatabase real) {
 		this.real = real;
 		this.simulated = new SimulatedServer(real.getName(), true, System::currentTimeMillis,
-				(collection, before, after) -> {
-				});
+				(collection, before, after, report) -> report.run());
 	}
 
 	/**

@@ -65,6 +65,9 @@ public final class SimulatedDriver {
 
 	private static final ServerAddress ADDRESS = new ServerAddress("simulated");
 
+	/** The only write concern that dblock sets. */
+	private static final BsonDocument MAJORITY = new BsonDocument("w", new BsonString("majority"));
+
 	/** Of each driver another, by which dblock recognizes a client. */
 	private final CodecRegistry codecs = CodecRegistries.fromProviders(new BsonValueCodecProvider());
 
@@ -123,8 +126,7 @@ public final class SimulatedDriver {
 	}
 
 	private BsonDocument write(BsonDocument command, Duration limit) {
-		BsonDocument answer = send(command.append("writeConcern", new BsonDocument("w", new BsonString("majority"))),
-				limit);
+		BsonDocument answer = send(command.append("writeConcern", MAJORITY), limit);
 		if (answer.containsKey("writeErrors")) {
 			BsonDocument error = answer.getArray("writeErrors").get(0).asDocument();
 			throw new MongoWriteException(new WriteError(error.getInt32("code").getValue(),
@@ -285,7 +287,8 @@ public final class SimulatedDriver {
 						model.getOptions().isUpsert()));
 			}
 			BsonDocument answer = send(command("update").append("updates", updates)
-				.append("ordered", BsonBoolean.valueOf(options.isOrdered())), this.limit);
+				.append("ordered", BsonBoolean.valueOf(options.isOrdered()))
+				.append("writeConcern", MAJORITY), this.limit);
 			List<BulkWriteError> errors = answer.getArray("writeErrors", new BsonArray())
 				.stream()
 				.map(BsonValue::asDocument)
@@ -313,7 +316,7 @@ public final class SimulatedDriver {
 				.append("update", document(update))
 				.append("new", BsonBoolean.TRUE)
 				.append("upsert", BsonBoolean.valueOf(options.isUpsert()))
-				.append("writeConcern", new BsonDocument("w", new BsonString("majority")));
+				.append("writeConcern", MAJORITY);
 			if (options.getProjection() != null) {
 				command.append("fields", document(options.getProjection()));
 			}

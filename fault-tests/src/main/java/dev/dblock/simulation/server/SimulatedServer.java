@@ -46,7 +46,7 @@ public final class SimulatedServer {
 
 	private final Map<String, BsonArray> indexes = new HashMap<>();
 
-	private final ChangeStreams streams = new ChangeStreams();
+	private final ChangeStreams streams;
 
 	/**
 	 * Create a server.
@@ -56,10 +56,25 @@ public final class SimulatedServer {
 	 * @param listener is called for each change
 	 */
 	public SimulatedServer(String database, boolean pipelines, LongSupplier clock, ChangeListener listener) {
+		this(database, pipelines, clock, listener, new ChangeStreams());
+	}
+
+	private SimulatedServer(String database, boolean pipelines, LongSupplier clock, ChangeListener listener,
+			ChangeStreams streams) {
 		this.database = database;
 		this.pipelines = pipelines;
 		this.clock = clock;
 		this.listener = listener;
+		this.streams = streams;
+	}
+
+	/**
+	 * Return another member of the same replica set, without any documents. Cursors are
+	 * of the member that has opened them.
+	 */
+	public SimulatedServer member(LongSupplier clock, ChangeListener listener) {
+		this.streams.killCursors();
+		return new SimulatedServer(this.database, this.pipelines, clock, listener, this.streams);
 	}
 
 	/**
@@ -353,8 +368,7 @@ public final class SimulatedServer {
 
 	private void changed(String collection, @Nullable BsonDocument before, @Nullable BsonDocument after,
 			boolean replaces) {
-		this.streams.add(collection, before, after, replaces);
-		this.listener.changed(collection, before, after);
+		this.listener.changed(collection, before, after, () -> this.streams.add(collection, before, after, replaces));
 	}
 
 	/**
@@ -372,8 +386,9 @@ public final class SimulatedServer {
 
 		/**
 		 * Called when a document was inserted, changed or deleted.
+		 * @param report reports the change to change streams, once a majority has it
 		 */
-		void changed(String collection, @Nullable BsonDocument before, @Nullable BsonDocument after);
+		void changed(String collection, @Nullable BsonDocument before, @Nullable BsonDocument after, Runnable report);
 
 	}
 
