@@ -36,10 +36,10 @@ record Result(SimulationOptions options, List<String> violations, int sections, 
 
 	@Override
 	public String toString() {
-		return "seed %d (%s): %s, %d sections, %d steps, hash %016x, %.0f s simulated in %.1f s (%.0f times real time)"
-			.formatted(this.options.seed(), SimulationOptions.readable(this.options.store()),
-					passed() ? "passed" : this.violations.size() + " VIOLATIONS", this.sections, this.steps, this.hash,
-					this.simulatedNanos / 1e9, this.realNanos / 1e9, speed());
+		return "seed %d: %s, %d sections on %s, %d steps, hash %016x, %.0f s simulated in %.1f s (%.0f times real time)"
+			.formatted(this.options.seed(), passed() ? "passed" : this.violations.size() + " VIOLATIONS", this.sections,
+					SimulationOptions.readable(this.options.store()), this.steps, this.hash, this.simulatedNanos / 1e9,
+					this.realNanos / 1e9, speed());
 	}
 
 }

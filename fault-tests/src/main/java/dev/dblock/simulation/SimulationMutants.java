@@ -24,7 +24,7 @@ final class SimulationMutants {
 
 	private static final int MOST_SEEDS = 1000;
 
-	private static final Pattern FOUND = Pattern.compile("^seed (\\d+) .*: \\d+ VIOLATIONS", Pattern.MULTILINE);
+	private static final Pattern FOUND = Pattern.compile("^seed (\\d+): \\d+ VIOLATIONS", Pattern.MULTILINE);
 
 	private static final Pattern REASON = Pattern.compile("^VIOLATION at [^:]*: (.*)$", Pattern.MULTILINE);
 
