@@ -197,6 +197,12 @@ final class InstrumentedClass extends ClassVisitor {
 			else if (name.equals("newThread") && owner.equals("java/util/concurrent/ThreadFactory")) {
 				redirect(this, name, withFirst("Ljava/util/concurrent/ThreadFactory;", descriptor));
 			}
+			else if (InstrumentedClass.this.ofDblock && descriptor.equals("(Ljava/lang/Object;)V")
+					&& owner.equals("java/lang/ref/WeakReference") && name.equals("<init>")) {
+				super.visitInsn(Opcodes.DUP);
+				redirect(this, "keep", descriptor);
+				super.visitMethodInsn(opcode, owner, name, descriptor, ofInterface);
+			}
 			else if (!InstrumentedClass.this.ofDblock || !redirectOfDblock(owner, name, descriptor)) {
 				super.visitMethodInsn(opcode, owner, name, descriptor, ofInterface);
 			}

@@ -145,6 +145,16 @@ public final class Redirects {
 	}
 
 	/**
+	 * Keep an object to which a weak reference is created, since otherwise the garbage
+	 * collection of the real JVM would have a part in the simulation.
+	 */
+	public static void keep(Object referent) {
+		if (Scheduler.current() != null) {
+			Scheduler.active().keep(referent);
+		}
+	}
+
+	/**
 	 * Called when a method of dblock begins.
 	 */
 	public static void entered(String place) {

@@ -51,6 +51,8 @@ public final class Scheduler {
 
 	private final Map<Object, SimulatedMonitor> monitors = new IdentityHashMap<>();
 
+	private final List<Object> kept = new ArrayList<>();
+
 	private final BiConsumer<SimulatedThread, Throwable> uncaught;
 
 	private final @Nullable BiConsumer<SimulatedThread, String> trace;
@@ -289,6 +291,10 @@ public final class Scheduler {
 
 	void ended(SimulatedThread thread) {
 		this.threads.remove(thread);
+	}
+
+	void keep(Object object) {
+		this.kept.add(object);
 	}
 
 	/**
