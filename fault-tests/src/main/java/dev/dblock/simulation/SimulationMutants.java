@@ -132,10 +132,8 @@ final class SimulationMutants {
 						"return now.notAfter() + ClockSample.TOLERANCE + this.times.untilFree(promised);",
 						"return now.notBefore() + this.times.untilFree(promised);"),
 				new Mutant("classic: a take-over without a comparison", classic,
-						"filter.append(LockDocument.EXPIRES_AT, (expiresAt != null) ? date(expiresAt) : IS_ABSENT);",
-						""),
-				new Mutant("classic: a renewal compared with the earliest time", classic,
-						"doc(\"$gt\", date(now.notAfter())));", "doc(\"$gt\", date(now.notBefore() - 5000)));"),
+						"BsonDocument filter = asRead(request.key().name(), found);",
+						"BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));"),
 				new Mutant("classic: a sample used for ever", "mongodb/request/ClockSample.java",
 						"return passed < LIFE && Math.abs(wallTime - this.wallTime - passed / NANOS) <= TOLERANCE",
 						"return passed < 1000 * LIFE"));
