@@ -174,6 +174,7 @@ final class MongoStore implements Store {
 		if (member.closed || streamed && member != this.primary) {
 			throw notPrimary();
 		}
+		this.world.journal().count("command " + command.getFirstKey());
 		member.current = new Write(arrival, releases);
 		BsonDocument answer = member.server.execute(command, arrival);
 		Write write = member.current;

@@ -133,10 +133,7 @@ final class SimulationMutants {
 						"return now.notBefore() + this.times.untilFree(promised);"),
 				new Mutant("classic: a take-over without a comparison", classic,
 						"BsonDocument filter = asRead(request.key().name(), found);",
-						"BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));"),
-				new Mutant("classic: a sample used for ever", "mongodb/request/ClockSample.java",
-						"return passed < LIFE && Math.abs(wallTime - this.wallTime - passed / NANOS) <= TOLERANCE",
-						"return passed < 1000 * LIFE"));
+						"BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));"));
 	}
 
 	/**
