@@ -25,6 +25,7 @@ import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
 import dev.dblock.simulation.scheduler.Redirects;
 import dev.dblock.simulation.scheduler.Scheduler;
 import dev.dblock.simulation.scheduler.SimulatedThread;
+import dev.dblock.simulation.server.Connection;
 import dev.dblock.simulation.server.SimulatedDriver;
 import dev.dblock.simulation.server.SimulatedServer;
 import dev.dblock.store.AcquireRequest;
@@ -99,8 +100,20 @@ final class MongoStore implements Store {
 
 	@Override
 	public LockRepository open(Instance instance) {
-		MongoLockRepository repository = new MongoLockRepository(
-				new SimulatedDriver((command, limit) -> send(instance, command, limit), DATABASE).factory(),
+		Connection connection = new Connection() {
+
+			@Override
+			public BsonDocument send(BsonDocument command, Duration limit) {
+				return MongoStore.this.send(instance, command, limit);
+			}
+
+			@Override
+			public int election() {
+				return connected(instance).election;
+			}
+
+		};
+		MongoLockRepository repository = new MongoLockRepository(new SimulatedDriver(connection, DATABASE).factory(),
 				this.settings);
 		return (LockRepository) Proxy.newProxyInstance(getClass().getClassLoader(),
 				new Class<?>[] { LockRepository.class }, (self, method, given) -> {
@@ -145,8 +158,12 @@ final class MongoStore implements Store {
 		return answer;
 	}
 
+	private Member connected(Instance instance) {
+		return this.connected.getOrDefault(instance, this.primary);
+	}
+
 	private Member selectServer(Instance instance, long end) {
-		Member member = this.connected.getOrDefault(instance, this.primary);
+		Member member = connected(instance);
 		if (member == this.primary && this.scheduler.now() < this.electedAt) {
 			this.scheduler.pause(Math.min(end, this.electedAt) - this.scheduler.now());
 			if (this.scheduler.now() >= end) {
@@ -332,6 +349,8 @@ final class MongoStore implements Store {
 
 		private final SimulatedServer server;
 
+		private final int election;
+
 		private Write current = new Write(0, null);
 
 		/** When a majority has the last change. */
@@ -341,6 +360,7 @@ final class MongoStore implements Store {
 		private boolean closed;
 
 		Member(@Nullable Member former) {
+			this.election = (former != null) ? former.election + 1 : 1;
 			this.server = (former != null) ? former.server.member(this::time, this::changed)
 					: new SimulatedServer(DATABASE, MongoStore.this.pipelines, this::time, this::changed);
 		}

@@ -17,4 +17,11 @@ public interface Connection {
 	 */
 	BsonDocument send(BsonDocument command, Duration limit);
 
+	/**
+	 * Return the number of the election of the primary that is known here.
+	 */
+	default int election() {
+		return 0;
+	}
+
 }

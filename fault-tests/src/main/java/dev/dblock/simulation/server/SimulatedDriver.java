@@ -27,6 +27,7 @@ import com.mongodb.client.ChangeStreamIterable;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.FindIterable;
 import com.mongodb.client.MongoChangeStreamCursor;
+import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoCursor;
 import com.mongodb.client.MongoDatabase;
@@ -39,6 +40,14 @@ import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import com.mongodb.client.result.DeleteResult;
 import com.mongodb.client.result.InsertOneResult;
 import com.mongodb.client.result.UpdateResult;
+import com.mongodb.connection.ClusterConnectionMode;
+import com.mongodb.connection.ClusterDescription;
+import com.mongodb.connection.ClusterSettings;
+import com.mongodb.connection.ClusterType;
+import com.mongodb.connection.ServerConnectionState;
+import com.mongodb.connection.ServerDescription;
+import com.mongodb.connection.ServerSettings;
+import com.mongodb.connection.ServerType;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -50,6 +59,7 @@ import org.bson.codecs.BsonValueCodecProvider;
 import org.bson.codecs.configuration.CodecRegistries;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.bson.conversions.Bson;
+import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.support.PersistenceExceptionTranslator;
@@ -149,7 +159,40 @@ public final class SimulatedDriver {
 		}
 
 		public ClientSession getSession(ClientSessionOptions options) {
-			throw Values.notSimulated("sessions");
+			return as(ClientSession.class, new Session());
+		}
+
+	}
+
+	/**
+	 * Methods of a session, which only shows its client.
+	 */
+	public final class Session {
+
+		public Object getOriginator() {
+			return as(MongoClient.class, new Client());
+		}
+
+		public void close() {
+		}
+
+	}
+
+	/**
+	 * Methods of a client.
+	 */
+	public final class Client {
+
+		public ClusterDescription getClusterDescription() {
+			ServerDescription primary = ServerDescription.builder()
+				.address(ADDRESS)
+				.state(ServerConnectionState.CONNECTED)
+				.ok(true)
+				.type(ServerType.REPLICA_SET_PRIMARY)
+				.electionId(new ObjectId(0, SimulatedDriver.this.connection.election()))
+				.build();
+			return new ClusterDescription(ClusterConnectionMode.MULTIPLE, ClusterType.REPLICA_SET, List.of(primary),
+					ClusterSettings.builder().build(), ServerSettings.builder().build());
 		}
 
 	}
