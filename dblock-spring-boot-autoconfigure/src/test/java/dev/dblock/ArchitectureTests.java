@@ -1,5 +1,6 @@
 package dev.dblock;
 
+import java.util.Set;
 import java.util.stream.Stream;
 
 import com.mongodb.MongoClientSettings;
@@ -13,6 +14,7 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import org.jspecify.annotations.NullMarked;
 
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
@@ -67,6 +69,10 @@ class ArchitectureTests {
 	private static final String ACTUATE = "dev.dblock.actuate..";
 
 	private static final String AUTOCONFIGURE = "dev.dblock.autoconfigure..";
+
+	private static final Set<String> CHANCE = Set.of("System.nanoTime", "System.currentTimeMillis", "Thread.sleep",
+			"LockSupport.park", "LockSupport.parkNanos", "UUID.randomUUID", "ThreadLocalRandom.current",
+			"SecureRandom.<init>", "Random.<init>");
 
 	/** They use the engine, or are used by it, and do not know each other. */
 	private static final String[] SIDE_ROOMS = { ANNOTATION, MONGODB, LOCAL, MICROMETER, ACTUATE, INTEGRATION };
@@ -211,6 +217,18 @@ class ArchitectureTests {
 		.haveSimpleName("package-info")
 		.should()
 		.beAnnotatedWith(NullMarked.class);
+
+	/**
+	 * A simulation decides about clocks, pauses and random numbers.
+	 */
+	@ArchTest
+	static final ArchRule engineReadsClocksAndPausesInOnePlace = noClasses().that()
+		.resideInAPackage(CORE)
+		.and()
+		.haveNameNotMatching(".*LockClock.*")
+		.should()
+		.accessTargetWhere(describe("reads a clock, pauses or draws a random number",
+				(access) -> CHANCE.contains(access.getTarget().getOwner().getSimpleName() + "." + access.getName())));
 
 	private static ArchRule onlyUses(String room, String... others) {
 		return classes().that()

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 import dev.dblock.LockHandle;
@@ -57,7 +56,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 
 	private final LockObservations observations;
 
-	private final EngineThreads threads = new EngineThreads();
+	private final EngineThreads threads;
 
 	private final LocalQueues queues;
 
@@ -119,15 +118,16 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.observations = new LockObservations(observer);
 		this.repository = repository;
 		this.clock = clock;
+		this.threads = new EngineThreads(clock);
 		this.listeners = new LockListeners(listeners, this.threads.callbacks());
-		this.queues = new LocalQueues(settings.handOff(), this::pollNanos);
+		this.queues = new LocalQueues(settings.handOff(), this::pollNanos, clock::pauseNanos);
 		this.registry = new LeaseRegistry(this.queues::ended);
 		this.losses = new LeaseLosses(this.registry, this.listeners, this.threads.notifications(),
 				this.threads.callbacks());
 		LeaseReleaser releaser = new LeaseReleaser(repository, this.observations, clock, settings.timeout(),
 				this.threads.watchdog(), this.threads.releases());
 		LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses, LeaseCompletion::abandon,
-				() -> newRenewer(clock), this.threads.watchdog(), this.threads.renewals());
+				() -> newRenewer(clock), this.threads.watchdog(), this.threads.renewals(), clock);
 		this.keeper = new LeaseKeeper(repository, watchdog, this.registry, this.queues, newRenewer(clock), releaser,
 				this.losses, this.listeners, transactions, clock, settings.timeout());
 		this.transactions = transactions;
@@ -139,7 +139,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 		this.acquirer = new LockAcquirer(requests, settings, this.queues, this.signals, this.keeper, waits, clock);
 		this.state = new EngineState(this.registry, this.queues, this.losses.statistics(), watchdog, this.signals,
 				waits, this.threads);
-		this.check = new StoreHealth(repository, settings.namePrefix(), settings.acquirer());
+		this.check = new StoreHealth(repository, settings.namePrefix(), settings.acquirer(), clock);
 		logger.info("Locks are in {}, lease {}, acquirer {}", repository,
 				Durations.readable(LeaseTerms.of(settings.defaults()).lease()), settings.acquirer());
 	}
@@ -331,7 +331,7 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	public void close() {
 		this.acquirer.close();
 		this.registry.all().forEach(this::releaseKept);
-		long end = System.nanoTime() + LONGEST_REQUEST.toNanos();
+		long end = this.clock.pauseNanos() + LONGEST_REQUEST.toNanos();
 		awaitNone(this::isAnyAboutToBeReleased, end);
 		this.losses.loseAtShutdown(List.copyOf(this.registry.all()));
 		// Application threads may still be acquiring or releasing a lock, and the caller
@@ -361,8 +361,8 @@ public final class DefaultLockEngine implements LockEngine, AutoCloseable {
 	}
 
 	private void awaitNone(BooleanSupplier any, long end) {
-		while (any.getAsBoolean() && end - System.nanoTime() > 0 && !Thread.currentThread().isInterrupted()) {
-			LockSupport.parkNanos(this, LOOK_AGAIN.toNanos());
+		while (any.getAsBoolean() && end - this.clock.pauseNanos() > 0 && !Thread.currentThread().isInterrupted()) {
+			this.clock.park(this, LOOK_AGAIN.toNanos());
 		}
 	}
 

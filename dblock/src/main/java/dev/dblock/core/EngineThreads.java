@@ -39,7 +39,10 @@ final class EngineThreads implements AutoCloseable {
 
 	private final CallbackThreads callbacks = new CallbackThreads();
 
-	EngineThreads() {
+	private final LockClock clock;
+
+	EngineThreads(LockClock clock) {
+		this.clock = clock;
 		this.watchdog.setRemoveOnCancelPolicy(true);
 		this.watchdog.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 	}
@@ -115,7 +118,7 @@ final class EngineThreads implements AutoCloseable {
 	public void close() {
 		this.watchdog.shutdownNow();
 		this.renewals.shutdownNow();
-		long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS);
+		long end = this.clock.pauseNanos() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS);
 		boolean interrupted = false;
 		for (ExecutorService executor : new ExecutorService[] { this.watchdog, this.renewals, this.notifications,
 				this.callbacks, this.releases }) {
@@ -129,9 +132,9 @@ final class EngineThreads implements AutoCloseable {
 		}
 	}
 
-	private static boolean awaitUntil(ExecutorService executor, long end) {
+	private boolean awaitUntil(ExecutorService executor, long end) {
 		try {
-			if (!executor.awaitTermination(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS)) {
+			if (!executor.awaitTermination(Math.max(0, end - this.clock.pauseNanos()), TimeUnit.NANOSECONDS)) {
 				executor.shutdownNow();
 			}
 			return true;

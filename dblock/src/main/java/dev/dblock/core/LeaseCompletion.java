@@ -33,6 +33,8 @@ final class LeaseCompletion {
 
 	private final Function<Lease, LeasedLock> keep;
 
+	private final LockClock clock;
+
 	/**
 	 * Create the end of leases.
 	 * @param registry the leases that are held
@@ -41,15 +43,17 @@ final class LeaseCompletion {
 	 * @param losses reports a lease that was lost before
 	 * @param listeners the listeners to notify
 	 * @param keep starts to maintain the lease of a successor
+	 * @param clock measures releases
 	 */
 	LeaseCompletion(LeaseRegistry registry, LocalQueues queues, LeaseReleaser releaser, LeaseLosses losses,
-			LockListener listeners, Function<Lease, LeasedLock> keep) {
+			LockListener listeners, Function<Lease, LeasedLock> keep, LockClock clock) {
 		this.registry = registry;
 		this.queues = queues;
 		this.releaser = releaser;
 		this.losses = losses;
 		this.listeners = listeners;
 		this.keep = keep;
+		this.clock = clock;
 	}
 
 	/**
@@ -170,13 +174,13 @@ final class LeaseCompletion {
 
 	private boolean sendRelease(Lease lease) {
 		LocalQueue queue = releasing(lease);
-		long start = System.nanoTime();
+		long start = this.clock.pauseNanos();
 		try {
 			this.registry.remove(lease);
 			return this.releaser.release(lease);
 		}
 		finally {
-			queue.released(System.nanoTime() - start);
+			queue.released(this.clock.pauseNanos() - start);
 		}
 	}
 

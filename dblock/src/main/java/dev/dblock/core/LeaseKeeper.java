@@ -49,7 +49,7 @@ final class LeaseKeeper {
 		this.registry = registry;
 		this.renewer = renewer;
 		this.losses = losses;
-		this.completion = new LeaseCompletion(registry, queues, releaser, losses, listeners, this::keep);
+		this.completion = new LeaseCompletion(registry, queues, releaser, losses, listeners, this::keep, clock);
 		this.transactions = transactions;
 		this.clock = clock;
 		this.timeout = timeout;

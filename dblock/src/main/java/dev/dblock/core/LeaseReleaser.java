@@ -8,7 +8,6 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 
 import dev.dblock.LockInfo;
 import dev.dblock.core.GivenUpLeases.GivenUp;
@@ -148,9 +147,9 @@ final class LeaseReleaser {
 	}
 
 	private void pause(Duration pause) {
-		long end = System.nanoTime() + pause.toNanos();
-		for (long left = pause.toNanos(); left > 0; left = end - System.nanoTime()) {
-			LockSupport.parkNanos(this, left);
+		long end = this.clock.pauseNanos() + pause.toNanos();
+		for (long left = pause.toNanos(); left > 0; left = end - this.clock.pauseNanos()) {
+			this.clock.park(this, left);
 			if (Thread.currentThread().isInterrupted()) {
 				return;
 			}

@@ -55,6 +55,8 @@ final class LeaseWatchdog {
 
 	private final Executor renewals;
 
+	private final LockClock clock;
+
 	private final Map<Integer, RenewalGroup> groups = new HashMap<>();
 
 	private volatile @Nullable ScheduledFuture<?> nextTick;
@@ -66,13 +68,14 @@ final class LeaseWatchdog {
 	private volatile boolean ticking;
 
 	LeaseWatchdog(LeaseRegistry registry, LeaseLosses losses, Consumer<Lease> abandoned,
-			Supplier<LeaseRenewer> renewers, ScheduledExecutorService thread, Executor renewals) {
+			Supplier<LeaseRenewer> renewers, ScheduledExecutorService thread, Executor renewals, LockClock clock) {
 		this.registry = registry;
 		this.losses = losses;
 		this.abandoned = abandoned;
 		this.renewers = renewers;
 		this.thread = thread;
 		this.renewals = renewals;
+		this.clock = clock;
 	}
 
 	void watch(Lease lease) {
@@ -85,7 +88,7 @@ final class LeaseWatchdog {
 	 */
 	void tickWithin(long nanos) {
 		long pause = Math.min(LONGEST_PAUSE_NANOS, Math.max(SHORTEST_PAUSE_NANOS, nanos));
-		long at = System.nanoTime() + pause;
+		long at = this.clock.pauseNanos() + pause;
 		if (this.nextTick == null || this.nextTickNanos - at > 0) {
 			schedule(pause, at);
 		}
@@ -96,7 +99,7 @@ final class LeaseWatchdog {
 	 * running.
 	 */
 	Duration delay() {
-		long delay = (this.nextTick != null || this.ticking) ? System.nanoTime() - this.nextTickNanos : 0;
+		long delay = (this.nextTick != null || this.ticking) ? this.clock.pauseNanos() - this.nextTickNanos : 0;
 		return Duration.ofNanos(Math.max(0, delay));
 	}
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The queues of the locks that this process waits for or holds, and of no others. Pauses
- * use real time, regardless of the clock of the leases.
+ * use the clock for pauses, not that of the leases.
  */
 final class LocalQueues {
 
@@ -30,9 +30,10 @@ final class LocalQueues {
 	 * @param handOff the limits of handing a lock over
 	 * @param pollNanos how long other processes may take to see that a lock is free
 	 * because they poll; zero while releases are reported
+	 * @param nanos the monotonic clock for pauses
 	 */
-	LocalQueues(EngineSettings.HandOff handOff, LongSupplier pollNanos) {
-		this(handOff, LocalQueue.LONGEST_RELEASE_NANOS, pollNanos, System::nanoTime);
+	LocalQueues(EngineSettings.HandOff handOff, LongSupplier pollNanos, LongSupplier nanos) {
+		this(handOff, LocalQueue.LONGEST_RELEASE_NANOS, pollNanos, nanos);
 	}
 
 	LocalQueues(EngineSettings.HandOff handOff, long longestReleaseNanos, LongSupplier pollNanos, LongSupplier nanos) {

@@ -77,7 +77,7 @@ final class LockAcquirer {
 		this.queues = queues;
 		this.signals = signals;
 		this.keeper = keeper;
-		this.pauses = new PollPause(settings.poll());
+		this.pauses = new PollPause(settings.poll(), clock);
 		this.statistics = statistics;
 		this.clock = clock;
 	}
@@ -356,7 +356,7 @@ final class LockAcquirer {
 					long patienceNanos = SHORTEST_REQUEST.toNanos() + leftNanos;
 					if (known == null && patienceNanos > 0) {
 						refuseIfClosing();
-						me.park(patienceNanos);
+						LockAcquirer.this.clock.park(me, patienceNanos);
 						refuseIfClosing();
 					}
 					else if (queue.quit(me)) {
@@ -365,7 +365,7 @@ final class LockAcquirer {
 				}
 				else if (!beginWaiting(queue, pauseNanos)) {
 					refuseIfClosing();
-					me.park(Math.min(pauseNanos, leftNanos));
+					LockAcquirer.this.clock.park(me, Math.min(pauseNanos, leftNanos));
 					refuseIfClosing();
 				}
 			}
@@ -427,7 +427,7 @@ final class LockAcquirer {
 			PollPause.Plan before = queue.plan();
 			int refusals = (before != null) ? before.refusals() + 1 : 1;
 			queue.refused(me, LockAcquirer.this.pauses.plan(outcome.forJob(null), refusals,
-					LockAcquirer.this.signals.isListening(), System.nanoTime()));
+					LockAcquirer.this.signals.isListening(), LockAcquirer.this.clock.pauseNanos()));
 			return null;
 		}
 

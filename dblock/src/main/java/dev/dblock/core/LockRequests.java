@@ -1,8 +1,6 @@
 package dev.dblock.core;
 
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -52,10 +50,6 @@ final class LockRequests {
 	 */
 	private static final long SHORTEST_REPETITION_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	private static final int ID_BYTES = 16;
-
-	private static final Base64.Encoder ID_ENCODER = Base64.getUrlEncoder().withoutPadding();
-
 	private static final Logger logger = LoggerFactory.getLogger(LockRequests.class);
 
 	private final LockRepository repository;
@@ -67,8 +61,6 @@ final class LockRequests {
 	private final LeaseKeeper keeper;
 
 	private final LockClock clock;
-
-	private final SecureRandom random = new SecureRandom();
 
 	LockRequests(LockRepository repository, String acquirer, LeaseReleaser releaser, LeaseKeeper keeper,
 			LockClock clock) {
@@ -101,7 +93,7 @@ final class LockRequests {
 		Duration left = limit;
 		RuntimeException failure = null;
 		while (true) {
-			LeaseKey key = new LeaseKey(queue.name(), newHolderId());
+			LeaseKey key = new LeaseKey(queue.name(), this.clock.newId());
 			LeaseDeadline deadline = LeaseDeadline.from(this.clock, terms.lease());
 			AcquireAnswer.Refused refused;
 			try {
@@ -150,17 +142,6 @@ final class LockRequests {
 			}
 			left = left(end);
 		}
-	}
-
-	/**
-	 * Create the identity of an acquisition. It is read from the generator of the system,
-	 * so that a process that was copied while it ran (a restored snapshot) does not
-	 * repeat the ids of its twin.
-	 */
-	private String newHolderId() {
-		byte[] bytes = new byte[ID_BYTES];
-		this.random.nextBytes(bytes);
-		return ID_ENCODER.encodeToString(bytes);
 	}
 
 	private boolean isTooLate(LeaseDeadline end) {

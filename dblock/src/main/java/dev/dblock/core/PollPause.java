@@ -1,6 +1,5 @@
 package dev.dblock.core;
 
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import dev.dblock.settings.EngineSettings;
@@ -28,9 +27,12 @@ final class PollPause {
 
 	private final long maxNanos;
 
-	PollPause(EngineSettings.Poll settings) {
+	private final LockClock clock;
+
+	PollPause(EngineSettings.Poll settings, LockClock clock) {
 		this.minNanos = settings.minInterval().toNanos();
 		this.maxNanos = settings.maxInterval().toNanos();
+		this.clock = clock;
 	}
 
 	/**
@@ -69,8 +71,8 @@ final class PollPause {
 		return (expiryNanos < Long.MAX_VALUE - AFTER_EXPIRY_NANOS) ? expiryNanos + AFTER_EXPIRY_NANOS : Long.MAX_VALUE;
 	}
 
-	private static long jittered(long pause) {
-		return ThreadLocalRandom.current().nextLong(pause / 2, pause + 1);
+	private long jittered(long pause) {
+		return this.clock.random(pause / 2, pause + 1);
 	}
 
 	/**

@@ -2,7 +2,6 @@ package dev.dblock.core;
 
 import java.time.Duration;
 import java.util.Objects;
-import java.util.UUID;
 
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
@@ -38,12 +37,15 @@ final class StoreHealth {
 
 	private final String acquirer;
 
+	private final LockClock clock;
+
 	private volatile @Nullable Failure failure;
 
-	StoreHealth(LockRepository repository, String prefix, String acquirer) {
+	StoreHealth(LockRepository repository, String prefix, String acquirer, LockClock clock) {
 		this.repository = repository;
 		this.prefix = prefix;
 		this.acquirer = acquirer;
+		this.clock = clock;
 	}
 
 	boolean isFailing() {
@@ -81,12 +83,12 @@ final class StoreHealth {
 	 * @throws DataAccessException if locks cannot be acquired, with the reason
 	 */
 	void run(Duration timeout) {
-		long start = System.nanoTime();
+		long start = this.clock.pauseNanos();
 		Failure past = this.failure;
 		DataAccessException ofRequest = (past != null && past.ofRequest()) ? past.thrown() : null;
 		try {
 			this.repository.check(timeout);
-			if (ofRequest != null && !isGranted(timeout.minusNanos(System.nanoTime() - start))) {
+			if (ofRequest != null && !isGranted(timeout.minusNanos(this.clock.pauseNanos() - start))) {
 				throw ofRequest;
 			}
 			// A request may have failed during a check that acquires no lock
@@ -106,7 +108,7 @@ final class StoreHealth {
 	// Refused while another instance does the same
 	private boolean isGranted(Duration left) {
 		Duration timeout = (left.compareTo(SHORTEST) > 0) ? left : SHORTEST;
-		LeaseKey key = new LeaseKey(this.prefix + NAME, UUID.randomUUID().toString());
+		LeaseKey key = new LeaseKey(this.prefix + NAME, this.clock.newId());
 		AcquireAnswer answer = this.repository.acquire(new AcquireRequest(key, LEASE, this.acquirer,
 				Thread.currentThread().getName(), "check whether locks can be acquired", timeout));
 		if (answer instanceof AcquireAnswer.Granted) {

@@ -98,11 +98,4 @@ class Waiter {
 		LockSupport.unpark(this.thread);
 	}
 
-	/**
-	 * Pause until {@link #wake()} or an interrupt, but no longer than the given time.
-	 */
-	void park(long nanos) {
-		LockSupport.parkNanos(this, nanos);
-	}
-
 }

@@ -141,11 +141,11 @@ class EngineStateTests {
 	void aWatchdogThatIsStuckIsLate() throws Exception {
 		Gate gate = new Gate();
 		LeaseWatchdog[] watchdog = new LeaseWatchdog[1];
-		EngineThreads threads = new EngineThreads();
+		EngineThreads threads = new EngineThreads(this.leases.clock());
 		LeaseRegistry registry = new LeaseRegistry((lease) -> {
 		});
 		watchdog[0] = new LeaseWatchdog(registry, this.leases.losses(), (lease) -> gate.pass(), this.leases::newRenewer,
-				threads.watchdog(), threads.renewals());
+				threads.watchdog(), threads.renewals(), this.leases.clock());
 		watchdog[0].watch(this.leases.grant("a", LockOptions.defaults()));
 		watchdog[0].tickWithin(0);
 		gate.awaitReached();

@@ -227,7 +227,7 @@ class LeaseWatchdogTests {
 	void aCheckThatFailsDoesNotStopTheChecks() {
 		LeaseWatchdog watchdog = new LeaseWatchdog(this.leases.registry(), this.leases.losses(), (lease) -> {
 			throw new StackOverflowError("scripted");
-		}, this.leases::newRenewer, this.leases.timer(), this.leases.line());
+		}, this.leases::newRenewer, this.leases.timer(), this.leases.line(), this.leases.clock());
 		watchdog.watch(this.leases.grant("forgotten", LockOptions.defaults()));
 		for (int i = 0; i < 3; i++) {
 			this.leases.timer().runNext();

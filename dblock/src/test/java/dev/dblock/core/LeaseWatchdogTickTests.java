@@ -39,7 +39,7 @@ class LeaseWatchdogTickTests {
 	private final LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses, (lease) -> {
 	}, () -> {
 		throw new AssertionError("Nothing is due");
-	}, this.timer, Runnable::run);
+	}, this.timer, Runnable::run, this.clock);
 
 	private final List<LockHandle> handles = new ArrayList<>();
 
@@ -92,7 +92,7 @@ class LeaseWatchdogTickTests {
 	private LeaseKeeper keeper() {
 		LeaseReleaser releaser = new LeaseReleaser(new InMemoryLockRepository(this.clock::serverMillis),
 				new LockObservations(LockObserver.NONE), this.clock, LockWorld.TIMEOUT, this.timer, Runnable::run);
-		LocalQueues queues = new LocalQueues(new EngineSettings.HandOff(0, Duration.ZERO), () -> 0);
+		LocalQueues queues = new LocalQueues(new EngineSettings.HandOff(0, Duration.ZERO), () -> 0, System::nanoTime);
 		return new LeaseKeeper(new InMemoryLockRepository(this.clock::serverMillis), this.watchdog, this.registry,
 				queues,
 				new LeaseRenewer(new InMemoryLockRepository(this.clock::serverMillis), this.registry, queues,

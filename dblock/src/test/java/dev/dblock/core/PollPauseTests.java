@@ -25,7 +25,7 @@ class PollPauseTests {
 	}
 
 	private static PollPause polling(Duration min, Duration max) {
-		return new PollPause(new EngineSettings.Poll(min, max));
+		return new PollPause(new EngineSettings.Poll(min, max), new ManualClock());
 	}
 
 	@Test

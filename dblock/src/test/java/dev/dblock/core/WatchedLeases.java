@@ -47,7 +47,7 @@ final class WatchedLeases {
 			this.clock, LockWorld.TIMEOUT, this.timer, Runnable::run);
 
 	private final LeaseWatchdog watchdog = new LeaseWatchdog(this.registry, this.losses, LeaseCompletion::abandon,
-			this::newRenewer, this.timer, this.renewals);
+			this::newRenewer, this.timer, this.renewals, this.clock);
 
 	private final LeaseKeeper keeper = new LeaseKeeper(this.repository, this.watchdog, this.registry, this.queues,
 			newRenewer(), this.releaser, this.losses, this.listener, new LockTransactions(), this.clock,

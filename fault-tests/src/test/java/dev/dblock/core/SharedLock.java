@@ -151,7 +151,7 @@ public class SharedLock {
 			Lease lease = place.look();
 			while (lease == null) {
 				if (place.queue.pauseBeforeAsking(place.me) > 0 && place.me.handed() == null) {
-					place.me.park(NO_END);
+					place.me.park();
 				}
 				lease = place.look();
 			}
@@ -208,7 +208,7 @@ public class SharedLock {
 	 */
 	private final class Place {
 
-		private final Waiter me = new PatientWaiter();
+		private final PatientWaiter me = new PatientWaiter();
 
 		private final LocalQueue queue = SharedLock.this.queues.join(NAME, this.me);
 
@@ -258,8 +258,7 @@ public class SharedLock {
 			super.wake();
 		}
 
-		@Override
-		public void park(long nanos) {
+		void park() {
 			while (!this.woken) {
 				LockSupport.park(this);
 			}
