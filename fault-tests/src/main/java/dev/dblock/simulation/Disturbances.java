@@ -4,8 +4,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
-import dev.dblock.simulation.scheduler.SimulatedThread;
-
 /**
  * Causes faults at random times.
  */
@@ -55,7 +53,7 @@ final class Disturbances {
 			case 0, 1, 2, 3 -> stop(instance, false);
 			case 4 -> stop(instance, true);
 			case 5, 6 -> stepClock(instance);
-			case 7, 8, 9, 10, 11 -> interrupt(instance);
+			case 7, 8, 9, 10, 11 -> instance.interruptWorker();
 			case 12 -> restart(instance);
 			case 13 -> kill(instance);
 			case 14 -> outage();
@@ -89,17 +87,6 @@ final class Disturbances {
 		this.world.journal().count("clock steps");
 		this.world.journal().add("step the clock of " + instance.name());
 		instance.process().stepWallClock(this.random.nextInt(2 * LONGEST_STEP_MILLIS) - LONGEST_STEP_MILLIS);
-	}
-
-	private void interrupt(Instance instance) {
-		if (!instance.workers().isEmpty()) {
-			SimulatedThread worker = instance.workers().get(this.random.nextInt(instance.workers().size()));
-			this.world.journal().count("interrupts");
-			this.world.scheduler().start(instance.process(), "interrupt", () -> {
-				this.world.journal().add("interrupt " + worker.name());
-				worker.thread().interrupt();
-			});
-		}
 	}
 
 	private void restart(Instance instance) {

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import dev.dblock.LockTemplate;
 import dev.dblock.core.DefaultLockEngine;
 import dev.dblock.core.EngineRemains;
+import dev.dblock.core.SimulatedEngine;
 import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.simulation.scheduler.SimulatedProcess;
@@ -56,8 +57,7 @@ final class Instance {
 	Instance(World world, SimulatedProcess process) {
 		this.world = world;
 		this.process = process;
-		this.engine = new DefaultLockEngine(world.store().open(this), EngineSettings.defaults(process.name()),
-				List.of());
+		this.engine = SimulatedEngine.create(world.store().open(this), EngineSettings.defaults(process.name()));
 		this.template = new DefaultLockTemplate(this.engine);
 	}
 
@@ -108,8 +108,18 @@ final class Instance {
 		return this.template;
 	}
 
-	List<SimulatedThread> workers() {
-		return this.workers;
+	/**
+	 * Interrupt any of the workers, from another thread.
+	 */
+	void interruptWorker() {
+		if (!this.workers.isEmpty()) {
+			SimulatedThread worker = this.workers.get(this.world.scheduler().random().nextInt(this.workers.size()));
+			this.world.journal().count("interrupts");
+			this.world.scheduler().start(this.process, "interrupt", () -> {
+				this.world.journal().add("interrupt " + worker.name());
+				worker.thread().interrupt();
+			});
+		}
 	}
 
 	boolean isClosing() {
@@ -156,6 +166,7 @@ final class Instance {
 				clocksChanged();
 			}
 			this.process.setStopped(false);
+			this.process.troubled(this.world.scheduler().now());
 			this.world.journal().add("continue " + name());
 		});
 	}
@@ -165,6 +176,7 @@ final class Instance {
 	 */
 	void clocksChanged() {
 		this.clocksChangedNanos = this.world.scheduler().now();
+		this.process.troubled(this.clocksChangedNanos);
 	}
 
 	/**
@@ -197,6 +209,7 @@ final class Instance {
 					.violation("the engine of %s was closed in %d ms".formatted(name(), took / 1_000_000));
 			}
 			this.world.journal().add("closed " + name());
+			this.world.judge().shutDown(this);
 			then.run();
 		});
 	}

@@ -23,17 +23,9 @@ final class InstrumentedClass extends ClassVisitor {
 
 	private static final String THREAD = "java/lang/Thread";
 
-	private static final String RANDOM = "Ljava/util/Random;";
-
 	/** Methods that are called in place of those of the same name and parameters. */
 	private static final Set<String> STATIC = Set.of("java/lang/System.nanoTime", "java/lang/System.currentTimeMillis",
-			"java/lang/Thread.sleep", "java/util/concurrent/locks/LockSupport.park",
-			"java/util/concurrent/locks/LockSupport.parkNanos");
-
-	private static final Set<String> RANDOMS = Set.of("java/util/concurrent/ThreadLocalRandom",
-			"java/security/SecureRandom", "java/util/Random");
-
-	private static final Set<String> DRAWS = Set.of("nextLong", "nextInt", "nextBytes");
+			"java/util/concurrent/locks/LockSupport.park", "java/util/concurrent/locks/LockSupport.parkNanos");
 
 	private final boolean ofDblock;
 
@@ -78,6 +70,9 @@ final class InstrumentedClass extends ClassVisitor {
 		Label failed = new Label();
 		code.visitCode();
 		code.visitTryCatchBlock(begin, end, failed, null);
+		// Others may also come first before the monitor is entered
+		code.visitLdcInsn(this.className.replace('/', '.') + "." + body);
+		redirect(code, "entered", "(Ljava/lang/String;)V");
 		code.visitVarInsn(Opcodes.ALOAD, 0);
 		redirect(code, "enterMonitor", "(Ljava/lang/Object;)V");
 		code.visitLabel(begin);
@@ -99,6 +94,14 @@ final class InstrumentedClass extends ClassVisitor {
 		code.visitInsn(Opcodes.ATHROW);
 		code.visitMaxs(local + 3, local);
 		code.visitEnd();
+	}
+
+	/**
+	 * Whether the class reads clocks, pauses and draws random numbers only by the clock
+	 * that it is given.
+	 */
+	private boolean isEngine() {
+		return this.className.startsWith("dev/dblock/core/");
 	}
 
 	private static void redirect(MethodVisitor code, String method, String descriptor) {
@@ -188,7 +191,10 @@ final class InstrumentedClass extends ClassVisitor {
 
 		@Override
 		public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean ofInterface) {
-			if (isStatic(owner, name)) {
+			if (isEngine()) {
+				super.visitMethodInsn(opcode, owner, name, descriptor, ofInterface);
+			}
+			else if (isStatic(owner, name)) {
 				redirect(this, name, descriptor);
 			}
 			else if (InstrumentedClass.this.ofDblock && owner.equals(THREAD) && name.equals("<init>")) {
@@ -209,8 +215,8 @@ final class InstrumentedClass extends ClassVisitor {
 		}
 
 		private boolean redirectOfDblock(String owner, String name, String descriptor) {
-			if (RANDOMS.contains(owner) && DRAWS.contains(name)) {
-				redirect(this, name, withFirst(RANDOM, descriptor));
+			if (owner.equals("java/util/concurrent/ThreadLocalRandom") && name.equals("nextLong")) {
+				redirect(this, name, withFirst("Ljava/util/Random;", descriptor));
 				return true;
 			}
 			if (owner.equals("java/util/concurrent/Executor") && name.equals("execute")) {

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 
 import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
+import dev.dblock.LossReason;
 import dev.dblock.job.JobRun;
 import dev.dblock.simulation.scheduler.Scheduler;
 import dev.dblock.store.AcquireRequest;
@@ -29,6 +30,12 @@ final class Judge {
 
 	private static final long LONGEST_FREE_NANOS = TimeUnit.SECONDS.toNanos(40);
 
+	/** Three releases fit in, each of which can be lost. */
+	private static final long LONGEST_ORPHAN_NANOS = TimeUnit.SECONDS.toNanos(12);
+
+	/** The clocks of the process and of the server differ. */
+	private static final long MIN_HOLD_TOLERANCE_NANOS = 10_000_000;
+
 	private final Scheduler scheduler;
 
 	private final Journal journal;
@@ -36,6 +43,14 @@ final class Judge {
 	private final Function<String, Duration> stored;
 
 	private final Map<String, Long> granted = new HashMap<>();
+
+	private final Map<String, Long> grantedNanos = new HashMap<>();
+
+	/** Until when a lock is unavailable, even if it is released. */
+	private final Map<String, Long> minHolds = new HashMap<>();
+
+	/** The acquisitions that failed, with their processes. */
+	private final Map<String, Instance> failed = new HashMap<>();
 
 	private final Map<String, Long> entered = new HashMap<>();
 
@@ -79,13 +94,39 @@ final class Judge {
 			this.journal
 				.violation("token %d of '%s' was granted after %d".formatted(token, name, this.granted.get(name)));
 		}
-		this.holders.put(name, request.key());
+		if (!request.key().equals(this.holders.put(name, request.key()))) {
+			requireMinHold(name, "granted to " + instance.name());
+			this.grantedNanos.put(name, this.scheduler.now());
+		}
 		this.granted.merge(name, token, Math::max);
 		for (ObservedLock lock : List.copyOf(this.open)) {
 			if (lock.name().equals(name) && lock.token() < token && isExclusive(name)) {
 				this.scheduler.start(lock.instance().process(), "witness", () -> witness(lock));
 			}
 		}
+	}
+
+	private void requireMinHold(String name, String what) {
+		if (this.scheduler.now() < this.minHolds.getOrDefault(name, 0L)) {
+			this.journal.violation("'%s' was %s during the minimum hold of another".formatted(name, what));
+		}
+	}
+
+	/**
+	 * Called by a section that has acquired a lock with a minimum hold.
+	 */
+	void holdsAtLeast(ObservedLock lock, Duration minHold) {
+		if (lock.token() == this.granted.getOrDefault(lock.name(), 0L)) {
+			this.minHolds.put(lock.name(),
+					this.grantedNanos.getOrDefault(lock.name(), 0L) + minHold.toNanos() - MIN_HOLD_TOLERANCE_NANOS);
+		}
+	}
+
+	/**
+	 * Called when the answer of a request to acquire a lock did not arrive.
+	 */
+	void failed(Instance instance, LeaseKey key) {
+		this.failed.put(key.holder(), instance);
 	}
 
 	/**
@@ -122,7 +163,13 @@ final class Judge {
 	ObservedLock entered(Instance instance, LockHandle handle) {
 		ObservedLock lock = new ObservedLock(instance, this.scheduler.requireCurrent(), handle);
 		this.open.add(lock);
-		handle.onLost((reason) -> lock.lossReported());
+		handle.onLost((reason) -> {
+			lock.lossReported();
+			if (lock.isKept() && reason == LossReason.SHUTDOWN) {
+				this.journal.violation(lock + " was kept until the shutdown, which has not released it");
+			}
+		});
+		requireMinHold(lock.name(), "handed to " + instance.name());
 		requireHigher(lock, 1);
 		isHeld(lock);
 		return lock;
@@ -184,11 +231,34 @@ final class Judge {
 	}
 
 	/**
+	 * Called when an engine is closed. Nothing proves its leases any more.
+	 */
+	void shutDown(Instance instance) {
+		for (ObservedLock lock : List.copyOf(this.open)) {
+			if (lock.instance() == instance && lock.handle().isHeld()) {
+				this.journal.violation(lock + " is held after the shutdown", lock.owner());
+			}
+		}
+	}
+
+	/**
+	 * Called when a section is about to close its lock.
+	 */
+	void closing(ObservedLock lock) {
+		if (isExclusive(lock.name()) && this.granted.getOrDefault(lock.name(), 0L) > lock.token()) {
+			lock.overtaken(this.scheduler.now());
+		}
+	}
+
+	/**
 	 * Called when a section has closed its lock.
 	 * @param asLost whether the loss of the lock was reported to it
 	 */
 	void closed(ObservedLock lock, boolean asLost) {
 		if (!lock.isClosed()) {
+			if (!asLost && lock.isOvertaken()) {
+				this.journal.violation(lock + " was closed as held, but another had been granted before", lock.owner());
+			}
 			lock.closed(asLost);
 			this.open.remove(lock);
 			this.journal.add("leave " + lock + (asLost ? ", lost" : ""));
@@ -256,6 +326,7 @@ final class Judge {
 			this.freeSince.remove(name);
 			long since = this.heldSince.computeIfAbsent(name + "/" + lock.holder() + "/" + lock.acquiredAt(),
 					(key) -> now);
+			requireNoOrphan(lock, now);
 			if (now - since > LONGEST_HOLD_NANOS) {
 				this.journal.violation("'%s' is kept by %s, %s, which nothing releases".formatted(name, lock.acquirer(),
 						lock.thread()));
@@ -271,6 +342,24 @@ final class Judge {
 			else if (now - since > LONGEST_FREE_NANOS) {
 				this.journal.violation("'%s' is free, but a waiting thread does not get it".formatted(name));
 				this.freeSince.clear();
+			}
+		}
+	}
+
+	/**
+	 * An acquisition that failed is released by its process, even if the request was
+	 * applied late.
+	 */
+	private void requireNoOrphan(LockInfo lock, long now) {
+		Instance instance = this.failed.get(lock.holder());
+		if (instance != null) {
+			String orphan = "orphan " + lock.holder();
+			boolean excused = instance.isClosing() || instance.process().isKilled() || instance.process().isStopped();
+			long since = this.freeSince.merge(orphan, now, (first, next) -> excused ? next : first);
+			if (now - since > LONGEST_ORPHAN_NANOS) {
+				this.journal.violation("'%s' is still held by %s, whose attempt to acquire it failed"
+					.formatted(lock.name(), instance.name()));
+				this.freeSince.remove(orphan);
 			}
 		}
 	}

@@ -36,7 +36,7 @@ final class MemoryStore implements Store, ReleaseFeed.Listener {
 		SimulatedFeed feed = new SimulatedFeed(instance.process(), this.world.network());
 		this.feeds.put(instance, feed);
 		return new NetworkRepository(instance, feed, new LocalLockRepository(this.store), this.world.network(),
-				this.world.judge(), this.world.options().allowance());
+				this.world.judge());
 	}
 
 	@Override

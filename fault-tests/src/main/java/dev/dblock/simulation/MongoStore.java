@@ -93,7 +93,7 @@ final class MongoStore implements Store {
 		this.world = world;
 		this.scheduler = world.scheduler();
 		this.pipelines = pipelines;
-		this.settings = new MongoLockSettings("dblock_locks", world.options().allowance(), Duration.ofDays(7),
+		this.settings = new MongoLockSettings("dblock_locks", NetworkRepository.KEPT, Duration.ofDays(7),
 				Duration.ofSeconds(10), StatementDialect.AUTO, true);
 		this.primary = new Member(null);
 	}

@@ -16,6 +16,8 @@ final class Network {
 
 	private static final int LOST_ONE_OF = 40;
 
+	private static final long NOTICEABLE_NANOS = 50_000_000;
+
 	private final Scheduler scheduler;
 
 	private final Journal journal;
@@ -78,7 +80,7 @@ final class Network {
 		this.scheduler.requireCurrent();
 		long end = this.scheduler.now() + limit.toNanos();
 		long left = limit.toNanos();
-		long there = delay();
+		long there = delayOfThread();
 		if (this.down || there > left) {
 			if (!this.down) {
 				late(request, applied, there);
@@ -92,7 +94,7 @@ final class Network {
 		}
 		T answer = apply(request, applied);
 		left = Math.max(0, end - this.scheduler.now());
-		long back = delay();
+		long back = delayOfThread();
 		if (this.down || back > left) {
 			this.scheduler.pause(left);
 			throw lost(this.timeouts.apply("simulated: late answer"));
@@ -136,6 +138,7 @@ final class Network {
 
 	private RuntimeException lost(RuntimeException failure) {
 		this.journal.count("failed requests");
+		this.scheduler.requireCurrent().process().troubled(this.scheduler.now());
 		return failure;
 	}
 
@@ -143,7 +146,15 @@ final class Network {
 		return this.faulty && this.scheduler.random().nextInt(LOST_ONE_OF) == 0;
 	}
 
-	long delay() {
+	private long delayOfThread() {
+		long nanos = delay();
+		if (nanos > NOTICEABLE_NANOS) {
+			this.scheduler.requireCurrent().process().troubled(this.scheduler.now() + nanos);
+		}
+		return nanos;
+	}
+
+	private long delay() {
 		int kind = this.scheduler.random().nextInt(100);
 		if (kind < 90 || !this.faulty) {
 			return this.scheduler.random().nextInt(3_000_000);

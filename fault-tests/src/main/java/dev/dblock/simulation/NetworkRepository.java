@@ -20,6 +20,7 @@ import dev.dblock.store.StoredJob.RunEnd;
 import dev.dblock.store.TransactionFence;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
@@ -29,6 +30,9 @@ import org.springframework.transaction.PlatformTransactionManager;
 final class NetworkRepository implements LockRepository {
 
 	private static final Duration LONGEST = Duration.ofSeconds(10);
+
+	/** The clock allowance that users have by default. */
+	static final Duration KEPT = Duration.ofMillis(500);
 
 	private final Instance instance;
 
@@ -40,21 +44,12 @@ final class NetworkRepository implements LockRepository {
 
 	private final Judge judge;
 
-	private final Duration kept;
-
-	/**
-	 * Create the repository of an instance.
-	 * @param kept for how much longer than its lease the store keeps a lock; a store with
-	 * less than the allowance is a defect that the simulation has to find
-	 */
-	NetworkRepository(Instance instance, ReleaseFeed feed, LockRepository store, Network network, Judge judge,
-			Duration kept) {
+	NetworkRepository(Instance instance, ReleaseFeed feed, LockRepository store, Network network, Judge judge) {
 		this.instance = instance;
 		this.feed = feed;
 		this.store = store;
 		this.network = network;
 		this.judge = judge;
-		this.kept = kept;
 	}
 
 	private <T> T send(Supplier<T> request, Duration limit) {
@@ -64,14 +59,20 @@ final class NetworkRepository implements LockRepository {
 
 	@Override
 	public AcquireAnswer acquire(AcquireRequest request) {
-		AcquireRequest longer = new AcquireRequest(request.key(), request.lease().plus(this.kept), request.acquirer(),
+		AcquireRequest longer = new AcquireRequest(request.key(), request.lease().plus(KEPT), request.acquirer(),
 				request.thread(), request.why(), request.timeout(), request.tokens(), request.firing());
 		Consumer<AcquireAnswer> applied = (answer) -> {
 			if (answer instanceof AcquireAnswer.Granted grant) {
 				this.judge.granted(this.instance, request, grant.token());
 			}
 		};
-		return this.network.send(() -> this.store.acquire(longer), request.timeout(), applied);
+		try {
+			return this.network.send(() -> this.store.acquire(longer), request.timeout(), applied);
+		}
+		catch (DataAccessException ex) {
+			this.judge.failed(this.instance, request.key());
+			throw ex;
+		}
 	}
 
 	@Override
@@ -91,7 +92,7 @@ final class NetworkRepository implements LockRepository {
 	public boolean extend(LeaseKey lease, Duration atLeast, Duration timeout) {
 		return send(() -> {
 			Duration before = left(lease);
-			boolean held = this.store.extend(lease, atLeast.plus(this.kept), timeout);
+			boolean held = this.store.extend(lease, atLeast.plus(KEPT), timeout);
 			this.judge.prolonged(lease, before);
 			return held;
 		}, timeout);
@@ -108,8 +109,7 @@ final class NetworkRepository implements LockRepository {
 	public boolean extendExactly(LeaseKey lease, Duration duration, Duration timeout) {
 		List<Optional<Instant>> before = this.network.atServer(() -> changes(lease));
 		return this.network.send(
-				() -> before.equals(changes(lease))
-						&& this.store.extendExactly(lease, duration.plus(this.kept), timeout),
+				() -> before.equals(changes(lease)) && this.store.extendExactly(lease, duration.plus(KEPT), timeout),
 				timeout, (changed) -> this.judge.changed(lease.name()));
 	}
 

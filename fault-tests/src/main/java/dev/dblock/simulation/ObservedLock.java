@@ -21,6 +21,12 @@ final class ObservedLock {
 
 	private int losses;
 
+	/** Whether the shutdown is to release it, if it is still held then. */
+	private boolean kept;
+
+	/** When its section has begun to close it though another had it. */
+	private long overtakenNanos = Long.MAX_VALUE;
+
 	private boolean closed;
 
 	private boolean closedAsLost;
@@ -59,6 +65,26 @@ final class ObservedLock {
 
 	int losses() {
 		return this.losses;
+	}
+
+	void kept() {
+		this.kept = true;
+	}
+
+	boolean isKept() {
+		return this.kept;
+	}
+
+	void overtaken(long now) {
+		this.overtakenNanos = now;
+	}
+
+	/**
+	 * Whether its release has shown that another had it. A shutdown releases locks too.
+	 */
+	boolean isOvertaken() {
+		return this.overtakenNanos < Long.MAX_VALUE && !this.kept && !this.instance.isClosing()
+				&& !this.instance.process().isTroubledSince(this.overtakenNanos);
 	}
 
 	void closed(boolean asLost) {

@@ -153,8 +153,7 @@ public final class Simulate {
 
 	private Result simulate(long seed) {
 		SimulationOptions simulation = new SimulationOptions(seed, this.sections, this.mode,
-				(this.store != null) ? this.store : StoreKind.of(seed), this.options.containsKey("trace"),
-				SimulationOptions.ALLOWANCE);
+				(this.store != null) ? this.store : StoreKind.of(seed), this.options.containsKey("trace"));
 		Result result = new Simulation(simulation).run();
 		System.out.println(result);
 		if (!result.passed()) {

@@ -47,6 +47,13 @@ final class SimulationMutants {
 		String completion = "core/LeaseCompletion.java";
 		String store = "local/LocalLock.java";
 		String requests = "core/LockRequests.java";
+		String state = "transaction/LeaseState.java";
+		String keeper = "core/LeaseKeeper.java";
+		String acquirer = "core/LockAcquirer.java";
+		String losses = "core/LeaseLosses.java";
+		String releaser = "core/LeaseReleaser.java";
+		String engine = "core/DefaultLockEngine.java";
+		String hold = "execution/Hold.java";
 		return List.of(
 				new Mutant("believe past the deadline", "core/LeaseDeadline.java", "return remainingNanos(clock) <= 0;",
 						"return false;"),
@@ -91,7 +98,68 @@ final class SimulationMutants {
 						""),
 				new Mutant("a finished thread not forgotten", completion,
 						"lease.owner().finish();\n\t\tthis.registry.finished(lease);\n\t\tthis.losses.endIfOver(lease);",
-						"this.losses.endIfOver(lease);"));
+						"this.losses.endIfOver(lease);"),
+				new Mutant("a hand-over during a change", state, "this.end == null && !this.changed && isClear()",
+						"this.end == null && isClear()"),
+				new Mutant("a change after a hand-over", state, "this.changed |= held;\n\t\treturn held;",
+						"return true;"),
+				new Mutant("acquisitions with the same id", requests, "this.clock.newId()", "\"one\""),
+				new Mutant("tokens that only follow the clock", store,
+						"Math.max(this.token + 1, now * TOKENS_PER_MILLI)", "now * TOKENS_PER_MILLI"),
+				new Mutant("a successor with the same token", lease, "new Grant(this.key, this.token + 1,",
+						"new Grant(this.key, this.token,"),
+				new Mutant("a release without the rest of the minimum hold", store,
+						"minHoldLeft.isZero() ? FREE : endOf(millis(minHoldLeft), now)", "FREE"),
+				new Mutant("a hand-over during the minimum hold", lease, "&& minHoldLeftNanos() == 0", ""),
+				new Mutant("a suspension between two proofs not counted", "core/LeaseDeadline.java",
+						"Math.max(elapsed, wall)", "elapsed"),
+				new Mutant("steps of the clock not observed", "core/LeaseWatchdog.java", "lease.observeClocks();", ""),
+				new Mutant("overlapping exact changes trusted", lease, "confirmed && !this.exactChangesOverlap",
+						"confirmed"),
+				new Mutant("an exact end trusted without its answer", keeper, "lease.endExactChange(exact, confirmed);",
+						"lease.endExactChange(exact, true);"),
+				new Mutant("a refused extension trusted", keeper,
+						"if (this.repository.extend(lease.key(), atLeast, this.timeout)) {",
+						"if (this.repository.extend(lease.key(), atLeast, this.timeout) || true) {"),
+				new Mutant("a handed waiter that stays in the queue", queue,
+						"this.waiters.remove(next);\n\t\tthis.asking = false;", "this.asking = false;"),
+				new Mutant("a queue removed while a thread uses it", queue, " && this.visitors == 0;", ";"),
+				new Mutant("a handed lock that nobody takes", acquirer, "if (handed != null && handed != this.taken) {",
+						"if (false) {"),
+				new Mutant("a lock that nobody takes not released", completion, "if (!handOver(lease)) {",
+						"if (!handOver(lease) && false) {"),
+				new Mutant("a lock granted after the shutdown", acquirer,
+						"if (this.closed) {\n\t\t\t\tthrow new LockShutdownException(handle.name());\n\t\t\t}", ""),
+				new Mutant("a waiter that gives up without its last request", acquirer,
+						"return last == null || !me.isAnsweredLate() && last.last().failure() == null;",
+						"return false;"),
+				new Mutant("a callback of a loss that was before", "core/LeaseHandle.java", "\t\t}\n\t\trun(callback);",
+						"\t\t}"),
+				new Mutant("callbacks kept after a loss", "core/LeaseHandle.java", "this.lostCallbacks = null;", ""),
+				new Mutant("a lost lease still maintained", losses, "this.registry.lose(lease);", ""),
+				new Mutant("a loss reported to the log alone", losses,
+						"reason.description(), detail));\n\t\tnotify(lease, handle, reason);",
+						"reason.description(), detail));"),
+				new Mutant("the end of a lease not noticed by its work", losses,
+						"if (lease.end() == null && lease.isOver()) {", "if (false) {"),
+				new Mutant("a loss found by the release not reported", releaser,
+						"return matched || proven && attempt > 1;", "return true;"),
+				new Mutant("an abandoned attempt not released", requests,
+						"this.releaser.releaseDoubtful(key, deadline, left, terms.abandoned(key));\n\t\t\t\t\t}", "}"),
+				new Mutant("a kept lock not released at the shutdown", engine,
+						"this.registry.all().forEach(this::releaseKept);", ""),
+				new Mutant("leases that are not renewed", "core/LeaseWatchdog.java", "if (lease.isRenewing()) {",
+						"if (false) {"),
+				new Mutant("a group of leases renewed only once", "core/LeaseWatchdog.java",
+						"this.busy = false;\n\t\t\t\ttickWithin(pause);", "tickWithin(pause);"),
+				new Mutant("shared work that is not counted", hold, "this.users += open ? 1 : 0;", ""),
+				new Mutant("shared work that releases the lock twice", hold,
+						"boolean alone = this.owned && this.users == 1;", "boolean alone = this.owned;"),
+				new Mutant("several locks kept after a refusal", "execution/SeveralLocks.java",
+						"if (!complete) {\n\t\t\t\t\treleaseAll();", "if (false) {"),
+				new Mutant("a future that ends before its work", "execution/LockedFuture.java",
+						"this.work.whenComplete(this::ended);\n\t\t\treturn;",
+						"CallThreads.execute(() -> end(null, null));\n\t\t\treturn;"));
 	}
 
 	private static List<Mutant> ofMongo() {

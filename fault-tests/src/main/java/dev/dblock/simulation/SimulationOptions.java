@@ -1,6 +1,5 @@
 package dev.dblock.simulation;
 
-import java.time.Duration;
 import java.util.Locale;
 
 /**
@@ -11,12 +10,8 @@ import java.util.Locale;
  * @param mode what is checked
  * @param store where locks are stored
  * @param traced whether each step is printed
- * @param allowance for how much longer than its lease the store keeps a lock
  */
-record SimulationOptions(long seed, int sections, Mode mode, StoreKind store, boolean traced, Duration allowance) {
-
-	/** What users have by default. */
-	static final Duration ALLOWANCE = Duration.ofMillis(500);
+record SimulationOptions(long seed, int sections, Mode mode, StoreKind store, boolean traced) {
 
 	/**
 	 * Return the command that repeats this simulation and prints each step.

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
+import java.util.function.BooleanSupplier;
 
 import dev.dblock.LockContext;
 import dev.dblock.LockException;
@@ -19,8 +20,8 @@ import dev.dblock.LockHandles;
 import dev.dblock.LockLostException;
 import dev.dblock.LockOptions;
 import dev.dblock.LockTemplate;
+import dev.dblock.LossReason;
 import dev.dblock.WhenLost;
-import dev.dblock.job.JobRun;
 import dev.dblock.reactive.ReactiveLockTemplate;
 import dev.dblock.simulation.scheduler.SimulatedThread;
 import reactor.core.Disposable;
@@ -35,7 +36,7 @@ final class Work {
 
 	private static final Duration LEASE = Duration.ofSeconds(2);
 
-	private static final Duration LONG_LEASE = Duration.ofSeconds(9);
+	private static final Duration LONG_LEASE = Duration.ofSeconds(20);
 
 	private static final Duration WAIT = Duration.ofSeconds(30);
 
@@ -45,6 +46,14 @@ final class Work {
 
 	/** The share of sections in which the calls of two threads for one handle meet. */
 	private static final int MEETING_ONE_OF = 3;
+
+	private static final int MORE_ROUNDS = 20;
+
+	/** Some work does not check its lock, and is notified of the loss meanwhile. */
+	private static final long UNAWARE_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+	/** Waiting threads of a process share an earlier failure. */
+	private static final long REMEMBERED_NANOS = TimeUnit.SECONDS.toNanos(4);
 
 	/** Longer than any section can last. */
 	private static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(400);
@@ -127,9 +136,14 @@ final class Work {
 
 	private ObservedLock acquire(String name, LockOptions options) {
 		this.instance.waiting(name, 1);
+		long began = this.world.scheduler().now();
 		LockHandle handle;
 		try {
 			handle = this.template.acquire(name, options);
+		}
+		catch (DataAccessException ex) {
+			requireTrouble("a wait of %s failed with %s".formatted(this.thread, ex), began - REMEMBERED_NANOS);
+			throw ex;
 		}
 		finally {
 			this.instance.waiting(name, -1);
@@ -138,50 +152,87 @@ final class Work {
 	}
 
 	/**
-	 * Work until the lock is lost.
+	 * Check that something has gone wrong since the given time.
+	 */
+	private void requireTrouble(String what, long since) {
+		if (!this.instance.process().isTroubledSince(since) && !this.instance.isClosing()) {
+			this.world.journal().violation(what + " without a cause", this.thread);
+		}
+	}
+
+	/**
+	 * Work until the lock is lost. At a shutdown, work lasts longer.
 	 */
 	private void work(ObservedLock lock, int rounds, int mostNanos) {
-		for (int i = this.random.nextInt(rounds); i >= 0; i--) {
+		for (int i = this.random.nextInt(rounds); i >= 0 || i > -MORE_ROUNDS && this.instance.isClosing(); i--) {
 			pause(mostNanos);
 			if (!this.judge.isHeld(lock)) {
+				if (this.random.nextInt(10) == 0) {
+					this.world.scheduler().pause(UNAWARE_NANOS);
+				}
 				return;
 			}
 		}
 	}
 
 	private void close(ObservedLock lock) {
-		boolean lost = false;
-		try {
-			lock.handle().close();
+		end(lock, () -> {
+			try {
+				lock.handle().close();
+				return true;
+			}
+			catch (LockLostException ex) {
+				return false;
+			}
+		});
+	}
+
+	/**
+	 * Release a lock. Sometimes a thread that may wait for it is interrupted just then.
+	 * @param release returns whether the lock was held until then
+	 */
+	private void end(ObservedLock lock, BooleanSupplier release) {
+		this.judge.closing(lock);
+		if (this.random.nextInt(8) == 0) {
+			this.instance.interruptWorker();
 		}
-		catch (LockLostException ex) {
-			lost = true;
+		boolean held = true;
+		try {
+			held = release.getAsBoolean();
 		}
 		finally {
-			this.judge.closed(lock, lost);
+			this.judge.closed(lock, !held);
 		}
 	}
 
-	private void hold(String name) {
-		ObservedLock lock = acquire(name, options());
+	private void under(ObservedLock lock, Action work) throws Throwable {
 		try {
-			work(lock, 5, 1_200_000_000);
+			work.run();
 		}
 		finally {
 			close(lock);
 		}
 	}
 
-	private void tryOnce(String name) {
-		this.template.tryAcquire(name, LockOptions.lease(LEASE)).ifPresent((handle) -> {
+	private void hold(String name) throws Throwable {
+		LockOptions options = options();
+		long began = this.world.scheduler().now();
+		ObservedLock lock = acquire(name, options);
+		if (options.minHold() != null) {
+			this.judge.holdsAtLeast(lock, options.minHold());
+		}
+		under(lock, () -> work(lock, 5, 1_200_000_000));
+		if (lock.isClosedAsLost() && options.maxHold() == null && !Boolean.FALSE.equals(options.autoRenew())) {
+			requireTrouble(lock + " was lost", began);
+		}
+	}
+
+	private void tryOnce(String name) throws Throwable {
+		LockHandle handle = this.template.tryAcquire(name, LockOptions.lease(LEASE)).orElse(null);
+		if (handle != null) {
 			ObservedLock lock = this.judge.entered(this.instance, handle);
-			try {
-				work(lock, 3, SECOND / 2);
-			}
-			finally {
-				close(lock);
-			}
-		});
+			under(lock, () -> work(lock, 3, SECOND / 2));
+		}
 	}
 
 	private void holdBoth(String name) {
@@ -211,20 +262,15 @@ final class Work {
 		});
 	}
 
-	private void within(String name, WorkUnderLock work) {
+	private void within(String name, WorkUnderLock work) throws Throwable {
 		ObservedLock lock = acquire(name, options());
-		try {
-			this.template.within(lock.handle(), () -> {
-				work.run(lock);
-				return true;
-			});
-		}
-		finally {
-			close(lock);
-		}
+		under(lock, () -> this.template.within(lock.handle(), () -> {
+			work.run(lock);
+			return true;
+		}));
 	}
 
-	private void reenter(String name) {
+	private void reenter(String name) throws Throwable {
 		within(name, (lock) -> {
 			work(lock, 2, SECOND / 2);
 			LockOptions longer = LockOptions.lease(Duration.ofSeconds(1 + this.random.nextInt(6)))
@@ -249,6 +295,27 @@ final class Work {
 	}
 
 	/**
+	 * Begin work of another thread under the lock of this thread, which is not released
+	 * before that work ends.
+	 */
+	private CompletionStage<Integer> beginOwning() {
+		ObservedLock lock = current();
+		return begin().whenComplete((result, ex) -> {
+			try {
+				lock.handle().ensureHeld();
+			}
+			catch (LockLostException lost) {
+				if (lost.reason() == LossReason.RELEASED) {
+					this.world.journal().violation(lock + " was released during its work", this.thread);
+				}
+			}
+			catch (RuntimeException unknown) {
+				this.world.journal().add("it is unknown whether " + lock + " is held");
+			}
+		});
+	}
+
+	/**
 	 * Begin work of another thread under the lock of this thread.
 	 */
 	private CompletionStage<Integer> begin() {
@@ -268,7 +335,7 @@ final class Work {
 	}
 
 	private void future(String name) {
-		CompletionStage<Integer> stage = this.template.executeAsync(name, options(), this::begin);
+		CompletionStage<Integer> stage = this.template.executeAsync(name, options(), this::beginOwning);
 		if (stage != null) {
 			CompletableFuture<Integer> future = stage.toCompletableFuture();
 			if (this.random.nextInt(4) == 0) {
@@ -291,7 +358,7 @@ final class Work {
 		}
 	}
 
-	private void futureOfHandle(String name) {
+	private void futureOfHandle(String name) throws Throwable {
 		within(name, (lock) -> {
 			CompletionStage<Integer> stage = this.template.executeAsync(name, LockOptions.lease(Duration.ofSeconds(3)),
 					this::begin);
@@ -304,23 +371,20 @@ final class Work {
 
 	private void futureOfCall(String name) {
 		this.template.execute(name, options(), () -> {
-			CompletionStage<Integer> stage = this.template.executeAsync(name, options(), this::begin);
+			CompletionStage<Integer> stage = this.template.executeAsync(name, options(), this::beginOwning);
 			pause(SECOND / 2);
 			return (stage != null) ? 1 : 0;
 		});
 	}
 
-	private void extend(String name) {
+	private void extend(String name) throws Throwable {
 		ObservedLock lock = acquire(name, options());
-		try {
+		under(lock, () -> {
 			for (int i = 0; i < 3 && this.judge.isHeld(lock); i++) {
 				change(lock.handle());
 				work(lock, 3, 900_000_000);
 			}
-		}
-		finally {
-			close(lock);
-		}
+		});
 	}
 
 	private void change(LockHandle handle) {
@@ -341,7 +405,15 @@ final class Work {
 		ObservedLock lock = acquire(name, options());
 		this.world.scheduler().start(this.instance.process(), "closer", () -> {
 			pause(900_000_000);
-			close(lock);
+			try {
+				lock.handle().extendExactly(Duration.ofMillis(900), Duration.ZERO);
+			}
+			catch (LockException | DataAccessException ex) {
+				this.world.journal().add(lock + " was not extended");
+			}
+			finally {
+				close(lock);
+			}
 		});
 		try {
 			for (int i = 0; i < 20 && this.judge.isHeld(lock); i++) {
@@ -362,15 +434,10 @@ final class Work {
 	 * Let a close and an extension meet while others wait, or be one of those. The lease
 	 * is long, so that no renewal notices soon what went wrong.
 	 */
-	private void closeDuringExtension(String name) {
+	private void closeDuringExtension(String name) throws Throwable {
 		ObservedLock lock = acquire("extended", LockOptions.lease(LONG_LEASE).waitUpTo(WAIT));
 		if (this.random.nextBoolean()) {
-			try {
-				work(lock, 3, 2 * SECOND);
-			}
-			finally {
-				close(lock);
-			}
+			under(lock, () -> work(lock, 3, 2 * SECOND));
 			return;
 		}
 		int gap = this.random.nextInt(3_000_000);
@@ -398,33 +465,29 @@ final class Work {
 		}
 	}
 
-	private void force(String name) {
+	private void force(String name) throws Throwable {
 		ObservedLock lock = acquire("forced", options());
-		try {
-			if (this.random.nextBoolean()) {
-				if (this.random.nextBoolean()) {
-					this.template.forceRelease("forced");
-				}
-				else {
-					this.template.forceReleaseNow("forced");
-				}
+		under(lock, () -> {
+			int way = this.random.nextInt(4);
+			if (way == 0) {
+				this.template.forceRelease("forced");
+			}
+			else if (way == 1) {
+				this.template.forceReleaseNow("forced");
 			}
 			work(lock, 4, 900_000_000);
-		}
-		finally {
-			close(lock);
-		}
+		});
 	}
 
-	private void keepUntilShutdown(String name) {
+	private void keepUntilShutdown(String name) throws Throwable {
 		ObservedLock lock = acquire(name, LockOptions.lease(LEASE).waitUpTo(WAIT));
-		try {
+		under(lock, () -> {
 			lock.handle().keepUntilShutdown();
+			if (!this.instance.isClosing()) {
+				lock.kept();
+			}
 			work(lock, 4, SECOND / 2);
-		}
-		finally {
-			close(lock);
-		}
+		});
 	}
 
 	private void lockView(String name) throws InterruptedException {
@@ -450,13 +513,7 @@ final class Work {
 
 	private void release(String name) {
 		ObservedLock lock = acquire(name, options());
-		boolean held = true;
-		try {
-			held = lock.handle().release();
-		}
-		finally {
-			this.judge.closed(lock, !held);
-		}
+		end(lock, lock.handle()::release);
 		if (lock.handle().release()) {
 			this.world.journal().violation(lock + " was released twice", this.thread);
 		}
@@ -487,25 +544,20 @@ final class Work {
 	/**
 	 * Run a job for a planned time that the other instances ask for as well.
 	 */
-	private void plannedTime(String name) {
+	private void plannedTime(String name) throws Throwable {
 		long millis = this.world.serverTime().toEpochMilli();
 		Instant planned = Instant.ofEpochMilli(millis - millis % PERIOD_MILLIS);
 		LockOptions options = LockOptions.lease(LEASE)
 			.waitUpTo(this.random.nextBoolean() ? Duration.ZERO : WAIT)
 			.plannedFor(planned);
-		this.template.tryAcquire("report", options).ifPresent((handle) -> {
+		LockHandle handle = this.template.tryAcquire("report", options).orElse(null);
+		if (handle != null) {
 			ObservedLock lock = this.judge.entered(this.instance, handle);
-			try {
-				JobRun run = handle.run().orElse(null);
-				if (run != null) {
-					this.judge.running(this.instance, run);
-				}
+			under(lock, () -> {
+				handle.run().ifPresent((run) -> this.judge.running(this.instance, run));
 				work(lock, 2, SECOND / 2);
-			}
-			finally {
-				close(lock);
-			}
-		});
+			});
+		}
 	}
 
 	private void inspect(String name) {
@@ -542,6 +594,16 @@ final class Work {
 	private interface Section {
 
 		void section(Work work, String name) throws Throwable;
+
+	}
+
+	/**
+	 * Work that can fail.
+	 */
+	@FunctionalInterface
+	private interface Action {
+
+		void run() throws Throwable;
 
 	}
 

@@ -187,10 +187,6 @@ final class World {
 		return this.closed;
 	}
 
-	SimulationOptions options() {
-		return this.options;
-	}
-
 	Scheduler scheduler() {
 		return this.scheduler;
 	}

@@ -1,11 +1,9 @@
 package dev.dblock.simulation.scheduler;
 
-import java.time.Duration;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
@@ -58,27 +56,6 @@ public final class Redirects {
 		}
 	}
 
-	public static void sleep(long millis) throws InterruptedException {
-		SimulatedThread thread = Scheduler.current();
-		if (thread == null) {
-			Thread.sleep(millis);
-			return;
-		}
-		Scheduler scheduler = Scheduler.active();
-		long end = scheduler.now() + TimeUnit.MILLISECONDS.toNanos(millis);
-		do {
-			if (Thread.interrupted()) {
-				throw new InterruptedException();
-			}
-			scheduler.park(thread, null, end - scheduler.now());
-		}
-		while (scheduler.now() < end);
-	}
-
-	public static void sleep(Duration duration) throws InterruptedException {
-		sleep(duration.toMillis());
-	}
-
 	/**
 	 * Create the thread of a pool or another factory.
 	 */
@@ -114,26 +91,9 @@ public final class Redirects {
 		}
 	}
 
-	public static long nextLong(Random random) {
-		return (Scheduler.current() != null) ? Scheduler.active().random().nextLong() : random.nextLong();
-	}
-
 	public static long nextLong(Random random, long origin, long bound) {
 		return (Scheduler.current() != null) ? Scheduler.active().random().nextLong(origin, bound)
 				: random.nextLong(origin, bound);
-	}
-
-	public static int nextInt(Random random) {
-		return (Scheduler.current() != null) ? Scheduler.active().random().nextInt() : random.nextInt();
-	}
-
-	public static void nextBytes(Random random, byte[] bytes) {
-		if (Scheduler.current() != null) {
-			Scheduler.active().random().nextBytes(bytes);
-		}
-		else {
-			random.nextBytes(bytes);
-		}
 	}
 
 	public static UUID randomUUID() {

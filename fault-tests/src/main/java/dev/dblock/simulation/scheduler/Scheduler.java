@@ -36,6 +36,8 @@ public final class Scheduler {
 
 	private static final int RARE_WEIGHT = 16;
 
+	private static final long NOTICEABLE_NANOS = 50_000_000;
+
 	private static final int FEWEST_METHODS_BETWEEN_STALLS = 100;
 
 	private static @Nullable Scheduler active;
@@ -340,6 +342,13 @@ public final class Scheduler {
 	 * Let others run, without the use of the permit that the thread may be waiting for.
 	 */
 	void stall(SimulatedThread thread, long nanos) {
+		if (nanos > NOTICEABLE_NANOS) {
+			thread.process().troubled(this.now + nanos);
+		}
+		delay(thread, nanos);
+	}
+
+	private void delay(SimulatedThread thread, long nanos) {
 		thread.delay(nanos);
 		Thread.yield();
 		thread.takeDelay();
@@ -366,7 +375,7 @@ public final class Scheduler {
 	public void pause(long nanos) {
 		SimulatedThread thread = requireCurrent();
 		thread.at("pause");
-		stall(thread, nanos);
+		delay(thread, nanos);
 	}
 
 	void enter(SimulatedThread thread, Object object) {

@@ -21,6 +21,8 @@ public final class SimulatedProcess {
 
 	private boolean killed;
 
+	private long troubledNanos;
+
 	SimulatedProcess(String name, long startNanos, double clockRate) {
 		this.name = name;
 		this.startNanos = startNanos;
@@ -66,6 +68,17 @@ public final class SimulatedProcess {
 	 */
 	public void stepWallClock(long millis) {
 		this.wallOffsetMillis += millis;
+	}
+
+	/**
+	 * Record something that may excuse that a lock was lost, or that a wait failed.
+	 */
+	public void troubled(long now) {
+		this.troubledNanos = now;
+	}
+
+	public boolean isTroubledSince(long nanos) {
+		return this.troubledNanos >= nanos || this.stopped;
 	}
 
 	long nanoTime(long now) {
