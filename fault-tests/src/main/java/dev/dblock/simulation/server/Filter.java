@@ -74,13 +74,17 @@ final class Filter {
 	}
 
 	/**
-	 * Return the document that an upsert begins with.
+	 * Return the document that an upsert begins with, which has the values that the query
+	 * compares for equality.
 	 */
 	BsonDocument asDocument() {
 		BsonDocument document = new BsonDocument();
 		this.query.forEach((path, value) -> {
-			if (path.startsWith("$") || isOperator(value)) {
+			if (path.startsWith("$")) {
 				throw Values.notSimulated("an upsert with the query " + this.query);
+			}
+			if (isOperator(value)) {
+				return;
 			}
 			Values.set(document, path, Values.copy(value), true);
 		});
