@@ -21,6 +21,7 @@ public final class Simulate {
 	private static final String USAGE = """
 			scripts/simulate [--seed N] [--sections N] [--mode safety|liveness] [--trace]
 			                 [--seeds N | --seconds N | --nightly] [--twice] [--first]
+			scripts/simulate --kills [--scenario NAME] [--seed N] [--seeds N] [--step N] [--trace]
 			scripts/simulate --mutants [--only TEXT] [--sections N]
 
 			  --seed N        the first seed; random by default
@@ -31,13 +32,17 @@ public final class Simulate {
 			  --seconds N     simulates as many seeds as fit
 			  --nightly       simulates a million sections
 			  --twice         simulates each seed twice, and compares the steps
+			  --kills         kills an instance at each method that it enters, in small scenarios
+			  --scenario NAME only this scenario
+			  --step N        kills only at this method
 			  --first         ends with the first seed that breaks a promise
 			  --mutants       breaks dblock in one way after the other, each of which a seed has to find
 			  --only TEXT     only the mutants whose names contain that""";
 
-	private static final List<String> FLAGS = List.of("trace", "nightly", "twice", "first", "mutants");
+	private static final List<String> FLAGS = List.of("trace", "nightly", "twice", "first", "mutants", "kills");
 
-	private static final List<String> WITH_VALUE = List.of("seed", "sections", "mode", "seeds", "seconds", "only");
+	private static final List<String> WITH_VALUE = List.of("seed", "sections", "mode", "seeds", "seconds", "only",
+			"scenario", "step");
 
 	private static final int MUTANT_SECTIONS = 500;
 
@@ -116,6 +121,9 @@ public final class Simulate {
 				.run();
 		}
 		System.out.println("first seed: " + this.seed);
+		if (this.options.containsKey("kills")) {
+			return kill();
+		}
 		long began = System.nanoTime();
 		// All simulated threads run in this one
 		long beganOnProcessor = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
@@ -139,6 +147,18 @@ public final class Simulate {
 				done, done * this.sections, simulated / 1e9, real, simulated / 1e9 / real, processor,
 				simulated / 1e9 / processor);
 		this.counts.forEach((what, count) -> System.out.println("  " + what + ": " + count));
+		return passed;
+	}
+
+	private boolean kill() {
+		boolean passed = true;
+		for (long seed = this.seed; seed < this.seed + number("seeds", 1); seed++) {
+			for (Kills.Scenario scenario : Kills.Scenario.values()) {
+				if (this.options.getOrDefault("scenario", scenario.name()).equalsIgnoreCase(scenario.name())) {
+					passed &= Kills.all(scenario, seed, number("step", 0), this.options.containsKey("trace"));
+				}
+			}
+		}
 		return passed;
 	}
 

@@ -62,8 +62,19 @@ final class Simulation {
 			this.disturbances.end();
 		}
 		finish();
+		return result(System.nanoTime() - began);
+	}
+
+	/**
+	 * Return what came of the simulation.
+	 */
+	Result result(long realNanos) {
 		return new Result(this.options, this.journal.violations(), this.world.sections(), this.scheduler.steps(),
-				this.journal.hash(), this.scheduler.elapsedNanos(), System.nanoTime() - began, this.journal.counts());
+				this.journal.hash(), this.scheduler.elapsedNanos(), realNanos, this.journal.counts());
+	}
+
+	World world() {
+		return this.world;
 	}
 
 	/**
@@ -94,7 +105,7 @@ final class Simulation {
 	/**
 	 * Let all leases end, shut all instances down, and check that nothing is left.
 	 */
-	private void finish() {
+	void finish() {
 		calm();
 		this.world.end();
 		pass(QUIET_NANOS);
@@ -124,7 +135,7 @@ final class Simulation {
 		}
 	}
 
-	private void reportStuck(String what) {
+	void reportStuck(String what) {
 		this.journal.violation(what + ": " + this.scheduler.threads(),
 				this.scheduler.threads().toArray(SimulatedThread[]::new));
 	}

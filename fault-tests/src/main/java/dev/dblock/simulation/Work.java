@@ -499,7 +499,7 @@ final class Work {
 			try {
 				JobRun run = handle.run().orElse(null);
 				if (run != null) {
-					this.judge.running(this.instance, run);
+					this.world.plannedTimes().begun(this.instance, run, false);
 				}
 				work(lock, 2, SECOND / 2);
 			}

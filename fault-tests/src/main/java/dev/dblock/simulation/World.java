@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import dev.dblock.LockInfo;
+import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.job.JobRun;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
 import dev.dblock.simulation.scheduler.Scheduler;
@@ -35,6 +37,8 @@ final class World {
 
 	private final Judge judge;
 
+	private final PlannedTimes plannedTimes;
+
 	private final List<Instance> instances = new ArrayList<>();
 
 	private final List<Instance> closed = new ArrayList<>();
@@ -56,6 +60,7 @@ final class World {
 		this.server = scheduler.process("server", 1);
 		this.network = new Network(scheduler, journal, this.server);
 		this.judge = new Judge(scheduler, journal, this::stored);
+		this.plannedTimes = new PlannedTimes(scheduler, journal, this::storedRuns);
 	}
 
 	/**
@@ -93,6 +98,11 @@ final class World {
 	private Duration stored(String name) {
 		return this.scheduler.in(this.server,
 				() -> new LocalLockRepository(store()).find(name).map(LockInfo::remaining).orElse(Duration.ZERO));
+	}
+
+	private List<JobRun> storedRuns(String job) {
+		return this.scheduler.in(this.server,
+				() -> new LocalLockRepository(store()).findJob(job, job).map(JobStatus::runs).orElse(List.of()));
 	}
 
 	private boolean observe(LocalLockRepository all) {
@@ -200,6 +210,17 @@ final class World {
 
 	Judge judge() {
 		return this.judge;
+	}
+
+	PlannedTimes plannedTimes() {
+		return this.plannedTimes;
+	}
+
+	/**
+	 * Run code in a thread of the server.
+	 */
+	void atServer(Runnable code) {
+		this.scheduler.start(this.server, "check", code);
 	}
 
 	/**
