@@ -15,6 +15,9 @@ import dev.dblock.settings.EngineSettings;
 import dev.dblock.simulation.scheduler.SimulatedProcess;
 import dev.dblock.simulation.scheduler.SimulatedThread;
 import dev.dblock.store.ReleaseFeed;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * A simulated application: a process with an engine, and threads that work under locks.
@@ -40,6 +43,8 @@ final class Instance {
 
 	private final LockTemplate template;
 
+	private @Nullable ConfigurableApplicationContext application;
+
 	private final List<SimulatedThread> workers = new ArrayList<>();
 
 	private final Map<String, Integer> waiting = new HashMap<>();
@@ -63,7 +68,8 @@ final class Instance {
 		this.feed = new SimulatedFeed(process, world.network());
 		NetworkRepository repository = new NetworkRepository(this, new LocalLockRepository(world.store()),
 				world.network(), world.judge(), world.options().allowance());
-		this.engine = new DefaultLockEngine(repository, EngineSettings.defaults(process.name()), List.of());
+		this.engine = new DefaultLockEngine(repository, EngineSettings.defaults(process.name()),
+				List.of(ScheduledWork.counting(world.journal())));
 		this.template = new DefaultLockTemplate(this.engine);
 	}
 
@@ -72,6 +78,13 @@ final class Instance {
 			this.working++;
 			this.workers.add(this.world.scheduler().start(this.process, "worker-" + i, this::work));
 		}
+	}
+
+	/**
+	 * Start an application with scheduled jobs.
+	 */
+	void startJobs() {
+		this.world.scheduler().initialize(() -> this.application = ScheduledWork.start(this.world, this));
 	}
 
 	private void work() {
@@ -204,6 +217,9 @@ final class Instance {
 			}
 			long began = this.world.scheduler().now();
 			long before = this.stops;
+			if (this.application != null) {
+				this.application.close();
+			}
 			this.engine.close();
 			long took = this.world.scheduler().now() - began;
 			if (took > LONGEST_CLOSE_NANOS && this.stops == before) {
@@ -219,7 +235,7 @@ final class Instance {
 	 * Return what the engine has kept though no work uses it.
 	 */
 	String remains() {
-		return EngineRemains.of(this.engine, this.world.closedInstances().contains(this));
+		return EngineRemains.of(this.engine, this.closing);
 	}
 
 }

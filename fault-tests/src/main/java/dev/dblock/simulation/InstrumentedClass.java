@@ -26,7 +26,7 @@ final class InstrumentedClass extends ClassVisitor {
 	/** Methods that are called in place of those of the same name and parameters. */
 	private static final Set<String> STATIC = Set.of("java/lang/System.nanoTime", "java/lang/System.currentTimeMillis",
 			"java/lang/Thread.sleep", "java/util/concurrent/locks/LockSupport.park",
-			"java/util/concurrent/locks/LockSupport.parkNanos");
+			"java/util/concurrent/locks/LockSupport.parkNanos", "jdk/internal/misc/VM.getNanoTimeAdjustment");
 
 	private static final Set<String> RANDOMS = Set.of("java/util/concurrent/ThreadLocalRandom",
 			"java/security/SecureRandom", "java/util/Random");

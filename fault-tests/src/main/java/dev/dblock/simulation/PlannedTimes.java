@@ -2,6 +2,7 @@ package dev.dblock.simulation;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -60,8 +61,8 @@ final class PlannedTimes {
 		require(earlier.stream().noneMatch((other) -> other.run.attempt() == run.attempt()), begun, earlier,
 				"is the same attempt as an earlier one");
 		require(run.attempt() <= JobDecision.MOST_ATTEMPTS, begun, earlier, "is one attempt too many");
-		require(stored(run).stream().noneMatch((other) -> isEnd(other.outcome())), begun, earlier,
-				"is repeated though an end is recorded");
+		require(stored(run).stream().noneMatch((other) -> other.attempt() < run.attempt() && isEnd(other.outcome())),
+				begun, earlier, "is repeated though an end is recorded");
 		require(!run.startedAt().isBefore(run.plannedAt().minus(EARLIEST)), begun, earlier,
 				"was granted too early, at " + run.startedAt());
 		earlier.add(begun);
@@ -86,6 +87,37 @@ final class PlannedTimes {
 	}
 
 	/**
+	 * Check that all jobs have run when they had to since a time, from which on nothing
+	 * was disturbed. Called in a thread of the server.
+	 */
+	void requireAll(long from) {
+		requireRepeated(from);
+		ScheduledWork.longestPauses().forEach((job, longest) -> requireRuns(job, from, longest.toNanos()));
+	}
+
+	private void requireRuns(String job, long from, long longest) {
+		long before = from;
+		List<Run> seen = this.runs.values()
+			.stream()
+			.flatMap(List::stream)
+			.filter((run) -> run.run.jobId().equals(job) && run.began > from)
+			.sorted(Comparator.comparingLong((run) -> run.began))
+			.toList();
+		for (Run run : seen) {
+			requirePause(job, run.began - before, longest, seen);
+			before = run.began;
+		}
+		requirePause(job, this.scheduler.now() - before, longest, seen);
+	}
+
+	private void requirePause(String job, long pause, long longest, List<Run> seen) {
+		if (pause > longest) {
+			this.journal.violation("%s did not run for %d ms, though nothing was disturbed: %s".formatted(job,
+					pause / 1_000_000, seen));
+		}
+	}
+
+	/**
 	 * Check that no planned time whose crashed runs are repeated was begun and lost.
 	 * @param before when it was begun at the latest
 	 */
@@ -97,16 +129,6 @@ final class PlannedTimes {
 				this.journal.violation("%s was begun, and is lost: %s".formatted(planned, attempts));
 			}
 		});
-	}
-
-	/**
-	 * Whether a run has begun after a time.
-	 */
-	boolean hasBegunAfter(String jobId, long nanos) {
-		return this.runs.values()
-			.stream()
-			.flatMap(List::stream)
-			.anyMatch((run) -> run.run.jobId().equals(jobId) && run.began > nanos);
 	}
 
 	/**

@@ -19,14 +19,15 @@ import dev.dblock.simulation.SimulationOptions.Mode;
 public final class Simulate {
 
 	private static final String USAGE = """
-			scripts/simulate [--seed N] [--sections N] [--mode safety|liveness] [--trace]
+			scripts/simulate [--seed N] [--sections N] [--mode safety|liveness|jobs] [--trace]
 			                 [--seeds N | --seconds N | --nightly] [--twice] [--first]
 			scripts/simulate --kills [--scenario NAME] [--seed N] [--seeds N] [--step N] [--trace]
 			scripts/simulate --mutants [--only TEXT] [--sections N]
 
 			  --seed N        the first seed; random by default
 			  --sections N    sections of each seed; 4000 by default
-			  --mode MODE     safety, with faults all the time (default), or liveness, with periods without faults
+			  --mode MODE     safety, with faults all the time (default), liveness, with periods without faults,
+			                  or jobs, which are scheduled
 			  --trace         prints each step, with class and method
 			  --seeds N       simulates N seeds in a row
 			  --seconds N     simulates as many seeds as fit
@@ -46,6 +47,9 @@ public final class Simulate {
 
 	private static final int MUTANT_SECTIONS = 500;
 
+	/** About four minutes. */
+	private static final int JOB_SECTIONS = 400;
+
 	private static final int NIGHTLY_SECTIONS = 1_000_000;
 
 	private final Map<String, String> options;
@@ -61,8 +65,8 @@ public final class Simulate {
 	private Simulate(Map<String, String> options) {
 		this.options = options;
 		this.seed = number("seed", ThreadLocalRandom.current().nextInt(1_000_000_000));
-		this.sections = (int) number("sections", 4000);
 		this.mode = Mode.valueOf(options.getOrDefault("mode", "safety").toUpperCase(Locale.ROOT));
+		this.sections = (int) number("sections", (this.mode == Mode.JOBS) ? JOB_SECTIONS : 4000);
 	}
 
 	private long number(String option, long otherwise) {

@@ -94,7 +94,7 @@ final class Work {
 		Thread.interrupted();
 	}
 
-	private static boolean isExpected(Throwable ex) {
+	static boolean isExpected(Throwable ex) {
 		return ex instanceof LockException || ex instanceof DataAccessException || ex instanceof InterruptedException
 				|| ex instanceof ConcurrentModificationException || ex instanceof ExpectedFailure
 				|| String.valueOf(ex.getMessage()).contains("too short to be renewed");
@@ -559,7 +559,7 @@ final class Work {
 	/**
 	 * The failure of work, not of its lock.
 	 */
-	private static final class ExpectedFailure extends RuntimeException {
+	static final class ExpectedFailure extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;
 

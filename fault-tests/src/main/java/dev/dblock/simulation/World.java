@@ -10,6 +10,7 @@ import dev.dblock.job.JobInfo.JobStatus;
 import dev.dblock.job.JobRun;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
+import dev.dblock.simulation.SimulationOptions.Mode;
 import dev.dblock.simulation.scheduler.Scheduler;
 import dev.dblock.simulation.scheduler.SimulatedProcess;
 import dev.dblock.store.ListRequest;
@@ -22,6 +23,11 @@ import org.jspecify.annotations.Nullable;
 final class World {
 
 	private static final int WORKERS = 4;
+
+	private static final int CLOCKS_MILLIS = 1000;
+
+	/** Several periods. */
+	private static final int JOB_CLOCKS_MILLIS = 10_000;
 
 	private static final long OBSERVATION_NANOS = 1_000_000_000;
 
@@ -87,12 +93,22 @@ final class World {
 	void startInstance() {
 		double rate = 1 + (this.scheduler.random().nextDouble() - 0.5) / 1000;
 		SimulatedProcess process = this.scheduler.process("instance-" + this.processes++, rate);
-		process.stepWallClock(this.scheduler.random().nextInt(2000) - 1000);
+		int most = isWithJobs() ? JOB_CLOCKS_MILLIS : CLOCKS_MILLIS;
+		process.stepWallClock(this.scheduler.random().nextInt(2 * most) - most);
 		this.scheduler.start(process, "main", () -> {
 			Instance instance = new Instance(this, process);
 			this.instances.add(instance);
-			instance.startWorkers(WORKERS);
+			if (isWithJobs()) {
+				instance.startJobs();
+			}
+			else {
+				instance.startWorkers(WORKERS);
+			}
 		});
+	}
+
+	private boolean isWithJobs() {
+		return this.options.mode() == Mode.JOBS;
 	}
 
 	private Duration stored(String name) {

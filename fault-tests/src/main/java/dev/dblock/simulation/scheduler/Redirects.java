@@ -30,6 +30,13 @@ public final class Redirects {
 				: System.currentTimeMillis();
 	}
 
+	/**
+	 * Return the wall clock, in nanoseconds after a number of seconds.
+	 */
+	public static long getNanoTimeAdjustment(long seconds) {
+		return TimeUnit.MILLISECONDS.toNanos(currentTimeMillis() - TimeUnit.SECONDS.toMillis(seconds));
+	}
+
 	public static void park() {
 		park(null);
 	}

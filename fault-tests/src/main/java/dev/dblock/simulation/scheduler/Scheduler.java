@@ -457,6 +457,21 @@ public final class Scheduler {
 	}
 
 	/**
+	 * Run code in the current thread that takes other steps the first time than later,
+	 * since it initializes classes. It takes no time.
+	 */
+	public void initialize(Runnable code) {
+		SimulatedThread thread = requireCurrent();
+		thread.initializing(1);
+		try {
+			code.run();
+		}
+		finally {
+			thread.initializing(-1);
+		}
+	}
+
+	/**
 	 * Run code in the current thread without stalling it.
 	 */
 	public <T extends @Nullable Object> T atomically(Supplier<T> code) {
