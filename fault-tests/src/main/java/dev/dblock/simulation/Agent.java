@@ -42,7 +42,7 @@ public final class Agent implements ClassFileTransformer {
 	static boolean isOfJdk(String className) {
 		return className.startsWith("java/util/concurrent/") && !className.endsWith("/LockSupport")
 				&& !className.contains("ForkJoin") && !className.contains("ThreadLocalRandom")
-				|| className.startsWith("java/time/Clock");
+				|| className.startsWith("java/time/Clock") || className.startsWith(InstrumentedClass.COLLECTIONS);
 	}
 
 	/**
@@ -51,7 +51,7 @@ public final class Agent implements ClassFileTransformer {
 	private static boolean isOfDblock(String className) {
 		return className.startsWith("dev/dblock/") && !className.startsWith("dev/dblock/simulation/")
 				|| className.startsWith("org/springframework/scheduling/")
-						&& !className.endsWith("/CustomizableThreadFactory");
+						&& !className.endsWith("/CustomizableThreadFactory") && !className.contains("Cron");
 	}
 
 	@Override

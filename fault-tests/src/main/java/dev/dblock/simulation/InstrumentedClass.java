@@ -21,6 +21,9 @@ final class InstrumentedClass extends ClassVisitor {
 
 	private static final String REDIRECTS = "dev/dblock/simulation/scheduler/Redirects";
 
+	/** Those of {@code Set.of} and {@code Map.of}, whose order differs in each JVM. */
+	static final String COLLECTIONS = "java/util/ImmutableCollections";
+
 	private static final String RANDOM = "Ljava/util/Random;";
 
 	/** Methods that are called in place of those of the same name and parameters. */
@@ -177,6 +180,20 @@ final class InstrumentedClass extends ClassVisitor {
 			}
 			else if (!InstrumentedClass.this.ofDblock || !redirectOfDblock(owner, name, descriptor)) {
 				super.visitMethodInsn(opcode, owner, name, descriptor, ofInterface);
+			}
+		}
+
+		@Override
+		public void visitFieldInsn(int opcode, String owner, String name, String descriptor) {
+			boolean order = opcode == Opcodes.GETSTATIC && owner.equals(COLLECTIONS);
+			if (order && name.equals("SALT32L")) {
+				visitInsn(Opcodes.LCONST_0);
+			}
+			else if (order && name.equals("REVERSE")) {
+				visitInsn(Opcodes.ICONST_0);
+			}
+			else {
+				super.visitFieldInsn(opcode, owner, name, descriptor);
 			}
 		}
 
