@@ -75,21 +75,21 @@ final class Kills {
 	static boolean all(Scenario scenario, long seed, long only, boolean traced) {
 		String name = scenario.name().toLowerCase(Locale.ROOT);
 		Kills undisturbed = new Kills(scenario, seed, Long.MAX_VALUE, traced && only == 0);
-		boolean passed = undisturbed.run().passed();
+		int failures = undisturbed.run().passed() ? 0 : 1;
 		long methods = undisturbed.entered;
 		long hash = 17;
 		for (long step = Math.max(1, only); step <= ((only > 0) ? only : methods); step++) {
 			Result result = new Kills(scenario, seed, step, traced).run();
 			hash = hash * 31 + result.hash();
 			if (!result.passed()) {
-				passed = false;
+				failures++;
 				System.out.printf("replay: scripts/simulate --kills --scenario %s --seed %d --step %d --trace%n", name,
 						seed, step);
 			}
 		}
-		System.out.printf("%s: %d kills, hash %016x, %s%n", name, (only > 0) ? 1 : methods, hash,
-				passed ? "passed" : "VIOLATIONS");
-		return passed;
+		System.out.printf("seed %d: %s, %s, %d kills, hash %016x%n", seed,
+				(failures == 0) ? "passed" : failures + " VIOLATIONS", name, (only > 0) ? 1 : methods, hash);
+		return failures == 0;
 	}
 
 	private Result run() {

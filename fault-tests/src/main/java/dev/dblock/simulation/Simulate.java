@@ -156,7 +156,8 @@ public final class Simulate {
 
 	private boolean kill() {
 		boolean passed = true;
-		for (long seed = this.seed; seed < this.seed + number("seeds", 1); seed++) {
+		boolean first = this.options.containsKey("first");
+		for (long seed = this.seed; seed < this.seed + number("seeds", 1) && (passed || !first); seed++) {
 			for (Kills.Scenario scenario : Kills.Scenario.values()) {
 				if (this.options.getOrDefault("scenario", scenario.name()).equalsIgnoreCase(scenario.name())) {
 					passed &= Kills.all(scenario, seed, number("step", 0), this.options.containsKey("trace"));

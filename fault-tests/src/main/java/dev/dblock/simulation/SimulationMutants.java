@@ -42,6 +42,8 @@ final class SimulationMutants {
 		String completion = "core/LeaseCompletion.java";
 		String store = "local/LocalLock.java";
 		String requests = "core/LockRequests.java";
+		String decision = "store/JobDecision.java";
+		List<String> jobs = List.of("--mode", "jobs");
 		return List.of(
 				new Mutant("believe past the deadline", "core/LeaseDeadline.java", "return remainingNanos(clock) <= 0;",
 						"return false;"),
@@ -86,7 +88,24 @@ final class SimulationMutants {
 						""),
 				new Mutant("a finished thread not forgotten", completion,
 						"lease.owner().finish();\n\t\tthis.registry.finished(lease);\n\t\tthis.losses.endIfOver(lease);",
-						"this.losses.endIfOver(lease);"));
+						"this.losses.endIfOver(lease);"),
+				new Mutant("a skipped run repeated", decision, "firing.rerun() && lock.isRepeatable(before)",
+						"lock.isRepeatable(before)", jobs),
+				new Mutant("a crashed run not repeated", decision, "firing.rerun() && lock.isRepeatable(before)",
+						"false", List.of("--kills", "--scenario", "rerun")),
+				new Mutant("a finished run repeated", decision,
+						"boolean crashed = end == JobRun.Outcome.CRASHED || end == JobRun.Outcome.LOST;",
+						"boolean crashed = end != null;", jobs),
+				new Mutant("attempts without a limit", decision, "crashed && run.attempt() < MOST_ATTEMPTS", "crashed",
+						jobs),
+				new Mutant("a planned time granted early", decision, "due > now + EARLIEST", "false", jobs),
+				new Mutant("planned by the clock of the instance", "job/schedule/StoreClock.java",
+						"return (this.reading != null) ? this.reading.at(nanoTime()) : own.instant();",
+						"return own.instant();", jobs),
+				new Mutant("a planned time that is not due forgotten", "job/schedule/JobTask.java",
+						": notDue(planned.at());", ": null;", jobs),
+				new Mutant("a fixed rate without its last run", decision,
+						"return last.planned() + rate.period().toMillis();", "return now;", jobs));
 	}
 
 	/**
@@ -121,6 +140,7 @@ final class SimulationMutants {
 		command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
 		command.addAll(List.of("-cp", mutant.classPath(SOURCES, folder), Simulate.class.getName(), "--seed", "1",
 				"--seeds", Integer.toString(MOST_SEEDS), "--sections", Long.toString(this.sections), "--first"));
+		command.addAll(mutant.options());
 		Path output = folder.resolve("output");
 		Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
 		process.waitFor();
@@ -134,8 +154,13 @@ final class SimulationMutants {
 	 * @param source the source file
 	 * @param original the original text, which occurs exactly once
 	 * @param replacement the new text
+	 * @param options the options of the simulation that has to find it
 	 */
-	record Mutant(String name, String source, String original, String replacement) {
+	record Mutant(String name, String source, String original, String replacement, List<String> options) {
+
+		Mutant(String name, String source, String original, String replacement) {
+			this(name, source, original, replacement, List.of());
+		}
 
 		/**
 		 * Put the broken class before all others on the class path.
