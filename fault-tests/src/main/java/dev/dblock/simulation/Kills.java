@@ -17,6 +17,7 @@ import dev.dblock.job.JobFiring;
 import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.simulation.SimulationOptions.Mode;
 import dev.dblock.simulation.scheduler.Scheduler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A scenario of three instances, one of which is killed where it enters a method. The
@@ -46,6 +47,8 @@ final class Kills {
 	private final World world;
 
 	private final Scheduler scheduler;
+
+	private @Nullable Instance killed;
 
 	private long entered;
 
@@ -125,16 +128,19 @@ final class Kills {
 	}
 
 	private void begin(Instance instance) {
-		this.scheduler.watch(instance.process(), () -> {
-			if (!this.over && ++this.entered == this.killedAt) {
-				this.world.kill(instance);
-				this.over = true;
-			}
-		});
+		this.killed = instance;
+		this.scheduler.watch(instance.process(), this::step);
 		this.scheduler.start(instance.process(), "work", () -> {
 			work(instance, this.scenario.work);
 			this.over = true;
 		});
+	}
+
+	private void step() {
+		if (!this.over && this.killed != null && ++this.entered == this.killedAt) {
+			this.world.kill(this.killed);
+			this.over = true;
+		}
 	}
 
 	/**
@@ -167,6 +173,10 @@ final class Kills {
 
 	private void hold(ObservedLock lock, int millis) {
 		for (int i = 0; i < 4; i++) {
+			if (lock.instance() == this.killed) {
+				// Its work enters no method that is observed
+				step();
+			}
 			this.scheduler.pause(TimeUnit.MILLISECONDS.toNanos(millis) / 4);
 			this.world.judge().isHeld(lock);
 		}
