@@ -1,6 +1,7 @@
 package dev.dblock.simulation;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -29,6 +30,8 @@ final class PlannedTimes {
 	private final Function<String, List<JobRun>> stored;
 
 	private final Map<String, List<Run>> runs = new LinkedHashMap<>();
+
+	private @Nullable Instant counted;
 
 	/**
 	 * Create the checks.
@@ -88,11 +91,25 @@ final class PlannedTimes {
 
 	/**
 	 * Check that all jobs have run when they had to since a time, from which on nothing
-	 * was disturbed. Called in a thread of the server.
+	 * was disturbed. Those that did not run before are counted only. Called in a thread
+	 * of the server.
+	 * @param now the server's time
 	 */
-	void requireAll(long from) {
+	void requireAll(long from, Instant now) {
 		requireRepeated(from);
+		ScheduledWork.ofEachPeriod().forEach((job) -> countMissed(job, now));
+		this.counted = now;
 		ScheduledWork.longestPauses().forEach((job, longest) -> requireRuns(job, from, longest.toNanos()));
+	}
+
+	private void countMissed(String job, Instant now) {
+		Duration period = ScheduledWork.PERIOD;
+		Instant from = (this.counted != null) ? this.counted : now.minusNanos(this.scheduler.elapsedNanos());
+		long first = from.toEpochMilli() / period.toMillis() + 1;
+		for (long number = first; number <= now.toEpochMilli() / period.toMillis(); number++) {
+			String planned = job + " planned for " + Instant.ofEpochMilli(number * period.toMillis());
+			this.journal.count((this.runs.containsKey(planned) ? "run: " : "not run: ") + job);
+		}
 	}
 
 	private void requireRuns(String job, long from, long longest) {

@@ -2,6 +2,7 @@ package dev.dblock.simulation;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -31,7 +32,9 @@ abstract class ScheduledWork {
 
 	private static final String EACH_PERIOD = "*/2 * * * * *";
 
-	private static final int PERIOD = 2000;
+	private static final int PERIOD_MILLIS = 2000;
+
+	static final Duration PERIOD = Duration.ofMillis(PERIOD_MILLIS);
 
 	private static final int LEASE = 3;
 
@@ -54,13 +57,20 @@ abstract class ScheduledWork {
 	 */
 	static Map<String, Duration> longestPauses() {
 		Map<String, Duration> pauses = new TreeMap<>();
-		pauses.put("skipped", Duration.ofMillis(PERIOD + 1500));
-		pauses.put("repeated", Duration.ofMillis(PERIOD + 1500));
-		pauses.put("rate", Duration.ofMillis(PERIOD + 1500));
-		pauses.put("delay", Duration.ofMillis(PERIOD + 2500));
+		pauses.put("skipped", PERIOD.plusMillis(1500));
+		pauses.put("repeated", PERIOD.plusMillis(1500));
+		pauses.put("rate", PERIOD.plusMillis(1500));
+		pauses.put("delay", PERIOD.plusMillis(2500));
 		pauses.put("long", Duration.ofSeconds(8));
 		pauses.put("rare", Duration.ofSeconds(17));
 		return pauses;
+	}
+
+	/**
+	 * Return the jobs that are planned for each period.
+	 */
+	static List<String> ofEachPeriod() {
+		return List.of("skipped", "repeated", "long");
 	}
 
 	/**
@@ -173,7 +183,7 @@ abstract class ScheduledWork {
 			super(world, instance);
 		}
 
-		@Scheduled(fixedRate = PERIOD)
+		@Scheduled(fixedRate = PERIOD_MILLIS)
 		@DistributedLock(name = "rate", leaseSeconds = LEASE)
 		void run() {
 			work(SHORTLY_NANOS, false);
@@ -190,7 +200,7 @@ abstract class ScheduledWork {
 			super(world, instance);
 		}
 
-		@Scheduled(fixedDelay = PERIOD)
+		@Scheduled(fixedDelay = PERIOD_MILLIS)
 		@DistributedLock(name = "delay", leaseSeconds = LEASE)
 		@JobPolicy(whenCrashed = WhenCrashed.RERUN)
 		void run() {

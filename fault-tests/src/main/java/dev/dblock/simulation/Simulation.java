@@ -119,7 +119,7 @@ final class Simulation {
 			pass(SETTLED_NANOS);
 			long from = this.scheduler.now();
 			pass(UNDISTURBED_NANOS);
-			this.world.atServer(() -> this.world.plannedTimes().requireAll(from));
+			this.world.atServer(() -> this.world.plannedTimes().requireAll(from, this.world.serverTime()));
 			pass(1);
 		}
 	}
