@@ -233,10 +233,13 @@ final class World {
 	}
 
 	/**
-	 * Run code in a thread of the server.
+	 * Run code in a thread of the server, which is not stalled.
 	 */
 	void atServer(Runnable code) {
-		this.scheduler.start(this.server, "check", code);
+		this.scheduler.start(this.server, "check", () -> this.scheduler.atomically(() -> {
+			code.run();
+			return true;
+		}));
 	}
 
 	/**
