@@ -7,6 +7,8 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeSet;
 import java.util.function.Function;
 
 import dev.dblock.job.JobRun;
@@ -30,6 +32,8 @@ final class PlannedTimes {
 	private final Function<String, List<JobRun>> stored;
 
 	private final Map<String, List<Run>> runs = new LinkedHashMap<>();
+
+	private final NavigableSet<Instant> atRate = new TreeSet<>();
 
 	private @Nullable Instant counted;
 
@@ -68,6 +72,13 @@ final class PlannedTimes {
 				begun, earlier, "is repeated though an end is recorded");
 		require(!run.startedAt().isBefore(run.plannedAt().minus(EARLIEST)), begun, earlier,
 				"was granted too early, at " + run.startedAt());
+		if (run.jobId().equals(ScheduledWork.AT_RATE)) {
+			Instant planned = run.plannedAt();
+			Instant before = this.atRate.lower(planned);
+			require(before == null || !planned.isBefore(before.plus(ScheduledWork.PERIOD)), begun, earlier,
+					"follows a run for " + before + " within a period");
+			this.atRate.add(planned);
+		}
 		earlier.add(begun);
 		return begun;
 	}

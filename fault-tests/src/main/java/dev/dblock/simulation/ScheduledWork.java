@@ -30,6 +30,8 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
  */
 abstract class ScheduledWork {
 
+	static final String AT_RATE = "rate";
+
 	private static final String EACH_PERIOD = "*/2 * * * * *";
 
 	private static final int PERIOD_MILLIS = 2000;
@@ -59,7 +61,7 @@ abstract class ScheduledWork {
 		Map<String, Duration> pauses = new TreeMap<>();
 		pauses.put("skipped", PERIOD.plusMillis(1500));
 		pauses.put("repeated", PERIOD.plusMillis(1500));
-		pauses.put("rate", PERIOD.plusMillis(1500));
+		pauses.put(AT_RATE, PERIOD.plusMillis(1500));
 		pauses.put("delay", PERIOD.plusMillis(2500));
 		pauses.put("long", Duration.ofSeconds(8));
 		pauses.put("rare", Duration.ofSeconds(17));
@@ -184,7 +186,7 @@ abstract class ScheduledWork {
 		}
 
 		@Scheduled(fixedRate = PERIOD_MILLIS)
-		@DistributedLock(name = "rate", leaseSeconds = LEASE)
+		@DistributedLock(name = AT_RATE, leaseSeconds = LEASE)
 		void run() {
 			work(SHORTLY_NANOS, false);
 		}
