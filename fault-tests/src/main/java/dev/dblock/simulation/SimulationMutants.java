@@ -102,8 +102,6 @@ final class SimulationMutants {
 				new Mutant("planned by the clock of the instance", "job/schedule/StoreClock.java",
 						"return (this.reading != null) ? this.reading.at(nanoTime()) : own.instant();",
 						"return own.instant();", jobs),
-				new Mutant("a planned time that is not due forgotten", "job/schedule/JobTask.java",
-						": notDue(planned.at());", ": null;", jobs),
 				new Mutant("a fixed rate without its last run", decision,
 						"return last.planned() + rate.period().toMillis();", "return now;", jobs));
 	}
