@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
+import dev.dblock.event.LockListener;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.simulation.scheduler.Redirects;
 import dev.dblock.store.LockRepository;
@@ -22,8 +23,9 @@ public final class SimulatedEngine implements LockClock {
 	/**
 	 * Create an engine.
 	 */
-	public static DefaultLockEngine create(LockRepository repository, EngineSettings settings) {
-		return new DefaultLockEngine(repository, settings, List.of(), new SimulatedEngine(repository.clockAllowance()));
+	public static DefaultLockEngine create(LockRepository repository, EngineSettings settings, LockListener listener) {
+		return new DefaultLockEngine(repository, settings, List.of(listener),
+				new SimulatedEngine(repository.clockAllowance()));
 	}
 
 	@Override

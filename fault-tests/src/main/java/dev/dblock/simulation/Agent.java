@@ -16,7 +16,7 @@ import org.springframework.asm.ClassWriter;
 
 /**
  * Redirects clocks, pauses, random numbers, new threads and monitors to the scheduler of
- * the simulation, in dblock and in {@code java.util.concurrent}.
+ * the simulation, in dblock, in Spring's scheduler and in {@code java.util.concurrent}.
  */
 public final class Agent implements ClassFileTransformer {
 
@@ -41,11 +41,17 @@ public final class Agent implements ClassFileTransformer {
 
 	static boolean isOfJdk(String className) {
 		return className.startsWith("java/util/concurrent/") && !className.endsWith("/LockSupport")
-				&& !className.contains("ForkJoin") && !className.contains("ThreadLocalRandom");
+				&& !className.contains("ForkJoin") && !className.contains("ThreadLocalRandom")
+				|| className.startsWith("java/time/Clock") || className.startsWith(InstrumentedClass.COLLECTIONS);
 	}
 
+	/**
+	 * Whether a class is changed completely. Spring's scheduler is treated as ours.
+	 */
 	private static boolean isOfDblock(String className) {
-		return className.startsWith("dev/dblock/") && !className.startsWith("dev/dblock/simulation/");
+		return className.startsWith("dev/dblock/") && !className.startsWith("dev/dblock/simulation/")
+				|| className.startsWith("org/springframework/scheduling/")
+						&& !className.endsWith("/CustomizableThreadFactory") && !className.contains("Cron");
 	}
 
 	@Override

@@ -14,6 +14,9 @@ import dev.dblock.execution.DefaultLockTemplate;
 import dev.dblock.settings.EngineSettings;
 import dev.dblock.simulation.scheduler.SimulatedProcess;
 import dev.dblock.simulation.scheduler.SimulatedThread;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * A simulated application: a process with an engine, and threads that work under locks.
@@ -37,6 +40,8 @@ final class Instance {
 
 	private final LockTemplate template;
 
+	private @Nullable ConfigurableApplicationContext application;
+
 	private final List<SimulatedThread> workers = new ArrayList<>();
 
 	private final Map<String, Integer> waiting = new HashMap<>();
@@ -57,7 +62,8 @@ final class Instance {
 	Instance(World world, SimulatedProcess process) {
 		this.world = world;
 		this.process = process;
-		this.engine = SimulatedEngine.create(world.store().open(this), EngineSettings.defaults(process.name()));
+		this.engine = SimulatedEngine.create(world.store().open(this), EngineSettings.defaults(process.name()),
+				ScheduledWork.counting(world.journal()));
 		this.template = new DefaultLockTemplate(this.engine);
 	}
 
@@ -66,6 +72,13 @@ final class Instance {
 			this.working++;
 			this.workers.add(this.world.scheduler().start(this.process, "worker-" + i, this::work));
 		}
+	}
+
+	/**
+	 * Start an application with scheduled jobs.
+	 */
+	void startJobs() {
+		this.world.scheduler().initialize(() -> this.application = ScheduledWork.start(this.world, this));
 	}
 
 	private void work() {
@@ -202,6 +215,9 @@ final class Instance {
 			}
 			long began = this.world.scheduler().now();
 			long before = this.stops;
+			if (this.application != null) {
+				this.application.close();
+			}
 			this.engine.close();
 			long took = this.world.scheduler().now() - began;
 			if (took > LONGEST_CLOSE_NANOS && this.stops == before) {
@@ -218,7 +234,7 @@ final class Instance {
 	 * Return what the engine has kept though no work uses it.
 	 */
 	String remains() {
-		return EngineRemains.of(this.engine, this.world.closedInstances().contains(this));
+		return EngineRemains.of(this.engine, this.closing);
 	}
 
 }

@@ -21,11 +21,15 @@ final class InstrumentedClass extends ClassVisitor {
 
 	private static final String REDIRECTS = "dev/dblock/simulation/scheduler/Redirects";
 
+	/** Those of {@code Set.of} and {@code Map.of}, whose order differs in each JVM. */
+	static final String COLLECTIONS = "java/util/ImmutableCollections";
+
 	private static final String THREAD = "java/lang/Thread";
 
 	/** Methods that are called in place of those of the same name and parameters. */
 	private static final Set<String> STATIC = Set.of("java/lang/System.nanoTime", "java/lang/System.currentTimeMillis",
-			"java/util/concurrent/locks/LockSupport.park", "java/util/concurrent/locks/LockSupport.parkNanos");
+			"java/util/concurrent/locks/LockSupport.park", "java/util/concurrent/locks/LockSupport.parkNanos",
+			"jdk/internal/misc/VM.getNanoTimeAdjustment");
 
 	private final boolean ofDblock;
 
@@ -211,6 +215,20 @@ final class InstrumentedClass extends ClassVisitor {
 			}
 			else if (!InstrumentedClass.this.ofDblock || !redirectOfDblock(owner, name, descriptor)) {
 				super.visitMethodInsn(opcode, owner, name, descriptor, ofInterface);
+			}
+		}
+
+		@Override
+		public void visitFieldInsn(int opcode, String owner, String name, String descriptor) {
+			boolean order = opcode == Opcodes.GETSTATIC && owner.equals(COLLECTIONS);
+			if (order && name.equals("SALT32L")) {
+				visitInsn(Opcodes.LCONST_0);
+			}
+			else if (order && name.equals("REVERSE")) {
+				visitInsn(Opcodes.ICONST_0);
+			}
+			else {
+				super.visitFieldInsn(opcode, owner, name, descriptor);
 			}
 		}
 

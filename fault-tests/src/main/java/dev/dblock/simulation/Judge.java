@@ -2,7 +2,6 @@ package dev.dblock.simulation;
 
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import dev.dblock.LockHandle;
 import dev.dblock.LockInfo;
 import dev.dblock.LossReason;
-import dev.dblock.job.JobRun;
 import dev.dblock.simulation.scheduler.Scheduler;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
@@ -59,8 +57,6 @@ final class Judge {
 	private final Map<String, Long> heldSince = new HashMap<>();
 
 	private final Map<String, Long> freeSince = new HashMap<>();
-
-	private final Map<String, String> runs = new LinkedHashMap<>();
 
 	private final Set<ObservedLock> open = new LinkedHashSet<>();
 
@@ -277,19 +273,6 @@ final class Judge {
 		}
 		if (lock.losses() > 1) {
 			this.journal.violation(lock + " was reported as lost twice", lock.owner());
-		}
-	}
-
-	/**
-	 * Called when work begins for a planned time.
-	 */
-	void running(Instance instance, JobRun run) {
-		String planned = run.jobId() + " planned for " + run.plannedAt();
-		String other = this.runs.putIfAbsent(planned, instance.name());
-		this.journal.add("run " + planned + " on " + instance.name());
-		this.journal.count("runs");
-		if (other != null) {
-			this.journal.violation(planned + " runs on " + instance.name() + " and ran on " + other);
 		}
 	}
 

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 import dev.dblock.LockInfo;
+import dev.dblock.job.JobInfo.JobStatus;
+import dev.dblock.job.JobRun;
 import dev.dblock.local.LocalLockRepository;
 import dev.dblock.local.LocalLockStore;
 import dev.dblock.store.ListRequest;
@@ -78,6 +80,11 @@ final class MemoryStore implements Store, ReleaseFeed.Listener {
 
 	@Override
 	public void unsupported(String reason) {
+	}
+
+	@Override
+	public List<JobRun> runs(String name) {
+		return this.all.findJob(name, name).map(JobStatus::runs).orElse(List.of());
 	}
 
 }

@@ -19,6 +19,7 @@ import com.mongodb.MongoOperationTimeoutException;
 import com.mongodb.MongoTimeoutException;
 import com.mongodb.ServerAddress;
 import dev.dblock.LockInfo;
+import dev.dblock.job.JobRun;
 import dev.dblock.mongodb.MongoLockRepository;
 import dev.dblock.mongodb.MongoLockSettings;
 import dev.dblock.mongodb.MongoLockSettings.StatementDialect;
@@ -31,6 +32,7 @@ import dev.dblock.simulation.server.SimulatedServer;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
 import dev.dblock.store.LockRepository;
+import org.bson.BsonArray;
 import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
@@ -323,6 +325,30 @@ final class MongoStore implements Store {
 			.filter((document) -> document.isString("_id") && document.containsKey("acquiredAt"))
 			.map((document) -> lock(document, now))
 			.toList();
+	}
+
+	@Override
+	public List<JobRun> runs(String name) {
+		BsonDocument document = this.committed.getOrDefault(this.settings.collection(), Map.of())
+			.getOrDefault(new BsonString(name), new BsonDocument());
+		List<JobRun> runs = new ArrayList<>();
+		for (BsonValue job : document.getDocument("jobs", new BsonDocument()).values()) {
+			BsonDocument record = job.asDocument();
+			if (record.containsKey("last")) {
+				runs.add(run(name, record.getDocument("last")));
+			}
+			record.getArray("runs", new BsonArray()).forEach((run) -> runs.add(run(name, run.asDocument())));
+		}
+		return runs;
+	}
+
+	private static JobRun run(String job, BsonDocument run) {
+		String outcome = text(run, "outcome");
+		return new JobRun(job, Instant.ofEpochMilli(date(run, "planned")), run.getInt32("attempt").getValue(),
+				Instant.ofEpochMilli(date(run, "started")),
+				run.containsKey("ended") ? Instant.ofEpochMilli(date(run, "ended")) : null,
+				(outcome != null) ? JobRun.Outcome.valueOf(outcome) : null, String.valueOf(text(run, "instance")),
+				run.getInt64("token").getValue(), text(run, "error"));
 	}
 
 	private static LockInfo lock(BsonDocument document, Instant now) {

@@ -21,13 +21,15 @@ import org.jspecify.annotations.Nullable;
 public final class Simulate {
 
 	private static final String USAGE = """
-			scripts/simulate [--seed N] [--sections N] [--mode safety|liveness] [--store mongodb|memory|classic]
+			scripts/simulate [--seed N] [--sections N] [--mode safety|liveness|jobs] [--store mongodb|memory|classic]
 			                 [--trace] [--seeds N | --seconds N | --nightly] [--twice] [--first]
+			scripts/simulate --kills [--scenario NAME] [--seed N] [--seeds N] [--step N] [--trace]
 			scripts/simulate --mutants [--only TEXT] [--sections N]
 
 			  --seed N        the first seed; random by default
 			  --sections N    sections of each seed; 4000 by default
-			  --mode MODE     safety, with faults all the time (default), or liveness, with periods without faults
+			  --mode MODE     safety, with faults all the time (default), liveness, with periods without faults,
+			                  or jobs, which are scheduled
 			  --store STORE   a simulated MongoDB server, memory, or a server without pipelines; by default, each
 			                  seed has one of them
 			  --trace         prints each step, with class and method
@@ -35,16 +37,22 @@ public final class Simulate {
 			  --seconds N     simulates as many seeds as fit
 			  --nightly       simulates a million sections
 			  --twice         simulates each seed twice, and compares the steps
+			  --kills         kills an instance at each method that it enters, in small scenarios
+			  --scenario NAME only this scenario
+			  --step N        kills only at this method
 			  --first         ends with the first seed that breaks a promise
 			  --mutants       breaks dblock in one way after the other, each of which a seed has to find
 			  --only TEXT     only the mutants whose names contain that""";
 
-	private static final List<String> FLAGS = List.of("trace", "nightly", "twice", "first", "mutants");
+	private static final List<String> FLAGS = List.of("trace", "nightly", "twice", "first", "mutants", "kills");
 
 	private static final List<String> WITH_VALUE = List.of("seed", "sections", "mode", "store", "seeds", "seconds",
-			"only");
+			"only", "scenario", "step");
 
 	private static final int MUTANT_SECTIONS = 500;
+
+	/** About four minutes. */
+	private static final int JOB_SECTIONS = 400;
 
 	private static final int NIGHTLY_SECTIONS = 1_000_000;
 
@@ -63,10 +71,10 @@ public final class Simulate {
 	private Simulate(Map<String, String> options) {
 		this.options = options;
 		this.seed = number("seed", ThreadLocalRandom.current().nextInt(1_000_000_000));
-		this.sections = (int) number("sections", 4000);
 		this.mode = Mode.valueOf(options.getOrDefault("mode", "safety").toUpperCase(Locale.ROOT));
 		this.store = options.containsKey("store") ? StoreKind.valueOf(options.get("store").toUpperCase(Locale.ROOT))
 				: null;
+		this.sections = (int) number("sections", (this.mode == Mode.JOBS) ? JOB_SECTIONS : 4000);
 	}
 
 	private long number(String option, long otherwise) {
@@ -125,6 +133,9 @@ public final class Simulate {
 				.run();
 		}
 		System.out.println("first seed: " + this.seed);
+		if (this.options.containsKey("kills")) {
+			return kill();
+		}
 		long began = System.nanoTime();
 		// All simulated threads run in this one
 		long beganOnProcessor = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
@@ -148,6 +159,19 @@ public final class Simulate {
 				done, done * this.sections, simulated / 1e9, real, simulated / 1e9 / real, processor,
 				simulated / 1e9 / processor);
 		this.counts.forEach((what, count) -> System.out.println("  " + what + ": " + count));
+		return passed;
+	}
+
+	private boolean kill() {
+		boolean passed = true;
+		boolean first = this.options.containsKey("first");
+		for (long seed = this.seed; seed < this.seed + number("seeds", 1) && (passed || !first); seed++) {
+			for (Kills.Scenario scenario : Kills.Scenario.values()) {
+				if (this.options.getOrDefault("scenario", scenario.name()).equalsIgnoreCase(scenario.name())) {
+					passed &= Kills.all(scenario, seed, number("step", 0), this.options.containsKey("trace"));
+				}
+			}
+		}
 		return passed;
 	}
 

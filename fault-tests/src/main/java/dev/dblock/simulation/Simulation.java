@@ -22,6 +22,11 @@ final class Simulation {
 
 	private static final long FAULTY_NANOS = TimeUnit.SECONDS.toNanos(90);
 
+	/** The longest stop, and what is repeated after it. */
+	private static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+	private static final long UNDISTURBED_NANOS = TimeUnit.SECONDS.toNanos(20);
+
 	/** Twelve threads, each with a section of ten seconds, and a lease. */
 	private static final long LAST_SECTIONS_NANOS = TimeUnit.SECONDS.toNanos(200);
 
@@ -53,6 +58,9 @@ final class Simulation {
 		if (this.options.mode() == Mode.LIVENESS) {
 			runPeriods();
 		}
+		else if (this.options.mode() == Mode.JOBS) {
+			runJobs();
+		}
 		else {
 			this.disturbances.begin();
 			long limit = this.scheduler.now() + this.options.sections() * LONGEST_SECTION_NANOS;
@@ -62,8 +70,19 @@ final class Simulation {
 			this.disturbances.end();
 		}
 		finish();
+		return result(System.nanoTime() - began);
+	}
+
+	/**
+	 * Return what came of the simulation.
+	 */
+	Result result(long realNanos) {
 		return new Result(this.options, this.journal.violations(), this.world.sections(), this.scheduler.steps(),
-				this.journal.hash(), this.scheduler.elapsedNanos(), System.nanoTime() - began, this.journal.counts());
+				this.journal.hash(), this.scheduler.elapsedNanos(), realNanos, this.journal.counts());
+	}
+
+	World world() {
+		return this.world;
 	}
 
 	/**
@@ -85,6 +104,26 @@ final class Simulation {
 		}
 	}
 
+	/**
+	 * Disturb everything for a while, and then nothing, until all jobs have run at their
+	 * planned times.
+	 */
+	private void runJobs() {
+		while (!this.world.isIdle() && this.journal.violations().isEmpty()) {
+			this.scheduler.setStalled(true);
+			this.world.network().setFaulty(true);
+			this.disturbances.begin();
+			pass(FAULTY_NANOS);
+			calm();
+			this.scheduler.setStalled(false);
+			pass(SETTLED_NANOS);
+			long from = this.scheduler.now();
+			pass(UNDISTURBED_NANOS);
+			this.world.atServer(() -> this.world.plannedTimes().requireAll(from, this.world.serverTime()));
+			pass(1);
+		}
+	}
+
 	private void calm() {
 		this.disturbances.end();
 		this.world.network().setFaulty(false);
@@ -94,21 +133,32 @@ final class Simulation {
 	/**
 	 * Let all leases end, shut all instances down, and check that nothing is left.
 	 */
-	private void finish() {
+	void finish() {
 		calm();
 		this.world.end();
+		if (this.options.mode() == Mode.JOBS) {
+			shutDown();
+		}
 		pass(QUIET_NANOS);
 		this.world.judge().requireNoneOpen();
 		List<Instance> all = new ArrayList<>(this.world.closedInstances());
 		all.addAll(this.world.instances());
 		all.forEach(this::requireNothingRemains);
+		if (this.options.mode() != Mode.JOBS) {
+			shutDown();
+			pass(QUIET_NANOS);
+		}
+		if (!this.scheduler.threads().isEmpty()) {
+			reportStuck("threads are left after the shutdown");
+		}
+	}
+
+	private void shutDown() {
 		int[] closed = new int[1];
 		List<Instance> last = List.copyOf(this.world.instances());
 		last.forEach((instance) -> instance.close(true, () -> closed[0]++));
-		this.scheduler.run(() -> closed[0] == last.size(), this.scheduler.now() + QUIET_NANOS);
-		pass(QUIET_NANOS);
-		if (closed[0] < last.size() || !this.scheduler.threads().isEmpty()) {
-			reportStuck("threads are left after the shutdown");
+		if (!this.scheduler.run(() -> closed[0] == last.size(), this.scheduler.now() + QUIET_NANOS)) {
+			reportStuck("the shutdown does not end");
 		}
 	}
 
@@ -124,7 +174,7 @@ final class Simulation {
 		}
 	}
 
-	private void reportStuck(String what) {
+	void reportStuck(String what) {
 		this.journal.violation(what + ": " + this.scheduler.threads(),
 				this.scheduler.threads().toArray(SimulatedThread[]::new));
 	}

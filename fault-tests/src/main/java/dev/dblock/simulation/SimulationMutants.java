@@ -38,7 +38,7 @@ final class SimulationMutants {
 	}
 
 	static List<Mutant> all() {
-		return Stream.concat(ofEngine().stream(), ofMongo().stream()).toList();
+		return Stream.of(ofEngine(), ofMongo(), ofJobs()).flatMap(List::stream).toList();
 	}
 
 	private static List<Mutant> ofEngine() {
@@ -204,6 +204,27 @@ final class SimulationMutants {
 						"BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));"));
 	}
 
+	private static List<Mutant> ofJobs() {
+		String decision = "store/JobDecision.java";
+		List<String> jobs = List.of("--mode", "jobs", "--store", "memory");
+		return List.of(
+				new Mutant("a skipped run repeated", decision, "firing.rerun() && lock.isRepeatable(before)",
+						"lock.isRepeatable(before)", jobs),
+				new Mutant("a crashed run not repeated", decision, "firing.rerun() && lock.isRepeatable(before)",
+						"false", List.of("--kills", "--scenario", "rerun", "--store", "memory")),
+				new Mutant("a finished run repeated", decision,
+						"boolean crashed = end == JobRun.Outcome.CRASHED || end == JobRun.Outcome.LOST;",
+						"boolean crashed = end != null;", jobs),
+				new Mutant("attempts without a limit", decision, "crashed && run.attempt() < MOST_ATTEMPTS", "crashed",
+						jobs),
+				new Mutant("a planned time granted early", decision, "due > now + EARLIEST", "false", jobs),
+				new Mutant("planned by the clock of the instance", "job/schedule/StoreClock.java",
+						"return (this.reading != null) ? this.reading.at(nanoTime()) : own.instant();",
+						"return own.instant();", jobs),
+				new Mutant("a fixed rate without its last run", decision,
+						"return last.planned() + rate.period().toMillis();", "return now;", jobs));
+	}
+
 	/**
 	 * Simulate all mutants.
 	 * @return whether each was found
@@ -237,6 +258,7 @@ final class SimulationMutants {
 		command.addAll(List.of("-cp", mutant.classPath(SOURCES, folder), Simulate.class.getName(), "--seed", "1",
 				"--seeds", Integer.toString(MOST_SEEDS), "--sections", Long.toString(this.sections), "--first"));
 		command.addAll(mutant.store());
+		command.addAll(mutant.options());
 		Path output = folder.resolve("output");
 		Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
 		process.waitFor();
@@ -250,8 +272,13 @@ final class SimulationMutants {
 	 * @param source the source file
 	 * @param original the original text, which occurs exactly once
 	 * @param replacement the new text
+	 * @param options the options of the simulation that has to find it
 	 */
-	record Mutant(String name, String source, String original, String replacement) {
+	record Mutant(String name, String source, String original, String replacement, List<String> options) {
+
+		Mutant(String name, String source, String original, String replacement) {
+			this(name, source, original, replacement, List.of());
+		}
 
 		/**
 		 * Return the options for the store that uses the broken class, if there is only

@@ -68,7 +68,13 @@ record SimulationOptions(long seed, int sections, Mode mode, StoreKind store, bo
 		 * Periods of faults, after each of which every waiting thread must get its lock
 		 * or a refusal.
 		 */
-		LIVENESS
+		LIVENESS,
+
+		/**
+		 * Scheduled jobs instead of sections, with periods of faults, after each of which
+		 * all jobs must run at their planned times.
+		 */
+		JOBS
 
 	}
 

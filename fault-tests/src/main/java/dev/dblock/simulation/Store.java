@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.List;
 
 import dev.dblock.LockInfo;
+import dev.dblock.job.JobRun;
 import dev.dblock.store.LockRepository;
 
 /**
@@ -38,6 +39,11 @@ interface Store {
 	 * Return the locks that are stored.
 	 */
 	List<LockInfo> locks();
+
+	/**
+	 * Return the recorded runs of the job with the name of a lock.
+	 */
+	List<JobRun> runs(String name);
 
 	/**
 	 * Return how long a lock remains unavailable.

@@ -102,7 +102,7 @@ final class Work {
 		Thread.interrupted();
 	}
 
-	private static boolean isExpected(Throwable ex) {
+	static boolean isExpected(Throwable ex) {
 		return ex instanceof LockException || ex instanceof DataAccessException || ex instanceof InterruptedException
 				|| ex instanceof ConcurrentModificationException || ex instanceof ExpectedFailure
 				|| String.valueOf(ex.getMessage()).contains("too short to be renewed");
@@ -554,7 +554,7 @@ final class Work {
 		if (handle != null) {
 			ObservedLock lock = this.judge.entered(this.instance, handle);
 			under(lock, () -> {
-				handle.run().ifPresent((run) -> this.judge.running(this.instance, run));
+				handle.run().ifPresent((run) -> this.world.plannedTimes().begun(this.instance, run, false));
 				work(lock, 2, SECOND / 2);
 			});
 		}
@@ -620,7 +620,7 @@ final class Work {
 	/**
 	 * The failure of work, not of its lock.
 	 */
-	private static final class ExpectedFailure extends RuntimeException {
+	static final class ExpectedFailure extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;
 

@@ -9,6 +9,8 @@ import com.mongodb.MongoOperationTimeoutException;
 import com.mongodb.MongoSocketException;
 import com.mongodb.ServerAddress;
 import dev.dblock.LockInfo;
+import dev.dblock.job.JobRun;
+import dev.dblock.simulation.SimulationOptions.Mode;
 import dev.dblock.simulation.SimulationOptions.StoreKind;
 import dev.dblock.simulation.scheduler.Scheduler;
 import dev.dblock.simulation.scheduler.SimulatedProcess;
@@ -24,6 +26,11 @@ final class World {
 
 	private static final int WORKERS = 4;
 
+	private static final int CLOCKS_MILLIS = 1000;
+
+	/** Several periods. */
+	private static final int JOB_CLOCKS_MILLIS = 10_000;
+
 	private static final long OBSERVATION_NANOS = 1_000_000_000;
 
 	private final SimulationOptions options;
@@ -37,6 +44,8 @@ final class World {
 	private final Network network;
 
 	private final Judge judge;
+
+	private final PlannedTimes plannedTimes;
 
 	private final List<Instance> instances = new ArrayList<>();
 
@@ -63,6 +72,7 @@ final class World {
 				: new Network(scheduler, journal, this.server, MongoOperationTimeoutException::new,
 						(message) -> new MongoSocketException(message, new ServerAddress()));
 		this.judge = new Judge(scheduler, journal, this::stored);
+		this.plannedTimes = new PlannedTimes(scheduler, journal, this::storedRuns);
 	}
 
 	/**
@@ -88,16 +98,30 @@ final class World {
 	void startInstance() {
 		double rate = 1 + (this.scheduler.random().nextDouble() - 0.5) / 1000;
 		SimulatedProcess process = this.scheduler.process("instance-" + this.processes++, rate);
-		process.stepWallClock(this.scheduler.random().nextInt(2000) - 1000);
+		int most = isWithJobs() ? JOB_CLOCKS_MILLIS : CLOCKS_MILLIS;
+		process.stepWallClock(this.scheduler.random().nextInt(2 * most) - most);
 		this.scheduler.start(process, "main", () -> {
 			Instance instance = new Instance(this, process);
 			this.instances.add(instance);
-			instance.startWorkers(WORKERS);
+			if (isWithJobs()) {
+				instance.startJobs();
+			}
+			else {
+				instance.startWorkers(WORKERS);
+			}
 		});
+	}
+
+	private boolean isWithJobs() {
+		return this.options.mode() == Mode.JOBS;
 	}
 
 	private Duration stored(String name) {
 		return this.scheduler.in(this.server, () -> store().remaining(name));
+	}
+
+	private List<JobRun> storedRuns(String job) {
+		return this.scheduler.in(this.server, () -> store().runs(job));
 	}
 
 	private boolean observe() {
@@ -201,6 +225,20 @@ final class World {
 
 	Judge judge() {
 		return this.judge;
+	}
+
+	PlannedTimes plannedTimes() {
+		return this.plannedTimes;
+	}
+
+	/**
+	 * Run code in a thread of the server, which is not stalled.
+	 */
+	void atServer(Runnable code) {
+		this.scheduler.start(this.server, "check", () -> this.scheduler.atomically(() -> {
+			code.run();
+			return true;
+		}));
 	}
 
 	/**

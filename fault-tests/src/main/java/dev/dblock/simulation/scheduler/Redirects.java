@@ -4,6 +4,7 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,13 @@ public final class Redirects {
 		SimulatedThread thread = Scheduler.current();
 		return (thread != null) ? thread.process().wallMillis(Scheduler.active().read(thread))
 				: System.currentTimeMillis();
+	}
+
+	/**
+	 * Return the wall clock, in nanoseconds after a number of seconds.
+	 */
+	public static long getNanoTimeAdjustment(long seconds) {
+		return TimeUnit.MILLISECONDS.toNanos(currentTimeMillis() - TimeUnit.SECONDS.toMillis(seconds));
 	}
 
 	public static void park() {

@@ -75,6 +75,13 @@ public final class Scheduler {
 
 	private int methodsLeft;
 
+	private boolean stalled = true;
+
+	private @Nullable SimulatedProcess watched;
+
+	private Runnable watcher = () -> {
+	};
+
 	private long steps;
 
 	private long hash = 17;
@@ -181,6 +188,22 @@ public final class Scheduler {
 		Timer timer = new Timer(this.now + nanos, this.timerCount++, action);
 		this.timers.add(timer);
 		return timer;
+	}
+
+	/**
+	 * Set whether threads are stalled for some time where they enter methods. Otherwise,
+	 * only others come first there.
+	 */
+	public void setStalled(boolean stalled) {
+		this.stalled = stalled;
+	}
+
+	/**
+	 * Call something wherever a thread of a process enters a method, and can be killed.
+	 */
+	public void watch(SimulatedProcess process, Runnable watcher) {
+		this.watched = process;
+		this.watcher = watcher;
 	}
 
 	/**
@@ -318,6 +341,13 @@ public final class Scheduler {
 		if (thread.isInitializing()) {
 			return;
 		}
+		if (thread.process() == this.watched && thread.isInterruptible()) {
+			this.watcher.run();
+			if (thread.process().isKilled()) {
+				// It never continues
+				stall(thread, 0);
+			}
+		}
 		int[] calls = this.calls.computeIfAbsent(place, (key) -> new int[1]);
 		this.methodsLeft -= (calls[0]++ * RARE_ONE_OF < this.methods++) ? RARE_WEIGHT : 1;
 		if (this.methodsLeft <= 0) {
@@ -331,7 +361,7 @@ public final class Scheduler {
 
 	private long stallNanos() {
 		int kind = this.random.nextInt(100);
-		if (kind < 60) {
+		if (kind < 60 || !this.stalled) {
 			return 0;
 		}
 		return (kind < 85) ? this.random.nextInt(3_000_000)
@@ -440,6 +470,21 @@ public final class Scheduler {
 		}
 		finally {
 			thread.enter(before);
+		}
+	}
+
+	/**
+	 * Run code in the current thread that takes other steps the first time than later,
+	 * since it initializes classes. It takes no time.
+	 */
+	public void initialize(Runnable code) {
+		SimulatedThread thread = requireCurrent();
+		thread.initializing(1);
+		try {
+			code.run();
+		}
+		finally {
+			thread.initializing(-1);
 		}
 	}
 
