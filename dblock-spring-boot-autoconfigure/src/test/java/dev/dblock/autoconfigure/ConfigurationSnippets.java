@@ -105,4 +105,13 @@ class ConfigurationSnippets {
 
 	}
 
+	static class ForTenants {
+
+		@Bean(defaultCandidate = false)
+		MongoDatabaseFactory lockDatabaseFactory(MongoClient client) {
+			return new SimpleMongoClientDatabaseFactory(client, "locks");
+		}
+
+	}
+
 }
