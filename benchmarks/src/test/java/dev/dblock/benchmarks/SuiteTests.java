@@ -39,14 +39,12 @@ class SuiteTests {
 		assertThat(results.getBoolean("reached")).isEqualTo(reached);
 		List<Document> lines = results.getList("lines", Document.class);
 		assertThat(lines).extracting((line) -> line.get("case")).containsOnly("P2");
-		assertThat(lines.subList(0, 2)).allSatisfy((line) -> {
-			assertThat(line.get("ratio", Document.class).getDouble("median")).isPositive();
-			assertThat(line.getEmbedded(List.of("against", "subject"), String.class))
-				.isEqualTo("raw no-op findAndModify");
-		});
-		assertThat(lines.get(2)).containsEntry("verdict", "MISSING").containsEntry("note", RedisServer.MISSING);
-		assertThat(lines.get(3)).containsEntry("verdict", "REACHED");
-		assertThat(lines.get(3).getEmbedded(List.of("value", "value"), Double.class)).isZero();
+		assertThat(lines.get(0).get("ratio", Document.class).getDouble("median")).isPositive();
+		assertThat(lines.get(0).getEmbedded(List.of("against", "subject"), String.class))
+			.isEqualTo("raw no-op findAndModify");
+		assertThat(lines.get(1)).containsEntry("verdict", "MISSING").containsEntry("note", RedisServer.MISSING);
+		assertThat(lines.get(2)).containsEntry("verdict", "REACHED");
+		assertThat(lines.get(2).getEmbedded(List.of("value", "value"), Double.class)).isZero();
 		String table = Files.readString(this.folder.resolve("results.md"));
 		assertThat(table).contains("| P2 | refused, held in this process: requests | 0 |");
 		assertThat(this.printed.toString(StandardCharsets.UTF_8)).contains(table);
