@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.concurrent.TimeUnit;
@@ -15,6 +16,7 @@ import dev.dblock.LossReason;
 import dev.dblock.simulation.scheduler.Scheduler;
 import dev.dblock.store.AcquireRequest;
 import dev.dblock.store.LeaseKey;
+import org.bson.BsonDocument;
 
 /**
  * Checks the promises about locks, by what sections and the store see.
@@ -51,6 +53,9 @@ final class Judge {
 	private final Map<String, Instance> failed = new HashMap<>();
 
 	private final Map<String, Long> entered = new HashMap<>();
+
+	/** The tokens of committed transactions by their locks and numbers. */
+	private final Map<String, Map<Long, Long>> committed = new HashMap<>();
 
 	private final Map<String, LeaseKey> holders = new HashMap<>();
 
@@ -282,6 +287,41 @@ final class Judge {
 	void released(LeaseKey by, String holder) {
 		if (!by.holder().equals(holder)) {
 			this.journal.violation("'%s', held by %s, was released by %s".formatted(by.name(), holder, by.holder()));
+		}
+	}
+
+	/**
+	 * Called in the store when a majority has the commit of a fenced transaction.
+	 */
+	void committed(BsonDocument entry) {
+		String name = entry.getString("name").getValue();
+		long number = entry.getInt64("number").getValue();
+		long token = entry.getInt64("token").getValue();
+		this.journal.add("commit " + number + " under '" + name + "' with token " + token);
+		this.journal.count("fenced commits");
+		if (token < this.entered.getOrDefault(name, 0L)) {
+			this.journal.violation("a transaction under '%s' with token %d was committed, but token %d is in use"
+				.formatted(name, token, this.entered.get(name)));
+		}
+		Map<Long, Long> all = this.committed.computeIfAbsent(name, (key) -> new HashMap<>());
+		Long before = all.put(number, token);
+		if (before != null) {
+			this.journal.violation("the transactions under '%s' with tokens %d and %d have both written %d"
+				.formatted(name, before, token, number));
+		}
+		if (all.values().stream().anyMatch((other) -> other > token)) {
+			this.journal.violation("a transaction under '%s' with token %d was committed after one with a higher token"
+				.formatted(name, token));
+		}
+	}
+
+	/**
+	 * Called by a section whose commit was confirmed.
+	 */
+	void confirmed(ObservedLock lock, long number) {
+		if (!Objects.equals(lock.token(), this.committed.getOrDefault(lock.name(), Map.of()).get(number))) {
+			this.journal.violation("the commit of %d by %s was confirmed, but is not there".formatted(number, lock),
+					lock.owner());
 		}
 	}
 

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 import com.mongodb.MongoInterruptedException;
 import com.mongodb.MongoNotPrimaryException;
@@ -89,6 +90,8 @@ final class MongoStore implements Store {
 
 	private final Map<SimulatedThread, LeaseKey> releasing = new HashMap<>();
 
+	private final Map<Instance, Ledger> ledgers = new HashMap<>();
+
 	private final List<SimulatedThread> waiting = new ArrayList<>();
 
 	MongoStore(World world, boolean pipelines) {
@@ -115,8 +118,9 @@ final class MongoStore implements Store {
 			}
 
 		};
-		MongoLockRepository repository = new MongoLockRepository(new SimulatedDriver(connection, DATABASE).factory(),
-				this.settings);
+		SimulatedDriver driver = new SimulatedDriver(connection, DATABASE);
+		MongoLockRepository repository = new MongoLockRepository(driver.factory(), this.settings);
+		this.ledgers.put(instance, new Ledger(driver, repository, this.world.judge()));
 		return (LockRepository) Proxy.newProxyInstance(getClass().getClassLoader(),
 				new Class<?>[] { LockRepository.class }, (self, method, given) -> {
 					SimulatedThread thread = this.scheduler.requireCurrent();
@@ -139,6 +143,11 @@ final class MongoStore implements Store {
 				});
 	}
 
+	@Override
+	public @Nullable Ledger ledger(Instance instance) {
+		return this.ledgers.get(instance);
+	}
+
 	/**
 	 * Send a command as the driver does: not in an interrupted thread, and an interrupt
 	 * meanwhile can end the wait for the answer.
@@ -151,7 +160,7 @@ final class MongoStore implements Store {
 		Member member = selectServer(instance, end);
 		LeaseKey releases = this.releasing.get(this.scheduler.requireCurrent());
 		BsonDocument answer = this.world.network()
-			.send(() -> execute(member, command, releases, end), Duration.ofNanos(end - this.scheduler.now()),
+			.send(() -> execute(instance, member, command, releases, end), Duration.ofNanos(end - this.scheduler.now()),
 					(unused) -> {
 					});
 		if (Thread.currentThread().isInterrupted() && this.scheduler.random().nextBoolean()) {
@@ -181,7 +190,8 @@ final class MongoStore implements Store {
 	 * sees as the current time is when it was received. A change for which the client
 	 * wants it is acknowledged when a majority has it.
 	 */
-	private BsonDocument execute(Member member, BsonDocument command, @Nullable LeaseKey releases, long end) {
+	private BsonDocument execute(Instance instance, Member member, BsonDocument command, @Nullable LeaseKey releases,
+			long end) {
 		long arrival = member.time();
 		if (this.world.network().isFaulty() && this.scheduler.random().nextInt(BUSY_ONE_OF) == 0) {
 			this.scheduler.pause(this.scheduler.random().nextLong(LONGEST_BUSY_NANOS));
@@ -194,19 +204,25 @@ final class MongoStore implements Store {
 			throw notPrimary();
 		}
 		this.world.journal().count("command " + command.getFirstKey());
-		member.current = new Write(arrival, releases);
+		member.current = new Write(instance, arrival, releases, end, command.containsKey("commitTransaction"));
 		BsonDocument answer = member.server.execute(command, arrival);
 		Write write = member.current;
-		while (write.pending > 0 && command.containsKey("writeConcern")) {
+		if (command.containsKey("writeConcern")) {
+			await(member, write, () -> write.pending == 0);
+		}
+		return answer;
+	}
+
+	private void await(Member member, Write write, BooleanSupplier condition) {
+		while (!condition.getAsBoolean()) {
 			if (member.closed) {
 				throw notPrimary();
 			}
-			if (this.scheduler.now() > end) {
-				throw new MongoOperationTimeoutException("simulated: no majority");
+			if (this.scheduler.now() > write.end) {
+				throw new MongoOperationTimeoutException("simulated: no majority, or an open transaction");
 			}
 			this.scheduler.pause(MAJORITY_POLL_NANOS);
 		}
-		return answer;
 	}
 
 	private static MongoNotPrimaryException notPrimary() {
@@ -272,6 +288,9 @@ final class MongoStore implements Store {
 		BsonDocument before = (after != null) ? all.put(id, after) : all.remove(id);
 		report.run();
 		wakeReaders();
+		if (collection.equals(Ledger.COLLECTION) && after != null) {
+			this.world.judge().committed(after);
+		}
 		if (collection.equals(this.settings.collection()) && after != null && id instanceof BsonString name) {
 			judge(write, name.getValue(), (before != null) ? before : new BsonDocument(), after);
 		}
@@ -369,7 +388,7 @@ final class MongoStore implements Store {
 	/**
 	 * A member of the replica set that is or was the primary, with a clock of its own.
 	 */
-	private final class Member {
+	private final class Member implements SimulatedServer.ChangeListener {
 
 		private final long aheadMillis = MongoStore.this.scheduler.random().nextLong(-CLOCKS_MILLIS, CLOCKS_MILLIS);
 
@@ -377,7 +396,7 @@ final class MongoStore implements Store {
 
 		private final int election;
 
-		private Write current = new Write(0, null);
+		private @Nullable Write current;
 
 		/** When a majority has the last change. */
 		private long committedAt;
@@ -387,28 +406,43 @@ final class MongoStore implements Store {
 
 		Member(@Nullable Member former) {
 			this.election = (former != null) ? former.election + 1 : 1;
-			this.server = (former != null) ? former.server.member(this::time, this::changed)
-					: new SimulatedServer(DATABASE, MongoStore.this.pipelines, this::time, this::changed);
+			this.server = (former != null) ? former.server.member(this::time, this)
+					: new SimulatedServer(DATABASE, MongoStore.this.pipelines, this::time, this);
 		}
 
 		long time() {
 			return Redirects.currentTimeMillis() + this.aheadMillis;
 		}
 
-		private void changed(String collection, @Nullable BsonDocument before, @Nullable BsonDocument after,
+		@Override
+		public void changed(String collection, @Nullable BsonDocument before, @Nullable BsonDocument after,
 				Runnable report) {
-			Write write = this.current;
+			Write write = Objects.requireNonNull(this.current);
+			boolean together = write.atomic && write.pending > 0;
 			write.pending++;
 			BsonDocument either = Objects.requireNonNull((after != null) ? after : before);
 			Scheduler scheduler = MongoStore.this.scheduler;
 			boolean slow = MongoStore.this.world.network().isFaulty() && scheduler.random().nextInt(BUSY_ONE_OF) == 0;
-			this.committedAt = Math.max(this.committedAt,
+			this.committedAt = together ? this.committedAt : Math.max(this.committedAt,
 					scheduler.now() + scheduler.random().nextLong(slow ? LONGEST_BUSY_NANOS : MAJORITY_POLL_NANOS));
 			scheduler.after(this.committedAt - scheduler.now(), () -> {
 				if (MongoStore.this.primary == this) {
 					commit(write, collection, either.getOrDefault("_id", either), after, report);
 				}
 			});
+		}
+
+		/**
+		 * Wait for a transaction, while other commands are executed. Its client may lose
+		 * a lock meanwhile.
+		 */
+		@Override
+		public void await(BooleanSupplier ended) {
+			Write write = Objects.requireNonNull(this.current);
+			MongoStore.this.world.journal().count("waits for transactions");
+			MongoStore.this.await(this, write, ended);
+			write.instance.process().troubled(MongoStore.this.scheduler.now());
+			this.current = write;
 		}
 
 	}
@@ -418,16 +452,26 @@ final class MongoStore implements Store {
 	 */
 	private static final class Write {
 
+		private final Instance instance;
+
 		private final long received;
 
 		private final @Nullable LeaseKey releases;
 
+		private final long end;
+
+		/** Whether a majority has all changes, or none. */
+		private final boolean atomic;
+
 		/** How many changes only a minority has. */
 		private int pending;
 
-		Write(long received, @Nullable LeaseKey releases) {
+		Write(Instance instance, long received, @Nullable LeaseKey releases, long end, boolean atomic) {
+			this.instance = instance;
 			this.received = received;
 			this.releases = releases;
+			this.end = end;
+			this.atomic = atomic;
 		}
 
 	}

@@ -7,6 +7,7 @@ import java.util.List;
 import dev.dblock.LockInfo;
 import dev.dblock.job.JobRun;
 import dev.dblock.store.LockRepository;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The store of all locks of a simulation. Apart from {@link #open}, its methods are
@@ -18,6 +19,13 @@ interface Store {
 	 * Create the repository of an instance, in one of its threads.
 	 */
 	LockRepository open(Instance instance);
+
+	/**
+	 * Return the ledger for an instance, if transactions can be fenced here.
+	 */
+	default @Nullable Ledger ledger(Instance instance) {
+		return null;
+	}
 
 	/**
 	 * Interrupt the reports of releases to an instance for a while.

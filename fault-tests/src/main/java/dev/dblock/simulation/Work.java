@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BooleanSupplier;
 
+import com.mongodb.MongoException;
 import dev.dblock.LockContext;
 import dev.dblock.LockException;
 import dev.dblock.LockHandle;
@@ -47,6 +48,9 @@ final class Work {
 	/** The share of sections in which the calls of two threads for one handle meet. */
 	private static final int MEETING_ONE_OF = 3;
 
+	/** The share of sections with transactions, if the store has any. */
+	private static final int FENCED_ONE_OF = 6;
+
 	private static final int MORE_ROUNDS = 20;
 
 	/** Some work does not check its lock, and is notified of the loss meanwhile. */
@@ -54,6 +58,8 @@ final class Work {
 
 	/** Waiting threads of a process share an earlier failure. */
 	private static final long REMEMBERED_NANOS = TimeUnit.SECONDS.toNanos(4);
+
+	private static final long LONGEST_STOP_NANOS = TimeUnit.SECONDS.toNanos(7);
 
 	/** Longer than any section can last. */
 	private static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(400);
@@ -84,7 +90,10 @@ final class Work {
 	 */
 	void section() {
 		Kind kind = (this.random.nextInt(MEETING_ONE_OF) == 0) ? Kind.CLOSE_DURING_EXTENSION
-				: Kind.ALL[this.random.nextInt(Kind.ALL.length)];
+				: Kind.ALL.get(this.random.nextInt(Kind.ALL.size()));
+		if (this.world.store().ledger(this.instance) != null && this.random.nextInt(FENCED_ONE_OF) == 0) {
+			kind = Kind.FENCED_COMMITS;
+		}
 		this.world.journal().count("work: " + kind.name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '));
 		try {
 			kind.work.section(this, name());
@@ -103,9 +112,9 @@ final class Work {
 	}
 
 	static boolean isExpected(Throwable ex) {
-		return ex instanceof LockException || ex instanceof DataAccessException || ex instanceof InterruptedException
-				|| ex instanceof ConcurrentModificationException || ex instanceof ExpectedFailure
-				|| String.valueOf(ex.getMessage()).contains("too short to be renewed");
+		return ex instanceof LockException || ex instanceof DataAccessException || ex instanceof MongoException
+				|| ex instanceof InterruptedException || ex instanceof ConcurrentModificationException
+				|| ex instanceof ExpectedFailure || String.valueOf(ex.getMessage()).contains("too short to be renewed");
 	}
 
 	private String name() {
@@ -560,6 +569,29 @@ final class Work {
 		}
 	}
 
+	/**
+	 * Commit transactions, each with a session of its own, since a session keeps its
+	 * slot. The process is often stopped before the fence or before the commit.
+	 */
+	private void fencedCommits(String name) throws Throwable {
+		Ledger ledger = this.world.store().ledger(this.instance);
+		ObservedLock lock = acquire(name, LockOptions.lease(LEASE).waitUpTo(WAIT));
+		under(lock, () -> {
+			for (int i = this.random.nextInt(3); i >= 0 && ledger != null; i--) {
+				ledger.write(lock, this::stopSoon);
+			}
+		});
+	}
+
+	private void stopSoon() {
+		if (this.world.network().isFaulty() && this.random.nextInt(4) == 0) {
+			this.world.scheduler()
+				.after(this.random.nextInt(SECOND / 50),
+						() -> this.instance.stop(this.random.nextLong(LONGEST_STOP_NANOS), false));
+		}
+		pause(SECOND / 50);
+	}
+
 	private void inspect(String name) {
 		this.template.inspect(name);
 		this.template.list();
@@ -575,9 +607,11 @@ final class Work {
 		FUTURE(Work::future), FUTURE_OF_HANDLE(Work::futureOfHandle), FUTURE_OF_CALL(Work::futureOfCall),
 		EXTEND(Work::extend), CLOSE_ELSEWHERE(Work::closeElsewhere), CLOSE_DURING_EXTENSION(Work::closeDuringExtension),
 		FORCE(Work::force), KEEP_UNTIL_SHUTDOWN(Work::keepUntilShutdown), LOCK_VIEW(Work::lockView),
-		RELEASE(Work::release), SEQUENCE(Work::sequence), PLANNED_TIME(Work::plannedTime), INSPECT(Work::inspect);
+		RELEASE(Work::release), SEQUENCE(Work::sequence), PLANNED_TIME(Work::plannedTime), INSPECT(Work::inspect),
+		FENCED_COMMITS(Work::fencedCommits);
 
-		private static final Kind[] ALL = values();
+		/** All that any store has. */
+		private static final List<Kind> ALL = List.of(values()).subList(0, FENCED_COMMITS.ordinal());
 
 		private final Section work;
 

@@ -1,6 +1,8 @@
 package dev.dblock.simulation.server;
 
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -10,6 +12,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 
 import com.mongodb.ClientSessionOptions;
 import com.mongodb.MongoBulkWriteException;
@@ -19,6 +22,7 @@ import com.mongodb.MongoWriteException;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.ServerAddress;
+import com.mongodb.TransactionOptions;
 import com.mongodb.WriteConcern;
 import com.mongodb.WriteError;
 import com.mongodb.bulk.BulkWriteError;
@@ -48,6 +52,7 @@ import com.mongodb.connection.ServerConnectionState;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerSettings;
 import com.mongodb.connection.ServerType;
+import dev.dblock.simulation.scheduler.Redirects;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -78,6 +83,9 @@ public final class SimulatedDriver {
 	/** The only write concern that dblock sets. */
 	private static final BsonDocument MAJORITY = new BsonDocument("w", new BsonString("majority"));
 
+	/** Of requests without a limit of their own, as those of a transaction. */
+	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
 	/** Of each driver another, by which dblock recognizes a client. */
 	private final CodecRegistry codecs = CodecRegistries.fromProviders(new BsonValueCodecProvider());
 
@@ -98,25 +106,52 @@ public final class SimulatedDriver {
 	}
 
 	/**
+	 * Start a session.
+	 */
+	public ClientSession startSession() {
+		return as(ClientSession.class, new Session());
+	}
+
+	/**
+	 * Return the database.
+	 */
+	public MongoDatabase database() {
+		return as(MongoDatabase.class, new Database(TIMEOUT));
+	}
+
+	/**
 	 * Return an object with an interface of the driver, whose methods are those of the
 	 * same name and parameters.
 	 */
 	private static <T> T as(Class<T> type, Object methods) {
-		return type
-			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (self, method, given) -> {
-				try {
-					Object result = methods.getClass()
-						.getMethod(method.getName(), method.getParameterTypes())
-						.invoke(methods, given);
-					return (result == methods) ? self : result;
-				}
-				catch (NoSuchMethodException ex) {
-					throw Values.notSimulated(method);
-				}
-				catch (InvocationTargetException ex) {
-					throw ex.getCause();
-				}
-			}));
+		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, new Methods(methods)));
+	}
+
+	/**
+	 * Calls the methods of an object.
+	 */
+	private record Methods(Object target) implements InvocationHandler {
+
+		@Override
+		public @Nullable Object invoke(Object self, Method method, Object @Nullable [] given) throws Throwable {
+			try {
+				Object result = this.target.getClass()
+					.getMethod(method.getName(), method.getParameterTypes())
+					.invoke(this.target, given);
+				return (result == this.target) ? self : result;
+			}
+			catch (NoSuchMethodException ex) {
+				throw Values.notSimulated(method);
+			}
+			catch (InvocationTargetException ex) {
+				throw ex.getCause();
+			}
+		}
+
+	}
+
+	private static Session session(ClientSession session) {
+		return (Session) ((Methods) Proxy.getInvocationHandler(session)).target();
 	}
 
 	private static BsonDocument document(@Nullable Object bson) {
@@ -136,7 +171,10 @@ public final class SimulatedDriver {
 	}
 
 	private BsonDocument write(BsonDocument command, Duration limit) {
-		BsonDocument answer = send(command.append("writeConcern", MAJORITY), limit);
+		return checked(send(command.append("writeConcern", MAJORITY), limit));
+	}
+
+	private static BsonDocument checked(BsonDocument answer) {
 		if (answer.containsKey("writeErrors")) {
 			BsonDocument error = answer.getArray("writeErrors").get(0).asDocument();
 			throw new MongoWriteException(new WriteError(error.getInt32("code").getValue(),
@@ -159,21 +197,94 @@ public final class SimulatedDriver {
 		}
 
 		public ClientSession getSession(ClientSessionOptions options) {
-			return as(ClientSession.class, new Session());
+			return startSession();
 		}
 
 	}
 
 	/**
-	 * Methods of a session, which only shows its client.
+	 * Methods of a session.
 	 */
 	public final class Session {
+
+		private @Nullable BsonDocument transaction;
+
+		/** Whether a command of the transaction was sent. */
+		private boolean begun;
 
 		public Object getOriginator() {
 			return as(MongoClient.class, new Client());
 		}
 
+		public TransactionOptions getTransactionOptions() {
+			return TransactionOptions.builder().writeConcern(WriteConcern.MAJORITY).build();
+		}
+
+		public void startTransaction() {
+			this.transaction = new BsonDocument("lsid",
+					new BsonDocument("id", new BsonString(Redirects.randomUUID().toString())))
+				.append("txnNumber", new BsonInt64(1))
+				.append("autocommit", BsonBoolean.FALSE);
+			this.begun = false;
+		}
+
+		public boolean hasActiveTransaction() {
+			return this.transaction != null;
+		}
+
+		public void commitTransaction() {
+			end("commitTransaction", "UnknownTransactionCommitResult");
+		}
+
+		public void abortTransaction() {
+			try {
+				end("abortTransaction", MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
+			}
+			catch (MongoException ex) {
+				// As the driver does: the server aborts it later
+			}
+		}
+
 		public void close() {
+			if (this.transaction != null) {
+				abortTransaction();
+			}
+		}
+
+		private void end(String command, String label) {
+			try {
+				if (this.begun) {
+					send(new BsonDocument(command, new BsonInt32(1)).append("writeConcern", MAJORITY), label);
+				}
+			}
+			finally {
+				this.transaction = null;
+			}
+		}
+
+		private BsonDocument send(BsonDocument command) {
+			return send(command, MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
+		}
+
+		/**
+		 * Send a command as a part of the transaction.
+		 * @param label the label of failures without an answer
+		 */
+		private BsonDocument send(BsonDocument command, String label) {
+			command.putAll(Objects.requireNonNull(this.transaction));
+			if (!this.begun) {
+				command.append("startTransaction", BsonBoolean.TRUE);
+			}
+			this.begun = true;
+			try {
+				return SimulatedDriver.this.send(command, TIMEOUT);
+			}
+			catch (MongoException ex) {
+				if (!(ex instanceof MongoCommandException)) {
+					ex.addLabel(label);
+				}
+				throw ex;
+			}
 		}
 
 	}
@@ -182,6 +293,10 @@ public final class SimulatedDriver {
 	 * Methods of a client.
 	 */
 	public final class Client {
+
+		public MongoDatabase getDatabase(String name) {
+			return database();
+		}
 
 		public ClusterDescription getClusterDescription() {
 			ServerDescription primary = ServerDescription.builder()
@@ -281,11 +396,22 @@ public final class SimulatedDriver {
 		}
 
 		public FindIterable<?> find(Bson filter) {
-			return as(FindIterable.class, new Find(command("find").append("filter", document(filter)), this.limit));
+			return as(FindIterable.class, new Find(command("find").append("filter", document(filter)),
+					(command) -> send(command, this.limit)));
+		}
+
+		public FindIterable<?> find(ClientSession session, Bson filter) {
+			return as(FindIterable.class,
+					new Find(command("find").append("filter", document(filter)), session(session)::send));
 		}
 
 		public InsertOneResult insertOne(Object inserted) {
 			write(command("insert").append("documents", array(List.of(inserted))), this.limit);
+			return InsertOneResult.acknowledged(null);
+		}
+
+		public InsertOneResult insertOne(ClientSession session, Object inserted) {
+			checked(session(session).send(command("insert").append("documents", array(List.of(inserted)))));
 			return InsertOneResult.acknowledged(null);
 		}
 
@@ -355,15 +481,27 @@ public final class SimulatedDriver {
 		}
 
 		public @Nullable Object findOneAndUpdate(Bson filter, Bson update, FindOneAndUpdateOptions options) {
+			return found(send(findAndModify(filter, update, options).append("writeConcern", MAJORITY), this.limit));
+		}
+
+		public @Nullable Object findOneAndUpdate(ClientSession session, Bson filter, Bson update,
+				FindOneAndUpdateOptions options) {
+			return found(session(session).send(findAndModify(filter, update, options)));
+		}
+
+		private BsonDocument findAndModify(Bson filter, Bson update, FindOneAndUpdateOptions options) {
 			BsonDocument command = command("findAndModify").append("query", document(filter))
 				.append("update", document(update))
 				.append("new", BsonBoolean.TRUE)
-				.append("upsert", BsonBoolean.valueOf(options.isUpsert()))
-				.append("writeConcern", MAJORITY);
+				.append("upsert", BsonBoolean.valueOf(options.isUpsert()));
 			if (options.getProjection() != null) {
 				command.append("fields", document(options.getProjection()));
 			}
-			return (send(command, this.limit).get("value") instanceof BsonDocument found) ? found : null;
+			return command;
+		}
+
+		private static @Nullable Object found(BsonDocument answer) {
+			return (answer.get("value") instanceof BsonDocument found) ? found : null;
 		}
 
 		public String createIndex(Bson keys, IndexOptions options) {
@@ -387,15 +525,15 @@ public final class SimulatedDriver {
 	/**
 	 * Methods of a search. All documents are in one answer.
 	 */
-	public final class Find {
+	public static final class Find {
 
 		private final BsonDocument command;
 
-		private final Duration limit;
+		private final UnaryOperator<BsonDocument> connection;
 
-		Find(BsonDocument command, Duration limit) {
+		Find(BsonDocument command, UnaryOperator<BsonDocument> connection) {
 			this.command = command;
-			this.limit = limit;
+			this.connection = connection;
 		}
 
 		public Find projection(Bson projection) {
@@ -432,7 +570,8 @@ public final class SimulatedDriver {
 		}
 
 		private List<BsonDocument> all() {
-			return send(this.command, this.limit).getDocument("cursor")
+			return this.connection.apply(this.command)
+				.getDocument("cursor")
 				.getArray("firstBatch")
 				.stream()
 				.map(BsonValue::asDocument)

@@ -6,6 +6,8 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 import org.bson.BsonArray;
@@ -32,6 +34,16 @@ public final class SimulatedServer {
 
 	private static final int DUPLICATE_KEY = 11000;
 
+	private static final int NO_SUCH_TRANSACTION = 251;
+
+	private static final int OUT_OF_TIME = 50;
+
+	/** WriteConflict, NoSuchTransaction: the transaction may be repeated. */
+	private static final Set<Integer> TRANSIENT = Set.of(112, NO_SUCH_TRANSACTION);
+
+	/** Shorter than the usual 60 s, so that few requests fail while they wait for it. */
+	public static final long TRANSACTION_MILLIS = 8000;
+
 	private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
 
 	private final String database;
@@ -47,6 +59,12 @@ public final class SimulatedServer {
 	private final Map<String, BsonArray> indexes = new HashMap<>();
 
 	private final ChangeStreams streams;
+
+	/** By session and number. Those that have ended do not begin again. */
+	private final Map<BsonValue, Transaction> transactions = new LinkedHashMap<>();
+
+	/** That of the command that is executed. */
+	private @Nullable Transaction current;
 
 	/**
 	 * Create a server.
@@ -81,7 +99,8 @@ public final class SimulatedServer {
 	 * Return the documents of a collection by their ids.
 	 */
 	public Map<BsonValue, BsonDocument> documents(String collection) {
-		return this.collections.getOrDefault(collection, Map.of());
+		return (this.current != null) ? this.current.documents(collection)
+				: this.collections.getOrDefault(collection, Map.of());
 	}
 
 	/**
@@ -113,12 +132,72 @@ public final class SimulatedServer {
 	 */
 	public BsonDocument execute(BsonDocument command, long received) {
 		try {
-			return answer(command, received).append("ok", new BsonDouble(1));
+			return (command.containsKey("txnNumber") ? inTransaction(command, received) : answer(command, received))
+				.append("ok", new BsonDouble(1));
 		}
 		catch (ServerException ex) {
-			return new BsonDocument("ok", new BsonDouble(0)).append("errmsg", text(String.valueOf(ex.getMessage())))
+			BsonDocument error = new BsonDocument("ok", new BsonDouble(0))
+				.append("errmsg", text(String.valueOf(ex.getMessage())))
 				.append("code", new BsonInt32(ex.code()));
+			return (command.containsKey("txnNumber") && TRANSIENT.contains(ex.code()))
+					? error.append("errorLabels", new BsonArray(List.of(text("TransientTransactionError")))) : error;
 		}
+	}
+
+	/**
+	 * Execute a command of a transaction, which an error ends.
+	 */
+	private BsonDocument inTransaction(BsonDocument command, long received) {
+		BsonValue id = new BsonArray(List.of(command.get("lsid"), command.get("txnNumber")));
+		long now = this.clock.getAsLong();
+		if (command.containsKey("startTransaction") && !this.transactions.containsKey(id)) {
+			this.transactions.put(id, new Transaction(this.collections, now + TRANSACTION_MILLIS));
+		}
+		else if (command.containsKey("startTransaction") || !this.transactions.containsKey(id)
+				|| !this.transactions.get(id).isOpen(now)) {
+			throw new ServerException(NO_SUCH_TRANSACTION, "Transaction is not in progress");
+		}
+		Transaction transaction = this.transactions.get(id);
+		boolean done = false;
+		try {
+			this.current = transaction;
+			BsonDocument answer = switch (command.getFirstKey()) {
+				case "find", "insert", "update", "findAndModify" -> answer(command, received);
+				case "commitTransaction", "abortTransaction" -> new BsonDocument();
+				default -> throw Values.notSimulated("in a transaction, " + command.getFirstKey());
+			};
+			done = !command.getFirstKey().endsWith("Transaction");
+			return answer;
+		}
+		finally {
+			this.current = null;
+			if (!done) {
+				transaction.end();
+			}
+			if (command.getFirstKey().equals("commitTransaction")) {
+				transaction.written()
+					.forEach((each, after) -> store(each.collection(), documents(each.collection()).get(each.id()),
+							after, false));
+			}
+		}
+	}
+
+	/**
+	 * Wait for another transaction that has changed a document. A part of a transaction
+	 * fails instead.
+	 * @return whether it has waited, so that the document may be another one now
+	 */
+	private boolean waited(Transaction.Id id) {
+		for (Transaction other : this.transactions.values()) {
+			if (other != this.current && other.isOpen(this.clock.getAsLong()) && other.written().containsKey(id)) {
+				if (this.current != null) {
+					throw Transaction.conflict();
+				}
+				this.listener.await(() -> !other.isOpen(this.clock.getAsLong()));
+				return true;
+			}
+		}
+		return false;
 	}
 
 	private BsonDocument answer(BsonDocument command, long received) {
@@ -244,6 +323,9 @@ public final class SimulatedServer {
 		BsonArray errors = new BsonArray();
 		BsonArray inserted = command.getArray("documents");
 		for (BsonValue document : inserted) {
+			while (waited(id(collection, document.asDocument()))) {
+				// It may have inserted the same id, or not
+			}
 			if (documents(collection).containsKey(document.asDocument().get("_id"))) {
 				errors.add(writeError(errors.size(), duplicate(collection)));
 			}
@@ -285,6 +367,9 @@ public final class SimulatedServer {
 				}
 			}
 			catch (ServerException ex) {
+				if (this.current != null || ex.code() == OUT_OF_TIME) {
+					throw ex;
+				}
 				errors.add(writeError(i, ex));
 			}
 		}
@@ -327,6 +412,9 @@ public final class SimulatedServer {
 			if (documents(collection).containsKey(inserted.get("_id"))) {
 				throw duplicate(collection);
 			}
+			if (waited(id(collection, inserted))) {
+				return change(collection, query, by, options, now);
+			}
 			store(collection, null, inserted, false);
 			return new Change(inserted, 1, 0, true);
 		}
@@ -335,6 +423,9 @@ public final class SimulatedServer {
 		for (BsonDocument before : found) {
 			after = update.apply(before, clock);
 			if (Values.compare(before, after) != 0) {
+				if (waited(id(collection, before))) {
+					return change(collection, query, by, options, now);
+				}
 				modified++;
 				store(collection, before, after, by instanceof BsonArray);
 			}
@@ -361,7 +452,16 @@ public final class SimulatedServer {
 		return new BsonDocument("n", new BsonInt32(deleted));
 	}
 
+	private static Transaction.Id id(String collection, BsonDocument document) {
+		return new Transaction.Id(collection, document.getOrDefault("_id", BsonNull.VALUE));
+	}
+
 	private void store(String collection, @Nullable BsonDocument before, BsonDocument after, boolean replaces) {
+		if (this.current != null) {
+			Transaction.Id id = id(collection, after);
+			this.current.write(id, after, create(collection).get(id.id()));
+			return;
+		}
 		create(collection).put(after.get("_id"), after);
 		changed(collection, before, after, replaces);
 	}
@@ -389,6 +489,15 @@ public final class SimulatedServer {
 		 * @param report reports the change to change streams, once a majority has it
 		 */
 		void changed(String collection, @Nullable BsonDocument before, @Nullable BsonDocument after, Runnable report);
+
+		/**
+		 * Called when a write has to wait for a transaction; other commands can be
+		 * executed meanwhile.
+		 * @param ended whether it has ended
+		 */
+		default void await(BooleanSupplier ended) {
+			throw new ServerException(OUT_OF_TIME, "operation exceeded time limit");
+		}
 
 	}
 
