@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +19,7 @@ import dev.dblock.job.JobFiring.Schedule;
 import dev.dblock.simulation.SimulationOptions.Mode;
 import dev.dblock.simulation.SimulationOptions.StoreKind;
 import dev.dblock.simulation.scheduler.Scheduler;
+import dev.dblock.simulation.server.SimulatedServer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,7 +67,7 @@ final class Kills {
 	Kills(Scenario scenario, long seed, long killedAt, boolean traced) {
 		this.scenario = scenario;
 		this.killedAt = killedAt;
-		this.simulation = new Simulation(new SimulationOptions(seed, 0, Mode.SAFETY, StoreKind.MEMORY, traced));
+		this.simulation = new Simulation(new SimulationOptions(seed, 0, Mode.SAFETY, scenario.store, traced));
 		this.world = this.simulation.world();
 		this.scheduler = this.world.scheduler();
 	}
@@ -265,6 +267,13 @@ final class Kills {
 		instance.engine().close();
 	}
 
+	private void commit(Instance instance) {
+		Ledger ledger = Objects.requireNonNull(this.world.store().ledger(instance));
+		ObservedLock lock = acquire(instance, LockOptions.lease(LEASE));
+		ledger.write(lock, false, () -> hold(lock, 40));
+		close(lock);
+	}
+
 	private void runOnce(Instance instance) {
 		run(instance, false);
 	}
@@ -303,23 +312,31 @@ final class Kills {
 		ACQUIRE(Kills::acquireAndRelease, LEASE), RENEW(Kills::renew, LEASE), HAND_OVER(Kills::handOver, LEASE),
 		EXTEND(Kills::extend, EXTENDED), HOLD_AT_LEAST(Kills::holdAtLeast, LEASE), FUTURE(Kills::future, LEASE),
 		SEVERAL(Kills::several, LEASE), SHUT_DOWN(Kills::shutDown, LEASE), RUN(Kills::runOnce, Kills::runOnce, LEASE),
-		RERUN(Kills::runAgain, Kills::runAgain, LEASE);
+		RERUN(Kills::runAgain, Kills::runAgain, LEASE), FENCED_COMMIT(Kills::commit, Kills::commit,
+				LEASE.plusMillis(SimulatedServer.TRANSACTION_MILLIS), StoreKind.MONGODB);
 
 		private final Part work;
 
 		private final Part competition;
 
-		/** The longest lease that the work can leave. */
+		/** The longest lease or transaction that the work can leave. */
 		private final Duration lease;
+
+		private final StoreKind store;
 
 		Scenario(Part work, Duration lease) {
 			this(work, Kills::shortly, lease);
 		}
 
 		Scenario(Part work, Part competition, Duration lease) {
+			this(work, competition, lease, StoreKind.MEMORY);
+		}
+
+		Scenario(Part work, Part competition, Duration lease, StoreKind store) {
 			this.work = work;
 			this.competition = competition;
 			this.lease = lease;
+			this.store = store;
 		}
 
 	}

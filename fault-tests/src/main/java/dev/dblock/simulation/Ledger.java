@@ -36,9 +36,10 @@ final class Ledger {
 
 	/**
 	 * Write the next number of a lock.
+	 * @param early whether the fence begins the transaction, in place of ending it
 	 * @param moment is called before the fence, and before the commit
 	 */
-	void write(ObservedLock lock, Runnable moment) {
+	void write(ObservedLock lock, boolean early, Runnable moment) {
 		MongoCollection<BsonDocument> ledger = this.driver.database().getCollection(COLLECTION, BsonDocument.class);
 		BsonDocument entry = new BsonDocument("_id",
 				new BsonString(lock.instance().name() + "/" + lock.token() + "/" + this.written++))
@@ -46,16 +47,25 @@ final class Ledger {
 			.append("token", new BsonInt64(lock.token()));
 		try (ClientSession session = this.driver.startSession()) {
 			session.startTransaction();
+			if (early) {
+				fence(session, lock, moment);
+			}
 			List<BsonDocument> before = ledger.find(session, new BsonDocument("name", entry.get("name")))
 				.into(new ArrayList<>());
 			long number = 1 + before.stream().mapToLong((each) -> each.getInt64("number").getValue()).max().orElse(0);
 			ledger.insertOne(session, entry.append("number", new BsonInt64(number)));
-			moment.run();
-			this.fence.fence(session, lock.handle());
+			if (!early) {
+				fence(session, lock, moment);
+			}
 			moment.run();
 			session.commitTransaction();
 			this.judge.confirmed(lock, number);
 		}
+	}
+
+	private void fence(ClientSession session, ObservedLock lock, Runnable moment) {
+		moment.run();
+		this.fence.fence(session, lock.handle());
 	}
 
 }

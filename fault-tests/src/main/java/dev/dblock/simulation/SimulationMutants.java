@@ -201,7 +201,22 @@ final class SimulationMutants {
 						"return now.notBefore() + this.times.untilFree(promised);"),
 				new Mutant("classic: a take-over without a comparison", classic,
 						"BsonDocument filter = asRead(request.key().name(), found);",
-						"BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));"));
+						"BsonDocument filter = doc(LockDocument.ID, text(request.key().name()));"),
+				new Mutant("no fence raised at the take-over", "mongodb/MongoLockRepository.java",
+						"fences().raise(store, name, Fences.ALL_SLOTS, grant.token());", ""),
+				new Mutant("a fence raised in one slot", "mongodb/MongoLockRepository.java",
+						"fences().raise(store, name, Fences.ALL_SLOTS, grant.token());",
+						"fences().raise(store, name, List.of(0), grant.token());"),
+				new Mutant("a transaction without its fence", "mongodb/LockFence.java",
+						"return fenced().write(this.client, this.session, lease, token, slot);",
+						"return Written.DONE;"),
+				new Mutant("a fence that is not compared", "mongodb/Fences.java",
+						"written.getInt64(LockDocument.TOKEN).getValue() == token;", "token > 0;"),
+				new Mutant("a release without notice of a transaction", "core/Lease.java",
+						"if (this.state.isUnsettled()) {", "if (false) {", List.of("--store", "mongodb")),
+				new Mutant("a hand-over under a transaction", "transaction/LeaseState.java",
+						"this.end == null && !this.changed && isClear()", "this.end == null && !this.changed",
+						List.of("--store", "mongodb")));
 	}
 
 	private static List<Mutant> ofJobs() {

@@ -578,7 +578,7 @@ final class Work {
 		ObservedLock lock = acquire(name, LockOptions.lease(LEASE).waitUpTo(WAIT));
 		under(lock, () -> {
 			for (int i = this.random.nextInt(3); i >= 0 && ledger != null; i--) {
-				ledger.write(lock, this::stopSoon);
+				ledger.write(lock, this.random.nextInt(4) == 0, this::stopSoon);
 			}
 		});
 	}
