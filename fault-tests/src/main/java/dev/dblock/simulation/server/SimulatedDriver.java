@@ -83,8 +83,11 @@ public final class SimulatedDriver {
 	/** The only write concern that dblock sets. */
 	private static final BsonDocument MAJORITY = new BsonDocument("w", new BsonString("majority"));
 
-	/** Of requests without a limit of their own, as those of a transaction. */
-	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+	/**
+	 * Of requests without a limit of their own, as those of a transaction. Some arrive
+	 * after it.
+	 */
+	private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
 	/** Of each driver another, by which dblock recognizes a client. */
 	private final CodecRegistry codecs = CodecRegistries.fromProviders(new BsonValueCodecProvider());
