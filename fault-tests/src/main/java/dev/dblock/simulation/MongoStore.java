@@ -178,6 +178,7 @@ final class MongoStore implements Store {
 		if (member == this.primary && this.scheduler.now() < this.electedAt) {
 			this.scheduler.pause(Math.min(end, this.electedAt) - this.scheduler.now());
 			if (this.scheduler.now() >= end) {
+				instance.process().troubled(this.scheduler.now());
 				throw new MongoTimeoutException("Timed out while waiting for a server, simulated");
 			}
 			return selectServer(instance, end);
